@@ -50,7 +50,7 @@ debian_mirror() {
         END { if (!found) print other }')}"
 }
 
-# What this machine's apt needs to reach the mirror.
+# The settings by which this machine's apt reaches the mirror.
 write_apt_configuration() {
     apt-config dump | grep -E '^Acquire::(https?|Check-Valid-Until|Check-Date)\b' \
         >"$root/etc/apt/apt.conf.d/90fresh-root" || true
@@ -108,7 +108,7 @@ mount_machine() {
     ln -sf pts/ptmx "$root/dev/ptmx"
 }
 
-# What git would commit, and what it has; without git, all but what was built.
+# The files that git tracks or would add; without git, all but build folders.
 copy_checkout() {
     local to=$root/root/showstopper
     mkdir -p "$to"

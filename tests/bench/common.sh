@@ -33,7 +33,7 @@ take_options() {
     done
 }
 
-# What was built last is measured, and whatever a bench leaves half done is ended.
+# Measures the last build, and ends everything that a bench leaves half done.
 open_bench() {
     PATH=${build:?}/bin:$build/tests:$PATH
     [ -x "$build/bin/showstopper" ] || fail "$build/bin/showstopper is not there: build first"
@@ -84,7 +84,7 @@ calibrate() {
     ssburn "$1" --iterations 0 | sed -n 's/^# work //p'
 }
 
-# figure FILE NAME: a number that stands in a JSON file under this name, or null.
+# figure FILE NAME: the number under this name in a JSON file, or null.
 figure() {
     sed -n 's/^ *"'"$2"'": *\(-\{0,1\}[0-9][-+.0-9e]*\|null\),\{0,1\}$/\1/p' "$1" | head -n 1
 }

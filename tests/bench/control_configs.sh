@@ -150,7 +150,7 @@ why_not() {
     esac
 }
 
-# Sets the words that a configuration of showstopper stands for.
+# Sets the options of a configuration of showstopper.
 choose_modules() {
     local with=(-f realtime -s even -d averageq)
     case $1 in

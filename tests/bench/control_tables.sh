@@ -3,7 +3,7 @@
 # To be sourced by control.sh and zoo.sh: raw results as CSV, and tables of their medians.
 # shellcheck disable=SC2154 # variables are shared with it
 
-# Names of the columns, as they stand in the CSV.
+# Names of the columns in the CSV.
 list_columns() {
     printf 'date,version,cpus,seconds,settle,config,class,instances,target,round,early,before_percent'
     printf ',own_cpu_percent,switches_per_second,settling_seconds,overshoot_percent'

@@ -35,7 +35,7 @@ struct task {
     char **command;        /* empty: the targets spin */
 };
 
-/* What a signaler signals. */
+/* The target of a signaler. */
 struct target {
     pid_t pid;
     FILE *output; /* NULL: it is not listened to */
@@ -43,7 +43,7 @@ struct target {
     pid_t leaders[1000]; /* of the groups: its own first */
 };
 
-/* What a signaler leaves in shared memory. */
+/* The results of a signaler, in shared memory. */
 struct account {
     uint64_t cpu;     /* nanoseconds */
     unsigned signals; /* sent */
@@ -251,7 +251,7 @@ static int run(struct task *task) {
     return print(task, accounts, late);
 }
 
-/* Returns the first argument that is no option; 0: they are not understood. */
+/* Returns the first argument after the options, or 0 if they are invalid. */
 static int take_options(int argc, char **argv, struct task *task) {
     int at = 1;
     for (; at < argc && argv[at][0] == '-'; at++) {

@@ -192,7 +192,7 @@ static double watch(void) {
             break;
         time = clock_seconds(CLOCK_MONOTONIC) - begun;
         look_now(readings);
-        /* What has been slept through becomes one long window. */
+        /* Windows that were slept through become one long one. */
         long now = (long)fmax((double)past + 1, floor(time / step));
         for (int i = 0; i < interval_count; i++)
             if (now / intervals[i].steps != past / intervals[i].steps)

@@ -6,7 +6,7 @@
 
 enum { LOOK_RUNTIME, LOOK_IDLE, LOOK_TICKS, LOOK_MEASURES };
 
-/* What was counted until the moment of a look: seconds of CPU time, or ticks. */
+/* Counters at the moment of a look: seconds of CPU time, or ticks. */
 struct reading {
     double busy;
     double all;

@@ -57,7 +57,7 @@ print_table() {
 
 # The processes whose parent is $1 and whose name begins with $2.
 children() {
-    # Those that end meanwhile cannot be read.
+    # Threads that end meanwhile cannot be read.
     { cat /proc/[0-9]*/status 2>/dev/null || true; } | awk -v parent="$1" -v name="$2" '
         $1 == "Name:" { named = index($2, name) == 1 }
         $1 == "Pid:" { pid = $2 }

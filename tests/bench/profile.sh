@@ -15,7 +15,7 @@ calibration finds and repairs, and what it cannot repair, as tables in Markdown.
   --throttles LIST  default duty,load,quota
   --battery NAME    default own
   --repetitions N   of every benchmark under every throttle, and of either half of \`chance\`; default 5
-  --output DIR      keep the profiles there, and go on where an interrupted bench was
+  --output DIR      keep the profiles there, and continue an interrupted bench
   --build DIR       default build
   --help            print this and end
 END

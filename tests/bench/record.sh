@@ -31,7 +31,7 @@ run() {
     result p99 >>"$folder/$name.p99"
 }
 
-# What the warning of the summary says.
+# The warning of the summary.
 count_lost() {
     sed -n 's/.*"\([0-9]*\) decisions were lost for the record.*/\1/p' "$folder/result.json"
 }

@@ -22,7 +22,7 @@ requests are sent, what one costs beside ab and wrk, and response times beside t
   --duties LIST    of \`duty\`, in percent; default 25,50,75
   --service CPU    where the server runs; default 0
   --generator CPU  where the programs run that send; default the last one
-  --output DIR     keep what was measured there, and go on where an interrupted bench was
+  --output DIR     keep the measurements there, and continue an interrupted bench
   --build DIR      default build
   --help           print this and end
 END
@@ -277,7 +277,7 @@ drift() {
             END { row() }'
 }
 
-# What stopping adds: the mean of the rest of the stop that a request falls into.
+# The mean delay by stops: the rest of the stop that a request falls into.
 duty() {
     local share sent failed mean tail base base_tail
     local words=(--rate 40 --duration "$(((requests + 39) / 40))s" --arrival poisson)

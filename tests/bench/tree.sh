@@ -11,7 +11,7 @@ Usage: tests/bench/tree.sh [OPTION]...
 Compares the CPU time that showstopper takes to hold one workload that is a big tree of processes
 with the least that is possible: one process that only sleeps and signals every process group of
 such a tree as often. The same for a workload of one process; and both again while many processes
-sleep that are none of its business. First makes sure that stop and continue reach the whole tree.
+unrelated processes that sleep. First makes sure that stop and continue reach the whole tree.
 
   --sessions N    in how many sessions the tree lives; default 50
   --processes N   how many processes it has; default 1000
@@ -35,7 +35,7 @@ throttle=(--instances 1 --control fixed --load 50%)
 
 # The files that tell about the processes of the tree below process $1.
 find_members() {
-    # Those that end meanwhile cannot be read.
+    # Processes that end meanwhile cannot be read.
     { cat /proc/[0-9]*/stat 2>/dev/null || true; } | awk -v root="$1" '
         function is_below(pid) {
             return pid == root || (pid in parent && is_below(parent[pid]))
@@ -44,7 +44,7 @@ find_members() {
         END { for (pid in parent) if (is_tree[pid] && is_below(pid)) print "/proc/" pid "/stat" }'
 }
 
-# Of the members, how many are stopped.
+# The number of stopped members.
 count_stopped() {
     cat "${members[@]}" | awk '{ sub(/.*\) /, "") } $1 == "T" { count++ } END { print count + 0 }'
 }
@@ -110,7 +110,7 @@ exec tree "$2" "$3" >"$1"
 END
 }
 
-# What grows while it is counted is not what is to be measured.
+# A tree that grows while it is counted cannot be measured.
 check_ready_since() {
     local ready
     grep -qsx ready "$folder/output" || fail "the tree did not become ready"

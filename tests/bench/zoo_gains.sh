@@ -74,7 +74,7 @@ write_gains() {
         }' "$folder/record/decisions.csv" "$folder/series.csv" >"$1"
 }
 
-# What one copy uses, and how much that changes.
+# The CPU use of one copy, and its variation.
 print_gains() {
     local program
     echo

@@ -29,7 +29,7 @@ static atomic_ulong connections, requests;
 
 /* ---- what the ways are made of ---- */
 
-/* Reads up to the end of a request's headers. False: there is none. */
+/* Reads up to the end of a request's headers. False without a request. */
 static bool read_request(int client) {
     char bytes[REQUEST + 1];
     size_t used = 0;
@@ -198,12 +198,12 @@ static void endless_chunks(int client) {
         continue;
 }
 
-/* Interim answers are none. */
+/* Interim answers do not count. */
 static void only_interim(int client) {
     answer_once(client, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
 }
 
-/* What a server of plain HTTP says to what is TLS, which it takes for a bad request. */
+/* The answer of a plain HTTP server to TLS: a bad request. */
 static void refuse_first_bytes(int client) {
     char bytes[REQUEST];
     if (recv(client, bytes, sizeof bytes, 0) > 0 &&
@@ -211,7 +211,7 @@ static void refuse_first_bytes(int client) {
         hang_up(client);
 }
 
-/* What a server of TLS says to what is not TLS. */
+/* The answer of a TLS server to plain HTTP. */
 static void tls_alert(int client) {
     static const char alert[] = "\x15\x03\x01\x00\x02\x02\x46";
     if (read_request(client) && say_bytes(client, alert, sizeof alert - 1))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Sourced by tests of several cases. Each line `run_case NAME` is a test of ctest's, system.SCRIPT.NAME,
-# and with `alone` behind it one that runs beside no other. The script's second argument names the one
+# and with `alone` after it one that runs alone. The script's second argument names the one
 # case to run.
 
 # shellcheck source=patience.sh

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* One round of chaos: starts a run, does to it what it is told, and looks at what is left. */
+/* One round of chaos: starts a run, injects the given fault, and looks at what is left. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ struct round {
     int status;     /* that the run must end with, as long as nothing but the steps ends it */
     const char *log;
     const char *payload;
-    const char *attached; /* the mark of programs that ran before; NULL: there are none */
+    const char *attached; /* the mark of programs that ran before; NULL without any */
     char *living;         /* the pids of those that the run must not end */
     bool attached_end;    /* it must end all of them instead */
     struct step steps[STEPS_MAX];
@@ -149,7 +149,8 @@ static bool begins(const char *text, const char *part) {
     return strncmp(text, part, strlen(part)) == 0;
 }
 
-/* Ours are told by name and group, as an instance that is just being started has the same name. */
+/* Identifies ours by name and group, as an instance that is just being started has the same name.
+ */
 static bool is_executor(const struct round *round, const struct marked *process) {
     return begins(process->name, "ss-executor") && process->group == round->run;
 }
@@ -280,10 +281,10 @@ static double await_nothing(struct round *round) {
     while (!told_to_end) {
         double moment = now();
         bool over = has_ended(round);
-        bool nobody = over && marked_find(round->mark, left) == 0;
-        if (nobody && empty > 0)
+        bool empty_now = over && marked_find(round->mark, left) == 0;
+        if (empty_now && empty > 0)
             return empty > due ? empty - due : 0;
-        empty = nobody ? moment : 0;
+        empty = empty_now ? moment : 0;
         if (moment > due + round->patience)
             break;
         sleep_until(moment + NAP);

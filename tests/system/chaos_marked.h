@@ -34,7 +34,7 @@ void marked_end(const char *mark);
 /* Says whether shared memory of the run is still there, and removes it. */
 bool marked_left_memory(pid_t master);
 
-/* The letter of a process's state; 0: there is none. */
+/* The letter of a process's state; 0 if it is gone. */
 char marked_state(pid_t pid);
 
 #endif

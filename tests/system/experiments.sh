@@ -12,7 +12,7 @@ trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/ram"
 : >"$output"
 
-# What every call has. The machine may be busy with other work.
+# Options of every call. The machine may be busy with other work.
 options=(--bin "$build/bin" --ram "$scratch/ram" --others 100%)
 
 fail() {

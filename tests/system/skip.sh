@@ -12,7 +12,7 @@ skip() {
     exit 77
 }
 
-# skip_part REASON: the rest goes on, but the test, which ends with $skipped, does not pass.
+# skip_part REASON: the rest runs, but the test ends with $skipped and so does not pass.
 skip_part() {
     echo "skipped: $1"
     skipped=77

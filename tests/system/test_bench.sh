@@ -104,7 +104,7 @@ requests_beside_others() {
     prints "\| 1 \| 2000 \| [0-9]+ \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
     prints "\| 5 \| [0-9]+ \| [0-9]+ \| 5( \| $number){3} \| $percent \|"
     prints "\| 1 \| 120 \| $number \| $number \|"
-    # What is there is not measured again.
+    # Existing measurements are not repeated.
     cp "$output" "$scratch/before"
     bench requests.sh --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 \
         --caps 5 --minutes 0.02 --output "$scratch/requests"
@@ -165,7 +165,7 @@ no_tree_is_left() {
     done
     kill -KILL "$parent"
     # All of them have the other end.
-    timeout "$patience" cat <&"$tree_output" || fail "tree: somebody outlives its parent"
+    timeout "$patience" cat <&"$tree_output" || fail "tree: a process outlives its parent"
     exec {tree_output}<&-
 }
 
@@ -189,7 +189,7 @@ wrong_words_are_refused() {
     done
     ! "$build/tests/floor" 4 100 >"$output" 2>&1 || fail "floor: no length, and no refusal"
     ! "$build/tests/floor" 2 20 1 ./not-there >"$output" 2>&1 || fail "floor: nothing to run"
-    ! "$build/tests/floor" -g 1 10 1 >"$output" 2>&1 || fail "floor: nobody names groups"
+    ! "$build/tests/floor" -g 1 10 1 >"$output" 2>&1 || fail "floor: -g without groups is accepted"
     ! "$build/tests/floor" -g 1 10 1 true >"$output" 2>&1 || fail "floor: nothing becomes ready"
     ! "$benches/control.sh" --configs pid >"$output" 2>&1 || fail "control takes pid"
     prints "control.sh: --configs: pid: see --help"
@@ -259,7 +259,7 @@ control() {
     prints "\| fixed \| 2 \| (ramp|sine|saw) \| .* \| - \| - \|"
 }
 
-# What the bench writes of a program can be replayed.
+# The bench's description of a program can be replayed.
 zoo() {
     local figure="[-+]?($number|-)" profile="$scratch/zoo/xz.profile"
     need xz
@@ -318,7 +318,7 @@ zoo_gains() (
     usable=(it)
     print_gains >"$output"
     prints "\| it \| 1\.25 \| 0\.05 \| 0\.01 \| 1\.24\.\.1\.26 \|"
-    # What rounding leaves is not lost.
+    # Rounding loses nothing.
     awk 'BEGIN {
         print "elapsed_seconds,target,runtime,idle,ticks"
         for (i = 1; i <= 50; i++)
@@ -347,7 +347,7 @@ is_empty() {
     [ -z "$(ls "$1")" ]
 }
 
-# Whoever is not reaped yet is gone all the same.
+# A process that is not reaped yet is gone all the same.
 is_gone() {
     [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^(Z.*)?$ ]]
 }
@@ -377,7 +377,7 @@ tables_and_steps() (
     # shellcheck source=../bench/control_steps.sh
     . "$benches/control_steps.sh"
     folder=$scratch source=$(cd "$benches/../.." && pwd) PATH=$build/bin:$PATH
-    # Four rounds: the median lies between the middle two. The other cell has a run without figures.
+    # Four rounds: the median is the mean of the middle two. The other cell has a run without figures.
     {
         echo config,class,instances,target,early,idle_500_error_mse_e4,idle_500_error_mean_percent
         printf 'pi,serial,2,25,0,%s,1\n' 10 9 30 8

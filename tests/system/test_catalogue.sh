@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Workloads by name, pairs of them and their order, and what each side of a pair is told.
+# Workloads by name, pairs of them and their order, and the environment of each side of a pair.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 # shellcheck disable=SC2030,SC2031,SC2034 # what is sourced reads variables, cases in ( ) have their own
@@ -56,7 +56,7 @@ names_are_listed() {
     prints "serial +ready"
     prints "dacapo/luindex +missing +(no java, )?\\\$DACAPO is not set"
     prints "dacapo/tradebeans +missing .*; unfit"
-    [ "$(cut -d ' ' -f 1 "$output" | sort | uniq -d)" = "" ] || fail "a name stands there twice"
+    [ "$(cut -d ' ' -f 1 "$output" | sort | uniq -d)" = "" ] || fail "a name is there twice"
     cp "$output" "$scratch/list"
     for name in throughput replay interference; do
         experiment "$name" --list-workloads
@@ -296,7 +296,7 @@ every_prefix_is_balanced() (
             pairs=all
             list_pairs | order_runs 2 $(seq -f none:%g "$places") | check_order "$places" >"$output"
             prints "[01] [01] [01] [01] [01] $((2 * programs * programs * places))"
-            # Of an even number of programs, half would have to be in front once more in each place.
+            # With an even number of programs, half would have to come first once more in each place.
             [ $((programs % 2)) -eq 1 ] || continue
             pairs=symmetric
             list_pairs | order_runs 1 $(seq -f none:%g "$places") | check_order "$places" >"$output"

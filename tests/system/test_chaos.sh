@@ -51,7 +51,7 @@ one_fault() {
 }
 
 # shellcheck disable=SC2016
-what_is_left_is_seen() {
+leftovers_are_found() {
     pretend 'exit 0'
     one_fault 0 '0\.' --status 0
     one_fault 1 'chaos: the run ended with 0 instead of 125' --status 125
@@ -151,7 +151,7 @@ rounds_of_attached_programs_leave_nothing() {
     "$here/chaos" --rounds 3 --fault stopped-master --patience 20 --attached "$build"
 }
 
-# What only executors can see to.
+# Faults that only executors can repair.
 rounds_of_survivors_leave_nothing() {
     "$here/chaos" --rounds 5 --fault survivor --patience 20 "$build"
     "$here/chaos" --rounds 5 --fault stopped-executors --patience 20 "$build"
@@ -163,7 +163,7 @@ ln -s "$build/tests" "$folder/build/tests"
 ln -s "$build/bin/ssburn" "$folder/build/bin/ssburn"
 pretend 'exit 0'
 chmod +x "$folder/build/bin/showstopper"
-run_case what_is_left_is_seen
+run_case leftovers_are_found
 run_case touched_bystanders_are_seen
 run_case touched_attached_programs_are_seen
 run_case targets_are_chosen

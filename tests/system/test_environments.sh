@@ -86,7 +86,7 @@ can_have() {
     esac
 }
 
-# What an instance finds around it, in lines.
+# The surroundings of an instance, in lines.
 # shellcheck disable=SC2016 # the instance's shell expands it
 look='echo "name $(uname -n)"; echo "cpus $(taskset -c 0-1023 nproc)"; echo "links $(($(wc -l </proc/net/dev) - 2))"
     echo "quota $(cat /sys/fs/cgroup/cpu*/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max 2>/dev/null |
@@ -149,7 +149,7 @@ containers_of_podman() {
 }
 
 # The load of a group excludes other processes on its CPUs; the load of its CPUs includes them.
-a_container_sees_what_is_outside() {
+a_container_sees_the_host() {
     local load_of load
     can_have lxc
     taskset -c 1 timeout "$patience" sh -c 'while :; do :; done' &
@@ -229,7 +229,7 @@ a_killed_study_goes_on() {
     kill_study
     { sleep 5 && kill -CONT "$guard"; } &
     experiment "${call[@]}"
-    [ "$(manifest again status)" = "done done done done" ] || fail "it does not go on"
+    [ "$(manifest again status)" = "done done done done" ] || fail "it does not continue"
     [ "$(stat -c %y "$first/manifest.rows" | cut -c 1-4)" = 2001 ] || fail "the first run is done again"
 }
 
@@ -280,7 +280,7 @@ both_versions_of_control_groups() (
     mkdir -p "$proc/7" "$scratch/unified"
     echo "cgroup2 $scratch/unified cgroup2 rw 0 0" >"$proc/mounts"
     : >"$scratch/unified/cgroup.controllers"
-    ! find_cpusets || fail "there is none"
+    ! find_cpusets || fail "no cpuset is found"
     echo "cpuset cpu" >"$scratch/unified/cgroup.controllers"
     configures "lxc.cgroup2.cpuset.cpus = 1"
     configures "lxc.cgroup2.cpu.max = 50000 100000"
@@ -296,7 +296,7 @@ both_versions_of_control_groups() (
 
 run_case containers_of_lxc
 run_case containers_of_podman
-run_case a_container_sees_what_is_outside
+run_case a_container_sees_the_host
 run_case nothing_is_left_of_a_killed_study
 run_case a_killed_study_goes_on
 run_case what_cannot_be_had_is_refused

@@ -131,7 +131,7 @@ plans() {
     prints "nap-50-default-own-1: 6 min 01 s"
 }
 
-# What showstopper takes is taken, and what it warns of is warned of.
+# Options that showstopper takes are taken, and its warnings are shown.
 units_are_those_of_showstopper() {
     experiment accuracy --dry-run --methods default,cdc --workloads serial --targets 25%,1/2,0.75,100 \
         --taus 0.1s --warmup 2M --settle 1500m --seconds 1min
@@ -198,7 +198,7 @@ END
         )sync settings.new 0,mv settings.new 0,mv settings 0,sync $results 0" ] || fail "the settings"
 }
 
-# Whoever was started for a run knows its data's folder.
+# Programs that are started for a run know the folder of its data.
 nothing_runs() {
     local file
     for file in /proc/[0-9]*/environ; do
@@ -242,7 +242,7 @@ interrupted_half_way() {
 
 goes_on_where_it_was() {
     local first=$scratch/accuracy-results/runs/serial-25-cdc-107m-1 file
-    # What a power cut could leave.
+    # A state that a power cut could leave.
     mkdir "$scratch/accuracy-results/runs/.serial-50-cdc-107m-1.part" \
         "$scratch/ram/showstopper-accuracy.left"
     touch "$scratch/accuracy-results/runs/.serial-50-cdc-107m-1.part/left"
@@ -322,7 +322,7 @@ others_hold_it() {
         "$scratch/others/table.csv" || fail "not held: $(cat "$scratch/others/table.csv")"
 }
 
-# What fails is told with what it said, and ends the study unless that shall go on.
+# A failed run is reported with its output and ends the study, unless --go-on is given.
 failed_runs() {
     local call=(throughput --methods 1cdc --targets '40,60' --seconds 60 --warmup 0 --settle 0
         --output failed --name broken)
@@ -445,7 +445,7 @@ others_are_reported() {
     awk -v others="$(manifest swamped others)" 'BEGIN { exit !(others > 0.15 && others <= 1) }' ||
         fail "others: $(manifest swamped others)"
     experiment "${call[@]}"
-    ! grep -q 'others used' "$output" || fail "they are told although nobody wants to know"
+    ! grep -q 'others used' "$output" || fail "the load of others is reported in a quiet run"
 }
 
 throughput_is_measured() {
@@ -454,7 +454,7 @@ throughput_is_measured() {
         --warmup 0 --settle 0 --seconds 4
     prints "\| serial \| default \| 1 \| 1 \| $number \| $number \|"
     prints "\| serial \| nbench \| $(nproc) \| 1 \| $number \| $number \|"
-    # The loads that numbers of instances stand for tell them apart.
+    # The loads that numbers of instances amount to distinguish them.
     experiment throughput --methods nbench --workloads serial --targets 50 --warmup 0 --settle 0 \
         --seconds 4 --output half
     half=$((($(nproc) + 1) / 2))
@@ -641,7 +641,7 @@ a_busy_machine_is_given_more_time() (
     [ "$(launching 25 "$scratch/loadavg")" = 6 ] || fail "busy: $(launching 25 "$scratch/loadavg")"
 )
 
-# What is a study's own is not others'.
+# Files of one study do not appear in another.
 shares_are_counted() (
     # shellcheck source=../../tools/experiments/runs.sh
     . "$experiments/runs.sh"

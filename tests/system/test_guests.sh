@@ -162,12 +162,12 @@ what_guests_cannot_have_is_named() {
         fail "what runs?"
 }
 
-# Both sides begin when they are told, and what guest and machine saw of each is beside its record.
+# Both sides begin on command, and the samples of guest and machine are next to each record.
 sides_are_in_guests() {
     local run role boot
     [ "$(nproc)" -gt 1 ] || skip "cpus: there is only one"
     need_guest
-    # A machine that is busy needs longer to boot them; the same call goes on.
+    # A machine that is busy needs longer to boot them; the same call continues.
     for boot in 14s 120s; do
         experiment --guest "$guest" --guest-memory 512M --guest-boot "$boot" --levels 60:30:30 --hold 1 \
             --edge 0 --warmup 0 --output results

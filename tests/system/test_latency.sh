@@ -24,7 +24,7 @@ end() {
     rm -rf "$scratch"
 }
 
-# What it plays takes a moment. Where there is a file `wait`, it says so and waits.
+# Playing takes a moment. With a file `wait` it says so and waits.
 mkdir "$scratch/bin"
 for name in showstopper ssload; do
     printf '#!/bin/bash\nexec "%s" "$@"\n' "$build/bin/$name" >"$scratch/bin/$name"
@@ -158,7 +158,7 @@ plans() {
     [ ! -e "$results" ] || fail "a plan leaves something"
 }
 
-# target_of RUN: the duty that showstopper was told, in its record.
+# target_of RUN: the duty in its record.
 is_stopped() {
     local share
     share=$(sed -n 's/^ *"duty_mean": *\([0-9.]*\).*/\1/p' "$results/runs/$1/service/summary.json")
@@ -206,7 +206,7 @@ a_search_has_its_table() {
     [ "$(manifest latency-results seconds | tr ' ' '\n' | sort -u | paste -sd ,)" = ,1 ] || fail "manifest: seconds"
     experiment latency --duties 100% --steps 3:1:2s --demands none --output steps
     [ "$(manifest steps seconds) $(manifest steps warmup_seconds)" = "6 6 0 " ] || fail "manifest: steps"
-    [ "$(wc -l <"$results/table.csv")" -eq 2 ] || fail "a search is no rate"
+    [ "$(wc -l <"$results/table.csv")" -eq 2 ] || fail "a search is listed as a rate"
 }
 
 # start_latency OPTION...: sets `pid`.
@@ -291,7 +291,7 @@ a_dead_service_is_a_failure() {
     [ "$(manifest latency-results status)" = "done done" ] || fail "manifest: corrected"
 }
 
-# What runs already is throttled, and left as it was.
+# A service that runs already is throttled, and left as it was.
 a_url_has_its_load() {
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5
     [ "$(wc -l <"$results/runs/url-d100-r5-1/requests/beside.csv")" -gt 1 ] || fail "no load"

@@ -280,7 +280,7 @@ ends() {
 
 it_runs_until_it_is_ended() {
     local part
-    # What runs already is no child of it.
+    # A service that runs already is not its child.
     does 0 up "$dir"
     begin_run
     does 0 status "$dir"
@@ -401,7 +401,7 @@ the_real_one_answers() {
     ! curl -sf -o "$output" "${url%/*}/index.php?title=There_is_none" || fail "all titles have an article"
     curl -s -o "$output" "${url%/*}/index.php?title=New&action=edit"
     grep -q 'It is being measured' "$output" || fail "it is not read-only"
-    # What a killed process has forked is ended, too.
+    # Children of a killed process are ended, too.
     real status "$dir" >"$output" || fail "status $?"
     worker=$(list_processes | wc -l)
     [ "$worker" -gt 6 ] || fail "only $worker processes"

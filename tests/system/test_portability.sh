@@ -23,7 +23,7 @@ mkdir "$scratch/bin"
 cp "$build/bin/ssprofile" "$scratch/bin"
 cat >"$scratch/bin/showstopper" <<END
 #!/bin/bash
-# What options mean is for the real one.
+# The real program interprets the options.
 [[ \$1 != --dry-run && \$1 != --version ]] || exec "$build/bin/showstopper" "\$@"
 kind=load
 while [ "\$1" != -- ]; do
@@ -114,7 +114,7 @@ a_plan_says_how_long_it_takes() {
     prints "calibration: 400 runs, 4 min 00 s"
     experiment portability demo --dry-run --kernels all --repetitions 2 --seconds 1
     prints "base: $((2 * $(grep -c "higher 'ssburn kernel " "$checkout/tools/ssprofile/batteries/own.txt"))) runs, .*"
-    # What a demo runs by default is what it writes into its battery.
+    # By default a demo runs the benchmarks that it writes into its battery.
     mkdir "$scratch/plan"
     touch "$scratch/wait"
     start_portability demo -o "$scratch/plan" --others 100%
@@ -182,7 +182,7 @@ a_demo_finds_its_own_setting() {
     grep -q '<p>Setting found: duty at 40.00 %' "$results/index.html" || fail "index: no setting"
     grep -q '<td class="text">target:without</td><td>3</td>' "$results/index.html" || fail "index: no table"
     is_balanced "$results/index.html"
-    # All that profile.json tells of a machine.
+    # The fields of profile.json that describe a machine.
     grep -Eq '<li>Base: base; machine base; version fake 1\.0; cpu 0; quantum seconds 0\.02; idle states [a-z ]+(; quota around cpus [0-9.]+)?</li>' \
         "$results/index.html" || fail "index: no profile: $(grep '<li>Base' "$results/index.html")"
     grep -q '"quantum_seconds": 0.02' "$results/base/profile.json" || fail "no quantum"
@@ -217,14 +217,14 @@ a_miss_is_reported() {
 }
 
 # A machine that gets faster all the time.
-a_noisy_machine_is_no_base() {
+a_noisy_base_is_refused() {
     sed -i "s,^awk .*,echo rate \$((100 * \$(wc -l <$scratch/calls))) per second," "$scratch/bin/ssburn"
     refuses "portability: base: 4 of 4 kernels are unstable, which leaves too few to compare: call again on an idle machine, " \
         portability "${few[@]}" --kernels int64,gcd,crc32,bits
     prints "Warning: base: 4 times a benchmark is unstable .*: see $results/base.log"
     [ "$(grep -c 'is unstable' "$output")" -eq 1 ] || fail "every benchmark has its line"
     [ -s "$results/failed/base/results.csv" ] || fail "the base is lost"
-    ! grep -q '^\[2/3\]' "$output" || fail "it goes on"
+    ! grep -q '^\[2/3\]' "$output" || fail "it continues"
     [ ! -e "$results/base" ] || fail "it would not be measured again"
     # With none left, there is nothing to continue with.
     ! grep -q -- '--go-on' "$output" || fail "--go-on is offered although no kernel is left"
@@ -250,7 +250,7 @@ a_noisy_machine_may_go_on() {
 }
 
 # Unstable on the target: nothing can be compared.
-what_is_unstable_is_left_out() {
+unstable_benchmarks_are_left_out() {
     experiment portability "${few[@]}"
     awk -F, -v OFS=, '$6 == 2 { $7 *= 2 } { print }' "$results/target/results.csv" >"$scratch/new"
     cp "$scratch/new" "$results/target/results.csv"
@@ -300,7 +300,7 @@ a_killed_demo_leaves_no_process() {
     prints "Setting found: duty at 40\.00 %.*"
 }
 
-failures_are_told_in_one_line() {
+failures_are_reported_in_one_line() {
     : >"$output"
     export MISSING=gcd
     experiment portability "${few[@]}"
@@ -346,7 +346,7 @@ two_machines_are_one_page() {
     grep -q '"predict-target-without/predict.html">Prediction for target:without' "$scratch/two/index.html" ||
         fail "index: no prediction"
     grep -q 'machine &lt;b&gt;' "$scratch/two/index.html" || fail "index: no profile"
-    ! grep -q 'quota around' "$scratch/two/index.html" || fail "index: a quota that is none"
+    ! grep -q 'quota around' "$scratch/two/index.html" || fail "index: a quota without a limit"
     is_balanced "$scratch/two/index.html"
     grep -q '<p>Base: base:without</p>' "$scratch/two/index.html" || fail "index: nothing of the comparison"
     ! grep -q 'kernel-01' "$scratch/two/index.html" || fail "index: tables as text"
@@ -364,7 +364,7 @@ two_machines_are_one_page() {
     refuses "portability: compare: nothing: No such file or directory" portability base nothing -o two
 }
 
-# What the page computes is right.
+# Figures of the page are right.
 the_page_is_right() {
     local benchmarks coverage
     while read -r benchmarks coverage; do
@@ -387,12 +387,12 @@ run_case a_plan_says_how_long_it_takes
 run_case a_demo_finds_its_own_setting
 run_case words_reach_ssprofile
 run_case a_miss_is_reported
-run_case a_noisy_machine_is_no_base
+run_case a_noisy_base_is_refused
 run_case a_noisy_machine_may_go_on
-run_case what_is_unstable_is_left_out
+run_case unstable_benchmarks_are_left_out
 run_case an_interrupted_demo_goes_on
 run_case a_killed_demo_leaves_no_process
-run_case failures_are_told_in_one_line
+run_case failures_are_reported_in_one_line
 run_case two_machines_are_one_page
 run_case the_page_is_right
 end_cases

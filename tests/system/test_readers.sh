@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What ssload writes is read by R and by pandas without further ado. Argument: the build directory.
+# R and pandas read the output of ssload without options. Argument: the build directory.
 set -euo pipefail
 
 # shellcheck source=skip.sh

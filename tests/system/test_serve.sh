@@ -99,13 +99,13 @@ a_connection_is_used_again() {
     printf 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\nhello' >&5
     answer 5
     [[ $status = 200 && ${#body} -eq 3072 ]] || fail "second answer: $status, ${#body} bytes"
-    # Two at once, and the end of the connection behind the last.
+    # Two at once, and the end of the connection after the last.
     ask 5
     ask 5 'Connection: close'
     answer 5
     answer 5
     [ "$status" = 200 ] || fail "last answer: $status"
-    ! read -r -t "$patience" <&5 || fail "it goes on behind Connection: close"
+    ! read -r -t "$patience" <&5 || fail "it continues after Connection: close"
     exec 5<&-
     end_server TERM 0
     expect served 4

@@ -103,7 +103,7 @@ a_measurement_is_kept() {
 an_interrupted_measurement_goes_on() {
     measure "$folder/cut"
     cp "$folder/cut/results.csv" "$folder/whole"
-    # What is left of it when a row was being written.
+    # As a kill leaves it while a row is being written.
     head -c -4 "$folder/whole" >"$folder/cut/results.csv"
     measure "$folder/cut"
     [ "$(grep -c '/s, \| s, ' "$folder/err")" -eq 1 ] || fail "not one run: $(cat "$folder/err")"
@@ -416,7 +416,7 @@ a_battery_parts_benchmarks_from_applications() {
     sed -n '/target,/p; /:quota/p' "$folder/of-all/ratios.csv" >"$folder/other.csv"
     expect 125 predict "$folder/plain" "$folder/other.csv"
     says 'other.csv has no ratio of the target target:without'
-    # What the battery says of the direction must be so.
+    # The battery's direction must hold.
     sed 's/^\(kernel-02 .* \)higher/\1lower/' "$folder/twenty" >"$folder/turned"
     expect 0 compare --battery "$folder/turned" -o "$folder/of-turned" "${all[@]:0:2}"
     says 'kernel-02: left out: lower_is_better is false in line .*, and the battery says lower'
@@ -460,7 +460,7 @@ tables_are_read_as_they_come() {
     cmp "$folder/as-file/ratios.csv" "$folder/as-pipe/ratios.csv" || fail "pipe: other ratios"
 }
 
-# The figures are those of the same table without its damage, and nobody has to read a flood.
+# The figures are those of the same table without its damage, and the messages are few.
 damage_is_reported_and_changes_no_figure() {
     local data=$source/tests/data/profile/results.csv
     {

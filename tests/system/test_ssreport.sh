@@ -540,7 +540,7 @@ END
     fi
 }
 
-# Of many runs there are the figures, and of each one picture.
+# Many runs have their figures and one picture each.
 many_runs() {
     local many number
     record_a_short_run

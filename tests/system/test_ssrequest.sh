@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What ssrequest makes of servers that work and of servers that break. Arguments: the build directory,
+# ssrequest with servers that work and with servers that break. Arguments: the build directory,
 # and the name of a case.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -373,7 +373,7 @@ END
     grep -q '^ok ' said || fail "status: $(cat said)"
     await has_rows 2
     kill -TERM "$asker"
-    timeout "$patience" tail --pid="$asker" -f /dev/null || fail "it goes on after TERM"
+    timeout "$patience" tail --pid="$asker" -f /dev/null || fail "it continues after TERM"
     wait "$asker" || status=$?
     [[ $status -le 1 ]] || fail "status $status: $(cat out err)"
     [ "$(count succeeded)" -gt 0 ] || fail "$(cat out)"
@@ -576,7 +576,7 @@ moments_without_requests() {
 }
 
 # A line per second, which add up to the document, and a line per request.
-what_is_kept() {
+records_are_kept() {
     serve well
     ask 0 --rate 100 --duration 1500m --record record --each each.csv "$url"
     end_server
@@ -715,7 +715,7 @@ summaries_are_left_out() {
     end_server
 }
 
-# What is said through the socket is done.
+# Commands on the socket are executed.
 changes_while_it_runs() {
     need python3
     serve well
@@ -825,7 +825,7 @@ error: the run is over
 END
     diff wanted said || fail "other answers"
     grep -q "\"http://slow.test:$port/\"" json || fail "the URL is not changed: $(cat json)"
-    ! grep -q "nowhere" json || fail "a URL without an address is told of: $(cat json)"
+    ! grep -q "nowhere" json || fail "a URL without an address is reported: $(cat json)"
     end_server
 }
 
@@ -922,7 +922,7 @@ run_case a_signal_ends_it
 run_case two_signals_end_it_at_once
 run_case bad_usage
 run_case moments_without_requests
-run_case what_is_kept
+run_case records_are_kept
 run_case methods_headers_and_bodies_are_sent
 run_case requests_of_a_file_are_sent_in_turn
 run_case outputs_in_one_file_are_refused

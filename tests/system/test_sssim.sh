@@ -124,7 +124,7 @@ expect "${run[@]}" --sweep load=25%,50% --sweep 'control-options=0\,ke=0.1,0' --
 50%,"0,ke=0.1"
 50%,0' ] || fail "runs: $(cat out)"
 
-# A run of a sweep is the run that it stands for, also where its option was given otherwise.
+# A run of a sweep equals a single run with the same options, also if an option was given otherwise.
 expect "${run[@]}" --sweep class=forking,blocking --seed 7 -l 40% --sweep load=60%
 cp out swept
 expect "${run[@]}" --class blocking --seed 7 -l 60%

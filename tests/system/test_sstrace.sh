@@ -181,7 +181,7 @@ expect 2 --unit percent "$data/sadf-local.csv"
 error_has '--unit means nothing for sadf'
 expect 0 --check --gaps fill "$data/sadf-local.csv"
 
-# What never ends a line is given up, whatever reads it.
+# Every reader gives up on endless lines.
 for format in '' --from=csv --from=vmstat; do
     status=0
     # shellcheck disable=SC2086 # none is no word
@@ -222,7 +222,7 @@ fi
 expect 2 -o '' --constant 50%
 error_has '--output is empty: write --output FILE'
 
-# What sysstat writes for people, or for itself, is told from a trace.
+# Output of sysstat for people, or for itself, is not mistaken for a trace.
 printf 'Linux 6.8.0 (host) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\n12:00:01 CPU %%usr\n' >"$folder/text"
 expect 2 --check "$folder/text"
 error_has 'is text of mpstat, sar or iostat, which is for people: take mpstat -o JSON, or sadf -d'

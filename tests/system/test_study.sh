@@ -182,7 +182,7 @@ refused() {
     [ ! -e new ] || fail "sssim ${*:2}: made a folder"
 }
 
-what_is_no_study_is_refused() {
+invalid_studies_are_refused() {
     local option
     mkdir there
     refused '--record: there already exists: choose another folder' "${pair[@]}" --record there
@@ -232,6 +232,6 @@ run_case two_different_programs
 run_case shared_cpus
 run_case a_seed_is_a_study
 run_case the_folder_of_an_experiment
-run_case what_is_no_study_is_refused
+run_case invalid_studies_are_refused
 run_case instances_that_share_the_memory
 end_cases

@@ -13,7 +13,7 @@
 
 #define SAMPLES_MAX 1000
 
-/* What the monitor saw. */
+/* Samples of the monitor. */
 struct log {
     struct trial_sample samples[SAMPLES_MAX];
     size_t count;

@@ -110,7 +110,7 @@ static inline void rig_close(struct rig *rig) {
     dlclose(rig->handle);
 }
 
-/* What it says of a run whose rounds last so long, in nanoseconds. */
+/* The warning about a run whose rounds last this long, in nanoseconds. */
 static inline void assert_described(const struct rig *rig, ss_time round, const char *expected) {
     char text[256] = "";
     rig->head->describe(&rig->selves[0], round, text, sizeof text);

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_REQUESTS_H
 #define SHOWSTOPPER_TESTS_REQUESTS_H
 
-/* Runs with figures that are made up, for tests of what is told of them. */
+/* Runs with made-up figures, for tests of their descriptions. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static inline void made_up_end(
     ssrequest_tally_end(&it->tally, &ended);
 }
 
-/* What was printed; free() it. */
+/* The printed text; free() it. */
 static inline char *made_up_print(
     void (*print)(FILE *stream, const struct ssrequest_account *account),
     const struct ssrequest_account *account) {
