@@ -50,7 +50,7 @@ static const struct kernel *find(const char *name) {
     return NULL;
 }
 
-/* What is read again in a round is changed before it. */
+/* Data that a round reads again is changed before the round. */
 static void changed_memory_is_noticed(void **state) {
     (void)state;
     static const char *const names[] = {

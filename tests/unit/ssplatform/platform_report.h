@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_TESTS_PLATFORM_REPORT_H
 
 /*
- * What is reported about a recorded machine. Such a machine is one text of tests/data/platform/, a
+ * The report about a recorded machine. Such a machine is one text of tests/data/platform/, a
  * file of it a line: path, tab, content with \n, \t, \0 and \\ in it.
  */
 
@@ -76,7 +76,7 @@ struct report {
     const char *at;
     struct {
         char path[128];
-        char value[512]; /* as it stands in the text; "[]" of an empty list */
+        char value[512]; /* as in the text; "[]" for an empty list */
     } * values;
     size_t count, room;
 };

@@ -37,7 +37,7 @@ static void the_xeon_is_described(void **state) {
         {"kernel.parameters[0]", "\"isolcpus=6-7\""},
         {"kernel.parameters[1]", "\"mitigations=auto\""},
         {"kernel.parameters[2]", "\"intel_idle.max_cstate=6\""},
-        {"kernel.parameters[3]", NULL}, /* what stands behind -- is not the kernel's */
+        {"kernel.parameters[3]", NULL}, /* words after -- are not the kernel's */
         {"cpus.count", "8"},
         {"cpus.online", "\"0-7\""},
         {"cpus.isolated", "\"6-7\""},

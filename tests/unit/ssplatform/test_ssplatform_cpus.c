@@ -81,7 +81,7 @@ static void cpus_alike_are_grouped(void **state) {
                         });
 }
 
-static void all_caches_are_told_or_none(void **state) {
+static void incomplete_caches_are_left_out(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu0/cache/index2/size", "512K\n");
@@ -106,5 +106,5 @@ static void all_caches_are_told_or_none(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(offline_cpus_are_left_out),
     cmocka_unit_test(cpus_alike_are_grouped),
-    cmocka_unit_test(all_caches_are_told_or_none))
+    cmocka_unit_test(incomplete_caches_are_left_out))
 // clang-format on

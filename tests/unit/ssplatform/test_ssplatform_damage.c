@@ -21,7 +21,7 @@ static void damage(const char *path, enum damage how) {
         tree_write(path, how == GARBAGE ? "\x01\xff\x80,:[ zz" : "");
 }
 
-/* What a file has a say in: the first row whose `file` is in its path. */
+/* The values that depend on a file: the first row whose `file` is in its path. */
 static const struct say {
     const char *file, *parts[3];
 } says[] = {
@@ -87,7 +87,7 @@ static void check_damage(
     }
 }
 
-/* Those of one CPU stand for all. */
+/* The states of one CPU represent all. */
 static bool is_tried(const char *path) {
     const char *cpu = strstr(path, "cpu/cpu");
     return !cpu || cpu[7] < '0' || cpu[7] > '9' || (cpu[7] == '1' && cpu[8] == '/');
@@ -129,7 +129,7 @@ static void damage_to_xeon_stays_where_it_is(void **state) {
     damage_all("xeon", false);
 }
 
-/* What is no number is not known, and that is all that is known of it. */
+/* Invalid numbers are unknown, and nothing else changes. */
 static void damage_sets_no_cpu_apart(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);

@@ -4,7 +4,7 @@
 #include "platform_report.h"
 #include "unit.h"
 
-/* What is printed about the machine below `root`, and whether these are sets. */
+/* The output for the machine below `root`, and whether these are sets. */
 static void expect_sets(
     const char *root, enum ssplatform_placement placement, int status, const char *expected) {
     char *text;

@@ -49,7 +49,7 @@ static void quotas_are_read(void **state) {
     static const char group[] = "0::/a/b\n", above[] = "sys/fs/cgroup/a/cpu.max";
     allowance_is(group, above, "50000 100000\n", "\"yes\"", "0.5");
     allowance_is(group, above, "max 100000\n", "\"no\"", "null");
-    /* What cannot be read may be the smallest one. */
+    /* An unreadable limit may be the smallest one. */
     allowance_is(group, above, "50000\n", "null", "null");
     allowance_is(group, above, "50000 0\n", "null", "null");
     allowance_is(group, above, "0 100000\n", "null", "null");

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_REQUEST_LIFE_H
 #define SHOWSTOPPER_TESTS_REQUEST_LIFE_H
 
-/* A generator in virtual time with a service behind it: one server that works first come, first
+/* A generator in virtual time with a service: one server that works first come, first
  * served, and can be stopped for a while. */
 
 #include "generator.h"
@@ -68,7 +68,7 @@ static inline void life_witness(void *context, const struct ssrequest_one *one,
     life->fates[fate]++;
 }
 
-/* What always holds. */
+/* Invariants. */
 static inline void life_check(const struct life *life) {
     const struct ssrequest_tally *tally = &life->tally;
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);

@@ -21,7 +21,7 @@ static void the_mean_rate_follows_the_stretches(void **state) {
     ssrequest_profile_free(&profile);
 }
 
-static void what_was_refused_is_no_success(void **state) {
+static void refused_requests_are_not_successes(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -39,4 +39,4 @@ static void what_was_refused_is_no_success(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(the_mean_rate_follows_the_stretches),
-    cmocka_unit_test(what_was_refused_is_no_success))
+    cmocka_unit_test(refused_requests_are_not_successes))

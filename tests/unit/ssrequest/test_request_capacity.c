@@ -40,7 +40,7 @@ static void end_so_many(
     }
 }
 
-static void a_criterion_counts_what_was_intended(void **state) {
+static void criteria_count_intended_requests(void **state) {
     (void)state;
     struct ss_error error = {0};
     struct ssrequest_tally tally;
@@ -264,7 +264,7 @@ static void the_capacity_of_a_queue_is_that_of_the_formula(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(criteria_are_read),
-    cmocka_unit_test(a_criterion_counts_what_was_intended),
+    cmocka_unit_test(criteria_count_intended_requests),
     cmocka_unit_test(without_noise_the_formula_is_found),
     cmocka_unit_test(with_noise_the_interval_is_wider_and_right),
     cmocka_unit_test(a_service_that_never_holds_ends_the_search),

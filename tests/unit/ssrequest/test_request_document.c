@@ -3,7 +3,7 @@
 
 #include "result_document.h"
 
-static void it_says_what_was_asked_and_what_came(void **state) {
+static void options_and_results_are_in_the_document(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -120,6 +120,6 @@ static void a_search_says_its_interval_and_its_trials(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_search_says_its_interval_and_its_trials),
-    cmocka_unit_test(it_says_what_was_asked_and_what_came),
+    cmocka_unit_test(options_and_results_are_in_the_document),
     cmocka_unit_test(each_profile_says_what_it_is_made_of),
     cmocka_unit_test(a_closed_loop_has_no_profile_and_virtual_time_no_date))

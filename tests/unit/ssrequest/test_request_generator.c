@@ -110,7 +110,7 @@ static void with_delay_they_wait_and_at_the_end_are_not_sent(void **state) {
 }
 
 /* A timer is always a little late. */
-static void what_is_due_just_before_the_end_is_sent(void **state) {
+static void requests_due_just_before_the_end_are_sent(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 5);
     life_begin(&life, SSREQUEST_EVEN, 1);
@@ -236,7 +236,7 @@ static void at_the_end_none_overtakes(void **state) {
     life_end(&life);
 }
 
-static void a_turn_takes_what_is_due_before(void **state) {
+static void a_turn_sends_earlier_requests_first(void **state) {
     (void)state;
     make(&life, 10, 2 * SS_SECOND, 100);
     life_begin(&life, SSREQUEST_EVEN, 1);
@@ -283,7 +283,7 @@ static void many_that_are_due_are_sent_bit_by_bit(void **state) {
     }
 }
 
-static void what_was_due_at_a_stop_is_counted(void **state) {
+static void requests_due_at_a_stop_are_counted(void **state) {
     (void)state;
     make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, SSREQUEST_CONCURRENT, 1);
@@ -336,7 +336,7 @@ static void it_lasts_until_its_end(void **state) {
     life_run(&life, 15 * SS_SECOND);
     assert_false(ssrequest_generator_is_over(life.generator));
     assert_true(ssrequest_generator_next(life.generator) == 15 * SS_SECOND);
-    /* It is told late that the time has passed. */
+    /* It learns late that the time has passed. */
     ssrequest_generator_advance(life.generator, 15 * SS_SECOND + SS_MILLISECOND);
     assert_true(ssrequest_generator_is_over(life.generator));
     assert_true(ssrequest_generator_over(life.generator) == 15 * SS_SECOND);
@@ -423,7 +423,7 @@ static void targets_follow_an_order(void **state) {
     life_end(&life);
 }
 
-/* What is under way to targets of before is not a load of those that came into their place. */
+/* Requests under way to former targets are no load of their successors. */
 static void targets_of_before_do_not_count(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
@@ -678,7 +678,7 @@ UNIT_MAIN(
     cmocka_unit_test(in_overload_the_response_time_is_cap_by_capacity),
     cmocka_unit_test(with_drop_what_finds_it_full_is_refused),
     cmocka_unit_test(with_delay_they_wait_and_at_the_end_are_not_sent),
-    cmocka_unit_test(what_is_due_just_before_the_end_is_sent),
+    cmocka_unit_test(requests_due_just_before_the_end_are_sent),
     cmocka_unit_test(a_closed_loop_sends_after_each_answer),
     cmocka_unit_test(a_failed_client_pauses_for_ten_milliseconds),
     cmocka_unit_test(more_clients_than_the_cap_wait),
@@ -686,10 +686,10 @@ UNIT_MAIN(
     cmocka_unit_test(targets_take_turns_and_can_be_changed),
     cmocka_unit_test(the_least_loaded_target_is_next),
     cmocka_unit_test(at_the_end_none_overtakes),
-    cmocka_unit_test(a_turn_takes_what_is_due_before),
+    cmocka_unit_test(a_turn_sends_earlier_requests_first),
     cmocka_unit_test(many_wait_in_order),
     cmocka_unit_test(many_that_are_due_are_sent_bit_by_bit),
-    cmocka_unit_test(what_was_due_at_a_stop_is_counted),
+    cmocka_unit_test(requests_due_at_a_stop_are_counted),
     cmocka_unit_test(requests_due_at_an_end_are_sent),
         cmocka_unit_test(a_late_call_sends_all_that_was_due),
     cmocka_unit_test(it_lasts_until_its_end),

@@ -99,7 +99,7 @@ static void a_last_line_needs_no_line_feed(void **state) {
     assert_int_equal(recv(connection, &last, 1, 0), 0);
     assert_int_equal(asked, 2);
     close(connection);
-    /* What one has sent is none of the next one's. */
+    /* Bytes of one client do not reach the next one. */
     connection = connect_to(listener);
     ask(listener, connection, "status\n");
     assert_answers(connection, "ok x=1\n");
@@ -128,7 +128,7 @@ static void an_answer_may_come_later(void **state) {
     ssrequest_listener_answer(listener, 0, "y=2", "");
     assert_answers(slow, "ok y=2\nok x=1\nerror: not now\n");
     assert_int_equal(recv(slow, &last, 1, 0), 0);
-    /* There is nobody left to answer. */
+    /* No client is left to answer. */
     ssrequest_listener_answer(listener, 0, "y=2", "");
     assert_answers(quick, "");
     close(slow);
@@ -387,7 +387,7 @@ static void only_a_dead_socket_is_replaced(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* Its queue is full: nothing can be told of it but that it lives. */
+/* Its queue is full: all that is known is that it lives. */
 static void a_busy_socket_is_not_replaced(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it(), *other;

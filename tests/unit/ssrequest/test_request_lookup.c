@@ -88,7 +88,7 @@ static void the_caller_goes_on_meanwhile(void **state) {
     close_it(lookup);
 }
 
-static void a_failure_is_told_and_another_may_follow(void **state) {
+static void failures_are_reported_and_may_repeat(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it(NULL);
     struct ssrequest_aim aim;
@@ -108,7 +108,7 @@ static void a_failure_is_told_and_another_may_follow(void **state) {
     close_it(lookup);
 }
 
-/* What its thread finds is freed by it: sanitizers see a leak, and a use after that. */
+/* The thread frees its result: sanitizers see a leak, and a use after that. */
 static void nobody_waits_for_the_end(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it(NULL);
@@ -119,7 +119,7 @@ static void nobody_waits_for_the_end(void **state) {
     wait_for(&discarded);
 }
 
-/* What nobody has taken is freed at the end. */
+/* Results that were not taken are freed at the end. */
 static void a_result_need_not_be_taken(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it(NULL);
@@ -132,6 +132,6 @@ static void a_result_need_not_be_taken(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(the_caller_goes_on_meanwhile),
-    cmocka_unit_test(a_failure_is_told_and_another_may_follow),
+    cmocka_unit_test(failures_are_reported_and_may_repeat),
     cmocka_unit_test(nobody_waits_for_the_end),
     cmocka_unit_test(a_result_need_not_be_taken))

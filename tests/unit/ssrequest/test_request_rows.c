@@ -193,7 +193,7 @@ static void the_second_of_a_turn_has_the_mean_of_both_rates(void **state) {
 }
 
 /* Only what begins replaces it. */
-static void a_run_that_does_not_begin_leaves_what_was_there(void **state) {
+static void failed_starts_keep_earlier_files(void **state) {
     (void)state;
     struct fixture *it = open_it();
     char path[256];
@@ -317,7 +317,7 @@ UNIT_MAIN(
     cmocka_unit_test(the_heading_names_as_many_columns_as_there_are),
     cmocka_unit_test(a_rate_that_was_turned_holds_to_the_end_of_the_profile),
     cmocka_unit_test(the_second_of_a_turn_has_the_mean_of_both_rates),
-    cmocka_unit_test(a_run_that_does_not_begin_leaves_what_was_there),
+    cmocka_unit_test(failed_starts_keep_earlier_files),
     cmocka_unit_test(a_pipe_without_a_reader_is_refused),
     cmocka_unit_test(what_ends_with_a_second_is_not_lost),
     cmocka_unit_test(each_request_has_a_line),

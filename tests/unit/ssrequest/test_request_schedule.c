@@ -248,7 +248,7 @@ static void a_turn_within_steps_holds_over_them(void **state) {
     assert_true(next() == SS_TIME_NEVER);
 }
 
-/* What the seconds before have asked for in part is kept, and no more than that. */
+/* Keeps the fraction of a request that earlier seconds left over, and no more. */
 static void a_turn_of_concurrent_ones_keeps_the_rest(void **state) {
     (void)state;
     make_constant(0.5, 10 * SS_SECOND);

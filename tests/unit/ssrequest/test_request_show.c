@@ -15,7 +15,7 @@ static void times_have_three_digits_and_a_unit(void **state) {
     assert_string_equal(ssrequest_show_time(3600).text, "3600 s");
 }
 
-static void what_is_rounded_up_has_no_digit_more(void **state) {
+static void rounding_up_adds_no_digit(void **state) {
     (void)state;
     assert_string_equal(ssrequest_show_time(0.99996).text, "1.00 s");
     assert_string_equal(ssrequest_show_time(0.009996).text, "10.0 ms");
@@ -51,6 +51,6 @@ static void a_share_is_nothing_or_all_only_if_it_is(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(times_have_three_digits_and_a_unit),
-    cmocka_unit_test(what_is_rounded_up_has_no_digit_more),
+    cmocka_unit_test(rounding_up_adds_no_digit),
     cmocka_unit_test(numbers_keep_what_stands_before_the_point),
     cmocka_unit_test(a_share_is_nothing_or_all_only_if_it_is))

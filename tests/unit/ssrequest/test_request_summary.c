@@ -68,7 +68,7 @@ static void waiting_times_before_sending_are_reported(void **state) {
     made_up_close(&it);
 }
 
-static void failures_are_told_by_cause(void **state) {
+static void failures_are_listed_by_cause(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -301,7 +301,7 @@ UNIT_MAIN(
     cmocka_unit_test(a_search_says_how_sure_it_is),
     cmocka_unit_test(a_good_run_is_said_to_be_one),
     cmocka_unit_test(waiting_times_before_sending_are_reported),
-    cmocka_unit_test(failures_are_told_by_cause),
+    cmocka_unit_test(failures_are_listed_by_cause),
     cmocka_unit_test(unsent_and_unanswered_requests_are_reported),
     cmocka_unit_test(a_rate_that_was_changed_is_not_the_profiles),
     cmocka_unit_test(a_closed_loop_is_said_to_be_one),

@@ -61,7 +61,7 @@ static void a_timeout_is_as_long_as_the_limit_at_least(void **state) {
     assert_int_equal(tally.outcomes[SSREQUEST_TIMEOUT], 2);
 }
 
-static void what_was_given_up_counts_as_long_as_it_waited(void **state) {
+static void abandoned_requests_count_with_their_wait(void **state) {
     (void)state;
     ssrequest_tally_due(&tally);
     send(1, 2);
@@ -118,7 +118,7 @@ static void balances_choose(void **state) {
     for (uint32_t last = 0; last < 4; last++)
         assert_int_equal(
             ssrequest_balance_choose(SSREQUEST_ROUND_ROBIN, unfinished, 4, last), (last + 1) % 4);
-    /* Of those with the fewest the next in turn. */
+    /* The next in turn among those with the fewest. */
     static const uint32_t next[] = {1, 3, 3, 1};
     for (uint32_t last = 0; last < 4; last++)
         assert_int_equal(
@@ -130,7 +130,7 @@ static void balances_choose(void **state) {
 UNIT_MAIN(
     cmocka_unit_test_setup_teardown(lengths_count_from_both_moments, make, forget),
     cmocka_unit_test_setup_teardown(a_timeout_is_as_long_as_the_limit_at_least, make, forget),
-    cmocka_unit_test_setup_teardown(what_was_given_up_counts_as_long_as_it_waited, make, forget),
+    cmocka_unit_test_setup_teardown(abandoned_requests_count_with_their_wait, make, forget),
     cmocka_unit_test_setup_teardown(clearing_keeps_the_sums, make, forget),
     cmocka_unit_test(every_outcome_has_a_name_of_its_own),
     cmocka_unit_test(balances_choose))

@@ -26,7 +26,7 @@ static struct ss_counters look(struct machine *machine, ss_time after) {
 
 /* ---- what is exact ---- */
 
-static void what_is_used_is_counted_to_the_nanosecond(void **state) {
+static void used_time_is_counted_to_the_nanosecond(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine, 2, 0, 0);
@@ -100,7 +100,7 @@ static void a_cpu_never_idle_for_long_owes_no_more_than_once(void **state) {
 /* ---- what the kernel shows ---- */
 
 /* 18 ms are shown as 10, and on two CPUs that is 20 of 36. */
-static void what_is_shown_are_hundredths_of_each_cpu(void **state) {
+static void counters_show_hundredths_of_each_cpu(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine, 2, 0, 1000);
@@ -123,7 +123,7 @@ static void run_time_is_known_up_to_the_last_tick(void **state) {
     struct ss_counters exact;
     machine_read_exactly(&machine, START + 11 * MS, &exact);
     assert_int_equal(exact.used, 6 * MS);
-    /* The lower one of two CPUs goes on: the other is accounted for at once. */
+    /* The lower one of two CPUs continues: the other is accounted for at once. */
     machine_set_running(&machine, 1, true, START + 12 * MS);
     machine_set_running(&machine, 1, false, START + 15 * MS);
     assert_int_equal(look(&machine, 15 * MS).used, 7 * MS + 3 * MS);
@@ -197,7 +197,7 @@ static void bursts_that_keep_step_with_the_tick_are_misjudged(void **state) {
         fail_msg("from %g to %g", least, most);
 }
 
-/* What keeps no step with the tick is seen as it is. */
+/* Bursts out of step with the tick are counted right. */
 static void bursts_off_the_tick_are_judged_rightly(void **state) {
     (void)state;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS) {
@@ -249,11 +249,11 @@ static void lateness_is_as_it_was_recorded(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(what_is_used_is_counted_to_the_nanosecond),
+    cmocka_unit_test(used_time_is_counted_to_the_nanosecond),
     cmocka_unit_test(a_late_stop_leaves_threads_behind),
     cmocka_unit_test(overhead_is_neither_idle_nor_used),
     cmocka_unit_test(a_cpu_never_idle_for_long_owes_no_more_than_once),
-    cmocka_unit_test(what_is_shown_are_hundredths_of_each_cpu),
+    cmocka_unit_test(counters_show_hundredths_of_each_cpu),
     cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
     cmocka_unit_test(a_part_of_a_cpu_gets_its_part_of_the_ticks),
     cmocka_unit_test(ticks_cost_nothing),

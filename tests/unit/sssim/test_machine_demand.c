@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What instances of each class want of the simulated machine. */
+/* The demand of instances of each class on the simulated machine. */
 
 #include "loop.h"
 #include "tree.h"
@@ -189,7 +189,7 @@ static void a_profile_is_followed_over_and_over(void **state) {
     assert_close(measure_demand(class, 8, 1, 1), 1.25, 1e-9);
 }
 
-/* Those that begin together are spread evenly over it. */
+/* Instances that begin together are spread evenly over it. */
 static void instances_begin_anywhere_in_a_profile(void **state) {
     (void)state;
     char class[300];
@@ -229,7 +229,7 @@ static void a_profile_may_say_what_threads_use_of_the_memory(void **state) {
 }
 
 /* Half of the time it is stopped, and what it would do next waits. */
-static void what_is_stopped_stands_still_in_its_profile(void **state) {
+static void stopped_instances_stay_in_their_profiles(void **state) {
     (void)state;
     char class[300];
     struct demand_mix mix = parse_profile(class, "0 1\n107m 0\n214m 0\n");
@@ -252,7 +252,7 @@ static void assert_no_mix(const char *text, const char *words) {
     demand_mix_free(&mix);
 }
 
-static void what_is_no_class_is_refused(void **state) {
+static void invalid_classes_are_refused(void **state) {
     (void)state;
     assert_no_mix("serail", "--class: unknown class 'serail': did you mean 'serial'?");
     assert_no_mix("", "unknown class ''");
@@ -264,7 +264,7 @@ static void what_is_no_class_is_refused(void **state) {
     assert_no_mix("serial,profile:/", "/ cannot be read: Is a directory");
 }
 
-static void what_is_no_profile_is_refused(void **state) {
+static void invalid_profiles_are_refused(void **state) {
     (void)state;
     static const struct {
         const char *text, *words;
@@ -312,6 +312,6 @@ UNIT_MAIN(
     cmocka_unit_test(a_profile_is_followed_over_and_over),
     cmocka_unit_test(instances_begin_anywhere_in_a_profile),
     cmocka_unit_test(a_profile_may_say_what_threads_use_of_the_memory),
-    cmocka_unit_test(what_is_stopped_stands_still_in_its_profile),
-    cmocka_unit_test(what_is_no_class_is_refused),
-    cmocka_unit_test(what_is_no_profile_is_refused))
+    cmocka_unit_test(stopped_instances_stay_in_their_profiles),
+    cmocka_unit_test(invalid_classes_are_refused),
+    cmocka_unit_test(invalid_profiles_are_refused))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a trial can add to a machine: other load, overhead, late signals, a kernel's accounts. */
+/* Additions of a trial to a machine: other load, overhead, late signals, a kernel's accounts. */
 
 #include "loop.h"
 
@@ -296,7 +296,7 @@ static void a_stop_waits_for_the_tick(void **state) {
         assert_close(seconds[i], 0, 0);
 }
 
-/* What a late stop has left behind ends with the instance, too. */
+/* Effects of a late stop end with the instance, too. */
 static void an_instance_that_leaves_leaves_nothing_behind(void **state) {
     (void)state;
     static struct trial trial;

@@ -11,7 +11,7 @@ static const struct memory_use plain = {0};
 
 /* ---- the formula ---- */
 
-/* What a thread of side 0 gets done in a nanosecond. */
+/* The work of a thread of side 0 in a nanosecond. */
 static double speed_of(struct memory *memory, const struct memory_use *use) {
     return memory_work(use, &memory->sides[0].pace);
 }
@@ -66,12 +66,12 @@ static void sides_that_share_cpus_take_turns(void **state) {
     set_side(&memory, 0, 40, 1, 1);
     set_side(&memory, 1, 60, 1, 1);
     assert_close(speed_of(&memory, &use), 1 - 0.5 * 60 / 100, 1e-12);
-    /* What a quota holds back is not there. */
+    /* Time that a quota holds back is not used. */
     set_side(&memory, 1, 60, 0, 1);
     assert_close(speed_of(&memory, &use), 1, 1e-12);
 }
 
-static void a_full_memory_serves_a_part_of_what_is_asked(void **state) {
+static void saturated_memory_serves_a_part_of_the_demand(void **state) {
     (void)state;
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 50, .waiting = 0.2};
@@ -158,7 +158,7 @@ UNIT_MAIN(
     cmocka_unit_test(threads_on_other_cpus_slow_a_thread),
     cmocka_unit_test(threads_of_the_same_side_slow_each_other),
     cmocka_unit_test(sides_that_share_cpus_take_turns),
-    cmocka_unit_test(a_full_memory_serves_a_part_of_what_is_asked),
+    cmocka_unit_test(saturated_memory_serves_a_part_of_the_demand),
     cmocka_unit_test(without_a_limit_no_thread_is_slowed),
     cmocka_unit_test(the_memory_never_serves_more_than_it_can),
     cmocka_unit_test(interference_is_known),

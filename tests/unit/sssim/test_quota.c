@@ -46,7 +46,7 @@ static void a_quota_is_used_up_and_comes_again(void **state) {
     machine_close(&machine);
 }
 
-static void what_is_left_of_a_quota_is_lost(void **state) {
+static void unused_quota_is_lost(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine);
@@ -156,7 +156,7 @@ static void the_period_of_a_quota_is_of_no_account(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_quota_is_used_up_and_comes_again),
-    cmocka_unit_test(what_is_left_of_a_quota_is_lost),
+    cmocka_unit_test(unused_quota_is_lost),
     cmocka_unit_test(a_quota_is_of_the_group_alone),
     cmocka_unit_test(serial_holds_its_part_of_a_quota),
     cmocka_unit_test(blocking_holds_its_part_of_a_quota),

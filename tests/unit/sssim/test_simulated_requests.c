@@ -178,7 +178,7 @@ static void a_closed_loop_takes_its_clients_over_its_capacity(void **state) {
 
 /*
  * Eight requests of 400 ms, four at 0 and four at 1 s, that are given up after 900 ms. The third is
- * worked on from 800 to 1200 ms, in vain, and the fourth behind it, unless it is skipped: then the
+ * worked on from 800 to 1200 ms, in vain, and the fourth after it, unless it is skipped: then the
  * fifth is in time.
  */
 static void requests_are_given_up_in_time(void **state) {
@@ -230,7 +230,7 @@ static void an_overload_works_for_clients_that_have_gone(void **state) {
 }
 
 /* Whether it is answered at the very limit, and is in time, or given up. */
-static void what_ends_makes_room_for_what_is_due_then(void **state) {
+static void ended_requests_make_room_for_due_ones(void **state) {
     (void)state;
     for (ss_time work = 10 * MS; work <= 20 * MS; work += 10 * MS) {
         struct measured measured;
@@ -253,7 +253,7 @@ static void what_ends_makes_room_for_what_is_due_then(void **state) {
  * Who comes while it is stopped waits for what is left of the stop: 1 - D of all requests, evenly
  * from 0 to (1 - D) tau.
  */
-static void stops_add_what_is_left_of_them(void **state) {
+static void stops_add_their_remaining_time(void **state) {
     (void)state;
     const double tau = 0.107, work = 10e-6;
     for (int quarter = 1; quarter <= 3; quarter++) {
@@ -527,8 +527,8 @@ UNIT_MAIN(cmocka_unit_test(even_requests_never_wait),
     cmocka_unit_test(a_closed_loop_takes_its_clients_over_its_capacity),
     cmocka_unit_test(requests_are_given_up_in_time),
     cmocka_unit_test(an_overload_works_for_clients_that_have_gone),
-    cmocka_unit_test(what_ends_makes_room_for_what_is_due_then),
-    cmocka_unit_test(stops_add_what_is_left_of_them),
+    cmocka_unit_test(ended_requests_make_room_for_due_ones),
+    cmocka_unit_test(stops_add_their_remaining_time),
     cmocka_unit_test(a_cap_hides_a_stop_from_the_actual_moment),
     cmocka_unit_test(servers_take_turns), cmocka_unit_test(successes_alone_judge_a_balance_falsely),
     cmocka_unit_test(the_laws_hold_whatever_the_settings),

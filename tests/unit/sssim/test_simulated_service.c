@@ -133,7 +133,7 @@ static void run_given_up(int given_up, ss_time last, uint64_t wasted) {
     close_rig(&rig);
 }
 
-static void what_was_given_up_is_served_or_skipped(void **state) {
+static void abandoned_requests_are_served_or_skipped(void **state) {
     (void)state;
     run_given_up(QUEUE_SERVE, 30 * MS, 2);
     run_given_up(QUEUE_SKIP, 20 * MS, 1);
@@ -247,7 +247,7 @@ UNIT_MAIN(cmocka_unit_test(one_worker_takes_what_came_first),
     cmocka_unit_test(workers_share_one_queue),
     cmocka_unit_test(servers_have_queues_and_speeds_of_their_own),
     cmocka_unit_test(a_stopped_server_goes_on_where_it_was),
-    cmocka_unit_test(what_was_given_up_is_served_or_skipped),
+    cmocka_unit_test(abandoned_requests_are_served_or_skipped),
     cmocka_unit_test(work_depends_on_the_request_alone),
     cmocka_unit_test(exponential_work_has_its_mean), cmocka_unit_test(servers_run_for_their_duty),
     cmocka_unit_test(the_seed_says_where_in_a_round_requests_begin),

@@ -129,7 +129,7 @@ static void shared_cpus_are_lost_to_the_background(void **state) {
     }
 }
 
-static void what_is_not_known_is_not_said(void **state) {
+static void unknown_values_are_left_out(void **state) {
     (void)state;
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 50, 0.2);
@@ -181,7 +181,7 @@ static void assert_no_study(struct study_options *study, const char *words) {
     ss_option_store_free(&store);
 }
 
-static void what_is_no_study_is_refused(void **state) {
+static void invalid_studies_are_refused(void **state) {
     (void)state;
     struct study_options study = make_study(1, 0);
     study.sides[STUDY_BACKGROUND].options[SS_KIND_TRACE] = "50%";
@@ -201,6 +201,6 @@ UNIT_MAIN(
     cmocka_unit_test(more_cpus_ask_for_more),
     cmocka_unit_test(the_background_is_slowed_as_well),
     cmocka_unit_test(shared_cpus_are_lost_to_the_background),
-    cmocka_unit_test(what_is_not_known_is_not_said),
+    cmocka_unit_test(unknown_values_are_left_out),
     cmocka_unit_test(a_profile_says_what_its_threads_use),
-    cmocka_unit_test(what_is_no_study_is_refused))
+    cmocka_unit_test(invalid_studies_are_refused))

@@ -69,7 +69,7 @@ static void conditions_alone_are_compared(void **state) {
     assert_concludes(&grid, rows,
         "The load is held best with load=75% (mean squared error 2 %^2) and worst with load=25% "
         "(5 %^2).");
-    /* What is cheaper is no better where there is nothing to choose. */
+    /* A cheaper setting is not better if the settings are equal. */
     struct trial_figures still[] = {row(0.02, 0.02), row(0.03, 0.01)};
     assert_concludes(&grid, still, "best with load=25%");
 }

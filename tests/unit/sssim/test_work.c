@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What instances of the simulated machine get done, and when. */
+/* The work of instances of the simulated machine, and when it is done. */
 
 #include "loop.h"
 

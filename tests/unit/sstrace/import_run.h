@@ -25,7 +25,7 @@ struct import_run {
     struct ss_error error;
     struct ss_trace_records records;
 
-    /* What the sample machinery counted; `series` are the names it was asked for. */
+    /* Counts of the samples; `series` are the names that it was asked for. */
     uint64_t used, gaps, late, bad;
     size_t series;
 };

@@ -71,7 +71,7 @@ static inline char *around(const char *before, size_t count, const char *behind)
     return text;
 }
 
-/* Refused at `place`, "LINE:COLUMN", with `part` behind it. */
+/* Refused at `place`, "LINE:COLUMN", followed by `part`. */
 static inline void assert_blamed(const struct sstrace_format *format, const import_options *options,
     const char *text, const char *place, const char *part) {
     char begin[64];

@@ -37,7 +37,7 @@ static void clear_stage(struct stage *stage) {
     rmdir(stage->folder);
 }
 
-/* All that was written, with a 0 behind it. */
+/* All output, with a final 0. */
 static char *read_all(FILE *stream, size_t *size) {
     *size = (size_t)ftello(stream);
     char *text = calloc(*size + 1, 1);
@@ -61,7 +61,7 @@ static char *draw_sized(const char *kind, const char *trace, ss_time length, siz
     return text;
 }
 
-/* What gnuplot is given, as the stand-in hands it through. */
+/* The input of gnuplot, as the stand-in passes it on. */
 static char *script_for(const char *trace, ss_time length, size_t count, const char *title) {
     struct stage stage = set_stage("echo \"$@\"; exec cat");
     size_t size;
@@ -148,7 +148,7 @@ static void no_letter_of_a_title_reaches_gnuplot(void **state) {
         "set title \"\\141\\042\\047\\140\\100\\044\\134\\173\\175?\\303\\244???\\132\""
         " noenhanced\n");
     free(script);
-    /* What no SVG may hold, though it looks like UTF-8: each byte of it becomes a mark. */
+    /* Letters that SVG must not contain although they look like UTF-8: each byte becomes a mark. */
     static const char *const bad[] = {"\xc1\xa0", "\xe0\x80\x80", "\xed\xa0\x80", "\xef\xbf\xbf",
         "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xc2\x80", "\x7f", "\x1b"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

@@ -230,7 +230,7 @@ static const struct refusal refusals[] = {
 };
 // clang-format on
 
-static void what_is_wrong_is_named_with_its_place(void **state) {
+static void errors_name_their_place(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct import_run run = import_text(csv, &refusals[i].options, refusals[i].text);
@@ -269,6 +269,6 @@ UNIT_MAIN(
     cmocka_unit_test(rows_out_of_order_are_left_out),
     cmocka_unit_test(without_times_files_follow_each_other),
     cmocka_unit_test(a_last_line_without_end_is_read),
-    cmocka_unit_test(what_is_wrong_is_named_with_its_place),
+    cmocka_unit_test(errors_name_their_place),
     cmocka_unit_test(numbers_are_rounded_once))
 // clang-format on

@@ -147,7 +147,7 @@ static void mpstat_goes_on_behind_midnight(void **state) {
     assert_levels(&run, 1, LEVELS(10, 20, 30));
 }
 
-/* Two runs, one file each: only the date tells that they are a day apart. */
+/* Two runs, one file each: only the date shows that they are a day apart. */
 static void dates_of_mpstat_order_files(void **state) {
     (void)state;
     static const char *const dates[] = {"11/20/26", "11/21/26", "2026-11-20", "2026-11-21"};
@@ -247,7 +247,7 @@ static void errors_in_sysstat_name_the_expected(void **state) {
         assert_blamed(sadf(), NULL, cases[i].text, cases[i].place, cases[i].part);
 }
 
-static void what_is_too_deep_or_too_long_is_refused(void **state) {
+static void excessive_depth_and_length_are_refused(void **state) {
     (void)state;
     size_t size = (size_t)3 << 20;
     char *text = malloc(size + 1);
@@ -327,7 +327,7 @@ JSON_MAIN(
     cmocka_unit_test(of_mpstat_cut_short_whole_samples_are_used),
     cmocka_unit_test(sadf_cut_short_is_refused),
     cmocka_unit_test(errors_in_sysstat_name_the_expected),
-    cmocka_unit_test(what_is_too_deep_or_too_long_is_refused),
+    cmocka_unit_test(excessive_depth_and_length_are_refused),
     cmocka_unit_test(names_of_sysstat_have_an_end),
     cmocka_unit_test(times_out_of_all_bounds_are_refused),
     cmocka_unit_test(formats_of_sysstat_are_detected))

@@ -83,7 +83,7 @@ static void many_values_may_stand_before_the_metric(void **state) {
     free(text);
 }
 
-static void what_is_no_number_is_missing(void **state) {
+static void invalid_numbers_are_missing(void **state) {
     (void)state;
     struct import_run run = import_text(prometheus(), NULL,
         ANSWER(SERIES(
@@ -272,7 +272,7 @@ JSON_MAIN(
     cmocka_unit_test(percents_of_prometheus_must_be_told),
     cmocka_unit_test(series_of_prometheus_must_be_told_apart),
     cmocka_unit_test(many_values_may_stand_before_the_metric),
-    cmocka_unit_test(what_is_no_number_is_missing),
+    cmocka_unit_test(invalid_numbers_are_missing),
     cmocka_unit_test(times_are_ends),
     cmocka_unit_test(no_byte_hides_what_stands_behind_it),
     cmocka_unit_test(long_labels_are_kept_or_refused),

@@ -47,7 +47,7 @@ static void times_of_vmstat_are_used(void **state) {
     import_free(&run);
 }
 
-/* What vmstat prints at a time was measured before it. */
+/* A row of vmstat was measured before its time. */
 static void times_of_vmstat_are_ends(void **state) {
     (void)state;
     struct import_run run = import_text(vmstat, NULL,
@@ -162,7 +162,7 @@ static void errors_in_levels_name_the_expected(void **state) {
         "--every is too long: less was expected");
 }
 
-/* What may have lost its last digits is not taken without a word. */
+/* A number that may have lost its last digits is warned of. */
 static void a_last_line_without_an_end_is_doubted(void **state) {
     (void)state;
     char heard[1024];

@@ -149,7 +149,7 @@ static void marks_of_bad_samples_are_gaps(void **state) {
     import_free(&run);
 }
 
-static void bitbrains_times_are_told_by_magnitude(void **state) {
+static void bitbrains_times_are_recognized_by_magnitude(void **state) {
     (void)state;
     assert_true(sstrace_format_bitbrains.detect("Timestamp [ms];\tCPU cores;\t"));
     assert_false(sstrace_format_bitbrains.detect("Timestamp,x"));
@@ -267,7 +267,7 @@ static const struct refusal refusals[] = {
 };
 // clang-format on
 
-static void what_is_wrong_is_named_with_its_place(void **state) {
+static void errors_name_their_place(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct import_run run =
@@ -304,10 +304,10 @@ UNIT_MAIN(
     cmocka_unit_test(tasks_of_a_machine_are_added_up),
     cmocka_unit_test(one_of_interleaved_machines_is_taken),
     cmocka_unit_test(marks_of_bad_samples_are_gaps),
-    cmocka_unit_test(bitbrains_times_are_told_by_magnitude),
+    cmocka_unit_test(bitbrains_times_are_recognized_by_magnitude),
     cmocka_unit_test(our_own_samples_are_read),
     cmocka_unit_test(collectd_counts_ticks_or_says_percent),
     cmocka_unit_test(collectd_passes_restarts),
     cmocka_unit_test(small_values_count_if_they_rise),
-    cmocka_unit_test(what_is_wrong_is_named_with_its_place))
+    cmocka_unit_test(errors_name_their_place))
 // clang-format on

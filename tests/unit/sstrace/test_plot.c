@@ -46,7 +46,7 @@ static void blocks_show_mean_range_and_free(void **state) {
         "     ░ max  ╱ free\n");
 }
 
-static void what_is_free_for_the_most_part_is_drawn_free(void **state) {
+static void mostly_free_columns_are_drawn_free(void **state) {
     (void)state;
     assert_print("0 1/2\n1s 1/2\n1s free\n3s 1/2\n5s 1/2\n5s free\n6s free\n", 6 * SS_SECOND, 2, 4,
         false,
@@ -71,7 +71,7 @@ static void letters_do_where_there_are_no_blocks(void **state) {
         "     : max  / free\n");
 }
 
-static void a_legend_is_there_only_for_what_was_drawn(void **state) {
+static void legends_name_only_drawn_lines(void **state) {
     (void)state;
     assert_print("0 1/2\n10s 1/2\n", 10 * SS_SECOND, 15, 2, false,
         "100%+\n"
@@ -232,7 +232,7 @@ static void the_environment_tells_of_unicode(void **state) {
     }
 }
 
-/* What fits when standard output is a file of this kind. */
+/* The size of a drawing on a standard output of this kind. */
 static void assert_fit(int output, size_t columns, int rows) {
     fflush(stdout);
     int saved = dup(STDOUT_FILENO);
@@ -289,9 +289,9 @@ static void a_window_counts_more_than_the_environment(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(blocks_show_mean_range_and_free),
-    cmocka_unit_test(what_is_free_for_the_most_part_is_drawn_free),
+    cmocka_unit_test(mostly_free_columns_are_drawn_free),
     cmocka_unit_test(letters_do_where_there_are_no_blocks),
-    cmocka_unit_test(a_legend_is_there_only_for_what_was_drawn),
+    cmocka_unit_test(legends_name_only_drawn_lines),
     cmocka_unit_test(nothing_is_wider_than_the_window),
     cmocka_unit_test(the_narrowest_columns_do),
     cmocka_unit_test(marks_of_the_load_stand_at_their_edge),

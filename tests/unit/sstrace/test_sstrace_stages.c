@@ -64,7 +64,7 @@ static int run(const struct sstrace_request *request, const char *text, struct s
     return result;
 }
 
-/* What comes out; NULL: it was refused. Lines end with a blank instead, for easy reading. */
+/* The output, with blanks for line ends; NULL if refused. */
 static char *transform(const char *text, const char *const *words, struct ss_error *error) {
     struct sstrace_request request;
     char *copies[ARGUMENTS_MAX], *output = NULL;
@@ -131,7 +131,7 @@ static void clipping_keeps_a_part(void **state) {
     assert_becomes(saw, WORDS("--clip", "4s,8s"), "0 1,4s 0");
     assert_becomes(saw, WORDS("--clip", "5s,1M"), "0 0.75,3s 0");
     assert_becomes(saw, WORDS("--clip", "1s,2s"), "0 0.25,1s 0.5");
-    /* Of a step at an edge only what lies inside. */
+    /* Only the inner part of a step at an edge. */
     const char *steps = "0 0\n2s 0\n2s 1\n4s 1\n4s 0.5\n";
     assert_becomes(steps, WORDS("--clip", "2s,4s"), "0 1,2s 1");
     assert_becomes(steps, WORDS("--clip", "1s,3s"), "0 0,1s 0,1s 1,2s 1");
@@ -162,7 +162,7 @@ static void loads_are_scaled(void **state) {
     assert_becomes("0 0.0000001\n1s 1\n", WORDS("--load-scale", "0.001"), "0 0,1s 0.001");
 }
 
-/* A line that is cut off gets a corner, so that what lies between the bounds stays as it was. */
+/* A line that is cut off gets a corner, so that the part within the bounds does not change. */
 static void loads_are_cut_off(void **state) {
     (void)state;
     assert_becomes("0 0\n10s 1\n", WORDS("--load-clamp", "20%,70%"), "0 0.2,2s 0.2,7s 0.7,10s 0.7");
@@ -186,7 +186,7 @@ static void loads_are_held(void **state) {
     assert_becomes("0 0.5\n1s free\n2s 1\n", WORDS("--steps"), "0 0.5,1s free,2s 1");
 }
 
-static void windows_have_the_mean_of_what_was(void **state) {
+static void windows_have_the_mean_of_the_past(void **state) {
     (void)state;
     assert_becomes("0 0\n4s 1\n", WORDS("--resample", "2s"), "0 0.25,2s 0.25,2s 0.75,4s 0.75,4s 1");
     assert_becomes(
@@ -313,7 +313,7 @@ UNIT_MAIN(
     cmocka_unit_test(loads_are_scaled),
     cmocka_unit_test(loads_are_cut_off),
     cmocka_unit_test(loads_are_held),
-    cmocka_unit_test(windows_have_the_mean_of_what_was),
+    cmocka_unit_test(windows_have_the_mean_of_the_past),
     cmocka_unit_test(resampling_keeps_the_work),
     cmocka_unit_test(stages_work_in_the_order_given),
     cmocka_unit_test(stairs_are_symmetric),

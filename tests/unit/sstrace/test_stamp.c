@@ -19,7 +19,7 @@ static bool read_seconds(const char *text, size_t length, int64_t *ns) {
     return sstrace_stamp_number(text, length, SECOND, ns);
 }
 
-/* What stands behind the text must not matter: there need be no 0. */
+/* The bytes after the text must not matter: it need not end with 0. */
 static bool read_part(reader *read, const char *text, int64_t *ns) {
     char longer[128];
     snprintf(longer, sizeof longer, "%s5", text);
