@@ -319,8 +319,8 @@ bool run_exists(const char *path) {
 }
 
 /*
- * Memory of a test lives as long as its process. The programs under test are other processes, in which
- * leaks are looked for.
+ * Memory of a test lives as long as its process. The programs under test are other processes, in
+ * which leaks are looked for.
  */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void) {

@@ -186,8 +186,8 @@ static inline struct screen screen_of(const char *bytes) {
 /*
  * The window gets another size, and all of it scrolls. What is too wide is cut, as xterm does it,
  * or continues in the next row, as others do; the cursor stays with its letter. Rows that are too
- * many leave below the cursor first when they are cut, and at the top when lines continue: so others
- * find the cursor in the upper left corner when its line has left.
+ * many leave below the cursor first when they are cut, and at the top when lines continue: so
+ * others find the cursor in the upper left corner when its line has left.
  */
 static inline struct screen screen_resize(struct screen *from, int height, int width, bool rewrap) {
     static struct screen tall; /* room for all rows that there can be, one after the other */

@@ -211,7 +211,8 @@ START_TEST(a_pid_reused_before_it_is_held_is_not_reached) {
 }
 END_TEST
 
-/* The guardian was in time, and cannot notice that the group is never stopped: a message must say so. */
+/* The guardian was in time, and cannot notice that the group is never stopped: a message must say
+ * so. */
 START_TEST(a_group_is_missed_when_its_leader_has_ended) {
     open_board();
     share_member();

@@ -262,7 +262,8 @@ START_TEST(a_pause_of_the_whole_group_is_one_pause) {
 }
 END_TEST
 
-/* A caller that sees the process outside stopped may continue it at once: all of it must continue. */
+/* A caller that sees the process outside stopped may continue it at once: all of it must continue.
+ */
 START_TEST(a_short_pause_stops_nothing_for_good) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("1h");

@@ -383,7 +383,8 @@ START_TEST(killed_keepers_leave_instances_running) {
 }
 END_TEST
 
-/* A process of ours is stopped from outside: it is continued, and with it all that depends on it. */
+/* A process of ours is stopped from outside: it is continued, and with it all that depends on it.
+ */
 static void stop_one(const char *name) {
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
     wait_for_ready(run);

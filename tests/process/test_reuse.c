@@ -105,7 +105,8 @@ static void (*const ends[])(struct run *run) = {
 
 #define ENDS (sizeof ends / sizeof *ends)
 
-/* Two instances end early, and at that moment their numbers become others'; a third one continues. */
+/* Two instances end early, and at that moment their numbers become others'; a third one continues.
+ */
 static void try_a_leader_that_ended_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS * ENDS; i++) {
         struct run_setup setup = {.prepare = kernels[i / ENDS]};

@@ -340,8 +340,8 @@ static bool sees_no_job_stopped(struct run **run) {
 
 /*
  * With job control every job is in a group of its own, and the shell learns when one is stopped:
- * it would say so, and continue with the next command. On a busy machine a shell may be given a CPU so
- * late that its stop is not waited for, so one try without that is enough.
+ * it would say so, and continue with the next command. On a busy machine a shell may be given a CPU
+ * so late that its stop is not waited for, so one try without that is enough.
  */
 START_TEST(a_shell_sees_no_job_stopped) {
     SKIP_UNLESS(run_wait(run_start(NULL, WORDS("sh", "-c", "command -v bash")))->status == 0,
