@@ -280,10 +280,10 @@ START_TEST(mistakes_are_one_line) {
         {{"-o", "/there.is/none"}, "/there.is/none: No such file"},
         {{"--intervall", "1s"}, "did you mean '--interval'?"},
         {{"-z"}, "-z"},
-        {{"5"}, "behind --"},
-        {{"-c", "1", "sleep", "1"}, "behind --"},
-        {{"--"}, "-- wants a command"},
-        {{"-q", "--"}, "-- wants a command"},
+        {{"5"}, "put a command after --"},
+        {{"-c", "1", "sleep", "1"}, "put a command after --"},
+        {{"--"}, "-- needs a command"},
+        {{"-q", "--"}, "-- needs a command"},
     };
     // clang-format on
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

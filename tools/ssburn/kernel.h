@@ -5,7 +5,7 @@
 #include <showstopper/error.h>
 
 /*
- * `ssburn kernel`: gets "kernel" as argv[0] and what stands behind it. -1: the command line is
+ * `ssburn kernel`: gets "kernel" as argv[0] and the words after it. -1: the command line is
  * wrong; -2: the kernel failed; the error says why.
  */
 int kernel_command(char **argv, struct ss_error *error);

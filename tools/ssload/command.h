@@ -8,7 +8,7 @@
 #include <showstopper/time.h>
 
 /*
- * What ends a run: a signal, or the end of the command. A signal from the keyboard reaches the
+ * A run ends by a signal, or with the command. A signal from the keyboard reaches the
  * command by itself; one that was sent to us alone is passed on to it.
  */
 

@@ -54,13 +54,14 @@ int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_
         return 0;
     if (*rest && !marked)
         return ss_error_fail(error,
-            "'%s' is no option: a command stands behind --, as in ssload -- sleep 10; see --help",
+            "unexpected argument '%s': put a command after --, as in ssload -- sleep 10; see "
+            "--help",
             ss_words_show(*rest).text);
     if (marked && !*rest)
-        return ss_error_fail(error, "-- wants a command: ssload -- sleep 10");
+        return ss_error_fail(error, "-- needs a command: ssload -- sleep 10");
     if (request->per_cpu && request->group)
-        return ss_error_fail(error,
-            "--per-cpu cannot be had with --cgroup: a control group does not count its CPUs apart");
+        return ss_error_fail(error, "--per-cpu does not work with --cgroup: a control group does "
+                                    "not count its CPUs separately");
     request->command = *rest ? rest : NULL;
     return 0;
 }

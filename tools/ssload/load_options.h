@@ -12,7 +12,7 @@ enum ssload_format {
     SSLOAD_FITTING, /* nothing was said: a table on a terminal, CSV otherwise */
 };
 
-/* What a run was asked for. */
+/* The command line. */
 struct ssload_request {
     ss_time interval;
     uint64_t count;   /* 0: no end */
@@ -30,7 +30,7 @@ struct ssload_request {
     struct ss_option_store store;
 };
 
-/* What stands behind `--` is the command. */
+/* The words after `--` are the command. */
 int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_error *error);
 
 void ssload_request_print_help(void);

@@ -32,7 +32,7 @@ struct ssload_report {
 int ssload_report_open(
     struct ssload_report *report, const struct ssload_request *request, struct ss_error *error);
 
-/* What stands above all rows. */
+/* Prints the heading. */
 void ssload_report_begin(struct ssload_report *report);
 
 /* The row of one CPU or of all, and what it adds to the averages. */

@@ -21,7 +21,7 @@ static const struct column {
     const char *name;
     size_t offset;
     int rank;
-    bool fixed; /* stands there, room or not */
+    bool fixed; /* shown even without room */
 } columns[COLUMNS] = {
     [TARGET] = {"target", offsetof(struct ss_load_sample, target), 0, true},
     [LOAD] = {"load", offsetof(struct ss_load_sample, load), 0, true},

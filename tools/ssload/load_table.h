@@ -4,7 +4,7 @@
 
 #include "measure/load_sample.h"
 
-/* What stands in a table: what there is, as far as it fits beside a drawing. */
+/* A table: the known columns that fit next to a drawing. */
 struct ssload_table {
     FILE *stream;
     bool unicode;
@@ -13,7 +13,7 @@ struct ssload_table {
     bool group;        /* of a control group not all is known */
     bool pressure;     /* is known */
     int decimals;      /* of a second, in the time */
-    int screen;        /* lines of a terminal; 0: it is none, and the heading stands once */
+    int screen;        /* lines of a terminal; 0 for another file, which gets one heading */
     int lines;         /* since the heading; 0: it is due */
     unsigned shown;    /* a bit for each column */
     int time_width;    /* characters */

@@ -10,7 +10,7 @@
 #include "load_output.h"
 #include "target.h"
 
-/* The last sample may be shorter than the others, but the counters tell nothing of less. */
+/* The last sample may be short, but the counters are too coarse for less. */
 #define LEAST (10 * SS_MILLISECOND)
 
 struct measurement {

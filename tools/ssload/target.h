@@ -13,7 +13,7 @@ struct ssload_target {
 
 int ssload_target_open(struct ssload_target *target, const char *path, struct ss_error *error);
 
-/* What is wanted so long after the start; NaN in a `free` stretch and without a trace. */
+/* The target at this time after the start; NaN in a `free` stretch and without a trace. */
 double ssload_target_at(const struct ssload_target *target, ss_time time);
 
 void ssload_target_close(struct ssload_target *target);

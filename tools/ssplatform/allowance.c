@@ -71,7 +71,7 @@ static struct hierarchy find_hierarchy(const struct ssplatform_tree *tree, const
     return hierarchy;
 }
 
-/* One level's two numbers; a quota of "max" or -1 is none. */
+/* The two numbers of one level; a quota of "max" or -1 means unlimited. */
 static void count_level(struct quota *quota, const char *amount, double period, const char *group) {
     double number = ssplatform_number(amount);
     if (amount && (strcmp(amount, "max") == 0 || number == -1))

@@ -50,7 +50,7 @@ static void write_groups(
             continue;
         for (size_t i = 0; i < FIELD_COUNT; i++) {
             values[i] = ssplatform_tree_line(tree, CPUS "cpu%u/cpufreq/%s", cpu, fields[i].file);
-            /* What is no number is not known, so it must not set a CPU apart either. */
+            /* An invalid number is unknown, so it must not distinguish a CPU either. */
             if (fields[i].number && isnan(ssplatform_number(values[i]))) {
                 free(values[i]);
                 values[i] = NULL;

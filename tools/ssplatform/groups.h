@@ -2,7 +2,7 @@
 #ifndef SSPLATFORM_GROUPS_H
 #define SSPLATFORM_GROUPS_H
 
-/* What may differ from CPU to CPU: CPUs of which the same is known stand together. */
+/* Properties that may differ between CPUs: equal CPUs are listed together. */
 
 #include "base/cpus.h"
 #include "base/json.h"
@@ -26,7 +26,7 @@ void ssplatform_groups_add(
 
 /*
  * Writes them as a list of objects with the key `cpus` and what `write` adds for each, and frees
- * them; null where there is none.
+ * them; null if absent.
  */
 void ssplatform_groups_write(struct ssplatform_groups *groups, struct ss_json *json,
     const char *name, void (*write)(struct ss_json *json, const struct ssplatform_group *group));

@@ -23,7 +23,7 @@ static const struct field {
 
 #define FIELD_COUNT (sizeof fields / sizeof *fields)
 
-/* All states of a CPU as one text, a line for each and a tab behind each value. NULL: none known.
+/* All states of a CPU as one text, a line for each and a tab after each value. NULL if unknown.
  */
 static char *states_of(const struct ssplatform_tree *tree, uint32_t cpu) {
     char *text = NULL;

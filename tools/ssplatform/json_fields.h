@@ -14,7 +14,7 @@ void ssplatform_put_line(
 /* "on" for 1, "off" for 0. */
 void ssplatform_put_switch(struct ss_json *json, const char *name, double number);
 
-/* Opens a list; false: writes null instead, and there is none to close. */
+/* Opens a list; false: wrote null instead, and there is nothing to close. */
 bool ssplatform_open_list(struct ss_json *json, const char *name, bool known);
 
 /* A file's words as a list. */

@@ -61,7 +61,7 @@ static void write_configuration(struct ss_json *json, const struct ssplatform_tr
 
 /* ---- how it was started ---- */
 
-/* Those that decide which CPUs run what, how fast they are and how deep they sleep. */
+/* Parameters that decide where tasks run, how fast CPUs are and how deep they sleep. */
 static const char *const parameters[] = {
     "amd_pstate",
     "clocksource",

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "sys_tree.h"
 
-/* Those that run; an empty set where they are not known. */
+/* The CPUs that are online; empty if unknown. */
 struct ss_cpus ssplatform_online(const struct ssplatform_tree *tree);
 
 /* The CPUs on which the process itself may run, and so what it starts; NULL: not known. free() it.
@@ -42,7 +42,7 @@ struct ssplatform_processor {
 void ssplatform_processors(const struct ssplatform_tree *tree,
     void (*take)(void *context, const struct ssplatform_processor *processor), void *context);
 
-/* NULL: no such line, or nothing behind its colon. */
+/* NULL without such a line, or without text after its colon. */
 const char *ssplatform_processor_value(
     const struct ssplatform_processor *processor, const char *key);
 

@@ -13,7 +13,7 @@
  */
 int ssplatform_report(FILE *stream, const char *root, struct ss_error *error);
 
-/* How two workloads lie beside each other. */
+/* How two workloads share the CPUs. */
 enum ssplatform_placement {
     SSPLATFORM_PER_CHIP,   /* each has chips of its own */
     SSPLATFORM_PER_CORE,   /* each has cores of its own on every chip */
@@ -22,7 +22,7 @@ enum ssplatform_placement {
 
 /*
  * Writes two disjoint sets of equally many CPUs, of those that we may use, as A/B; or one line that
- * says why there are none, and returns 1.
+ * says why that is impossible, and returns 1.
  */
 int ssplatform_sets(
     FILE *stream, const char *root, enum ssplatform_placement placement, struct ss_error *error);

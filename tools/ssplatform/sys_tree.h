@@ -23,7 +23,7 @@ void ssplatform_tree_close(struct ssplatform_tree *tree);
 /* Paths are formats, and do not begin with a slash. */
 #define SSPLATFORM_PATH __attribute__((format(printf, 2, 3)))
 
-/* Small files that hold anything, with a 0 behind it; free() it. NULL: not known. */
+/* The content of a small file, with a final 0; free() it. NULL if unknown. */
 SSPLATFORM_PATH char *ssplatform_tree_read(
     const struct ssplatform_tree *tree, const char *format, ...);
 
@@ -35,11 +35,11 @@ char *ssplatform_tree_read_large(
 SSPLATFORM_PATH char *ssplatform_tree_line(
     const struct ssplatform_tree *tree, const char *format, ...);
 
-/* What stands behind a key in its line, without the blanks around it; free() it. NULL: not known.
+/* The text after a key in its line, without blanks around it; free() it. NULL if unknown.
  */
 char *ssplatform_tree_value(const struct ssplatform_tree *tree, const char *path, const char *key);
 
-/* NaN where the only line is no number; it may be negative. */
+/* NaN if the only line is not a number; it may be negative. */
 SSPLATFORM_PATH double ssplatform_tree_number(
     const struct ssplatform_tree *tree, const char *format, ...);
 
@@ -59,7 +59,7 @@ struct ssplatform_names {
 struct ssplatform_names ssplatform_tree_list(const struct ssplatform_tree *tree, const char *path);
 void ssplatform_names_free(struct ssplatform_names *names);
 
-/* A decimal number and nothing else, NaN otherwise. NULL is none. */
+/* A decimal number and nothing else; NaN otherwise, and for NULL. */
 double ssplatform_number(const char *text);
 
 /* Cuts blanks off both ends, in place; NULL if nothing is left or it is no line of text. */

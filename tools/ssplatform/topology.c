@@ -64,7 +64,7 @@ static void write_cores(struct ss_json *json, hwloc_topology_t topology) {
 }
 
 /* Where the kernel tells no nodes, hwloc makes one up. */
-static bool nodes_are_told(const struct ssplatform_tree *tree, hwloc_topology_t topology) {
+static bool knows_nodes(const struct ssplatform_tree *tree, hwloc_topology_t topology) {
     char *line = ssplatform_tree_line(tree, "sys/devices/system/node/online");
     struct ss_cpus nodes, found = {0}; /* a list of nodes looks the same */
     struct ss_error ignored = {0};
@@ -90,7 +90,7 @@ static const char *cache_type(hwloc_obj_t cache) {
 }
 
 /* As many caches over each CPU as the kernel counts there. */
-static bool caches_are_told(
+static bool knows_caches(
     const struct ssplatform_tree *tree, hwloc_topology_t topology, const struct ss_cpus *online) {
     bool any = false;
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
@@ -121,7 +121,7 @@ static double positive(double number) {
     return number > 0 ? number : NAN;
 }
 
-/* This cache with all behind it that are like it. */
+/* This cache with all later ones that equal it. */
 static void write_cache(struct ss_json *json, hwloc_obj_t first) {
     int count = 0;
     ss_json_open(json, NULL, '{');
@@ -172,8 +172,8 @@ static void write_all(struct ss_json *json, const struct ssplatform_tree *tree,
     bool packages = agreed && ssplatform_covers(topology, HWLOC_OBJ_PACKAGE, online);
     bool cores = agreed && ssplatform_covers(topology, HWLOC_OBJ_CORE, online);
     bool nodes = agreed && ssplatform_covers(topology, HWLOC_OBJ_NUMANODE, online) &&
-                 nodes_are_told(tree, topology);
-    bool caches = agreed && caches_are_told(tree, topology, online);
+                 knows_nodes(tree, topology);
+    bool caches = agreed && knows_caches(tree, topology, online);
     ss_json_open(json, "topology", '{');
     write_count(json, "sockets", packages ? topology : NULL, HWLOC_OBJ_PACKAGE);
     write_count(json, "cores", cores ? topology : NULL, HWLOC_OBJ_CORE);

@@ -147,7 +147,7 @@ static void print_trial(const struct finder *finder, const struct ssrequest_tria
 static int try_rate(struct finder *finder, double rate, struct ss_error *error) {
     if (run(finder, rate, error) < 0)
         return -1;
-    /* What was cut short says nothing. */
+    /* A trial that was cut short proves nothing. */
     if (is_stopped(finder))
         return 0;
     const struct ssrequest_trial trial = {

@@ -41,19 +41,19 @@ struct slot {
     uint64_t bytes;
     ss_time finished;
 
-    /* Of the request under way: */
+    /* The request under way: */
     bool begun;  /* it was passed to a connection */
     bool again;  /* libcurl wanted to send it once more */
     bool final;  /* the last status line was not that of an interim answer */
     bool headed; /* its headers came to their end */
-    int why;     /* errno of a socket that could not be had; 0: there was none */
+    int why;     /* errno of a socket that could not be created, or 0 */
     bool local;  /* the last socket that was opened for it is a Unix socket */
     uint64_t header_bytes;
     uint64_t announced; /* bytes of the body, by Content-Length; 0: none, or not said */
     bool chunked;       /* which is then of no account */
 };
 
-/* What epoll is told of a descriptor. */
+/* The epoll event of a descriptor. */
 struct watch {
     uint32_t wanted; /* by libcurl; 0: nothing at present */
     uint32_t armed;  /* in epoll; 0: it is not there */
@@ -117,7 +117,7 @@ static enum ssrequest_outcome outcome_of_errno(int why) {
     }
 }
 
-/* Of those that mean the same whatever came before. */
+/* Causes that do not depend on earlier ones. */
 static const struct {
     CURLcode code;
     enum ssrequest_outcome outcome;
@@ -434,7 +434,7 @@ static void set_up(struct slot *slot) {
     const struct ssrequest_http_rules *rules = &slot->http->rules;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    /* Nothing of the environment stands between us and the server. */
+    /* No proxy from the environment. */
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_USERAGENT, slot->http->agent);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->http->headers);

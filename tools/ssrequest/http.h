@@ -48,11 +48,11 @@ void ssrequest_http_begin(
 /* For struct ssrequest_transport; `http` is the context. It sets `sent` to the actual moment. */
 void ssrequest_http_send(void *http, struct ssrequest_one *one);
 
-/* The caller's epoll has told this. False: the tag is none of ours. Those of others are below
+/* Handles an event of the caller's epoll. False if the tag is not ours; those of others are below
  * 2^32. */
 bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events);
 
-/* What time brings: libcurl's timers, and timeouts. Then tells of all that has ended. */
+/* Handles libcurl's timers and timeouts, then reports all requests that have ended. */
 void ssrequest_http_advance(struct ssrequest_http *http, ss_time now);
 
 /* When advance() is to be called next. */

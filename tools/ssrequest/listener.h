@@ -16,7 +16,7 @@ struct ssrequest_listener;
 #define SSREQUEST_ANSWER_LATER 1
 
 /*
- * Does what was asked. The answer is "ok", with `answer` behind it if something was written there,
+ * Executes a command. The answer is "ok", followed by `answer` if something was written there,
  * or the error. SSREQUEST_ANSWER_LATER: see ssrequest_listener_answer(); at most one client may
  * wait so.
  */

@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_BLOCK_H
 #define SSREQUEST_BLOCK_H
 
-/* What is seen of a run while it goes on: a few rows on standard error that are drawn again. */
+/* The live view of a run: a few rows on standard error that are redrawn. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ void ssrequest_block_open(struct ssrequest_block *block, bool quiet);
 void ssrequest_block_draw(
     struct ssrequest_block *block, const struct ssrequest_block_values *values);
 
-/* Removes it; what is printed next stands in its place. */
+/* Removes it; the next output takes its place. */
 void ssrequest_block_close(struct ssrequest_block *block);
 
 #endif

@@ -21,7 +21,7 @@ struct ssrequest_lookup {
     bool busy; /* known to the caller alone */
     char **urls;
     uint32_t count;
-    /* Of the thread until the event: */
+    /* The thread's until the event: */
     int result;
     struct ssrequest_aim aim;
     struct ss_error error;
@@ -68,7 +68,7 @@ int ssrequest_lookup_open(struct ssrequest_lookup **opened,
     lookup->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int result = 0;
     if (lookup->event < 0)
-        result = ss_error_fail(error, "an event file cannot be had: %s", strerror(errno));
+        result = ss_error_fail(error, "cannot create an eventfd: %s", strerror(errno));
     else if (socket && !lookup->socket)
         result = ss_error_memory(error);
     if (result == 0)
@@ -120,7 +120,7 @@ int ssrequest_lookup_begin(struct ssrequest_lookup *lookup, const char *const *u
     lookup->error = (struct ss_error){0};
     int why = start_thread(lookup);
     if (why)
-        return ss_error_fail(error, "a thread to look names up cannot be had: %s", strerror(why));
+        return ss_error_fail(error, "cannot create a thread to look up names: %s", strerror(why));
     lookup->busy = true;
     return 0;
 }

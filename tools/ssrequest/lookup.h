@@ -3,13 +3,13 @@
 #define SSREQUEST_LOOKUP_H
 
 /*
- * Names that are looked up while the run goes on, one lookup at a time. A name server may take many
+ * Names that are looked up during the run, one at a time. A name server may take many
  * seconds to answer, and no request could be sent meanwhile, so a thread waits for it.
  */
 
 #include "targets.h"
 
-/* What the thread calls: ssrequest_aim_make() or the like, and what frees its aim. */
+/* Called in the thread: ssrequest_aim_make() or the like, and the function that frees its aim. */
 struct ssrequest_lookup_means {
     int (*make)(const char *const *urls, uint32_t count, const char *socket,
         struct ssrequest_aim *aim, struct ss_error *error);
@@ -22,7 +22,7 @@ struct ssrequest_lookup;
 int ssrequest_lookup_open(struct ssrequest_lookup **lookup,
     const struct ssrequest_lookup_means *means, const char *socket, struct ss_error *error);
 
-/* Does not wait. A lookup that is under way goes on, and its thread discards what it finds. */
+/* Does not wait. A lookup under way continues, and its thread discards the result. */
 void ssrequest_lookup_close(struct ssrequest_lookup *lookup);
 
 /* Refused while a lookup is under way or its result has not been taken. */

@@ -17,7 +17,7 @@
 #include "request_output.h"
 #include "wait.h"
 
-/* What a run consists of. Zeroed: nothing of it is open. */
+/* The parts of a run. Zeroed: nothing is open. */
 struct run {
     const struct ssrequest_options *options;
     struct ssrequest_profile profile;

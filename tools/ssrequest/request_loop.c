@@ -66,7 +66,7 @@ static void on_signal(struct ssrequest_loop *loop) {
     ssrequest_generator_abandon(loop->generator, ssrequest_loop_now(loop));
 }
 
-/* What is due now. Answers come first: each of them makes room for what is due. */
+/* Handles everything due. Answers come first: each makes room for a request. */
 static void advance(struct ssrequest_loop *loop) {
     /* Before these, so that what is counted from here on is counted in its second. */
     for (; loop->second <= ssrequest_loop_now(loop); loop->second += loop->period) {
@@ -192,7 +192,7 @@ int ssrequest_loop_open(struct ssrequest_loop **loop, struct ss_error *error) {
     (*loop)->poll = (*loop)->timer = (*loop)->signals = -1;
     if (open_all(*loop) == 0)
         return 0;
-    ss_error_fail(error, "epoll, a timer or signals as files cannot be had: %s", strerror(errno));
+    ss_error_fail(error, "cannot create epoll, timerfd or signalfd: %s", strerror(errno));
     ssrequest_loop_close(*loop);
     *loop = NULL;
     return -1;

@@ -16,14 +16,14 @@
 #include "generator.h"
 #include "http.h"
 
-/* What else is done in the run. None of it may wait. */
+/* Other work of the run. None of it may wait. */
 struct ssrequest_beside {
     /* When it begins, in nanoseconds since 1970; may be NULL. */
     void (*begin)(void *context, int64_t epoch);
     /* At the end of each whole second of the run, late ones in turn; may be NULL. */
     void (*second)(void *context, ss_time end);
     ss_time period; /* in the place of the second; 0: a second */
-    int descriptor; /* another one to wait for; -1: there is none */
+    int descriptor; /* another one to wait for; -1 without one */
     void (*ready)(void *context);
     void *context;
 };

@@ -13,7 +13,7 @@ enum ssrequest_connections {
     SSREQUEST_FRESH,
 };
 
-/* What a run was asked for. */
+/* The command line. */
 struct ssrequest_options {
     const char *urls[SSREQUEST_TARGETS_MAX];
     uint32_t url_count;

@@ -20,7 +20,7 @@ struct ssrequest_output {
     struct ssrequest_lookup *lookup; /* for those who talk to the listener */
     struct ssrequest_block block;
     double turned;        /* the rate that was set last; negative: the profile's */
-    const char **targets; /* all that have been asked, those behind the first ones our own copies */
+    const char **targets; /* all that were used; we own those after the first ones */
     size_t target_count;
     uint32_t aimed; /* so many of them, the last ones, get requests at present */
 };
@@ -53,7 +53,7 @@ static int add_targets(
     return 0;
 }
 
-/* What a lookup has found; all requests would fail at a host that has no address. */
+/* The result of a lookup; all requests to a host without an address would fail. */
 static int find_all(const char *const *urls, uint32_t count, const char *socket,
     struct ssrequest_aim *aim, struct ss_error *error) {
     if (ssrequest_aim_make(urls, count, socket, aim, error) < 0)
@@ -94,7 +94,7 @@ static void on_found(void *context) {
     ssrequest_listener_answer(output->listener, result, "", error.message);
 }
 
-/* What is asked for at this moment. */
+/* The rate at this moment. */
 static double rate_at(const struct ssrequest_output *output, ss_time now) {
     if (output->parts.options->closed)
         return NAN;

@@ -2,13 +2,13 @@
 #ifndef SSREQUEST_OUTPUT_H
 #define SSREQUEST_OUTPUT_H
 
-/* Everything that a run tells, and what it is told through --control. */
+/* All output of a run, and its commands through --control. */
 
 #include "http.h"
 #include "request_loop.h"
 #include "request_options.h"
 
-/* What the run is made of; all of it outlives the output. */
+/* The parts of the run; they outlive the output. */
 struct ssrequest_parts {
     const struct ssrequest_options *options;
     const struct ssrequest_rules *rules;
@@ -27,7 +27,7 @@ int ssrequest_output_open(
     struct ssrequest_output **output, const struct ssrequest_parts *parts, struct ss_error *error);
 void ssrequest_output_close(struct ssrequest_output *output);
 
-/* What the generator is to send through: it passes on to HTTP. */
+/* The generator's transport, which passes requests on to HTTP. */
 struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *output);
 
 /* Before the run. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-/* Those that can be told from what they begin with come before those that could be mistaken. */
+/* Formats that are certain from their beginning come before those that could be mistaken. */
 const struct sstrace_format *const sstrace_formats[] = {
     &sstrace_format_sadf,
     &sstrace_format_ssload,

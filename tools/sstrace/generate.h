@@ -23,14 +23,14 @@ struct sstrace_generation {
     int symmetric;                             /* says the same as that option of a staircase */
 };
 
-/* NULL: there is none of that name. */
+/* NULL if unknown. */
 const struct sstrace_generator *sstrace_generator_find(const char *name);
 
 /* `store` gets the warnings. */
 int sstrace_generate(const struct sstrace_generation *generation, struct ss_option_store *store,
     struct ss_trace_sink *sink, struct ss_error *error);
 
-/* What each takes. */
+/* Prints the parameters of each. */
 void sstrace_generators_print(FILE *stream);
 
 #endif

@@ -51,7 +51,7 @@ static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *er
     return 0;
 }
 
-/* What was asked for and cannot be given is refused; `format` is NULL: these are no measurements.
+/* Refuses options that the format does not support; `format` is NULL if these are not measurements.
  */
 static int check_options(const struct sstrace_request *request, const struct sstrace_format *format,
     struct ss_error *error) {
@@ -86,7 +86,7 @@ static int check_options(const struct sstrace_request *request, const struct sst
     return 0;
 }
 
-/* The same series goes on from file to file. */
+/* The same series continues from file to file. */
 static int import(const struct sstrace_request *request, const struct sstrace_format *format,
     struct sstrace_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_samples samples;
@@ -121,8 +121,7 @@ static int read_input(const struct sstrace_request *request, struct sstrace_inpu
     if (format)
         return import(request, format, input, sink, error);
     if (request->file_count > 1)
-        return ss_error_fail(error,
-            "'%s' is too much: only measurements may stand in several files",
+        return ss_error_fail(error, "'%s' is too much: only measurements may be in several files",
             ss_words_show(request->files[1]).text);
     return ss_trace_read(input->stream, input->name, sink, error);
 }

@@ -217,7 +217,7 @@ static void errors_in_a_monitor_name_the_expected(void **state) {
         {LINE("1", "0") "{\"elapsed_seconds\":2}", "2:21", "'load' was expected in this object"},
         {LINE("1", "0") "{\"load\":1}", "2:10", "'elapsed_seconds' was expected in this object"},
         {LINE("1", "0") "[]", "2:1", "an object was expected here, not a list"},
-        {LINE("1", "0") "x", "2:1", "JSON was expected, but this is none"},
+        {LINE("1", "0") "x", "2:1", "invalid JSON"},
         {"", "1:1", "JSON was expected, but there is nothing"},
         // clang-format on
     };

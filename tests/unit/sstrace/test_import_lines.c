@@ -81,7 +81,7 @@ static void errors_in_vmstat_name_the_expected(void **state) {
         {NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 30 0\n", "4:13", "a load of -10 %"},
         {TIMED "1 0 7 10 10 80 0 0 2026-11-20 25:00:00\n", "3:20", "YYYY-MM-DD HH:MM:SS"},
         {TIMED "1 0 7 10 10 80 0 0 2026-11-20 15:00:00\n1 0 7 10 10 80 0 0 0\n", "4:20", "a time was expected at the end of the line, as before"},
-        {NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 0 0 2026-11-20 15:00:00\n", "4:31", "no time was expected"},
+        {NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 0 0 2026-11-20 15:00:00\n", "4:31", "unexpected time"},
         {"", "1:1", "there is no sample"},
         // clang-format on
     };
@@ -230,7 +230,7 @@ static void errors_in_a_profile_name_the_expected(void **state) {
         {"profile }", "1:9", "'{' was expected, not '}'"},
         {"cpu { all_name 5 }", "1:16", "'=' was expected, not '5'"},
         {"cpu { all_name = }", "1:18", "a value was expected, not '}'"},
-        {"0 { 5 10 5 20 }", "1:10", "a time behind the one before was expected, not '5'"},
+        {"0 { 5 10 5 20 }", "1:10", "a later time was expected, not '5'"},
         {"0 { -1 10 }", "1:5", "a number of seconds was expected, not '-1'"},
         {"0 { 1e300 10 }", "1:5", "a number of seconds was expected, not '1e300'"},
         {"0 { 0 ten }", "1:7", "a number is expected"},

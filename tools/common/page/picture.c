@@ -9,7 +9,7 @@
 #include "gnuplot.h"
 #include "sheet.h"
 
-/* What is written instead of what gnuplot writes. `%u` is the picture's number. */
+/* Replacements in gnuplot's output. `%u` is the picture's number. */
 static const struct {
     const char *from, *to;
 } changes[] = {

@@ -14,7 +14,7 @@
 int ssreport_picture(
     FILE *page, FILE *script, unsigned number, const char *what, struct ss_error *error);
 
-/* The same of a picture as gnuplot writes it: for tests. -1: it is none. */
+/* Embeds gnuplot's output, for tests. -1 if it is not a picture. */
 int ssreport_picture_embed(FILE *page, const char *svg, unsigned number, const char *what);
 
 #endif

@@ -29,7 +29,7 @@ void sstrace_gnuplot_quote(FILE *script, const char *text, size_t most) {
     fputs(*text ? "...\"" : "\"", script);
 }
 
-/* Of what gnuplot wrote; it quotes what it was given before it says what is wrong with that. */
+/* Finds the reason in gnuplot's messages, which quote the script first. */
 static void read_complaint(FILE *file, char *complaint, size_t size) {
     char line[512];
     *complaint = '\0';

@@ -16,7 +16,7 @@
 void sstrace_gnuplot_quote(FILE *script, const char *text, size_t most);
 
 /*
- * Has gnuplot do what stands in the script, a file of the caller's, and write to `stream`, another
+ * Runs gnuplot on the script, a file of the caller's, with its output to `stream`, another
  * one. Fails with status 2 and says what to install when there is no gnuplot, or what it complains
  * of.
  */

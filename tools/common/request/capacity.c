@@ -48,7 +48,7 @@ static double figure_of(const struct ssrequest_criterion *criterion,
 
 double ssrequest_criterion_figure(
     const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally) {
-    /* What fails may take longer than what succeeds, or be over at once. */
+    /* Failures may take longer than successes, or no time at all. */
     double successes = figure_of(criterion, &tally->successes[SSREQUEST_INTENDED]);
     double all = figure_of(criterion, &tally->all[SSREQUEST_INTENDED]);
     return all > successes ? all : successes;
@@ -85,7 +85,7 @@ void ssrequest_capacity_tell(
     capacity->trials[capacity->trial_count++] = *trial;
 }
 
-/* What is known. Between `lowest_failed` and `highest_held`, if these are in this order, either may
+/* The state of the search. Between `lowest_failed` and `highest_held`, if in this order, either may
  * happen. */
 struct known {
     double lowest_failed, highest_held;   /* that ever did; INFINITY, 0: none */

@@ -4,7 +4,7 @@
 
 /*
  * The search for the highest rate at which a service is quick enough. It runs nothing: it says at
- * which rate to try next, and is told whether the criterion held there.
+ * which rate to try next, and learns whether the criterion held there.
  *
  * Trials vary, and near the capacity some hold and some fail. So a rate counts as known only when
  * all of several trials agree, and the answer is an interval: a rate that always held, and one that

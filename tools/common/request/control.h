@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_CONTROL_H
 #define SSREQUEST_CONTROL_H
 
-/* What may be said to a run while it goes on: a line that asks, and a line that answers. */
+/* Commands to a run in progress: each is a line, answered by a line. */
 
 #include <stddef.h>
 

@@ -17,7 +17,7 @@
 struct ssrequest_distribution {
     uint64_t count;
     double sum;          /* nanoseconds */
-    ss_time least, most; /* exact; least is SS_TIME_NEVER when there are none */
+    ss_time least, most; /* exact; least is SS_TIME_NEVER without values */
     uint64_t *buckets;
 };
 
@@ -37,10 +37,10 @@ uint64_t ssrequest_distribution_bin(
     const struct ssrequest_distribution *distribution, unsigned bin);
 double ssrequest_bin_middle(unsigned bin);
 
-/* NaN where there are none. Both in seconds. */
+/* In seconds; NaN without values. */
 double ssrequest_distribution_mean(const struct ssrequest_distribution *distribution);
 
-/* What the part `share` (0 to 1) does not exceed; it lies within `least` and `most`. */
+/* The value that a part `share` (0 to 1) does not exceed, within `least` and `most`. */
 double ssrequest_distribution_quantile(
     const struct ssrequest_distribution *distribution, double share);
 

@@ -8,12 +8,12 @@
 
 #define CAP_MAX 16777216
 
-/* What waits takes 8 bytes of memory each. */
+/* A waiting request takes 8 bytes. */
 #define WAITING_MAX 16777216
 
 /*
- * Sending takes tens of microseconds in real time, in which answers come and clocks go on. After so
- * many the caller gets its turn.
+ * Sending takes tens of microseconds in real time, in which answers come and clocks advance. After
+ * so many the caller gets its turn.
  */
 #define SENDS_AT_ONCE 16
 
@@ -40,7 +40,7 @@ struct ssrequest_generator {
     ssrequest_witness *witness;
     void *witness_context;
     struct slot *slots;
-    uint32_t next_free; /* the cap: there is none */
+    uint32_t next_free; /* the cap: end of the list */
     uint64_t unfinished;
     uint64_t unfinished_of[SSREQUEST_TARGETS_MAX];
     uint32_t last_target;

@@ -4,7 +4,7 @@
 
 /*
  * Sends requests when they are due, or when those before them have ended. It knows no clock and no
- * network: it is told what time it is, and sends through a transport. ssrequest's is libcurl in
+ * network: it is given the time, and sends through a transport. ssrequest's is libcurl in
  * real time, that of sssim a queue in virtual time.
  */
 
@@ -32,14 +32,14 @@ struct ssrequest_one {
 
 struct ssrequest_transport {
     /* Begins it, and may set `sent` to a later moment: the last of many at once is sent later than
-     * the first. Never ends it within this call: what fails at once is told later. */
+     * the first. Never ends it within this call: immediate failures are reported later. */
     void (*send)(void *context, struct ssrequest_one *one);
     void *context;
 };
 
 /* In the order of the option's choices. */
 enum ssrequest_when_full {
-    SSREQUEST_DELAY, /* it waits, and so do those behind it; where 2^24 wait, it is refused */
+    SSREQUEST_DELAY, /* it waits, and so do later ones; with 2^24 waiting it is refused */
     SSREQUEST_DROP,
 };
 
@@ -49,9 +49,9 @@ struct ssrequest_rules {
     /* Clients that each send after their answer, 10 ms after a failure; 0: the schedule says when.
      */
     uint64_t closed;
-    /* What waits is not sent then or later, and clients do not send. What became due before is sent
-     * even if advance() is called late. It is not over before: the rate may be turned up again.
-     * SS_TIME_NEVER: it is over when the schedule is. */
+    /* Waiting requests are not sent then or later, and clients do not send. Requests that were due
+     * before are sent even if advance() is called late. It is not over before: the rate may be
+     * turned up again. SS_TIME_NEVER: it is over when the schedule is. */
     ss_time end;
     uint64_t most;    /* requests that become due in all; 0: as many as there are until `end` */
     uint32_t targets; /* at least 1 */
@@ -61,7 +61,7 @@ struct ssrequest_rules {
     uint64_t order_count;
 };
 
-/* What became of a request. */
+/* The outcome of a request. */
 enum ssrequest_fate {
     SSREQUEST_ENDED,
     SSREQUEST_REFUSED,    /* at the cap; never sent */
@@ -116,7 +116,7 @@ void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ss
 /* Nothing is sent any more and nothing is under way. */
 bool ssrequest_generator_is_over(const struct ssrequest_generator *generator);
 
-/* When that came to be, which is told a little later: the end of sending or of the last request. */
+/* When that happened, known a little later: the end of sending or of the last request. */
 ss_time ssrequest_generator_over(const struct ssrequest_generator *generator);
 
 /* Ends sending; what waits is abandoned, what is under way is finished by the transport. */

@@ -37,7 +37,7 @@ static void print_profile(struct ss_json *json, const struct ssrequest_account *
     ss_json_close(json, '}');
 }
 
-/* null stands for what there is none of in this kind of loop. */
+/* null for values that this kind of loop does not have. */
 static void print_request(struct ss_json *json, const struct ssrequest_account *account) {
     bool closed = account->rules.closed > 0;
     ss_json_text(json, "loop", closed ? "closed" : "open");

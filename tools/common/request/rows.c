@@ -39,7 +39,7 @@ struct ssrequest_rows {
     bool has_last;
     struct ssrequest_second last;
 
-    /* Of the second that has not ended. */
+    /* The second that has not ended: */
     struct ssrequest_distribution times[SSREQUEST_ORIGINS];
     double lateness_most;
     uint64_t failed, timeouts, bytes;
@@ -117,7 +117,7 @@ int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error
     return 0;
 }
 
-/* What is there stays until the run begins. A FIFO that no process reads fails at once. */
+/* An existing file stays until the run begins. A FIFO that no process reads fails at once. */
 int ssrequest_rows_keep_each(
     struct ssrequest_rows *rows, const char *path, struct ss_error *error) {
     int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;

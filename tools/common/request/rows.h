@@ -7,7 +7,7 @@
 #include "base/lines.h"
 #include "run_result.h"
 
-/* A part of the run, at most a second long. Times are seconds, NaN where there is none. */
+/* A part of the run, at most a second long. Times are seconds, NaN if unknown. */
 struct ssrequest_second {
     ss_time begin, end;
     double rate;                      /* asked for per second; NaN: a closed loop */
@@ -47,7 +47,7 @@ void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch);
 void ssrequest_rows_turn(struct ssrequest_rows *rows, ss_time now, double rate);
 
 /*
- * Ends the seconds that are over. To be called with each new `now` before the generator is told of
+ * Ends the seconds that are over. To be called with each new `now` before the generator gets
  * it, so that what happens in a second is counted in that one. True: the last second is another.
  */
 bool ssrequest_rows_advance(struct ssrequest_rows *rows, ss_time now);
@@ -55,7 +55,7 @@ bool ssrequest_rows_advance(struct ssrequest_rows *rows, ss_time now);
 /* The same at the end of the run, where the last part may be shorter than a second. */
 void ssrequest_rows_finish(struct ssrequest_rows *rows, ss_time now);
 
-/* To be told by the transport of each that it sends. */
+/* The transport calls it for each request that it sends. */
 void ssrequest_rows_send(struct ssrequest_rows *rows, const struct ssrequest_one *one);
 
 /* The generator's witness; the context are the rows. */

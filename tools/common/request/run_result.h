@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_ACCOUNT_H
 #define SSREQUEST_ACCOUNT_H
 
-/* All that is told of a run at its end, of services and of simulated queues alike. */
+/* The result of a run, of services and of simulated queues alike. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ struct ssrequest_account {
     uint64_t seed;
     bool turned; /* the rate was changed while it ran: it was not the profile's all the time */
 
-    /* What came of it. */
+    /* The results: */
     double begin;    /* seconds since 1970, UTC; NaN: virtual time */
     ss_time asked;   /* how long requests were due; less than the profile if it was interrupted */
     ss_time took;    /* until the last request ended or was given up; not less than `asked` */
@@ -48,7 +48,7 @@ struct ssrequest_account {
     double connections;      /* that it opened; NaN: there is no network */
     const struct ssrequest_tally *tally;
 
-    /* A search for a capacity, in place of the tally; NULL: there was none. The profile is that of
+    /* A search for a capacity, in place of the tally; NULL without a search. The profile is that of
      * a trial, and `rate` is NaN. */
     const struct ssrequest_capacity *capacity;
     const char *demand; /* as the user wrote it */
@@ -61,7 +61,7 @@ const char *ssrequest_arrival_name(enum ssrequest_arrival arrival);
 const char *ssrequest_when_full_name(enum ssrequest_when_full when_full);
 const char *ssrequest_balance_name(enum ssrequest_balance balance);
 
-/* What the profile asks for per second between these two moments, on average; 0 after its end. */
+/* The profile's mean rate between these two moments; 0 after its end. */
 double ssrequest_mean_rate(const struct ssrequest_profile *profile, ss_time from, ss_time to);
 
 /* Successes of all that were due; NaN where none was. Refused ones are no successes. */

@@ -84,7 +84,7 @@ int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double
     return 0;
 }
 
-/* What is asked for between two records that follow each other. */
+/* The rates between two consecutive records. */
 struct ramp {
     ss_time begin, end;
     double first, last; /* rates */
@@ -175,7 +175,7 @@ void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
         .profile = profile,
         .arrival = arrival,
         .rate = -1,
-        .cursor.random = ss_random_hash(seed), /* or a seed could go on where another one is */
+        .cursor.random = ss_random_hash(seed), /* or one seed could continue another */
     };
     if (arrival == SSREQUEST_POISSON)
         schedule->cursor.need = draw_gap(arrival, &schedule->cursor.random);
@@ -185,7 +185,7 @@ static double rate_of(const struct ssrequest_schedule *schedule, size_t stretch)
     return schedule->rate >= 0 ? schedule->rate : schedule->profile->stretches[stretch].rate;
 }
 
-/* Goes on to `to`, which lies in this stretch. The request may be due at once, never before. */
+/* Advances to `to` in this stretch. The request may be due at once, never before. */
 static void go_to(
     const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
     double expected =
@@ -216,7 +216,7 @@ static ss_time step_gaps(
     return SS_TIME_NEVER;
 }
 
-/* How many are to be expected until `to`; the cursor's stretch goes on with it. */
+/* The expected number of requests until `to`; advances the cursor's stretch. */
 static double expected_until(
     const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
     const struct ssrequest_profile *profile = schedule->profile;

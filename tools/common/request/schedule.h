@@ -18,7 +18,7 @@ struct ssrequest_stretch {
     double rate; /* requests per second */
 };
 
-/* Stretches of constant rate, one behind the other. Zeroed: none. */
+/* Consecutive stretches of constant rate. Zeroed: none. */
 struct ssrequest_profile {
     struct ssrequest_stretch *stretches;
     size_t count;
@@ -34,7 +34,7 @@ int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double
 /*
  * The loads of a trace, text or compiled, times `rate`. A ramp becomes stretches that differ by a
  * hundredth of `rate` but are not shorter than 100 ms; they ask for as many requests as the ramp. A
- * `free` stretch asks for none. `duration` SS_TIME_NEVER: all of it; behind its end the last load
+ * `free` stretch asks for none. `duration` SS_TIME_NEVER: all of it; after its end the last load
  * holds.
  */
 int ssrequest_profile_trace(struct ssrequest_profile *profile, const char *path, double rate,
@@ -68,8 +68,8 @@ struct ssrequest_schedule {
     const struct ssrequest_profile *profile;
     enum ssrequest_arrival arrival;
     double rate;                    /* what turn() has said; negative: the profile's */
-    struct ssrequest_cursor cursor; /* behind the last moment that next() gave */
-    struct ssrequest_cursor ahead;  /* with `known`: behind the next one */
+    struct ssrequest_cursor cursor; /* after the last moment that next() gave */
+    struct ssrequest_cursor ahead;  /* with `known`: after the next one */
     ss_time ahead_due;              /* with `known`: the next one, SS_TIME_NEVER: no more */
     bool known;
 };

@@ -16,7 +16,7 @@
 /* A length of time is worth a sentence if it is so many times another. */
 #define REMARKABLE 1.5
 
-/* What is sent later than this is not sent when it is due. */
+/* Requests that are sent later than this count as late. */
 #define LATE 1e-3 /* seconds */
 
 /* The part of the time above which the generator, which runs or has no CPU, limits the rate. */
@@ -313,7 +313,7 @@ static void print_figure(FILE *stream, const char *name, const char *value, cons
     fprintf(stream, "%-18s %13s  %s\n", name, value, what);
 }
 
-/* What was due and what was sent each add up to what became of it. */
+/* Due and sent requests each add up to their outcomes. */
 static void print_sums(FILE *stream, const struct ssrequest_tally *tally) {
     fprintf(stream, "due      %s = %s sent + %s dropped + %s waiting\n",
         ssrequest_show_count(tally->intended).text, ssrequest_show_count(tally->sent).text,

@@ -3,7 +3,7 @@
 #define SSREQUEST_TALLY_H
 
 /*
- * What became of requests, in figures. It always holds:
+ * The outcomes of requests, in figures. Always:
  *
  *     intended = sent + refused + waiting
  *     sent = succeeded + failed, of every cause + unfinished

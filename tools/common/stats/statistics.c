@@ -94,7 +94,7 @@ static double p_value(double coefficient, double error, size_t freedom) {
     return both_tails(coefficient / error, (double)freedom);
 }
 
-/* What is known once line and covariance are. */
+/* Figures that follow from the line and its covariance. */
 static void judge(struct ssreport_fit *fit) {
     fit->intercept_error = sqrt(fit->covariance[0]);
     fit->slope_error = sqrt(fit->covariance[2]);
@@ -158,7 +158,7 @@ struct ssreport_interval ssreport_fit_ratio(
     double ratio = fit->slope / fit->intercept;
     if (!isfinite(ratio))
         return (struct ssreport_interval){NAN, NAN};
-    /* All points lie on the line: the ratio is exact. */
+    /* All points are on the line: the ratio is exact. */
     if (c[0] == 0 && c[2] == 0)
         return (struct ssreport_interval){ratio, ratio};
     double t = bound(confidence, freedom);

@@ -3,7 +3,7 @@
 #define SSREPORT_STATISTICS_H
 
 /*
- * What is said of numbers; no input, no output. All values given must be finite. What cannot be
+ * Statistics; no input, no output. All given values must be finite. Results that cannot be
  * said of them is NaN: a mean of nothing, a scatter of one, a line through two.
  * Figures of control quality are those of figures.h, as everywhere.
  */
@@ -39,7 +39,7 @@ struct ssreport_interval {
 struct ssreport_interval ssreport_median_interval(double *values, size_t count, double confidence);
 
 /*
- * What the part `share` of the values does not exceed, interpolated between two of them; the values
+ * The value that a part `share` does not exceed, interpolated between two of them; the values
  * are put in order. NaN: none.
  */
 double ssreport_quantile_of(double *values, size_t count, double share);
@@ -57,7 +57,7 @@ struct ssreport_sureness ssreport_sureness_of_difference(
 struct ssreport_interval ssreport_mean_interval(
     double mean, struct ssreport_sureness sureness, double confidence);
 
-/* The smallest and the largest of some values; NaN: there is none. */
+/* The smallest and the largest value; NaN without values. */
 struct ssreport_range {
     double least, most;
 };
@@ -65,7 +65,7 @@ struct ssreport_range {
 /*
  * y = intercept + slope x by least squares.
  *
- * All NaN: fewer than three pairs, as any two lie on a line, which says nothing of what is between
+ * All NaN: fewer than three pairs, as any two are on a line, which says nothing of what is between
  * them; or all x the same, so that no line is better than others.
  * All y the same: slope 0 and r_squared NaN, as there is nothing to explain.
  * All pairs on a line: errors are 0, the p-value of a coefficient is 0, and NaN where the

@@ -39,7 +39,7 @@ bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t
     return true;
 }
 
-/* Finds where the wanted columns stand in the heading, which is the line that was read last. */
+/* Finds the requested columns in the heading, the line that was read last. */
 static int pick_columns(
     struct sstrace_table *table, const struct ssreport_csv *csv, struct sstrace_field *fields) {
     for (size_t i = 0; csv->columns[i]; i++) {
@@ -63,7 +63,7 @@ static int pick_columns(
     return sstrace_table_split(table) > 0 ? 0 : -1;
 }
 
-/* The first one is told in full, the others are counted. */
+/* Reports the first one in full and counts the others. */
 struct faults {
     size_t count;
     char first[256];
@@ -102,7 +102,7 @@ static void read_rows(struct sstrace_table *table, const struct ssreport_csv *cs
             return;
         if (more < 0 || !take_line(table, csv, fields))
             note_fault(faults, input, csv->why ? *csv->why : NULL);
-        /* What cannot be read at all will not get better. */
+        /* A line that cannot be read at all is the last one. */
         if (more < 0 && (input->line == before || ferror(input->stream)))
             return;
     }

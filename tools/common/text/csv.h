@@ -14,7 +14,7 @@
  */
 struct ssreport_csv {
     const char *name;           /* of the file, in its folder */
-    const char *const *columns; /* at most SSTRACE_PICKS; NULL behind the last */
+    const char *const *columns; /* at most SSTRACE_PICKS; NULL after the last */
     unsigned optional;          /* bit i: column i may be missing; its fields are then empty */
 
     /* Takes the fields of one row, in the order of `columns`; false: it makes no sense. */

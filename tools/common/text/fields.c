@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 
-/* Those that could stand inside a number or a date come last. */
+/* Characters that may be part of a number or a date come last. */
 static char guess_separator(const char *line) {
     static const char separators[] = ";\t|,";
     bool found[sizeof separators] = {false};
@@ -36,7 +36,7 @@ int sstrace_table_separator(
     bool possible = !isalnum((unsigned char)*separator) && !strchr("\".+-", *separator);
     if (*separator != '\t' && (!one || !possible))
         return ss_error_fail(error,
-            "'%s' cannot stand between fields: write one character such as , or ; or tab",
+            "'%s' cannot separate fields: write one character such as , or ; or tab",
             ss_words_show(option).text);
     return 0;
 }
@@ -230,7 +230,7 @@ static bool is_missing(const struct sstrace_field *field) {
     return false;
 }
 
-/* A number as it stands there: digits times 10 to a power. */
+/* A number as it is written: digits times 10 to a power. */
 struct decimal {
     uint64_t digits;
     int power;

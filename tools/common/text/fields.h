@@ -3,7 +3,7 @@
 #define SSTRACE_TABLE_H
 
 /*
- * Rows of fields with something between them. A field may stand in double quotes, inside of which
+ * Rows of separated fields. A field may be in double quotes, inside of which
  * "" is one; blanks around a field do not matter. Nothing is allocated for a row, and it is split
  * only as far as its fields are used; the rest is only counted.
  */
@@ -16,7 +16,7 @@
 #define SSTRACE_NAME  512 /* bytes of a name, with the 0 */
 
 struct sstrace_field {
-    const char *text; /* in the line: no 0 behind it */
+    const char *text; /* in the line, without a final 0 */
     size_t length;    /* bytes */
     size_t column;    /* of its first byte, from 1, for messages */
 };
@@ -24,7 +24,7 @@ struct sstrace_field {
 /* The fields of one line, one after the other. */
 struct sstrace_walk {
     struct sstrace_input *input;
-    const char *at; /* NULL: behind the last */
+    const char *at; /* NULL after the last */
     char separator; /* ' ': any number of blanks and tabs */
 };
 
@@ -41,13 +41,13 @@ struct sstrace_table {
     struct sstrace_pick picks[SSTRACE_PICKS]; /* in the order of their numbers */
 };
 
-/* From the option's "tab" or single character; NULL: by what stands in the line. */
+/* From the option's "tab" or single character; if that is NULL, guessed from the line. */
 int sstrace_table_separator(
     const char *option, const char *line, char *separator, struct ss_error *error);
 
 void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, char separator);
 
-/* 1: `field` is the next one. 0: there is none. -1: a quote is wrong. */
+/* 1: `field` is the next one. 0: no more fields. -1: invalid quotes. */
 int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field);
 
 /* How many fields there are from where the walk stands. -1: a quote is wrong behind so many. */
@@ -57,8 +57,8 @@ int sstrace_walk_count(struct sstrace_walk *walk, size_t *count);
 void sstrace_table_pick(struct sstrace_table *table, size_t number, struct sstrace_field *field);
 
 /*
- * 1: the picked fields are those of the next row. Lines that are empty or begin with # are none. 0:
- * there is none. -1: it has too few fields, or too many.
+ * 1: the picked fields are those of the next row, after empty lines and lines that begin with #. 0:
+ * no more rows. -1: too few fields, or too many.
  */
 int sstrace_table_next(struct sstrace_table *table);
 
@@ -78,7 +78,7 @@ int sstrace_field_name(
     const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]);
 
 /*
- * A decimal, whatever the locale. What stands for a missing one (nothing, -, nan, na, n/a, null) is
+ * A decimal, whatever the locale. A mark of a missing one (nothing, -, nan, na, n/a, null) is
  * not a number. False: it is something else.
  */
 bool sstrace_field_number(const struct sstrace_field *field, bool comma, double *value);

@@ -100,7 +100,7 @@ _Noreturn static void feed(struct sstrace_input *input, int to) {
     _exit(length < 0);
 }
 
-/* What it has to complain of we say ourselves; a reader that has had enough is to end it. */
+/* We report its failures ourselves; it ends when its reader has had enough. */
 _Noreturn static void unpack(const char *program, int from, int to) {
     signal(SIGPIPE, SIG_DFL);
     dup2(from, STDIN_FILENO);
@@ -229,7 +229,7 @@ int sstrace_input_blame(struct sstrace_input *input, size_t column, const char *
         input->text ? "\"" : "");
 }
 
-/* What they did not get rid of, because we wanted no more of it, is no failure of theirs. */
+/* Output that we did not read is not their failure. */
 static bool has_failed(int status) {
     return status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
 }

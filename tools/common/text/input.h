@@ -14,11 +14,11 @@
 #define SSTRACE_HEAD 4096
 
 struct sstrace_input {
-    const char *name; /* as it stands in messages */
+    const char *name; /* as used in messages */
     FILE *stream;
     struct ss_error *error;
 
-    /* The line that was read last: without what ends it, with a 0 behind it; it may be changed. */
+    /* The line that was read last, without its end and with a final 0; it may be changed. */
     char *text;
     size_t length;
     uint64_t line; /* its number, from 1; 0: none yet */
@@ -41,7 +41,7 @@ int sstrace_input_open_descriptor(
     struct sstrace_input *input, int descriptor, const char *name, struct ss_error *error);
 
 /*
- * 1: `text` is the next line. 0: there is none. -1: it cannot be read, is longer than 1 MiB or has
+ * 1: `text` is the next line. 0: end of file. -1: it cannot be read, is longer than 1 MiB or has
  * a byte of value 0; the error says so.
  */
 int sstrace_input_read_line(struct sstrace_input *input);

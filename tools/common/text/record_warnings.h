@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is to be said about a record, on one line: "a; b". What has no room is left out. */
+/* Warnings about a record, on one line: "a; b". Drops what does not fit. */
 struct ssreport_notes {
     char text[1024];
 };

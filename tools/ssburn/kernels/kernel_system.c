@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What the kernel of the system does for a program. */
+/* System calls. */
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -68,7 +68,7 @@ const struct kernel kernel_string_format = {
 
 /* ---- hashes ---- */
 
-/* The residue of a text with its own CRC behind it is the same for all texts. */
+/* The residue of a text followed by its own CRC is the same for all texts. */
 static uint32_t crc_bytes(uint32_t crc, const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) {
         crc ^= bytes[i];

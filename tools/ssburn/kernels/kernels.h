@@ -21,7 +21,7 @@ enum kernel_size {
     KERNEL_FIXED
 };
 
-/* What a kernel works on. */
+/* The data of a kernel. */
 struct kernel_hand {
     void *memory; /* NULL: it needs none */
     size_t bytes;
@@ -44,14 +44,14 @@ struct kernel {
     void (*close)(struct kernel_hand *hand); /* NULL: likewise; memory is freed by kernel_close() */
 };
 
-/* All kernels, and NULL behind the last. */
+/* All kernels, then NULL. */
 extern const struct kernel *const kernels[];
 
 int kernel_open(const struct kernel *kernel, const struct caches *caches, struct kernel_hand *hand,
     struct ss_error *error);
 void kernel_close(const struct kernel *kernel, struct kernel_hand *hand);
 
-/* What they were compiled with. */
+/* The compiler and its flags. */
 const char *kernel_compiler(void);
 
 /* Takes a result out of the optimizer's sight, so that work is neither left out nor done once. */

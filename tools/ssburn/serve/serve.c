@@ -18,7 +18,7 @@
 #include "serve_options.h"
 #include "serve_spread.h"
 
-/* What Linux permits unless it is told otherwise. */
+/* The default of Linux. */
 #define BACKLOG_USUAL 4096
 
 struct server {

@@ -5,7 +5,7 @@
 #include <showstopper/error.h>
 
 /*
- * `ssburn serve`: gets "serve" as argv[0] and what stands behind it. -1: the command line is wrong;
+ * `ssburn serve`: gets "serve" as argv[0] and the words after it. -1: the command line is wrong;
  * -2: it failed; the error says why.
  */
 int serve_command(char **argv, struct ss_error *error);

@@ -33,7 +33,7 @@ struct serve_http {
     struct serve_queue *queue;
     uint64_t numbers; /* of requests, given so far */
     atomic_bool ending;
-    /* Of all below; the counts are the acceptor's until it has ended. */
+    /* Guards everything below; the counts belong to the acceptor until it has ended. */
     pthread_mutex_t mutex;
     pthread_cond_t less;
     uint64_t unanswered; /* requests whose answers have not been sent */

@@ -16,7 +16,7 @@ struct serve_http;
 /* One request, while it is in the queue and at a worker. */
 struct serve_request;
 
-/* What became of the requests. All of them: the sum. */
+/* Requests by outcome; their sum is all of them. */
 struct serve_counts {
     uint64_t served;  /* worked on, and the whole answer sent */
     uint64_t refused; /* 503: the queue was full */

@@ -10,8 +10,8 @@
 
 /* Where clients connect. */
 struct serve_listener {
-    int file;         /* the listening socket; -1: there is none, or it has been handed over */
-    const char *path; /* of a Unix socket, the caller's; NULL: it is a port */
+    int file;                        /* the listening socket; -1 if absent or handed over */
+    const char *path;                /* of a Unix socket, the caller's; NULL: it is a port */
     struct ss_local_socket local;    /* of a path */
     struct sockaddr_storage address; /* of a port, as the rest */
     socklen_t length;

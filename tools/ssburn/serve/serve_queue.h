@@ -48,7 +48,7 @@ void serve_queue_close(struct serve_queue *queue);
 /* Waits until no worker is busy. Only a closed queue stays so. */
 void serve_queue_settle(struct serve_queue *queue);
 
-/* What was waiting when the queue was closed, one by one; NULL: no more. */
+/* The next request that was waiting when the queue was closed; NULL after the last. */
 void *serve_queue_drain(struct serve_queue *queue);
 
 #endif

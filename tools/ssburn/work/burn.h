@@ -9,7 +9,7 @@
 #include "burn_tally.h"
 #include "burn_work.h"
 
-/* What a class needs to run. */
+/* The parameters of a class. */
 struct burn {
     uint64_t threads; /* threads, or children at a time */
     uint64_t work;    /* units of one iteration */

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-/* What an interrupt or a preemption costs the caches must be small beside one stretch, and all
+/* The cost of an interrupt or a preemption must be small compared with one stretch, and all
    stretches together must be short beside one iteration. */
 #define STRETCH_MIN  (20 * SS_MILLISECOND)
 #define STRETCH_AIM  (25 * SS_MILLISECOND)

@@ -8,7 +8,7 @@
 
 #include "burn_work.h"
 
-/* What is calibrated: some work, and a clock that stands still while the caller does not run. */
+/* The work to calibrate, and a clock that stops while the caller does not run. */
 struct calibrate_bench {
     void (*work)(void *context, uint64_t units);
     ss_time (*clock)(void *context);

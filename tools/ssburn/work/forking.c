@@ -22,7 +22,7 @@ struct nursery {
 };
 
 /* The exit status of a child is 0 or an errno: how a failure deep in the tree gets to the top.
-   EINTR stands for a child that was killed. */
+   EINTR means that a child was killed. */
 static int status_errno(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
@@ -52,7 +52,7 @@ static int reap_family(struct nursery *nursery) {
     }
 }
 
-/* The life of a child; the one that it forks goes on in the loop. It ends without flushing or
+/* The life of a child; its own child continues the loop. It ends without flushing or
    freeing what belongs to the first process. */
 static _Noreturn void live(struct work_hand *hand, uint64_t piece, uint64_t generations) {
     for (;; generations--) {

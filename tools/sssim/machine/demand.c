@@ -83,7 +83,7 @@ static int parse_name(struct demand_class *class, const char *name, struct ss_er
     return ss_nearest_refuse(&known, name, error);
 }
 
-/* Digits behind the last colon are a weight. */
+/* Digits after the last colon are a weight. */
 static int parse_weight(char *item, uint64_t *weight, struct ss_error *error) {
     char *colon = strrchr(item, ':');
     *weight = 1;

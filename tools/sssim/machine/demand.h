@@ -8,7 +8,7 @@
 #include "profile.h"
 
 /*
- * How many of an instance's threads are runnable, as it goes on. Its time is that in which it is
+ * How many of an instance's threads are runnable over time. Its time is that in which it is
  * not stopped: what it would do next is frozen with it.
  */
 
@@ -57,7 +57,7 @@ void demand_open(struct demand *demand, const struct demand_class *class, uint32
     uint64_t seed, uint32_t instance);
 
 /*
- * It goes on after a stop. At first its threads may share one CPU: those of a parallel one for up
+ * Continues after a stop. At first its threads may share one CPU: those of a parallel one for up
  * to `start_lateness`.
  */
 void demand_resume(struct demand *demand, ss_time start_lateness);

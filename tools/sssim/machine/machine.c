@@ -114,7 +114,7 @@ static void advance(struct machine *machine, ss_time now) {
     machine->now = now;
 }
 
-/* What becomes of the CPUs when there is more or less to do than before. */
+/* Distributes the CPUs when the demand changes. */
 static void occupy(struct machine *machine, double idle_before) {
     machine->group.changed = machine->now;
     double idle = machine_idle_cpus(machine);

@@ -115,10 +115,10 @@ void machine_stop(struct machine *machine, uint32_t instance, uint32_t lingering
 void machine_set_width(struct machine *machine, uint32_t instance, uint32_t width, ss_time now);
 void machine_set_background(struct machine *machine, double background, ss_time now);
 
-/* What the machine shows. */
+/* The counters as the machine shows them. */
 void machine_read(struct machine *machine, ss_time now, struct ss_counters *counters);
 
-/* What is true. */
+/* The truth. */
 void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counters *counters);
 
 /* The same of the group. */

@@ -9,14 +9,14 @@
 
 struct work;
 
-/* What a thread that runs undisturbed wants of the memory. */
+/* The memory use of a thread that runs undisturbed. */
 struct memory_use {
     double accesses; /* a second */
     double waiting;  /* part of its time that it waits for them, 0 to 1 */
 };
 
 /*
- * How fast work goes on at an instant: the CPU time that a runnable thread has in a nanosecond, and
+ * The pace of work at an instant: the CPU time that a runnable thread has in a nanosecond, and
  * what becomes of it. A thread that uses the memory works served - waiting * (lost - accesses *
  * back), any other one works `ran`. No pace depends on the thread, so a sum over time serves all.
  */

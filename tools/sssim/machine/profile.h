@@ -19,7 +19,7 @@ struct profile_stretch {
     struct memory_use use;
 };
 
-/* What the threads of a program do, over the time in which it is not stopped. Zeroed: an
+/* The activity of a program's threads over the time in which it is not stopped. Zeroed: an
  * empty one. */
 struct profile {
     struct profile_stretch *stretches;

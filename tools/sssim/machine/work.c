@@ -114,7 +114,7 @@ static size_t find_point(const struct work *work, const struct work_instance *on
     return low;
 }
 
-/* Between two changes of the pace work goes on evenly. */
+/* Between two changes of the pace work advances evenly. */
 static struct work_point point_between(
     const struct work_point *from, const struct work_point *to, double part) {
     struct work_point point = *from;

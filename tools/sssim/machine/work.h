@@ -10,7 +10,7 @@
 
 #include "memory.h"
 
-/* What instances get done. It follows what the machine does and has no effect on it. */
+/* The work of instances. It follows the machine and has no effect on it. */
 
 struct work_options {
     ss_time iteration;     /* CPU time of an iteration, undisturbed; 0: no work is counted */
@@ -71,7 +71,7 @@ void work_close(struct work *work);
 void work_set_threads(struct work *work, uint32_t instance, uint32_t threads,
     const struct memory_use *use, ss_time now);
 
-/* What the machine does from now on: see struct memory_side. */
+/* The machine's state from now on: see struct memory_side. */
 void work_follow(struct work *work, double share, double beside, ss_time now);
 
 /* The pace is about to change. */
@@ -86,7 +86,7 @@ int work_collect(struct work *work, ss_time now,
     struct ss_error *error);
 
 /*
- * Right after a collection: what lies in the time since `from` of the iterations that are under
+ * Right after a collection: the part since `from` of the iterations that are under
  * way, each as a part of 1.
  */
 double work_under_way(const struct work *work, ss_time from);

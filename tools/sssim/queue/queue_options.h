@@ -6,7 +6,7 @@
 #include "queue_run.h"
 #include "rate_options.h"
 
-/* What the command line of `sssim queue` asks for. */
+/* The command line of `sssim queue`. */
 struct queue_options {
     struct ssrequest_given given; /* settled */
     int arrival;                  /* enum ssrequest_arrival */
@@ -40,7 +40,7 @@ int queue_options_parse(struct queue_options *options, char **argv, struct ss_er
 
 void queue_options_close(struct queue_options *options);
 
-/* What is to be run; it must not outlive the options. */
+/* The run's parameters; they must not outlive the options. */
 int queue_options_resolve(
     struct queue_options *options, struct queue_run_options *run, struct ss_error *error);
 

@@ -12,7 +12,7 @@
 
 /*
  * A service in virtual time: servers, each with workers on CPUs of their own and one queue, from
- * which they take what came first. A server that is stopped goes on later where it was.
+ * which they take the first. A stopped server later continues where it was.
  */
 
 enum queue_spread {
@@ -20,7 +20,7 @@ enum queue_spread {
     QUEUE_EXPONENTIAL,
 };
 
-/* What becomes of a request whose client gave it up. In the order of the option's choices. */
+/* The fate of a request whose client gave it up. In the order of the option's choices. */
 enum queue_given_up {
     QUEUE_SERVE, /* nothing tells the service: it is worked on as the others */
     QUEUE_SKIP,  /* it is worked on only if that has begun already */

@@ -44,7 +44,7 @@ static bool has_choices(const struct grid *grid) {
     return false;
 }
 
-/* Whether two runs are of one thing to choose: of one choice, or where there is none, of one run.
+/* Whether two runs are of the same choice or, without a choice, the same run.
  */
 static bool are_alike(const struct grid *grid, bool choices, size_t run, size_t other) {
     for (size_t i = 0; i < grid->count; i++) {
@@ -94,7 +94,7 @@ struct ranking {
     struct score steadiest, unsteadiest, cheapest, best;
 };
 
-/* Of those that are as good as the steadiest, the cheapest is the best. */
+/* The best is the cheapest of those that are as good as the steadiest. */
 static void find_best(const struct grid *grid, const struct trial_figures *rows, bool choices,
     struct ranking *ranking) {
     double enough = fmax(ranking->steadiest.mse * AS_GOOD, STILL);

@@ -6,10 +6,10 @@
 #include "trial.h"
 
 /*
- * What a sweep shows, in one sentence. `rows` are the figures of all runs in the order in which
- * they were made, the last axis turning fastest. Modules, their options and the number of instances
- * are what a user chooses between; everything else that is swept is a condition, over which the
- * figures of a choice are averaged.
+ * The conclusion of a sweep, in one sentence. `rows` are the figures of all runs in the order in
+ * which they were made, the last axis turning fastest. Modules, their options and the number of
+ * instances are what a user chooses between; everything else that is swept is a condition, over
+ * which the figures of a choice are averaged.
  */
 void conclusion_make(
     char *buffer, size_t size, const struct grid *grid, const struct trial_figures *rows);

@@ -21,7 +21,7 @@ static int backtrace(void **frames, int room) {
 
 static const struct ss_module_set *watched;
 
-/* Of the module that one of the frames lies in, the innermost; NULL: it crashed outside of them. */
+/* The module of the innermost frame that is in one; NULL if it crashed elsewhere. */
 static const char *find_module(void) {
     void *frames[FRAMES_MAX];
     int count = backtrace(frames, FRAMES_MAX);

@@ -36,7 +36,7 @@ static size_t count_words(char *const *words) {
     return count;
 }
 
-/* What a plan says of a run, of this one. */
+/* The plan of this run, as a record has it. */
 static int make_plan(
     struct recording *recording, const struct recording_options *options, struct ss_error *error) {
     const struct trial *trial = recording->trial;

@@ -16,7 +16,7 @@ struct recording_options {
     const char *folder;
     const char *word;   /* in place of the command */
     char *const *argv;  /* the command line */
-    uint32_t first_cpu; /* the trial's CPUs are this one and those behind it */
+    uint32_t first_cpu; /* the trial's CPUs begin with this one */
     ss_time duration;   /* of control */
 };
 

@@ -9,7 +9,7 @@
 /* Where neither the command line nor the trace says how long. */
 #define DURATION_DEFAULT (60 * SS_SECOND)
 
-/* What the background of a study follows unless it is told otherwise, as in tools/experiments. */
+/* The default target of a study's background, as in tools/experiments. */
 #define STAIRS_DEFAULT "95%:5%:5%,hold=3M,symmetric=yes"
 
 /* The foreground's random numbers have nothing in common with the background's. */
@@ -363,7 +363,7 @@ int simulation_make_study(struct simulation *simulation, char **argv, struct stu
         demand_mix_parse(&simulation->mix, simulation->class, error) < 0 ||
         demand_mix_parse(&simulation->front_mix, simulation->foreground, error) < 0)
         return -1;
-    /* What the foreground's threads use of the same CPUs is no part of the background's load. */
+    /* The foreground's use of the same CPUs is not part of the background's load. */
     if (simulation->shared_cpus && strcmp(simulation->modules[SS_KIND_FEEDBACK], "exact") == 0)
         simulation->modules[SS_KIND_FEEDBACK] = "own";
     *options = (struct study_options){

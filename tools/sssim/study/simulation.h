@@ -8,7 +8,7 @@
 #include "study.h"
 #include "trial.h"
 
-/* What a command line asks for. */
+/* The command line. */
 struct simulation {
     uint64_t cpus;
     uint64_t instances; /* 0: as many as CPUs */

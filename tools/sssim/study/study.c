@@ -9,7 +9,7 @@
 #include "crash.h"
 #include "recording.h"
 
-/* As ssreport leaves out of each step, unless it is told otherwise. */
+/* The default of ssreport for the edges of each step. */
 #define EDGE_PART (1 / 6.0)
 #define EDGE_MAX  30.0 /* seconds */
 

@@ -6,7 +6,7 @@
 #include "trial.h"
 
 /*
- * What one program costs another: a foreground that runs uncontrolled, and beside it a background
+ * The cost of one program to another: an uncontrolled foreground, and a background
  * under control. They share the memory and, with `shares_cpus`, the CPUs.
  */
 

@@ -178,7 +178,7 @@ static void take_row(struct sweep *sweep, size_t run, const size_t *place) {
         print_csv_row(sweep->grid, place, &sweep->rows[run]);
     else
         print_table_row(sweep->grid, place, &sweep->rows[run]);
-    /* A long sweep is looked at while it goes on. */
+    /* A long sweep is watched while it runs. */
     fflush(stdout);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "demand_sources.h"
 
-/* What an instance gets done depends on its threads that run. */
+/* An instance's work depends on its running threads. */
 static void follow_work(struct trial *trial, uint32_t number) {
     work_set_threads(&trial->work, number, machine_runnable(&trial->machine, number),
         trial->lives[number].demand.use, trial->now);
@@ -29,7 +29,7 @@ static ss_time continue_all(struct trial *trial, uint32_t number) {
     return due_after(trial, number, demand->left);
 }
 
-/* How many threads a stop does not reach at once, and until when they go on. */
+/* The number of threads that a stop does not reach at once, and until when they run. */
 static uint32_t count_late(const struct trial *trial, uint32_t number, ss_time *until) {
     ss_time length = trial->options.stop_lateness;
     uint32_t width = trial->machine.instances[number].width;

@@ -5,8 +5,8 @@
 #include "trial.h"
 
 /*
- * What goes on on the machine of a trial besides the executors: instances, whose demand changes as
- * they go on, and the background. Each is one of the trial's sleepers.
+ * Activity on the machine of a trial besides the executors: instances, whose demand changes as
+ * they run, and the background. Each is one of the trial's sleepers.
  */
 
 static inline uint32_t tenants_demand_sleeper(const struct trial *trial, uint32_t number) {

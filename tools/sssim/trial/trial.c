@@ -133,7 +133,7 @@ static bool counts_group(const struct trial *trial) {
     return trial->source == SS_SOURCE_CGROUP || trial->source == SS_SOURCE_OWN;
 }
 
-/* What is true, not what the modules are shown. */
+/* The truth, not the counters that modules see. */
 static int read_exactly(void *context, struct ss_cpu_reading *reading) {
     struct trial *trial = context;
     *reading = (struct ss_cpu_reading){.pressure = NAN};
@@ -336,7 +336,7 @@ static int open_work(struct trial *trial, struct ss_error *error) {
     return 0;
 }
 
-/* What the machine does now: how fast work goes on, and when the quota is used up. */
+/* The machine's present state: the pace of work, and when the quota is used up. */
 static void follow_machine(struct trial *trial) {
     const struct machine *machine = &trial->machine;
     work_follow(&trial->work, machine_share(machine), machine_part_beside(machine), trial->now);

@@ -73,7 +73,7 @@ struct trial_options {
     void *context;
 };
 
-/* What the executors and the modules cannot see. */
+/* Hidden from executors and modules: */
 struct trial_instance {
     struct demand demand;
     ss_time held; /* while it is throttled: how long until its demand changes */

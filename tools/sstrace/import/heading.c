@@ -13,7 +13,7 @@ struct plain_name {
     char text[48];
 };
 
-/* What may stand behind the name of a time or of a load, and what it says of the numbers. */
+/* Suffixes of names of times and loads, and the unit that they mean. */
 static const struct ending {
     const char *name;
     bool of_time;
@@ -58,7 +58,7 @@ static struct plain_name make_plain(const struct sstrace_field *field) {
     return plain;
 }
 
-/* What stands behind `base`, if it begins so. */
+/* The suffix after `base`, if the name begins with it. */
 static const char *behind(const char *text, const char *base) {
     size_t length = strlen(base);
     return strncmp(text, base, length) == 0 ? text + length : NULL;
@@ -101,7 +101,7 @@ static bool is_value(const struct sstrace_field *field) {
                                    sstrace_stamp_read(&clock, plain.text, plain.length, &time));
 }
 
-/* The numeric value of all of the text; 0: it is none. */
+/* The numeric value of the whole text; 0 if it is not a number. */
 static size_t read_position(const char *text) {
     char *end;
     if (!text || *text < '1' || *text > '9')
@@ -121,7 +121,7 @@ static bool is_asked_for(
     return false;
 }
 
-/* What the row seems to be, field by field. */
+/* Guesses the meaning of each field of the row. */
 static int look(struct sstrace_heading *heading, struct sstrace_input *input,
     const struct sstrace_import_options *options) {
     size_t load = read_position(options->load_column ? options->load_column : options->idle_column);

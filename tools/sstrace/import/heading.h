@@ -9,7 +9,7 @@
 #include "samples.h"
 
 struct sstrace_heading {
-    struct sstrace_input header; /* a line of names; without text: there are none */
+    struct sstrace_input header; /* a line of names; no text without names */
     char separator;
     bool is_first_row; /* the first row is that line */
     size_t count;
@@ -23,7 +23,7 @@ enum sstrace_meaning {
 };
 
 struct sstrace_guess {
-    size_t number;  /* of the first column of that meaning, from 1; 0: there is none */
+    size_t number;  /* of the first column of that meaning, from 1; 0 if absent */
     size_t matches; /* how many there are */
 };
 
@@ -43,14 +43,14 @@ int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_i
 struct sstrace_guess sstrace_heading_guess(
     const struct sstrace_heading *heading, enum sstrace_meaning meaning);
 
-/* The name as it stands there, shortened; "" if there are none. */
+/* The name as written, shortened; "" without names. */
 struct ss_words_shown sstrace_heading_name(const struct sstrace_heading *heading, size_t number);
 
 /* Fails with the question and the columns there are. Always returns -1. */
 int sstrace_heading_ask(
     const struct sstrace_heading *heading, struct sstrace_input *input, const char *question);
 
-/* What a name says of its numbers. */
+/* The unit that a name implies. */
 enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, size_t number);
 int64_t sstrace_heading_time_unit(const struct sstrace_heading *heading, size_t number);
 

@@ -2,7 +2,7 @@
 #ifndef SSTRACE_IMPORT_H
 #define SSTRACE_IMPORT_H
 
-/* What monitoring wrote, as traces. */
+/* Output of monitoring tools, as traces. */
 
 #include "samples.h"
 
@@ -12,7 +12,7 @@ enum {
     SSTRACE_TAKES_EVERY = 2,
     SSTRACE_TAKES_UNIT = 4,
     SSTRACE_TAKES_CPUS = 8,
-    SSTRACE_TAKES_COLUMNS = 16, /* and what stands between them, and the unit of times */
+    SSTRACE_TAKES_COLUMNS = 16, /* and the separator, and the unit of times */
 };
 
 struct sstrace_format {
@@ -20,7 +20,8 @@ struct sstrace_format {
     const char *summary; /* one line of help, without a full stop */
     unsigned takes;
 
-    /* Whether what begins like that is certainly of this format. NULL: that can never be told. */
+    /* Whether input that begins like that is certainly of this format. NULL if that is never
+     * certain. */
     bool (*detect)(const char *head);
 
     /*

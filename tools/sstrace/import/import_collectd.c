@@ -2,7 +2,7 @@
 
 /*
  * The CSV plugin of collectd writes a file for each CPU and state. That of idle time tells the
- * load: it holds a counter of ticks, or percent if the plugin was told so.
+ * load: it has a counter of ticks, or percent if the plugin is configured so.
  */
 
 #include <math.h>

@@ -20,7 +20,7 @@ struct csv {
     const struct sstrace_import_options *options;
     struct sstrace_heading heading;
     struct sstrace_table table;
-    size_t time_number, load_number, series_number; /* from 1; 0: there is none */
+    size_t time_number, load_number, series_number; /* from 1; 0 if absent */
     struct sstrace_field time, load, series;
     struct sstrace_scale scale;
     struct sstrace_clock clock;
@@ -64,7 +64,7 @@ static int choose_time(struct csv *csv) {
         return 0;
     if (csv->heading.count != 2)
         return sstrace_heading_ask(&csv->heading, csv->input,
-            "which column is the time? Give --time-column, or --every TIME if there is none");
+            "which column is the time? Give --time-column, or --every TIME without one");
     csv->time_number = 1;
     return 0;
 }

@@ -8,7 +8,7 @@
 
 /*
  * A profile of KRASH: `cpu { profile { CPU { SECONDS PERCENT ... } ... } } kill SECONDS`. What is
- * around the CPUs may be missing, `kill` may stand in a CPU's block. A load holds until the next.
+ * around the CPUs may be missing, `kill` may be in a CPU's block. A load holds until the next.
  */
 
 #define EVENTS_MAX ((size_t)1 << 20)
@@ -41,7 +41,7 @@ static bool is_sign(char letter) {
     return letter && strchr("{}=", letter);
 }
 
-/* 1: `token` and `field` are the next one. 0: there is none. */
+/* 1: `token` and `field` are the next one. 0: end of file. */
 static int next(struct krash *it) {
     for (;;) {
         if (!it->at) {
@@ -119,7 +119,7 @@ static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *befo
     if (read_seconds(it, &event.time) != 0)
         return -1;
     if (event.time <= *before)
-        return blame(it, "a time behind the one before");
+        return blame(it, "a later time");
     *before = event.time;
     if (need(it, "a load") != 0 ||
         sstrace_scale_load(&it->scale, it->input, &it->field, &number, &event.load) != 0)
@@ -217,7 +217,8 @@ static double mean_of(const double *loads, uint32_t count, uint32_t cpus) {
     return sum / cpus;
 }
 
-/* Goes through the changes of all CPUs in the order of time; before the first there is no load. */
+/* Goes through the changes of all CPUs in the order of time; before the first the load is unknown.
+ */
 static int give_all(struct krash *it) {
     const struct sstrace_import_options *options = it->samples->options;
     uint32_t cpus = options->select ? 1 : options->cpus ? options->cpus : it->cpus_count;
@@ -262,7 +263,7 @@ static int read_profile(struct krash *it) {
             it->input, it->input->length + 1, "'}' was expected, not the end of the file");
     if (it->count > 0)
         return give_all(it);
-    /* What was selected may not be there: then the end says what is. */
+    /* The selected CPU may be absent: the end then lists those that are there. */
     if (it->samples->options->select && it->cpus_count > 0)
         return 0;
     return sstrace_input_blame(it->input, 1, "CPU { SECONDS PERCENT ... } was expected before");

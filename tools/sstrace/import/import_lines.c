@@ -9,7 +9,7 @@
 
 #define PLANETLAB_EVERY (300 * SS_SECOND)
 
-/* 1: `field` is the number of the next line that has one. 0: there is none. */
+/* 1: `field` is the number of the next line that has one. 0: end of file. */
 static int next_number(struct sstrace_input *input, struct sstrace_field *field) {
     struct sstrace_walk walk;
     struct sstrace_field more;

@@ -2,7 +2,7 @@
 #ifndef SSTRACE_IMPORT_LINES_H
 #define SSTRACE_IMPORT_LINES_H
 
-/* What the importers of files share that have no times. */
+/* Shared by importers of files without times. */
 
 #include "base/words.h"
 #include "import.h"

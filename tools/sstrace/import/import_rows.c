@@ -24,7 +24,7 @@ struct layout {
     enum sstrace_stamp stamp;
     enum sstrace_unit unit;
     int64_t time_unit; /* ns; 0: told by their magnitude */
-    bool bad_marks;    /* -1 and 101 say that there is no number */
+    bool bad_marks;    /* -1 and 101 mark a missing number */
     bool adds_up;      /* rows are parts of one load */
 };
 
@@ -185,7 +185,7 @@ static int fit_into_window(struct rows *rows, struct sstrace_sample *sample) {
     if (from < 0 || from > INT64_MAX - GOOGLE_WINDOW || sample->to < from ||
         sample->to - from > GOOGLE_WINDOW)
         return sstrace_input_blame(
-            rows->input, rows->end.column, "an end up to 300 s behind the start is expected here");
+            rows->input, rows->end.column, "an end up to 300 s after the start is expected here");
     int64_t length = sample->to - from;
     sample->from = from - from % GOOGLE_WINDOW;
     sample->to = sample->from + GOOGLE_WINDOW;

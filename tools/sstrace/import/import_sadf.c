@@ -2,7 +2,7 @@
 
 /*
  * `sadf -d` of sysstat. Several activities stand one after the other, each below a header of its
- * own; with -h all CPUs of one time stand on one line. Busy is what is neither idle nor iowait.
+ * own; with -h all CPUs of one time are on one line. Busy is what is neither idle nor iowait.
  */
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #define HEADER         "# hostname;interval;timestamp;"
 #define NAME_MAX_PARTS (2 * SSTRACE_NAME)
 
-/* On one line what stands for a CPU is repeated for the next. */
+/* On one line the columns of a CPU are repeated for the next. */
 static const char repeated[] = "[...]";
 
 enum section { SECTION_NONE, SECTION_CPU, SECTION_OTHER };
@@ -27,12 +27,12 @@ struct sadf {
     enum section section;
     bool any_cpu; /* there was a section of CPUs */
 
-    /* Of the section: */
+    /* The section: */
     size_t figures;      /* how many there are for a CPU */
     size_t idle, iowait; /* which of them, from 0 */
     bool one_line;
 
-    /* Of the row: */
+    /* The row: */
     char host[SSTRACE_NAME];
     int64_t from, to; /* ns */
 
@@ -46,7 +46,7 @@ static bool detect_sadf(const char *head) {
     return at && (at == head || (at[-1] == '\n' && strstr(head, "LINUX-RESTART")));
 }
 
-/* Behind the names that all sections have; `walk` stands in front of "CPU" or of something else. */
+/* After the names that all sections have; `walk` is before "CPU" or something else. */
 static int read_names(struct sadf *sadf, struct sstrace_walk *walk) {
     struct sstrace_field name;
     bool idle = false, iowait = false, is_cpu = false;

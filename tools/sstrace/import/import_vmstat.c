@@ -10,12 +10,12 @@ struct vmstat {
     struct sstrace_samples *samples;
     struct sstrace_input *input;
     struct sstrace_sample last; /* if there are no times */
-    size_t columns, idle, wait; /* from 1; 0: there is none */
+    size_t columns, idle, wait; /* from 1; 0 if absent */
     bool any, times;
     struct sstrace_clock clock;
 };
 
-/* Of a line. */
+/* The line: */
 struct row {
     size_t count;
     struct sstrace_field first, idle, wait, before_last, last;
@@ -114,7 +114,7 @@ static int add(struct vmstat *it, const struct row *row, double load) {
         it->samples, it->input, row->idle.column, &it->last, (int64_t)options->every);
 }
 
-/* The first line is the mean since boot, or with -y cannot be told from it: it is left out. */
+/* Drops the first line: it is the mean since boot or, with -y, cannot be distinguished from it. */
 static int take_row(struct vmstat *it) {
     struct row row;
     double load;
@@ -139,7 +139,7 @@ static int take_row(struct vmstat *it) {
     if (it->times != times)
         return sstrace_input_blame(it->input, row.last.column,
             it->times ? "a time was expected at the end of the line, as before"
-                      : "no time was expected at the end of the line: there was none before");
+                      : "unexpected time at the end of the line: earlier lines have none");
     if (read_load(it, &row, &load) != 0 || add(it, &row, load) != 0)
         return -1;
     it->any = true;

@@ -147,7 +147,7 @@ static int pass_on(
     return hold(samples, input, &it);
 }
 
-/* Of a load nothing is known but the moment at which it began: up to when? */
+/* The end of a load of which only the beginning is known. */
 static int flush_begin(struct sstrace_samples *samples, struct sstrace_input *input, int64_t next) {
     int64_t length = next - samples->held.to;
     int64_t usual = samples->usual ? samples->usual : length;
@@ -159,7 +159,7 @@ static int flush_begin(struct sstrace_samples *samples, struct sstrace_input *in
     return it.to > it.from ? pass_on(samples, input, it) : 0;
 }
 
-/* What comes twice in a row; a single one that is short, after a restart say, changes nothing. */
+/* A length that occurs twice in a row; a single short one, as after a restart, changes nothing. */
 static void learn_usual(struct sstrace_samples *samples, int64_t length) {
     if (length <= 0 || samples->options->every)
         return;
@@ -187,7 +187,7 @@ static int add_begin(struct sstrace_samples *samples, struct sstrace_input *inpu
     return 0;
 }
 
-/* The first sample waits for the second, which tells how long it was. */
+/* The first sample waits for the second, which shows how long it was. */
 static int add_end(struct sstrace_samples *samples, struct sstrace_input *input,
     const struct sstrace_sample *sample) {
     int64_t before = samples->has_held ? samples->held.to : samples->reached;
@@ -328,7 +328,7 @@ int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *i
             ss_words_show(input->name).text, (unsigned long long)input->line + 1);
     tell(input->name, samples->bad, "samples without a number were left out");
     tell(input->name, samples->late,
-        "samples not behind the one before were left out: sort the file by time to keep them");
+        "samples that go backward in time were left out: sort the file by time to keep them");
     return 0;
 }
 

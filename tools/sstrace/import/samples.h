@@ -20,7 +20,7 @@ enum sstrace_unit {
     SSTRACE_UNIT_CORES, /* 100 is one CPU: --cpus says how many there are */
 };
 
-/* What the command line says about measurements. NULL and 0: nothing. */
+/* Options on measurements. NULL and 0 if not given. */
 struct sstrace_import_options {
     const char *format;
     const char *select;      /* which series */
@@ -36,7 +36,7 @@ struct sstrace_import_options {
     enum sstrace_gaps gaps;
 };
 
-/* What a time of a sample means. */
+/* The meaning of a sample's time. */
 enum sstrace_stamp {
     SSTRACE_STAMP_SPAN,  /* it was measured from `from` to `to` */
     SSTRACE_STAMP_BEGIN, /* at `to` it began; it ended when the next one began */
@@ -45,7 +45,7 @@ enum sstrace_stamp {
 
 struct sstrace_sample {
     int64_t from, to; /* ns from any fixed point; `from` only of a SPAN */
-    double load;      /* from 0 to 1; not a number: there is none, a gap */
+    double load;      /* from 0 to 1; NaN for a gap */
 };
 
 /* Sets of names in little room. */
@@ -92,7 +92,7 @@ bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series);
 
 /*
  * The next sample of the wanted series, read from the line where `input` stands. Loads up to
- * 1.01 are 1; more, or less than 0, is refused. One that is not behind the one before is left out
+ * 1.01 are 1; more, or less than 0, is refused. A sample that goes backward in time is left out
  * and counted. `column` (from 1) is where the load stands, for messages.
  */
 int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
@@ -102,7 +102,7 @@ int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *i
 void sstrace_samples_break(struct sstrace_samples *samples);
 
 /*
- * After the last one. Fails when there was none, and when a choice was missing; prints to standard
+ * After the last one. Fails without samples and if a choice was missing; prints to standard
  * error what was left out and which gaps there were.
  */
 int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *input);

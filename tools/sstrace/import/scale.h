@@ -7,7 +7,7 @@
 #include "fields.h"
 #include "samples.h"
 
-/* What a number means. */
+/* The scale of a number. */
 struct sstrace_scale {
     double full; /* the number at full load: 100, 1, 100 times CPUs */
     bool idle;   /* the load is what the number leaves */

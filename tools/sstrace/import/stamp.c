@@ -10,7 +10,7 @@
 #define HOUR   (3600 * SECOND)
 #define DAY    (24 * HOUR)
 
-/* What of the text was not read yet. */
+/* The unread rest of the text. */
 struct rest {
     const char *at, *end;
 };
@@ -52,7 +52,7 @@ static const int64_t powers[POWERS] = {1, 10, 100, 1000, 10000, 100000, 1000000,
     100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
     100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000};
 
-/* A digit more, which stands for so many times 10 to the power of `exponent` nanoseconds. */
+/* One more digit, times 10 to the power of `exponent` nanoseconds. */
 static bool add_digit(int64_t *ns, int digit, int exponent) {
     int64_t part = 0;
     if (digit == 0 || exponent < -1)
@@ -63,7 +63,7 @@ static bool add_digit(int64_t *ns, int digit, int exponent) {
            !__builtin_add_overflow(*ns, part, ns);
 }
 
-/* Digits, the decimal mark somewhere, where the first of them stands for 10^`exponent` ns. */
+/* Digits with a decimal mark somewhere, the first one worth 10^`exponent` ns. */
 static bool sum_digits(const char *at, const char *end, int exponent, int64_t *ns) {
     for (*ns = 0; at < end; at++) {
         if (is_digit(*at) && !add_digit(ns, *at - '0', exponent--))
@@ -98,7 +98,7 @@ static int unit_exponent(int64_t unit) {
     return exponent;
 }
 
-/* Of whole seconds, which is what most files have. */
+/* Whole seconds, as in most files. */
 static bool read_whole(const char *text, size_t length, int64_t unit, int64_t *ns) {
     int64_t value = 0;
     if (length == 0 || length > 18)
@@ -145,7 +145,7 @@ static bool take_date(struct rest *rest, int64_t *ns) {
     return true;
 }
 
-/* The part behind the mark, to the nanosecond; more digits are rounded. */
+/* The part after the mark, to the nanosecond; more digits are rounded. */
 static bool take_fraction(struct rest *rest, int64_t *ns) {
     const char *begin = rest->at;
     int64_t part;

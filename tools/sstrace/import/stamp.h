@@ -5,7 +5,7 @@
 /*
  * Points in time as monitoring writes them, as ns since 1970 UTC. All is exact to the nanosecond
  * and nothing depends on the locale or the time zone of this machine. Each function takes the whole
- * of `text`, `length` bytes that need no 0 behind them, without blanks around it; false: it is no
+ * of `text`, `length` bytes that need no final 0, without blanks around it; false: it is no
  * such time, or lies outside what 64 bits of nanoseconds hold (the years 1678 to 2261).
  */
 
@@ -15,7 +15,7 @@
 
 #include <showstopper/contract.h>
 
-/* What can be expected of a time, for messages. */
+/* The expected form of a time, for messages. */
 #define SSTRACE_STAMP_EXPECTED "YYYY-MM-DD HH:MM:SS, HH:MM:SS or seconds since 1970"
 
 /* Zeroed: bare numbers are seconds, and no time was read yet. One for each series of times. */
@@ -41,7 +41,7 @@ bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t
  */
 SS_READS(1, 2) bool sstrace_stamp_date(const char *text, size_t length, int64_t *ns);
 
-/* HH:MM:SS[.fff], also with AM or PM behind it: ns since midnight. */
+/* HH:MM:SS[.fff], also followed by AM or PM: ns since midnight. */
 SS_READS(1, 2) bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns);
 
 /*

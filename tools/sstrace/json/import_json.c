@@ -33,10 +33,10 @@ struct sysstat {
 
     char host[NAME];
     char plain_host[NAME]; /* whose CPU was selected by its number alone */
-    int64_t day;           /* ns: of the host's date, where that can be told */
+    int64_t day;           /* ns: of the host's date, if known */
     struct sstrace_clock clock;
 
-    /* Of the sample that is being read. */
+    /* The sample that is being read: */
     char date[NAME], time[NAME];
     struct sstrace_json_mark stamp_mark;
     int64_t interval; /* ns; 0: not known */
@@ -44,7 +44,7 @@ struct sysstat {
     double load;
     struct sstrace_json_mark load_mark;
 
-    /* Of the CPU that is being read. */
+    /* The CPU that is being read: */
     char cpu[NAME];
     bool has_idle, only_all;
     bool any; /* a figure that is not 0 */

@@ -2,7 +2,7 @@
 #ifndef SSTRACE_IMPORT_JSON_H
 #define SSTRACE_IMPORT_JSON_H
 
-/* What the importers of JSON share. */
+/* Shared by importers of JSON. */
 
 #include "import.h"
 #include "json_stream.h"

@@ -23,7 +23,7 @@ static const struct sstrace_json_place places[] = {
 
 #define NAME 4096
 
-/* What comes before it is known of which series it is waits for that. */
+/* Values that come before the name of their series wait for it. */
 #define WAITING_MAX ((size_t)1 << 22)
 
 struct waiting {
@@ -39,13 +39,13 @@ struct prometheus {
     double most; /* of what was taken, as it stood there */
     bool any;
 
-    /* Of the series that is being read. */
+    /* The series that is being read: */
     char metric[NAME], labels[NAME];
     bool has_metric, wanted;
     struct waiting *waiting;
     size_t waits, capacity;
 
-    /* Of the value that is being read. */
+    /* The value that is being read: */
     uint64_t parts;
     struct sstrace_sample sample;
     struct sstrace_json_mark mark;

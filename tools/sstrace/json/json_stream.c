@@ -80,7 +80,7 @@ int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_j
                      ss_words_show(event->text).text);
 }
 
-/* The place of what stands in `parent` by that name; -1: it does not matter. */
+/* The place of the member of `parent` with that name; -1 if it does not matter. */
 static int find_place(const struct sstrace_json *json, int parent, const char *name) {
     for (int i = 0; json->places[i].name; i++) {
         if (json->places[i].parent == parent && strcmp(json->places[i].name, name) == 0)
@@ -89,7 +89,7 @@ static int find_place(const struct sstrace_json *json, int parent, const char *n
     return -1;
 }
 
-/* Something begins, or stands there whole: whether it matters, and at which place. */
+/* Whether a value that begins here matters, and its place. */
 static bool enter(struct sstrace_json *json, struct sstrace_json_event *event) {
     json->quiet = 0;
     event->opens = event->place = -1;
@@ -129,7 +129,7 @@ static int on_boolean(void *context, int value) {
     return tell(context, &event, value ? 4 : 5);
 }
 
-/* A byte of value 0 within a text would hide what stands behind it. */
+/* A byte of value 0 within a text would hide the rest of it. */
 static bool copy(char to[SSTRACE_JSON_TEXT], const void *from, size_t *length) {
     bool cut = *length >= SSTRACE_JSON_TEXT;
     if (cut)
@@ -221,7 +221,7 @@ static int refuse_text(struct sstrace_json *json) {
     text[strcspn(text, "\n")] = '\0';
     char *colon = strstr(text, ": ");
     json->token = 1;
-    sstrace_json_blame(json, "JSON was expected, but this is none: %s", colon ? colon + 2 : text);
+    sstrace_json_blame(json, "invalid JSON: %s", colon ? colon + 2 : text);
     if (words)
         yajl_free_error(json->parser, words);
     return -1;

@@ -33,17 +33,17 @@ struct sstrace_json_place {
     enum sstrace_json_kind kind;
 };
 
-/* What stands inside a place of the table; whatever stands elsewhere is passed over. */
+/* A value inside a place of the table; values elsewhere are skipped. */
 struct sstrace_json_event {
     enum sstrace_json_kind kind;
     int place;        /* in which it stands; at END: the one that ends */
     int opens;        /* LIST and OBJECT: its own place; -1: not in the table */
     const char *key;  /* "" in a list */
     uint64_t index;   /* so many stand before it in the same list or object */
-    const char *text; /* of a TEXT_VALUE or as a NUMBER is written, with a 0 behind it */
+    const char *text; /* of a TEXT_VALUE or as a NUMBER is written, with a final 0 */
     size_t length;    /* of `text` */
     bool cut;         /* `text` is only the beginning */
-    double number;    /* 0 if it is none; infinite if it is too large */
+    double number;    /* 0 for other kinds; infinite if it is too large */
 };
 
 struct sstrace_json {
@@ -87,7 +87,7 @@ __attribute__((format(printf, 2, 3))) int sstrace_json_blame(
 int sstrace_json_expect(
     struct sstrace_json *json, const struct sstrace_json_event *event, enum sstrace_json_kind kind);
 
-/* Refuses what is not a number that can be told. */
+/* Refuses values that are not finite numbers. */
 int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_json_event *event);
 
 #endif

@@ -151,7 +151,7 @@ ss_time sstrace_plot_step_after(ss_time step) {
     return 0;
 }
 
-/* What stands for what on this terminal. */
+/* The letters that this terminal can show. */
 struct glyphs {
     const char *bars[9]; /* in eighths of a row */
     const char *range, *free, *upright, *mark, *corner, *line, *tick;
@@ -205,7 +205,7 @@ static int percent_at(int edge, int rows) {
     return edge % (rows / parts) == 0 ? edge * 100 / rows : -1;
 }
 
-/* What was used, for the legend. */
+/* The letters that were used, for the legend. */
 struct used {
     bool range, free;
 };

@@ -2,7 +2,7 @@
 #ifndef SSTRACE_PLOT_H
 #define SSTRACE_PLOT_H
 
-/* What a drawing needs of a trace of any length, and the drawing on a terminal. */
+/* A trace of any length in columns, and its drawing on a terminal. */
 
 #include <stdio.h>
 
@@ -49,7 +49,7 @@ void sstrace_plot_fit(size_t *columns, int *rows);
 void sstrace_plot_print(
     FILE *stream, const struct sstrace_columns *columns, int rows, bool unicode);
 
-/* The next longer round time for marks on an axis; 0: there is none. The shortest is after 0. */
+/* The next longer round time for marks on an axis, or 0. The shortest follows 0. */
 ss_time sstrace_plot_step_after(ss_time step);
 
 #endif

@@ -26,7 +26,7 @@ static int take_each(
 
 /* ---- a part of it ---- */
 
-/* What is in force at `at`, which lies behind the record before and not behind this one. */
+/* The load at `at`, after the previous record and not after this one. */
 static struct ss_trace_record cut(
     const struct sstrace_stage *stage, const struct ss_trace_record *record, ss_time at) {
     struct ss_trace_record edge = {.time = at - stage->how.from};

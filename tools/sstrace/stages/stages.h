@@ -37,7 +37,7 @@ struct sstrace_stage {
     double work;                /* RESAMPLE: load times ns since then */
 };
 
-/* What comes out of it goes to `next`, and its end ends that. */
+/* Its output goes to `next`, and its end ends that. */
 int sstrace_stage_open(struct sstrace_stage *stage, const struct sstrace_transform *how,
     struct ss_trace_sink *next, struct ss_error *error);
 
