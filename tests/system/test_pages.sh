@@ -68,11 +68,11 @@ check() {
 }
 
 # check_paths DOCUMENT: each `path` from the root of the tree exists. NAME and other capitals are placeholders.
+# shellcheck disable=SC2016 # backquotes of Markdown
 check_paths() {
     local path
     while read -r path; do
         [ -e "$source/$path" ] || echo "${1##*/} names $path, which does not exist"
-        # shellcheck disable=SC2016 # of Markdown
     done < <(grep -oE '`(src|tools|tests|modules|include|traces)/[^` ]*`' "$1" | tr -d '`' |
         grep -vE '[A-Z]{4}|[*{]' | sort -u)
 }
