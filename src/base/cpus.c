@@ -44,7 +44,7 @@ struct range {
     uint32_t first, last, stride;
 };
 
-/* Numbers too large for a CPU all read as SS_CPUS_MAX. */
+/* Reads numbers too large for a CPU as SS_CPUS_MAX. */
 static bool read_number(const char **at, uint32_t *number) {
     if (**at < '0' || **at > '9')
         return false;
@@ -75,7 +75,7 @@ static bool read_range(const char **at, struct range *range) {
     return read_number(at, &range->stride);
 }
 
-/* Why the range makes no sense, or NULL. */
+/* Returns why the range is invalid, or NULL. */
 static const char *range_fault(const struct range *range) {
     if (range->first >= SS_CPUS_MAX || range->last >= SS_CPUS_MAX)
         return "names a CPU beyond 8191, the largest number there can be";

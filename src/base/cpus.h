@@ -10,24 +10,26 @@
 
 #define SS_CPUS_MAX 8192
 
-/* A set of CPUs by number. Zeroed: the empty one. */
+/* A set of CPUs by number. Zeroed: empty. */
 struct ss_cpus {
     uint64_t bits[SS_CPUS_MAX / 64];
 };
 
 SS_NONNULL() bool ss_cpus_has(const struct ss_cpus *cpus, uint32_t cpu);
 SS_NONNULL() void ss_cpus_add(struct ss_cpus *cpus, uint32_t cpu);
-SS_NONNULL()
-void ss_cpus_join(struct ss_cpus *cpus, const struct ss_cpus *other); /* adds all of them */
-SS_NONNULL()
-void ss_cpus_keep(struct ss_cpus *cpus, const struct ss_cpus *other); /* removes all others */
+
+/* Adds the CPUs of `other`. */
+SS_NONNULL() void ss_cpus_join(struct ss_cpus *cpus, const struct ss_cpus *other);
+
+/* Removes all CPUs but those of `other`. */
+SS_NONNULL() void ss_cpus_keep(struct ss_cpus *cpus, const struct ss_cpus *other);
 SS_NONNULL() uint32_t ss_cpus_count(const struct ss_cpus *cpus);
 
-/* The first of `cpus` that is not in `allowed`; SS_CPUS_MAX: all are. */
+/* Returns the first of `cpus` that is not in `allowed`; SS_CPUS_MAX if all are. */
 SS_NONNULL()
 uint32_t ss_cpus_first_outside(const struct ss_cpus *cpus, const struct ss_cpus *allowed);
 
-/* The kernel's list form: 0-3,8,10-14:2. */
+/* Parses the kernel's list form: 0-3,8,10-14:2. */
 SS_NONNULL(1, 2) int ss_cpus_parse(const char *text, struct ss_cpus *cpus, struct ss_error *error);
 SS_WRITES(1, 2) void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus);
 

@@ -5,9 +5,9 @@
 #include <signal.h>
 
 /*
- * The signals that are to end a program in good order: SIGINT, SIGTERM, and SIGHUP unless it is
- * ignored, as nohup has it. SIGINT belongs to them even where it is ignored, as a shell has it in
- * what it starts in the background.
+ * Fills in the signals that should end a program in good order: SIGINT, SIGTERM, and SIGHUP unless
+ * nohup has made it ignored. SIGINT is included even if it is ignored, because a shell ignores it
+ * for programs that it starts in the background.
  */
 void ss_end_signals(sigset_t *set);
 

@@ -15,7 +15,7 @@ ss_time ss_histogram_bucket_least(unsigned bucket, unsigned bits) {
     return ((ss_time)bucket - ((ss_time)shift << bits)) << shift;
 }
 
-/* Four buckets to a doubling, of multiples of a unit: 1 us and more is a doubling of its own. */
+/* Four buckets per doubling, in multiples of a unit; a doubling begins at 1 us. */
 #define COARSE_BITS 2
 #define COARSE_UNIT (SS_MICROSECOND >> COARSE_BITS)
 

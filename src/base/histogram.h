@@ -10,18 +10,18 @@
 #include <showstopper/time.h>
 
 /*
- * Buckets for lengths of time. Values below 2^bits have a bucket each; from there on 2^bits equal
- * buckets make a doubling, so the relative width of a bucket is at most 2^-bits.
+ * Returns the bucket of a length of time. Values below 2^bits have a bucket each; above, each
+ * doubling has 2^bits equal buckets, so the relative width of a bucket is at most 2^-bits.
  */
 unsigned ss_histogram_bucket(ss_time value, unsigned bits);
 
-/* The smallest value in a bucket. */
+/* Returns the smallest value in a bucket. */
 ss_time ss_histogram_bucket_least(unsigned bucket, unsigned bits);
 
-/* So many buckets hold every value. */
+/* Number of buckets that hold every value. */
 #define SS_HISTOGRAM_BUCKETS_OF(bits) ((65U - (bits)) << (bits))
 
-/* Up to 1 us in steps of 250 ns, then four to each doubling: a quantile is known to a quarter. */
+/* Up to 1 us in steps of 250 ns, then four per doubling: a quantile is exact to a quarter. */
 #define SS_HISTOGRAM_BUCKETS 132
 
 /* A distribution of lengths of time, written by one process and read by others. Zeroed: empty. */
@@ -37,7 +37,7 @@ SS_NONNULL() void ss_histogram_merge(struct ss_histogram *into, const struct ss_
 
 SS_NONNULL() bool ss_histogram_is_empty(const struct ss_histogram *histogram);
 
-/* The value that a part `share` (0 to 1) of all values does not exceed; 0 without values. */
+/* Returns the value that a part `share` (0 to 1) of all values does not exceed; 0 if empty. */
 SS_NONNULL() ss_time ss_histogram_quantile(const struct ss_histogram *histogram, double share);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/number.h"
 
-/* How many bytes of UTF-8 begin here; 0: none that JSON may hold. */
+/* Returns the number of bytes of the UTF-8 letter that begins here; 0 if JSON does not allow it. */
 static int utf8_length(const unsigned char *at) {
     int length = *at < 0x80                  ? 1
                  : *at >= 0xc2 && *at < 0xe0 ? 2
@@ -23,7 +23,7 @@ static int utf8_length(const unsigned char *at) {
     return overlong || surrogate || beyond ? 0 : length;
 }
 
-/* Writes one letter as JSON and moves `at` past it. Returns the end of what it wrote. */
+/* Writes one letter as JSON and moves `at` past it. Returns the end of the output. */
 static char *quote_letter(char *to, const unsigned char **at) {
     int length = utf8_length(*at);
     if (**at == '"' || **at == '\\') {

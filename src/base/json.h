@@ -7,19 +7,19 @@
 
 #include <showstopper/contract.h>
 
-/* Writes one JSON value after another; reading JSON is left to a library. */
+/* Writes one JSON value after another. Reading JSON is left to a library. */
 struct ss_json {
     FILE *stream;
     int depth;
-    bool follows; /* something stands before what comes next */
+    bool follows; /* the next value needs a separator */
 };
 
-/* The longest form of one letter, with the final 0. */
+/* The size of the longest form of one letter, with the final 0. */
 #define SS_JSON_LETTER 8
 
 /*
- * A text in quotes, without an end of its own, cut where there is no more room before `end`; two
- * bytes at least there must be. Returns where it ends.
+ * Writes a text in quotes, cut to fit before `end`, without a final 0. Needs at least two bytes.
+ * Returns the end of the output.
  */
 SS_NONNULL(1, 3) char *ss_json_quote(char *to, const char *end, const char *text);
 
@@ -32,7 +32,7 @@ SS_NONNULL(1)
 void ss_json_number(struct ss_json *json, const char *name, double number); /* NaN: null */
 SS_NONNULL(1) void ss_json_bool(struct ss_json *json, const char *name, bool value);
 
-/* A number that is in decimal already. */
+/* Writes a number that is already in decimal. */
 SS_NONNULL(1, 3) void ss_json_digits(struct ss_json *json, const char *name, const char *digits);
 
 #endif

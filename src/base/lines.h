@@ -11,12 +11,12 @@
 #define SS_LINES_ROOM 65536
 
 /*
- * A file of lines that is whole up to a line's end whatever happens: lines are gathered and written
- * together, and where the disk has no room for all of them, what was written of them is taken back.
- * They are then counted as lost, and later ones are tried again.
+ * A file that always ends with a whole line. Lines are collected and written together. If the disk
+ * has no room for all of them, the part that was written is removed again. These lines count as
+ * lost, but later ones are tried again.
  */
 struct ss_lines {
-    int file;               /* -1: not open; nothing is kept */
+    int file;               /* -1: not open, and lines are dropped */
     int why;                /* errno of the first failure, or 0 */
     uint64_t waiting, lost; /* lines */
     off_t size;             /* up to the end of the last line in the file */
@@ -24,15 +24,15 @@ struct ss_lines {
     char bytes[SS_LINES_ROOM];
 };
 
-/* Creates the file in this folder; it must not be there. 0, or a negative errno. */
+/* Creates the file in this folder; it must not exist. Returns 0 or a negative errno. */
 SS_NONNULL() int ss_lines_open(struct ss_lines *lines, int folder, const char *name);
 
 /* Takes over a file that is open for writing, and empty. */
 SS_NONNULL() void ss_lines_adopt(struct ss_lines *lines, int file);
 
 /*
- * Where the next line is to be put, with room for `size` bytes, at most SS_LINES_ROOM;
- * ss_lines_end() takes its end, after the line feed.
+ * Returns where to write the next line, with room for `size` bytes, at most SS_LINES_ROOM. Pass the
+ * end of the line, after the line feed, to ss_lines_end().
  */
 SS_NONNULL() char *ss_lines_begin(struct ss_lines *lines, size_t size);
 SS_NONNULL() void ss_lines_end(struct ss_lines *lines, const char *end);

@@ -42,7 +42,7 @@ static int remove_dead(const struct sockaddr_un *address, struct ss_error *error
     return 0;
 }
 
-/* The umask, because another user could connect before a chmod(). */
+/* Uses the umask, because another user could connect before a chmod(). */
 static int bind_it(struct ss_local_socket *local, mode_t permissions) {
     mode_t before = umask(0777);
     umask(before | (~permissions & 0777));

@@ -19,7 +19,7 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* The Damerau-Levenshtein distance in which no letter is touched twice, row by row. */
+/* Computes the Damerau-Levenshtein distance, without changing a letter twice, row by row. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length) {
     size_t rows[3][LONGEST + 1];
     size_t *before = rows[0], *above = rows[1], *row = rows[2];

@@ -7,9 +7,8 @@
 #include <showstopper/error.h>
 
 /*
- * The name that was most likely meant by `word`: the one with the fewest letters changed, added,
- * dropped or swapped, or one that begins with `word`; NULL when none is close. Upper and lower case
- * count as the same letter.
+ * Returns the name that `word` most likely means: the one with the fewest letters changed, added,
+ * dropped or swapped, or one that begins with `word`; NULL if none is close. Ignores case.
  */
 SS_READS(2, 3) const char *ss_nearest(const char *word, const char *const *names, size_t count);
 
@@ -17,10 +16,13 @@ struct ss_nearest_names {
     const char *what; /* "option" */
     const char *const *names;
     size_t count;
-    const char *hint; /* where to look if no name is near; NULL: all names are listed in any case */
+    const char *hint; /* where to look if no name is close; NULL: always lists all names */
 };
 
-/* Refuses a word that is not among them: "unknown option '--targte': did you mean '--target'?" */
+/*
+ * Refuses a word that is not one of the names: "unknown option '--targte': did you mean
+ * '--target'?"
+ */
 SS_NONNULL(1, 2)
 int ss_nearest_refuse(
     const struct ss_nearest_names *known, const char *word, struct ss_error *error);

@@ -10,7 +10,9 @@
 char *ss_number_put(char *to, double number) {
     if (number == rint(number) && fabs(number) < 1e15)
         return to + snprintf(to, SS_NUMBER_ROOM, "%.0f", number == 0 ? 0 : number);
-    /* 15 digits hold every decimal of as many digits, 17 every double; %g drops zeros at the end.
+    /*
+     * 15 digits suffice for every decimal of as many digits, 17 for every double; %g drops zeros at
+     * the end.
      */
     int length = 0;
     for (int digits = 15; digits <= 17; digits++) {
@@ -43,7 +45,7 @@ static char *put_digits(char *to, uint64_t number, int least) {
     return to;
 }
 
-/* `amount` in units of the last decimal, of which `power` make 1. */
+/* Writes `amount`, in units of the last decimal, of which `power` make 1. */
 static char *put_amount(char *to, bool negative, uint64_t amount, uint64_t power, int decimals) {
     if (negative && amount > 0)
         *to++ = '-';

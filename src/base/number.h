@@ -6,27 +6,35 @@
 
 #include <showstopper/contract.h>
 
-/* Numbers as programs read them. Each function ends the number with a 0 and returns its place. */
+/*
+ * Writes numbers for programs to read. Each function ends the number with a 0 and returns the place
+ * of that 0.
+ */
 
-/* The most that ss_number_put() writes, with the 0. */
+/* Size limit of the output of ss_number_put(), with the 0. */
 #define SS_NUMBER_ROOM 32
 
-/* The shortest text that reads back as the same number, but integers below 1e15 in full. */
+/* Writes the shortest text that reads back as the same number, but integers below 1e15 in full. */
 SS_NONNULL() char *ss_number_put(char *to, double number);
 
-/* The most that ss_number_put_plain() writes, with the 0. */
+/* Size limit of the output of ss_number_put_plain(), with the 0. */
 #define SS_NUMBER_PLAIN_ROOM 400
 
-/* The same without an exponent, which the grammar of options and traces does not have. */
+/* Does the same without an exponent, which the grammar of options and traces lacks. */
 SS_NONNULL() char *ss_number_put_plain(char *to, double number);
 
 /* ---- much faster than printf ---- */
 
-/* With so many decimals, at most 9, halves rounded up; nothing for what is not below 1e18 then. */
+/*
+ * Writes this many decimals, at most 9, with halves rounded up. Writes nothing if the number has
+ * more than 18 digits then.
+ */
 SS_NONNULL() char *ss_number_put_fixed(char *to, double number, int decimals);
 
-/* Seconds, with six decimals; halves go up, also below 0, so that whole microseconds between two
- * moments stay what they are. */
+/*
+ * Writes seconds with six decimals. Halves are rounded up even below 0, so that differences of
+ * whole microseconds stay exact.
+ */
 SS_NONNULL() char *ss_number_put_seconds(char *to, int64_t nanoseconds);
 
 #endif

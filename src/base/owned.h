@@ -38,7 +38,7 @@ static inline void ss_owned_closedir(DIR *const *folder) {
         closedir(*folder);
 }
 
-/* The descriptor, which the variable no longer owns. */
+/* Returns the descriptor, which the variable no longer owns. */
 static inline int ss_owned_take(int *descriptor) {
     int taken = *descriptor;
     *descriptor = -1;

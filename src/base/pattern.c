@@ -9,13 +9,13 @@
 
 #include "base/words.h"
 
-#define COPIES_MAX 65536 /* of what a pattern repeats: a few MiB */
+#define COPIES_MAX 65536 /* limit of the copies of repeated parts: a few MiB */
 
-/* A backslash and a letter, with a text that it is to match and one that it is not. */
+/* An escape sequence, with a text that it should match and one that it should not. */
 struct escape {
     char letter;
     const char *pattern, *match, *other;
-    const char *instead; /* what POSIX has for it */
+    const char *instead; /* the POSIX form */
 };
 
 static const struct escape escapes[] = {
@@ -52,7 +52,7 @@ static int check_escape(char letter, struct ss_error *error) {
     return 0;
 }
 
-/* Behind a bracket expression, where nothing that is looked for here means anything. */
+/* Skips a bracket expression, in which no character has a special meaning for this check. */
 static const char *skip_brackets(const char *at) {
     at += at[1] == '^' ? 2 : 1;
     at += *at == ']';
@@ -68,7 +68,7 @@ static const char *skip_brackets(const char *at) {
     return *at ? at + 1 : at;
 }
 
-/* The length of the repetition that begins here, or 0. `most`: its upper bound. */
+/* Returns the length of the repetition that begins here, or 0. Sets `most` to its upper bound. */
 static size_t repetition_at(const char *at, double *most) {
     *most = 1;
     if (*at && strchr("*+?", *at))
@@ -85,8 +85,8 @@ static size_t repetition_at(const char *at, double *most) {
 }
 
 /*
- * What POSIX leaves undefined, a repetition of a repetition, takes some libraries memory that grows
- * with the power of their number; so do numbers inside of numbers.
+ * A repetition of a repetition, which POSIX leaves undefined, takes some libraries memory that
+ * grows exponentially with its depth; so do nested numbers.
  */
 static int check_repetition(const char *at, double *copies, struct ss_error *error) {
     double most, unused;

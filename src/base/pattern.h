@@ -5,10 +5,10 @@
 #include <showstopper/error.h>
 
 /*
- * Refuses what other regular expressions have and POSIX extended ones do not: most of it would be
- * compiled without a word and match something else, or nothing. What the system's own regcomp()
- * takes in the sense that was meant, such as \w in some C libraries, passes. What would take too
- * much memory, a repetition of a repetition for one, is refused, too.
+ * Refuses features of other regular expressions that POSIX extended ones lack: most would compile
+ * silently and match something else, or nothing. Accepts an escape such as \w if the system's
+ * regcomp() gives it the intended meaning. Also refuses patterns that would take too much memory,
+ * such as a repetition of a repetition.
  */
 SS_NONNULL(1) int ss_pattern_check(const char *pattern, struct ss_error *error);
 

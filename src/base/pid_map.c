@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Open addressing, at most half full, so that a search ends soon and always at a free slot. */
+/*
+ * Open addressing. The table is at most half full, so a search is short and always ends at a free
+ * slot.
+ */
 int ss_pid_map_open(struct ss_pid_map *map, uint32_t most) {
     uint32_t size = 16;
     while (size < 2 * most)
@@ -48,7 +51,7 @@ int ss_pid_map_set(struct ss_pid_map *map, pid_t pid, uint32_t value) {
     return 0;
 }
 
-/* Later entries move up: a gap would end a search before it reaches them. */
+/* Moves later entries up: a gap would end a search before it reaches them. */
 void ss_pid_map_remove(struct ss_pid_map *map, pid_t pid) {
     uint32_t gap = find(map, pid);
     if (pid <= 0 || map->slots[gap].pid != pid)

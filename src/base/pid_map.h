@@ -7,7 +7,7 @@
 
 #include <showstopper/contract.h>
 
-/* Finds a number by that of a process. The room is fixed: nothing is allocated after open. */
+/* Maps pids to numbers. The size is fixed: nothing is allocated after open. */
 struct ss_pid_map {
     uint32_t mask;
     uint32_t count;
@@ -21,13 +21,13 @@ struct ss_pid_slot {
 
 #define SS_PID_MAP_NONE UINT32_MAX
 
-/* Room for `most` processes at once. */
+/* Allocates room for `most` processes. */
 SS_NONNULL() int ss_pid_map_open(struct ss_pid_map *map, uint32_t most);
 void ss_pid_map_close(struct ss_pid_map *map);
 
 SS_NONNULL() uint32_t ss_pid_map_get(const struct ss_pid_map *map, pid_t pid);
 
-/* -1 when there is no room left. */
+/* Returns -1 if the map is full. */
 SS_NONNULL() int ss_pid_map_set(struct ss_pid_map *map, pid_t pid, uint32_t value);
 
 void ss_pid_map_clear(struct ss_pid_map *map);

@@ -5,14 +5,14 @@
 #include <showstopper/error.h>
 
 /*
- * The body of a program. It returns 0, with the exit status
- * in `status` if that is not 0, or sets the error, whose status is then that of the program.
+ * The body of a program. Returns 0 and may set the exit status in `status`, or sets the error,
+ * whose status the program exits with.
  */
 typedef int ss_program(char **argv, int *status, struct ss_error *error);
 
 /*
- * Runs it with standard streams that are open, flushes standard output, and prints "NAME: message"
- * if there is an error. Returns the exit status.
+ * Runs the body: opens missing standard streams, flushes standard output at the end, and prints
+ * "NAME: message" if there is an error. Returns the exit status.
  */
 int ss_program_main(const char *name, ss_program *program, char **argv) SS_NONNULL();
 

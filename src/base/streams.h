@@ -9,16 +9,16 @@
 /* The standard streams of every program. */
 
 /*
- * First of all: a standard stream that the caller had closed must not become the descriptor of a
- * file of ours. What takes its place reads as empty, refuses to be written, and is closed again for
- * whatever is executed.
+ * Opens standard streams that the caller has closed. Call this first, because otherwise another
+ * file would get such a descriptor. The replacement reads as empty, refuses to be written, and is
+ * closed on exec.
  */
 void ss_streams_occupy(void);
 
-/* Whether something can be written there without waiting for its reader. */
+/* Returns whether output would not block. */
 bool ss_streams_has_room(int file);
 
-/* Last of all: whether everything has been written to standard output. Status 125 if not. */
+/* Call this last. Checks that everything has been written to standard output; status 125 if not. */
 int ss_streams_flush(struct ss_error *error);
 
 #endif

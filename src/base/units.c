@@ -10,14 +10,14 @@
 typedef unsigned __int128 wide;
 
 /*
- * Limits that keep all arithmetic below within 128 bits. More digits than these are never needed
- * to say a whole number of nanoseconds: the longest such text in days has 22. No digit is added to
- * a mantissa that has reached its limit.
+ * Limits that keep all arithmetic below within 128 bits. A whole number of nanoseconds never needs
+ * more digits: the longest such text in days has 22. Once a mantissa reaches its limit, no more
+ * digits are added.
  */
 #define MANTISSA_LIMIT ((wide)10000000000000 * 10000000000) /* 10^23 */
 #define DECIMALS_LIMIT 30
 
-/* An exact, not negative number. */
+/* An exact number, not negative. */
 struct quotient {
     wide over;  /* below 10^24 */
     wide under; /* 1 to 10^30 */
@@ -77,7 +77,10 @@ static enum reading read_number(const char **at, struct quotient *number) {
     return reading;
 }
 
-/* The nearest double: long division to more bits than it has, and one bit for what remains. */
+/*
+ * Returns the nearest double: long division to more bits than a double has, and one bit for the
+ * rest.
+ */
 static double divide(const struct quotient *number) {
     wide over = number->over, under = number->under;
     if (over == 0)
@@ -101,7 +104,7 @@ struct unit {
     ss_time length;
 };
 
-/* From the longest to the shortest, the names that are printed first; then what users write. */
+/* From the longest to the shortest: first the names that are printed, then other names. */
 static const struct unit units[] = {
     {"d", 86400 * SS_SECOND},
     {"h", 3600 * SS_SECOND},
@@ -145,7 +148,7 @@ static const struct unit *find_unit(const char *name) {
     return NULL;
 }
 
-/* Why `text` is not a quantity of any kind, or NULL. */
+/* Returns why `text` is not a quantity of any kind, or NULL. */
 static const char *common_fault(const char *text, enum reading reading) {
     if (text[0] && text[strcspn(text, " \t\r\n\v\f")])
         return "has white space in it: write number and unit together";
@@ -158,7 +161,7 @@ static const char *common_fault(const char *text, enum reading reading) {
     return NULL;
 }
 
-/* `milliseconds`: whether the user may have meant them. */
+/* `milliseconds`: the user may have meant them. */
 static int time_error(const char *text, enum reading reading, const char *rest, bool milliseconds,
     struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
@@ -223,7 +226,7 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     return 0;
 }
 
-/* `cpus` of them make a load of 1; 0: not known. */
+/* `cpus` of them make a load of 1; 0: unknown. */
 static int divide_cpus(const char *text, const struct quotient *number, double cpus, double *value,
     struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
@@ -324,7 +327,7 @@ int ss_units_percent(const char *text, double *value, struct ss_error *error) {
     return 0;
 }
 
-/* The largest of which a time that is not 0 is a whole number. */
+/* Returns the largest unit of which a time other than 0 is a whole number. */
 static size_t whole_unit(ss_time value) {
     size_t i = 0;
     while (i < UNITS_PRINTED - 1 && value % units[i].length != 0)
@@ -341,10 +344,10 @@ void ss_units_print_time(char *buffer, size_t size, ss_time value) {
     snprintf(buffer, size, "%llu%s", (unsigned long long)(value / unit->length), unit->name);
 }
 
-/* In the order of those printed. */
+/* In the order of the printed units. */
 static const char *const shown[UNITS_PRINTED] = {"d", "h", "min", "s", "ms", "us", "ns"};
 
-/* The place of the second among them: smaller parts are its decimals. */
+/* Index of the second in `shown`: smaller parts are its decimals. */
 #define SECONDS 3
 
 void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value) {

@@ -6,23 +6,23 @@
 #include <showstopper/time.h>
 
 /*
- * The one grammar of quantities, for every option, every module and every trace. Each function
- * takes the whole text or fails with what was expected; status 125. None depends on the locale.
- * Decimals are read exactly and rounded once, to the nearest value there is.
+ * The only parser of quantities, for every option, module and trace. Each function requires that
+ * the whole text is valid, or fails with what was expected; status 125. No function depends on the
+ * locale. Decimals are read exactly and rounded once, to the nearest value.
  */
 
 /* 20s, 107m (milliseconds), 2M (minutes), 1.5h, 1/3s, 30sec, 0. Never SS_TIME_NEVER. */
 SS_NONNULL(1, 2) int ss_units_time(const char *text, ss_time *value, struct ss_error *error);
 
-/* A doubt about a time that is valid, or "". */
+/* A warning about a valid time, or "". */
 struct ss_units_doubt {
     char text[128];
 };
 
 /*
- * As ss_units_time(), for a time that makes no sense if it is shorter than `sensible`: one that is,
- * and is written in `m`, was most likely meant in minutes. It is taken, and `doubt` says so.
- * Messages propose no milliseconds.
+ * As ss_units_time(), for a time that makes no sense below `sensible`: a shorter one in `m` was
+ * most likely meant in minutes. It is accepted, with a warning in `doubt`. Messages do not suggest
+ * milliseconds.
  */
 SS_NONNULL(4)
 int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
@@ -30,12 +30,12 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
 
 /*
  * 6/10, 0.6 or 60%; from 0 to 1. Or a number of CPUs, 0.5cpu or 2cpus: `cpus` of them make a load
- * of 1; 0: that is unknown, and such a load is refused.
+ * of 1. If `cpus` is 0, such a load is refused.
  */
 SS_NONNULL(1, 3)
 int ss_units_load(const char *text, double cpus, double *value, struct ss_error *error);
 
-/* As many loads as are wanted, and no more, with `separator` between them: "95%:5%:5%". */
+/* Parses exactly `count` loads separated by `separator`: "95%:5%:5%". */
 SS_NONNULL(1, 4)
 int ss_units_loads(const char *text, char separator, double cpus, double *values, size_t count,
     struct ss_error *error);
@@ -46,24 +46,24 @@ SS_NONNULL(1, 2) int ss_units_count(const char *text, uint64_t *value, struct ss
 /* A decimal or a fraction, not negative. */
 SS_NONNULL(1, 2) int ss_units_number(const char *text, double *value, struct ss_error *error);
 
-/* The same, in percent: 5 and 5% are 5. */
+/* As ss_units_number(), in percent: 5 and 5% are 5. */
 SS_NONNULL(1, 2) int ss_units_percent(const char *text, double *value, struct ss_error *error);
 
 /*
- * Writes a time so that the grammar reads it back exactly: a whole number of the largest unit that
- * allows one, "107m", "1500u". SS_TIME_NEVER, which the grammar cannot say, becomes "never".
+ * Writes a time so that this parser reads it back exactly: a whole number of the largest possible
+ * unit, "107m", "1500u". Writes SS_TIME_NEVER, which the parser does not have, as "never".
  */
 SS_WRITES(1, 2) void ss_units_print_time(char *buffer, size_t size, ss_time value);
 
-/* Longest that ss_units_show_time() writes, with its end. */
+/* Size limit of the output of ss_units_show_time(), with the final 0. */
 #define SS_UNITS_SHOWN 40
 
-/* For people, and no less exact: "4.999941 s", "107 ms", "90 min", "0 s". */
+/* Writes a time for people, and as exact: "4.999941 s", "107 ms", "90 min", "0 s". */
 SS_NONNULL() void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value);
 
 /*
- * For the axis of a drawing that is marked every `step`: a multiple of the step in its unit, so
- * that all marks have one. 0 has none.
+ * Writes a mark for an axis with marks every `step`: in the unit of the step, so that all marks
+ * have the same. 0 has no unit.
  */
 SS_NONNULL() void ss_units_show_mark(char text[SS_UNITS_SHOWN], ss_time value, ss_time step);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/vernier.h"
 
-/* In so many prompt readings the offset follows what the fine count misses or has too much. */
+/* Prompt readings in which the offset follows the error of the fine count. */
 #define MEMORY 32
 
-/* The offset is as it should be on average if the coarse count is below the sum by this. */
+/* Returns how far the coarse count is below the sum on average, if the offset is right. */
 static int64_t usual(const struct ss_vernier_reading *reading) {
     return (int64_t)reading->step / 4;
 }
 
 /*
- * How far the sum of fine count and offset is to be above the coarse count. The truth is at most a
- * step above it. Below it the sum may be only while the fine count lags.
+ * Limits how far the sum of fine count and offset is above the coarse count. The truth is at most a
+ * step above it. The sum may be below it only while the fine count lags.
  */
 static int64_t correct(const struct ss_vernier_reading *reading, int64_t above) {
     if (reading->prompt && above < 0)

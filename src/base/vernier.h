@@ -9,14 +9,14 @@
 #include <showstopper/error.h>
 
 /*
- * One count out of two counts of the same thing: a coarse one, which is complete but moves in
- * steps, and a fine one, which at times lags behind and over long times drifts. The result moves
- * with the fine one in short times and with the coarse one in long times: it is the fine count plus
- * an offset, which slowly follows the difference of the two. It is never below the coarse count or
- * more than a step above it.
+ * Combines two counts of the same thing: a coarse one, which is complete but moves in steps, and a
+ * fine one, which at times lags and over long times drifts. The result follows the fine one over
+ * short times and the coarse one over long times: it is the fine count plus an offset, which slowly
+ * follows the difference of the two. It is never below the coarse count or more than a step above
+ * it.
  *
- * In shared memory it serves several processes. They may read at the same time: the worst that can
- * come of it is an offset that is as old as the reading before. Zeroed: nothing is known yet.
+ * In shared memory it serves several processes. They may read at the same time: at worst the offset
+ * is that of the previous reading. Zeroed: nothing is known yet.
  */
 struct ss_vernier {
     _Atomic uint64_t offset; /* modulo 2^64 */

@@ -11,9 +11,9 @@
 
 enum verdict {
     UNDERSTOOD,
-    NO_TIME, /* nothing that we know how to read */
+    NO_TIME, /* not in a known form */
     DOES_NOT_EXIST,
-    OUT_OF_RANGE, /* more nanoseconds than 64 bits hold */
+    OUT_OF_RANGE, /* does not fit in 64 bits of nanoseconds */
 };
 
 static bool is_digit(char c) {
@@ -37,7 +37,7 @@ static bool read_digits(const char **at, int digits, int *value) {
     return true;
 }
 
-/* Nanoseconds; what is smaller is passed over. */
+/* Reads nanoseconds and skips smaller decimals. */
 static bool read_fraction(const char **at, int64_t *nanoseconds) {
     *nanoseconds = 0;
     if (!read_char(at, '.'))
@@ -91,8 +91,8 @@ static bool same_minute(const struct tm *a, const struct tm *b) {
 }
 
 /*
- * Local time as seconds since 1970. False for a time of day that the clocks skip when they are put
- * forward. `dst` tells the two apart that an hour has when they are put back; -1: either.
+ * Converts local time to seconds since 1970. Returns false for a time that the clocks skip when
+ * they are put forward. `dst` selects one of the two times when they are put back; -1: either.
  */
 static bool from_local(const struct tm *local, int dst, time_t *seconds) {
     struct tm tm = *local;
@@ -107,7 +107,7 @@ static bool from_local(const struct tm *local, int dst, time_t *seconds) {
     return same_minute(&tm, local);
 }
 
-/* Z, +HH:MM or -HH:MM, in seconds east; `none` when there is no offset at all. */
+/* Reads Z, +HH:MM or -HH:MM, in seconds east. Sets `none` if there is no offset. */
 static bool read_offset(const char **at, int *east, bool *none) {
     *east = 0;
     *none = !**at;
@@ -152,7 +152,7 @@ static time_t floor_seconds(int64_t nanoseconds) {
     return (time_t)(nanoseconds / SECOND - (nanoseconds % SECOND < 0));
 }
 
-/* Whether the clock shows `clock` on this day, which may be twice, after `now`. */
+/* Returns whether the clock shows `clock` on this day, which may be twice, after `now`. */
 static bool on_this_day(const struct tm *clock, int64_t nanoseconds, int64_t now, int64_t *at) {
     bool found = false;
     for (int dst = 0; dst <= 1; dst++) {
@@ -179,7 +179,7 @@ static enum verdict read_time_of_day(const char *text, int64_t now, int64_t *at)
     time_t today = floor_seconds(now);
     struct tm day;
     localtime_r(&today, &day);
-    /* Tomorrow the clocks may skip it, or the whole day, but not the day after that, too. */
+    /* The clocks may skip the time tomorrow, or the whole day, but not also on the day after. */
     for (int ahead = 0; ahead <= 3; ahead++) {
         clock.tm_year = day.tm_year;
         clock.tm_mon = day.tm_mon;

@@ -9,20 +9,21 @@
 #include <showstopper/error.h>
 
 /*
- * Points in time as people write them. `now` and results are nanoseconds since 1970, UTC.
- * RFC 3339 (2026-11-20T08:00:00Z, with fractions and offsets; without an offset local time),
- * HH:MM or HH:MM:SS (local time, the next one after `now`), @EPOCH (seconds, with fractions).
+ * Parses points in time as people write them. `now` and results are nanoseconds since 1970, UTC.
+ * RFC 3339 (2026-11-20T08:00:00Z, with fractions and offsets; without an offset local time), HH:MM
+ * or HH:MM:SS (local time, the next one after `now`), @EPOCH (seconds, with fractions).
  */
 SS_NONNULL(1, 3)
 int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_error *error);
 
 /*
- * The day's number, from 1970-01-01 on, in the Gregorian calendar. False: there is no such day.
- * timegm() takes eight times as long, which makes importing a table of dates a tenth slower.
+ * Computes the number of a day from 1970-01-01 in the Gregorian calendar. Returns false if the day
+ * does not exist. timegm() takes eight times as long, which makes importing a table of dates a
+ * tenth slower.
  */
 SS_NONNULL() bool ss_wallclock_day(int year, int month, int day, int64_t *number);
 
-/* RFC 3339 in UTC with milliseconds. */
+/* Writes RFC 3339 in UTC with milliseconds. */
 SS_WRITES(1, 2) void ss_wallclock_print(char *buffer, size_t size, int64_t at);
 
 #endif

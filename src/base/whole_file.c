@@ -9,7 +9,7 @@
 
 #include "base/words.h"
 
-/* A FIFO that no process reads fails at once. */
+/* Opening a FIFO without a reader fails at once. */
 static FILE *open_special(const char *path) {
     int descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (descriptor < 0)

@@ -6,9 +6,9 @@
 
 struct splitter {
     const char *line;
-    const char *at;  /* what is read next */
-    char *out;       /* where the next letter goes */
-    char open_quote; /* a quote that the line does not close; 0: none */
+    const char *at;  /* the next letter to read */
+    char *out;       /* where to write the next letter */
+    char open_quote; /* a quote that is still open; 0: none */
     size_t opened;   /* its position in the line, from 1 */
 };
 
@@ -82,7 +82,7 @@ static bool take_word(struct splitter *splitter) {
 }
 
 char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
-    /* Words are parted by a blank at least, which leaves room for the byte that ends each. */
+    /* At least one blank separates words, which leaves room for the byte that ends each. */
     size_t length = strlen(line), most = length / 2 + 1;
     char **words = malloc((most + 1) * sizeof *words + length + 1);
     if (!words) {
@@ -159,7 +159,7 @@ bool ss_words_has(const char *list, char separator, const char *word) {
     return false;
 }
 
-/* Whether a shell takes the word literally. It takes a leading NAME=VALUE as an assignment. */
+/* Returns whether a shell takes the word literally. A leading NAME=VALUE would be an assignment. */
 static bool is_plain(const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "%+,-./:@_=";
@@ -202,7 +202,7 @@ struct ss_words_shown ss_words_show(const char *text) {
     bool cut = length > room;
     if (cut) {
         length = room;
-        /* Not in the middle of a letter of UTF-8. */
+        /* Do not cut inside a letter of UTF-8. */
         while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
             length--;
     }

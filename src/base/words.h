@@ -9,16 +9,16 @@
 
 /*
  * Splits a line into words as a shell would: blanks, single and double quotes, backslashes; `#` at
- * the beginning of a word starts a comment. Nothing is expanded. The words and the list, which
- * ends with NULL, are one block: free() it. NULL with `error` set on an open quote. `count` may be
- * NULL.
+ * the beginning of a word starts a comment. Nothing is expanded. The words and the list, which ends
+ * with NULL, are one block: free() it. Returns NULL with `error` set if a quote is open. `count`
+ * may be NULL.
  */
 SS_NONNULL(1) char **ss_words_split(const char *line, size_t *count, struct ss_error *error);
 
 /*
- * Splits a list at its commas; a backslash escapes a comma or a backslash. There is always one item
- * at least. The items and the list, which ends with NULL, are one block: free() it. NULL when
- * memory is short. `count` may be NULL.
+ * Splits a list at its commas; a backslash escapes a comma or a backslash. There is at least one
+ * item. The items and the list, which ends with NULL, are one block: free() it. Returns NULL
+ * without memory. `count` may be NULL.
  */
 char **ss_words_split_list(const char *text, size_t *count, struct ss_error *error);
 
@@ -29,25 +29,25 @@ struct ss_words_part {
 };
 
 /*
- * The next part of a list, up to `separator` or the end; `at` begins at the list and is moved on.
- * False: there are no more. An empty list has one part, which is empty.
+ * Gets the next part of a list, up to `separator` or the end, and moves `at`, which begins at the
+ * list, past it. Returns false at the end. An empty list has one part, which is empty.
  */
 SS_NONNULL() bool ss_words_next(const char **at, char separator, struct ss_words_part *part);
 
 SS_NONNULL() bool ss_words_is(const struct ss_words_part *part, const char *word);
 
-/* Whether the word is a part of the list. */
+/* Returns whether the word is a part of the list. */
 SS_NONNULL() bool ss_words_has(const char *list, char separator, const char *word);
 
-/* Writes a text as a field of CSV: in quotes where it must be. */
+/* Writes a text as a CSV field, in quotes if necessary. */
 SS_NONNULL() void ss_words_quote_csv(FILE *stream, const char *text);
 
-/* Writes a word so that a shell, and ss_words_split(), read it back: in quotes where it must be. */
+/* Writes a word so that a shell, and ss_words_split(), read it back, in quotes if necessary. */
 SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
 
 /*
- * User input made safe for a message: on one line, cut if it is long. Use it
- * in the argument list: ss_error_set(error, 125, "'%s' is ...", ss_words_show(text).text).
+ * User input made safe for a message: on one line, and cut if it is long. Use it in the argument
+ * list: ss_error_set(error, 125, "'%s' is ...", ss_words_show(text).text).
  */
 struct ss_words_shown {
     char text[96];

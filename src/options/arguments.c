@@ -35,9 +35,9 @@ static const struct ss_argument *find_name(
     return NULL;
 }
 
-/* Where the parser stands. */
+/* The position of the parser. */
 struct cursor {
-    char **at; /* the present word */
+    char **at; /* the current word */
     void *config;
     struct ss_option_store *store;
     struct ss_error *error;
@@ -53,7 +53,7 @@ static int call_taker(struct cursor *cursor, const struct ss_argument *row, char
     return 0;
 }
 
-/* Sets one option. `value` is what was joined to it (--name=value, -n12), or NULL. */
+/* Sets one option. `value` is the text joined to it (--name=value, -n12), or NULL. */
 static int take(struct cursor *cursor, const struct ss_argument *row, char *value) {
     const char *name = row->option.name;
     char *config = cursor->config;

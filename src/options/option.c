@@ -76,9 +76,9 @@ static int read_time(const struct ss_option *row, const char *text, ss_time *tim
 }
 
 struct quantity {
-    double cpus;                 /* to be filled in: see struct ss_option_store */
+    double cpus;                 /* see struct ss_option_store */
     double value;                /* of any numeric type, comparable with the row's bounds */
-    struct ss_units_doubt doubt; /* a warning about a value that is valid */
+    struct ss_units_doubt doubt; /* a warning about a valid value */
 };
 
 static int read_quantity(const struct ss_option *row, const char *text, void *place,
@@ -138,7 +138,7 @@ static void warn(struct ss_option_store *store, const struct ss_option *row,
     ss_option_store_warn(store, text);
 }
 
-/* The position of a word in a list separated by spaces, or -1. */
+/* Returns the position of a word in a list separated by spaces, or -1. */
 static int find_choice(const char *choices, const char *word) {
     struct ss_words_part choice;
     for (int position = 0; ss_words_next(&choices, ' ', &choice); position++) {
@@ -186,7 +186,7 @@ int ss_option_set(const struct ss_option *row, const char *text, void *config,
     return 0;
 }
 
-/* A row without a default leaves its place as it is. */
+/* Leaves fields without a default as they are. */
 static int set_defaults(const struct ss_option *rows, void *config, struct ss_option_store *store,
     struct ss_error *error) {
     for (const struct ss_option *row = rows; row && row->name; row++) {
@@ -213,13 +213,13 @@ static const struct ss_option *find_row(
     return NULL;
 }
 
-/* A path or a command may hold '=' itself: only a plain word before it is an option's name. */
+/* A path or a command may contain '=' itself: only a plain word before it is an option's name. */
 static char *name_end(char *item) {
     size_t length = strspn(item, "abcdefghijklmnopqrstuvwxyz-");
     return length > 0 && item[length] == '=' ? item + length : NULL;
 }
 
-/* Sets what one item says. The row that it set, or NULL. */
+/* Sets one item. Returns its row, or NULL. */
 static const struct ss_option *set_item(const struct ss_option *rows, char *item, bool first,
     void *config, struct ss_option_store *store, struct ss_error *error) {
     char *equals = name_end(item);
@@ -237,7 +237,7 @@ static const struct ss_option *set_item(const struct ss_option *rows, char *item
     return row && ss_option_set(row, item, config, store, error) == 0 ? row : NULL;
 }
 
-/* The value of an option that was not given and has no default. */
+/* Sets the value for an option that is not given and has no default. */
 static void set_not_given(const struct ss_option *rows, void *config) {
     for (const struct ss_option *row = rows; row->name; row++) {
         void *place = (char *)config + row->offset;
@@ -338,10 +338,10 @@ void ss_option_print_wrapped(FILE *stream, int margin, const char *text) {
         int length = (int)strlen(text);
         if (length > width) {
             length = width;
-            /* "58 %" stays together. */
+            /* Keeps "58 %" together. */
             while (length > 0 && (text[length] != ' ' || text[length + 1] == '%'))
                 length--;
-            if (length == 0) /* a word that fits nowhere */
+            if (length == 0) /* a word that is too long for a line */
                 length = (int)strcspn(text, " ");
         }
         fprintf(stream, "%.*s\n", length, text);

@@ -7,22 +7,22 @@
 #include <showstopper/error.h>
 #include <showstopper/option.h>
 
-/* Memory and warnings that belong to a configuration. Zeroed: an empty one. */
+/* Memory and warnings that belong to a configuration. Zeroed: empty. */
 struct ss_option_store {
-    double cpus;  /* that make a load of 1, for loads given in CPUs; 0: those are refused */
-    double scale; /* the run's window in default ones, for defaults that follow it; 0: is as 1 */
-    char **texts; /* those that the configuration points to */
+    double cpus;  /* CPUs that make a load of 1, for loads given in CPUs; 0: refuses those */
+    double scale; /* the run's window in default windows, for defaults that follow it; 0: 1 */
+    char **texts; /* texts that the configuration points to */
     size_t count;
-    char **warnings; /* of values that are allowed but hardly meant; each only once */
+    char **warnings; /* about values that are allowed but unlikely to be meant, each only once */
     size_t warning_count;
 };
 
 void ss_option_store_free(struct ss_option_store *store);
 
-/* A copy of `text` that lives as long as the store; NULL when memory is short. */
+/* Returns a copy of `text` that lives as long as the store; NULL without memory. */
 SS_NONNULL() const char *ss_option_store_add(struct ss_option_store *store, const char *text);
 
-/* Adds a warning, unless the very same is there. What finds no memory is left out. */
+/* Adds a warning, unless the store has it already. Drops it if memory is short. */
 SS_NONNULL() void ss_option_store_warn(struct ss_option_store *store, const char *text);
 
 /* Puts "LABEL: " before every warning from number `first` on. */
@@ -33,37 +33,37 @@ void ss_option_store_label(struct ss_option_store *store, size_t first, const ch
 SS_NONNULL()
 void ss_option_store_merge(struct ss_option_store *store, const struct ss_option_store *other);
 
-/* Prints "PROGRAM: warning: ..." for each. */
+/* Prints "PROGRAM: warning: ..." for each warning. */
 SS_NONNULL()
 void ss_option_store_print_warnings(
     FILE *stream, const char *program, const struct ss_option_store *store);
 
 /*
- * Sets one option from text: parse and range check. The message begins with the option's name, and
- * so does a warning in the store, which may be NULL for what is neither a text nor to be warned of.
+ * Sets one option from text: parse and range check. Messages and warnings begin with the option's
+ * name. The store may be NULL for an option that is not a text and has no warnings.
  */
 SS_NONNULL(1, 2)
 int ss_option_set(const struct ss_option *row, const char *text, void *config,
     struct ss_option_store *store, struct ss_error *error);
 
 /*
- * Parses "MAIN,name=value,..." (NULL: nothing given) over the defaults and checks that what is
- * required is there. The first row is the main option, which may come first without its name; a
- * backslash escapes a comma.
+ * Parses "MAIN,name=value,..." (NULL: nothing given) over the defaults and checks for required
+ * options. The first row is the main option, which may come first without its name; a backslash
+ * escapes a comma.
  */
 SS_NONNULL(3)
 int ss_option_parse_string(const struct ss_option *rows, const char *text, void *config,
     struct ss_option_store *store, struct ss_error *error);
 
-/* The value in force, as a user would write it; empty if unset. */
+/* Prints the current value, as a user would write it; empty if unset. */
 SS_WRITES(1, 2)
 void ss_option_print_value(
     char *buffer, size_t size, const struct ss_option *row, const void *config);
 
-/* Text up to the 79th column, its further lines behind a margin; the first one is there already. */
+/* Prints text up to the 79th column, with a margin before all lines but the first. */
 SS_NONNULL() void ss_option_print_wrapped(FILE *stream, int margin, const char *text);
 
-/* One paragraph per row: name, type, default, range, help. */
+/* Prints one paragraph per row: name, type, default, range, help. */
 SS_NONNULL(1) void ss_option_print_help(FILE *stream, const struct ss_option *rows);
 
 #endif

@@ -135,7 +135,7 @@ pid_t ss_platform_reap(pid_t pid, int *status, int flags);
 
 SS_NONNULL() void ss_platform_affinity(struct ss_cpus *cpus);
 
-/* Whether this process has a child that is alive; zombies do not count. */
+/* Returns whether this process has a child that is alive; zombies do not count. */
 bool ss_platform_has_living_children(void);
 
 /* ---- other processes ---- */
@@ -152,20 +152,26 @@ struct ss_process {
 /* Returns false if the process does not exist. */
 SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process);
 
-/* The process's name as `ps` shows it, cut by the kernel. False: no such process. */
+/*
+ * Gets the process's name as `ps` shows it, cut by the kernel. Returns false if there is no such
+ * process.
+ */
 #define SS_PROCESS_NAME 16
 SS_NONNULL() bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]);
 
-/* The process group; -1: no such process. Much cheaper than ss_platform_process_look(). */
+/*
+ * Returns the process group, or -1 if there is no such process. Much cheaper than
+ * ss_platform_process_look().
+ */
 pid_t ss_platform_process_group(pid_t pid);
 
 /* Returns false only if the system does not let us signal the process. */
 bool ss_platform_process_may_signal(pid_t pid);
 
 /*
- * The pid or thread ID that was assigned last, to any user, and the upper limit of such IDs. They
- * are assigned in ascending order and then from the beginning again, so everything new is between
- * two results. -1: not available.
+ * Returns the pid or thread ID that was assigned last, to any user; the other function returns the
+ * upper limit. IDs are assigned in ascending order and then from the beginning again, so all new
+ * ones are between two results. -1: not available.
  */
 pid_t ss_platform_process_latest(void);
 pid_t ss_platform_process_limit(void);
@@ -197,10 +203,12 @@ SS_NONNULL(2)
 enum ss_births ss_platform_fork_events_read(
     int forks, void (*see)(void *context, pid_t parent, pid_t child), void *context);
 
-/* Whether both processes belong to one user and are in the same control groups. */
+/* Returns whether both processes belong to one user and are in the same control groups. */
 bool ss_platform_process_is_akin(pid_t one, pid_t other);
 
-/* A thread of the process that wants a CPU now and is not its first thread; 0: none. */
+/*
+ * Returns a thread of the process, other than its first, that needs a CPU now; 0 if there is none.
+ */
 pid_t ss_platform_thread_at_work(pid_t process);
 
 /* Calls `see` for all threads of a process. */
@@ -226,19 +234,19 @@ SS_WRITES(3, 4)
 bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size_t size);
 
 /*
- * Whether all threads of the process have begun to exit, or there is no such process. From then on
- * its environment cannot be read, though it is still the parent of its children until its memory is
- * freed, which takes about 0.1 s per GiB.
+ * Returns whether all threads of the process have begun to exit, or there is no such process. From
+ * then on its environment cannot be read, though it is still the parent of its children until its
+ * memory is freed, which takes about 0.1 s per GiB.
  */
 bool ss_platform_process_is_exiting(pid_t pid);
 
 /*
- * When a process was started, in system-specific units since boot; 0: no such process. The pid and
- * the start time together identify one process forever.
+ * Returns when a process was started, in system-specific units since boot; 0 if there is no such
+ * process. The pid and the start time together identify one process forever.
  */
 uint64_t ss_platform_process_started(pid_t pid);
 
-/* Whether this process, identified by pid and start time, exists and has not ended. */
+/* Returns whether this process, identified by pid and start time, exists and has not ended. */
 bool ss_platform_process_lives(pid_t pid, uint64_t started);
 
 /*
@@ -262,7 +270,7 @@ int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 int ss_platform_process_claim(pid_t pid);
 bool ss_platform_process_is_claimed(pid_t pid);
 
-/* Whether the leader's pidfd reaches its group even after the leader's end. */
+/* Returns whether the leader's pidfd reaches its group even after the leader's end. */
 bool ss_platform_process_holds_groups(void);
 
 /*
@@ -291,7 +299,7 @@ struct ss_process_times {
 /* Returns false if the process does not exist. */
 SS_NONNULL() bool ss_platform_process_times(pid_t pid, struct ss_process_times *times);
 
-/* CPU time used by a process; 0 if it is gone. */
+/* Returns the CPU time used by a process; 0 if it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);
 
 /*
@@ -303,12 +311,12 @@ int ss_platform_task_clock_open(pid_t thread, bool descendants);
 uint64_t ss_platform_task_clock_read(int clock);
 
 /*
- * How long the first thread of this process was ready to run and had no CPU, since it began;
- * SS_TIME_NEVER where the kernel does not count it.
+ * Returns how long the first thread of this process was ready to run but had no CPU; SS_TIME_NEVER
+ * if the kernel does not count it.
  */
 ss_time ss_platform_own_wait(void);
 
-/* Whether the system lets us count our own processes. */
+/* Returns whether the system lets us count our own processes. */
 bool ss_platform_task_clock_works(void);
 
 /* Checks what every run needs: /proc, and /dev/null as the instances' input. */
@@ -374,7 +382,7 @@ struct ss_residencies {
     uint32_t count;
     struct ss_residency states[SS_RESIDENCIES_MAX]; /* ascending by CPU */
     struct ss_vernier *verniers; /* in shared memory, each at the index of its CPU's first state */
-    bool borrowed;               /* another reader unmaps them */
+    bool borrowed;               /* another reader owns and unmaps them */
     int here;                    /* the CPU that they were read on; -1: there was more than one */
 };
 
@@ -385,7 +393,7 @@ struct ss_counter_reader {
     char *buffer;
     size_t size;
     double unit;     /* nanoseconds per unit in the file */
-    double capacity; /* CPUs that make a load of 1, if the file does not tell */
+    double capacity; /* CPUs that make a load of 1, if the file does not say */
     double at_once;  /* likewise, CPUs that can be used at the same time */
     ss_time period;  /* SS_SOURCE_CGROUP: of the quota; 0: none */
     int throttling;  /* likewise: the file with the time that the quota has held tasks back; only
@@ -430,8 +438,8 @@ SS_WRITES(1, 2)
 void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counter_reader *reader);
 
 /*
- * The tightest CPU quota of our own control group and those above it, with how many of its periods
- * have passed and in how many of them it was used up.
+ * The tightest CPU quota of our own control group and those above it, with the number of its past
+ * periods and of those in which it was used up.
  */
 struct ss_quota {
     double cpus; /* 0: none */
@@ -463,17 +471,20 @@ struct ss_limit_group {
 SS_MUST_USE SS_NONNULL(1, 2) int ss_platform_limit_group_make(struct ss_limit_group *group,
     const char *prefix, const struct ss_platform_roots *roots, struct ss_error *error);
 
-/* So many CPUs, on average over each period. Returns 0 or a negative errno. */
+/* Allows this many CPUs, on average over each period. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_cpus(
     const struct ss_limit_group *group, double cpus, ss_time period);
 
 /* Moves the caller into it; may be called between fork and exec. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_enter(const struct ss_limit_group *group);
 
-/* No effect if it was not made. Its processes must have ended. */
+/* Does nothing if it was not made. Its processes must have ended. */
 SS_NONNULL() void ss_platform_limit_group_remove(struct ss_limit_group *group);
 
-/* The number of threads of the machine that run or want to, the caller's included; -1: unknown. */
+/*
+ * Returns the number of threads of the machine that run or are ready to, including the caller; -1:
+ * unknown.
+ */
 long ss_platform_runnable(const struct ss_platform_roots *roots);
 
 /* ---- events of programs that the CPUs and the kernel count ---- */
@@ -499,14 +510,14 @@ struct ss_perf_request {
     enum ss_perf_event event;
     pid_t thread;    /* 0: the caller */
     bool after_exec; /* counted only in processes that execute a program, from there on */
-    bool user_only;  /* what happens in the kernel is not counted */
+    bool user_only;  /* excludes the kernel */
 };
 
-/* So far; what processes counted that have ended is in it. */
+/* The count so far, including processes that have ended. */
 struct ss_perf_count {
     uint64_t value;
-    uint64_t enabled; /* nanoseconds in which it was to be counted ... */
-    uint64_t running; /* ... and in which there was a counter for it */
+    uint64_t enabled; /* nanoseconds for which the event was enabled ... */
+    uint64_t running; /* ... and for which a counter was available */
 };
 
 /* The kernel's functions for events; tests supply their own. */

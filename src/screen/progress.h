@@ -77,7 +77,7 @@ void ss_progress_say(struct ss_progress *progress, const char *format, va_list a
 SS_FORMAT(2, 3)
 void ss_progress_print(struct ss_progress *progress, const char *format, ...);
 
-/* Call this before printing: ends a line that others have begun. */
+/* Ends a line that others have begun. Call this before printing. */
 void ss_progress_give_line(struct ss_progress *progress);
 
 /* Removes the block, begins a new line and ends drawing. */

@@ -20,8 +20,8 @@ struct ss_trace_record ss_trace_unpack(const struct ss_trace_packed *packed) {
 }
 
 /*
- * Every step can be undone knowing the word, so that no change of one word is lost; the shift
- * brings the upper bits, which a product moves nowhere, back down.
+ * Every step is invertible for a given word, so that a change of one word always changes the
+ * result. The shift brings the upper bits down, which a multiplication never does.
  */
 static uint64_t mix(uint64_t checksum, const void *bytes, size_t size) {
     const unsigned char *at = bytes;
@@ -63,7 +63,7 @@ struct reader {
     struct ss_trace_header header;
     struct ss_error *error;
     uint64_t checksum;
-    ss_time last; /* time of the record before */
+    ss_time last; /* time of the previous record */
 };
 
 static int fail(struct reader *reader, const char *why) {

@@ -7,8 +7,8 @@
 #include "trace/record.h"
 
 /*
- * The compiled form, as showstopper-trace(5) describes it: a header, records of one size, a
- * checksum of all that; in the byte order of the machine that wrote it.
+ * The compiled form, as showstopper-trace(5) describes it: a header, records of equal size and a
+ * checksum of both, in the byte order of the machine that wrote it.
  */
 #define SS_TRACE_MAGIC       "\223SSTRACE"
 #define SS_TRACE_MAGIC_FIRST 0x93 /* no text in UTF-8 begins with this byte */
@@ -46,8 +46,8 @@ void ss_trace_writer_add(struct ss_trace_writer *writer, const struct ss_trace_p
 void ss_trace_writer_close(struct ss_trace_writer *writer);
 
 /*
- * Reads a whole one, up to the end of the stream. Only when it returns 0 was all that the sink took
- * true: damage may show itself no earlier than in the checksum.
+ * Reads a whole trace, up to the end of the stream. Records that the sink got are valid only if
+ * this returns 0: the checksum at the end may reveal damage.
  */
 int ss_trace_compiled_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);

@@ -8,7 +8,7 @@
 #include "trace/compiled.h"
 #include "trace/text.h"
 
-/* Nothing of what comes next is taken. */
+/* Peeks at the first byte without consuming it. */
 static bool is_compiled(FILE *stream) {
     int first = getc(stream);
     ungetc(first, stream);

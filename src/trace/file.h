@@ -10,7 +10,7 @@
 int ss_trace_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);
 
-/* The same from a file, into memory; nothing of the file is needed afterwards. */
+/* Does the same from a file, into memory. The file is not needed afterwards. */
 int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_error *error);
 
 #endif

@@ -13,7 +13,7 @@
 #define SS_TRACE_LOAD_MIN 1e-9
 
 /*
- * Where records go, one after the other; times never decrease. `end` is called once, after the last
+ * Receives records, one after another; times never decrease. `end` is called once, after the last
  * record. After either has failed, neither is called again. Embedded as the first member of a sink.
  */
 struct ss_trace_sink {
@@ -24,7 +24,7 @@ struct ss_trace_sink {
 
 void ss_trace_records_free(struct ss_trace_records *records);
 
-/* A sink that keeps all in memory. */
+/* A sink that keeps all records in memory. */
 struct ss_trace_collector {
     struct ss_trace_sink sink;
     struct ss_trace_records *records;

@@ -8,7 +8,7 @@
 #include "base/units.h"
 #include "base/words.h"
 
-/* Longer than any record, however much white space there is; comments do not count. */
+/* Longer than any record with white space, comments excluded. */
 #define LINE_LONGEST 4096
 
 struct reader {
@@ -16,11 +16,11 @@ struct reader {
     const char *name;
     struct ss_trace_sink *sink;
     struct ss_error *error;
-    struct ss_trace_record last; /* if there was any */
+    struct ss_trace_record last; /* valid after the first record */
     bool any;
     uint64_t number; /* of the line, from 1 */
-    size_t length;   /* bytes of `line`, less the comment and what ends the line */
-    bool too_long;   /* there is more of the line than `line` holds */
+    size_t length;   /* bytes of `line`, without the comment and the line end */
+    bool too_long;   /* the line does not fit into `line` */
     char line[LINE_LONGEST + 1];
     char field[LINE_LONGEST + 1];
 };
@@ -38,8 +38,8 @@ static int blame(struct reader *reader, const char *column) {
 }
 
 /*
- * Reads up to the end of the line, without its comment, or until it is too long. False at the end
- * of the file. Comments may be of any length.
+ * Reads up to the end of the line, without its comment, or until it is too long. Returns false at
+ * the end of the file. Comments may have any length.
  */
 static bool read_line(struct reader *reader) {
     int c = getc_unlocked(reader->stream);
@@ -168,7 +168,7 @@ static int check_line(struct reader *reader) {
     return 0;
 }
 
-/* Editors put a byte order mark before the first line: that of UTF-8 is skipped. */
+/* Skips the byte order mark of UTF-8 that editors put before the first line. */
 static int skip_mark(struct reader *reader) {
     static const char mark[] = "\xef\xbb\xbf";
     size_t length = sizeof mark - 1;
