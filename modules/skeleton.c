@@ -6,7 +6,7 @@
  *
  *   cc -shared -fPIC $(pkg-config --cflags showstopper) -o NAME.so NAME.c
  *
- * Then try it by its path, which must hold a '/', or put it at DIR/control/NAME.so with DIR in
+ * Then use it by its path, which must contain a '/', or put it at DIR/control/NAME.so with DIR in
  * SHOWSTOPPER_MODULE_PATH and use its name:
  *
  *   showstopper --load 60% -c ./NAME.so -C gain=0.5 COMMAND...
@@ -16,11 +16,11 @@
  * which <showstopper/KIND.h> explains.
  *
  * The rules, for every kind:
- * - No static variables. What must be remembered lives in the memory that the table asks for; it
- *   begins zeroed, and each executor has its own.
- * - No clock, no file, no thread: time and counters are handed in. So the same module runs in a
+ * - No static variables. State belongs in the memory whose size the table gives; it begins zeroed,
+ *   and each executor has its own.
+ * - No clock, no file, no thread: time and counters are arguments. So the same module runs in a
  *   real run, in the simulator sssim (faster than real time, and exact) and in a unit test.
- * - Functions on the timing path neither block nor allocate. What takes long belongs in prepare().
+ * - Functions on the timing path neither block nor allocate. Slow work belongs in prepare().
  */
 
 #include <stdbool.h>
@@ -28,14 +28,14 @@
 
 #include <showstopper/control.h>
 
-/* The options as the core fills them in, from the rows below. The layout is yours. */
+/* The options, which the core fills in from the rows below. The layout is yours. */
 struct config {
     double gain;
     double start;
 };
 
 /*
- * One row an option: parsing, range check, help and the manual's table come from it. The first row
+ * One row per option: parsing, range check, help and the manual's table come from it. The first row
  * is the main option, which a user may write without its name: `-C 0.5` means `-C gain=0.5`.
  * Defaults and bounds are texts, as a user would write them.
  */
@@ -46,17 +46,17 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
-/* What this executor remembers from one update to the next. */
+/* The memory of an executor, kept from one update to the next. */
 struct memory {
     ss_time last; /* the last update */
-    double duty;  /* what it said */
+    double duty;  /* its result */
     bool started;
 };
 
 /*
  * Optional: checks what the rows cannot, once and before anything runs. An error ends the program
- * with its message, so say what is wrong and what to do about it. What takes memory or time to set
- * up is made here and left in `self->prepared`; release() then frees it.
+ * with its message, so say what is wrong and what to do about it. Set up here
+ * what takes memory or time, and store it in `self->prepared`; release() then frees it.
  */
 static int prepare(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
@@ -67,8 +67,8 @@ static int prepare(struct ss_self *self, struct ss_error *error) {
 }
 
 /*
- * The control law: how much may run now. `input->target` is what is wanted, `input->load` what is.
- * This one adds up the error; replace it by what you want to try.
+ * The control law: returns the duty. `input->target` is the load to reach, `input->load` the load
+ * now. This law integrates the error; replace it with your own.
  */
 static double update(const struct ss_self *self, const struct ss_control_input *input) {
     const struct config *config = self->config;
@@ -76,8 +76,8 @@ static double update(const struct ss_self *self, const struct ss_control_input *
 
     /*
      * `since` is when the present run of control began. A free section of the trace, or a
-     * pause of the whole run, may lie between the last update and now: what was remembered before
-     * it says nothing about the present.
+     * pause of the whole run, may have come after the last update, which then says nothing about
+     * the present.
      */
     if (!memory->started || memory->last < input->moment.since)
         *memory = (struct memory){
@@ -86,12 +86,12 @@ static double update(const struct ss_self *self, const struct ss_control_input *
             .started = true,
         };
 
-    /* Executors are not asked at even intervals: always reckon with the time that has passed. */
+    /* Updates do not come at even intervals: always use the time that has passed. */
     double seconds = ss_time_seconds(ss_time_since(input->moment.now, memory->last));
     memory->last = input->moment.now;
     memory->duty += config->gain * (input->target - input->load) * seconds;
 
-    /* The core cuts what is returned to [0, 1] and warns; what is remembered is ours to bound. */
+    /* The core limits the result to [0, 1] with a warning. We have to bound our own state. */
     if (memory->duty < 0)
         memory->duty = 0;
     if (memory->duty > 1)
@@ -99,13 +99,13 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     return memory->duty;
 }
 
-/* Optional: with how many other executors' latest outputs this one's is averaged. */
+/* Optional: the number of other executors whose latest outputs are averaged with this one's. */
 static uint32_t peers(const struct ss_self *self) {
     (void)self;
     return 2;
 }
 
-/* Optional: what --dry-run and records should say beyond the options, in one clause. */
+/* Optional: a clause that --dry-run and records show next to the options. */
 static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
     const struct config *config = self->config;
     (void)round;
@@ -118,7 +118,7 @@ SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
         {
             SS_MODULE_HEAD(control, CONTROL),
             .name = "skeleton",
-            .summary = "adds up the error; a beginning for modules of your own",
+            .summary = "integrates the error; a start for modules of your own",
             .options = options,
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),

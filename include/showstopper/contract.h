@@ -4,16 +4,16 @@
 
 /* Contracts of functions that a compiler can check. */
 
-/* Like printf(): which parameter is the format and which is its first argument, counted from 1. */
+/* Like printf(): the positions of the format and of its first argument, counted from 1. */
 #define SS_FORMAT(text, first) __attribute__((format(printf, text, first)))
 
 /* The result must not be ignored. */
 #define SS_MUST_USE __attribute__((warn_unused_result))
 
-/* These parameters, counted from 1, are never NULL; without numbers: none of the pointers. */
+/* These parameters, counted from 1, are never NULL. Without numbers: no pointer is. */
 #define SS_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
 
-/* A parameter points to as many elements as another one says, both counted from 1. */
+/* `pointer` points to as many elements as `count` says; both are positions, counted from 1. */
 #if __has_attribute(access)
 #define SS_READS(pointer, count)  __attribute__((access(read_only, pointer, count)))
 #define SS_WRITES(pointer, count) __attribute__((access(write_only, pointer, count)))

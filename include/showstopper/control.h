@@ -12,29 +12,29 @@ struct ss_control_input {
     struct ss_moment moment;
     double target;             /* L*, from 0 to 1 */
     double load;               /* L, from 0 to 1; NaN for a module that asks for no feedback */
-    struct ss_account account; /* for a module that keeps one */
-    struct ss_permission permission; /* what all instances together have been allowed */
+    struct ss_account account; /* for a module that sets `keeps_account` */
+    struct ss_permission permission; /* run time permitted to all instances together */
     struct ss_place place;
-    ss_time round;   /* mean length of a round of dithering; 0: it has none */
-    double previous; /* the global duty that this executor used last, after averaging; NaN: none in
-                        the present run of control */
+    ss_time round;   /* mean length of a round of dithering; 0: no rounds */
+    double previous; /* the global duty that this executor used last, after averaging; NaN: none yet
+                        in the present run of control */
 };
 
 struct ss_control_module {
     struct ss_module head;
-    bool open_loop;     /* needs no feedback: the feedback module is then never asked */
+    bool open_loop;     /* needs no feedback: the feedback module is never asked */
     bool keeps_account; /* needs a feedback module that knows how much CPU time was used */
 
     /*
-     * This executor's own controller output, a duty; the core cuts it to [0, 1] with a warning, and
-     * treats what is not a number as the end of the run. Called in the executor whenever it must
-     * decide on its next state, on the timing path: does not block or allocate.
+     * Returns this executor's own controller output, a duty. The core limits it to [0, 1] with a
+     * warning; NaN ends the run. Called in the executor for its next state, on the timing path:
+     * does not block or allocate.
      */
     double (*update)(const struct ss_self *self, const struct ss_control_input *input);
 
     /*
-     * Optional, 0 if absent. With how many other executors' outputs, those published last, this
-     * one's output is averaged to give the global duty.
+     * Optional, 0 if absent. Returns the number of other executors, those that published last,
+     * whose outputs are averaged with this one's to give the global duty.
      */
     uint32_t (*peers)(const struct ss_self *self);
 };

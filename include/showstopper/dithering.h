@@ -13,19 +13,20 @@ enum ss_state {
 };
 
 struct ss_dithering_input {
-    struct ss_moment moment; /* `now` is when the state to be planned begins: the end planned for
-                                the one before it, not the moment at which the executor woke up */
-    enum ss_state state;     /* the state that now ends */
-    double target;           /* L*, from 0 to 1 */
-    ss_time quota_period;    /* of a quota on the CPU time that is controlled; 0: none is known */
-    ss_time grain;           /* resolution of the CPU time used */
-    double duty;             /* the local duty, asked just now, from 0 to 1 */
+    /* `now` is the planned end of the previous state, not the time at which the executor woke up.
+     */
+    struct ss_moment moment;
+    enum ss_state state;  /* the state that ends now */
+    double target;        /* L*, from 0 to 1 */
+    ss_time quota_period; /* of a quota on the controlled CPU time; 0: no quota known */
+    ss_time grain;        /* resolution of the CPU time used */
+    double duty;          /* the local duty, just computed, from 0 to 1 */
     struct ss_place place;
 };
 
 struct ss_planned_state {
-    enum ss_state state; /* the next one; the same state again continues it */
-    ss_time length;      /* for how long, more than 0 */
+    enum ss_state state; /* the next state; the same one again continues it */
+    ss_time length;      /* its length, more than 0 */
 };
 
 struct ss_dithering_module {
@@ -39,16 +40,16 @@ struct ss_dithering_module {
         struct ss_planned_state *plan);
 
     /*
-     * Optional, 0 if absent. The mean length of a round of states. Executors that begin together
-     * would keep step with each other for ever: the core begins each somewhere in its first round,
-     * unless the module itself sees to it that they do not.
+     * Optional, 0 if absent. Returns the mean length of a round of states. Executors that begin
+     * together would stay in step forever, so the core begins each of them somewhere in its first
+     * round, unless the module spreads them itself (`spreads`).
      */
     ss_time (*round_length)(const struct ss_self *self);
     bool spreads;
 
     /*
-     * Optional. Whether next() would say the same whatever the duty: then no duty is asked for, and
-     * `input` has the last one.
+     * Optional. Returns whether next() would return the same for any duty: then no duty is
+     * computed, and `input` has the last one.
      */
     bool (*is_planned)(const struct ss_self *self, const struct ss_dithering_input *input);
 };

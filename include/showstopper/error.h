@@ -9,20 +9,21 @@
 #include <showstopper/contract.h>
 
 /*
- * How a function reports failure: it returns a negative value and fills the error given last.
- * The first error wins: one already set is not overwritten, only wrapped. `message` says what and
- * why and what to do about it, in one line without the program's name; only main() prints it.
+ * An error. A function reports failure with a negative value and fills the error that is its last
+ * parameter. The first error wins: an error that is already set is not overwritten, only wrapped.
+ * `message` says what failed, why, and what to do about it, in one line without the program's name;
+ * only main() prints it.
  */
 struct ss_error {
-    int status; /* the exit status that it asks for; 0: nothing is set */
+    int status; /* the exit status to use; 0: no error is set */
     char message[1024];
 };
 
-#define SS_ERROR_FAILED         125 /* the tool itself could not do it */
+#define SS_ERROR_FAILED         125 /* the tool itself failed */
 #define SS_ERROR_NOT_EXECUTABLE 126
 #define SS_ERROR_NOT_FOUND      127
 
-/* User input may contain line ends and worse; a message is one line. */
+/* Replaces control characters, which user input may contain, because a message is one line. */
 static inline void ss_error_make_one_line(struct ss_error *error) {
     for (char *at = error->message; *at; at++) {
         if ((unsigned char)*at < ' ' || *at == 0x7f)
@@ -44,7 +45,7 @@ static inline int ss_error_set(struct ss_error *error, int status, const char *f
     return -1;
 }
 
-/* The common case: the tool itself could not do it. */
+/* Sets the most common error: the tool itself failed. */
 #define ss_error_fail(error, ...) ss_error_set(error, SS_ERROR_FAILED, __VA_ARGS__)
 
 /* Always returns -1. */
@@ -52,7 +53,7 @@ static inline int ss_error_memory(struct ss_error *error) {
     return ss_error_fail(error, "out of memory");
 }
 
-/* Puts "CONTEXT: " before the message that is there. Always returns -1. */
+/* Puts "CONTEXT: " before the message. Always returns -1. */
 SS_FORMAT(2, 3)
 static inline int ss_error_wrap(struct ss_error *error, const char *format, ...) {
     if (!error || !error->status)

@@ -10,8 +10,9 @@
 struct ss_trace_records;
 
 /*
- * Services for modules, available from prepare() to release(): the one grammar of
- * quantities, and load traces. Each function takes a whole text, or returns -1 with `error` set.
+ * Services for modules, available from prepare() to release(): a parser for quantities and one for
+ * load traces. Each parser requires that the whole text is valid; otherwise it returns -1 with
+ * `error` set.
  */
 struct ss_host {
     double cpus; /* CPUs that make a load of 1, for loads given in CPUs; 0: unknown */
@@ -24,14 +25,16 @@ struct ss_host {
         const struct ss_host *host, const char *text, double *value, struct ss_error *error);
 
     /*
-     * Loads separated by `separator`, exactly `count` of them: "95%:5%:5%". The message names the
-     * one that is wrong.
+     * Parses exactly `count` loads separated by `separator`: "95%:5%:5%". The message names the
+     * invalid one.
      */
     int (*parse_loads)(const struct ss_host *host, const char *text, char separator, double *values,
         size_t count, struct ss_error *error);
 
-    /* A trace, in text or compiled; see <showstopper/trace.h>. Nothing of the file is needed
-     * afterwards. */
+    /*
+     * Reads a trace, in text or compiled; see <showstopper/trace.h>. The file is not needed
+     * afterwards.
+     */
     int (*read_trace)(const char *path, struct ss_trace_records *records, struct ss_error *error);
     void (*free_trace)(struct ss_trace_records *records);
 };

@@ -8,22 +8,21 @@
 #include <showstopper/time.h>
 
 /*
- * One row declares one option: parsing, range check, help and the plan's listing all come from it.
- * An option without a default that is not given is NaN where it is a double, SS_TIME_NEVER, NULL,
- * -1 (a choice) or 0 (a count).
- * The type says what stands at `offset` in the configuration:
+ * One row declares one option: parsing, range check, help and the plan's listing come from it. An
+ * option that is neither given nor has a default is NaN (a double), SS_TIME_NEVER, NULL, -1 (a
+ * choice) or 0 (a count). The type determines the field at `offset` in the configuration:
  *
  *   SS_OPTION_TIME    ss_time       20s, 107m (milliseconds), 1/3s, 2M (minutes)
- *   SS_OPTION_LOAD    double        0.6, 6/10, 60%: from 0 to 1; of a trace module also 0.5cpu,
- *                                   a number of CPUs
+ *   SS_OPTION_LOAD    double        0.6, 6/10, 60%: from 0 to 1; in a trace module also
+ *                                   0.5cpu, a number of CPUs
  *   SS_OPTION_COUNT   uint64_t      a whole number
  *   SS_OPTION_NUMBER  double        a decimal or a fraction
  *   SS_OPTION_CHOICE  int           the position of the word in `choices`
- *   SS_OPTION_TEXT    const char *  any text; NULL when it was not given and has no default.
+ *   SS_OPTION_TEXT    const char *  any text; NULL if it is not given and has no default.
  *                                   Owned by the core, valid until the module is released.
- *   SS_OPTION_FILE    const char *  the path of a file that prepare() reads from its beginning to
- *                                   its end and that is not needed afterwards: a record of the run
- *                                   keeps a copy and is replayed with that. Else as a text.
+ *   SS_OPTION_FILE    const char *  the path of a file that prepare() reads as a whole, once. A
+ *                                   record of the run keeps a copy of the file, and a replay
+ *                                   reads that. Otherwise as SS_OPTION_TEXT.
  *   SS_OPTION_PERCENT double        a decimal or a fraction, with or without %: 5 and 5% are 5
  */
 enum ss_option_type {
@@ -41,16 +40,16 @@ struct ss_option {
     const char *name;
     enum ss_option_type type;
     size_t offset;        /* into the configuration, from offsetof() */
-    const char *initial;  /* the default, as a user would write it; NULL: none */
-    const char *min;      /* smallest value allowed, as a user would write it; NULL: no bound */
-    const char *max;      /* likewise the largest */
+    const char *initial;  /* the default, as a user would write it; NULL: no default */
+    const char *min;      /* smallest allowed value, as a user would write it; NULL: no bound */
+    const char *max;      /* largest allowed value, in the same way */
     const char *choices;  /* SS_OPTION_CHOICE: the words, separated by spaces */
     const char *help;     /* one line, without a full stop */
-    int required;         /* there is no run without it */
-    const char *sensible; /* SS_OPTION_TIME: the user who gives less, in `m`, most likely meant
-                             minutes and is warned; as a user would write it; NULL: no warning */
-    int scales;           /* SS_OPTION_TIME: the default is one for SS_WINDOW_DEFAULT, and as much
-                             shorter or longer as the run's window */
+    int required;         /* the run is refused without it */
+    const char *sensible; /* SS_OPTION_TIME: warns of smaller values in `m`, by which the user most
+                             likely meant minutes; as a user would write it; NULL: no warning */
+    int scales; /* SS_OPTION_TIME: the default is for SS_WINDOW_DEFAULT and scales with the run's
+                   window */
 };
 
 /*

@@ -11,11 +11,11 @@
 
 /* How long the instances of a run have been allowed to run, all of them together. */
 struct ss_permission {
-    uint64_t given;   /* nanoseconds so far, to a microsecond; see ss_permission_between() */
-    uint32_t running; /* how many run now */
+    uint64_t given; /* nanoseconds so far, in microsecond resolution; see ss_permission_between() */
+    uint32_t running; /* number of instances that may run now */
 };
 
-/* Time given between two readings; negative if `to` is the earlier one. */
+/* Returns the time given between two readings; negative if `to` is the earlier one. */
 static inline double ss_permission_between(uint64_t from, uint64_t to) {
     uint64_t between = (to - from) % SS_PERMISSION_WRAPS;
     return between < SS_PERMISSION_WRAPS / 2 ? (double)between

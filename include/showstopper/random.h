@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdint.h>
 
-/* A hash with bits as good as random: splitmix64 (Steele, Lea, Flood: Fast splittable
- * pseudorandom number generators, 2014). */
+/*
+ * Returns a well-mixed hash: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
+ * generators, 2014).
+ */
 static inline uint64_t ss_random_hash(uint64_t word) {
     word += UINT64_C(0x9e3779b97f4a7c15);
     word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -14,12 +16,12 @@ static inline uint64_t ss_random_hash(uint64_t word) {
     return word ^ (word >> 31);
 }
 
-/* From 0 up to, not including, 1. */
+/* Converts to a number from 0 up to, not including, 1. */
 static inline double ss_random_unit(uint64_t word) {
     return (double)(word >> 11) / 0x1p53;
 }
 
-/* The next number of a sequence, likewise. */
+/* Returns the next number of a sequence, from 0 up to, not including, 1. */
 static inline double ss_random_next(uint64_t *state) {
     double value = ss_random_unit(ss_random_hash(*state));
     *state += UINT64_C(0x9e3779b97f4a7c15);
@@ -27,17 +29,19 @@ static inline double ss_random_next(uint64_t *state) {
 }
 
 /*
- * A number from 0 up to, not including, 1. It is a hash of its index, not the next state of a
- * generator: nothing is kept, so all callers get the same number for an index. The seed is mixed
- * first, or the sequences of two seeds could be the same one shifted.
+ * Returns a number from 0 up to, not including, 1. It is a hash of its index, not the next state of
+ * a generator: there is no state, so all callers get the same number for an index. The seed is
+ * mixed first; otherwise the sequences of two seeds could be shifted copies of each other.
  */
 static inline double ss_random(uint64_t seed, uint64_t index) {
     uint64_t word = ss_random_hash(ss_random_hash(seed) + index * UINT64_C(0x9e3779b97f4a7c15));
     return ss_random_unit(word);
 }
 
-/* An exponential number with mean 1, from one of these: ss_random_exponential(ss_random(3, 5)). Its
- * caller is linked with the mathematical library. */
+/*
+ * Returns an exponentially distributed number with mean 1: ss_random_exponential(ss_random(3, 5)).
+ * Link the caller with the mathematical library.
+ */
 static inline double ss_random_exponential(double unit) {
     return -log1p(-unit);
 }

@@ -3,9 +3,8 @@
 #define SHOWSTOPPER_SHARED_H
 
 /*
- * Memory that executors share although any of them may be killed at any
- * instruction: no process waits for another one, and what a dead process has left half done is
- * overtaken.
+ * Memory that executors share although any of them may be killed at any instruction: no process
+ * waits for another, and a later write replaces what a dead process has left half done.
  */
 
 #include <stdatomic.h>
@@ -15,25 +14,25 @@
 
 #include <showstopper/time.h>
 
-/* The largest snapshot a notice carries, in words of 64 bits. */
+/* The size limit of a snapshot in a notice, in words of 64 bits. */
 #define SS_NOTICE_WORDS  24
 #define SS_NOTICE_COPIES 4
 
 struct ss_notice_copy {
-    _Atomic uint64_t ticket; /* whose copy this is; 0 while it is being written */
-    _Atomic uint64_t check;  /* of ticket and words: a writer that was held up for long may come
-                                back and write over a copy that is no longer its own */
+    _Atomic uint64_t ticket; /* of the writer; 0 while the copy is being written */
+    _Atomic uint64_t check; /* of ticket and words: a writer that was delayed for long may overwrite
+                               a copy that is no longer its own */
     _Atomic uint64_t words[SS_NOTICE_WORDS];
 };
 
 /*
- * A notice board for one snapshot of a few words, which any process may read and write. Zeroed
- * memory is an empty one. Each writer fills a copy of its own, chosen by its ticket, and then makes
- * it the latest, so a writer that dies in the middle leaves the copy before it in force.
+ * One snapshot of a few words, which any process may read and write. Zeroed memory is an empty
+ * notice. Each writer fills a copy of its own, chosen by its ticket, and then makes it the latest,
+ * so a writer that dies in the middle leaves the previous copy valid.
  */
 struct ss_notice {
-    _Atomic uint64_t tickets; /* drawn so far */
-    _Atomic uint64_t latest;  /* ticket of the copy in force; 0: none yet */
+    _Atomic uint64_t tickets; /* number of tickets drawn so far */
+    _Atomic uint64_t latest;  /* ticket of the latest copy; 0: empty */
     struct ss_notice_copy copies[SS_NOTICE_COPIES];
 };
 
@@ -58,8 +57,8 @@ static inline void ss_notice_publish(struct ss_notice *notice, const uint64_t *w
 }
 
 /*
- * Copies the snapshot in force, of as many words as were published. False if nothing was published,
- * or when writers overtook every attempt (each of which means that a newer one was just published):
+ * Copies the latest snapshot, which was published with `count` words. Returns false if nothing was
+ * published, or if writers overtook every attempt, which means that newer ones were just published:
  * keep the previous snapshot.
  */
 static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *words, int count) {
@@ -70,7 +69,7 @@ static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *word
         const struct ss_notice_copy *copy = &notice->copies[latest % SS_NOTICE_COPIES];
         if (atomic_load(&copy->ticket) != latest)
             continue;
-        /* Acquire orders the second look at the ticket after every word. */
+        /* Acquire orders the second read of the ticket after every word. */
         for (int i = 0; i < count; i++)
             words[i] = atomic_load_explicit(&copy->words[i], memory_order_acquire);
         uint64_t check = atomic_load_explicit(&copy->check, memory_order_acquire);
@@ -81,8 +80,8 @@ static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *word
 }
 
 /*
- * The right to do something that one executor is enough for. It expires, because its holder may be
- * dead; a holder that was merely late does the work a second time, which must do no harm.
+ * The right to do something that only one executor has to do. It expires, because its holder may be
+ * dead. A holder that was merely late does the work a second time, so that must be harmless.
  */
 typedef _Atomic uint64_t ss_claim;
 
@@ -97,7 +96,7 @@ static inline void ss_claim_release(ss_claim *claim) {
     atomic_store(claim, 0);
 }
 
-/* A double in one atomic word. */
+/* Stores a double in one atomic word. */
 static inline uint64_t ss_word_from_double(double value) {
     uint64_t word;
     memcpy(&word, &value, sizeof word);

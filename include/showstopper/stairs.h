@@ -10,7 +10,7 @@
 
 #define SS_STAIRS_LEVELS_MAX 1000000
 
-/* Loads that are held one after the other. */
+/* Loads that are held one after another. */
 struct ss_stairs {
     double from;
     double to;
@@ -19,8 +19,10 @@ struct ss_stairs {
     bool symmetric;  /* from the highest level to the lowest and back, the lowest held twice */
 };
 
-/* From load to load in steps. 90% in steps of 5% is 18 of them, whatever the last bit of 0.9 / 0.05
- * says. */
+/*
+ * Sets steps from one load to another. A rise of 90% in steps of 5% has 18 steps, even if 0.9 /
+ * 0.05 is not exactly 18.
+ */
 static inline int ss_stairs_set(
     struct ss_stairs *stairs, double from, double to, double step, struct ss_error *error) {
     if (!(step > 0))
@@ -36,14 +38,14 @@ static inline int ss_stairs_set(
     return 0;
 }
 
-/* How many steps there are. */
+/* Returns the number of steps. */
 static inline uint64_t ss_stairs_count(const struct ss_stairs *stairs) {
     return stairs->symmetric ? 2 * stairs->levels : stairs->levels;
 }
 
 /*
- * The load of a step, from 0 to ss_stairs_count() - 1. Sums of steps miss by rounding errors, which
- * could lie outside [0, 1]: 0.9 - 3 * 0.2 is not 0.3.
+ * Returns the load of a step, from 0 to ss_stairs_count() - 1. Limits it to [0, 1], because sums of
+ * steps have rounding errors: 0.9 - 3 * 0.2 is not 0.3.
  */
 static inline double ss_stairs_load(const struct ss_stairs *stairs, uint64_t step) {
     uint64_t level = step;

@@ -14,12 +14,12 @@ typedef uint64_t ss_time;
 #define SS_MILLISECOND UINT64_C(1000000)
 #define SS_SECOND      UINT64_C(1000000000)
 
-/* Saturates, so that a deadline far away never becomes one that has passed. */
+/* Adds, but saturates, so that a deadline far away never becomes one that has passed. */
 static inline ss_time ss_time_add(ss_time a, ss_time b) {
     return a > SS_TIME_NEVER - b ? SS_TIME_NEVER : a + b;
 }
 
-/* How long after `then` it is at `now`; 0 when it is not. */
+/* Returns the time from `then` to `now`, or 0 if `then` is later. */
 static inline ss_time ss_time_since(ss_time now, ss_time then) {
     return now > then ? now - then : 0;
 }
@@ -28,7 +28,7 @@ static inline double ss_time_seconds(ss_time t) {
     return (double)t / 1e9;
 }
 
-/* Negative and not-a-number become 0, what is too large becomes SS_TIME_NEVER. */
+/* Converts to a time. Negative numbers and NaN become 0, too large ones SS_TIME_NEVER. */
 static inline ss_time ss_time_from_double(double nanoseconds) {
     if (!(nanoseconds > 0))
         return 0;

@@ -8,36 +8,37 @@
 
 struct ss_target {
     double load;   /* from 0 to 1 */
-    bool free;     /* no control now; `load` is the one before the section */
-    ss_time until; /* with `free`: the time since the trace's start at which the section ends */
+    bool free;     /* no control now; `load` is the last one before the section */
+    ss_time until; /* with `free`: end of the section, in time since the trace's start */
 };
 
 struct ss_trace_module {
     struct ss_module head;
 
     /*
-     * The target at `time` since the trace's start. Called in every executor and in the master, on
-     * the timing path: does not block or allocate. `time` seldom goes back, but may. A function of
-     * `time` alone, so that all processes see the same target at the same instant.
+     * Sets the target at `time` since the trace's start. Called in every executor and in the
+     * master, on the timing path: does not block or allocate. `time` seldom goes back, but may. The
+     * target depends on `time` alone, so that all processes see the same target at the same
+     * instant.
      */
     void (*target)(const struct ss_self *self, ss_time time, struct ss_target *target);
 
-    /* Optional. When the trace ends, SS_TIME_NEVER if it does not. Called in the master. */
+    /* Optional. Returns when the trace ends, or SS_TIME_NEVER. Called in the master. */
     ss_time (*length)(const struct ss_self *self);
 };
 
 struct ss_trace_record {
     ss_time time; /* since the trace's start; never SS_TIME_NEVER */
-    double load;  /* from 0 to 1; with `free`, the load before the section, 0 if it is the first */
+    double load;  /* from 0 to 1; with `free`, the last load before the section, or 0 */
     bool free;    /* uncontrolled from here to the next record */
 };
 
 /*
- * A trace in memory. Zeroed: an empty one.
+ * A trace in memory. Zero-initialized: empty.
  *
- * Between two records the load is interpolated; two records of one time make a step. Before the
- * first record its load holds, after the last one its load. A `free` record begins a section that
- * lasts to the next record.
+ * The load is interpolated between two records; two records with the same time make a step. Before
+ * the first record and after the last, the load of that record holds. A `free` record begins a
+ * section that lasts to the next record.
  */
 struct ss_trace_records {
     struct ss_trace_record *items;
@@ -46,8 +47,8 @@ struct ss_trace_records {
 };
 
 /*
- * The number of records at or before `time`, searched from `low` up to `high`; those before
- * `low` are known to.
+ * Returns the number of records at or before `time`, by a search from `low` to `high`. All records
+ * before `low` must be.
  */
 static inline size_t ss_trace_count_until(
     const struct ss_trace_records *records, size_t low, size_t high, ss_time time) {
@@ -61,7 +62,7 @@ static inline size_t ss_trace_count_until(
     return low;
 }
 
-/* The load at `time`, between two consecutive records that are not a step. */
+/* Returns the load at `time`, between two consecutive records that are not a step. */
 static inline double ss_trace_interpolate(
     const struct ss_trace_record *a, const struct ss_trace_record *b, ss_time time) {
     if (b->free)

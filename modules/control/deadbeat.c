@@ -8,41 +8,45 @@
 #include <showstopper/shared.h>
 
 /*
- * Keeps an account of CPU time: what the target has granted since control began, less what has been
- * used. What is owed is paid back within a short horizon, on top of what the model says the target
- * takes:
+ * Keeps an account of CPU time: what the target has granted since control began, minus what has
+ * been used. The balance is paid back within a short horizon, in addition to what the target takes
+ * according to a model:
  *
  *   D = (L* P - b + E / H) / (N g)
  *
- * g is how many CPUs an instance uses while it may run, b how many are used whatever is allowed.
- * Both are found while it runs, by least squares over a short past.
+ * g is the number of CPUs that an instance uses while it may run, b the number that is used no
+ * matter what is allowed. Both are fitted during the run, by least squares over the recent past.
  */
 
 /* A target that changes by more than this at once begins a new account. */
 #define STEP 0.02
 
-/* All CPUs are busy, as far as counters can tell. */
+/* Above this part of the CPUs, all of them count as busy. */
 #define FULL 0.95
 
 /*
- * Run time is brought up to date at ticks, so over shorter times it says little; nor does less than
- * a quarter of a round, in which by chance all CPUs may have been busy.
+ * Run time advances in ticks, so shorter intervals say little. So do those below a quarter of a
+ * round, in which all CPUs may have been busy by chance.
  */
 #define LEARN_INTERVAL 8e6
 
-/* Of a round, found best on a real machine: shorter ones react to noise, longer ones too late. */
+/*
+ * As a part of a round. Found best on a real machine: shorter horizons react to noise, longer ones
+ * too late.
+ */
 #define HORIZON 0.6
 
-/* How much larger a debt may grow that can be paid back. */
+/* How much larger a balance may grow if it can be paid back. */
 #define DEBT_MORE 4
 
 /*
- * How much of what a quota allows in a period may be owed as well: a group may use all of it at
- * once and then has to wait, and what it used too much would be forgotten meanwhile.
+ * Part of a quota's allowance in a period that is added to the bound of the balance: a group may
+ * use all of its allowance at once and then has to wait, and too tight a bound would forget the
+ * excess meanwhile.
  */
 #define QUOTA_PART 0.25
 
-/* Over so many periods of a quota being held back is part of what the workload does. */
+/* Over this many periods of a quota, throttling counts as behavior of the workload. */
 #define QUOTA_PERIODS 6
 
 struct config {
@@ -50,28 +54,28 @@ struct config {
     ss_time memory;
 };
 
-/* Where the counters stood. */
+/* Counters at one time. */
 struct mark {
     ss_time time;
     double used;        /* CPU time, nanoseconds */
-    uint64_t given;     /* permission */
+    uint64_t given;     /* permitted run time, see struct ss_permission */
     uint64_t throttled; /* nanoseconds */
 };
 
 struct model {
-    struct mark last; /* the reading that all this is as of */
-    struct mark fit;  /* the one that the model was last made better with */
+    struct mark last; /* the latest reading, to which all fields refer */
+    struct mark fit;  /* the reading of the latest fit */
     uint64_t series;  /* of the readings */
     double owed;      /* E, nanoseconds of CPU time */
-    double target;    /* then */
+    double target;    /* at the latest reading */
     double gain;      /* g */
     double base;      /* b */
-    /* Moments of x (instances running) and y (CPUs used), means over the past. */
+    /* Means over the past of x (instances running), y (CPUs used) and their products. */
     double weight; /* nanoseconds */
     double x, y, xx, xy;
 };
 
-/* It is published as it stands, word by word. */
+/* The model is published as is, word by word. */
 #define MODEL_WORDS (sizeof(struct model) / sizeof(uint64_t))
 
 _Static_assert(sizeof(double) == sizeof(uint64_t), "every member is a word");
@@ -96,7 +100,7 @@ static void publish(struct ss_notice *notice, const struct model *model) {
     ss_notice_publish(notice, words, MODEL_WORDS);
 }
 
-/* What was published last; this executor's own copy of it where that cannot be read. */
+/* Returns the model that was published last, or this executor's own copy if that cannot be read. */
 static struct model *look(const struct ss_self *self) {
     struct run *run = self->run;
     struct model *seen = self->own;
@@ -110,7 +114,7 @@ static double clamp(double value, double least, double most) {
     return fmin(fmax(value, least), most);
 }
 
-/* One more interval: x instances ran on average and y CPUs were used. */
+/* Adds an interval in which x instances ran on average and y CPUs were used. */
 static void weigh_in(struct model *model, double x, double y, double elapsed, double memory) {
     double kept = model->weight * memory / (memory + elapsed);
     double share = elapsed / (kept + elapsed);
@@ -122,8 +126,8 @@ static void weigh_in(struct model *model, double x, double y, double elapsed, do
 }
 
 /*
- * Least squares, drawn a little towards the answer so far: where as many instances have run all the
- * time, only g x + b is known, and that is more likely the instances' doing than the others'.
+ * Least squares, with a weak pull toward the previous result. While the same number of instances
+ * runs all the time, only g x + b is known; the pull attributes a change to g rather than b.
  */
 static void fit(struct model *model, const struct ss_account *account) {
     const double pull_base = 0.03, pull_gain = 0.001, least = 0.02;
@@ -137,9 +141,9 @@ static void fit(struct model *model, const struct ss_account *account) {
 }
 
 /*
- * Whether a quota held the workload back for a part of an interval: what was used then says little
- * of what it uses while it may run. Over many periods it does, for then it is always held back
- * alike: a group with 5 ms in each 10 ms uses half a CPU.
+ * Returns whether a quota held the workload back for a part of an interval: then the used time says
+ * little about what the workload uses while it may run. Over many periods it does, because the
+ * quota always holds it back in the same way: a group with 5 ms in each 10 ms uses half a CPU.
  */
 static bool is_throttled(
     const struct model *model, const struct mark *mark, const struct ss_account *account) {
@@ -147,7 +151,7 @@ static bool is_throttled(
            mark->time - model->fit.time < QUOTA_PERIODS * account->period;
 }
 
-/* Makes the model better with what has happened since it was last done. */
+/* Fits the model to what has happened since the last fit. */
 static void learn(
     struct model *model, const struct mark *mark, const struct ss_account *account, double memory) {
     double elapsed = (double)(mark->time - model->fit.time);
@@ -156,8 +160,7 @@ static void learn(
     bool throttled = is_throttled(model, mark, account);
     bool full = y > FULL * account->cpus || throttled;
     model->fit = *mark;
-    /* All there is was used: more of those running would have used no more. That says nothing new.
-     */
+    /* All CPUs were busy, so more running instances would not have used more: no news about g. */
     if (full && model->base + model->gain * x > y)
         return;
     weigh_in(model, x, y, elapsed, memory);
@@ -169,14 +172,17 @@ struct limits {
     double horizon; /* nanoseconds */
 };
 
-/* The duty that the target takes; beyond [0, 1] it is out of reach. */
+/* Returns the duty that the target requires; beyond [0, 1] the target is out of reach. */
 static double find_duty(const struct model *model, const struct ss_control_input *input,
     const struct limits *limits, double owed) {
     double wanted = input->target * input->account.capacity - model->base + owed / limits->horizon;
     return wanted / (input->place.count * model->gain);
 }
 
-/* A debt that cannot be paid is not run up; else it would be paid at once when it could be. */
+/*
+ * Bounds a balance that cannot be paid back now; otherwise it would be paid at once as soon as it
+ * could.
+ */
 static double bound_debt(const struct model *model, const struct ss_control_input *input,
     const struct limits *limits, double owed) {
     double duty = find_duty(model, input, limits, owed);
@@ -196,7 +202,7 @@ static void account_for(struct model *model, const struct ss_control_input *inpu
     model->target = input->target;
 }
 
-/* What is known of the workload from an earlier run of control is a better start than none. */
+/* Begins a new account. The model of an earlier run of control is a better start than none. */
 static void begin(
     struct model *model, const struct ss_control_input *input, const struct mark *mark) {
     *model = (struct model){
@@ -209,7 +215,7 @@ static void begin(
     };
 }
 
-/* Everything that has been read is in the model; what was not read yet is reckoned. */
+/* Returns the balance now: that of the latest reading plus an estimate of the time since. */
 static double owed_now(const struct model *model, const struct ss_control_input *input) {
     double elapsed = (double)ss_time_since(input->moment.now, model->last.time);
     double given = ss_permission_between(model->last.given, input->permission.given);
@@ -217,14 +223,14 @@ static double owed_now(const struct model *model, const struct ss_control_input 
            model->gain * given;
 }
 
-/* Where the dithering has none. */
+/* For a dithering without rounds. */
 #define ROUND (100 * SS_MILLISECOND)
 
 static double find_round(ss_time round) {
     return (double)(round ? round : ROUND);
 }
 
-/* Nanoseconds. */
+/* In nanoseconds. */
 static double find_horizon(const struct config *config, ss_time round) {
     return config->horizon ? (double)config->horizon : HORIZON * find_round(round);
 }

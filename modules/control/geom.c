@@ -3,10 +3,10 @@
 
 #include <showstopper/control.h>
 
-/* Which duty D_prev is, in the order of the option's words. */
+/* The value of D_prev, in the order of the option's words. */
 enum previous {
     PREVIOUS_OWN,    /* this executor's output, before averaging */
-    PREVIOUS_GLOBAL, /* the average that it used */
+    PREVIOUS_GLOBAL, /* the average that this executor used */
 };
 
 struct config {

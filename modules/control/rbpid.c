@@ -29,16 +29,18 @@ static double clamp(double value) {
     return fmin(fmax(value, 0), 1);
 }
 
-/* From ki I = 0 the mean of a short run would be several percent off. */
+/*
+ * Starts the integral at the target: from 0, the mean of a short run would be several percent off.
+ */
 static void restart(struct memory *memory, const struct ss_control_input *input) {
     *memory =
         (struct memory){.last = input->moment.now, .integral = input->target, .started = true};
 }
 
 /*
- * The integral stands still while the output is beyond a bound: it would have to be undone before
- * the output could leave the bound again. What is bounded is its part of the output, so that it can
- * reach any duty whatever ki is.
+ * Stops the integral while the output is beyond a bound: otherwise it would first have to be undone
+ * before the output could leave the bound. The bound applies to ki I, so that this can reach any
+ * duty for any ki.
  */
 static void integrate(
     struct memory *memory, const struct config *config, double error, double seconds) {

@@ -10,10 +10,10 @@ struct config {
     ss_time min;
 };
 
-/* What an executor remembers. Zeroed, it begins with a run. */
+/* The memory of an executor. Zeroed: at the beginning of a run. */
 struct memory {
-    ss_time since;     /* when the run of control began to which the rest belongs */
-    double carried[2]; /* nanoseconds still owed to each state, by enum ss_state */
+    ss_time since;     /* when the run of control began to which the other fields belong */
+    double carried[2]; /* nanoseconds that are still owed to each state, by enum ss_state */
     bool stop_is_next;
 };
 
@@ -38,7 +38,7 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
         (double)config->min / 1e6, (double)config->tau / 1e6);
 }
 
-/* Plans the next half of a round. False when it is too short, and its time carried on. */
+/* Plans the next half of a round. Returns false if it is too short, and carries its time on. */
 static bool plan_half(struct memory *memory, const struct config *config, double duty,
     struct ss_planned_state *plan) {
     enum ss_state state = memory->stop_is_next ? SS_STATE_STOPPED : SS_STATE_RUNNING;
@@ -46,7 +46,7 @@ static bool plan_half(struct memory *memory, const struct config *config, double
     double *carried = &memory->carried[state];
     *carried += share * (double)config->tau;
     memory->stop_is_next = !memory->stop_is_next;
-    /* To the nearest nanosecond; what that leaves or takes too much is carried as well. */
+    /* Rounds to the nearest nanosecond, and carries the remainder as well. */
     ss_time length = ss_time_from_double(*carried + 0.5);
     if (length < config->min)
         return false;
@@ -56,8 +56,9 @@ static bool plan_half(struct memory *memory, const struct config *config, double
 }
 
 /*
- * Run D_n tau, then stop (1 - D_n+1) tau: each half is planned with the duty of its own beginning.
- * A half that is passed over takes no time, so the one behind it begins now and has the same duty.
+ * Runs for D_n tau, then stops for (1 - D_n+1) tau: each half is planned with the duty at its own
+ * beginning. A half that is skipped takes no time, so the one after it begins now and has the same
+ * duty.
  */
 static void next(const struct ss_self *self, const struct ss_dithering_input *input,
     struct ss_planned_state *plan) {

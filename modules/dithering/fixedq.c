@@ -10,7 +10,7 @@ struct config {
 };
 
 struct memory {
-    ss_time since; /* when the run of control began to which the rest belongs */
+    ss_time since; /* when the run of control began to which `owed` belongs */
     double owed;   /* quanta of running still owed, from -0.5 to 0.5 */
 };
 

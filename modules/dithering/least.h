@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_MODULES_DITHERING_LEAST_H
 
 /*
- * How short rounds and states may be. A switch costs an executor CPU time of its own, which is lost
- * to the instances: with rounds of 10 us two executors took all of two CPUs.
+ * Lower bounds of rounds and states. A switch costs the executor CPU time, which is lost to the
+ * instances: with rounds of 10 us, two executors used all of two CPUs.
  */
 
 #include <math.h>
@@ -15,7 +15,7 @@
  */
 #define SWITCH_COST 42e3
 
-/* The part of the measured CPUs that all executors together may need to switch. */
+/* The part of the measured CPUs that all executors together may use to switch. */
 #define SWITCH_PART_MAX 0.25
 
 /* A shorter state ends before the executor that began it sleeps again, or wakes in time. */
@@ -27,7 +27,7 @@
         .help = "the shortest state that is enforced, at least 100u; shorter ones are added to a " \
                 "later one")
 
-/* Whether `length`, in which every executor switches so many times, is long enough. */
+/* Checks that `length`, in which every executor switches that many times, is long enough. */
 static inline int least_check_round(const struct ss_self *self, const char *option, ss_time length,
     int switches, struct ss_error *error) {
     double cost = switches * SWITCH_COST * self->instances;

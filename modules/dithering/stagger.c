@@ -9,39 +9,42 @@
 #include "least.h"
 
 /*
- * For windows of SS_WINDOW_DEFAULT; in other ones as much shorter or longer, so that as many rounds
- * lie in a window. The published quantum; where many share few CPUs a longer one, so that two
- * executors that share a CPU begin so far apart, which costs less and lets the tick see what it
- * counts; but no longer than a change of the target may wait, as long as that leaves them time
- * enough.
+ * Lengths for a window of SS_WINDOW_DEFAULT; they scale with the window, so that the number of
+ * rounds in a window stays the same. TAU is the published quantum. If many instances share few
+ * CPUs, rounds are longer: two executors that share a CPU then begin SLOT apart, which costs less
+ * and lets the tick see what it counts. TAU_LONG limits this, because a change of the target has to
+ * wait for a round, unless the executors would then begin less than SLOT_SHORT apart.
  */
 #define TAU        107e6
 #define TAU_LONG   285e6
 #define SLOT       26.75e6
 #define SLOT_SHORT 8.9e6
-#define SLOT_MIN   2.2e6 /* of all executors, however many CPUs there are */
+#define SLOT_MIN   2.2e6 /* between any two executors, for any number of CPUs */
 
-/* Rounds in which all beginnings move to and fro once: ten and the golden ratio. */
+/*
+ * Number of rounds in which all beginnings move back and forth once: ten plus the fractional part
+ * of the golden ratio.
+ */
 #define WANDERING 10.618033988749895
 
 /*
- * What a workload that uses more CPUs in one round than in the next gets too much or too little is
- * made up for within about a round. By how much of a window the load would be uneven thereby, as a
- * mean square: rounds become half as long above UNEVEN, and twice as long where it would still be
- * clearly less then.
+ * A workload that uses more CPUs in one round than in the next gets too much or too little, and
+ * about a round later control has made up for it. Rounds are halved if that would make the load
+ * uneven by more than UNEVEN, as a mean square relative to the window, and doubled if it would stay
+ * clearly below that.
  */
 #define UNEVEN       7e-5
-#define LENGTHENED   5.0 /* how much more uneven rounds of twice the length are */
-#define MADE_UP      0.6 /* the part of a round in which a difference is made up */
+#define LENGTHENED   5.0 /* factor of unevenness if rounds are doubled */
+#define MADE_UP      0.6 /* part of a round after which a difference is made up */
 #define MEMORY       2e9
-#define STEP         0.02 /* of the target, after which control learns the workload for a while */
-#define LEARNING     2    /* windows */
+#define STEP         0.02 /* of the target; after a larger change, control learns the workload again */
+#define LEARNING     2    /* windows that this takes */
 #define HALVINGS_MAX 8
 
-/* Rounds that readings are to be good enough for are at least so many of their steps long. */
+/* Minimum length of a halved round, in steps of the readings. */
 #define GRAINS 10
 
-/* Rounds of a block. What readings have wrong in one round is made up for in the next. */
+/* Rounds in a block. An error of a reading in one round is made up for in the next. */
 #define BLOCK 4
 
 struct config {
@@ -51,28 +54,28 @@ struct config {
     ss_time unsteady;
 };
 
-/* What all executors share. */
+/* The memory that all executors share. */
 struct run {
-    /* Mean squares of changes of the duty, relative, each as that from round to round: */
-    _Atomic uint64_t change;       /* that from round to round ... */
-    _Atomic uint64_t block_change; /* ... and that from block to block */
+    /* Mean squares of relative changes of the duty, both normalized to one round. */
+    _Atomic uint64_t change;       /* from round to round */
+    _Atomic uint64_t block_change; /* from block to block */
     _Atomic uint32_t halvings;     /* how often the length of rounds has been halved */
 };
 
-/* What an executor remembers. Zeroed, it begins with a run. */
+/* The memory of an executor. Zeroed: at the beginning of a run. */
 struct memory {
-    ss_time since;     /* when the run of control began to which the rest belongs */
-    uint64_t round;    /* the present one, counted from 1; 0: none yet */
-    ss_time end;       /* when its running part ends; SS_TIME_NEVER: it is all of the round */
-    double carried;    /* nanoseconds of running still owed */
+    ss_time since;     /* when the run of control began to which the other fields belong */
+    uint64_t round;    /* the present round, counted from 1; 0: none yet */
+    ss_time end;       /* end of its running part; SS_TIME_NEVER: all of the round is */
+    double carried;    /* nanoseconds of running that are still owed */
     int64_t turns;     /* see count_turns() */
     uint32_t halvings; /* of the present round */
-    double target;     /* of the round before */
-    double asked;      /* the duty of the round before, relative to that; 0: none */
-    double block;      /* sum of such duties of the present block ... */
-    uint32_t in_block; /* ... and of how many */
-    double before;     /* the sum of the block before; 0: none */
-    ss_time watched;   /* since when, after control began or the target stepped; 0: not yet */
+    double target;     /* of the previous round */
+    double asked;      /* duty of the previous round relative to its target; 0: unknown */
+    double block;      /* sum of these relative duties in the present block */
+    uint32_t in_block; /* number of rounds in `block` */
+    double before;     /* `block` of the previous block; 0: unknown */
+    ss_time watched;   /* when to observe: some time after control began or the target stepped */
 };
 
 static const struct ss_option options[] = {
@@ -93,7 +96,7 @@ static const struct ss_option options[] = {
 
 struct pace {
     double tau;   /* nanoseconds */
-    double moved; /* how far to either side, nanoseconds */
+    double moved; /* amplitude of the back and forth, nanoseconds */
 };
 
 static double find_tau(double instances, double sharing, double scale) {
@@ -106,7 +109,10 @@ static uint32_t halvings_of(const struct ss_self *self) {
     return run ? atomic_load_explicit(&run->halvings, memory_order_relaxed) : 0;
 }
 
-/* The tick asks for a few milliseconds, however long the round. */
+/*
+ * A few milliseconds are enough against the tick, so the amplitude does not grow for rounds longer
+ * than TAU.
+ */
 static struct pace choose_pace(const struct ss_self *self, uint32_t instances, uint32_t halvings) {
     const struct config *config = self->config;
     double tau = (double)config->tau;
@@ -126,7 +132,7 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
     if ((config->tau > 0 && least_check_round(self, "tau", config->tau, 2, error) < 0) ||
         least_check_state("min", config->min, error) < 0)
         return -1;
-    /* Others may end, and the last one's rounds are the shortest. */
+    /* Other instances may end, and rounds are shortest for a single one. */
     struct pace pace = choose_pace(self, 1, 0);
     if ((double)config->min <= shortest(&pace) / 2)
         return 0;
@@ -137,8 +143,8 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
 }
 
 /*
- * From -1 to 1 and back in straight lines. An executor has slept before it decides, and its caches
- * are cold: here and below simple arithmetic saves microseconds.
+ * Moves from -1 to 1 and back in straight lines. An executor has slept before it decides, and its
+ * caches are cold: here and below simple arithmetic saves microseconds.
  */
 static double wander(double at) {
     double turns = at / WANDERING;
@@ -147,18 +153,20 @@ static double wander(double at) {
 }
 
 /*
- * When round `round` begins, counted from the beginning of the run of control: executor i of n is
- * i/n of a round behind the first. All are moved to and fro together, in a period that has nothing
- * in common with theirs, so that neighbors keep their distance and no beginning keeps step with the
- * tick.
+ * Returns when round `round` begins, relative to the beginning of the run of control: executor i of
+ * n begins i/n of a round after the first. All move back and forth together, with a period that is
+ * not commensurate with the round, so that neighbors keep their distance and no beginning stays in
+ * step with the tick.
  */
 static double begin_of(const struct pace *pace, const struct ss_place *place, int64_t round) {
     double at = (double)round + (double)place->rank / place->count;
     return at * pace->tau + pace->moved * wander(at);
 }
 
-/* The round that this moment lies in; a millionth of one early, or less than a whole nanosecond,
- * counts as in time. */
+/*
+ * Returns the round at this time. A millionth of a round early, or less than a nanosecond, counts
+ * as in time.
+ */
 static int64_t round_at(const struct pace *pace, const struct ss_place *place, double at) {
     int64_t round = (int64_t)(at / pace->tau) - 2;
     while (begin_of(pace, place, round + 1) <= at + 1e-6 * pace->tau + 1)
@@ -167,25 +175,29 @@ static int64_t round_at(const struct pace *pace, const struct ss_place *place, d
 }
 
 /*
- * Where a state is too short to be enforced in every round, it is in every second or third one, for
- * so much longer. The executors take turns; if each waited until it was owed enough, all of them
- * would be at the same time, and with what was asked for long ago.
+ * Returns in how many rounds a state occurs once: if it is too short to be enforced in every round,
+ * it occurs in every second or third one and is longer. The executors take turns. If instead each
+ * waited until enough was owed, all would do it at the same time, for a duty that was requested
+ * long ago.
  */
 static int64_t count_turns(
     const struct config *config, const struct pace *pace, double part, int64_t before) {
-    /* So many of the shortest rounds, and a little for roundings. */
+    /* in the shortest rounds, plus a margin for rounding */
     double turns = (double)config->min / fmax(part * shortest(pace), 1) + 1e-6;
     int64_t needed = turns <= 1 ? 1 : (int64_t)turns + 1;
-    /* Not to and fro with every small change: some would be at it while others are not. */
+    /* Hysteresis: with every small change, some executors would switch while others do not. */
     bool enough = before >= needed && (double)(before - 1) < 1.3 * turns;
     return enough ? before : needed;
 }
 
-/* How long to run of a round of `all`, what is owed from earlier ones included. */
+/*
+ * Returns how long to run in a round of length `all`, including what is owed from earlier rounds.
+ */
 static double plan_run(struct memory *memory, const struct config *config, const struct pace *pace,
     const struct ss_dithering_input *input, int64_t round, double all) {
     bool low = input->duty <= 0.5;
-    double part = low ? input->duty : 1 - input->duty; /* of the shorter state, as are these */
+    double part =
+        low ? input->duty : 1 - input->duty; /* of the shorter state, as are `due` and `length` */
     int64_t turns = memory->turns = count_turns(config, pace, part, memory->turns);
     double due = part * (turns == 1 ? all : (double)turns * pace->tau);
     if ((round + input->place.rank) % turns != 0)
@@ -200,10 +212,10 @@ static double plan_run(struct memory *memory, const struct config *config, const
 }
 
 /*
- * A round that runs not at all, or all the time, has no end of a running part to compare with: the
- * sum of a beginning and a length may differ from the next beginning in its last bit, differently
- * where the compiler fuses multiplications and additions, and a state of a nanosecond would be
- * left.
+ * Returns the end of the running part. A round that does not run, or runs all the time, gets no
+ * computed end: the sum of a beginning and a length may differ from the next beginning in its last
+ * bit, depending on whether the compiler fuses multiplications and additions, which would leave a
+ * state of a nanosecond.
  */
 static ss_time end_of_run(ss_time since, double begin, double run, double all) {
     if (run <= 0)
@@ -217,9 +229,9 @@ static uint64_t name_of(int64_t round) {
 }
 
 /*
- * Whether rounds may be half as long as in `pace`. In rounds that are no longer than the period of
- * a quota, being held back would decide over what is used in them, and in those of a few steps of
- * the counters what these have wrong would decide over the next one.
+ * Returns whether rounds may be half as long as in `pace`. In rounds no longer than the period of a
+ * quota, throttling would decide what is used in them. In rounds of only a few steps of the
+ * counters, the error of one would decide the next.
  */
 static bool may_halve(
     const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
@@ -232,9 +244,9 @@ static bool may_halve(
 }
 
 /*
- * How uneven the load would be, as a mean square: to within a factor of two what was simulated and
- * measured with 1 to 12 instances of programs that change. The nearer the target to a full machine,
- * the less a change of the duty changes what is used.
+ * Returns how uneven the load would be, as a mean square. The formula matches simulations and
+ * measurements with 1 to 12 instances of programs that change within a factor of two. The closer
+ * the target to a full machine, the less the used time depends on the duty.
  */
 static double find_uneven(
     const struct ss_self *self, const struct ss_dithering_input *input, double tau, double change) {
@@ -243,8 +255,8 @@ static double find_uneven(
 }
 
 /*
- * Executors do this one after another, and what one of them overwrites of another's at the same
- * moment is one round's share.
+ * Executors do this one after another. If two do it at the same moment, only one round's share is
+ * lost.
  */
 static double follow_change(_Atomic uint64_t *mean, double square, double part) {
     double change = ss_double_from_word(atomic_load(mean));
@@ -259,10 +271,10 @@ static double square_of_change(double now, double before) {
 }
 
 /*
- * How much the workload changes. A reading that is wrong changes the duties of two rounds to either
- * side, so that little of it is left in the sum of a block; a workload that changes in every round
- * changes both alike; and one that changes seldom changes blocks by more than rounds. The smaller
- * one is the workload's. `part` is that of a round in what is remembered.
+ * Returns how much the workload changes. A wrong reading changes the duties of two rounds in
+ * opposite directions, so little of it is left in the sum of a block. A workload that changes in
+ * every round changes both alike, and one that changes seldom changes blocks more than rounds. The
+ * smaller of the two is therefore the workload's. `part` is the weight of a round.
  */
 static double find_change(struct run *run, struct memory *memory, double asked, double part) {
     double change = follow_change(&run->change, square_of_change(asked, memory->asked), part);
@@ -313,8 +325,9 @@ static void watch(
 }
 
 /*
- * The rounds of all are as long as one executor has found; each follows at the end of its own
- * round, in the middle of one of the other length, of which it runs its part of what is left.
+ * Adopts the length of rounds that another executor has found, at the end of this executor's round.
+ * That may be in the middle of a round of the new length, of which the executor then runs its part
+ * of the rest.
  */
 static bool follow(const struct ss_self *self, struct memory *memory) {
     uint32_t halvings = halvings_of(self);
@@ -325,7 +338,7 @@ static bool follow(const struct ss_self *self, struct memory *memory) {
     return changed;
 }
 
-/* One run and one stop a round, the run first. */
+/* Plans a round of one run and one stop, the run first. */
 static void next(const struct ss_self *self, const struct ss_dithering_input *input,
     struct ss_planned_state *plan) {
     const struct config *config = self->config;
@@ -358,7 +371,7 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
     };
 }
 
-/* Only where a round begins is it decided how long to run. */
+/* The running part is decided only at the beginning of a round. */
 static bool is_planned(const struct ss_self *self, const struct ss_dithering_input *input) {
     const struct memory *memory = self->own;
     struct pace pace = choose_pace(self, input->place.count, memory->halvings);

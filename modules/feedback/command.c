@@ -8,7 +8,7 @@ struct config {
     ss_time period; /* 0: no blending */
 };
 
-/* Each executor blends for itself: the reading is free, and the same for all. */
+/* Each executor blends for itself: the reading costs nothing and is the same for all. */
 struct memory {
     ss_time time; /* of the last number */
     double load;

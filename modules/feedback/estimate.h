@@ -3,13 +3,13 @@
 #define SHOWSTOPPER_MODULES_FEEDBACK_ESTIMATE_H
 
 /*
- * The load estimate that all executors share, for modules that measure it as the growth of one
- * counter. The first executor that comes when a sample is due takes it, and blends it into what was
- * published:
+ * The load estimate that all executors share, for modules that measure the load as the growth of
+ * one counter. When a sample is due, the first executor to come takes it and blends it into the
+ * published estimate:
  *
  *   L = (1 - w) L_prev + w * sample    w = 1 - period / (period + elapsed)
  *
- * so that a sample as long as the period weighs as much as all that was before.
+ * so that a sample as long as the period has the weight of all earlier ones.
  */
 
 #include <math.h>
@@ -17,27 +17,27 @@
 #include <showstopper/feedback.h>
 #include <showstopper/shared.h>
 
-/* The option of all these modules, for a struct config with this field. */
+/* The option that these modules share, for a struct config with a field `period`. */
 #define ESTIMATE_OPTION_PERIOD                                                                     \
     SS_OPTION("period", TIME, period, .initial = "333m", .min = "1m",                              \
         .help =                                                                                    \
             "the memory of the estimate: a sample of this length weighs as much as all before it")
 
-/* What a module has made of one reading. */
+/* One reading as the module interprets it. */
 struct estimate_reading {
     const struct ss_counters *counters;
-    uint64_t count;  /* CPU time in nanoseconds, never falling */
-    bool idle;       /* `count` is the time not worked, otherwise the time worked */
-    bool bounded;    /* no more than `capacity` CPUs can add to `count` at a time */
-    ss_time spacing; /* how long after the last sample the next one is due */
+    uint64_t count;  /* CPU time in nanoseconds; never falls */
+    bool idle;       /* `count` is idle time, otherwise busy time */
+    bool bounded;    /* `count` can grow by at most `capacity` CPUs at a time */
+    ss_time spacing; /* time from the last sample to the next */
 };
 
 /*
- * The last sample and what it was blended into. The load may lie a little outside [0, 1]: the
- * counters move in steps, and cutting off each sample would bias loads near 0 and near 1.
+ * The last sample, and the load that it was blended into. The load may be slightly outside [0, 1]:
+ * the counters move in steps, and limiting each sample would bias loads near 0 and near 1.
  */
 struct estimate {
-    ss_time time; /* of the sample; 0 with `taken` unset */
+    ss_time time; /* of the sample; 0 if `taken` is false */
     uint64_t set;
     double capacity;
     double cpus;
@@ -47,22 +47,22 @@ struct estimate {
     uint64_t count;
     double used; /* CPU time since some point in the past, in nanoseconds */
     double load;
-    bool known; /* `load` means something */
-    bool ran;   /* the time worked was counted, not the time idle */
-    bool taken; /* the rest means something */
+    bool known; /* `load` is valid */
+    bool ran;   /* busy time was counted, not idle time */
+    bool taken; /* the other fields are valid */
 };
 
 #define ESTIMATE_WORDS 12
 
 _Static_assert(ESTIMATE_WORDS <= SS_NOTICE_WORDS, "the estimate must fit in a notice");
 
-/* Shared by all, in the run's memory. */
+/* The memory that all executors share. */
 struct estimate_run {
     struct ss_notice notice;
     ss_claim claim;
 };
 
-/* An executor that is still sampling after so long is dead, or too late to be waited for. */
+/* An executor that samples for longer than this is dead, or too late to wait for. */
 #define ESTIMATE_CLAIM_EXPIRES (10 * SS_MILLISECOND)
 
 static inline void estimate_publish(struct ss_notice *notice, const struct estimate *estimate) {
@@ -84,8 +84,8 @@ static inline void estimate_publish(struct ss_notice *notice, const struct estim
 }
 
 /*
- * What was published last. An executor's own memory keeps a copy, which stands in when writers
- * overtake the reader, or when one that stalled in the middle has spoilt the latest notice.
+ * Returns the latest published estimate. An executor's own memory has a copy, for when writers
+ * overtake the reader, or a writer that stalled in the middle has spoilt the latest notice.
  */
 static inline const struct estimate *estimate_look(const struct ss_self *self) {
     struct estimate_run *run = self->run;
@@ -116,22 +116,22 @@ static inline bool estimate_is_current(
     return estimate->taken && estimate->time >= moment->since;
 }
 
-/* Counters are brought up to date at ticks, so samples that are closer say little more. */
+/* Counters are updated at ticks, so samples that are closer say little more. */
 #define ESTIMATE_TICK (4 * SS_MILLISECOND)
 
-/* How far apart samples are that are `spacing` apart with the default window. */
+/* Scales the spacing for the default window to the run's window. */
 static inline ss_time estimate_scale(const struct ss_self *self, ss_time spacing) {
     ss_time scaled = ss_time_from_double((double)spacing * ss_self_window_scale(self));
     ss_time least = spacing < ESTIMATE_TICK ? spacing : ESTIMATE_TICK;
     return scaled > least ? scaled : least;
 }
 
-/* The published distance of samples. */
+/* Returns the published spacing of samples. */
 static inline ss_time estimate_spacing(const struct ss_self *self) {
     return estimate_scale(self, 160 * SS_MILLISECOND / self->cpus);
 }
 
-/* Whether a sample is due, and this executor the one to take it. */
+/* Returns whether a sample is due and this executor has to take it. */
 static inline bool estimate_wants_sample_after(
     const struct ss_self *self, const struct ss_moment *moment, ss_time spacing) {
     struct estimate_run *run = self->run;
@@ -147,9 +147,9 @@ static inline bool estimate_wants_sample(
 }
 
 /*
- * The load from one reading to the next. False when the two cannot be compared: CPUs came or went,
- * or a counter moved as no counter can. The kernel counts in ticks of up to 10 ms, of which one
- * may be credited late at either end.
+ * Computes the load from one reading to the next. Returns false if the two cannot be compared: CPUs
+ * came or went, or the counter fell or grew too fast. The kernel counts in ticks of up to 10 ms, of
+ * which one may be credited late at either end.
  */
 static inline bool estimate_compare(
     const struct estimate *last, const struct estimate_reading *reading, double *load) {
@@ -173,7 +173,7 @@ static inline double estimate_blend(
     return (1 - weight) * last->load + weight * load;
 }
 
-/* The estimate after a reading that is later than `last`. */
+/* Returns the estimate after a reading that is later than `last`. */
 static inline struct estimate estimate_advance(const struct estimate *last,
     const struct ss_moment *moment, const struct estimate_reading *reading, ss_time period) {
     const struct ss_counters *counters = reading->counters;
@@ -206,8 +206,8 @@ static inline struct estimate estimate_advance(const struct estimate *last,
 }
 
 /*
- * Whether another executor has sampled meanwhile, so that this reading is older than what is known
- * already, or so little newer that a single tick between the two would swamp it.
+ * Returns whether another executor has sampled meanwhile, so that this reading is older than the
+ * estimate, or so little newer that a single tick between the two would dominate it.
  */
 static inline bool estimate_is_overtaken(const struct estimate *last,
     const struct ss_moment *moment, const struct estimate_reading *reading) {
@@ -216,7 +216,7 @@ static inline bool estimate_is_overtaken(const struct estimate *last,
     return reading->counters->time <= last->time || estimate_is_current(last, moment);
 }
 
-/* Takes the reading that was wanted. */
+/* Processes the reading that was requested. */
 static inline void estimate_sample(const struct ss_self *self, const struct ss_moment *moment,
     const struct estimate_reading *reading, ss_time period) {
     struct estimate_run *run = self->run;

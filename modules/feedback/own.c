@@ -12,7 +12,7 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
-/* Executors read when they wake up anyway; what this module gets is the sum of what they read. */
+/* Executors read when they wake up anyway; this module gets the sum of these readings. */
 #define SPACING (12 * SS_MILLISECOND)
 
 static void request_source(const struct ss_self *self, struct ss_source_request *request) {
@@ -24,7 +24,7 @@ static bool wants_sample(const struct ss_self *self, const struct ss_moment *mom
     return estimate_wants_sample_after(self, moment, SPACING);
 }
 
-/* Not bounded: a child's time may become known when it ends. */
+/* Not bounded: the time of a child may become known only when it ends. */
 static void take_sample(const struct ss_self *self, const struct ss_moment *moment,
     const struct ss_counters *counters) {
     const struct config *config = self->config;

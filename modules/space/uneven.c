@@ -13,7 +13,9 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
-/* The order in which instances are given work: 0 is first. */
+/*
+ * Returns the position of an instance in the order in which instances are given work: 0 is first.
+ */
 static uint32_t find_turn(const struct config *config, const struct ss_place *place) {
     if (config->rotate == 0)
         return place->rank;
@@ -22,8 +24,8 @@ static uint32_t find_turn(const struct config *config, const struct ss_place *pl
 }
 
 /*
- * An instance that should run always must get 1, not a hair less, or it would be stopped for
- * nothing; so what is whole but for rounding is made whole.
+ * Rounds a number that is almost whole: an instance that should always run must get exactly 1, or
+ * it would be stopped for nothing.
  */
 static double make_whole(double instances) {
     double whole = round(instances);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Replays a trace that stands in a file. Within this file `position` is a point of the scaled trace
- * and `time` is what the caller counts: the offset lies between them, and every loop that was made.
+ * Replays a trace from a file. In this file, `position` is a point of the scaled trace and `time`
+ * is the caller's: they differ by the offset and by the completed loops.
  */
 
 #include <math.h>
@@ -15,22 +15,22 @@ enum { LOOP_NO, LOOP_YES };
 
 struct config {
     const char *path;
-    double scale; /* times are multiplied by it */
+    double scale; /* factor for times */
     int loop;
     ss_time offset; /* in the file's own time */
 };
 
 struct trace {
-    struct ss_trace_records records; /* times are scaled; one at least */
+    struct ss_trace_records records; /* times are scaled; at least one record */
     ss_time offset;                  /* scaled */
     ss_time end;                     /* time of the last record */
-    ss_time loop_from;               /* where it starts again: behind a leading `free` section */
-    ss_time loop_length;             /* 0: it does not */
+    ss_time loop_from;               /* where it starts again: after a leading `free` section */
+    ss_time loop_length;             /* 0: it does not loop */
 };
 
-/* This executor's own memory. */
+/* The memory of an executor. */
 struct cursor {
-    size_t index; /* of the record that the last look-up found */
+    size_t index; /* of the record that was found last */
 };
 
 static const struct ss_option options[] = {
@@ -120,9 +120,9 @@ static ss_time position_of(const struct trace *trace, ss_time time) {
 }
 
 /*
- * How many records lie at `position` or before it, beginning at a guess: strides that double from
- * there find the range to search, so that the next record costs the same in a trace of any length,
- * and a jump O(log n).
+ * Returns the number of records at or before `position`. The search begins at a guess with strides
+ * that double, so that the next record costs the same in a trace of any length, and a jump O(log
+ * n).
  */
 static size_t count_from(const struct ss_trace_records *records, size_t guess, ss_time position) {
     if (guess >= records->count || records->items[guess].time > position)
@@ -136,8 +136,7 @@ static size_t count_from(const struct ss_trace_records *records, size_t guess, s
     return ss_trace_count_until(records, low, high, position);
 }
 
-/* How long it is from `position`, at which record `index` is in force and free, to the next load.
- */
+/* Returns the time from `position`, where the free record `index` is in force, to the next load. */
 static ss_time free_length(const struct trace *trace, size_t index, ss_time position) {
     const struct ss_trace_records *records = &trace->records;
     while (index < records->count && records->items[index].free)

@@ -24,7 +24,7 @@ static const struct ss_option options[] = {
 static void get_target(const struct ss_self *self, ss_time time, struct ss_target *target) {
     const double two_pi = 6.283185307179586;
     const struct config *config = self->config;
-    /* The remainder is taken of whole nanoseconds: exact however long the run. */
+    /* The remainder is computed in whole nanoseconds, so it is exact for any length of run. */
     double turns = (double)(time % config->period) / (double)config->period + config->phase;
     double load = config->mean + config->amplitude * sin(two_pi * turns);
     *target = (struct ss_target){.load = fmin(fmax(load, 0), 1)};
