@@ -23,7 +23,10 @@ static int fail(const struct ss_error *error) {
     return error->status;
 }
 
-/* What is asked for without a run: done, the exit status is in `status`. */
+/*
+ * Answers a command line that asks for no run, such as --help. Returns whether it did; the exit
+ * status is in `status`.
+ */
 static bool answer(const struct ss_cli *cli, int *status, struct ss_error *error) {
     int result = 0;
     if (cli->help)
@@ -86,7 +89,7 @@ static int start(struct ss_cli *cli, struct ss_error *error) {
     int status;
     if (answer(cli, &status, error))
         return status;
-    static struct ss_plan plan; /* large */
+    static struct ss_plan plan; /* static: too large for the stack */
     ss_option_store_print_warnings(stderr, "showstopper", &cli->store);
     bool made = ss_plan_make(&plan, cli, error) == 0 &&
                 (!plan.record || ss_record_folder_check(plan.record, plan.force, error) == 0);

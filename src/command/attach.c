@@ -20,7 +20,7 @@
 /* How many processes of one name an error lists. */
 #define LISTED 8
 
-/* Whether `pid` is `ancestor` or one of its descendants. */
+/* Returns whether `pid` is `ancestor` or one of its descendants. */
 static bool is_below(pid_t pid, pid_t ancestor) {
     struct ss_process process;
     for (int depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
@@ -41,7 +41,7 @@ static bool share_a_tree(pid_t left, pid_t right) {
 
 struct clash {
     pid_t pid;
-    pid_t master; /* of the run that has this process already; 0: none has */
+    pid_t master; /* of the run that already controls this process; 0: none */
 };
 
 static bool has_instance(const struct ss_board *board, pid_t pid) {
@@ -77,13 +77,11 @@ static int refuse_other_runs(pid_t pid, struct ss_error *error) {
     return 0;
 }
 
-/* ---- its tree ---- */
-
-/* A process in line with the one to be attached that forbids it; 0: none. */
+/* An ancestor or descendant of the process that rules out attaching it; 0: none. */
 struct tree {
     int depth;
     pid_t claimed; /* by another showstopper, which has not written to its board yet */
-    pid_t stopped; /* below it */
+    pid_t stopped; /* a stopped process of its tree */
 };
 
 static void inspect(void *context, pid_t pid) {
@@ -255,7 +253,7 @@ static void see(void *context, pid_t pid) {
     found[search->count++] = pid;
 }
 
-/* A process below another one of that name comes with it. */
+/* A process below another one of that name belongs to the other's tree. */
 static void drop_descendants(struct search *search) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < search->count; i++) {
@@ -281,7 +279,7 @@ static int refuse_ambiguous(const struct search *search, struct ss_error *error)
 
 static int add_named(struct ss_attachments *attachments, const char *name, struct ss_error *error) {
     struct search search = {.name = name};
-    /* Another program may have the same first letters. */
+    /* The kernel truncates names: another program may have the same first letters. */
     if (strlen(name) >= SS_PROCESS_NAME)
         return ss_error_fail(error,
             "'%s' is longer than any name that `ps` shows, cut to %d letters: look there, or give "

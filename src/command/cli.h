@@ -11,7 +11,7 @@
 #include "options/option.h"
 #include "screen/progress.h"
 
-/* The command line, parsed; options are not checked against one another yet. */
+/* The parsed command line. Options have not been checked against one another yet. */
 struct ss_cli {
     uint64_t instances; /* 0: not given */
     const char *modules[SS_KINDS];

@@ -17,7 +17,7 @@
 #define FIRST_LINE  256
 #define SCRIPTS_MAX 5
 
-/* Bytes of a workload file: enough for one line per instance. */
+/* Size limit of a workload file, in bytes: enough for one line per instance. */
 #define WORKLOADS_MAX (16 << 20)
 
 static void free_words(char **words) {
@@ -109,7 +109,7 @@ static int read_line(struct ss_commands *commands, const char *line, struct ss_e
     return status;
 }
 
-/* Reads one byte more than is allowed, which shows that the file is too long. */
+/* Reads one byte more than the limit, which shows that the file is too long. */
 static char *read_bounded(FILE *file, size_t *length) {
     char *text = malloc(WORKLOADS_MAX + 2);
     if (text) {
@@ -170,7 +170,7 @@ void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_
     snprintf(buffer, size, "%0*u", width, index);
 }
 
-/* The word with the placeholder replaced, newly allocated. */
+/* Returns a copy of the word with the placeholder replaced. */
 static char *fill_in(const char *word, const char *placeholder, const char *number) {
     size_t mark = strlen(placeholder);
     char *result = NULL;

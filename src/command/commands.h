@@ -14,8 +14,7 @@ struct ss_command_line {
 };
 
 /*
- * The commands of all instances, each a list of words that ends with NULL.
- * Zero-initialized: none.
+ * The commands of all instances, each a list of words that ends with NULL. Zero-initialized: empty.
  */
 struct ss_commands {
     char ***items;
@@ -43,7 +42,8 @@ SS_MUST_USE int ss_commands_number(
 
 /*
  * Finds a word that looks like a percentage but contains the placeholder, such as 60%, which is
- * most likely a mistake. Call this before ss_commands_number(). NULL: none.
+ * most likely a mistake. Call this before ss_commands_number(). Returns NULL if there is no such
+ * word.
  */
 const char *ss_commands_find_percentage(
     const struct ss_commands *commands, const char *placeholder);
@@ -51,7 +51,7 @@ const char *ss_commands_find_percentage(
 /* Checks that each command can be found and executed; fails with status 127 or 126. */
 SS_MUST_USE int ss_commands_check(const struct ss_commands *commands, struct ss_error *error);
 
-/* The number of instance `index` as the placeholder shows it. */
+/* Prints the number of instance `index` as the placeholder shows it. */
 SS_WRITES(1, 2)
 void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_t count);
 

@@ -11,7 +11,7 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-/* The most bytes that are kept from a pipe. */
+/* Size limit of the copy of a pipe's content. */
 #define SPOOL_MAX ((off_t)1 << 30)
 
 #define CHUNK 65536

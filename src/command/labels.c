@@ -6,7 +6,7 @@
 
 #include "base/words.h"
 
-/* The letters of a name: those that need no quotes in any format that a record is read in. */
+/* Letters allowed in a name. None of them needs quotes in any format of a record. */
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 static int check_name(const char *text, size_t length, struct ss_error *error) {

@@ -12,7 +12,7 @@
 #define SS_LABEL_NAME_MAX  64   /* letters of a name */
 #define SS_LABEL_VALUE_MAX 1024 /* bytes of a value */
 
-/* What the caller says of a run; kept in its record. */
+/* A note of the user's about a run, kept in its record. */
 struct ss_label {
     const char *name;
     const char *value;

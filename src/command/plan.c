@@ -44,7 +44,10 @@ static int read_workloads(struct ss_plan *plan, struct ss_commands *commands,
     return ss_commands_read(commands, *path, error);
 }
 
-/* For example if the command is showstopper itself: -l 60% would become -l 600. */
+/*
+ * Warns of a placeholder that was meant as a percentage: if the command is showstopper itself, -l
+ * 60% would become -l 600.
+ */
 static void warn_of_percentage(
     struct ss_plan *plan, const struct ss_commands *commands, const char *placeholder) {
     const char *word = ss_commands_find_percentage(commands, placeholder);
@@ -67,7 +70,7 @@ static void take_commands(struct ss_plan *plan, const struct ss_commands *comman
     plan->line_count = commands->line_count;
 }
 
-/* An attached process counts as a command that says which it is. */
+/* Gives an attached process a command that says which process it is. */
 static int resolve_attached(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_commands commands = {0};
@@ -131,7 +134,10 @@ static int number_instances(struct ss_plan *plan, struct ss_error *error) {
     return plan->numbers ? 0 : ss_error_memory(error);
 }
 
-/* The first word of the command that would have given a target before it; NULL if absent. */
+/*
+ * Returns the first word of the command that would have set a target if it came earlier; NULL if
+ * there is none.
+ */
 static const char *find_late_target(const struct ss_cli *cli) {
     static const char *const options[] = {"-l", "--load", "-t", "--trace"};
     for (char **word = cli->command; *word; word++) {
@@ -209,7 +215,7 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
     return 0;
 }
 
-/* The feedback says what a load of 100 % is, which the target may depend on. */
+/* Loads the feedback first: it defines a load of 100 %, on which the target may depend. */
 static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     plan->set.instances = plan->instances;
     plan->set.cpus = plan->cpu_count;
@@ -311,7 +317,7 @@ static size_t count_option_words(const struct ss_cli *cli) {
     return count - 1 - dashes;
 }
 
-/* "all", "none", or how much of the end is kept. */
+/* Parses "all", "none", or how much of the end is kept. */
 static int take_decisions(struct ss_plan *plan, const char *text, struct ss_error *error) {
     plan->no_decisions = strcmp(text, "none") == 0;
     plan->decisions_last = 0;
@@ -360,7 +366,7 @@ static int check_limits(const struct ss_plan *plan, struct ss_error *error) {
     return 0;
 }
 
-/* What has no meaning for processes that we have not started. */
+/* Refuses options that have no meaning for processes that we have not started. */
 static int check_attach(const struct ss_cli *cli, struct ss_error *error) {
     const struct {
         const char *name;

@@ -20,9 +20,9 @@
 struct ss_plan {
     struct ss_module_set set;
     char found[SS_KINDS][512]; /* what a module has found for its options in this run and why, and
-                                  for the feedback what is measured; "": nothing */
+                                  for the feedback what is measured; "" if nothing */
     uint32_t instances;
-    struct ss_attachments attached; /* the process of each instance; none: commands are started */
+    struct ss_attachments attached; /* processes of the instances; empty if commands are started */
     char ***commands;               /* of each instance, ending with NULL, placeholders replaced */
     struct ss_command_line *lines;  /* the commands as they were given */
     uint32_t line_count;
@@ -31,7 +31,7 @@ struct ss_plan {
     const char *const *words; /* the command as it was given, or "-w" and its file */
     const char *workloads[3]; /* or "--attach" and its pids */
 
-    struct ss_cpus cpus; /* measured */
+    struct ss_cpus cpus; /* the CPUs that are measured */
     uint32_t cpu_count;
     bool pinned; /* instances are bound to `cpus` */
 
@@ -61,7 +61,7 @@ struct ss_plan {
     const struct ss_clock *clock; /* of its times; NULL: the machine's. Any other is simulated */
     bool force;                   /* replace an existing record */
     bool no_decisions;            /* decisions are not recorded */
-    ss_time decisions_last;       /* only those of the last time are, at least; 0: all */
+    ss_time decisions_last; /* keep only those of the last so many nanoseconds, at least; 0: all */
     struct ss_labels labels;
     bool counters;           /* with `record`: events of the instances are counted */
     struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */
@@ -85,25 +85,27 @@ void ss_plan_free(struct ss_plan *plan);
 /* The output of --dry-run. */
 void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 
-/* The clocks that the record's times come from. */
+/* Reads the clock from which the record's times come. */
 ss_time ss_plan_now(const struct ss_plan *plan);
 int64_t ss_plan_wallclock(const struct ss_plan *plan);
 
-/* What a load of 100 % is and how it is measured, in one line. */
+/* Describes in one line what a load of 100 % is and how it is measured. */
 SS_WRITES(1, 2) void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan);
 
-/* Whether the load comes from counters of the system, which `reader` reads. */
+/* Returns whether the load comes from counters of the system, which `reader` reads. */
 bool ss_plan_reads_counters(const struct ss_plan *plan);
 
-/* Where the standard output of instances goes without --output: with --json - the summary alone is
- * on ours, so that it can be read. */
+/*
+ * Returns the descriptor for the standard output of instances without --output. With --json - it is
+ * standard error, so that the summary alone is on standard output.
+ */
 SS_NONNULL() int ss_plan_output(const struct ss_plan *plan);
 
-/* Whether the instances' standard output, or standard error, passes through the master. */
+/* Returns whether the standard output or standard error of instances passes through the master. */
 bool ss_plan_pipes_output(const struct ss_plan *plan);
 bool ss_plan_pipes_errors(const struct ss_plan *plan);
 
-/* "name=value,..." of one module, with everything resolved. */
+/* Prints "name=value,..." for one module, with everything resolved. */
 void ss_plan_print_options(
     char *buffer, size_t size, const struct ss_plan *plan, enum ss_kind kind);
 

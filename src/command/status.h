@@ -16,7 +16,7 @@ struct ss_board;
 SS_MUST_USE SS_NONNULL() int ss_status_show(
     FILE *stream, const struct ss_cli *cli, struct ss_error *error);
 
-/* The line itself, at `now` of the monotonic clock and `wallclock`. */
+/* Prints the line itself, at `now` of the monotonic clock and `wallclock`. */
 SS_NONNULL()
 void ss_status_print(FILE *stream, const struct ss_board *board, ss_time now, int64_t wallclock);
 

@@ -38,7 +38,7 @@ static void fill(struct ss_board *board, uint32_t instances, size_t size) {
     atomic_store(&board->ready, 1);
 }
 
-/* After the modules' memory. */
+/* The rings follow the modules' memory. */
 static size_t rings_offset(uint32_t instances, size_t extra) {
     return (modules_offset(instances) + extra + 63) / 64 * 64;
 }
@@ -70,7 +70,10 @@ struct ss_board *ss_board_create(
                               "mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
         return NULL;
     }
-    /* Allocated now, because memory that runs out later would kill the process that touches it. */
+    /*
+     * Memory is allocated now, because the kernel kills a process that touches it when none is
+     * left.
+     */
     int status = posix_fallocate(*descriptor, 0, (off_t)size);
     void *memory = MAP_FAILED;
     if (status == 0) {

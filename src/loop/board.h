@@ -32,18 +32,18 @@
 #define SS_BOARD_ANCESTORS 64
 
 enum ss_phase {
-    SS_PHASE_STARTING, /* instances are being started, and held until all are there */
+    SS_PHASE_STARTING, /* instances are being started, and are held until all exist */
     SS_PHASE_RUNNING,  /* warm-up until `control_start`, then under control */
-    SS_PHASE_PAUSED,   /* everything is stopped, the trace's clock too */
+    SS_PHASE_PAUSED,   /* everything is stopped, including the trace's clock */
     SS_PHASE_ENDING,   /* executors end their instances and themselves */
 };
 
 enum ss_life {
-    SS_LIFE_NONE,        /* no executor has been here yet */
+    SS_LIFE_NONE,        /* the executor has not started yet */
     SS_LIFE_ALIVE,       /* the instance runs under its executor */
-    SS_LIFE_ENDED,       /* it ended, nothing of it is left, its executor goes */
-    SS_LIFE_EXEC_FAILED, /* it could not be executed: see `exec_error` */
-    SS_LIFE_CLEARED,     /* its executor died; the guardian ended what was left */
+    SS_LIFE_ENDED,       /* ended, with all its processes; the executor exits */
+    SS_LIFE_EXEC_FAILED, /* could not be executed: see `exec_error` */
+    SS_LIFE_CLEARED,     /* the executor died; the rescuer ended what it left */
 };
 
 /* The latest iterations under --repeat, for the master to collect. */
@@ -54,129 +54,128 @@ struct ss_iteration_slot {
     _Atomic uint64_t end;
 };
 
-/* One executor's part. Written by that executor unless other writers are named. */
+/* The part of one executor. Written by that executor unless other writers are named. */
 struct ss_row {
-    _Alignas(64) _Atomic uint32_t wake; /* any process: the word the executor sleeps on */
+    _Alignas(64) _Atomic uint32_t wake; /* any process: the futex on which the executor sleeps */
     _Atomic uint32_t life;              /* enum ss_life; rescuer, too */
     _Atomic int32_t executor;           /* master: its pid; rescuer: -1 after its death */
     _Atomic uint64_t executor_started;  /* see ss_platform_process_started() */
-    _Atomic int32_t leader;             /* pid of the instance and of its group; 0: none. Of an
-                                           attached instance: its first process; master, too */
-    _Atomic uint64_t leader_started;    /* likewise */
-    _Atomic uint32_t stopped;           /* for Ctrl-Z; set before stopping, cleared after
-                                           continuing; rescuer, too: clears it */
-    _Atomic int32_t status;             /* how the instance ended, as from waitpid() */
-    _Atomic int32_t exec_error;         /* errno */
-    _Atomic uint32_t ended_by_us;       /* the end in `status` was asked for */
-    _Atomic uint64_t ended_at;          /* monotonic; when the leader last ended by itself */
-    _Atomic uint64_t cpu_time;          /* of the executor itself, when it left; nanoseconds */
-    _Atomic uint64_t iterations;        /* ends with status 0 under --repeat */
+    _Atomic int32_t leader; /* pid and process group of the instance; 0: none. If attached, its
+                               first process; master, too */
+    _Atomic uint64_t leader_started; /* see ss_platform_process_started(); master, too */
+    _Atomic uint32_t stopped; /* for Ctrl-Z: set before stopping, cleared after continuing; rescuer,
+                                 too: clears it */
+    _Atomic int32_t status;   /* how the instance ended, as from waitpid() */
+    _Atomic int32_t exec_error;   /* errno */
+    _Atomic uint32_t ended_by_us; /* we caused the end that `status` describes */
+    _Atomic uint64_t ended_at;    /* monotonic: when the leader last ended by itself */
+    _Atomic uint64_t cpu_time;    /* of the executor itself, set when it exits; nanoseconds */
+    _Atomic uint64_t iterations;  /* number that ended with status 0 under --repeat */
     struct ss_iteration_slot recent_iterations[SS_ROW_ITERATIONS];
-    _Atomic uint64_t output;      /* the controller's own output, a double */
-    _Atomic uint64_t published;   /* how often it has been published */
-    _Atomic uint64_t global_duty; /* doubles */
+    _Atomic uint64_t output;      /* of this executor's controller, a double */
+    _Atomic uint64_t published;   /* number of outputs published */
+    _Atomic uint64_t global_duty; /* a double, as is `local_duty` */
     _Atomic uint64_t local_duty;
-    _Atomic uint32_t permitted;         /* it may run, see permits.h; rescuer, too */
+    _Atomic uint32_t permitted; /* whether the instance may run, see permits.h; rescuer, too */
     struct ss_notice instance_cpu_time; /* with SS_SOURCE_OWN, see tree/cpu_time.h */
     _Atomic uint64_t switches;          /* stops and continues sent */
-    _Atomic uint32_t branches; /* guardian: changes whenever a branch of it comes or goes */
+    _Atomic uint32_t branches; /* guardian: changes whenever the instance gains or loses a branch */
     _Atomic uint32_t beat;     /* changes with every turn of the executor's loop */
-    _Atomic uint32_t leaving;  /* guardian: processes of it may be leaving its group, so the
-                                  guardian is to be notified of stops */
+    _Atomic uint32_t leaving;  /* guardian: processes may be leaving the instance's group, so notify
+                                  the guardian of stops */
     _Atomic uint32_t frozen;   /* guardian and executor: processes put into its freezer so far */
-    _Atomic uint32_t left;     /* processes of an attached instance that did not end although they
-                                  were killed */
+    _Atomic uint32_t left;     /* processes of an attached instance that survived SIGKILL */
     _Atomic uint32_t failure;  /* enum ss_failure; guardian: SS_FAILURE_STUCK */
-    _Atomic uint64_t counts[SS_PERF_EVENTS]; /* of its instances so far, doubles; --counters */
-    _Atomic uint32_t counts_unknown; /* a bit for each event that it could not tell last time */
-    _Atomic uint32_t uncounted;      /* threads that it could not count */
+    _Atomic uint64_t counts[SS_PERF_EVENTS]; /* its events so far, doubles; --counters */
+    _Atomic uint32_t counts_unknown; /* a bit for each event that it could not read last time */
+    _Atomic uint32_t uncounted;      /* threads whose events it could not count */
     struct ss_histogram lateness;
 };
 
-/* Why an executor cannot go on. */
+/* Why an executor had to give up control. */
 enum ss_failure {
     SS_FAILURE_NONE,
     SS_FAILURE_COUNTERS, /* the load can no longer be read */
     SS_FAILURE_NOT_A_NUMBER,
     SS_FAILURE_FORK,
-    SS_FAILURE_STUCK, /* its executor ran on and on without a pause */
+    SS_FAILURE_STUCK, /* guardian: the executor's loop did not return */
 };
 
 /*
- * A part of an instance's tree that the instance's own group does not cover: a group of its own, or
- * a single process. Written by the guardian.
+ * A part of an instance's tree that is outside the instance's own group: a group of its own, or a
+ * single process. Written by the guardian.
  */
 struct ss_branch {
     _Atomic uint32_t owner;  /* row index + 1, stored last; 0: the slot is free */
     _Atomic uint32_t serial; /* changes with every use of the slot */
     _Atomic int32_t pid;     /* of the process or of the group leader */
-    _Atomic uint32_t group;  /* all of the group is meant */
+    _Atomic uint32_t group;  /* the branch is the whole group of `pid` */
     _Atomic uint64_t started;
-    _Atomic uint32_t missed; /* its executor: the serial that it came too late to take hold of */
+    _Atomic uint32_t missed; /* executor: the serial of the branch that had ended before the
+                                executor could hold it */
 };
 
 #define SS_BOARD_BRANCHES 4096
 
-/* What has no writer named here is set once, before the first fork. */
+/* Fields without a named writer are set once, before the first fork. */
 struct ss_board {
     uint64_t magic;
     uint32_t version;
     uint32_t instances;
-    uint64_t size;            /* bytes of the whole segment */
-    int32_t master;           /* pid; with --isolate that of the process outside */
-    uint32_t keep;            /* --keep, and --attach without --end: instances outlive the run */
-    uint32_t attached;        /* --attach: instances ran before. They lead no group of ours, and all
-                                 of their processes are branches */
-    uint32_t alone;           /* all children of the master belong to the run */
-    double load_cpus;         /* CPUs that make a load of 1; 0: unknown */
-    _Atomic uint32_t ready;   /* set last: nothing is valid before */
-    _Atomic uint32_t phase;   /* master */
-    _Atomic uint32_t begun;   /* master: all is set up, instances are started from here on */
-    _Atomic uint32_t over;    /* master, rescuer: nothing is left to do */
-    _Atomic uint32_t losses;  /* executors, rescuer: how often something may have been left that
-                                 only a sweep finds */
-    _Atomic uint32_t swept;   /* rescuer: how many of `losses` a sweep has dealt with */
-    _Atomic uint32_t left;    /* rescuer: processes that did not end although they were killed; not
-                                 those of attached instances, see the rows */
-    _Atomic int32_t guardian; /* master */
+    uint64_t size;     /* bytes of the whole segment */
+    int32_t master;    /* pid; with --isolate, of the process outside */
+    uint32_t keep;     /* --keep, or --attach without --end: instances outlive the run */
+    uint32_t attached; /* --attach: the instances ran before. They lead no group of ours, and all of
+                          their processes are branches */
+    uint32_t alone;    /* all children of the master belong to the run */
+    double load_cpus;  /* number of CPUs that a load of 1 is; 0: unknown */
+    _Atomic uint32_t ready;  /* set last: nothing is valid before */
+    _Atomic uint32_t phase;  /* master */
+    _Atomic uint32_t begun;  /* master: setup is complete, instances are being started */
+    _Atomic uint32_t over;   /* master, rescuer: nothing is left to do */
+    _Atomic uint32_t losses; /* executors, rescuer: how often they may have left something that only
+                                a sweep finds */
+    _Atomic uint32_t swept;  /* rescuer: how many of `losses` a sweep has followed */
+    _Atomic uint32_t left;   /* rescuer: processes that survived SIGKILL, except those of attached
+                                instances (in their rows) */
+    _Atomic int32_t guardian;                      /* master */
     _Atomic uint64_t guardian_started;             /* guardian; see ss_platform_process_started() */
     _Atomic int32_t sensor;                        /* master */
-    _Atomic int32_t ancestors[SS_BOARD_ANCESTORS]; /* master: its own; 0 ends */
+    _Atomic int32_t ancestors[SS_BOARD_ANCESTORS]; /* master: its ancestors' pids, ended by 0 */
     char mark[48];                     /* identifies the run in the environment of its instances */
     _Atomic int32_t end_signal;        /* master: the termination signal */
     _Atomic uint64_t end_grace;        /* master: when the grace period ends */
     _Atomic uint64_t control_start;    /* master: SS_TIME_NEVER until it is known */
     _Atomic uint64_t control_since;    /* master: end of the last pause */
     _Atomic uint64_t paused;           /* master: time that pauses have taken from the trace */
-    _Atomic uint64_t setpoint;         /* --set: a target in force, a double; NaN: the trace's */
-    _Atomic uint64_t setpoint_changes; /* --set: how often it was used */
+    _Atomic uint64_t setpoint;         /* --set: the target in force, a double; NaN: the trace's */
+    _Atomic uint64_t setpoint_changes; /* --set: number of uses */
     struct ss_notice sample;           /* master: a struct ss_board_sample, for --status */
-    _Atomic uint64_t excess[SS_KINDS]; /* executors: what a module of the kind first gave beyond
-                                          [0, 1], a double; 0: none did */
+    _Atomic uint64_t excess[SS_KINDS]; /* executors: the first value beyond [0, 1] of a module of
+                                          the kind, a double; 0: none */
     _Atomic uint64_t sensor_value;     /* master: the latest number of a sensor, a double */
-    _Atomic uint32_t alive;            /* executors, rescuer: instances under control now */
-    _Atomic uint32_t membership;       /* executors, rescuer: changes with `alive` */
-    struct ss_permits permits;         /* executors, rescuer: what all instances are allowed */
-    _Atomic uint32_t publications;     /* executors: of controller outputs */
-    _Atomic uint32_t recent[SS_BOARD_RECENT]; /* executors: which made them, the last ones */
-    _Atomic uint32_t branches;                /* guardian: changes whenever one of any row does */
-    _Atomic uint32_t branches_used;           /* guardian: slots from here on were never used */
-    _Atomic uint32_t beyond;        /* guardian: processes found that may not be signaled */
-    _Atomic uint32_t strays;        /* guardian: processes that may have come from attached
-                                       instances but cannot be shown to */
-    _Atomic uint32_t beat;          /* master: changes with every turn of its loop */
-    _Atomic uint32_t view;          /* master: rows that the live view occupies */
-    _Atomic uint32_t counts_wanted; /* master: changes when executors are to tell their counts */
+    _Atomic uint32_t alive;            /* executors, rescuer: number of instances under control */
+    _Atomic uint32_t membership;       /* executors, rescuer: changes whenever `alive` does */
+    struct ss_permits permits;         /* executors, rescuer: run time permitted to all instances */
+    _Atomic uint32_t publications;     /* executors: number of controller outputs published */
+    _Atomic uint32_t recent[SS_BOARD_RECENT]; /* executors: indexes of the latest publishers */
+    _Atomic uint32_t branches;      /* guardian: changes whenever the branches of any row do */
+    _Atomic uint32_t branches_used; /* guardian: slots from here on have never been used */
+    _Atomic uint32_t beyond;        /* guardian: processes found that we may not signal */
+    _Atomic uint32_t strays; /* guardian: may descend from attached instances, without proof */
+    _Atomic uint32_t beat;   /* master: changes with every turn of its loop */
+    _Atomic uint32_t view;   /* master: number of rows that the live view occupies */
+    _Atomic uint32_t counts_wanted; /* master: changes to request the counts of all executors */
     uint64_t branches_offset;
     uint64_t modules_offset; /* of the modules' memory */
-    uint64_t rings_offset;   /* of the rings, one per row; 0: none */
+    uint64_t rings_offset;   /* of the rings, one per row; 0: nothing is recorded */
     struct ss_row rows[];
 };
 
 /*
- * Creates the segment, mode 0600 and without a name once this returns, with `extra` bytes of
- * zeroed memory for modules and, where the run is `recorded`, rings. `descriptor` stays open: it is
- * how --set finds the board.
+ * Creates the segment with mode 0600 and removes its name. It has `extra` bytes of zeroed memory
+ * for modules and, if the run is `recorded`, rings. `descriptor` stays open, because --set finds
+ * the board by it.
  */
 struct ss_board *ss_board_create(
     uint32_t instances, size_t extra, bool recorded, int *descriptor, struct ss_error *error);
@@ -189,13 +188,13 @@ void ss_board_close(struct ss_board *board);
 void *ss_board_modules(struct ss_board *board);
 struct ss_branch *ss_board_branches(struct ss_board *board);
 
-/* NULL: nothing is recorded. */
+/* Returns NULL if nothing is recorded. */
 struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row);
 
-/* A board in ordinary memory, for the simulator and tests. free() it. */
+/* Creates a board in ordinary memory, for the simulator and tests. free() it. */
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);
 
-/* The same with rings, for a record. */
+/* Does the same with rings, for a record. */
 struct ss_board *ss_board_allocate_recorded(uint32_t instances, size_t extra);
 
 /* The monitor's latest sample, for other processes to print. NaN: absent or unknown. */
@@ -207,31 +206,33 @@ struct ss_board_sample {
 
 void ss_board_note_sample(struct ss_board *board, const struct ss_board_sample *sample);
 
-/* False: no sample yet. */
+/* Returns false before the first sample. */
 bool ss_board_read_sample(const struct ss_board *board, struct ss_board_sample *sample);
 
-/* Time on the trace's own clock, which stands still in pauses; 0 before its start. */
+/* Returns the time on the trace's own clock, which stops during pauses; 0 before its start. */
 ss_time ss_board_trace_time(const struct ss_board *board, ss_time now);
 
-/* The executor's instance may run from now on, or no longer may. */
+/* Notes whether the executor's instance may run from now on. */
 void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, bool runs);
 
-/* The executor's instance takes part from now on, or no longer does. */
+/* Notes that the executor's instance takes part from now on, or no longer does. */
 void ss_board_join(struct ss_board *board, uint32_t executor);
 void ss_board_leave(struct ss_board *board, uint32_t executor);
 
-/* The executor is done with its instance, or has died and another process has ended the instance.
+/*
+ * Returns whether nothing is left of the instance: its executor is done with it, or has died and
+ * another process has ended it.
  */
 bool ss_row_is_settled(const struct ss_row *row);
 
-/* Where `executor` stands among those alive. */
+/* Returns the position of `executor` among those alive, from 0. */
 uint32_t ss_board_rank(const struct ss_board *board, uint32_t executor);
 
 void ss_board_publish_output(struct ss_board *board, uint32_t executor, double output);
 
 /*
- * The mean of an executor's own output and those of the `peers` others that published last and
- * are alive; fewer where fewer have published.
+ * Returns the mean of the executor's own output and those of the `peers` others that published last
+ * and are alive, or of fewer if fewer have published.
  */
 double ss_board_mean_output(
     const struct ss_board *board, uint32_t executor, double own, uint32_t peers);

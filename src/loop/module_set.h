@@ -9,7 +9,7 @@
 #include "loop/registry.h"
 #include "options/arguments.h"
 
-/* The rows that name a module of one kind and its options. */
+/* The rows that select a module of one kind and its options. */
 #define SS_ARGUMENTS_KIND(config, small, large, name_, kind, initial_, what)                       \
     {small, "NAME",                                                                                \
         {.name = name_,                                                                            \
@@ -26,12 +26,14 @@
             .may_be_empty = true,                                                                  \
     }
 
-/* The default control, and that for a feedback which keeps no account of CPU time. */
+/* The default control, and the default for a feedback that keeps no account of CPU time. */
 #define SS_CONTROL_DEFAULT         "deadbeat"
 #define SS_CONTROL_WITHOUT_ACCOUNT "rbpid"
 
-/* Those of all kinds, with the defaults, and what they are to reach, for a structure with the
- * fields modules, options and window. */
+/*
+ * The rows for all kinds, and the target, for a structure with the fields modules, options and
+ * window.
+ */
 #define SS_ARGUMENTS_MODULES(config)                                                               \
     SS_ARGUMENTS_KIND(                                                                             \
         config, 't', 'T', "trace", SS_KIND_TRACE, "constant", "what load is wanted"),              \
@@ -53,50 +55,53 @@
         }                                                                                          \
     }
 
-/* The five modules of a run, loaded and configured. Zeroed: an empty one. */
+/* The five modules of a run, loaded and configured. Zero-initialized: empty. */
 struct ss_module_set {
     struct ss_loaded modules[SS_KINDS];
     void *configs[SS_KINDS];
     void *prepared[SS_KINDS];
     bool is_prepared[SS_KINDS];
     struct ss_option_store store;
-    struct ss_host host; /* what prepared modules see of the program */
-    double load_cpus;    /* CPUs that make a load of 1, which targets may be given in; 0: unknown.
-                            To be set before the trace is loaded */
-    uint32_t instances;  /* to be set, as `cpus` and `window`, before the first module is loaded */
+    struct ss_host host; /* the interface to the program that modules get */
+    double load_cpus; /* CPUs that make a load of 1, a unit for targets; 0: unknown. Set this before
+                         loading the trace */
+    uint32_t instances; /* set this, `cpus` and `window` before loading the first module */
     uint32_t cpus;
     ss_time window;
 };
 
 /*
- * Loads one module and parses its options (NULL: the defaults). Without a name it is the default
- * control, which depends on the feedback: that is to be loaded before.
+ * Loads one module and parses its options (NULL: the defaults). If `name` is NULL, loads the
+ * default control, which depends on the feedback: load the feedback first.
  */
 int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char *name,
     const char *options, struct ss_error *error);
 
 /*
- * Prepares the feedback, which is loaded, and asks it what it measures: what a load of 1 is, is
- * known before the other modules are loaded.
+ * Prepares the feedback, which must be loaded, and asks it what it measures. Call this before
+ * loading the other modules: it sets what a load of 1 is.
  */
 int ss_module_set_ask_source(
     struct ss_module_set *set, struct ss_source_request *request, struct ss_error *error);
 
-/* Lets all modules that are not prepared yet check and read what they need. */
+/* Prepares the modules that are not prepared yet: they check and read what they need. */
 int ss_module_set_prepare(struct ss_module_set *set, struct ss_error *error);
 
-/* What a prepared module has found for this run, as a clause; "" where its options say it all. */
+/*
+ * Describes as a clause what a prepared module has found for this run; "" if its options say it
+ * all.
+ */
 void ss_module_set_describe(
     const struct ss_module_set *set, enum ss_kind kind, char *buffer, size_t size);
 
 void ss_module_set_release(struct ss_module_set *set);
 
-/* Shared memory that the modules want, in bytes. */
+/* Returns the size of the shared memory that the modules request, in bytes. */
 size_t ss_module_set_memory(const struct ss_module_set *set);
 
 /*
- * Fills in what the modules' functions are given for one executor, or for the master: its index
- * is `instances`. `board` is NULL as long as there is none.
+ * Fills in the first arguments of the modules' functions for one executor, or for the master, whose
+ * index is `instances`. `board` is NULL before the board exists.
  */
 void ss_module_set_selves(const struct ss_module_set *set, struct ss_board *board,
     uint32_t executor, struct ss_self selves[SS_KINDS]);

@@ -8,15 +8,16 @@
 #include <showstopper/permission.h>
 
 /*
- * What all instances together are allowed, kept up by their executors at each change of state so
- * that any process can know it at any moment without asking them all. The word holds how many
- * instances run and a sum of times, so that one look sees both as of the same moment.
+ * The run time that has been permitted to all instances together. Executors update it at each
+ * change of state, so any process can read the total at any moment without asking them all. One
+ * word holds the number of running instances and a sum of times, so that a reader gets both as of
+ * the same moment.
  */
 struct ss_permits {
-    _Atomic uint64_t given; /* sum of the times of stops, less that of continues */
+    _Atomic uint64_t given; /* sum of the times of stops minus the sum of the times of continues */
 };
 
-/* One instance runs from now on, or no longer does. `own` is what was last said of it here. */
+/* Notes whether an instance runs from now on. `own` holds the previous state of the instance. */
 void ss_permits_set(struct ss_permits *permits, _Atomic uint32_t *own, ss_time now, bool runs);
 
 void ss_permits_read(

@@ -46,10 +46,10 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
             trace, ss_board_trace_time(board, now), target);
 }
 
-/* Rounding errors are not reported. */
+/* Smaller excesses are rounding errors and not reported. */
 #define EXCESS_MIN 1e-6
 
-/* Limits a module's value to [0, 1]; the first value outside is kept for a warning. */
+/* Limits a module's value to [0, 1], and keeps the first value outside for a warning. */
 static double cut(const struct ss_pipeline *pipeline, enum ss_kind kind, double value) {
     if (value < -EXCESS_MIN || value > 1 + EXCESS_MIN) {
         uint64_t none = 0;
@@ -97,9 +97,9 @@ static double ask_feedback(
 }
 
 /*
- * The duty until the load is known. A control that keeps an account takes instances to use one CPU
- * each at first. If they share CPUs, the target itself is far too much: half of a round for each of
- * 64 on two CPUs is more than all of them may have.
+ * Returns the duty until the load is known. A control that keeps an account assumes at first that
+ * an instance uses one CPU. If instances share CPUs, the target itself is far too much: half of a
+ * round for each of 64 instances exceeds two CPUs.
  */
 static double first_duty(
     const struct ss_pipeline *pipeline, const struct ss_control_module *control, double target) {
@@ -127,7 +127,7 @@ static double ask_control(
     return ss_board_mean_output(pipeline->board, pipeline->executor, own, control->peers(self));
 }
 
-/* Where this executor stands among those that take part. */
+/* Finds the position of this executor among those that take part. */
 static void find_place(struct ss_pipeline *pipeline, ss_time now) {
     struct ss_board *board = pipeline->board;
     uint32_t membership = atomic_load(&board->membership);
@@ -140,7 +140,7 @@ static void find_place(struct ss_pipeline *pipeline, ss_time now) {
     pipeline->place.time = ss_board_trace_time(board, now);
 }
 
-/* Adds what a control that keeps an account needs besides the load. */
+/* Adds the inputs that a control with an account needs besides the load. */
 static void look_around(const struct ss_pipeline *pipeline, struct ss_control_input *input) {
     const struct ss_feedback_module *feedback =
         &pipeline->set->modules[SS_KIND_FEEDBACK].table.feedback;
@@ -176,7 +176,7 @@ static void show(struct ss_pipeline *pipeline, const struct ss_decision *decisio
     atomic_store(&row->local_duty, ss_word_from_double(decision->local_duty));
 }
 
-/* Decides the duty of this instance; keeps what it was decided from. */
+/* Decides the duty of this instance, and keeps the values that led to it. */
 static void decide_duty(
     struct ss_pipeline *pipeline, const struct ss_moment *moment, struct ss_decision *decision) {
     decision->load = NAN;

@@ -30,7 +30,7 @@ static const size_t table_sizes[SS_KINDS] = {
 #define FOLDERS_MAX 32
 #define NAMES_MAX   128
 
-/* The folders in which a module may lie, in the order in which they are tried. */
+/* The folders that may hold a module, in search order. */
 struct folders {
     char paths[FOLDERS_MAX][4096];
     size_t count;
@@ -67,15 +67,15 @@ static void list_folders(struct folders *folders, enum ss_kind kind) {
     }
     add_folder(
         folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
-    /* NULL when privileges were raised: then no user may make us load a library of theirs. */
+    /* NULL if privileges were raised: then no user may make us load a library of theirs. */
     const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
     for (struct ss_words_part folder; ss_words_next(&path, ':', &folder);)
         add_folder(folders, folder.text, (int)folder.length, kind);
 }
 
-/* The names of the modules of one kind, each once, sorted; free them. */
+/* Lists the modules of one kind, each once, sorted. The caller frees the names. */
 static size_t list_names(enum ss_kind kind, char *names[NAMES_MAX]) {
-    static struct folders folders; /* large, and only the master ever comes here */
+    static struct folders folders; /* static because it is large; only the master calls this */
     list_folders(&folders, kind);
     size_t count = 0;
     for (size_t i = 0; i < folders.count; i++) {
@@ -201,7 +201,7 @@ static bool never_planned(const struct ss_self *self, const struct ss_dithering_
     return false;
 }
 
-/* Checks that what a kind cannot do without is there, and fills in the rest. */
+/* Checks that the functions that a kind requires are present, and fills in the others. */
 static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error *error) {
     struct ss_module *head = &module->table.head;
     if (!head->unavailable)

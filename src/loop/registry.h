@@ -15,8 +15,8 @@
 extern const char *const ss_kind_names[SS_KINDS];
 
 /*
- * A module in memory. `head` is checked and every optional function of the kind that is left out
- * in the module's own table is filled in `table`, so no caller has to test for NULL.
+ * A loaded module. `head` is checked, and `table` has defaults for the optional functions that the
+ * module leaves out, so no caller has to test for NULL.
  */
 struct ss_loaded {
     void *handle;
@@ -33,19 +33,19 @@ struct ss_loaded {
 };
 
 /*
- * Loads a module by name, or by path when the name holds a '/'. Looked for beside the program
- * (PROGRAM/../lib/showstopper/modules/KIND/NAME.so), where it was installed, and in the folders of
- * SHOWSTOPPER_MODULE_PATH. The message for a name that is not there lists those that are.
+ * Loads a module by name, or by path if the name contains a '/'. Searches next to the program
+ * (PROGRAM/../lib/showstopper/modules/KIND/NAME.so), then the installed modules, then the folders
+ * of SHOWSTOPPER_MODULE_PATH. If no module has the name, the message lists those that exist.
  */
 int ss_registry_load(
     enum ss_kind kind, const char *name, struct ss_loaded *module, struct ss_error *error);
 
 void ss_registry_unload(struct ss_loaded *module);
 
-/* Writes "KIND/NAME  summary", a line per module that can be found. */
+/* Prints a line "KIND/NAME  summary" for each module that can be found. */
 int ss_registry_list(FILE *stream, struct ss_error *error);
 
-/* Everything a module says of itself; `which` is KIND/NAME. */
+/* Prints everything that a module says of itself; `which` is KIND/NAME. */
 int ss_registry_help(FILE *stream, const char *which, struct ss_error *error);
 
 #endif

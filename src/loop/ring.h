@@ -12,32 +12,32 @@
 struct ss_interval {
     uint64_t begin;   /* monotonic, ns */
     uint64_t planned; /* ns */
-    uint64_t length;  /* ns, as it came */
+    uint64_t length;  /* ns; the actual length */
     double target;
-    double load; /* the estimate; NaN: there was none */
+    double load; /* the estimate; NaN: unknown */
     double global_duty;
     double local_duty;
     uint32_t state; /* enum ss_state */
     uint32_t unused;
 };
 
-/* Those that wait for the master: half a minute of them at the default quantum. */
+/* Holds half a minute of states at the default quantum, until the master reads them. */
 #define SS_RING_SLOTS 512
 
 /*
- * From one executor to the master. Neither ever waits for the other: what there is no room for is
- * counted and lost.
+ * A queue from one executor to the master. Neither ever waits for the other: states that do not fit
+ * are counted as lost.
  */
 struct ss_ring {
-    _Alignas(64) _Atomic uint64_t head; /* executor: how many were put in */
+    _Alignas(64) _Atomic uint64_t head; /* executor: number of states put in */
     _Atomic uint64_t lost;              /* executor */
-    _Alignas(64) _Atomic uint64_t tail; /* master: how many were taken out */
+    _Alignas(64) _Atomic uint64_t tail; /* master: number of states taken out */
     struct ss_interval slots[SS_RING_SLOTS];
 };
 
 void ss_ring_put(struct ss_ring *ring, const struct ss_interval *interval);
 
-/* False: there is none. */
+/* Returns false if the ring is empty. */
 bool ss_ring_take(struct ss_ring *ring, struct ss_interval *interval);
 
 #endif

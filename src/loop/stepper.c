@@ -2,12 +2,15 @@
 #include "loop/stepper.h"
 
 /*
- * An executor that comes later than this was not late but away (stopped, or the machine was
- * suspended): the states that have passed are not made up for.
+ * An executor that is later than this was not just late but away (stopped, or the machine was
+ * suspended): it does not make up for the states that have passed.
  */
 #define AWAY SS_SECOND
 
-/* A lapse of so many whole states is not made up for either: short quanta, very late. */
+/*
+ * After this many lapsed states in one step, the rest is not made up for either. This happens when
+ * quanta are short and the executor is very late.
+ */
 #define LAPSES_MAX 16
 
 void ss_stepper_open(struct ss_stepper *stepper, const struct ss_pipeline *pipeline) {
@@ -32,7 +35,7 @@ static struct ss_action act(
     return action;
 }
 
-/* Outside control the instance is in one state until something happens. */
+/* Keeps the instance in one state until an event or `until`, without control. */
 static struct ss_action hold(
     struct ss_stepper *stepper, ss_time now, enum ss_state state, ss_time until) {
     stepper->controlled = false;
@@ -44,8 +47,8 @@ static void begin(struct ss_stepper *stepper, ss_time now, ss_time control_start
     ss_time since = stepper->deadline;
     stepper->pause_seen = atomic_load(&board->control_since);
     /*
-     * All executors must give the run of control the same beginning, whenever they notice it: the
-     * start of the trace, the end of a pause, or the end of a `free` section, which was the
+     * All executors must give the run of control the same beginning, no matter when each notices:
+     * the start of the trace, the end of a pause, or the end of a `free` section, which was the
      * deadline.
      */
     if (since == SS_TIME_NEVER || since > now || since < control_start)
@@ -54,7 +57,7 @@ static void begin(struct ss_stepper *stepper, ss_time now, ss_time control_start
         since = stepper->pause_seen;
     ss_pipeline_begin(&stepper->pipeline, since);
     stepper->controlled = true;
-    /* Until its first round begins, the instance goes on as it is; to run free it need not wait. */
+    /* The instance stays in its state until its first round begins, unless it may run free. */
     struct ss_target target;
     const struct ss_pipeline *pipeline = &stepper->pipeline;
     ss_pipeline_target(pipeline->set, &pipeline->selves[SS_KIND_TRACE], board, now, &target);
@@ -79,7 +82,7 @@ static struct ss_action control(struct ss_stepper *stepper, ss_time now) {
         planned = ss_time_add(planned, decision->next.length);
         if (planned > now)
             break;
-        /* The whole state has passed already: its time is gone, the next one is due. */
+        /* The whole state has lapsed. Its time is lost, and the next state is due. */
         if (lapses == LAPSES_MAX)
             planned = now;
     }
@@ -92,8 +95,8 @@ struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
     ss_time control_start = atomic_load(&board->control_start);
     switch (atomic_load(&board->phase)) {
     /*
-     * No instance runs before all are there: hundreds of them would leave those still to be
-     * executed hardly any CPU time, and the last would be minutes behind the first.
+     * No instance runs before all have been started: hundreds of running instances would leave the
+     * others hardly any CPU time, and the last one would start minutes after the first.
      */
     case SS_PHASE_STARTING:
     case SS_PHASE_PAUSED:

@@ -5,30 +5,30 @@
 #include "loop/pipeline.h"
 
 /*
- * An executor's life as a step function: given the time, it says what to do now and when to come
- * back. It never waits, so that the simulator and tests drive the very same code in virtual time.
+ * The life of an executor as a step function: given the time, it returns what to do now and when to
+ * call it again. It never waits, so that the simulator and tests run the same code in virtual time.
  */
 struct ss_stepper {
     struct ss_pipeline pipeline;
-    enum ss_state state;         /* of the instance, as last ordered */
+    enum ss_state state;         /* of the instance, as ordered last */
     ss_time deadline;            /* planned end of the present state; SS_TIME_NEVER: open */
-    bool controlled;             /* in a run of control */
-    ss_time pause_seen;          /* the board's `control_since` when control began last */
-    struct ss_decision decision; /* the latest that the present state comes from */
-    uint32_t decisions;          /* how many there were */
+    bool controlled;             /* true during a run of control */
+    ss_time pause_seen;          /* the board's `control_since` when control last began */
+    struct ss_decision decision; /* the decision that led to the present state */
+    uint32_t decisions;          /* number of decisions */
 };
 
 struct ss_action {
-    bool change; /* bring the instance into `state` */
+    bool change; /* the instance has to be brought into `state` */
     enum ss_state state;
-    ss_time deadline; /* call again then, or earlier when woken */
+    ss_time deadline; /* when to call again, unless woken earlier */
     enum ss_failure failure;
 };
 
-/* The instance runs when this is called. */
+/* Begins with a running instance. */
 void ss_stepper_open(struct ss_stepper *stepper, const struct ss_pipeline *pipeline);
 
-/* What the executor does at `now`. To be called at the deadline or whenever it was woken. */
+/* Returns what to do at `now`. Call this at the deadline, or when woken. */
 struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now);
 
 #endif

@@ -12,7 +12,7 @@
 #include "platform/platform.h"
 #include "tree/guardian.h"
 
-/* How often a killed guardian is replaced at the end of a run. */
+/* How many times a killed guardian is replaced at the end of a run. */
 #define SUCCESSORS_MAX 10
 
 int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
@@ -179,7 +179,7 @@ static ss_time shared_cpu_time(const struct ss_crew *crew) {
     return ss_platform_process_cpu_time(getpid()) + ss_platform_process_cpu_time(crew->guardian);
 }
 
-/* An executor that has gone has left its total on the board. */
+/* An executor that has exited has left its total on the board. */
 static ss_time executor_cpu_time(const struct ss_crew *crew, uint32_t index) {
     ss_time last = atomic_load(&crew->board->rows[index].cpu_time);
     return last ? last : ss_platform_process_cpu_time(crew->executors[index]);

@@ -36,11 +36,11 @@ SS_MUST_USE int ss_crew_open(struct ss_crew *crew, struct ss_error *error);
 
 SS_MUST_USE int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
 
-/* `ends` become the instance's standard output and error; -1: the caller's. */
+/* `ends` become the instance's standard output and error; -1: inherits the caller's. */
 SS_MUST_USE int ss_crew_start_executor(
     struct ss_crew *crew, uint32_t index, const int ends[2], struct ss_error *error);
 
-/* Makes every executor and the guardian look at the board. */
+/* Makes every executor and the guardian check the board. */
 void ss_crew_wake(struct ss_crew *crew);
 
 /*
@@ -49,16 +49,16 @@ void ss_crew_wake(struct ss_crew *crew);
  */
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status);
 
-/* Kills the executors that are left. */
+/* Kills the remaining executors. */
 void ss_crew_kill(struct ss_crew *crew);
 
 /* Lets the guardian end and waits for it. */
 void ss_crew_dismiss_guardian(struct ss_crew *crew);
 
-/* From here on our own CPU time is counted. */
+/* Starts to count our own CPU time. */
 void ss_crew_start_clock(struct ss_crew *crew);
 
-/* CPU time that all our processes have used since then. */
+/* Returns the CPU time that all our processes have used since then. */
 ss_time ss_crew_cpu_time(const struct ss_crew *crew);
 
 void ss_crew_close(struct ss_crew *crew);

@@ -13,7 +13,7 @@ enum {
     POLL_SIGNALS,
     POLL_BELL,
     POLL_SENSOR,
-    POLL_OUTPUT, /* and all that follow */
+    POLL_OUTPUT, /* and all after it */
 };
 
 _Static_assert(POLL_OUTPUT == SS_MASTER_POLLS, "room for what is not output");
@@ -30,7 +30,7 @@ static void on_signal(struct ss_master *master, int signal) {
         ss_progress_resize(&master->progress);
         break;
     case SIGCONT:
-        break; /* a pause ends in ss_master_pause() */
+        break; /* ss_master_pause() consumes it */
     default:
         ss_master_note(master, "signal", -1, NULL, signal);
         if (master->outcome->signal == 0)

@@ -7,7 +7,7 @@
 /* Sleeps until `deadline` or the next event, and handles all pending events. */
 void ss_master_handle_events(struct ss_master *master, ss_time deadline);
 
-/* Reads the sensor, if there is one. */
+/* Reads the sensor if the run has one. */
 void ss_master_read_sensor(struct ss_master *master, ss_time now);
 
 #endif

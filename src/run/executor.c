@@ -19,7 +19,7 @@
  */
 #define LOOK_INTERVAL SS_SECOND
 
-/* How often to check whether an attached instance has ended, of which no signal tells. */
+/* How often to check whether an attached instance has ended: no signal reports that. */
 #define ATTACHED_INTERVAL (50 * SS_MILLISECOND)
 
 struct executor {
@@ -95,7 +95,7 @@ static void apply(struct executor *executor, enum ss_state state) {
     atomic_fetch_add_explicit(&executor->row->switches, 1, memory_order_relaxed);
 }
 
-/* The board has named its process since before this one was forked. */
+/* The master wrote its pid to the board before this process was forked. */
 static void attach_instance(struct executor *executor) {
     executor->started = ss_platform_now();
     ss_instance_attach(&executor->instance, atomic_load(&executor->row->leader),
@@ -150,7 +150,10 @@ static int reap_instance(struct executor *executor) {
     return ss_instance_reap(&executor->instance);
 }
 
-/* Nothing is left of the instance. If the master is dead, the other executors may still need us. */
+/*
+ * Exits, now that nothing is left of the instance. If the master is dead, the other executors may
+ * still need this one.
+ */
 _Noreturn static void go(struct executor *executor) {
     if (is_orphaned(executor))
         ss_guardian_stand_in(&executor->setup->guardian);
@@ -158,8 +161,8 @@ _Noreturn static void go(struct executor *executor) {
 }
 
 /*
- * Called when the row is settled: before that a sweep leaves alone what is below an executor. What
- * --keep leaves at the end of the run is no loss.
+ * Call this when the row is settled: before that, a sweep skips what is below an executor.
+ * Processes that --keep leaves at the end of the run are not a loss.
  */
 static void count_losses(struct executor *executor) {
     bool kept = executor->setup->plan->keep && atomic_load(&executor->row->ended_by_us);
@@ -178,7 +181,7 @@ _Noreturn static void leave(struct executor *executor, int status, bool ended_by
     go(executor);
 }
 
-/* There is no instance; the reason is on the board. */
+/* Exits without an instance; the reason is on the board. */
 _Noreturn static void leave_exec_failed(struct executor *executor) {
     ss_board_leave(executor->board, executor->setup->index);
     atomic_store(&executor->row->life, SS_LIFE_EXEC_FAILED);
@@ -196,7 +199,7 @@ static void count_iteration(struct executor *executor) {
     atomic_store(&row->iterations, count + 1);
 }
 
-/* Continues what is there of the instance, which outlives us. */
+/* Continues what is left of the instance, which outlives us. */
 static void release_instance(struct executor *executor) {
     ss_instance_follow(&executor->instance, 0);
     ss_instance_continue(&executor->instance);
@@ -205,7 +208,7 @@ static void release_instance(struct executor *executor) {
     atomic_store(&executor->row->stopped, 0);
 }
 
-/* The leader has ended by itself. Returns if another instance has taken its place. */
+/* Handles the end of the leader by itself. Returns if another instance has taken its place. */
 static void on_end(struct executor *executor) {
     atomic_store(&executor->row->ended_at, ss_platform_now());
     if (executor->board->attached && executor->setup->plan->keep) {
@@ -267,10 +270,7 @@ static void look_around(struct executor *executor) {
     }
 }
 
-/*
- * No decision is possible any more: lets the instance run and waits for
- * the master to end the run.
- */
+/* Gives up control: lets the instance run and waits for the master to end the run. */
 static struct ss_action give_up(struct executor *executor, enum ss_failure failure) {
     if (atomic_exchange(&executor->row->failure, failure) == SS_FAILURE_NONE)
         ring(executor);
@@ -281,7 +281,9 @@ static struct ss_action give_up(struct executor *executor, enum ss_failure failu
     };
 }
 
-/* Every executor does this whenever it is awake, and any of them then adds up what all have. */
+/*
+ * Every executor does this whenever it is awake, and any of them then adds up all of their values.
+ */
 static void read_spent(struct executor *executor) {
     if (!executor->cpu_time.board)
         return;
@@ -344,8 +346,7 @@ static void open_pipeline(struct executor *executor) {
 
 _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     static const int wanted[] = {SIGCHLD, SIGCONT, 0};
-    static struct executor
-        executor; /* static: too large for the stack, which would need more pages of its own */
+    static struct executor executor; /* too large for the stack, which would need more pages */
     executor.setup = setup;
     executor.board = setup->board;
     executor.row = &setup->board->rows[setup->index];

@@ -17,11 +17,11 @@ struct ss_executor_setup {
     pid_t master;
     int master_bell;                   /* a byte makes the master look at the board */
     int guardian_bell;                 /* a byte makes the guardian look at the board */
-    struct ss_guardian_setup guardian; /* for when master and guardian are dead */
+    struct ss_guardian_setup guardian; /* in case master and guardian die */
     struct ss_launch launch;
 };
 
-/* The whole life of the process. Never returns. */
+/* Runs an executor until its end. Never returns. */
 _Noreturn void ss_executor_run(const struct ss_executor_setup *setup);
 
 #endif

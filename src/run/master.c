@@ -102,7 +102,7 @@ static void record_iteration(void *context, uint32_t instance, ss_time start, ss
     ss_recorder_iteration(context, instance, start, end);
 }
 
-/* Done first, so that a run that cannot be recorded does not start. */
+/* Opened first, so that a run that cannot be recorded does not start. */
 static int open_recorder(struct ss_master *master) {
     master->recorder = malloc(sizeof *master->recorder);
     if (!master->recorder)
@@ -166,7 +166,7 @@ static bool keep_iterations_apart(struct ss_master *master) {
     return true;
 }
 
-/* Not what executors have read last, which may be a round ago. */
+/* Reads the CPU time now: what executors have read last may be a round old. */
 static int read_spent(void *context, struct ss_cpu_reading *reading) {
     struct ss_master *master = context;
     *reading = (struct ss_cpu_reading){
@@ -194,7 +194,10 @@ static int open_spent_meter(struct ss_master *master) {
     return 0;
 }
 
-/* For cpus.csv, whatever the load of the run is. Without this meter its cells are empty. */
+/*
+ * Opens a meter for cpus.csv, no matter what the load of the run is. Without it the columns are
+ * empty.
+ */
 static void open_cpus(struct ss_master *master) {
     struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
     struct ss_error ignored = {0};
@@ -203,7 +206,7 @@ static void open_cpus(struct ss_master *master) {
         master->monitor.cpus = &master->cpus;
 }
 
-/* Parts of the load are for the record: control does not need them. */
+/* The parts of the load are for the record only: control does not need them. */
 static int open_monitor(struct ss_master *master) {
     struct ss_plan *plan = master->plan;
     enum ss_source source = plan->source.source;
@@ -272,7 +275,7 @@ static int open_master(struct ss_master *master) {
     return open_crew(master) < 0 ? -1 : ss_master_open_perf(master);
 }
 
-/* With --end, to end them was part of the request. */
+/* With --end, the user requested the end. */
 static void warn_of_left(struct ss_master *master) {
     uint32_t left = atomic_load(&master->board->left);
     for (uint32_t i = 0; i < master->plan->instances; i++)
@@ -295,7 +298,7 @@ static void warn_of_excess(struct ss_master *master) {
     ss_option_store_free(&store);
 }
 
-/* A run that failed to start leaves no record, which would block the next attempt. */
+/* Removes the record of a run that failed to start: it would block the next attempt. */
 static void close_recorder(struct ss_master *master) {
     if (!master->board || !atomic_load(&master->board->begun)) {
         ss_recorder_abandon(master->recorder);
@@ -326,7 +329,7 @@ static void close_master(struct ss_master *master) {
     ss_usage_close(&master->usage);
     if (master->descriptor >= 0)
         close(master->descriptor);
-    /* The rest is not urgent. */
+    /* What follows is not urgent. */
     if (master->scheduling)
         ss_platform_scheduling_restore(master->scheduling, NULL);
     ss_sensor_end(&master->sensor);

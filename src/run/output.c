@@ -27,7 +27,7 @@ static int open_ends(
     return 0;
 }
 
-/* Before any instance starts. */
+/* Checked before any instance starts. */
 static int check_tty(struct ss_error *error) {
     struct ss_output output = {.tty = true};
     int ends[2];
@@ -115,7 +115,7 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
     ss_iterations_add(output->iterations, stream->instance, ss_time_since(now, length), now);
 }
 
-/* Iterations whose ends were read at once. */
+/* Adds the iterations that one read has ended. */
 static void add_matches(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     if (stream->matches > 0) {
         ss_iterations_read(output->iterations, stream->instance, stream->matches, now,

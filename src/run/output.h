@@ -27,7 +27,7 @@ struct ss_stream {
     int from;  /* our end of the pipe or pseudo-terminal; -1: closed */
     int to;    /* where the output goes, unchanged */
     bool own;  /* `to` is a file that we opened */
-    bool full; /* `to` has no room; reading pauses until its reader catches up */
+    bool full; /* `to` accepts no more; reading pauses until its reader catches up */
     uint32_t instance;
     uint32_t matches; /* lines of the current read that ended an iteration of unknown length */
     size_t length;
@@ -45,8 +45,8 @@ struct ss_output {
     bool tty;                         /* standard output is a pseudo-terminal */
     bool errors;                      /* standard error is forwarded, too; else it is inherited */
     const regex_t *pattern;           /* NULL: lines are not matched */
-    struct ss_iterations *iterations; /* take what the pattern finds; instances are kept apart */
-    const struct ss_board *board;     /* has their duties */
+    struct ss_iterations *iterations; /* get the matches of `pattern`, per instance */
+    const struct ss_board *board;     /* for the duties of instances */
     bool failed;                      /* some output could not be written */
     int why;                          /* the errno */
 };
@@ -71,7 +71,7 @@ SS_MUST_USE int ss_output_add(
  */
 void ss_output_move(struct ss_output *output, uint32_t stream, ss_time now);
 
-/* Moves all that is left, as far as possible without waiting long. */
+/* Moves the remaining data, as far as possible without waiting long. */
 void ss_output_drain(struct ss_output *output, ss_time now);
 
 void ss_output_close(struct ss_output *output);

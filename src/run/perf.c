@@ -8,7 +8,7 @@
 
 #define INTERVAL SS_SECOND
 
-/* An executor that takes longer is in the next row. */
+/* How long to wait for executors. Counts that come later are in the next row. */
 #define PATIENCE (20 * SS_MILLISECOND)
 
 static void say_missing(struct ss_master *master, const char *text) {
@@ -16,7 +16,10 @@ static void say_missing(struct ss_master *master, const char *text) {
     ss_master_say(master, "counters: %s", text);
 }
 
-/* The kernel permits executors what it permits the master. */
+/*
+ * Notes the events that are not available, for all executors: they have the permissions of the
+ * master.
+ */
 static int explain(struct ss_master *master) {
     struct ss_perf_meter probe = {.calls = &ss_platform_perf};
     char text[512];

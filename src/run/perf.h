@@ -5,24 +5,27 @@
 #include "run/state.h"
 
 /*
- * The master's part of --counters: each second it asks the executors for what their instances have
- * counted, and a moment later writes what they have told by then. An executor that is late is in
- * the next row.
+ * The master's part of --counters: each second it asks the executors for the counts of their
+ * instances, and a moment later writes those that have arrived. Counts that arrive later are in the
+ * next row.
  */
 
-/* Says what this machine does not count. Does nothing without --counters, as all that follow. */
+/*
+ * Reports which events this machine does not count. Like all functions here, does nothing without
+ * --counters.
+ */
 SS_MUST_USE int ss_master_open_perf(struct ss_master *master);
 
-/* Rows begin now. */
+/* Begins the rows. */
 void ss_master_begin_perf(struct ss_master *master, ss_time now);
 
-/* When there is something to ask or to write next. */
+/* Returns when the next request or row is due. */
 ss_time ss_master_perf_due(const struct ss_master *master);
 
-/* Does what is due. */
+/* Sends the request or writes the row that is due. */
 void ss_master_take_perf(struct ss_master *master, ss_time now);
 
-/* The last row: nothing is left to count. */
+/* Writes the last row, when nothing is left to count. */
 void ss_master_end_perf(struct ss_master *master, ss_time now);
 
 #endif

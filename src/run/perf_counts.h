@@ -18,22 +18,22 @@ struct ss_perf_counts {
     const struct ss_board *board;
     struct ss_row *row;
     struct ss_perf_meter meter;
-    uint32_t answered; /* the last request that was answered */
+    uint32_t answered; /* the last request that it answered */
 };
 
 void ss_perf_counts_open(
     struct ss_perf_counts *counts, const struct ss_board *board, struct ss_row *row);
 
-/* A new instance, before its leader executes the command. */
+/* Counts a new instance, before its leader executes the command. */
 void ss_perf_counts_start(struct ss_perf_counts *counts, pid_t leader);
 
-/* A running instance: counts the threads and descendants that it has. */
+/* Counts the threads and descendants that a running instance has. */
 void ss_perf_counts_attach(struct ss_perf_counts *counts, pid_t pid);
 
 /* Publishes the totals if the master has requested them. */
 void ss_perf_counts_answer(struct ss_perf_counts *counts);
 
-/* Call when the instance has ended with all its processes. */
+/* Call this when the instance has ended with all its processes. */
 void ss_perf_counts_end(struct ss_perf_counts *counts);
 
 #endif

@@ -2,23 +2,23 @@
 #ifndef SHOWSTOPPER_RUN_STAGE_H
 #define SHOWSTOPPER_RUN_STAGE_H
 
-/* The life of a run: what happens in which stage, and which stage comes next. */
+/* The life of a run: the action for each event in each stage, and the next stage. */
 
 enum ss_stage {
-    SS_STAGE_WAITING,  /* for the moment to start the instances (--start-at) */
+    SS_STAGE_WAITING,  /* until the instances are started (--start-at) */
     SS_STAGE_STARTING, /* instances are being started */
     SS_STAGE_WARMUP,   /* all run, uncontrolled */
     SS_STAGE_SETTLING, /* controlled, not counted */
     SS_STAGE_COUNTING,
     SS_STAGE_ENDING, /* executors end their instances */
     SS_STAGE_OVER,
-    SS_STAGES, /* how many there are */
+    SS_STAGES, /* number of stages */
 };
 
 enum ss_event {
-    SS_EVENT_TIME,    /* the stage's own end has come */
+    SS_EVENT_TIME,    /* the stage is over */
     SS_EVENT_STARTED, /* every instance has been started */
-    SS_EVENT_PAUSE,   /* the terminal asks us to stand still (Ctrl-Z) */
+    SS_EVENT_PAUSE,   /* the terminal asks us to pause (Ctrl-Z) */
     SS_EVENT_SIGNAL,  /* a signal asks for the end */
     SS_EVENT_END,     /* something in the run asks for the end: a failure, an error */
     SS_EVENT_GONE,    /* no executor is left */
@@ -32,16 +32,16 @@ enum ss_action {
     SS_ACTION_SETTLE,
     SS_ACTION_COUNT,
     SS_ACTION_FINISH,  /* the planned end */
-    SS_ACTION_END,     /* any other */
-    SS_ACTION_HURRY,   /* the instances' time to end is cut short */
-    SS_ACTION_KILL,    /* executors are no longer waited for */
-    SS_ACTION_SUSPEND, /* before any clock runs */
-    SS_ACTION_PAUSE,   /* instances, the trace's clock and the master stand still */
+    SS_ACTION_END,     /* any other end */
+    SS_ACTION_HURRY,   /* shortens the grace period of the instances */
+    SS_ACTION_KILL,    /* stops waiting for executors */
+    SS_ACTION_SUSPEND, /* pauses before any clock runs */
+    SS_ACTION_PAUSE,   /* pauses instances, the trace's clock and the master */
     SS_ACTION_LEAVE,
     SS_ACTIONS,
 };
 
-/* What an event does in a stage. */
+/* The action for an event in a stage. */
 struct ss_step {
     enum ss_action action;
     enum ss_stage next;

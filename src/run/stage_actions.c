@@ -24,7 +24,7 @@
  */
 #define SAME_WISH (300 * SS_MILLISECOND)
 
-/* Why something is done. */
+/* The reason for an action. */
 struct cause {
     ss_time now;
     enum ss_stage from;
@@ -39,7 +39,7 @@ static void nothing(struct ss_master *master, const struct cause *cause) {
     (void)cause;
 }
 
-/* The caller closes the copy. */
+/* Duplicates `descriptor`. The caller closes the copy. */
 static int copy_descriptor(int *copy, int descriptor, struct ss_error *error) {
     *copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
     return *copy >= 0 ? 0 : ss_error_fail(error, "cannot copy a descriptor: %s", strerror(errno));
@@ -129,7 +129,7 @@ static void count(struct ss_master *master, const struct cause *cause) {
     ss_usage_begin(&master->usage, begin);
 }
 
-/* The figures are those of control: they are taken before anything is told to end. */
+/* Takes the figures before any process is asked to end, because they describe control. */
 static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
     master->outcome->ended_by = by;
     master->iterations.to = now;
@@ -166,7 +166,7 @@ static void finish(struct ss_master *master, const struct cause *cause) {
     end(master, &planned);
 }
 
-/* Signals that come after the grace period change nothing, or they would prolong the end. */
+/* Ends the grace period, unless it is over: then a signal must not prolong the end. */
 static void hurry(struct ss_master *master, const struct cause *cause) {
     if (ss_time_since(cause->now, master->ending_since) < SAME_WISH ||
         cause->now >= atomic_load(&master->board->end_grace))
@@ -298,5 +298,5 @@ void ss_master_advance(struct ss_master *master, ss_time now) {
     if (now >= master->stage_end)
         handle(master, SS_EVENT_TIME, now, NULL, 0);
     if (master->stage == SS_STAGE_SETTLING && now >= master->stage_end)
-        handle(master, SS_EVENT_TIME, now, NULL, 0); /* without --settle, and when we are late */
+        handle(master, SS_EVENT_TIME, now, NULL, 0); /* without --settle, or if we are late */
 }

@@ -17,16 +17,19 @@
 #include "screen/progress.h"
 #include "tree/cpu_time.h"
 
-/* What the master waits for besides the instances' output: signals, the bell, the sensor. */
+/*
+ * The descriptors that the master polls besides the instances' output: signals, the bell, the
+ * sensor.
+ */
 #define SS_MASTER_POLLS 3
 
-/* With --counters; see perf.h. */
+/* The state of --counters; see perf.h. */
 struct ss_master_perf {
-    ss_time next;    /* when the executors are asked next; SS_TIME_NEVER: not at all */
-    ss_time collect; /* when their answers are written; SS_TIME_NEVER: they have not been asked */
-    ss_time asked;   /* when they were */
-    long runnable;   /* at that moment */
-    double (*told)[SS_PERF_EVENTS]; /* of each executor: its totals in the last row */
+    ss_time next;    /* when to ask the executors next; SS_TIME_NEVER: not at all */
+    ss_time collect; /* when to write their answers; SS_TIME_NEVER: no request is open */
+    ss_time asked;   /* when the open request was sent */
+    long runnable;   /* number of runnable threads at that time */
+    double (*told)[SS_PERF_EVENTS]; /* of each executor: its totals in the previous row */
 };
 
 /* The master's own state of a run. */
@@ -41,7 +44,7 @@ struct ss_master {
     struct ss_output output;
     struct ss_load_meter meter; /* the monitor's */
     struct ss_master_perf perf;
-    struct ss_load_meter cpus;     /* likewise, where the first does not read the CPUs */
+    struct ss_load_meter cpus;     /* a second meter, if the first does not read the CPUs */
     struct ss_cpu_time *cpu_times; /* of each instance; with SS_SOURCE_OWN, else NULL */
     struct ss_monitor monitor;
     struct ss_usage usage;
@@ -51,7 +54,7 @@ struct ss_master {
     struct ss_outcome *outcome;
     struct ss_error *error;
     enum ss_stage stage;
-    ss_time stage_end; /* when the stage's time is up; SS_TIME_NEVER: open */
+    ss_time stage_end; /* planned end of the stage; SS_TIME_NEVER: open */
     ss_time ending_since;
     uint64_t switches; /* sent by all executors before counting began */
     uint64_t setpoints_seen;
@@ -62,14 +65,14 @@ struct ss_master {
     struct pollfd *polls;
 };
 
-/* All stops and continues sent by the executors so far. */
+/* Returns the number of stops and continues that the executors have sent so far. */
 uint64_t ss_master_count_switches(const struct ss_master *master);
 
-/* For the record; see ss_recorder_event(). */
+/* Adds an event to the record; see ss_recorder_event(). */
 void ss_master_note(
     struct ss_master *master, const char *event, int64_t instance, const char *text, double value);
 
-/* The start or end of counted time, with exactly the time that the figures use. */
+/* Records the start or end of counted time, with exactly the time that the figures use. */
 void ss_master_note_bound(
     struct ss_master *master, ss_time at, const char *event, const char *text);
 

@@ -16,7 +16,7 @@ static int exit_status(int status) {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Seconds since control began, as in the record; NaN: its start is not known yet. */
+/* Converts to seconds since control began, as in the record; NaN if it has not begun. */
 static double elapsed_at(const struct ss_master *master, ss_time at) {
     ss_time start = atomic_load(&master->board->control_start);
     return start == SS_TIME_NEVER ? NAN : (double)(int64_t)(at - start) / 1e9;
@@ -102,7 +102,7 @@ static void on_life(struct ss_master *master, uint32_t index, enum ss_life life)
     }
 }
 
-/* An executor cannot go on. */
+/* Handles an executor that had to give up control. */
 static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure failure) {
     const char *instance = master->plan->numbers[index];
     if (failure == SS_FAILURE_COUNTERS)

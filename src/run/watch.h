@@ -4,7 +4,7 @@
 
 #include "run/state.h"
 
-/* Handles what has changed on the board: instances that started or ended, iterations, failures. */
+/* Handles changes on the board: instances that started or ended, iterations, failures. */
 void ss_master_watch(struct ss_master *master);
 
 /* Reaps children that have ended. */

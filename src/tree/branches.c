@@ -67,9 +67,8 @@ static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
 }
 
 /*
- * A process that is still there must not stay stopped because no one tracks it any longer.
- * Continuing it is up to the executor: the guardian might continue a process that is meant to be
- * stopped for another reason.
+ * Lets go of a process, which must not stay stopped when nobody tracks it any longer. Continuing it
+ * is up to the executor: the guardian might continue a process that is stopped for another reason.
  */
 static void let_go(struct ss_hold *hold, uint32_t row) {
     if (row != SS_HOLDS_ALL)
@@ -78,8 +77,7 @@ static void let_go(struct ss_hold *hold, uint32_t row) {
 }
 
 /*
- * A branch that changes while it is read matches no process: the start
- * time does not fit the pid.
+ * A branch that changes while it is read matches no process: the start time does not fit the pid.
  */
 static void take(struct ss_hold *hold, struct ss_branch *branch, uint32_t slot, uint32_t row) {
     *hold = (struct ss_hold){

@@ -19,7 +19,7 @@ struct ss_hold {
     pid_t pid;
     uint64_t started;
     bool group;
-    int pidfd;   /* see ss_platform_process_open(); negative: none */
+    int pidfd;   /* see ss_platform_process_open(); negative: not open */
     bool by_pid; /* the system has no pidfds */
 };
 
@@ -36,10 +36,13 @@ struct ss_holds {
 void ss_hold_open(struct ss_hold *hold);
 void ss_hold_close(struct ss_hold *hold);
 
-/* Whether the process itself has ended, even if its parent has not reaped it. */
+/* Returns whether the process itself has ended, even if its parent has not reaped it. */
 bool ss_hold_has_ended(const struct ss_hold *hold);
 
-/* Called by the guardian. Returns the slot, or SS_BOARD_BRANCHES if the board is full. */
+/*
+ * Puts a branch on the board, for the guardian. Returns the slot, or SS_BOARD_BRANCHES if the board
+ * is full.
+ */
 uint32_t ss_branch_claim(
     struct ss_board *board, uint32_t row, pid_t pid, uint64_t started, bool group);
 void ss_branch_release(struct ss_board *board, uint32_t slot);
@@ -55,13 +58,13 @@ void ss_branches_tell(struct ss_board *board, uint32_t row);
 bool ss_holds_refresh(
     struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh);
 
-/* The entry for a slot of the board; NULL: none. */
+/* Returns the entry for a slot of the board, or NULL. */
 const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t slot);
 
-/* Returns 0 or a negative errno; -ESRCH: no process is left. */
+/* Returns 0 or a negative errno; -ESRCH if no process is left. */
 int ss_hold_signal(const struct ss_hold *hold, int signal);
 
-/* In list order and in reverse order. */
+/* Signal the entries from index `from` on, in list order and in reverse order. */
 void ss_holds_signal(const struct ss_holds *holds, uint32_t from, uint32_t row, int signal);
 void ss_holds_signal_reversed(const struct ss_holds *holds, uint32_t row, int signal);
 

@@ -13,7 +13,7 @@
 #define LONGEST_INTERVAL SS_SECOND
 #define RECOUNT          SS_SECOND
 
-/* How long a process counts as young, and how long to wait for one that cannot be seen yet. */
+/* How long a process counts as young, and how long to wait for one that is not visible yet. */
 #define YOUTH  SS_SECOND
 #define UNSEEN (20 * SS_MILLISECOND)
 
@@ -29,7 +29,7 @@
 /* A newcomer that does not fit is checked as often as any other member. */
 #define NEWCOMERS_MAX 8192
 
-/* How many entries must be free again before processes that did not fit are searched for. */
+/* How many entries must be free again before searching for processes that did not fit. */
 #define MEMBERS_SPARE (MEMBERS_MAX / 32)
 
 /* With so few pids, all of them may have been reused between two looks. */
@@ -38,19 +38,19 @@
 /* Above this many new pids, all processes are scanned instead of each pid. */
 #define MANY_PIDS 65536
 
-/* More of them are not counted. */
+/* More strays are not counted. */
 #define STRAYS_MAX 8192
 
-/* The deepest line of descent that is followed, and how often a broken one is retried. */
+/* Limits of a line of descent: its depth, and attempts to follow it if it breaks. */
 #define DEPTH_MAX    256
 #define ATTEMPTS_MAX 3
 
-/* Lines of descent followed in one look, which bounds how long a look takes. */
+/* Lines of descent followed in one look, which bounds the time that a look takes. */
 #define BUDGET 128
 
 #define NO_ROW SS_PID_MAP_NONE
 
-/* Not known yet: the line of descent broke on every attempt. */
+/* Row of a process whose line of descent broke on every attempt: not known yet. */
 #define UNKNOWN (NO_ROW - 1)
 
 int ss_census_open(struct ss_census *census, struct ss_board *board,
@@ -128,7 +128,7 @@ static void drop_kin(struct ss_census *census, pid_t pid) {
 static void note_birth(void *context, pid_t parent, pid_t child) {
     struct ss_census *census = context;
     uint32_t row = kin_of(census, parent);
-    drop_kin(census, child); /* the pid is another one's now */
+    drop_kin(census, child); /* the pid has a new owner */
     if (row != NO_ROW)
         add_kin(census, child, row);
 }
@@ -144,7 +144,7 @@ static void keep_leaders(struct ss_census *census) {
     }
 }
 
-/* Members come back with the next recount, which comes early. */
+/* Forgets all kin. The next recount, which is now due soon, brings members back. */
 static void forget_kin(struct ss_census *census) {
     ss_pid_map_clear(&census->kin[0]);
     ss_pid_map_clear(&census->kin[1]);
@@ -152,7 +152,10 @@ static void forget_kin(struct ss_census *census) {
     census->recount = census->now + SHORT_INTERVAL;
 }
 
-/* A birth that was not reported may have given a pid that we know to a stranger. */
+/*
+ * Reads reported births. A birth that was not reported may have given a pid that we know to an
+ * unrelated process.
+ */
 static void hear(struct ss_census *census) {
     if (!census->board->attached)
         return;
@@ -163,7 +166,10 @@ static void hear(struct ss_census *census) {
         census->births = births;
 }
 
-/* Without reports: pids up to `latest` have been given away since the last look. */
+/*
+ * Without reports, any pid assigned since the last look may have a new owner: forgets those up to
+ * `latest`.
+ */
 static void forget_reused_kin(struct ss_census *census, pid_t latest) {
     if (!census->board->attached || census->births != SS_BIRTHS_UNKNOWN)
         return;
@@ -178,9 +184,9 @@ static void forget_reused_kin(struct ss_census *census, pid_t latest) {
 }
 
 /*
- * The row of a process by its birth, or by a session that one of ours has begun. Births are heard
- * after the process was looked at: had its pid been given away since, that would be known. A
- * session's number is not given away as long as the session has members.
+ * Finds the row of a process by its birth, or by a session that one of ours has begun. Births are
+ * read after the process was looked at, so they would include a reuse of its pid. A session ID is
+ * not reused as long as the session has members.
  */
 static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_process *process) {
     struct ss_process again;
@@ -198,7 +204,7 @@ static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_pro
                : NO_ROW;
 }
 
-/* At the recount: drops, a second later, whatever members do not keep. */
+/* Ages the entries at a recount: those that no member renews are dropped one recount later. */
 static void turn_kin(struct ss_census *census) {
     if (!census->board->attached)
         return;
@@ -209,7 +215,7 @@ static void turn_kin(struct ss_census *census) {
     keep_leaders(census);
 }
 
-/* Keeps a member, which was just found to be one still, and its session. */
+/* Renews the entries of a member that was just confirmed, and of its session. */
 static void keep_kin(struct ss_census *census, const struct ss_census_member *member) {
     add_kin(census, member->pid, member->row);
     uint32_t row = kin_of(census, member->session);
@@ -218,8 +224,8 @@ static void keep_kin(struct ss_census *census, const struct ss_census_member *me
 }
 
 /*
- * An orphan whose parent was never seen, of the user and in the groups of an instance. Those that
- * were there at the beginning are not counted.
+ * Counts an orphan whose parent was never seen, if it has the user and the control groups of an
+ * instance. Orphans from before the census do not count.
  */
 static void note_stray(struct ss_census *census, pid_t pid) {
     struct ss_board *board = census->board;
@@ -249,7 +255,7 @@ static void replace(struct ss_pid_map *map, pid_t *known, pid_t now, uint32_t ro
     }
 }
 
-/* Instances and executors come and go. Stale entries are removed first because pids are reused. */
+/* Instances and executors come and go. Removes stale entries first because pids are reused. */
 static void read_rows(struct ss_census *census) {
     for (int adding = 0; adding < 2; adding++) {
         for (uint32_t i = 0; i < census->board->instances; i++) {
@@ -265,7 +271,7 @@ static void read_rows(struct ss_census *census) {
     }
 }
 
-/* The row of a process with which lines of descent end; NO_ROW: it is none. */
+/* Returns the row if lines of descent end with this process, otherwise NO_ROW. */
 static uint32_t find_end(
     const struct ss_census *census, pid_t pid, const struct ss_process *process) {
     struct ss_board *board = census->board;
@@ -318,7 +324,7 @@ static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *pr
     return UNKNOWN;
 }
 
-/* A cheaper check without that guarantee, which rules out most unrelated processes. */
+/* Checks descent without that guarantee. It is cheaper, and rules out most unrelated processes. */
 static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *first) {
     struct ss_process process;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
@@ -351,7 +357,10 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
     return slot;
 }
 
-/* The row of a process, be it the first of an attached instance. Otherwise as trace(). */
+/*
+ * Returns the row of a process, which may be the first of an attached instance. Otherwise works as
+ * trace().
+ */
 static uint32_t row_of(struct ss_census *census, pid_t pid, struct ss_process *process) {
     uint32_t row = ss_pid_map_get(&census->roots, pid);
     if (census->board->attached && row != NO_ROW && look(census, pid, process) &&
@@ -361,9 +370,9 @@ static uint32_t row_of(struct ss_census *census, pid_t pid, struct ss_process *p
 }
 
 /*
- * Whether the group that this process of ours leads has no other members. Any process of the same
- * session can join it; so that of an attached instance must have been begun by one of ours. Even
- * then showstopper may be in it, started there in the background.
+ * Returns whether the group that this process of ours leads has no unrelated members. Any process
+ * of the session can join the group, so one of ours must have begun the session of an attached
+ * instance. Even then showstopper itself may be a member, started there in the background.
  */
 static bool is_closed(
     const struct ss_census *census, uint32_t row, const struct ss_process *leader) {
@@ -376,8 +385,8 @@ static bool is_closed(
 }
 
 /*
- * Reads of `process` were made while it belonged to the row. Returns the slot if the process itself
- * becomes a branch.
+ * `process` was read while it belonged to the row. Returns the slot if the process itself becomes a
+ * branch.
  */
 static uint32_t cover(
     struct ss_census *census, uint32_t row, pid_t pid, const struct ss_process *process) {
@@ -536,13 +545,16 @@ static bool is_leaving(const struct ss_census *census, uint32_t row) {
     return census->left_at[row] && census->now - census->left_at[row] < LEAVING;
 }
 
-/* How long a process is likely to leave its group; at a low duty it may hardly have run yet. */
+/*
+ * Returns how long a process is likely to leave its group: longer at a low duty, at which it may
+ * hardly have run yet.
+ */
 static ss_time time_young(const struct ss_census *census, uint32_t row) {
     double duty = ss_double_from_word(atomic_load(&census->board->rows[row].global_duty));
     return is_leaving(census, row) ? (ss_time)(YOUTH / fmin(fmax(duty, DUTY_MIN), 1)) : YOUTH;
 }
 
-/* Returns whether it is to be checked again soon. */
+/* Returns whether to check it again soon. */
 static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *newcomer) {
     ss_time age = census->now - newcomer->since;
     uint32_t index = ss_pid_map_get(&census->indexes, newcomer->pid);
@@ -561,7 +573,7 @@ static bool check_newcomer(struct ss_census *census, struct ss_census_newcomer *
     return member->slot == SS_BOARD_BRANCHES && age < time_young(census, member->row);
 }
 
-/* Newcomers found meanwhile are appended. */
+/* Newcomers found meanwhile are appended, and checked as well. */
 static void check_newcomers(struct ss_census *census, bool all) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < census->newcomers_count; i++) {
@@ -607,7 +619,7 @@ static void recount(struct ss_census *census) {
     }
 }
 
-/* A previous guardian may have died before it told the executors about its last finds. */
+/* A previous guardian may have died before it notified the executors of its last finds. */
 static void adopt_branches(struct ss_census *census) {
     struct ss_board *board = census->board;
     uint32_t used = atomic_load(&board->branches_used);
@@ -703,9 +715,9 @@ static bool is_notified(struct ss_census *census, bool news, bool early) {
 }
 
 /*
- * How long to wait until the next look. A process that has made a group is likely to make another
- * one, so a tree that forks at its start is followed closely. When only unrelated processes come
- * and go, the next look can wait, because most of them will have ended by then.
+ * Returns how long to wait until the next look. A process that has made a group is likely to make
+ * another one, so a tree that forks at its start is followed closely. If only unrelated processes
+ * come and go, the next look can wait, because most of them will have ended by then.
  */
 static ss_time next_interval(const struct ss_census *census, bool news) {
     ss_time longer = 2 * census->interval;

@@ -7,18 +7,18 @@
 /*
  * Determines which processes belong to which instance. An instance's own group needs no
  * bookkeeping: one signal reaches all of it. The census finds descendants in other groups and
- * writes them to the board as branches. Its cost depends on what is new, not on how many processes
- * exist: only pids assigned since the last look are examined. A known process has its group checked
- * again, in its first second every 0.1 s and more often at the very start, because most processes
- * that leave their group do so when they begin, and once a second after that. A process can leave
- * its group only while it may run, so once some have left, all young ones are checked after each
- * stop, and they count as young for longer the less they may run.
+ * writes them to the board as branches. Its cost depends on the number of new processes, not of
+ * all: it examines only pids assigned since the last look. It checks the group of a known process
+ * again, every 0.1 s in the first second of the process and more often at the very start, because
+ * most processes that leave their group do so when they begin, and once a second after that. A
+ * process can leave its group only while it may run. Once some have left, all young ones are
+ * therefore checked after each stop, and they count as young for longer the less they may run.
  *
  * Groups of attached instances may have members that are not ours, unless one of ours has begun
  * their session; each process in other groups is a branch by itself. Orphans get parents that are
  * not ours, so once known they remain members, and so do their descendants. An orphan whose parent
- * was never seen, as that of a daemon, is ours if the kernel has reported its birth, or if one of
- * ours has begun its session. Others that may be ours are counted as strays.
+ * was never seen, such as a daemon, is ours if the kernel has reported its birth, or if one of ours
+ * has begun its session. Others that may be ours are counted as strays.
  */
 
 #include "base/pid_map.h"
@@ -38,8 +38,9 @@ struct ss_census_source {
     bool (*may_signal)(pid_t pid);
     bool (*freezer)(const char *name, pid_t pid);
     void (*each)(void (*see)(void *context, pid_t pid), void *context);
-    bool (*is_gone)(void *holder, uint32_t slot); /* no process of the branch is left */
-    bool (*listen)(void *holder, bool on);        /* for forks; false: they will not be reported */
+    bool (*is_gone)(void *holder, uint32_t slot); /* whether no process of the branch is left */
+    bool (*listen)(
+        void *holder, bool on); /* turns fork events on or off; false: they are not available */
     /* Calls `see` for every birth since the last call, in order. Only for attached instances. */
     enum ss_births (*births)(
         void *holder, void (*see)(void *context, pid_t parent, pid_t child), void *context);
@@ -47,13 +48,13 @@ struct ss_census_source {
     void *holder;
 };
 
-/* A process that has been counted. */
+/* A process that belongs to an instance. */
 struct ss_census_member {
     pid_t pid;
     uint32_t row;
     uint32_t slot; /* its branch on the board; SS_BOARD_BRANCHES: covered by its group */
-    pid_t session; /* when it was first seen; 0: unknown */
-    bool beyond;   /* we may not signal it: it is frozen, or has been counted as out of reach */
+    pid_t session; /* at first sight; 0: unknown */
+    bool beyond;   /* we may not signal it: it is frozen, or counted as out of reach */
 };
 
 /* A recently assigned pid. Its group is checked repeatedly while it is young. */
@@ -68,11 +69,11 @@ struct ss_census {
     struct ss_board *board;
     const struct ss_census_source *source;
     bool groups;      /* a pidfd can reach a group, see ss_platform_process_holds_groups() */
-    pid_t limit;      /* of pids */
+    pid_t limit;      /* the largest pid */
     pid_t latest;     /* the last pid that was examined */
     pid_t settled[2]; /* `latest` two recounts ago, and one recount ago */
     pid_t again;      /* pids after this one ... */
-    pid_t until;      /* ... up to this one are to be examined a second time */
+    pid_t until;      /* ... up to this one get a second look */
     ss_time interval;
     ss_time due;               /* the next look, unless an event arrives earlier */
     ss_time recount;           /* when all members are checked again */
@@ -81,24 +82,23 @@ struct ss_census {
     bool ours;                 /* this look has met one of our processes ... */
     bool found;                /* ... and one in a group not known before */
     bool listening;            /* every new process is reported */
-    bool surveying;            /* this census begins, so births may be older than what it knows */
-    bool fresh;                /* what is being examined has just been started */
+    bool surveying;            /* the first look of this census: births may be older than it */
+    bool fresh;                /* the processes examined now have just been started */
     bool crowded;              /* some processes did not fit */
-    struct ss_pid_map covered; /* groups that one signal reaches, to rows */
-    struct ss_pid_map roots;   /* where lines of descent end: the executor of each row, or the first
-                                  process of an attached instance */
-    struct ss_pid_map indexes; /* pids of members, to their index */
+    struct ss_pid_map covered; /* maps groups that one signal reaches to rows */
+    struct ss_pid_map roots;   /* maps the ends of lines of descent to rows: each row's executor, or
+                                  the first process of an attached instance */
+    struct ss_pid_map indexes; /* maps pids to indexes of members */
     /*
-     * Attached instances: the rows of pids whose last known owner was or is of that row, the owners
-     * of this second and of the one before. So the dead are known for long enough to tell whose
-     * children they had.
+     * For attached instances: maps pids to the rows of their last known owners, in two generations
+     * of a second each. The dead are thus known for long enough to attribute their children.
      */
     struct ss_pid_map kin[2];
-    enum ss_births births;    /* since the last look */
-    pid_t own_session;        /* of showstopper: a session of ours in which not all are ours */
-    struct ss_pid_map strays; /* those counted on the board, and those from before */
+    enum ss_births births; /* since the last look */
+    pid_t own_session;     /* session of showstopper itself, in which not all processes are ours */
+    struct ss_pid_map strays; /* strays that the board counts, and those from before the census */
     pid_t *leaders;           /* of each row, as entered in `covered` */
-    pid_t *tops;              /* likewise, in `roots` */
+    pid_t *tops;              /* of each row, as entered in `roots` */
     struct ss_census_member *members;
     uint32_t count;
     struct ss_census_newcomer *newcomers; /* oldest first */

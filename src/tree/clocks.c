@@ -7,7 +7,7 @@
 
 #include "platform/platform.h"
 
-/* Each takes a few microseconds to read, or some tens while its thread runs. */
+/* Reading a clock takes a few microseconds, or some tens while its thread runs. */
 #define ENTRIES_MAX 256
 
 static bool knows(const struct ss_clocks *clocks, pid_t thread) {
@@ -33,7 +33,7 @@ static bool make_room(struct ss_clocks *clocks) {
 
 struct adding {
     struct ss_clocks *clocks;
-    int added; /* -1: it has failed */
+    int added; /* -1: failed */
 };
 
 static void add_thread(void *context, pid_t thread) {

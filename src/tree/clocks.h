@@ -9,10 +9,9 @@
 #include <showstopper/contract.h>
 
 /*
- * The CPU time of processes that are there now and of all that will come from them, as the kernel
- * counts it for each thread and its descendants. It is exact at any moment and does not miss
- * processes that live between two readings, but it lacks what processes use while they exit. Zero-
- * initialized: empty.
+ * The CPU time of a set of processes and of all their future descendants, as the kernel counts it
+ * for threads. It is exact at any moment and includes processes that live between two readings, but
+ * lacks what processes use while they exit. Zero-initialized: empty.
  */
 struct ss_clocks {
     struct ss_clocks_entry *entries;
@@ -22,16 +21,16 @@ struct ss_clocks {
 
 struct ss_clocks_entry {
     pid_t thread;
-    int clock; /* -1: it has gone */
+    int clock; /* -1: closed */
 };
 
 /*
- * Adds the threads of a process that are not known yet. Returns how many there were, or -1 if the
+ * Adds the threads of a process that are not known yet. Returns how many were added, or -1 if the
  * system does not let us count them, or there are too many.
  */
 SS_NONNULL() int ss_clocks_add(struct ss_clocks *clocks, pid_t process);
 
-/* Nanoseconds since each thread was added. */
+/* Returns the nanoseconds of CPU time since each thread was added. */
 SS_NONNULL() uint64_t ss_clocks_read(const struct ss_clocks *clocks);
 
 SS_NONNULL() void ss_clocks_close(struct ss_clocks *clocks);

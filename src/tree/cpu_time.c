@@ -7,29 +7,36 @@
 
 #include "platform/platform.h"
 
-/* A listing may take so small a part of the time. */
+/* A listing may take at most 1 / COST_PART of the time ... */
 #define COST_PART 50
 
-/* Where clocks tell of what happens meanwhile, one is enough from time to time. */
+/*
+ * ... or, if clocks supply the time in between, 1 / COST_PART_SPARED, and no more often than this.
+ */
 #define LISTING_INTERVAL (100 * SS_MILLISECOND)
 #define COST_PART_SPARED 200
 
-/* So much CPU time is looked back on to correct the kernel's clocks. */
+/*
+ * Corrects the kernel's clocks from this much recent CPU time, by at most this factor up or down.
+ */
 #define LEARNED        (500 * SS_MILLISECOND)
-#define CORRECTION_MAX 2.0 /* times as much or as little as is right */
+#define CORRECTION_MAX 2.0
 
-/* In about so many listings. */
+/* An excess over the listings is given up within about this many listings. */
 #define GIVEN_UP 16
 
 #define RATE_MEMORY (100 * SS_MILLISECOND)
 
-/* How often to begin again with clocks while processes are being started. */
+/* How often to retry opening the clocks while processes are being started. */
 #define ATTEMPTS_MAX 20
 
-/* Clocks of running processes may be a tick of the system behind. */
+/* Clocks of running processes may lag by a tick of the system. */
 #define GRAIN (10 * SS_MILLISECOND)
 
-/* The system tells user and system time of what parents have waited for in steps of 10 ms each. */
+/*
+ * The system reports the user and the system time that a parent has waited for in steps of 10 ms
+ * each.
+ */
 #define STEP (20 * SS_MILLISECOND)
 
 void ss_cpu_time_open(struct ss_cpu_time *meter, struct ss_board *board, uint32_t row) {
@@ -58,7 +65,7 @@ static struct ss_cpu_time_process *find(const struct ss_cpu_time_list *list, pid
     return NULL;
 }
 
-/* ---- which processes there are ---- */
+/* ---- listing processes ---- */
 
 static void add(struct ss_cpu_time_list *list, pid_t pid, pid_t parent) {
     if (list->count == list->room) {
@@ -83,7 +90,7 @@ static void see_child(void *context, pid_t pid) {
         add(&listing->meter->now, pid, listing->parent);
 }
 
-/* Parents come before their children. */
+/* Lists parents before their children. */
 static void list_descendants(struct ss_cpu_time *meter, uint32_t from) {
     for (uint32_t i = from; i < meter->now.count; i++) {
         struct listing listing = {meter, meter->now.items[i].pid};
@@ -91,7 +98,7 @@ static void list_descendants(struct ss_cpu_time *meter, uint32_t from) {
     }
 }
 
-/* A process that has lost its parent is no child of any that is listed. */
+/* Lists processes that have lost their parent: they are not children of any that is listed. */
 static void list_orphans(struct ss_cpu_time *meter) {
     struct ss_branch *branches = ss_board_branches(meter->board);
     uint32_t used = atomic_load(&meter->board->branches_used);
@@ -106,7 +113,7 @@ static void list_orphans(struct ss_cpu_time *meter) {
     }
 }
 
-/* The executor itself is listed for what it has waited for. Its orphans are its children. */
+/* Lists the executor itself for the times that it has waited for. It is the parent of orphans. */
 static void list_processes(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];
     bool attached = meter->board->attached;
@@ -119,11 +126,11 @@ static void list_processes(struct ss_cpu_time *meter) {
         list_orphans(meter);
 }
 
-/* ---- what they have used ---- */
+/* ---- their CPU time ---- */
 
 /*
- * What was waited for is read before the clocks: what a child that ends meanwhile has used is then
- * missing for once, not counted twice.
+ * Reads the times that were waited for before the clocks: the time of a child that ends in between
+ * is then missing once, instead of counted twice.
  */
 static void read_clocks(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];
@@ -133,7 +140,7 @@ static void read_clocks(struct ss_cpu_time *meter) {
         if (ss_platform_process_times(process->pid, &times))
             process->waited = times.waited;
         else
-            process->pid = 0; /* it has just gone */
+            process->pid = 0; /* it has just ended */
     }
     for (uint32_t i = 0; i < meter->now.count; i++) {
         struct ss_cpu_time_process *process = &meter->now.items[i];
@@ -145,14 +152,14 @@ static void read_clocks(struct ss_cpu_time *meter) {
     }
 }
 
-/* The process of the last reading that `old` still is; NULL: it is gone. */
+/* Returns the entry of the new reading for the same process, or NULL if the process is gone. */
 static struct ss_cpu_time_process *successor(
     const struct ss_cpu_time *meter, const struct ss_cpu_time_process *old) {
     struct ss_cpu_time_process *process = find(&meter->now, old->pid);
     return process && process->used >= old->used && process->waited >= old->waited ? process : NULL;
 }
 
-/* What is known of a process goes over to the new reading. A new orphan's past is not ours. */
+/* Copies the history of known processes to the new reading. A new orphan's past is not ours. */
 static void carry_over(struct ss_cpu_time *meter, bool first) {
     for (uint32_t i = 0; i < meter->now.count; i++) {
         struct ss_cpu_time_process *process = &meter->now.items[i];
@@ -169,7 +176,7 @@ static void carry_over(struct ss_cpu_time *meter, bool first) {
     }
 }
 
-/* What a process has used counts with the next one above it that is still there. */
+/* Adds the time of a process that has gone to its closest ancestor that still exists. */
 static void pass_on(struct ss_cpu_time *meter, const struct ss_cpu_time_process *gone) {
     const struct ss_cpu_time_process *above = find(&meter->last, gone->parent);
     struct ss_cpu_time_process *there = NULL;
@@ -202,7 +209,7 @@ static void swap(struct ss_cpu_time *meter) {
     meter->now = list;
 }
 
-/* While no process has been started on the machine, those of the last reading are all. */
+/* Lists the processes again. If none has been started on the machine, repeats the last list. */
 static void list_anew(struct ss_cpu_time *meter) {
     pid_t latest = ss_platform_process_latest();
     swap(meter);
@@ -218,7 +225,7 @@ static void list_anew(struct ss_cpu_time *meter) {
     meter->latest = latest < 0 ? 0 : latest;
 }
 
-/* Sets when the next one is due. */
+/* Returns the total of a new listing, and sets when the next one is due. */
 static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
     ss_time begin = ss_platform_now();
     bool first = meter->latest < 0;
@@ -251,8 +258,8 @@ static int add_all(struct ss_cpu_time *meter) {
 }
 
 /*
- * A process that was started meanwhile may or may not descend from a thread that is counted
- * already, so all begins again.
+ * Opens clocks for all threads. A process started meanwhile may or may not be included in the clock
+ * of a thread, so opening starts over until none was.
  */
 static void open_clocks(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];
@@ -265,7 +272,7 @@ static void open_clocks(struct ss_cpu_time *meter) {
     }
     if (added >= 0 && !meter->board->attached)
         meter->self = ss_platform_task_clock_open(atomic_load(&row->executor), false);
-    meter->now.count = 0; /* nothing of them has been read */
+    meter->now.count = 0; /* they have not been read */
     meter->refused = added < 0 || (!meter->board->attached && meter->self < 0);
     if (meter->refused)
         close_clocks(meter);
@@ -276,7 +283,10 @@ static uint64_t read_sum(const struct ss_cpu_time *meter) {
     return ss_clocks_read(&meter->clocks) - self;
 }
 
-/* Moves on with the clocks. What one that ends has told is missing until it is passed on. */
+/*
+ * Advances the total by the clocks. The time of a process that exits is missing until the kernel
+ * has added it to its parent's clock.
+ */
 static void follow_clocks(struct ss_cpu_time *meter) {
     uint64_t sum = read_sum(meter);
     uint64_t more = sum > meter->seen ? sum - meter->seen : 0;
@@ -288,9 +298,8 @@ static void follow_clocks(struct ss_cpu_time *meter) {
 }
 
 /*
- * Listings are late by different times and never early: what they tell of is at least as much as
- * the clocks' sum has to be above the one of its beginning. What these have too much is given up
- * slowly.
+ * Compares the clocks with a listing. Listings are late by varying times and never early, so the
+ * total is never less than the listed time. Gives up an excess of the total slowly.
  */
 static void compare(struct ss_cpu_time *meter) {
     meter->clocked += meter->unlisted;
@@ -334,7 +343,7 @@ uint64_t ss_cpu_time_read(struct ss_cpu_time *meter, ss_time now) {
     return meter->shown;
 }
 
-/* ---- what all have used ---- */
+/* ---- the time of all instances ---- */
 
 #define TOLD_WORDS 3
 

@@ -9,26 +9,26 @@
 #include "tree/clocks.h"
 
 /*
- * How much CPU time one instance has used: the clocks of its living processes, what their parents
- * have waited for, and the last known clocks of processes that ended without anybody waiting for
- * them. A process that lives between two readings counts if its parent waits for it.
+ * The CPU time of one instance: the clocks of its living processes, the times that their parents
+ * have waited for, and the last known clocks of processes that ended without being waited for. A
+ * process that lives between two readings counts if its parent waits for it.
  *
- * That is complete but known late: clocks move with the system's tick, and what was waited for is
- * told in steps of 10 ms. So where the system allows it, clocks that the kernel keeps for threads
- * and their descendants tell what happens meanwhile. These lack what processes use while they exit,
- * and on a virtual machine they go on while the host runs something else.
+ * That sum is complete but late: clocks advance with the system's tick, and the times waited for in
+ * steps of 10 ms. If the system permits it, clocks that the kernel keeps for threads and their
+ * descendants fill the time between. These lack what processes use while they exit, and on a
+ * virtual machine they advance while the host runs something else.
  */
 
 struct ss_cpu_time_process {
     pid_t pid;
-    pid_t parent; /* of those counted; 0: none of them */
+    pid_t parent; /* its parent in the list; 0: not listed */
     uint64_t used;
     uint64_t waited;   /* by children that it has waited for */
-    uint64_t waited_0; /* when it was first seen */
-    uint64_t before;   /* counted for nothing: used before it was known */
-    uint64_t ended;    /* used by children that have disappeared since it was first seen ... */
-    uint64_t ending;   /* ... but before the last listing, which may be too late for `waited` */
-    uint64_t lost;     /* the part of that which it has not waited for */
+    uint64_t waited_0; /* `waited` at first sight */
+    uint64_t before;   /* excluded from the count: used before it was known */
+    uint64_t ended;    /* used by children that disappeared before the previous listing */
+    uint64_t ending; /* used by those that disappeared since, which `waited` may not include yet */
+    uint64_t lost;   /* the part of `ended` that it has not waited for */
 };
 
 struct ss_cpu_time_list {
@@ -42,39 +42,40 @@ struct ss_cpu_time {
     uint32_t row;
     struct ss_cpu_time_list now;
     struct ss_cpu_time_list last;
-    bool refused; /* the kernel keeps no clocks for us */
+    bool refused; /* the kernel does not let us open clocks */
     struct ss_clocks clocks;
-    int self;          /* the clock of the executor alone, which is in the sum of the others; -1:
-                          none */
-    uint64_t seen;     /* the sum without it, at the last reading */
-    uint64_t unlisted; /* how much of it is later than the last listing */
-    uint64_t clocked;  /* what the clocks told of late ... */
-    uint64_t told;     /* ... and what listings did */
-    uint64_t known;    /* by listings, which never falls */
-    uint64_t compared; /* ... and what it was when the clocks were last compared with it */
+    int self;      /* the clock of the executor alone, to subtract from the others; -1: not open */
+    uint64_t seen; /* sum of the clocks at the last reading, without the executor */
+    uint64_t unlisted; /* the part of it since the last listing */
+    uint64_t clocked;  /* recent CPU time by the clocks ... */
+    uint64_t told;     /* ... and by listings */
+    uint64_t known;    /* total by listings; never falls */
+    uint64_t compared; /* `known` when the clocks were last compared with it */
     pid_t latest;      /* the last pid that was assigned when `now` was listed */
-    uint64_t lost;     /* of processes that have gone with all of their counted parents */
-    uint64_t total;    /* nanoseconds since some point in the past, as well as is known */
-    uint64_t shown;    /* the same, but never falls */
-    ss_time read_at;   /* when that was */
-    bool runs;         /* since then, the instance has been allowed to run */
-    double rate;       /* CPUs used of late while it was */
-    ss_time due;       /* no listing before, so that it costs little of a CPU */
+    uint64_t lost;     /* by processes that have gone with all of their listed ancestors */
+    uint64_t total;    /* best estimate: nanoseconds since some point in the past */
+    uint64_t shown;    /* as `total`, but never falls */
+    ss_time read_at;   /* time of the last reading */
+    bool runs;         /* the instance has been allowed to run since then */
+    double rate;       /* CPUs used recently while it ran */
+    ss_time due;       /* earliest next listing, which limits the cost */
 };
 
 void ss_cpu_time_open(struct ss_cpu_time *meter, struct ss_board *board, uint32_t row);
 void ss_cpu_time_close(struct ss_cpu_time *meter);
 
-/* Tells the other executors what was read last, and whether the instance runs from `now` on. */
+/*
+ * Publishes the last reading to the other executors, and whether the instance runs from `now` on.
+ */
 void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now);
 
 /*
- * A reading of all instances together: what their executors have told last, and what those that run
- * since then are likely to have used meanwhile.
+ * Sums up all instances: the readings that their executors have published, and what those that run
+ * are likely to have used since.
  */
 void ss_cpu_time_sum(struct ss_board *board, uint32_t cpus, struct ss_counters *counters);
 
-/* Takes a reading unless the last one was too costly for that. Returns the total. */
+/* Takes a reading, with a listing if one is due. Returns the total. */
 uint64_t ss_cpu_time_read(struct ss_cpu_time *meter, ss_time now);
 
 #endif

@@ -19,7 +19,7 @@
  */
 #define GUARDIAN_PATIENCE (2 * SS_SECOND)
 
-/* Polling interval for a guardian without a pidfd. */
+/* Polling interval of a guardian without pidfds. */
 #define BLIND_INTERVAL (20 * SS_MILLISECOND)
 
 struct guardian {
@@ -27,7 +27,7 @@ struct guardian {
     struct ss_board *board;
     struct ss_rescue rescue;
     int forks;     /* -1: fork events are not available */
-    bool records;  /* they are recorded all the time, for the census of attached instances */
+    bool records;  /* they are always recorded, for the census of attached instances */
     bool notified; /* a possible fork event, a stop or the bell has arrived */
     struct ss_census_source source;
     struct ss_census census;
@@ -108,7 +108,7 @@ static bool open_guardian(struct guardian *guardian, const struct ss_guardian_se
            ss_watchdog_open(&guardian->watchdog, setup->board, setup->master) == 0;
 }
 
-/* Takes the census when it is due. Returns when it is due next. */
+/* Takes the census if it is due. Returns when it is due next. */
 static ss_time take_census(struct guardian *guardian, ss_time due) {
     ss_time now = ss_platform_now();
     if (now < due && !guardian->notified)
@@ -120,7 +120,7 @@ static ss_time take_census(struct guardian *guardian, ss_time due) {
     return due;
 }
 
-/* Whether there may be instances that are older than the census. */
+/* Returns whether instances may be older than the census. */
 static bool has_begun(const struct ss_board *board) {
     if (board->attached)
         return true;
@@ -152,7 +152,7 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     }
     for (ss_time due = 0; getppid() == setup->master;) {
         if (atomic_load(&setup->board->over)) {
-            look(&guardian, 0); /* the last executor may have died since the last look */
+            look(&guardian, 0); /* for an executor that died after the last look */
             /* Processes that were counted as left may have ended since. */
             if (atomic_load(&setup->board->left) > 0)
                 ss_rescue_sweep(&guardian.rescue, 0);
@@ -167,7 +167,7 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     leave(&guardian);
 }
 
-/* Waits until a guardian that may still be at work has ended. */
+/* Waits until a guardian that may still be working has ended. */
 static void await_guardian(struct ss_board *board) {
     static _Atomic uint32_t nothing;
     pid_t guardian = atomic_load(&board->guardian);

@@ -12,7 +12,7 @@ struct ss_guardian_setup {
     pid_t master;
     int bell;                     /* the guardian's end: a byte says that the board has changed */
     int master_bell;              /* the master's end, likewise */
-    int line;                     /* to be owned by the guardian; negative: not available */
+    int line;                     /* owned by the guardian; negative: not available */
     struct ss_terminal *terminal; /* the run's terminal, restored here if the master cannot */
 };
 

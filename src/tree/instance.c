@@ -20,14 +20,16 @@
 /* Stops between two searches for a running thread. */
 #define AIM_INTERVAL 8
 
-/* A negative errno means that the failure is not the command's. */
+/* Exits in the child. A negative errno means that the command is not the cause. */
 _Noreturn static void give_up(int report, int why) {
     while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
     }
     _exit(SS_ERROR_NOT_EXECUTABLE);
 }
 
-/* End of file: the executor is dead. With --keep no signal tells that. */
+/*
+ * Waits for the executor. End of file means that it is dead, which no signal reports with --keep.
+ */
 static void await_prepared(int gate[2]) {
     char byte;
     ssize_t length;
@@ -143,7 +145,7 @@ static void signal_group(struct ss_instance *instance, int signal) {
         kill(-instance->leader, signal);
 }
 
-/* 'T' stopped, 't' stopped by a debugger, 0 ended; any other letter: neither. */
+/* Returns 'T' if stopped, 't' if stopped by a debugger, 0 if ended, or another letter. */
 static char attached_state(const struct ss_instance *instance) {
     struct ss_process process;
     if (!ss_platform_process_look(instance->root.pid, &process) ||
@@ -152,7 +154,7 @@ static char attached_state(const struct ss_instance *instance) {
     return process.state;
 }
 
-/* Whether the leader is in one of the states that waitid() calls by these options. */
+/* Returns whether the leader is in a state that waitid() selects by these options. */
 static bool leader_is(const struct ss_instance *instance, int states) {
     siginfo_t info = {0};
     if (instance->leader <= 1)
@@ -273,8 +275,8 @@ struct search {
 };
 
 /*
- * Every descendant becomes our child when the processes in between die, and only we can reap it.
- * One that has just changed its user is in no freezer yet.
+ * Kills a child. Every descendant becomes our child when the processes in between die, and only we
+ * can reap it. One that has just changed its user is not in a freezer yet.
  */
 static void kill_child(void *context, pid_t pid) {
     struct search *search = context;

@@ -21,12 +21,13 @@ struct ss_launch {
     int output;            /* becomes standard output; -1: the caller's */
     int errors;            /* standard error, likewise */
     bool keep;             /* the instance may outlive its executor */
-    bool terminal;         /* there is a terminal, which must not stop the instance */
+    bool terminal;         /* a terminal is attached, which must not stop the instance */
     const struct ss_signals *signals;
     const struct ss_scheduling *scheduling;
     const struct ss_cpus *pin; /* NULL: the caller's affinity */
-    /* Called when the leader is there but waits before it executes the command; NULL: it does not
-       wait. */
+    /*
+     * Called while the leader waits before it executes the command; NULL: the leader does not wait.
+     */
     void (*prepare)(void *context, pid_t leader);
     void *context;
 };
@@ -39,12 +40,12 @@ struct ss_launch {
  * descendants, each a branch. None of them is our child.
  */
 struct ss_instance {
-    pid_t leader; /* 0: none */
+    pid_t leader; /* 0: not started */
     bool attached;
     struct ss_hold root;    /* of an attached instance: its first process */
-    struct ss_board *board; /* which lists its branches */
+    struct ss_board *board; /* has its branches */
     uint32_t row;
-    int freezer; /* holds processes that may not be signaled; -1 or 0: none */
+    int freezer; /* holds processes that we may not signal; -1 or 0: none */
     struct ss_holds holds;
     pid_t listener; /* the leader's thread that reacts to a stop soonest; 0: the first one */
     unsigned stops; /* since the start; a new listener is searched for every few stops */
@@ -57,7 +58,7 @@ struct ss_instance {
 int ss_instance_start(
     struct ss_instance *instance, const struct ss_launch *launch, bool *exec_failed);
 
-/* Takes a running process as the instance. One that has ended is an instance that has ended. */
+/* Takes a running process as the instance, or, if that has ended, an instance that has ended. */
 void ss_instance_attach(struct ss_instance *instance, pid_t pid, uint64_t started);
 
 /*
@@ -74,30 +75,30 @@ void ss_instance_follow(struct ss_instance *instance, int signal);
 /* Continues the leader if something else has stopped it. */
 void ss_instance_unstop(struct ss_instance *instance);
 
-/* Whether the leader has ended. Does not reap it. */
+/* Returns whether the leader has ended. Does not reap it. */
 bool ss_instance_has_ended(const struct ss_instance *instance);
 
 /*
- * Whether the leader has ended and no other process is left. The caller must be the parent of all
- * orphans, unless the instance is attached.
+ * Returns whether the leader has ended and no other process is left. The caller must be the parent
+ * of all orphans, unless the instance is attached.
  */
 bool ss_instance_is_empty(const struct ss_instance *instance);
 
-/* How many known processes of an attached instance have not ended. */
+/* Returns how many known processes of an attached instance have not ended. */
 uint32_t ss_instance_count_left(const struct ss_instance *instance);
 
 /* Reaps ended descendants that lost their parent, but not the leader. */
 void ss_instance_reap_orphans(const struct ss_instance *instance);
 
 /*
- * Ends all that is left, wherever it is, and waits for that until `deadline`. `word` is what the
- * caller sleeps on.
+ * Ends all that is left, wherever it is, and waits for that until `deadline`. The caller sleeps on
+ * `word`.
  */
 void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline);
 
 /*
- * Reaps the leader and returns how it ended, which is 0 for an attached one. Its pid is void from
- * here on.
+ * Reaps the leader and returns how it ended, or 0 if it was attached. Its pid is invalid from here
+ * on.
  */
 int ss_instance_reap(struct ss_instance *instance);
 

@@ -65,7 +65,7 @@ static void unblock_signals(void) {
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The signals are still blocked afterwards. */
+/* Passes signals on to `to`. The signals are still blocked afterwards. */
 static void pass_signals_on(pid_t to) {
     next_process = to;
     for (size_t i = 0; i < PASSED; i++) {
@@ -88,14 +88,14 @@ _Noreturn static void send_last(int report, int kind, int value) {
     _exit(0);
 }
 
-/* Whether the process outside died before the parent-death signal was set. */
+/* Returns whether the process outside died before the parent-death signal was set. */
 static bool is_alone(int report) {
     struct pollfd outside = {.fd = report};
     return poll(&outside, 1, 0) > 0 && (outside.revents & POLLERR);
 }
 
 /*
- * The first process inside; everything inside ends with it. Returns only in the run. Both have
+ * Runs the first process inside; everything inside ends with it. Returns only in the run. Both have
  * groups of their own, so that signals from the keyboard, or to the whole group of the process
  * outside, come in through that process and only once.
  */
@@ -128,8 +128,7 @@ static void run_init(int report, const struct ss_isolation *isolation) {
 }
 
 /*
- * Stops this process after the run has stopped. Without a shell that could continue them, both go
- * on.
+ * Stops this process after the run has stopped. If no shell could continue them, both keep running.
  */
 static void suspend(void) {
     sigset_t stop;
@@ -143,7 +142,7 @@ static void suspend(void) {
 }
 
 /*
- * Signals are delivered only during the wait. Returns false if the first
+ * Waits for a message. Signals are delivered only during the wait. Returns false if the first
  * process inside was killed.
  */
 static bool receive(int report, struct message *message) {

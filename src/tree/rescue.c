@@ -12,7 +12,7 @@
 /* How long executors may take to end their own instances once the master is dead. */
 #define MASTER_GONE_PATIENCE (400 * SS_MILLISECOND)
 
-/* How long the search for what they have left may take after that. */
+/* How long the search for the rest may take after that. */
 #define SWEEP_PATIENCE SS_SECOND
 
 /* Polling interval in milliseconds for processes without a pidfd. */
@@ -51,8 +51,9 @@ static void hold_leader(struct ss_rescue *rescue, uint32_t index) {
 }
 
 /*
- * For systems without pidfds: by pid, as long as the start time still matches. Once the leader is
- * gone, the pid may belong to an unrelated group; then only the sweep can find what is ours.
+ * Signals by pid, as long as the start time still matches, on systems without pidfds. Once the
+ * leader is gone, the pid may belong to an unrelated group; then only the sweep can find what is
+ * ours.
  */
 static void signal_by_pid(const struct ss_charge *charge, bool group, int signal) {
     if (charge->leader_pid > 1 &&
@@ -113,9 +114,8 @@ static void drop_executor(struct ss_rescue *rescue, uint32_t index) {
 }
 
 /*
- * Whether an executor has died, including one without a pidfd or whose pidfd was not opened in
- * time. When several processes do this at once, another one may have taken it off the board
- * already.
+ * Returns whether an executor has died, including one without a pidfd or whose pidfd was not opened
+ * in time. Another rescuer may have taken it off the board already.
  */
 static bool is_lost(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];

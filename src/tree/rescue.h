@@ -31,7 +31,7 @@ struct ss_rescue {
     bool blind; /* some process has no pidfd and has to be polled */
 };
 
-/* `bell`: where a byte says that the board has changed; -1: none. */
+/* `bell`: a byte there says that the board has changed; -1: absent. */
 SS_MUST_USE int ss_rescue_open(
     struct ss_rescue *rescue, struct ss_board *board, pid_t master, int bell, int master_bell);
 
@@ -41,7 +41,7 @@ SS_MUST_USE int ss_rescue_open(
  */
 uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout);
 
-/* The entry for a slot of the board; NULL: none. */
+/* Returns the entry for a slot of the board, or NULL. */
 const struct ss_hold *ss_rescue_find_hold(struct ss_rescue *rescue, uint32_t slot);
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue);
@@ -51,8 +51,8 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue);
 void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline);
 
 /*
- * Called when the master is dead. The executors know it, too, and end their instances; this then
- * ends the executors that did not, and all that they have left.
+ * Call this when the master is dead. The executors notice that, too, and end their instances; this
+ * then ends the executors that did not, and all that they have left.
  */
 void ss_rescue_take_over(struct ss_rescue *rescue);
 

@@ -38,8 +38,7 @@ static bool is_demotion(const siginfo_t *info) {
 }
 
 /*
- * Interrupts a module's endless loop, so nothing but _exit() is safe; the
- * guardian does the rest.
+ * Interrupts a module's endless loop, so nothing but _exit() is safe; the guardian does the rest.
  */
 static void give_up(int number, siginfo_t *info, void *context) {
     static const char why[] =

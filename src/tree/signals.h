@@ -31,7 +31,7 @@ void ss_signals_release_file_limit(void);
  */
 SS_MUST_USE int ss_signals_open(struct ss_signals *signals);
 
-/* The next signal that arrived; 0: none. */
+/* Returns the next signal that arrived, or 0. */
 int ss_signals_next(struct ss_signals *signals);
 
 /*
@@ -48,9 +48,9 @@ pid_t ss_signals_fork(void);
 void ss_signals_adopt(void (*handler)(int), const int *wanted);
 
 /*
- * A process that used real-time priority for longer than our own limit loses it and goes on
- * without. This requests it again; call it once per turn of the loop. A loop that never gets here
- * is left to the watchdog.
+ * Requests real-time priority again. A process that used it for longer than our own limit loses it
+ * and continues without. Call this once per turn of the loop. A loop that never gets here is left
+ * to the watchdog.
  */
 void ss_signals_regain_priority(void);
 
@@ -61,8 +61,8 @@ void ss_signals_regain_priority(void);
 void ss_signals_restore(const struct ss_signals *signals, bool terminal);
 
 /*
- * Stops this process as Ctrl-Z does, until it is continued. Where nothing could continue it, the
- * kernel lets it go on at once.
+ * Stops this process as Ctrl-Z does, until it is continued. If nothing could continue it, the
+ * kernel does so at once.
  */
 void ss_signals_suspend(void);
 

@@ -55,7 +55,7 @@ static bool is_one(
     return getppid() == sweep->master || process->started == started;
 }
 
-/* The row of an executor; NULL: the process is not one. */
+/* Returns the row of an executor, or NULL if the process is not one. */
 static const struct ss_row *find_executor(
     const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
     for (uint32_t i = 0; i < sweep->board->instances; i++) {
@@ -67,7 +67,7 @@ static const struct ss_row *find_executor(
     return NULL;
 }
 
-/* Processes of ours that end by themselves. */
+/* Returns whether the process is one of ours that ends by itself. */
 static bool is_crew(const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
     const struct ss_board *board = sweep->board;
     return pid == getpid() || pid == atomic_load(&board->sensor) ||
@@ -101,8 +101,8 @@ static void await_exit(struct ss_sweep *sweep, pid_t pid) {
 }
 
 /*
- * Whether the mark of `top` makes its descendant `pid` ours. When a process exits, its mark is gone
- * before its children get another parent.
+ * Returns whether the mark of `top` makes its descendant `pid` ours. When a process exits, its mark
+ * is gone before its children get another parent.
  */
 static bool has_marked_top(struct ss_sweep *sweep, pid_t pid, pid_t top) {
     if (is_marked(sweep, top))

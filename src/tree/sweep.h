@@ -14,7 +14,7 @@
 
 #define SS_SWEEP_EXITS 64
 
-/* Parents that are exiting: whether their children are ours is known when they have exited. */
+/* Parents that are exiting. Whether their children are ours is known once they have exited. */
 struct ss_sweep_exits {
     pid_t pids[SS_SWEEP_EXITS];
     uint32_t count;
@@ -23,16 +23,16 @@ struct ss_sweep_exits {
 struct ss_sweep {
     struct ss_board *board;
     pid_t master;
-    pid_t stranger;   /* a parent known in this round not to be ours */
+    pid_t stranger;   /* a parent that this round has found not to be ours */
     uint32_t touched; /* processes signaled in this round */
     bool late;        /* this round begins after the deadline */
     struct ss_sweep_exits exits;
-    struct ss_sweep_exits exits_before; /* in the round before this one */
+    struct ss_sweep_exits exits_before; /* in the previous round */
 };
 
 /*
- * Called by the master before any sweep is opened: records which processes
- * may adopt its orphans.
+ * Records which processes may adopt the master's orphans. The master calls this before any sweep is
+ * opened.
  */
 void ss_sweep_prepare(struct ss_board *board);
 

@@ -26,7 +26,7 @@ struct ss_watchdog {
 SS_MUST_USE int ss_watchdog_open(
     struct ss_watchdog *watchdog, struct ss_board *board, pid_t master);
 
-/* Checks when it is time to, and kills what is stuck. */
+/* Checks if it is time to, and kills what is stuck. */
 void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now);
 
 #endif
