@@ -157,3 +157,41 @@ void ss_holds_signal_reversed(const struct ss_holds *holds, uint32_t row, int si
             ss_hold_signal(&holds->list[i], signal);
     }
 }
+
+struct leaderless {
+    const struct ss_holds *holds;
+    uint32_t row;
+    int signal;
+};
+
+/*
+ * The number of a group is not assigned to a new process while the group has members. A group that
+ * is empty leaves the board within a second, so its number cannot have become a stranger's.
+ */
+static bool covers(const struct ss_hold *hold, const struct ss_process *process) {
+    struct ss_process leader;
+    return hold->group && hold->pid == process->group && hold->started <= process->started &&
+           ss_hold_signal(hold, 0) == -ESRCH &&
+           (!ss_platform_process_look(hold->pid, &leader) || leader.started == hold->started);
+}
+
+static void signal_leaderless(void *context, pid_t pid) {
+    const struct leaderless *search = context;
+    struct ss_process process;
+    if (!ss_platform_process_look(pid, &process))
+        return;
+    for (uint32_t i = 0; i < search->holds->count; i++) {
+        const struct ss_hold *hold = &search->holds->list[i];
+        if (hold->row == search->row && covers(hold, &process))
+            ss_platform_process_signal_once(pid, process.started, search->signal);
+    }
+}
+
+void ss_holds_signal_leaderless(const struct ss_holds *holds, uint32_t row, int signal) {
+    struct leaderless search = {holds, row, signal};
+    bool any = false;
+    for (uint32_t i = 0; i < holds->count && !any; i++)
+        any = holds->list[i].row == row && holds->list[i].group;
+    if (any)
+        ss_platform_process_each(signal_leaderless, &search);
+}

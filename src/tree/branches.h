@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include <showstopper/contract.h>
+
 #include "loop/board.h"
 
 /*
@@ -67,5 +69,12 @@ int ss_hold_signal(const struct ss_hold *hold, int signal);
 /* Signal the entries from index `from` on, in list order and in reverse order. */
 void ss_holds_signal(const struct ss_holds *holds, uint32_t from, uint32_t row, int signal);
 void ss_holds_signal_reversed(const struct ss_holds *holds, uint32_t row, int signal);
+
+/*
+ * Signals the members of groups that cannot be opened any more because their leaders have ended.
+ * Searches all processes, for a rescuer that has not held these groups itself.
+ */
+SS_NONNULL()
+void ss_holds_signal_leaderless(const struct ss_holds *holds, uint32_t row, int signal);
 
 #endif

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -235,6 +236,34 @@ START_TEST(stopped_executor_and_master_leave_a_tree_in_rounds) {
     run_expect(run_wait(run), -SIGTERM);
     expect_free(&tree, target);
     run_free(run);
+}
+END_TEST
+
+#define LEADERLESS "setsid sh -c '" PAYLOAD " ignore-term & echo $$; wait' & "
+
+/* A group whose leader has ended can no longer be opened, whether its parent reaps it or not. */
+START_TEST(group_without_leader_is_continued_by_another_executor) {
+    static const char *const scripts[] = {
+        LEADERLESS "wait; exec sleep 60", LEADERLESS "exec sleep 60"};
+    for (size_t i = 0; i < 2; i++) {
+        struct run *target = start_target(WORDS("sh", "-c", scripts[i]));
+        struct run *other = start_target(WORDS(PAYLOAD, "ignore-term"));
+        char both[40];
+        snprintf(both, sizeof both, "%d,%d", (int)target->pid, (int)other->pid);
+        struct run *run = START(SLOW, "--attach", both);
+        RUN_UNTIL(run, family_is_stopped("payload", 2));
+        struct family kept = family_find("payload");
+        kill(atoi(target->out.bytes), SIGKILL);
+        struct family killed = {.count = 2};
+        killed.pids[0] = run_find(run, "ss-executor 0");
+        killed.pids[1] = run_find(run, "ss-guardian");
+        RUN_UNTIL(run, family_is_stopped("payload", 2));
+        family_kill_together(&killed, run->pid);
+        run_expect(run_wait(run), -SIGKILL);
+        expect_free(&kept, target);
+        run_free(other);
+        run_free(run);
+    }
 }
 END_TEST
 
@@ -751,6 +780,7 @@ PROCESS_MAIN(
     SS_CASE(stopped_master_alone_leaves_a_tree_running),
     SS_CASE(stopped_guardian_and_master_leave_a_tree_running),
     SS_CASE(stopped_executor_and_master_leave_a_tree_in_rounds),
+    SS_CASE(group_without_leader_is_continued_by_another_executor),
     SS_CASE(it_works_without_pidfds),
     SS_CASE(a_tree_is_stopped_and_continued),
     SS_CASE(what_starts_later_is_limited_and_orphans_remain),
