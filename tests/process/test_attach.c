@@ -113,7 +113,7 @@ START_TEST(the_end_of_the_process_ends_the_run) {
 }
 END_TEST
 
-START_TEST(a_process_that_was_stopped_by_others_is_continued) {
+START_TEST(process_stopped_by_others_is_continued) {
     struct run *target = start_one();
     struct run *run = START("-v", "-c", "fixed", "-l", "100%", "--attach", pid_text(target->pid));
     run_wait_text(run, "instances run");
@@ -306,7 +306,7 @@ START_TEST(a_tree_is_stopped_and_continued) {
 END_TEST
 
 /* A shell that starts the others once a file is there; the first becomes an orphan later. */
-START_TEST(what_starts_later_is_limited_and_orphans_remain) {
+START_TEST(later_processes_are_limited_and_orphans_remain) {
     const char *folder = run_make_folder();
     char script[4096];
     snprintf(script, sizeof script,
@@ -460,7 +460,7 @@ END_TEST
 
 /* ---- several, and by name ---- */
 
-START_TEST(several_processes_are_an_instance_each) {
+START_TEST(each_attached_process_is_an_instance) {
     struct run *first = start_one();
     struct run *second = start_target(WORDS(PAYLOAD, "setsid", "2"));
     char list[64];
@@ -515,7 +515,7 @@ START_TEST(a_process_is_found_by_its_name) {
 END_TEST
 
 /* Forked workers have the name of their parent. */
-START_TEST(descendants_of_one_name_are_no_others) {
+START_TEST(descendants_with_same_name_are_one_match) {
     char name[32], script[4096];
     const char *folder = run_make_folder();
     snprintf(name, sizeof name, "att-%d", (int)getpid());
@@ -537,7 +537,7 @@ END_TEST
 /* ---- -f own ---- */
 
 /* By what the machine does, the limit would be passed already without the program. */
-START_TEST(a_limit_of_its_own_does_not_depend_on_other_work) {
+START_TEST(own_limit_is_independent_of_other_load) {
     run_greedily();
     char load[32];
     double limit = 0.2; /* of a CPU */
@@ -588,7 +588,7 @@ END_TEST
         run_free(refused);                                                                         \
     } while (0)
 
-START_TEST(what_cannot_be_attached_is_refused) {
+START_TEST(invalid_processes_are_not_attached) {
     REFUSED("process 1 cannot be stopped", "--attach", "1");
     REFUSED("no process has pid 2147483647", "--attach", "2147483647");
     REFUSED("'none' is not a pid", "--attach", "none");
@@ -694,7 +694,7 @@ START_TEST(stopped_process_is_refused) {
 }
 END_TEST
 
-START_TEST(what_makes_no_sense_is_refused) {
+START_TEST(meaningless_options_are_refused) {
     struct run *target = start_one();
     const char *pid = pid_text(target->pid);
     const char *const *const options[] = {WORDS("--repeat"), WORDS("--isolate"), WORDS("--keep"),
@@ -764,7 +764,7 @@ PROCESS_MAIN(
     SS_CASE(a_process_runs_on_after_the_planned_end),
     SS_CASE(a_limit_is_given_in_cpus),
     SS_CASE(the_end_of_the_process_ends_the_run),
-    SS_CASE(a_process_that_was_stopped_by_others_is_continued),
+    SS_CASE(process_stopped_by_others_is_continued),
     SS_CASE(a_killed_master_leaves_it_running),
     SS_CASE(a_killed_executor_leaves_it_running),
     SS_CASE(a_killed_guardian_is_replaced),
@@ -783,23 +783,23 @@ PROCESS_MAIN(
     SS_CASE(group_without_leader_is_continued_by_another_executor),
     SS_CASE(it_works_without_pidfds),
     SS_CASE(a_tree_is_stopped_and_continued),
-    SS_CASE(what_starts_later_is_limited_and_orphans_remain),
+    SS_CASE(later_processes_are_limited_and_orphans_remain),
     SS_CASE(daemons_are_limited_and_ended),
     SS_CASE(daemons_without_births_are_reported),
     SS_CASE(other_processes_of_its_group_are_not_touched),
     SS_CASE(the_end_of_the_first_process_continues_the_others),
     SS_CASE(no_process_is_moved_to_another_control_group),
-    SS_CASE(several_processes_are_an_instance_each),
+    SS_CASE(each_attached_process_is_an_instance),
     SS_CASE(a_process_is_found_by_its_name),
-    SS_CASE(descendants_of_one_name_are_no_others),
-    SS_CASE(a_limit_of_its_own_does_not_depend_on_other_work),
+    SS_CASE(descendants_with_same_name_are_one_match),
+    SS_CASE(own_limit_is_independent_of_other_load),
     SS_CASE(the_load_of_short_lived_children_is_counted),
-    SS_CASE(what_cannot_be_attached_is_refused),
+    SS_CASE(invalid_processes_are_not_attached),
     SS_CASE(one_tree_is_attached_once),
     SS_CASE(one_of_two_at_once_is_refused),
     SS_CASE(claimed_tree_is_refused),
     SS_CASE(stopped_process_is_refused),
-    SS_CASE(what_makes_no_sense_is_refused),
+    SS_CASE(meaningless_options_are_refused),
     SS_CASE(a_recorded_run_of_attached_processes_is_not_repeated),
     SS_CASE(with_end_a_process_is_asked_to_end),
     SS_CASE(with_end_a_stubborn_tree_is_killed))

@@ -282,7 +282,7 @@ static void warned(const char *warning, const char *const *words) {
     run_free(run);
 }
 
-START_TEST(milliseconds_meant_as_minutes_are_warned_of) {
+START_TEST(milliseconds_meant_as_minutes_cause_a_warning) {
     warned("showstopper: warning: --duration: 3m is 3 milliseconds; for minutes write 3M\n",
         WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", "--duration", "3m", "true"));
     warned("showstopper: warning: trace/staircase: hold: 3m is 3 milliseconds; for minutes write "
@@ -292,7 +292,7 @@ START_TEST(milliseconds_meant_as_minutes_are_warned_of) {
 }
 END_TEST
 
-START_TEST(wrong_words_are_refused) {
+START_TEST(unknown_words_are_refused) {
     REFUSED(125, "--instances", "--instnces", "3", TOUCH_AT("50%"));
     REFUSED(125, "unknown option '-Z'", "-Z", TOUCH_AT("50%"));
     REFUSED(125, "--load wants a value", "--load");
@@ -317,7 +317,7 @@ START_TEST(wrong_words_are_refused) {
 }
 END_TEST
 
-START_TEST(wrong_modules_are_refused) {
+START_TEST(invalid_modules_are_refused) {
     REFUSED(125,
         "unknown control module 'rbpd': did you mean 'rbpid'? There are deadbeat, fixed, "
         "geom",
@@ -365,7 +365,7 @@ START_TEST(numbers_out_of_range_are_refused) {
 }
 END_TEST
 
-START_TEST(wrong_times_are_refused) {
+START_TEST(invalid_times_are_refused) {
     REFUSED(125, "--settle", "--settle", "2s", "--duration", "2s", TOUCH_AT("50%"));
     REFUSED(125, "--start-at", "--start-at", "yesterday", TOUCH_AT("50%"));
     REFUSED(125, "passed", "--start-at", "@1", TOUCH_AT("50%"));
@@ -374,7 +374,7 @@ START_TEST(wrong_times_are_refused) {
 }
 END_TEST
 
-START_TEST(wrong_traces_are_refused) {
+START_TEST(invalid_traces_are_refused) {
     folder = run_make_folder();
     run_write_file(run_path(folder, "damaged"), "0 1/10\n20s 6/10\n40s much\n");
     run_write_file(run_path(folder, "back"), "0 1/10\n20s 6/10\n10s 1/10\n");
@@ -388,7 +388,7 @@ START_TEST(wrong_traces_are_refused) {
 }
 END_TEST
 
-START_TEST(wrong_commands_are_refused) {
+START_TEST(invalid_commands_are_refused) {
     folder = run_make_folder();
     run_write_file(run_path(folder, "plain"), "text\n");
     REFUSED(127, "there.is.none", "-l", "50%", "there.is.none");
@@ -404,7 +404,7 @@ START_TEST(wrong_commands_are_refused) {
 }
 END_TEST
 
-START_TEST(wrong_workload_files_are_refused) {
+START_TEST(invalid_workload_files_are_refused) {
     folder = run_make_folder();
     run_write_file(run_path(folder, "good"), "1 " PAYLOAD " touch started\n");
     run_write_file(run_path(folder, "half"), "1 " PAYLOAD " touch started\n2\n");
@@ -435,7 +435,7 @@ static void stay_on_one_cpu(void) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
-START_TEST(wrong_cpus_are_refused) {
+START_TEST(invalid_cpus_are_refused) {
     REFUSED(125, "--cpus", "--cpus", "a-b", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "3-1", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "", TOUCH_AT("50%"));
@@ -447,7 +447,7 @@ START_TEST(wrong_cpus_are_refused) {
 }
 END_TEST
 
-START_TEST(wrong_places_are_refused) {
+START_TEST(invalid_paths_are_refused) {
     folder = run_make_folder();
     run_write_file(run_path(folder, "plain"), "text\n");
     REFUSED(125, "--output", "--output", "plain", TOUCH_AT("50%"));
@@ -457,7 +457,7 @@ START_TEST(wrong_places_are_refused) {
 }
 END_TEST
 
-START_TEST(a_wrong_set_is_refused) {
+START_TEST(invalid_set_is_refused) {
     char own[32];
     snprintf(own, sizeof own, "%d", (int)getpid());
     REFUSED(125, "--set: 'one' is not a pid; ", "--set", "one", "50%");
@@ -484,7 +484,7 @@ static void hide_devices(void) {
     surroundings_mount_small("/dev", "64k");
 }
 
-START_TEST(what_the_system_lacks_is_named) {
+START_TEST(missing_system_features_are_named) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it needs /proc itself");
     refuse_as(
@@ -495,7 +495,7 @@ START_TEST(what_the_system_lacks_is_named) {
 }
 END_TEST
 
-START_TEST(percentages_in_the_command_are_warned_of) {
+START_TEST(percentages_in_the_command_cause_a_warning) {
     warned("showstopper: warning: in the command, 60% becomes 600: % is the instance's number "
            "there; write 60%% for the sign itself, or give -p ''\n",
         WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%", "true"));
@@ -562,20 +562,20 @@ PROCESS_MAIN(
     SS_CASE(discovered_values_are_in_the_plan),
     SS_CASE(commands_are_printed_for_a_shell),
     SS_CASE(the_plan_shows_times_and_places),
-    SS_CASE(milliseconds_meant_as_minutes_are_warned_of),
-    SS_CASE(wrong_words_are_refused),
-    SS_CASE(wrong_modules_are_refused),
+    SS_CASE(milliseconds_meant_as_minutes_cause_a_warning),
+    SS_CASE(unknown_words_are_refused),
+    SS_CASE(invalid_modules_are_refused),
     SS_CASE(numbers_out_of_range_are_refused),
-    SS_CASE(wrong_times_are_refused),
-    SS_CASE(wrong_traces_are_refused),
-    SS_CASE(wrong_commands_are_refused),
-    SS_CASE(wrong_workload_files_are_refused),
-    SS_CASE(wrong_cpus_are_refused),
-    SS_CASE(wrong_places_are_refused),
-    SS_CASE(a_wrong_set_is_refused),
+    SS_CASE(invalid_times_are_refused),
+    SS_CASE(invalid_traces_are_refused),
+    SS_CASE(invalid_commands_are_refused),
+    SS_CASE(invalid_workload_files_are_refused),
+    SS_CASE(invalid_cpus_are_refused),
+    SS_CASE(invalid_paths_are_refused),
+    SS_CASE(invalid_set_is_refused),
     SS_CASE(more_than_the_limit_on_files_allows_is_refused),
     SS_CASE(more_than_the_limit_on_processes_allows_is_refused),
-    SS_CASE(what_the_system_lacks_is_named),
-    SS_CASE(percentages_in_the_command_are_warned_of),
+    SS_CASE(missing_system_features_are_named),
+    SS_CASE(percentages_in_the_command_cause_a_warning),
     SS_CASE(raised_privileges_are_refused))
 /* clang-format on */

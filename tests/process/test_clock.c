@@ -31,7 +31,7 @@ static void expect_between(const char *json, const char *name, double low, doubl
 }
 
 /* Bounds as wide as a busy machine wants them; an hour would lie far outside of them all. */
-START_TEST(a_set_wall_clock_changes_no_duration) {
+START_TEST(wall_clock_change_does_not_affect_duration) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const shifts[] = {"-3600:1200", "3600:1200", "-3600:0", "-90000:2400"};
     for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
@@ -63,7 +63,7 @@ static const char *in_seconds(int seconds) {
 }
 
 /* Its time has passed without a run, and it says so. */
-START_TEST(a_start_skipped_by_the_wall_clock_is_made_up_for) {
+START_TEST(start_skipped_by_wall_clock_happens_at_once) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run = run_wait(start_shifted(
         "3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at", in_seconds(3),
@@ -168,12 +168,12 @@ START_TEST(a_frozen_run_ends_as_planned_unprivileged) {
 END_TEST
 
 /* Instances run or stay stopped all the while. */
-START_TEST(a_crew_that_was_frozen_ends_as_planned) {
+START_TEST(frozen_crew_ends_as_planned) {
     freeze_and_thaw("ss-", 3, NULL);
 }
 END_TEST
 
-START_TEST(a_crew_that_was_frozen_ends_as_planned_unprivileged) {
+START_TEST(frozen_crew_ends_as_planned_unprivileged) {
     family_need_nobody();
     freeze_and_thaw("ss-", 3, family_become_nobody);
 }
@@ -191,7 +191,7 @@ START_TEST(a_thawed_master_continues_the_others) {
 END_TEST
 
 /* Its end is asked for while it is frozen. */
-START_TEST(a_run_told_to_end_while_frozen_ends) {
+START_TEST(run_signaled_while_frozen_ends) {
     struct run *runs[RUNS];
     start_all(runs, NULL);
     struct family family = family_find("");
@@ -206,13 +206,13 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(a_set_wall_clock_changes_no_duration),
-    SS_CASE(a_start_skipped_by_the_wall_clock_is_made_up_for),
+    SS_CASE(wall_clock_change_does_not_affect_duration),
+    SS_CASE(start_skipped_by_wall_clock_happens_at_once),
     SS_CASE(a_wall_clock_set_back_delays_the_start),
     SS_CASE(a_frozen_run_ends_as_planned),
     SS_CASE(a_frozen_run_ends_as_planned_unprivileged),
-    SS_CASE(a_crew_that_was_frozen_ends_as_planned),
-    SS_CASE(a_crew_that_was_frozen_ends_as_planned_unprivileged),
+    SS_CASE(frozen_crew_ends_as_planned),
+    SS_CASE(frozen_crew_ends_as_planned_unprivileged),
     SS_CASE(a_thawed_master_continues_the_others),
-    SS_CASE(a_run_told_to_end_while_frozen_ends))
+    SS_CASE(run_signaled_while_frozen_ends))
 /* clang-format on */

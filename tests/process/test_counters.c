@@ -116,7 +116,7 @@ static double read_times(const char *path) {
 #define COUNT_UP "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
 
 /* The counts of processes that have ended are included. */
-START_TEST(what_has_ended_is_counted) {
+START_TEST(ended_processes_are_counted) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *used = run_path(folder, "used");
     char script[4400];
@@ -183,7 +183,7 @@ START_TEST(attached_processes_are_counted) {
 END_TEST
 
 /* Without room for descriptors all cells are empty, and the run succeeds all the same. */
-START_TEST(a_run_without_counts_is_as_good) {
+START_TEST(run_without_counters_works) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];
     snprintf(script, sizeof script,
@@ -234,10 +234,10 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(a_row_is_written_every_second),
-    SS_CASE(what_has_ended_is_counted),
+    SS_CASE(ended_processes_are_counted),
     SS_CASE(instances_that_are_started_again_are_counted),
     SS_CASE(isolated_instances_are_counted),
     SS_CASE(attached_processes_are_counted),
-    SS_CASE(a_run_without_counts_is_as_good),
+    SS_CASE(run_without_counters_works),
     SS_CASE(counters_are_part_of_a_record))
 /* clang-format on */

@@ -284,7 +284,7 @@ START_TEST(an_instance_that_stops_itself_can_be_ended) {
 END_TEST
 
 /* The reader of our output goes away. */
-START_TEST(a_reader_that_goes_away_leaves_nothing) {
+START_TEST(vanished_reader_leaves_nothing) {
     struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--iteration", "done", PAYLOAD,
         "lines", "100", "10");
     run_wait_text(run, "done");
@@ -317,5 +317,5 @@ PROCESS_MAIN(
     SS_CASE(a_master_killed_with_executors_leaves_nothing),
     SS_CASE(a_script_that_cannot_be_run_is_named),
     SS_CASE(an_instance_that_stops_itself_can_be_ended),
-    SS_CASE(a_reader_that_goes_away_leaves_nothing))
+    SS_CASE(vanished_reader_leaves_nothing))
 /* clang-format on */

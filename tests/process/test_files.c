@@ -72,7 +72,7 @@ START_TEST(spoiled_best_counters_end_the_run) {
 END_TEST
 
 /* Control that needs no load continues without; the figures name what they lack. */
-START_TEST(control_goes_on_without_counters_that_only_figures_need) {
+START_TEST(control_works_without_counters_for_figures) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:1400", "empty:1400", "garbled:1400", "cut:1400"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -91,7 +91,7 @@ START_TEST(control_goes_on_without_counters_that_only_figures_need) {
 END_TEST
 
 /* As if all CPUs but the first one had been taken away. */
-START_TEST(a_run_goes_on_with_fewer_cpus) {
+START_TEST(run_continues_with_fewer_cpus) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run = run_wait(start_spoiled("fewer:700",
         WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "2s", PAYLOAD, "spin")));
@@ -173,7 +173,7 @@ static void close_errors(void) {
 #define FOR_A_SECOND VERBOSELY, "--duration", "1s"
 
 /* Lost messages alone disturb no run. */
-START_TEST(lost_messages_disturb_no_run) {
+START_TEST(lost_messages_do_no_harm) {
     static void (*const prepares[])(void) = {
         fill_output, fill_errors, fill_both, close_output, close_errors};
     for (size_t i = 0; i < sizeof prepares / sizeof *prepares; i++) {
@@ -320,10 +320,10 @@ PROCESS_MAIN(
     SS_CASE(spoiled_counters_end_the_run),
     SS_CASE(counters_spoiled_from_the_start_are_refused),
     SS_CASE(spoiled_best_counters_end_the_run),
-    SS_CASE(control_goes_on_without_counters_that_only_figures_need),
-    SS_CASE(a_run_goes_on_with_fewer_cpus),
+    SS_CASE(control_works_without_counters_for_figures),
+    SS_CASE(run_continues_with_fewer_cpus),
     SS_CASE(a_full_disk_is_reported),
-    SS_CASE(lost_messages_disturb_no_run),
+    SS_CASE(lost_messages_do_no_harm),
     SS_CASE(lost_output_is_reported),
     SS_CASE(answers_that_cannot_be_written_are_errors),
     SS_CASE(a_closed_output_is_reported),

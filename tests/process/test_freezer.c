@@ -155,7 +155,7 @@ START_TEST(frozen_processes_end_when_ours_are_killed) {
 }
 END_TEST
 
-START_TEST(the_next_guardian_knows_it) {
+START_TEST(next_guardian_knows_the_freezer) {
     yard_enter(true);
     struct run *run = START_SHAPE(CHILD, "-v");
     find_frozen(run);
@@ -239,7 +239,7 @@ static void expect_warning(const struct run *run, int count) {
     run_expect_text(&run->out, text);
 }
 
-START_TEST(a_missing_group_is_warned_of) {
+START_TEST(missing_group_causes_a_warning) {
     yard_enter(false);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run =
@@ -287,11 +287,11 @@ PROCESS_MAIN(
     SS_CASE(a_frozen_run_ends_as_planned),
     SS_CASE(a_frozen_process_ends_after_the_grace),
     SS_CASE(frozen_processes_end_when_ours_are_killed),
-    SS_CASE(the_next_guardian_knows_it),
+    SS_CASE(next_guardian_knows_the_freezer),
     SS_CASE(kept_processes_run_on),
     SS_CASE(nothing_is_left_to_the_next_instance),
     SS_CASE(new_processes_end_with_the_others),
-    SS_CASE(a_missing_group_is_warned_of),
+    SS_CASE(missing_group_causes_a_warning),
     SS_CASE(threads_are_not_counted),
     SS_CASE(two_guardians_count_a_process_once))
 /* clang-format on */

@@ -124,7 +124,7 @@ START_TEST(a_process_is_reached_alone) {
 }
 END_TEST
 
-START_TEST(a_process_that_has_ended_is_not_held) {
+START_TEST(ended_process_is_not_held) {
     open_board();
     pid_t child = kin_start(NULL);
     kin_end_unreaped(child);
@@ -236,7 +236,7 @@ END_TEST
 /* ---- where nothing can be opened ---- */
 
 /* No more files can be opened: the number and the start must do. */
-START_TEST(without_files_pids_and_starts_are_used) {
+START_TEST(pids_and_start_times_replace_pidfds) {
     open_board();
     pid_t child = kin_start(NULL);
     uint64_t started = ss_platform_process_started(child);
@@ -261,7 +261,7 @@ END_TEST
 
 /* ---- letting go, and the order ---- */
 
-START_TEST(a_process_that_is_let_go_runs) {
+START_TEST(released_process_runs) {
     open_board();
     pid_t first = kin_start(NULL);
     pid_t second = kin_start(NULL);
@@ -344,11 +344,11 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(a_group_is_reached_without_its_leader),
     SS_CASE(a_process_is_reached_alone),
-    SS_CASE(a_process_that_has_ended_is_not_held),
+    SS_CASE(ended_process_is_not_held),
     SS_CASE(a_process_with_a_reused_pid_is_not_reached),
     SS_CASE(a_group_with_a_reused_pid_is_not_reached),
     SS_CASE(a_pid_reused_before_it_is_held_is_not_reached),
     SS_CASE(a_group_is_missed_when_its_leader_has_ended),
-    SS_CASE(without_files_pids_and_starts_are_used),
-    SS_CASE(a_process_that_is_let_go_runs),
+    SS_CASE(pids_and_start_times_replace_pidfds),
+    SS_CASE(released_process_runs),
     SS_CASE(signals_go_forth_and_back_in_order))

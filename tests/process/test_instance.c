@@ -104,7 +104,7 @@ static void change_limits(void) {
     umask(027);
 }
 
-START_TEST(surroundings_are_the_callers) {
+START_TEST(instances_get_the_callers_environment) {
     expect_same_surroundings(NULL);
     expect_same_surroundings(change_signals);
     expect_same_surroundings(ignore_children);
@@ -235,7 +235,7 @@ START_TEST(output_without_end_does_not_end_the_master) {
 }
 END_TEST
 
-START_TEST(what_the_leader_leaves_is_ended) {
+START_TEST(processes_left_by_leader_are_ended) {
     struct run *run = RUN("-q", "-n", "2", "-l", "80%", "-c", "fixed", PAYLOAD, "tree");
     run_expect(run, 0);
     run_expect_nothing_left();
@@ -287,7 +287,7 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(surroundings_are_the_callers),
+    SS_CASE(instances_get_the_callers_environment),
     SS_CASE(closed_standard_streams_do_no_harm),
     SS_CASE(instances_are_pinned),
     SS_CASE(placeholder_is_filled_in),
@@ -295,7 +295,7 @@ PROCESS_MAIN(
     SS_CASE(output_is_unchanged),
     SS_CASE(output_is_kept_by_instance),
     SS_CASE(output_without_end_does_not_end_the_master),
-    SS_CASE(what_the_leader_leaves_is_ended),
+    SS_CASE(processes_left_by_leader_are_ended),
     SS_CASE(threads_are_stopped_together),
     SS_CASE(a_deaf_first_thread_delays_no_stop))
 /* clang-format on */

@@ -32,7 +32,7 @@ static void expect_status(int status, const char *const *command) {
     run_expect_nothing_left();
 }
 
-START_TEST(statuses_are_those_of_the_run) {
+START_TEST(status_is_that_of_the_run) {
     SKIP_UNLESS_ISOLATED();
     expect_status(0, WORDS(PAYLOAD, "exit", "0"));
     expect_status(0, WORDS("--duration", "200ms", PAYLOAD, "spin"));
@@ -68,7 +68,7 @@ START_TEST(summary_is_written_once) {
 }
 END_TEST
 
-START_TEST(output_comes_through) {
+START_TEST(output_is_forwarded) {
     SKIP_UNLESS_ISOLATED();
     const char *folder = run_make_folder();
     const char *output = run_path(folder, "output");
@@ -300,25 +300,25 @@ START_TEST(it_works_in_a_chroot) {
 }
 END_TEST
 
-START_TEST(it_is_refused_where_there_can_be_no_namespace) {
+START_TEST(isolation_without_namespace_is_refused) {
     SKIP_UNLESS_ISOLATED();
     expect_refusal(deny_namespaces, "Operation not permitted", "seccomp: no filter is allowed");
 }
 END_TEST
 
-START_TEST(it_is_refused_where_there_can_be_no_mounts) {
+START_TEST(isolation_without_mounts_is_refused) {
     SKIP_UNLESS_ISOLATED();
     expect_refusal(deny_mounts, "Operation not permitted", "seccomp: no filter is allowed");
 }
 END_TEST
 
-START_TEST(it_is_refused_where_there_can_be_no_user_namespace) {
+START_TEST(isolation_without_user_namespace_is_refused) {
     SKIP_UNLESS_ISOLATED();
     expect_refusal(deny_user_namespaces, "No space left", "user-namespaces: none to forbid more");
 }
 END_TEST
 
-START_TEST(it_is_refused_together_with_keep) {
+START_TEST(isolation_with_keep_is_refused) {
     const char *folder = run_make_folder();
     const char *witness = run_path(folder, "witness");
     struct run *run = RUN("--isolate", "--keep", "-l", "50%", PAYLOAD, "touch", witness);
@@ -330,7 +330,7 @@ START_TEST(it_is_refused_together_with_keep) {
 }
 END_TEST
 
-START_TEST(the_plan_tells_it) {
+START_TEST(isolation_is_in_the_plan) {
     struct run *run = RUN("--isolate", "--dry-run", "-l", "50%", PAYLOAD, "spin");
     run_expect(run, 0);
     run_expect_text(&run->out, "isolated   in a PID namespace");
@@ -342,18 +342,18 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(statuses_are_those_of_the_run),
+    SS_CASE(status_is_that_of_the_run),
     SS_CASE(summary_is_written_once),
-    SS_CASE(output_comes_through),
+    SS_CASE(output_is_forwarded),
     SS_CASE(target_can_be_set),
     SS_CASE(proc_has_the_numbers_of_the_namespace),
     SS_CASE(mounts_stay_inside),
     SS_CASE(a_run_can_run_in_a_run),
     SS_CASE(it_works_without_privilege),
     SS_CASE(it_works_in_a_chroot),
-    SS_CASE(it_is_refused_where_there_can_be_no_namespace),
-    SS_CASE(it_is_refused_where_there_can_be_no_mounts),
-    SS_CASE(it_is_refused_where_there_can_be_no_user_namespace),
-    SS_CASE(it_is_refused_together_with_keep),
-    SS_CASE(the_plan_tells_it))
+    SS_CASE(isolation_without_namespace_is_refused),
+    SS_CASE(isolation_without_mounts_is_refused),
+    SS_CASE(isolation_without_user_namespace_is_refused),
+    SS_CASE(isolation_with_keep_is_refused),
+    SS_CASE(isolation_is_in_the_plan))
 /* clang-format on */

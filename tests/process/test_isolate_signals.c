@@ -59,7 +59,7 @@ static void lead_a_group(void) {
 }
 
 /* As timeout(1) does: to the process and then to all of its group. */
-START_TEST(a_signal_to_the_whole_group_is_polite) {
+START_TEST(signal_to_whole_group_counts_once) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = lead_a_group};
     for (int both = 0; both < 2; both++) {
@@ -94,7 +94,7 @@ START_TEST(a_second_signal_hurries) {
 }
 END_TEST
 
-START_TEST(the_grace_ends) {
+START_TEST(grace_period_ends) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated =
         start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "700m", PAYLOAD, "ignore-term"));
@@ -138,7 +138,7 @@ static void ignore_hangups(void) {
 }
 
 /* As under nohup, and in the background of a script. */
-START_TEST(what_the_caller_ignores_is_ignored) {
+START_TEST(ignored_signals_stay_ignored) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = ignore_hangups};
     struct run *run =
@@ -159,7 +159,7 @@ static void block_signals(void) {
 }
 
 /* The run heeds signals all the same, instances do as the caller did. */
-START_TEST(what_the_caller_blocks_is_heeded) {
+START_TEST(blocked_signals_still_work) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = block_signals};
     struct run *run =
@@ -264,7 +264,7 @@ END_TEST
 
 /* A caller that sees the process outside stopped may continue it at once: all of it must continue.
  */
-START_TEST(a_short_pause_stops_nothing_for_good) {
+START_TEST(short_pause_leaves_nothing_stopped) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("1h");
     struct run *run = isolated.run;
@@ -300,15 +300,15 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(it_ends_by_the_same_signal),
     SS_CASE(instances_get_one_signal),
-    SS_CASE(a_signal_to_the_whole_group_is_polite),
+    SS_CASE(signal_to_whole_group_counts_once),
     SS_CASE(a_second_signal_hurries),
-    SS_CASE(the_grace_ends),
+    SS_CASE(grace_period_ends),
     SS_CASE(a_signal_in_the_first_moments_is_not_lost),
-    SS_CASE(what_the_caller_ignores_is_ignored),
-    SS_CASE(what_the_caller_blocks_is_heeded),
+    SS_CASE(ignored_signals_stay_ignored),
+    SS_CASE(blocked_signals_still_work),
     SS_CASE(callers_may_ignore_their_children),
     SS_CASE(a_pause_stops_everything),
     SS_CASE(a_pause_of_the_whole_group_is_one_pause),
-    SS_CASE(a_short_pause_stops_nothing_for_good),
+    SS_CASE(short_pause_leaves_nothing_stopped),
     SS_CASE(a_paused_run_can_be_ended))
 /* clang-format on */

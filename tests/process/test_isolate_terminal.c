@@ -88,7 +88,7 @@ START_TEST(a_stopped_run_can_be_killed) {
 END_TEST
 
 /* Without a shell nothing could continue it. */
-START_TEST(ctrl_z_without_a_shell_stops_nothing_for_good) {
+START_TEST(ctrl_z_without_shell_leaves_nothing_stopped) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, PAYLOAD, "catch"));
     struct isolated_run isolated = isolated_find(terminal->run);
@@ -219,7 +219,7 @@ PROCESS_MAIN(
     SS_CASE(ctrl_z_stops_and_fg_continues),
     SS_CASE(fg_may_come_at_once),
     SS_CASE(a_stopped_run_can_be_killed),
-    SS_CASE(ctrl_z_without_a_shell_stops_nothing_for_good),
+    SS_CASE(ctrl_z_without_shell_leaves_nothing_stopped),
     SS_CASE(keys_end_it),
     SS_CASE(a_closed_terminal_ends_the_run),
     SS_CASE(a_terminal_closed_without_a_shell_ends_the_run),

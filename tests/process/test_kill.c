@@ -130,7 +130,7 @@ START_TEST(all_executors_killed_leave_nothing) {
 END_TEST
 
 /* The guardian is at work when the others die, or has just finished. */
-START_TEST(executors_killed_after_another_leave_nothing) {
+START_TEST(executors_killed_in_turn_leave_nothing) {
     for (int step = 0; step < 2 * MOMENTS; step++) {
         struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
         wait_for_ready(run);
@@ -515,7 +515,7 @@ PROCESS_MAIN(
     SS_CASE(a_killed_executor_leaves_nothing),
     SS_CASE(two_killed_executors_leave_nothing),
     SS_CASE(all_executors_killed_leave_nothing),
-    SS_CASE(executors_killed_after_another_leave_nothing),
+    SS_CASE(executors_killed_in_turn_leave_nothing),
     SS_CASE(killed_executors_of_unmarked_trees_leave_nothing),
     SS_CASE(the_successor_of_a_killed_guardian_finds_all),
     SS_CASE(all_others_killed_after_the_guardian_leave_nothing),

@@ -266,7 +266,7 @@ static void eat_again_and_again(const char *victim) {
     control_group_remove(&group);
 }
 
-START_TEST(nothing_is_left_when_the_kernel_chooses) {
+START_TEST(out_of_memory_kill_leaves_nothing) {
     eat_again_and_again(NULL);
 }
 END_TEST
@@ -317,7 +317,7 @@ PROCESS_MAIN(
     SS_CASE(large_allocations_that_fail_are_refused),
     SS_CASE(a_bounded_address_space_is_refused_or_enough),
     SS_CASE(full_shared_memory_is_refused),
-    SS_CASE(nothing_is_left_when_the_kernel_chooses),
+    SS_CASE(out_of_memory_kill_leaves_nothing),
     SS_CASE(nothing_is_left_when_the_kernel_ends_the_master),
     SS_CASE(nothing_is_left_when_the_kernel_ends_the_guardian),
     SS_CASE(nothing_is_left_when_the_kernel_ends_one_executor),

@@ -227,7 +227,7 @@ START_TEST(modules_that_do_not_fit_are_refused) {
 }
 END_TEST
 
-START_TEST(nonsense_from_a_module_is_cut_or_ends_the_run) {
+START_TEST(invalid_module_output_is_limited_or_ends_the_run) {
     install_all();
     expect_refused(RUN_INSTALLED("-c", compile("-DBODY=return NAN")), "not a number");
     struct run *run =
@@ -296,7 +296,7 @@ PROCESS_MAIN(
     SS_CASE(built_in_modules_need_the_public_headers_alone),
     SS_CASE(skeleton_becomes_a_module),
     SS_CASE(modules_that_do_not_fit_are_refused),
-    SS_CASE(nonsense_from_a_module_is_cut_or_ends_the_run),
+    SS_CASE(invalid_module_output_is_limited_or_ends_the_run),
     SS_CASE(a_module_that_crashes_ends_the_run),
     SS_CASE(the_simulator_names_a_module_that_is_wrong),
     SS_CASE(a_module_that_never_returns_ends_the_run))

@@ -67,7 +67,7 @@ START_TEST(living_children_count) {
 }
 END_TEST
 
-START_TEST(a_child_lives_in_its_threads) {
+START_TEST(process_lives_while_a_thread_does) {
     pid_t child = kin_start(leave_to_a_thread);
     RUN_UNTIL(NULL, run_state(child) == 'Z'); /* so it is shown */
     ck_assert(ss_platform_has_living_children());
@@ -96,7 +96,7 @@ static void lead_group(void) {
     setpgid(0, 0);
 }
 
-START_TEST(a_process_is_looked_at) {
+START_TEST(process_is_described) {
     pid_t child = kin_start(lead_group);
     struct ss_process process;
     ck_assert(ss_platform_process_look(child, &process));
@@ -215,7 +215,7 @@ static pid_t count_numbers(pid_t from, pid_t to) {
     return to >= from ? to - from : to + ss_platform_process_limit() - from;
 }
 
-START_TEST(the_latest_number_moves_with_every_process) {
+START_TEST(latest_pid_grows_with_every_process) {
     pid_t limit = ss_platform_process_limit();
     ck_assert_int_eq(limit, atoi(read_line("/proc/sys/kernel/pid_max")));
     for (int i = 0; i < 20; i++) {
@@ -248,14 +248,14 @@ static void refuse(unsigned call) {
     ck_assert(surroundings_filter_calls(steps, sizeof steps / sizeof *steps));
 }
 
-START_TEST(groups_are_not_held_where_that_is_refused) {
+START_TEST(groups_are_not_held_if_refused) {
     ck_assert_int_eq(ss_platform_process_signal_group(-1, 0), -ESRCH);
     refuse(SYSTEM_CALL_SEND);
     ck_assert(!ss_platform_process_holds_groups());
 }
 END_TEST
 
-START_TEST(a_process_is_signaled_where_holds_are_refused) {
+START_TEST(process_is_signaled_without_holds) {
     pid_t child = kin_start(NULL);
     refuse(SYSTEM_CALL_OPEN);
     uint64_t started = ss_platform_process_started(child);
@@ -278,7 +278,7 @@ static bool is_told(int forks) {
     return poll(&poll_forks, 1, 0) == 1;
 }
 
-START_TEST(listeners_learn_of_forks) {
+START_TEST(forks_are_reported_to_listeners) {
     int forks = ss_platform_fork_events_open();
     SKIP_UNLESS(forks >= 0, "forks: told to root alone, and not inside containers");
     for (int i = 0; i < 3; i++) {
@@ -337,7 +337,7 @@ START_TEST(process_is_claimed_once) {
 END_TEST
 
 /* The kernel ignores the request in silence: waiting for an answer would be in vain. */
-START_TEST(forks_are_not_told_inside_a_namespace) {
+START_TEST(forks_are_not_reported_in_a_namespace) {
     SKIP_UNLESS(unshare(CLONE_NEWPID) == 0, "root: only it can make a PID namespace");
     pid_t child = fork();
     if (child == 0)
@@ -350,18 +350,18 @@ END_TEST
 
 // clang-format off
 PROCESS_MAIN(
-    SS_CASE(listeners_learn_of_forks),
+    SS_CASE(forks_are_reported_to_listeners),
     SS_CASE(births_are_reported_with_their_parents),
     SS_CASE(process_is_claimed_once),
-    SS_CASE(forks_are_not_told_inside_a_namespace),
+    SS_CASE(forks_are_not_reported_in_a_namespace),
     SS_CASE(living_children_count),
-    SS_CASE(a_child_lives_in_its_threads),
-    SS_CASE(a_process_is_looked_at),
+    SS_CASE(process_lives_while_a_thread_does),
+    SS_CASE(process_is_described),
     SS_CASE(names_do_not_mislead),
     SS_CASE(threads_are_not_listed),
     SS_CASE(rights_to_signal_are_known),
     SS_CASE(rights_to_signal_another_user_are_known),
     SS_CASE(each_process_is_seen_once),
-    SS_CASE(the_latest_number_moves_with_every_process),
-    SS_CASE(groups_are_not_held_where_that_is_refused),
-    SS_CASE(a_process_is_signaled_where_holds_are_refused))
+    SS_CASE(latest_pid_grows_with_every_process),
+    SS_CASE(groups_are_not_held_if_refused),
+    SS_CASE(process_is_signaled_without_holds))

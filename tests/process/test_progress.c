@@ -84,7 +84,7 @@ static void expect_summary(const struct terminal *terminal, int row) {
     ck_assert_int_eq(screen.bottom, screen.height - 1);
 }
 
-START_TEST(block_appears_and_goes) {
+START_TEST(block_appears_and_disappears) {
     struct terminal *terminal = start("exec showstopper --duration 3s " SPIN);
     wait_drawings(terminal, 2);
     struct screen screen = screen_of(terminal->run->out.bytes);
@@ -98,7 +98,7 @@ START_TEST(block_appears_and_goes) {
 }
 END_TEST
 
-START_TEST(letters_and_colors_are_what_the_terminal_has) {
+START_TEST(letters_and_colors_follow_the_terminal) {
     struct terminal *terminal = start("LC_ALL=C NO_COLOR=1 exec showstopper --duration 3s " SPIN);
     run_expect(run_wait(terminal->run), 0);
     ck_assert_uint_ge(drawings(terminal), 1);
@@ -125,7 +125,7 @@ START_TEST(dumb_terminal_gets_lines) {
 END_TEST
 
 /* Output of instances appears above it, and it is not drawn for every line. */
-START_TEST(output_is_kept_and_drawings_are_few) {
+START_TEST(output_is_intact_and_drawings_are_few) {
     double begin = run_now();
     struct terminal *terminal =
         start("exec showstopper --duration 3s --iteration done -n 1 -l 100% "
@@ -282,7 +282,7 @@ static void print_something(struct stage *stage, int number) {
     print(stage, which < sizeof pieces / sizeof *pieces ? pieces[which] : line);
 }
 
-START_TEST(whatever_is_written_stays_whole) {
+START_TEST(concurrent_output_stays_whole) {
     struct stage stage;
     open_stage(&stage, SCREEN_ROWS, SCREEN_COLUMNS);
     for (int i = 0; i < 3000; i++) {
@@ -344,12 +344,12 @@ static void resize_often(bool rewrap) {
     expect_no_block(&stage.shown);
 }
 
-START_TEST(a_window_that_cuts_keeps_no_scraps) {
+START_TEST(cutting_window_keeps_no_remains) {
     resize_often(false);
 }
 END_TEST
 
-START_TEST(a_window_that_wraps_keeps_no_scraps) {
+START_TEST(wrapping_window_keeps_no_remains) {
     resize_often(true);
 }
 END_TEST
@@ -461,7 +461,7 @@ START_TEST(block_follows_the_window) {
 }
 END_TEST
 
-START_TEST(nothing_is_drawn_where_it_is_not_wanted) {
+START_TEST(nothing_is_drawn_if_disabled) {
     static const char *const lines[] = {
         "showstopper -q --duration 1200m " SPIN,
         "showstopper --progress never --duration 1200m " SPIN,
@@ -492,7 +492,7 @@ START_TEST(ctrl_c_leaves_a_clean_line) {
 END_TEST
 
 /* While instances that are deaf are waited for there is nothing to be shown any more. */
-START_TEST(block_goes_when_the_run_is_ending) {
+START_TEST(block_disappears_at_the_end) {
     struct terminal *terminal =
         start("exec showstopper --grace 30s -n 1 -l 50% -c fixed payload ignore-term");
     wait_drawings(terminal, 2);
@@ -514,7 +514,7 @@ START_TEST(block_goes_when_the_run_is_ending) {
 }
 END_TEST
 
-START_TEST(lines_of_our_own_are_whole) {
+START_TEST(own_lines_are_whole) {
     char number[32];
     struct terminal *terminal = start("exec showstopper -v -n 1 -l 50% -c fixed "
                                       "sh -c 'printf half; exec payload spin'");
@@ -575,22 +575,22 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(block_appears_and_goes),
-    SS_CASE(letters_and_colors_are_what_the_terminal_has),
+    SS_CASE(block_appears_and_disappears),
+    SS_CASE(letters_and_colors_follow_the_terminal),
     SS_CASE(dumb_terminal_gets_lines),
-    SS_CASE(output_is_kept_and_drawings_are_few),
+    SS_CASE(output_is_intact_and_drawings_are_few),
     SS_CASE(half_a_line_is_kept),
     SS_CASE(direct_output_scrolls_above_it),
-    SS_CASE(whatever_is_written_stays_whole),
-    SS_CASE(a_window_that_cuts_keeps_no_scraps),
-    SS_CASE(a_window_that_wraps_keeps_no_scraps),
+    SS_CASE(concurrent_output_stays_whole),
+    SS_CASE(cutting_window_keeps_no_remains),
+    SS_CASE(wrapping_window_keeps_no_remains),
     SS_CASE(a_killed_master_leaves_no_block),
     SS_CASE(a_killed_namespace_leaves_no_block),
     SS_CASE(block_follows_the_window),
-    SS_CASE(nothing_is_drawn_where_it_is_not_wanted),
+    SS_CASE(nothing_is_drawn_if_disabled),
     SS_CASE(ctrl_c_leaves_a_clean_line),
-    SS_CASE(block_goes_when_the_run_is_ending),
-    SS_CASE(lines_of_our_own_are_whole),
+    SS_CASE(block_disappears_at_the_end),
+    SS_CASE(own_lines_are_whole),
     SS_CASE(fg_draws_the_block_again),
     SS_CASE(stopped_terminal_stops_no_run))
 /* clang-format on */

@@ -128,7 +128,7 @@ static int first_cpu(void) {
  * The permits of all instances are decided even before anything is known of them. Others' load only
  * lowers the duty.
  */
-START_TEST(many_instances_begin_on_target) {
+START_TEST(many_instances_start_on_target) {
     const char *record = run_path(run_make_folder(), "record");
     char cpu[16];
     snprintf(cpu, sizeof cpu, "%d", first_cpu());
@@ -227,7 +227,7 @@ static void expect_no_parts(const struct parts *parts) {
     ck_assert_double_eq(parts->idle, -1);
 }
 
-START_TEST(rows_of_a_group_are_of_the_group_alone) {
+START_TEST(rows_of_a_group_describe_only_the_group) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = run_wait(START("-n", "1", "-l", "20%", "-f", "cgroup", "--duration", "2s",
         "--record", record, PAYLOAD, "spin"));
@@ -355,7 +355,7 @@ START_TEST(decisions_agree_with_the_run) {
 END_TEST
 
 /* In the summary, the samples and the decisions, though it is another one at the samples' ends. */
-START_TEST(the_duty_is_one_figure) {
+START_TEST(duty_is_in_the_summary) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *trace = run_path(folder, "trace");
     run_write_file(trace, "0 10%\n20ms 10%\n20ms 90%\n400ms 90%\n400ms 10%\n500ms 10%\n");
@@ -390,7 +390,7 @@ START_TEST(the_duty_is_one_figure) {
 }
 END_TEST
 
-START_TEST(a_record_that_is_there_is_kept) {
+START_TEST(existing_record_is_kept) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     mkdir(record, 0777);
@@ -580,7 +580,7 @@ START_TEST(a_simulated_run_is_not_repeated) {
 END_TEST
 
 /* A program that prints without a pause does not fill the disk; its figures are whole. */
-START_TEST(iterations_beyond_all_measure_are_left_out) {
+START_TEST(excessive_iterations_are_omitted) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];
     snprintf(script, sizeof script,
@@ -632,7 +632,7 @@ static void expect_replay(const char *record, const char *again) {
     run_free(run);
 }
 
-START_TEST(a_record_needs_no_file_but_its_own) {
+START_TEST(record_is_self_contained) {
     const char *folder = run_make_folder(), *origin = run_path(folder, "origin");
     mkdir(origin, 0777);
     run_write_file(run_path(origin, "a,trace"), TRACE);
@@ -726,23 +726,23 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(a_run_is_kept),
     SS_CASE(figures_are_those_of_the_table),
-    SS_CASE(many_instances_begin_on_target),
+    SS_CASE(many_instances_start_on_target),
     SS_CASE(a_step_belongs_to_the_next_sample),
-    SS_CASE(rows_of_a_group_are_of_the_group_alone),
+    SS_CASE(rows_of_a_group_describe_only_the_group),
     SS_CASE(rows_of_a_sensor_have_no_parts),
     SS_CASE(each_cpu_has_a_column),
     SS_CASE(decisions_are_bounded),
     SS_CASE(decisions_agree_with_the_run),
-    SS_CASE(the_duty_is_one_figure),
-    SS_CASE(a_record_that_is_there_is_kept),
+    SS_CASE(duty_is_in_the_summary),
+    SS_CASE(existing_record_is_kept),
     SS_CASE(a_killed_run_leaves_whole_lines),
     SS_CASE(a_full_disk_is_reported),
     SS_CASE(a_signal_leaves_a_whole_record),
-    SS_CASE(iterations_beyond_all_measure_are_left_out),
+    SS_CASE(excessive_iterations_are_omitted),
     SS_CASE(a_run_is_repeated),
     SS_CASE(labels_stay_with_a_run),
     SS_CASE(a_simulated_run_is_not_repeated),
-    SS_CASE(a_record_needs_no_file_but_its_own),
+    SS_CASE(record_is_self_contained),
     SS_CASE(a_replay_may_replace_its_record),
     SS_CASE(a_trace_from_a_pipe_is_kept),
     SS_CASE(a_copy_without_room_is_reported))

@@ -239,7 +239,7 @@ START_TEST(a_limit_on_file_size_is_reported) {
 END_TEST
 
 /* It is the master alone that bears the limit otherwise. */
-START_TEST(instances_bear_the_limit_on_file_size_as_the_caller_does) {
+START_TEST(instances_inherit_file_size_limit) {
     struct run *run =
         RUN("-q", "-n", "1", "-l", "100%", "/bin/sh", "-c", "kill -XFSZ $$; echo survived");
     run_expect(run, 128 + SIGXFSZ);
@@ -309,7 +309,7 @@ PROCESS_MAIN(
     SS_CASE(a_record_is_free_when_its_master_has_died),
     SS_CASE(a_full_disk_at_the_start_leaves_no_record),
     SS_CASE(a_limit_on_file_size_is_reported),
-    SS_CASE(instances_bear_the_limit_on_file_size_as_the_caller_does),
+    SS_CASE(instances_inherit_file_size_limit),
     SS_CASE(a_run_without_shared_memory_leaves_no_record),
     SS_CASE(failed_forced_starts_keep_foreign_files))
 /* clang-format on */

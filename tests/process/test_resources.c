@@ -127,7 +127,7 @@ static bool change_before_start(const char *folder, int lead) {
     return early;
 }
 
-START_TEST(a_command_that_changes_before_it_is_executed_is_refused) {
+START_TEST(command_changed_before_exec_is_refused) {
     bool early = false;
     for (int lead = 4; !early; lead *= 2) {
         const char *folder = run_make_folder();
@@ -139,7 +139,7 @@ START_TEST(a_command_that_changes_before_it_is_executed_is_refused) {
 END_TEST
 
 /* All of them are restarted again and again, and one after the other cannot be. */
-START_TEST(a_command_that_changes_between_two_iterations_ends_the_run) {
+START_TEST(command_changed_between_iterations_ends_the_run) {
     for (size_t i = 0; i < CHANGES; i++) {
         const char *folder = run_make_folder();
         const char *path = run_path(folder, changes[i].name);
@@ -159,7 +159,7 @@ START_TEST(a_command_that_changes_between_two_iterations_ends_the_run) {
 END_TEST
 
 /* A text without an interpreter is the shell's, for us as for env. */
-START_TEST(a_text_without_an_interpreter_is_the_shells) {
+START_TEST(text_without_interpreter_runs_in_shell) {
     const char *folder = run_make_folder();
     const char *path = make_script(folder, "text", "echo by the shell\nexit 5\n");
     struct run *env = run_wait(run_start(NULL, WORDS("env", path)));
@@ -311,7 +311,7 @@ START_TEST(each_fork_is_needed) {
 }
 END_TEST
 
-START_TEST(a_fork_that_fails_between_two_iterations_ends_the_run) {
+START_TEST(failed_fork_between_iterations_ends_the_run) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     for (unsigned long first = FORKS + 1; first < FORKS + 12; first++) {
         struct fault fault = {"fork", first, first % 2 ? 1 : FAULT_FOR_EVER};
@@ -357,16 +357,16 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(a_command_that_changes_before_it_is_executed_is_refused),
-    SS_CASE(a_command_that_changes_between_two_iterations_ends_the_run),
-    SS_CASE(a_text_without_an_interpreter_is_the_shells),
+    SS_CASE(command_changed_before_exec_is_refused),
+    SS_CASE(command_changed_between_iterations_ends_the_run),
+    SS_CASE(text_without_interpreter_runs_in_shell),
     SS_CASE(a_limit_on_processes_at_the_start_is_reported),
     SS_CASE(a_limit_on_processes_after_the_plan_is_reported),
     SS_CASE(a_limit_on_processes_between_two_iterations_is_reported),
     SS_CASE(a_control_group_without_processes_is_reported),
     SS_CASE(any_fork_may_fail),
     SS_CASE(each_fork_is_needed),
-    SS_CASE(a_fork_that_fails_between_two_iterations_ends_the_run),
+    SS_CASE(failed_fork_between_iterations_ends_the_run),
     SS_CASE(a_guardian_that_cannot_be_replaced_ends_the_run),
     SS_CASE(a_sensor_that_cannot_be_forked_is_reported))
 /* clang-format on */

@@ -206,7 +206,7 @@ START_TEST(commands_have_iterations_of_their_own) {
 END_TEST
 
 /* The command is gone when it is to be started again. */
-START_TEST(repeat_says_when_it_cannot) {
+START_TEST(failed_repeat_is_reported) {
     const char *folder = run_make_folder();
     const char *script = run_path(folder, "script");
     run_write_file(script, "#!/bin/sh\nrm \"$0\"\n");
@@ -256,7 +256,7 @@ START_TEST(iterations_are_found_in_lines) {
 END_TEST
 
 /* In the warm-up of a run of 20 s. */
-START_TEST(program_that_is_done_early_is_named) {
+START_TEST(program_that_ends_early_is_named) {
     struct run *run = RUN("-n", "1", "-l", "100%", "--json", "-", "--warmup", "10s", "--duration",
         "20s", "--iteration", "x", "sh", "-c", "echo x");
     run_expect(run, 0);
@@ -340,7 +340,7 @@ START_TEST(start_at_waits) {
 }
 END_TEST
 
-START_TEST(tolerance_makes_the_status) {
+START_TEST(tolerance_sets_the_status) {
     struct run *run = RUN("-n", "1", "-l", "1%", "-f", "command", "-F", PAYLOAD " sensor 0.1",
         "--duration", "2s", "--tolerance", "5", PAYLOAD, "spin");
     run_expect(run, 3);
@@ -409,16 +409,16 @@ PROCESS_MAIN(
     SS_CASE(death_of_an_instance_is_reported),
     SS_CASE(repeat_counts_iterations),
     SS_CASE(commands_have_iterations_of_their_own),
-    SS_CASE(repeat_says_when_it_cannot),
+    SS_CASE(failed_repeat_is_reported),
     SS_CASE(json_is_alone_on_standard_output),
     SS_CASE(iterations_are_found_in_lines),
-    SS_CASE(program_that_is_done_early_is_named),
+    SS_CASE(program_that_ends_early_is_named),
     SS_CASE(throughput_without_an_iteration_is_a_bound),
     SS_CASE(warmup_is_not_controlled),
     SS_CASE(stages_take_their_time),
     SS_CASE(trace_without_loop_ends_the_run),
     SS_CASE(start_at_waits),
-    SS_CASE(tolerance_makes_the_status),
+    SS_CASE(tolerance_sets_the_status),
     SS_CASE(quiet_and_verbose),
     SS_CASE(progress_is_plain_without_a_terminal),
     SS_CASE(sample_workload_counts_its_iterations))

@@ -65,7 +65,7 @@ START_TEST(a_stopped_instance_ends_politely) {
 }
 END_TEST
 
-START_TEST(the_grace_ends) {
+START_TEST(grace_period_ends) {
     struct run *run =
         START("-n", "2", "-l", "50%", "-c", "fixed", "--grace", "700m", PAYLOAD, "ignore-term");
     wait_for_ready(run, 2);
@@ -77,7 +77,7 @@ START_TEST(the_grace_ends) {
 }
 END_TEST
 
-START_TEST(grace_is_for_the_planned_end_too) {
+START_TEST(grace_period_applies_to_planned_end) {
     double begin = run_now();
     struct run *run = RUN("-n", "1", "-l", "50%", "-c", "fixed", "--warmup", "1s", "--duration",
         "200m", "--grace", "500m", PAYLOAD, "ignore-term");
@@ -108,7 +108,7 @@ START_TEST(a_second_signal_hurries) {
 END_TEST
 
 /* timeout(1) signals the process and then its whole group. */
-START_TEST(the_same_wish_twice_is_polite) {
+START_TEST(repeated_signal_at_once_counts_once) {
     struct run *run = START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--grace", "30s", PAYLOAD,
         "slow-catch", "600");
     wait_for_ready(run, 2);
@@ -228,7 +228,7 @@ START_TEST(a_paused_run_can_be_ended) {
 END_TEST
 
 /* As timeout(1) and others do: all of our group get it, the executors as well. */
-START_TEST(a_signal_to_the_whole_group_is_polite) {
+START_TEST(signal_to_whole_group_counts_once) {
     struct run_setup setup = {.prepare = lead_a_group};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "-c",
                                             "fixed", "--grace", "30s", PAYLOAD, "catch"));
@@ -251,7 +251,7 @@ START_TEST(a_run_that_waits_for_its_start_can_be_ended) {
 END_TEST
 
 /* The reader of our output has fallen asleep. */
-START_TEST(a_stalled_reader_holds_nothing_up) {
+START_TEST(stalled_reader_delays_nothing) {
     struct run *run = START(
         "-q", "-n", "1", "-l", "100%", "--grace", "500m", "--iteration", "x", PAYLOAD, "flood");
     siginfo_t info = {0};
@@ -270,7 +270,7 @@ static void ignore_hangups(void) {
 }
 
 /* As under nohup. */
-START_TEST(what_the_caller_ignores_is_ignored) {
+START_TEST(ignored_signals_stay_ignored) {
     struct run_setup setup = {.prepare = ignore_hangups};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-v", "-n", "1", "-l", "50%", "-c",
                                             "fixed", "--duration", "1s", PAYLOAD, "spin"));
@@ -285,17 +285,17 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(it_ends_by_the_same_signal),
     SS_CASE(a_stopped_instance_ends_politely),
-    SS_CASE(the_grace_ends),
-    SS_CASE(grace_is_for_the_planned_end_too),
+    SS_CASE(grace_period_ends),
+    SS_CASE(grace_period_applies_to_planned_end),
     SS_CASE(a_second_signal_hurries),
-    SS_CASE(the_same_wish_twice_is_polite),
+    SS_CASE(repeated_signal_at_once_counts_once),
     SS_CASE(kept_instances_run_on),
     SS_CASE(kept_instances_survive_a_killed_master),
     SS_CASE(a_pause_stops_everything),
     SS_CASE(a_pause_stops_the_clock_of_the_trace),
     SS_CASE(a_paused_run_can_be_ended),
-    SS_CASE(a_signal_to_the_whole_group_is_polite),
+    SS_CASE(signal_to_whole_group_counts_once),
     SS_CASE(a_run_that_waits_for_its_start_can_be_ended),
-    SS_CASE(a_stalled_reader_holds_nothing_up),
-    SS_CASE(what_the_caller_ignores_is_ignored))
+    SS_CASE(stalled_reader_delays_nothing),
+    SS_CASE(ignored_signals_stay_ignored))
 /* clang-format on */

@@ -93,7 +93,7 @@ START_TEST(signals_end_it_well) {
 END_TEST
 
 /* An interrupt yields no sample that is shorter than the others. */
-START_TEST(an_interrupted_sample_is_left_out) {
+START_TEST(interrupted_sample_is_omitted) {
     struct run *run = START_LOAD("-i", "1s");
     run_wait_text(run, "\n2");
     double until = run_now() + 0.1;
@@ -110,7 +110,7 @@ static void ignore_hangup(void) {
     signal(SIGHUP, SIG_IGN);
 }
 
-START_TEST(nohup_is_heeded) {
+START_TEST(nohup_is_honored) {
     struct run_setup setup = {.prepare = ignore_hangup};
     struct run *run = run_start(&setup, WORDS(SSLOAD, "-i", "20m"));
     run_wait_text(run, "\n2");
@@ -202,7 +202,7 @@ START_TEST(keys_reach_the_command) {
 }
 END_TEST
 
-START_TEST(a_table_is_for_a_terminal) {
+START_TEST(table_needs_a_terminal) {
     struct terminal *terminal = terminal_open(WORDS(SSLOAD, "-i", "50m"));
     terminal_wait(terminal, "percent");
     terminal_wait(terminal, ":");
@@ -237,7 +237,7 @@ START_TEST(output_that_does_not_fit_is_an_error) {
 END_TEST
 
 /* The reader has had enough, which is not an error: the command continues. */
-START_TEST(a_reader_may_go) {
+START_TEST(vanished_reader_ends_the_run_quietly) {
     struct run *run = run_wait(run_start(
         NULL, WORDS("bash", "-c",
                   "\"$0\" -i 20m -- sh -c 'sleep 0.4; exit 5' | true; exit $PIPESTATUS", SSLOAD)));
@@ -246,7 +246,7 @@ START_TEST(a_reader_may_go) {
 }
 END_TEST
 
-START_TEST(milliseconds_meant_as_minutes_are_warned_of) {
+START_TEST(milliseconds_meant_as_minutes_cause_a_warning) {
     struct run *run = LOAD("-d", "30m", "-i", "10m");
     run_expect(run, 0);
     run_expect_text(&run->err, "ssload: warning: --duration: 30m is 30 milliseconds; for minutes "
@@ -258,7 +258,7 @@ START_TEST(milliseconds_meant_as_minutes_are_warned_of) {
 }
 END_TEST
 
-START_TEST(mistakes_are_one_line) {
+START_TEST(error_messages_are_one_line) {
     // clang-format off
     static const struct {
         const char *words[5];
@@ -355,7 +355,7 @@ START_TEST(each_cpu_has_a_row) {
 }
 END_TEST
 
-START_TEST(json_is_a_line_a_sample) {
+START_TEST(json_has_one_line_per_sample) {
     struct run *run = LOAD("-i", "50m", "-c", "3", "--format", "json", "--per-cpu");
     run_expect(run, 0);
     ck_assert_uint_ge(run_count_text(&run->out, "\n"), 6);
@@ -408,22 +408,22 @@ PROCESS_MAIN(
     SS_CASE(count_ends_it),
     SS_CASE(duration_ends_it),
     SS_CASE(signals_end_it_well),
-    SS_CASE(an_interrupted_sample_is_left_out),
-    SS_CASE(nohup_is_heeded),
+    SS_CASE(interrupted_sample_is_omitted),
+    SS_CASE(nohup_is_honored),
     SS_CASE(late_samples_do_not_pile_up),
     SS_CASE(command_gives_the_status),
     SS_CASE(command_may_be_missing),
     SS_CASE(signals_are_passed_on),
     SS_CASE(keys_reach_the_command),
-    SS_CASE(a_table_is_for_a_terminal),
+    SS_CASE(table_needs_a_terminal),
     SS_CASE(lost_output_is_an_error),
     SS_CASE(output_that_does_not_fit_is_an_error),
-    SS_CASE(a_reader_may_go),
-    SS_CASE(milliseconds_meant_as_minutes_are_warned_of),
-    SS_CASE(mistakes_are_one_line),
+    SS_CASE(vanished_reader_ends_the_run_quietly),
+    SS_CASE(milliseconds_meant_as_minutes_cause_a_warning),
+    SS_CASE(error_messages_are_one_line),
     SS_CASE(target_is_the_traces),
     SS_CASE(each_cpu_has_a_row),
-    SS_CASE(json_is_a_line_a_sample),
+    SS_CASE(json_has_one_line_per_sample),
     SS_CASE(the_table_fits),
     SS_CASE(the_table_shows_the_target))
 /* clang-format on */

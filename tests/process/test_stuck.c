@@ -156,7 +156,7 @@ static size_t count_realtime(const struct family *executors) {
 }
 
 /* Real-time priority is lost for the time of the long turn, and nothing else. */
-START_TEST(long_turns_are_not_loops) {
+START_TEST(long_turn_is_not_a_loop) {
     need_compiler();
     const char *folder = run_make_folder();
     build(folder, slow_source);
@@ -224,13 +224,13 @@ static void stand_still(bool all) {
 }
 
 /* As on a machine that is suspended, except that the monotonic clock of a test continues. */
-START_TEST(a_suspended_run_goes_on) {
+START_TEST(suspended_run_continues) {
     stand_still(true);
 }
 END_TEST
 
 /* As on a machine so busy that the master is not given a CPU. */
-START_TEST(a_starved_run_goes_on) {
+START_TEST(starved_run_continues) {
     stand_still(false);
 }
 END_TEST
@@ -241,7 +241,7 @@ PROCESS_MAIN(
     SS_CASE(a_stuck_executor_at_ordinary_priority_is_ended),
     SS_CASE(a_stuck_master_at_real_time_priority_is_ended),
     SS_CASE(a_stuck_master_at_ordinary_priority_is_ended),
-    SS_CASE(long_turns_are_not_loops),
-    SS_CASE(a_suspended_run_goes_on),
-    SS_CASE(a_starved_run_goes_on))
+    SS_CASE(long_turn_is_not_a_loop),
+    SS_CASE(suspended_run_continues),
+    SS_CASE(starved_run_continues))
 /* clang-format on */

@@ -270,7 +270,7 @@ END_TEST
 
 /* ---- what the shell makes of the end ---- */
 
-START_TEST(status_is_true) {
+START_TEST(status_is_that_of_the_signal) {
     struct terminal *terminal = terminal_open_shell();
     const char *line = "showstopper -q -n 1 -l 50% -c fixed payload exit 7";
     ck_assert_int_eq(terminal_command(terminal, line), 7);
@@ -328,7 +328,7 @@ PROCESS_MAIN(
     SS_CASE(background_run_outlives_its_shell),
     SS_CASE(ctrl_c_ends_it),
     SS_CASE(ctrl_backslash_ends_it),
-    SS_CASE(status_is_true),
+    SS_CASE(status_is_that_of_the_signal),
     SS_CASE(term_ends_a_loop_of_the_shell),
     SS_CASE(ctrl_c_ends_a_loop_of_the_shell))
 /* clang-format on */

@@ -118,7 +118,7 @@ START_TEST(late_sessions_are_throttled) {
 }
 END_TEST
 
-START_TEST(what_a_shell_starts_is_throttled) {
+START_TEST(children_of_a_shell_are_throttled) {
     run_greedily();
     struct run *run =
         START_2("sh", "-c", "setsid " PAYLOAD " spin & nohup " PAYLOAD " spin & wait");
@@ -343,7 +343,7 @@ static bool sees_no_job_stopped(struct run **run) {
  * it would say so, and continue with the next command. On a busy machine a shell may be given a CPU
  * so late that its stop is not waited for, so one try without that is enough.
  */
-START_TEST(a_shell_sees_no_job_stopped) {
+START_TEST(shell_sees_no_stopped_job) {
     SKIP_UNLESS(run_wait(run_start(NULL, WORDS("sh", "-c", "command -v bash")))->status == 0,
         "bash: it is not installed");
     struct run *run = NULL;
@@ -354,7 +354,7 @@ START_TEST(a_shell_sees_no_job_stopped) {
 }
 END_TEST
 
-START_TEST(a_process_that_stops_itself_goes_on) {
+START_TEST(process_that_stops_itself_is_continued) {
     static const char *const loads[] = {"100%", "50%"};
     for (int i = 0; i < 2; i++) {
         struct run *run =
@@ -380,7 +380,7 @@ static bool copy_for_root(const char *to) {
     return can;
 }
 
-START_TEST(processes_that_cannot_be_controlled_are_warned_of) {
+START_TEST(uncontrollable_processes_cause_a_warning) {
     family_need_nobody();
     const char *folder = run_make_folder();
     const char *program = run_path(folder, "payload");
@@ -410,7 +410,7 @@ PROCESS_MAIN(
     SS_CASE(daemons_are_throttled),
     SS_CASE(orphans_are_throttled),
     SS_CASE(late_sessions_are_throttled),
-    SS_CASE(what_a_shell_starts_is_throttled),
+    SS_CASE(children_of_a_shell_are_throttled),
     SS_CASE(sessions_are_throttled_without_pidfds),
     SS_CASE(the_first_children_are_throttled),
     SS_CASE(fork_storms_are_throttled),
@@ -424,7 +424,7 @@ PROCESS_MAIN(
     SS_CASE(sessions_get_all_of_the_grace),
     SS_CASE(sessions_are_killed_after_the_grace),
     SS_CASE(nothing_is_left_to_the_next_instance),
-    SS_CASE(a_shell_sees_no_job_stopped),
-    SS_CASE(a_process_that_stops_itself_goes_on),
-    SS_CASE(processes_that_cannot_be_controlled_are_warned_of))
+    SS_CASE(shell_sees_no_stopped_job),
+    SS_CASE(process_that_stops_itself_is_continued),
+    SS_CASE(uncontrollable_processes_cause_a_warning))
 /* clang-format on */

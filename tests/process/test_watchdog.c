@@ -133,7 +133,7 @@ START_TEST(a_process_with_a_reused_pid_is_not_ended) {
 }
 END_TEST
 
-START_TEST(it_looks_twice_a_second) {
+START_TEST(watchdog_checks_twice_a_second) {
     pid_t spinner = start_spinner();
     look();
     look(); /* suspects it */
@@ -148,7 +148,7 @@ START_TEST(it_looks_twice_a_second) {
 END_TEST
 
 /* The master learns of it and ends itself. */
-START_TEST(a_master_that_never_rests_is_reported) {
+START_TEST(busy_master_is_reported) {
     pid_t spinner = kin_start(spin);
     open_board(spinner);
     look();
@@ -171,5 +171,5 @@ PROCESS_MAIN(
     SS_CASE(a_process_that_takes_turns_is_not_stuck),
     SS_CASE(a_process_that_has_not_begun_is_not_stuck),
     SS_CASE(a_process_with_a_reused_pid_is_not_ended),
-    SS_CASE(it_looks_twice_a_second),
-    SS_CASE(a_master_that_never_rests_is_reported))
+    SS_CASE(watchdog_checks_twice_a_second),
+    SS_CASE(busy_master_is_reported))

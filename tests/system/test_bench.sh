@@ -179,7 +179,7 @@ held_make() {
     prints "MSE %\^2: median $number, $number\.\.$number"
 }
 
-wrong_words_are_refused() {
+unknown_words_are_refused() {
     local name
     for name in own-cpu lateness accuracy tree make control zoo environments requests; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
@@ -424,5 +424,5 @@ run_case big_tree
 run_case no_tree_is_left
 run_case held_make
 run_case long_traces
-run_case wrong_words_are_refused
+run_case unknown_words_are_refused
 end_cases

@@ -131,7 +131,7 @@ failures_are_counted() {
     expect_ended
 }
 
-wrong_words_are_refused() {
+unknown_words_are_refused() {
     expect 0 'Usage: tests/system/chaos ' "$here/chaos" --help
     expect 2 'chaos: --round: unknown option' "$here/chaos" --round 3 "$build"
     expect 2 "chaos: --rounds: 'three' is no number" "$here/chaos" --rounds three "$build"
@@ -168,7 +168,7 @@ run_case touched_bystanders_are_seen
 run_case touched_attached_programs_are_seen
 run_case targets_are_chosen
 run_case failures_are_counted
-run_case wrong_words_are_refused
+run_case unknown_words_are_refused
 run_case rounds_leave_nothing
 run_case attached_rounds_end_nothing
 run_case rounds_of_survivors_leave_nothing

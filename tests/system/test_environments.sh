@@ -213,7 +213,7 @@ find_guard() {
 }
 
 # The same call at once, while a guard of the first has not yet ended.
-a_killed_study_goes_on() {
+killed_study_continues() {
     local call=(--levels 50:50:50 --hold 2 --sets 0/1 --workloads serial --rounds 2 --output again)
     local first=$scratch/again/runs/sets-serial-serial-1 guard=''
     taskset -c 0,1 true 2>/dev/null || skip "cpus: 0 and 1 may not both be used"
@@ -234,7 +234,7 @@ a_killed_study_goes_on() {
 }
 
 # The words of an option are checked, and what this machine lacks is skipped with the reason.
-what_cannot_be_had_is_refused() {
+unavailable_environments_are_refused() {
     local without=$scratch/without reason
     refuses "--environment: jail: not one of" --environment none,jail
     refuses "--measure: outside: not one of" --measure outside
@@ -298,7 +298,7 @@ run_case containers_of_lxc
 run_case containers_of_podman
 run_case a_container_sees_the_host
 run_case nothing_is_left_of_a_killed_study
-run_case a_killed_study_goes_on
-run_case what_cannot_be_had_is_refused
+run_case killed_study_continues
+run_case unavailable_environments_are_refused
 run_case both_versions_of_control_groups
 end_cases

@@ -143,7 +143,7 @@ plans_nothing() {
     says "interference: no run is possible here.*" || fail "$*: it has failed otherwise"
 }
 
-what_guests_cannot_have_is_named() {
+unsupported_guest_options_are_named() {
     mkdir -p guest
     plans_nothing
     says "skipped: environment=kvm measured_in=inside: no guest is named: build one with make-guest and $(:
@@ -302,7 +302,7 @@ quota_of_a_populated_group_is_set_above_it() {
 
 run_case words_are_checked
 run_case guests_are_made_whole
-run_case what_guests_cannot_have_is_named
+run_case unsupported_guest_options_are_named
 run_case a_command_runs_in_a_guest
 run_case quota_of_a_populated_group_is_set_above_it
 run_case a_run_in_a_guest_begins_in_time

@@ -220,7 +220,7 @@ is_gone() {
     ! kill -0 "$1" 2>/dev/null
 }
 
-interrupted_it_goes_on() {
+interrupted_study_continues() {
     local signal status generator
     experiment latency "${few[@]}" --duties 50% --rates 5
     : >"$scratch/asked"
@@ -313,7 +313,7 @@ run_case words_are_checked
 run_case plans
 run_case requests_are_joined_with_records
 run_case a_search_has_its_table
-run_case interrupted_it_goes_on
+run_case interrupted_study_continues
 run_case failures_are_reported
 run_case a_dead_service_is_a_failure
 run_case a_slow_start_is_waited_for

@@ -162,7 +162,7 @@ pid_of() {
     sed -n "s/^$1 up, pid //p" "$output"
 }
 
-it_comes_up_and_goes() {
+it_starts_and_stops() {
     local before url
     does 0 up "$dir"
     url=$(sed -n 's/^url //p' "$output")
@@ -203,7 +203,7 @@ php_is_down() {
 }
 
 # The pid of one that was killed may be another process's by now; and one that is stopped hears nothing.
-strangers_are_left_alone() {
+foreign_processes_are_left_alone() {
     local pid
     does 0 up "$dir"
     does 0 status "$dir"
@@ -233,7 +233,7 @@ begin() {
 }
 
 # Where it waits: for the database, to be made and to answer, for PHP, for the web server.
-interrupted_it_goes_on() {
+interrupted_installation_continues() {
     local where signal status made
     for where in mariadb-install-db mariadb php php-fpm99 nginx curl; do
         for signal in TERM KILL; do
@@ -278,7 +278,7 @@ ends() {
     nothing_runs
 }
 
-it_runs_until_it_is_ended() {
+service_runs_until_ended() {
     local part
     # A service that runs already is not its child.
     does 0 up "$dir"
@@ -413,10 +413,10 @@ the_real_one_answers() {
 
 run_case words_are_checked
 run_case missing_packages_are_named
-run_case it_comes_up_and_goes
-run_case strangers_are_left_alone
-run_case interrupted_it_goes_on
-run_case it_runs_until_it_is_ended
+run_case it_starts_and_stops
+run_case foreign_processes_are_left_alone
+run_case interrupted_installation_continues
+run_case service_runs_until_ended
 run_case half_way_it_goes_down
 run_case failures_are_reported
 run_case ports_in_use_are_left_to_others

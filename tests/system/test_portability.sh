@@ -233,7 +233,7 @@ a_noisy_base_is_refused() {
 }
 
 # Some are left, or others are with another limit.
-a_noisy_machine_may_go_on() {
+noisy_machine_may_continue() {
     # Every other run of three kernels is faster by 5 %.
     sed -i "/^awk/i noise=1; case \$2 in crc32|bits|fft) noise=1.0\$((5 * (\$(grep -c \" \$2\" $scratch/calls) % 2))) ;; esac
         s/^awk /&-v noise=\"\$noise\" /; s/ \* setting/& * noise/" "$scratch/bin/ssburn"
@@ -265,7 +265,7 @@ unstable_benchmarks_are_left_out() {
     prints "Left out: 2 of 3 kernels; compare.log says why\."
 }
 
-an_interrupted_demo_goes_on() {
+interrupted_demo_continues() {
     local signal done_before
     for signal in TERM INT; do
         touch "$scratch/wait"
@@ -388,9 +388,9 @@ run_case a_demo_finds_its_own_setting
 run_case words_reach_ssprofile
 run_case a_miss_is_reported
 run_case a_noisy_base_is_refused
-run_case a_noisy_machine_may_go_on
+run_case noisy_machine_may_continue
 run_case unstable_benchmarks_are_left_out
-run_case an_interrupted_demo_goes_on
+run_case interrupted_demo_continues
 run_case a_killed_demo_leaves_no_process
 run_case failures_are_reported_in_one_line
 run_case two_machines_are_one_page

@@ -160,7 +160,7 @@ a_seed_is_used() {
 
 # While one is worked on, two wait and no more; when the server ends, the first is completed. Which is
 # which depends on the order in which the connections are read.
-what_does_not_fit_is_refused() {
+oversized_requests_are_refused() {
     local file done=' ' refused=0
     serve --work 2s --queue 2
     for file in {11..15}; do
@@ -388,7 +388,7 @@ what_cannot_be_is_refused() {
 run_case a_connection_is_used_again
 run_case a_request_is_so_much_work
 run_case a_seed_is_used
-run_case what_does_not_fit_is_refused
+run_case oversized_requests_are_refused
 run_case workers_work_side_by_side
 run_case a_client_that_leaves_is_counted
 run_case the_end_waits_for_answers

@@ -82,7 +82,7 @@ work_can_be_given_back() {
     [ "$(head -n 1 out)" = "# work $work" ] || fail "given $work, took $(head -n 1 out)"
 }
 
-wrong_words_are_refused() {
+unknown_words_are_refused() {
     expect_refusal 'no class: '
     expect_refusal "unknown class 'serail': did you mean 'serial'?" serail
     expect_refusal 'blocking: there is a class already' serial blocking
@@ -184,7 +184,7 @@ every_class_counts
 kernels_print_a_rate
 numbers_of_threads
 work_can_be_given_back
-wrong_words_are_refused
+unknown_words_are_refused
 help_and_version
 lost_output_ends_it
 no_child_outlives_its_parent_for_long

@@ -100,7 +100,7 @@ a_measurement_is_kept() {
     says '2 of 2 benchmarks measured, 0 unstable'
 }
 
-an_interrupted_measurement_goes_on() {
+interrupted_measurement_continues() {
     measure "$folder/cut"
     cp "$folder/cut/results.csv" "$folder/whole"
     # As a kill leaves it while a row is being written.
@@ -212,7 +212,7 @@ throttles_are_measured_together() {
 }
 
 # Killed at ten moments, wherever it is then: within a run, a write, its start.
-a_killed_measurement_goes_on() {
+killed_measurement_continues() {
     local try pid
     cat >"$folder/naps" <<'END'
 nap cpu /s higher 'sh -c "sleep 0.02; echo rate 100"' 'rate ([0-9]+)'
@@ -252,7 +252,7 @@ the_machine_around_is_described() {
         fail "$(cat "$folder/asleep/profile.json")"
 }
 
-what_cannot_run_is_named() {
+unusable_programs_are_named() {
     cat "$folder/battery" - >"$folder/lame" <<'END'
 lost cpu /s higher '/none/there' '([0-9]+)'
 mute cpu /s higher 'true' '([0-9]+)'
@@ -605,7 +605,7 @@ an_interval_lies_around_the_estimate() {
     }' <<<"$last" || fail "$first; $last"
 }
 
-what_cannot_calibrate_is_left_out() {
+uncalibrated_benchmarks_are_omitted() {
     (cat "$folder/battery" && echo "lost cpu /s higher '/none/there' '([0-9]+)'") >"$folder/three"
     measure "$folder/whole-base"
     sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/whole-base/results.csv"
@@ -621,7 +621,7 @@ one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
     ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
 }
 
-wrong_words_are_refused() {
+unknown_words_are_refused() {
     expect 125
     says 'no command'
     expect 125 compaer
@@ -647,15 +647,15 @@ wrong_words_are_refused() {
 }
 
 run_case a_measurement_is_kept
-run_case an_interrupted_measurement_goes_on
+run_case interrupted_measurement_continues
 run_case a_signal_ends_it_and_leaves_nothing
 run_case a_second_signal_kills
 run_case stress_ng_is_known_by_its_version
 run_case a_quota_is_a_group_of_its_own
 run_case throttles_are_measured_together
-run_case a_killed_measurement_goes_on
+run_case killed_measurement_continues
 run_case the_machine_around_is_described
-run_case what_cannot_run_is_named
+run_case unusable_programs_are_named
 run_case wrong_batteries_are_refused
 run_case shipped_batteries_fit
 run_case profiles_are_compared
@@ -671,6 +671,6 @@ run_case chosen_benchmarks_are_measured
 run_case folder_without_ratios_is_named
 run_case calibration_finds_the_setting
 run_case an_interval_lies_around_the_estimate
-run_case what_cannot_calibrate_is_left_out
-run_case wrong_words_are_refused
+run_case uncalibrated_benchmarks_are_omitted
+run_case unknown_words_are_refused
 end_cases

@@ -769,7 +769,7 @@ END
 }
 
 # A name server that takes its time holds nothing up, neither requests nor the end.
-names_are_looked_up_meanwhile() {
+lookups_do_not_block_requests() {
     need python3
     serve well
     mkfifo names
@@ -928,7 +928,7 @@ run_case requests_of_a_file_are_sent_in_turn
 run_case outputs_in_one_file_are_refused
 run_case summaries_are_left_out
 run_case changes_while_it_runs
-run_case names_are_looked_up_meanwhile
+run_case lookups_do_not_block_requests
 run_case a_capacity_is_found
 run_case a_search_ends_with_the_service
 run_case a_search_is_ended_by_a_signal

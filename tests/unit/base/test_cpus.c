@@ -62,7 +62,7 @@ static void lists_are_read_and_printed(void **state) {
     assert_list("007", 1, "7");
 }
 
-static void other_text_is_refused(void **state) {
+static void invalid_lists_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"", "\n", ",", "0,", ",0", "0,,1", "0-", "-1", "0--1", "a",
         "0-3:", "0:2", "0 1", " 0", "0\n\n", "0-3/2", "0x1", "all"};
@@ -70,7 +70,7 @@ static void other_text_is_refused(void **state) {
         assert_refused(texts[i], "is not a list of CPUs: write numbers and ranges, such as 0-3");
 }
 
-static void ranges_without_sense_are_refused(void **state) {
+static void invalid_ranges_are_refused(void **state) {
     (void)state;
     assert_refused("3-1", "runs backwards");
     assert_refused("0-3:0", "step of 0");
@@ -94,7 +94,7 @@ static void a_short_buffer_cuts_between_numbers(void **state) {
     assert_int_equal(buffer[0], 'x');
 }
 
-static void the_first_cpu_outside_is_found(void **state) {
+static void first_cpu_outside_is_found(void **state) {
     (void)state;
     static const struct {
         const char *cpus, *allowed;
@@ -121,7 +121,7 @@ static void assert_set(const struct ss_cpus *cpus, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void sets_are_joined_and_cut(void **state) {
+static void sets_are_joined_and_intersected(void **state) {
     (void)state;
     struct ss_cpus cpus, other;
     assert_int_equal(ss_cpus_parse("0-3,100", &cpus, NULL), 0);
@@ -137,8 +137,8 @@ static void sets_are_joined_and_cut(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(added_cpus_are_in_the_set),
     cmocka_unit_test(lists_are_read_and_printed),
-    cmocka_unit_test(other_text_is_refused),
-    cmocka_unit_test(ranges_without_sense_are_refused),
+    cmocka_unit_test(invalid_lists_are_refused),
+    cmocka_unit_test(invalid_ranges_are_refused),
     cmocka_unit_test(a_short_buffer_cuts_between_numbers),
-    cmocka_unit_test(the_first_cpu_outside_is_found),
-    cmocka_unit_test(sets_are_joined_and_cut))
+    cmocka_unit_test(first_cpu_outside_is_found),
+    cmocka_unit_test(sets_are_joined_and_intersected))

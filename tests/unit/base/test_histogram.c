@@ -48,7 +48,7 @@ static void one_value_is_exact(void **state) {
 }
 
 /* Each value beside a far larger one, which does not help to know it. */
-static void quantiles_are_within_a_fifth(void **state) {
+static void quantiles_are_exact_to_a_fifth(void **state) {
     (void)state;
     for (ss_time value = 1; value < 3000 * SS_SECOND; value += value / 7 + 1) {
         clear();
@@ -93,7 +93,7 @@ static void quantiles_count_values(void **state) {
     assert_int_equal(ss_histogram_quantile(&histogram, 0.991), SS_SECOND);
 }
 
-static void values_beyond_all_buckets_are_counted(void **state) {
+static void largest_values_are_counted(void **state) {
     (void)state;
     clear();
     ss_histogram_add(&histogram, SS_TIME_NEVER);
@@ -144,9 +144,9 @@ static void buckets_follow_one_another(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(an_empty_histogram_is_0),
     cmocka_unit_test(one_value_is_exact),
-    cmocka_unit_test(quantiles_are_within_a_fifth),
+    cmocka_unit_test(quantiles_are_exact_to_a_fifth),
     cmocka_unit_test(buckets_end_at_four_steps_to_a_doubling),
     cmocka_unit_test(quantiles_count_values),
-    cmocka_unit_test(values_beyond_all_buckets_are_counted),
+    cmocka_unit_test(largest_values_are_counted),
     cmocka_unit_test(merging_adds_counts),
     cmocka_unit_test(buckets_follow_one_another))

@@ -34,7 +34,7 @@ static void assert_number(double value, const char *expected) {
     assert_written(expected);
 }
 
-static void empty_brackets_stand_together(void **state) {
+static void empty_lists_are_printed_compactly(void **state) {
     (void)state;
     begin();
     ss_json_open(&json, NULL, '{');
@@ -46,7 +46,7 @@ static void empty_brackets_stand_together(void **state) {
     assert_written("[]\n");
 }
 
-static void values_nest(void **state) {
+static void lists_and_objects_nest(void **state) {
     (void)state;
     begin();
     ss_json_open(&json, NULL, '{');
@@ -125,7 +125,7 @@ static void utf8_is_kept(void **state) {
 
 #define BAD "\\ufffd"
 
-static void what_is_no_utf8_is_replaced(void **state) {
+static void invalid_utf8_is_replaced(void **state) {
     (void)state;
     assert_text("a\x80z", "\"a" BAD "z\""); /* a second byte alone */
     assert_text("a\xbfz", "\"a" BAD "z\"");
@@ -191,12 +191,12 @@ static void numbers_read_back_exactly(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(empty_brackets_stand_together),
-    cmocka_unit_test(values_nest),
+    cmocka_unit_test(empty_lists_are_printed_compactly),
+    cmocka_unit_test(lists_and_objects_nest),
     cmocka_unit_test(texts_are_quoted),
     cmocka_unit_test(control_characters_are_escaped),
     cmocka_unit_test(utf8_is_kept),
-    cmocka_unit_test(what_is_no_utf8_is_replaced),
+    cmocka_unit_test(invalid_utf8_is_replaced),
     cmocka_unit_test(truncated_letters_are_replaced),
     cmocka_unit_test(infinite_numbers_are_null),
     cmocka_unit_test(numbers_are_short),

@@ -67,7 +67,7 @@ static void lines_are_written_together(void **state) {
     remove_all();
 }
 
-static void more_than_there_is_room_for_is_written_earlier(void **state) {
+static void full_buffer_is_written_early(void **state) {
     (void)state;
     static char text[400000];
     open_lines();
@@ -83,7 +83,7 @@ static void more_than_there_is_room_for_is_written_earlier(void **state) {
     remove_all();
 }
 
-static void a_file_that_is_there_is_not_replaced(void **state) {
+static void existing_file_is_not_replaced(void **state) {
     (void)state;
     open_lines();
     ss_lines_close(&lines);
@@ -131,6 +131,6 @@ static void a_full_disk_leaves_whole_lines(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(lines_are_written_together),
-    cmocka_unit_test(more_than_there_is_room_for_is_written_earlier),
-    cmocka_unit_test(a_file_that_is_there_is_not_replaced),
+    cmocka_unit_test(full_buffer_is_written_early),
+    cmocka_unit_test(existing_file_is_not_replaced),
     cmocka_unit_test(a_full_disk_leaves_whole_lines))

@@ -93,7 +93,7 @@ static void a_dead_socket_is_replaced(void **state) {
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void a_path_that_no_socket_can_have_is_refused(void **state) {
+static void invalid_socket_path_is_refused(void **state) {
     (void)state;
     char much[109];
     memset(much, 'x', sizeof much);
@@ -109,4 +109,4 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(permissions_hold_from_the_start, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(other_files_and_live_sockets_stay, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(a_dead_socket_is_replaced, make_folder, remove_folder),
-    cmocka_unit_test(a_path_that_no_socket_can_have_is_refused))
+    cmocka_unit_test(invalid_socket_path_is_refused))

@@ -11,7 +11,7 @@ static const char *nearest(const char *word) {
     return ss_nearest(word, names, sizeof names / sizeof *names);
 }
 
-static void one_letter_off_is_found(void **state) {
+static void one_letter_off_is_suggested(void **state) {
     (void)state;
     assert_string_equal(nearest("averagq"), "averageq");
     assert_string_equal(nearest("averageqq"), "averageq");
@@ -21,26 +21,26 @@ static void one_letter_off_is_found(void **state) {
     assert_string_equal(nearest("tao"), "tau");
 }
 
-static void the_nearer_name_wins(void **state) {
+static void closer_name_is_suggested(void **state) {
     (void)state;
     assert_string_equal(nearest("even"), "even");
     assert_string_equal(nearest("uneve"), "uneven");
     assert_string_equal(nearest("neven"), "even");
 }
 
-static void case_does_not_matter(void **state) {
+static void case_is_ignored(void **state) {
     (void)state;
     assert_string_equal(nearest("RealTime"), "realtime");
 }
 
-static void a_beginning_is_enough(void **state) {
+static void prefix_is_suggested(void **state) {
     (void)state;
     assert_string_equal(nearest("stair"), "staircase");
     assert_string_equal(nearest("const"), "constant");
     assert_null(nearest("st"));
 }
 
-static void other_words_are_not_guessed_at(void **state) {
+static void distant_words_get_no_suggestion(void **state) {
     (void)state;
     assert_null(nearest("banana"));
     assert_null(nearest("x"));
@@ -56,8 +56,8 @@ static void other_words_are_not_guessed_at(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(one_letter_off_is_found),
-    cmocka_unit_test(the_nearer_name_wins),
-    cmocka_unit_test(case_does_not_matter),
-    cmocka_unit_test(a_beginning_is_enough),
-    cmocka_unit_test(other_words_are_not_guessed_at))
+    cmocka_unit_test(one_letter_off_is_suggested),
+    cmocka_unit_test(closer_name_is_suggested),
+    cmocka_unit_test(case_is_ignored),
+    cmocka_unit_test(prefix_is_suggested),
+    cmocka_unit_test(distant_words_get_no_suggestion))

@@ -15,7 +15,7 @@ static void assert_put(double number, const char *expected, const char *plain) {
     assert_string_equal(text, plain);
 }
 
-static void numbers_are_as_short_as_can_be(void **state) {
+static void numbers_are_printed_shortest(void **state) {
     (void)state;
     assert_put(0, "0", "0");
     assert_put(-0.0, "0", "0");
@@ -47,7 +47,7 @@ static void assert_shortest(double number) {
         fail_msg("%.17g was written as %s", number, text);
 }
 
-static void plain_numbers_have_the_fewest_decimals(void **state) {
+static void plain_numbers_have_fewest_decimals(void **state) {
     (void)state;
     static const double numbers[] = {1.0 / 3, 2.0 / 3, 1e-300, 1.7976931348623157e308, 1e23,
         2.2250738585072014e-308, 9007199254740993, 18446744073709551615.0, -1.0 / 7e7};
@@ -66,7 +66,7 @@ static void assert_fixed(double number, int decimals, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void numbers_are_as_printf_has_them(void **state) {
+static void numbers_agree_with_printf(void **state) {
     (void)state;
     assert_fixed(0, 6, "0.000000");
     assert_fixed(0.5, 6, "0.500000");
@@ -107,7 +107,7 @@ static void seconds_have_six_decimals(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(numbers_are_as_short_as_can_be),
-    cmocka_unit_test(plain_numbers_have_the_fewest_decimals),
-    cmocka_unit_test(numbers_are_as_printf_has_them),
+    cmocka_unit_test(numbers_are_printed_shortest),
+    cmocka_unit_test(plain_numbers_have_fewest_decimals),
+    cmocka_unit_test(numbers_agree_with_printf),
     cmocka_unit_test(seconds_have_six_decimals))

@@ -45,7 +45,7 @@ static void folders_and_streams_end_with_their_variables(void **state) {
     assert_false(is_open(stream));
 }
 
-static void nothing_is_released_as_nothing(void **state) {
+static void absent_values_are_not_released(void **state) {
     (void)state;
     SS_OWNED(close) int descriptor = -1;
     SS_OWNED(closedir) DIR *folder = NULL;
@@ -60,7 +60,7 @@ int main(void) {
         cmocka_unit_test(a_descriptor_ends_with_its_variable),
         cmocka_unit_test(a_descriptor_that_was_taken_stays_open),
         cmocka_unit_test(folders_and_streams_end_with_their_variables),
-        cmocka_unit_test(nothing_is_released_as_nothing),
+        cmocka_unit_test(absent_values_are_not_released),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static void assert_refused(const char *pattern, const char *part) {
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
-static void what_only_others_have_is_refused(void **state) {
+static void foreign_regex_syntax_is_refused(void **state) {
     (void)state;
     assert_refused("(\\d+)", "'(\\d+)': \\d is no POSIX extended regular expression: write [0-9]");
     assert_refused("took \\D", "write [^0-9]");
@@ -45,7 +45,7 @@ static void repetitions_of_repetitions_are_refused(void **state) {
     assert_refused("(a{1,9999}){0,9999}", "the product of its numbers");
 }
 
-static void posix_is_taken(void **state) {
+static void posix_patterns_are_accepted(void **state) {
     (void)state;
     static const char *const patterns[] = {"", "([0-9]+) ms", "[\\d]", "[+?]", "[(?]", "\\+?",
         "\\*?", "\\\\d", "\\(?", "(a|b)?", "a{2}", "[[:digit:]]+", "[^]\\d]", "[]\\d]", "[", "\\",
@@ -59,7 +59,7 @@ static void posix_is_taken(void **state) {
 }
 
 /* Only patterns that mean the same to the C library pass. */
-static void extensions_pass_where_they_work(void **state) {
+static void supported_extensions_are_accepted(void **state) {
     (void)state;
     static const struct {
         const char *pattern, *match, *other;
@@ -79,7 +79,7 @@ static void extensions_pass_where_they_work(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(what_only_others_have_is_refused),
+    cmocka_unit_test(foreign_regex_syntax_is_refused),
     cmocka_unit_test(repetitions_of_repetitions_are_refused),
-    cmocka_unit_test(posix_is_taken),
-    cmocka_unit_test(extensions_pass_where_they_work))
+    cmocka_unit_test(posix_patterns_are_accepted),
+    cmocka_unit_test(supported_extensions_are_accepted))

@@ -24,7 +24,7 @@ static void a_new_map_is_empty(void **state) {
     ss_pid_map_close(&map);
 }
 
-static void the_latest_value_counts(void **state) {
+static void latest_value_wins(void **state) {
     (void)state;
     open_map(10);
     set(4711, 0);
@@ -40,7 +40,7 @@ static void the_latest_value_counts(void **state) {
     ss_pid_map_close(&map);
 }
 
-static void a_pid_that_is_not_there_cannot_be_removed(void **state) {
+static void removing_absent_pid_does_nothing(void **state) {
     (void)state;
     open_map(10);
     set(5, 1);
@@ -55,7 +55,7 @@ static void a_pid_that_is_not_there_cannot_be_removed(void **state) {
 }
 
 /* All that was asked for fits, and more only until it would be hard to find anything. */
-static void there_is_room_for_as_many_as_wanted(void **state) {
+static void requested_capacity_fits(void **state) {
     (void)state;
     const uint32_t sizes[] = {1, 7, 8, 9, 100, 1024, 32768};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -106,7 +106,7 @@ static void collect(uint32_t slot, pid_t pids[], int count) {
  * Numbers that lie behind one another, across the end of the table, too: whichever goes, the others
  * are still found.
  */
-static void removing_one_loses_no_other(void **state) {
+static void removal_keeps_other_entries(void **state) {
     (void)state;
     const uint32_t slots[] = {0, 5, 14, 15};
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
@@ -179,7 +179,7 @@ static void compare_both(pid_t pids) {
 }
 
 /* As numbers are given: most of them close together, and few in use at once or nearly too many. */
-static void a_map_knows_what_a_plain_list_knows(void **state) {
+static void map_agrees_with_plain_list(void **state) {
     (void)state;
     const uint32_t ranges[] = {20, 600, 1500, 4000000};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
@@ -202,8 +202,8 @@ static void a_map_knows_what_a_plain_list_knows(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_new_map_is_empty),
-    cmocka_unit_test(the_latest_value_counts),
-    cmocka_unit_test(a_pid_that_is_not_there_cannot_be_removed),
-    cmocka_unit_test(there_is_room_for_as_many_as_wanted),
-    cmocka_unit_test(removing_one_loses_no_other),
-    cmocka_unit_test(a_map_knows_what_a_plain_list_knows))
+    cmocka_unit_test(latest_value_wins),
+    cmocka_unit_test(removing_absent_pid_does_nothing),
+    cmocka_unit_test(requested_capacity_fits),
+    cmocka_unit_test(removal_keeps_other_entries),
+    cmocka_unit_test(map_agrees_with_plain_list))

@@ -105,7 +105,7 @@ static void assert_doubt(const char *text, const char *expected) {
     assert_string_equal(doubt.text, expected);
 }
 
-static void milliseconds_meant_as_minutes_are_doubted(void **state) {
+static void milliseconds_meant_as_minutes_cause_a_warning(void **state) {
     (void)state;
     assert_doubt("3m", "3m is 3 milliseconds; for minutes write 3M");
     assert_doubt("1m", "1m is 1 millisecond; for minutes write 1M");
@@ -121,7 +121,7 @@ static int read_long_time(const char *text, ss_time *value, struct ss_error *err
     return ss_units_time_sensible(text, SS_SECOND, value, &doubt, error);
 }
 
-static void long_times_are_not_proposed_in_milliseconds(void **state) {
+static void milliseconds_are_not_suggested_for_long_times(void **state) {
     (void)state;
     assert_refused_time(read_long_time, "20", "'20' has no unit: write 20s or 20M (minutes)");
     assert_refused_time(read_long_time, "soon", "such as 20s or 20M (minutes)");
@@ -288,7 +288,7 @@ static void numbers_are_decimals_or_fractions(void **state) {
     assert_double(ss_units_number, "1.7976931348623157", 1.7976931348623157);
 }
 
-static void percentages_may_have_their_sign(void **state) {
+static void percent_sign_is_optional(void **state) {
     (void)state;
     assert_double(ss_units_percent, "5", 5);
     assert_double(ss_units_percent, "5%", 5);
@@ -350,7 +350,7 @@ static void printed_times_are_read_back(void **state) {
     assert_string_equal(never, "never");
 }
 
-static void people_are_shown_decimals(void **state) {
+static void displayed_times_have_decimals(void **state) {
     (void)state;
     static const struct {
         ss_time value;
@@ -397,7 +397,7 @@ static void marks_of_an_axis_have_one_unit(void **state) {
     assert_string_equal(text, "0");
 }
 
-static void the_locale_changes_nothing(void **state) {
+static void locale_has_no_effect(void **state) {
     (void)state;
     static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "cs_CZ.UTF-8"};
     for (size_t i = 0; i < COUNT(locales); i++) {
@@ -413,8 +413,8 @@ static void the_locale_changes_nothing(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(every_unit_has_its_length),
     cmocka_unit_test(units_may_be_words),
-    cmocka_unit_test(milliseconds_meant_as_minutes_are_doubted),
-    cmocka_unit_test(long_times_are_not_proposed_in_milliseconds),
+    cmocka_unit_test(milliseconds_meant_as_minutes_cause_a_warning),
+    cmocka_unit_test(milliseconds_are_not_suggested_for_long_times),
     cmocka_unit_test(zero_needs_no_unit),
     cmocka_unit_test(decimals_are_exact),
     cmocka_unit_test(fractions_round_to_the_nearest),
@@ -427,10 +427,10 @@ UNIT_MAIN(
     cmocka_unit_test(loads_may_be_numbers_of_cpus),
     cmocka_unit_test(counts_are_whole_numbers),
     cmocka_unit_test(numbers_are_decimals_or_fractions),
-    cmocka_unit_test(percentages_may_have_their_sign),
+    cmocka_unit_test(percent_sign_is_optional),
     cmocka_unit_test(invalid_numbers_are_refused),
     cmocka_unit_test(messages_stay_on_one_line),
     cmocka_unit_test(printed_times_are_read_back),
-    cmocka_unit_test(people_are_shown_decimals),
+    cmocka_unit_test(displayed_times_have_decimals),
     cmocka_unit_test(marks_of_an_axis_have_one_unit),
-    cmocka_unit_test(the_locale_changes_nothing))
+    cmocka_unit_test(locale_has_no_effect))

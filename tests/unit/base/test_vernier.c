@@ -44,7 +44,7 @@ static double read_error(struct cpu *cpu, bool prompt) {
     return ((double)result - (double)(cpu->idle + cpu->shift)) / (double)MS;
 }
 
-static void a_coarse_count_alone_is_kept(void **state) {
+static void coarse_count_alone_is_kept(void **state) {
     (void)state;
     struct cpu cpu = {.shift = 3 * MS};
     for (int i = 0; i < 100; i++) {
@@ -150,7 +150,7 @@ static void counts_may_begin_anew(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_coarse_count_alone_is_kept),
+    cmocka_unit_test(coarse_count_alone_is_kept),
     cmocka_unit_test(short_stays_are_followed_within_steps),
     cmocka_unit_test(missing_counts_do_not_add_up),
     cmocka_unit_test(excess_counts_do_not_add_up),

@@ -62,7 +62,7 @@ static void rfc3339_is_read(void **state) {
     assert_at("1969-12-31T23:59:59.5Z", 0, "1969-12-31T23:59:59.500Z");
 }
 
-static void without_an_offset_it_is_local(void **state) {
+static void time_without_offset_is_local(void **state) {
     (void)state;
     use_zone(EUROPE);
     assert_at("2026-11-20T08:00:00", 0, "2026-11-20T07:00:00.000Z");
@@ -71,7 +71,7 @@ static void without_an_offset_it_is_local(void **state) {
     assert_refused("2026-03-29T02:30:00", "does not exist");
 }
 
-static void a_time_of_day_is_the_next_one(void **state) {
+static void time_of_day_is_the_next_one(void **state) {
     (void)state;
     use_zone("UTC");
     assert_at("08:00:01", MORNING, "2026-11-20T08:00:01.000Z");
@@ -109,7 +109,7 @@ static void epoch_seconds_are_exact(void **state) {
     assert_true(point("@9223372036.854775807") == INT64_MAX);
 }
 
-static void other_text_is_refused(void **state) {
+static void invalid_lists_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"", "soon", "@", "@-1", "@1.", "@1e3", "@ 1", "8:00", "08",
         "08:", "08:0", "08:00:", "08:00:00.", "08:00Z", "08:00 ", " 08:00", "2026-11-20",
@@ -120,7 +120,7 @@ static void other_text_is_refused(void **state) {
         assert_refused(texts[i], "is not a point in time: write 2026-11-20T08:00:00Z, 08:00");
 }
 
-static void times_that_no_clock_shows_are_refused(void **state) {
+static void impossible_times_of_day_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"2026-02-29T00:00:00Z", "2026-00-01T00:00:00Z",
         "2026-13-01T00:00:00Z", "2026-01-00T00:00:00Z", "2026-04-31T00:00:00Z",
@@ -138,7 +138,7 @@ static void times_too_far_away_are_refused(void **state) {
     assert_refused("0001-01-01T00:00:00Z", "too far away");
 }
 
-static void all_of_time_can_be_printed(void **state) {
+static void every_time_can_be_printed(void **state) {
     (void)state;
     char text[64];
     ss_wallclock_print(text, sizeof text, INT64_MAX);
@@ -147,7 +147,7 @@ static void all_of_time_can_be_printed(void **state) {
     assert_string_equal(text, "1677-09-21T00:12:43.145Z");
 }
 
-static void days_are_those_of_the_c_library(void **state) {
+static void days_agree_with_c_library(void **state) {
     (void)state;
     static const int years[] = {1678, 1700, 1900, 1970, 1999, 2000, 2023, 2024, 2100, 2261, 2262};
     for (size_t i = 0; i < sizeof years / sizeof *years; i++) {
@@ -167,13 +167,13 @@ static void days_are_those_of_the_c_library(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(rfc3339_is_read),
-    cmocka_unit_test(without_an_offset_it_is_local),
-    cmocka_unit_test(a_time_of_day_is_the_next_one),
+    cmocka_unit_test(time_without_offset_is_local),
+    cmocka_unit_test(time_of_day_is_the_next_one),
     cmocka_unit_test(clocks_put_forward_skip_a_time_of_day),
     cmocka_unit_test(clocks_put_back_show_a_time_of_day_twice),
     cmocka_unit_test(epoch_seconds_are_exact),
-    cmocka_unit_test(other_text_is_refused),
-    cmocka_unit_test(times_that_no_clock_shows_are_refused),
+    cmocka_unit_test(invalid_lists_are_refused),
+    cmocka_unit_test(impossible_times_of_day_are_refused),
     cmocka_unit_test(times_too_far_away_are_refused),
-    cmocka_unit_test(all_of_time_can_be_printed),
-    cmocka_unit_test(days_are_those_of_the_c_library))
+    cmocka_unit_test(every_time_can_be_printed),
+    cmocka_unit_test(days_agree_with_c_library))

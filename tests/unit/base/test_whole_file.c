@@ -37,7 +37,7 @@ static void links_are_followed(void **state) {
     expect_target("dangling", "folder/none");
 }
 
-static void links_in_a_circle_end(void **state) {
+static void link_loops_are_refused(void **state) {
     (void)state;
     tree_new();
     link_to("b", "a");
@@ -55,7 +55,7 @@ static void a_path_too_long_is_refused(void **state) {
     assert_int_equal(ss_whole_file_resolve(path, target, sizeof target), -ENAMETOOLONG);
 }
 
-static void what_a_link_names_is_replaced(void **state) {
+static void link_target_is_replaced(void **state) {
     (void)state;
     struct ss_whole_file file;
     struct stat status;
@@ -80,7 +80,7 @@ static void assert_refused(const char *path, const char *why) {
     assert_non_null(strstr(error.message, why));
 }
 
-static void what_cannot_be_written_is_known_before(void **state) {
+static void unwritable_file_is_detected_early(void **state) {
     (void)state;
     tree_new();
     tree_write("folder/file", "text\n");
@@ -98,8 +98,8 @@ static void what_cannot_be_written_is_known_before(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(what_cannot_be_written_is_known_before),
+    cmocka_unit_test(unwritable_file_is_detected_early),
     cmocka_unit_test(links_are_followed),
-    cmocka_unit_test(links_in_a_circle_end),
+    cmocka_unit_test(link_loops_are_refused),
     cmocka_unit_test(a_path_too_long_is_refused),
-    cmocka_unit_test(what_a_link_names_is_replaced))
+    cmocka_unit_test(link_target_is_replaced))

@@ -32,7 +32,7 @@ static void assert_refused(const char *line, const char *part) {
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
-static void blanks_part_words(void **state) {
+static void blanks_separate_words(void **state) {
     (void)state;
     assert_words("", "");
     assert_words(" \t\r\n", "");
@@ -59,7 +59,7 @@ static void backslashes_escape(void **state) {
     assert_words("\"a\\\nb\"", "[ab]");
 }
 
-static void a_sign_at_the_start_of_a_word_comments(void **state) {
+static void hash_at_word_start_begins_comment(void **state) {
     (void)state;
     assert_words("# nothing 'here", "");
     assert_words("a #b c", "[a]");
@@ -67,7 +67,7 @@ static void a_sign_at_the_start_of_a_word_comments(void **state) {
     assert_words("a # b\nc", "[a][c]");
 }
 
-static void nothing_is_expanded(void **state) {
+static void shell_expansion_is_not_done(void **state) {
     (void)state;
     assert_words("$HOME ~ * $(x) `y` a|b & ;", "[$HOME][~][*][$(x)][`y`][a|b][&][;]");
 }
@@ -79,7 +79,7 @@ static void open_quotes_are_refused(void **state) {
     assert_refused("\"abc\\\"", "quote \" at column 1");
 }
 
-static void the_count_may_be_left_out(void **state) {
+static void count_argument_is_optional(void **state) {
     (void)state;
     char **words = ss_words_split("a b", NULL, NULL);
     assert_non_null(words);
@@ -88,7 +88,7 @@ static void the_count_may_be_left_out(void **state) {
     assert_null(ss_words_split("'", NULL, NULL));
 }
 
-static void as_many_words_fit_as_there_can_be(void **state) {
+static void line_of_single_letters_fits(void **state) {
     (void)state;
     char line[2001];
     for (size_t i = 0; i < sizeof line; i++)
@@ -159,7 +159,7 @@ static void quoted_words_are_read_back(void **state) {
     assert_quoted("\\n\n", "'\\n\n'");
 }
 
-static void items_are_parted_by_commas(void **state) {
+static void commas_separate_items(void **state) {
     (void)state;
     struct ss_error error = {0};
     size_t count;
@@ -174,7 +174,7 @@ static void items_are_parted_by_commas(void **state) {
     free(items);
 }
 
-static void parts_are_taken_one_by_one(void **state) {
+static void parts_are_read_one_by_one(void **state) {
     (void)state;
     static const char *const expected[] = {"ab", "", "c", ""};
     struct ss_words_part part;
@@ -191,7 +191,7 @@ static void parts_are_taken_one_by_one(void **state) {
     assert_false(ss_words_next(&at, ':', &part));
 }
 
-static void a_part_is_the_whole_word(void **state) {
+static void part_must_match_whole_word(void **state) {
     (void)state;
     struct ss_words_part part = {"cpuacct,cpu", 7};
     assert_true(ss_words_is(&part, "cpuacct"));
@@ -214,7 +214,7 @@ static void assert_csv(const char *text, const char *expected) {
     free(found);
 }
 
-static void csv_is_quoted_where_it_must_be(void **state) {
+static void csv_is_quoted_if_necessary(void **state) {
     (void)state;
     assert_csv("", "");
     assert_csv("a b;c", "a b;c");
@@ -226,18 +226,18 @@ static void csv_is_quoted_where_it_must_be(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(blanks_part_words),
+    cmocka_unit_test(blanks_separate_words),
     cmocka_unit_test(quotes_keep_blanks),
     cmocka_unit_test(backslashes_escape),
-    cmocka_unit_test(a_sign_at_the_start_of_a_word_comments),
-    cmocka_unit_test(nothing_is_expanded),
+    cmocka_unit_test(hash_at_word_start_begins_comment),
+    cmocka_unit_test(shell_expansion_is_not_done),
     cmocka_unit_test(open_quotes_are_refused),
-    cmocka_unit_test(the_count_may_be_left_out),
-    cmocka_unit_test(as_many_words_fit_as_there_can_be),
+    cmocka_unit_test(count_argument_is_optional),
+    cmocka_unit_test(line_of_single_letters_fits),
     cmocka_unit_test(shown_text_is_short_and_on_one_line),
     cmocka_unit_test(letters_of_utf8_are_not_cut),
     cmocka_unit_test(quoted_words_are_read_back),
-    cmocka_unit_test(items_are_parted_by_commas),
-    cmocka_unit_test(parts_are_taken_one_by_one),
-    cmocka_unit_test(a_part_is_the_whole_word),
-    cmocka_unit_test(csv_is_quoted_where_it_must_be))
+    cmocka_unit_test(commas_separate_items),
+    cmocka_unit_test(parts_are_read_one_by_one),
+    cmocka_unit_test(part_must_match_whole_word),
+    cmocka_unit_test(csv_is_quoted_if_necessary))

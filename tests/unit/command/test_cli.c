@@ -40,7 +40,7 @@ static void refuse(const char *line, const char *begin) {
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
-static void defaults_are_those_that_hold_best(void **state) {
+static void defaults_are_the_best_modules(void **state) {
     (void)state;
     parse("");
     assert_string_equal(cli.modules[SS_KIND_TRACE], "constant");
@@ -56,7 +56,7 @@ static void defaults_are_those_that_hold_best(void **state) {
     assert_true(cli.warmup == 0 && cli.settle == 0);
 }
 
-static void what_is_not_given_is_off(void **state) {
+static void absent_options_are_off(void **state) {
     (void)state;
     parse("");
     assert_int_equal(cli.instances, 0);
@@ -113,7 +113,7 @@ static void assert_text(const struct text_option *option, const char *form, cons
     assert_string_equal(cli.command[0], "command");
 }
 
-static void texts_are_taken_in_every_form(void **state) {
+static void texts_are_accepted_in_every_form(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         assert_text(&texts[i], "--%s a=b-c command", texts[i].name);
@@ -171,7 +171,7 @@ static int flags_set(void) {
     return count;
 }
 
-static void flags_are_taken(void **state) {
+static void flags_are_set(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(flags); i++) {
         parse(flags[i].name);
@@ -185,7 +185,7 @@ static void flags_are_taken(void **state) {
     }
 }
 
-static void letters_are_bundled(void **state) {
+static void flags_may_be_bundled(void **state) {
     (void)state;
     parse("-qv x");
     assert_true(cli.quiet && cli.verbose);
@@ -202,7 +202,7 @@ static void letters_are_bundled(void **state) {
     assert_false(cli.quiet || cli.verbose);
 }
 
-static void the_first_word_that_is_no_option_ends_them(void **state) {
+static void first_operand_ends_options(void **state) {
     (void)state;
     parse("-q java -v -- --version %");
     assert_true(cli.quiet && !cli.verbose && !cli.version);
@@ -282,7 +282,7 @@ static void assert_label(size_t index, const char *name, const char *value) {
     assert_string_equal(cli.labels.items[index].value, value);
 }
 
-static void labels_are_gathered(void **state) {
+static void labels_are_collected(void **state) {
     (void)state;
     parse("");
     assert_int_equal(cli.labels.count, 0);
@@ -296,7 +296,7 @@ static void labels_are_gathered(void **state) {
     assert_string_equal(cli.command[0], "x");
 }
 
-static void what_is_no_label_is_refused(void **state) {
+static void invalid_labels_are_refused(void **state) {
     (void)state;
     char line[2048], value[SS_LABEL_VALUE_MAX + 2], name[SS_LABEL_NAME_MAX + 2];
     refuse("--label", "--label wants a value: --label NAME=VALUE");
@@ -331,7 +331,7 @@ static void what_is_no_label_is_refused(void **state) {
     refuse(line, "--label: 'n64': at most 64 labels are possible");
 }
 
-static void unknown_options_get_the_nearest(void **state) {
+static void unknown_option_gets_a_suggestion(void **state) {
     (void)state;
     refuse("--instnaces 3", "unknown option '--instnaces': did you mean '--instances'?");
     refuse("--quit", "unknown option '--quit': did you mean '--quiet'?");
@@ -346,7 +346,7 @@ static void unknown_options_get_the_nearest(void **state) {
     refuse("--quiett", "unknown option '--quiett");
 }
 
-static void missing_and_needless_values_are_refused(void **state) {
+static void missing_and_extra_values_are_refused(void **state) {
     (void)state;
     refuse("-n", "--instances wants a value: --instances N");
     refuse("-qn", "--instances wants a value");
@@ -355,7 +355,7 @@ static void missing_and_needless_values_are_refused(void **state) {
     refuse("--quiet=", "--quiet takes no value");
 }
 
-static void wrong_values_name_their_option(void **state) {
+static void invalid_value_names_its_option(void **state) {
     (void)state;
     refuse("-n 0", "--instances: '0' is too small: at least 1");
     refuse("--instances=1000001", "--instances: '1000001' is too large: at most 1000000");
@@ -377,7 +377,7 @@ static void assert_warning(const char *line, const char *warning) {
         assert_string_equal(cli.store.warnings[0], warning);
 }
 
-static void milliseconds_meant_as_minutes_are_warned_of(void **state) {
+static void milliseconds_meant_as_minutes_cause_a_warning(void **state) {
     (void)state;
     assert_warning("--warmup 3m", "--warmup: 3m is 3 milliseconds; for minutes write 3M");
     assert_warning("--settle=3m", "--settle: 3m is 3 milliseconds; for minutes write 3M");
@@ -395,7 +395,7 @@ static void a_tolerance_may_have_a_percent_sign(void **state) {
     refuse("--tolerance 5x", "--tolerance: '5x' is not a number");
 }
 
-static void empty_values_are_refused_where_they_mean_nothing(void **state) {
+static void meaningless_empty_values_are_refused(void **state) {
     (void)state;
     refuse("--record ''", "--record is empty: write --record DIR");
     refuse("--output=", "--output is empty: write --output DIR");
@@ -406,7 +406,7 @@ static void empty_values_are_refused_where_they_mean_nothing(void **state) {
     assert_string_equal(cli.options[SS_KIND_CONTROL], "");
 }
 
-static void slashes_behind_a_folder_are_cut(void **state) {
+static void trailing_slashes_are_removed(void **state) {
     (void)state;
     parse("--output dir// --record a/b/");
     assert_string_equal(cli.output, "dir");
@@ -475,26 +475,26 @@ static void help_fits_80_columns(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(defaults_are_those_that_hold_best),
-    cmocka_unit_test(what_is_not_given_is_off),
-    cmocka_unit_test(texts_are_taken_in_every_form),
+    cmocka_unit_test(defaults_are_the_best_modules),
+    cmocka_unit_test(absent_options_are_off),
+    cmocka_unit_test(texts_are_accepted_in_every_form),
     cmocka_unit_test(counts_and_times_are_read),
-    cmocka_unit_test(flags_are_taken),
-    cmocka_unit_test(letters_are_bundled),
-    cmocka_unit_test(the_first_word_that_is_no_option_ends_them),
+    cmocka_unit_test(flags_are_set),
+    cmocka_unit_test(flags_may_be_bundled),
+    cmocka_unit_test(first_operand_ends_options),
     cmocka_unit_test(two_dashes_end_options),
     cmocka_unit_test(values_may_look_like_options),
     cmocka_unit_test(the_published_example_is_read),
     cmocka_unit_test(set_takes_two_values),
-    cmocka_unit_test(labels_are_gathered),
-    cmocka_unit_test(what_is_no_label_is_refused),
-    cmocka_unit_test(unknown_options_get_the_nearest),
-    cmocka_unit_test(missing_and_needless_values_are_refused),
-    cmocka_unit_test(wrong_values_name_their_option),
-    cmocka_unit_test(milliseconds_meant_as_minutes_are_warned_of),
+    cmocka_unit_test(labels_are_collected),
+    cmocka_unit_test(invalid_labels_are_refused),
+    cmocka_unit_test(unknown_option_gets_a_suggestion),
+    cmocka_unit_test(missing_and_extra_values_are_refused),
+    cmocka_unit_test(invalid_value_names_its_option),
+    cmocka_unit_test(milliseconds_meant_as_minutes_cause_a_warning),
     cmocka_unit_test(a_tolerance_may_have_a_percent_sign),
-    cmocka_unit_test(empty_values_are_refused_where_they_mean_nothing),
-    cmocka_unit_test(slashes_behind_a_folder_are_cut),
+    cmocka_unit_test(meaningless_empty_values_are_refused),
+    cmocka_unit_test(trailing_slashes_are_removed),
     cmocka_unit_test(messages_stay_on_one_line),
     cmocka_unit_test(help_names_every_option),
     cmocka_unit_test(help_fits_80_columns))

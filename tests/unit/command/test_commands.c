@@ -49,7 +49,7 @@ static void read_well(const char *text, uint32_t count) {
     assert_int_equal(commands.count, count);
 }
 
-static void lines_are_known_with_their_instances(void **state) {
+static void lines_keep_their_instances(void **state) {
     (void)state;
     struct ss_error error = {0};
     read_well("2 one -%\n\n# none\n3 two\n1 one -%\n", 6);
@@ -103,7 +103,7 @@ static void numbers_are_of_equal_width(void **state) {
     assert_string_equal(shown(42), "[s.042]");
 }
 
-static void every_place_is_filled_in(void **state) {
+static void every_placeholder_is_filled_in(void **state) {
     (void)state;
     number("% a%b% -x=% plain ''", 12, "%");
     assert_string_equal(shown(7), "[07][a07b07][-x=07][plain][]");
@@ -210,7 +210,7 @@ static void workload_files_may_have_carriage_returns(void **state) {
     assert_string_equal(shown(1), "[c]");
 }
 
-static void numbers_run_through_a_whole_file(void **state) {
+static void numbers_continue_across_lines(void **state) {
     (void)state;
     struct ss_error error = {0};
     read_well("9 a%\n2 b%\n", 11);
@@ -220,7 +220,7 @@ static void numbers_run_through_a_whole_file(void **state) {
     assert_string_equal(shown(10), "[b10]");
 }
 
-static void wrong_lines_are_named(void **state) {
+static void invalid_line_is_named(void **state) {
     (void)state;
     refuse("1 a\nx b\n", ":2: COUNT COMMAND... was expected: 'x' is not a whole number");
     refuse("1 a\n\n# c\n1.5 b\n", ":4: COUNT COMMAND...");
@@ -282,7 +282,7 @@ static void assert_percentage(const char *line, const char *placeholder, const c
         assert_string_equal(word, expected);
 }
 
-static void percentages_in_a_command_are_found(void **state) {
+static void percentages_in_commands_are_found(void **state) {
     (void)state;
     assert_percentage("showstopper -l 60% true", "%", "60%");
     assert_percentage("showstopper --load=60% true", "%", "--load=60%");
@@ -296,9 +296,9 @@ static void percentages_in_a_command_are_found(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(lines_are_known_with_their_instances),
+    cmocka_unit_test(lines_keep_their_instances),
     cmocka_unit_test(numbers_are_of_equal_width),
-    cmocka_unit_test(every_place_is_filled_in),
+    cmocka_unit_test(every_placeholder_is_filled_in),
     cmocka_unit_test(a_doubled_placeholder_stands_for_itself),
     cmocka_unit_test(longer_placeholders_work),
     cmocka_unit_test(an_empty_placeholder_is_off),
@@ -307,10 +307,10 @@ UNIT_MAIN(
     cmocka_unit_test(counts_do_not_wrap),
     cmocka_unit_test(workload_files_are_read),
     cmocka_unit_test(workload_files_may_have_carriage_returns),
-    cmocka_unit_test(numbers_run_through_a_whole_file),
-    cmocka_unit_test(wrong_lines_are_named),
+    cmocka_unit_test(numbers_continue_across_lines),
+    cmocka_unit_test(invalid_line_is_named),
     cmocka_unit_test(files_without_a_workload_are_refused),
     cmocka_unit_test(a_zero_byte_is_refused),
     cmocka_unit_test(a_file_without_end_is_refused),
     cmocka_unit_test(files_that_cannot_be_read_are_named),
-    cmocka_unit_test(percentages_in_a_command_are_found))
+    cmocka_unit_test(percentages_in_commands_are_found))

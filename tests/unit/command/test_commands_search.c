@@ -40,7 +40,7 @@ static void use_path(const char *first, const char *second) {
     assert_int_equal(setenv("PATH", path, 1), 0);
 }
 
-static void paths_are_taken_as_they_stand(void **state) {
+static void paths_are_not_searched(void **state) {
     (void)state;
     tree_new();
     setenv("PATH", "/nowhere", 1);
@@ -95,7 +95,7 @@ static void scripts_need_their_interpreter(void **state) {
     assert_message("shell 1", "contains blanks: remove the quotes around it, or run it with sh -c");
 }
 
-static void relative_paths_start_here(void **state) {
+static void relative_paths_begin_in_current_folder(void **state) {
     (void)state;
     tree_new();
     script("sub/run", 0755);
@@ -108,7 +108,7 @@ static void relative_paths_start_here(void **state) {
     assert_int_equal(check("sub/run"), SS_ERROR_NOT_FOUND);
 }
 
-static void names_are_looked_up_in_path(void **state) {
+static void path_is_searched_for_names(void **state) {
     (void)state;
     tree_new();
     script("one/a", 0755);
@@ -123,7 +123,7 @@ static void names_are_looked_up_in_path(void **state) {
     assert_int_equal(check("b"), 0);
 }
 
-static void the_search_goes_on_past_what_cannot_be_executed(void **state) {
+static void search_skips_non_executable_files(void **state) {
     (void)state;
     tree_new();
     script("one/a", 0644);
@@ -148,7 +148,7 @@ static void the_search_goes_on_past_what_cannot_be_executed(void **state) {
     assert_int_equal(check("b"), SS_ERROR_NOT_EXECUTABLE);
 }
 
-static void an_empty_element_is_this_folder(void **state) {
+static void empty_path_element_is_current_folder(void **state) {
     (void)state;
     static const char *const paths[] = {"", ":/nowhere", "/nowhere:", "/nowhere::/nowhere"};
     tree_new();
@@ -165,7 +165,7 @@ static void an_empty_element_is_this_folder(void **state) {
     assert_int_equal(check("here"), SS_ERROR_NOT_FOUND);
 }
 
-static void without_path_the_system_folders_count(void **state) {
+static void system_folders_are_searched_without_path(void **state) {
     (void)state;
     unsetenv("PATH");
     assert_int_equal(check("sh"), 0);
@@ -202,13 +202,13 @@ static void messages_stay_on_one_line(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(paths_are_taken_as_they_stand),
+    cmocka_unit_test(paths_are_not_searched),
     cmocka_unit_test(scripts_need_their_interpreter),
-    cmocka_unit_test(relative_paths_start_here),
-    cmocka_unit_test(names_are_looked_up_in_path),
-    cmocka_unit_test(the_search_goes_on_past_what_cannot_be_executed),
-    cmocka_unit_test(an_empty_element_is_this_folder),
-    cmocka_unit_test(without_path_the_system_folders_count),
+    cmocka_unit_test(relative_paths_begin_in_current_folder),
+    cmocka_unit_test(path_is_searched_for_names),
+    cmocka_unit_test(search_skips_non_executable_files),
+    cmocka_unit_test(empty_path_element_is_current_folder),
+    cmocka_unit_test(system_folders_are_searched_without_path),
     cmocka_unit_test(an_empty_name_is_not_found),
     cmocka_unit_test(every_command_is_checked),
     cmocka_unit_test(messages_stay_on_one_line))

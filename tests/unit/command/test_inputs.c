@@ -60,7 +60,7 @@ static void a_file_is_copied(void **state) {
     assert_ptr_equal(place, given);
 }
 
-static void a_file_that_is_written_to_is_refused(void **state) {
+static void file_changed_while_read_is_refused(void **state) {
     (void)state;
     begin("0 10%\n");
     tree_write("trace", "0 10%\n1s 20%\n");
@@ -71,7 +71,7 @@ static void a_file_that_is_written_to_is_refused(void **state) {
     expect_changed(copy());
 }
 
-static void a_file_that_is_replaced_while_it_is_read_is_refused(void **state) {
+static void file_replaced_while_read_is_refused(void **state) {
     (void)state;
     begin("0 10%\n");
     assert_int_equal(rename(tree_write("other", "0 20%\n"), tree_path("trace")), 0);
@@ -79,7 +79,7 @@ static void a_file_that_is_replaced_while_it_is_read_is_refused(void **state) {
 }
 
 /* A replay into its own record takes the file away before it is copied. */
-static void a_file_that_goes_away_later_is_copied_as_it_was(void **state) {
+static void file_removed_later_is_copied(void **state) {
     (void)state;
     begin("0 10%\n");
     assert_int_equal(ss_inputs_check(&inputs, &error), 0);
@@ -113,7 +113,7 @@ static void a_pipe_is_read_once(void **state) {
     assert_ptr_equal(place, path);
 }
 
-static void what_is_no_file_is_refused(void **state) {
+static void non_files_are_refused(void **state) {
     (void)state;
     static const char *const paths[] = {"/dev/zero", "/", "/nowhere/at/all"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -124,7 +124,7 @@ static void what_is_no_file_is_refused(void **state) {
     }
 }
 
-static void a_copy_that_is_there_is_not_overwritten(void **state) {
+static void existing_copy_is_not_overwritten(void **state) {
     (void)state;
     begin("0 10%\n");
     tree_write("record/input-trace-path", "old\n");
@@ -137,9 +137,9 @@ static void a_copy_that_is_there_is_not_overwritten(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_file_is_copied),
-    cmocka_unit_test(a_file_that_is_written_to_is_refused),
-    cmocka_unit_test(a_file_that_is_replaced_while_it_is_read_is_refused),
-    cmocka_unit_test(a_file_that_goes_away_later_is_copied_as_it_was),
+    cmocka_unit_test(file_changed_while_read_is_refused),
+    cmocka_unit_test(file_replaced_while_read_is_refused),
+    cmocka_unit_test(file_removed_later_is_copied),
     cmocka_unit_test(a_pipe_is_read_once),
-    cmocka_unit_test(what_is_no_file_is_refused),
-    cmocka_unit_test(a_copy_that_is_there_is_not_overwritten))
+    cmocka_unit_test(non_files_are_refused),
+    cmocka_unit_test(existing_copy_is_not_overwritten))

@@ -42,7 +42,7 @@ static struct ss_notice_copy *begin_writing(struct ss_notice *notice, uint64_t *
     return copy;
 }
 
-static void a_dead_writer_leaves_the_copy_before(void **state) {
+static void dead_writer_leaves_previous_copy(void **state) {
     (void)state;
     struct ss_notice notice = {0};
     uint64_t ticket;
@@ -59,7 +59,7 @@ static void a_dead_writer_leaves_the_copy_before(void **state) {
 }
 
 /* It wrote its copy whole, but died before it could make it the latest. */
-static void a_copy_that_was_not_made_the_latest_is_not_read(void **state) {
+static void unpublished_copy_is_not_read(void **state) {
     (void)state;
     struct ss_notice notice = {0};
     publish(&notice, 1, 2);
@@ -70,7 +70,7 @@ static void a_copy_that_was_not_made_the_latest_is_not_read(void **state) {
 }
 
 /* A writer overtaken by all others spoils the copy in force; the next notice mends it. */
-static void a_stalled_writer_does_not_pass_as_the_latest(void **state) {
+static void stalled_writer_is_not_the_latest(void **state) {
     (void)state;
     struct ss_notice notice = {0};
     uint64_t ticket;
@@ -95,7 +95,7 @@ static void words_carry_any_double(void **state) {
 
 /* ---- claims ---- */
 
-static void a_claim_is_one_holders_until_it_expires(void **state) {
+static void claim_excludes_others_until_it_expires(void **state) {
     (void)state;
     ss_claim claim = 0;
     ss_time now = 1000 * MS;
@@ -170,7 +170,7 @@ static void a_segment_has_no_name_and_is_found_again(void **state) {
     ss_board_close(NULL);
 }
 
-static void the_rank_counts_those_alive(void **state) {
+static void rank_counts_living_executors(void **state) {
     (void)state;
     struct ss_board *board = make_board(5);
     uint32_t membership = board->membership;
@@ -196,7 +196,7 @@ static void an_executor_that_never_joined_cannot_leave(void **state) {
     free(board);
 }
 
-static void the_traces_clock_stands_in_pauses(void **state) {
+static void trace_clock_stops_in_pauses(void **state) {
     (void)state;
     struct ss_board *board = make_board(1);
     assert_int_equal(ss_board_trace_time(board, 500), 0);
@@ -212,7 +212,7 @@ static void the_traces_clock_stands_in_pauses(void **state) {
 
 /* ---- outputs of peers ---- */
 
-static void the_mean_is_of_the_most_recent(void **state) {
+static void mean_is_of_the_latest_peers(void **state) {
     (void)state;
     struct ss_board *board = make_board(4);
     assert_close(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
@@ -248,7 +248,7 @@ static void a_frequent_peer_counts_once(void **state) {
     free(board);
 }
 
-static void an_executor_that_has_left_is_no_peer(void **state) {
+static void departed_executor_is_not_averaged(void **state) {
     (void)state;
     struct ss_board *board = make_board(3);
     ss_board_publish_output(board, 1, 0.4);
@@ -293,7 +293,7 @@ static void quantiles_are_known_within_a_bucket(void **state) {
     assert_int_equal(histogram.largest, 10000 * SS_MICROSECOND);
 }
 
-static void histograms_take_any_value(void **state) {
+static void histograms_accept_any_value(void **state) {
     (void)state;
     static struct ss_histogram histogram;
     ss_histogram_add(&histogram, 0);
@@ -323,21 +323,21 @@ static void histograms_can_be_merged(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(the_latest_notice_is_read),
-    cmocka_unit_test(a_dead_writer_leaves_the_copy_before),
-    cmocka_unit_test(a_copy_that_was_not_made_the_latest_is_not_read),
-    cmocka_unit_test(a_stalled_writer_does_not_pass_as_the_latest),
+    cmocka_unit_test(dead_writer_leaves_previous_copy),
+    cmocka_unit_test(unpublished_copy_is_not_read),
+    cmocka_unit_test(stalled_writer_is_not_the_latest),
     cmocka_unit_test(words_carry_any_double),
-    cmocka_unit_test(a_claim_is_one_holders_until_it_expires),
+    cmocka_unit_test(claim_excludes_others_until_it_expires),
     cmocka_unit_test(a_claim_can_be_taken_at_time_zero),
     cmocka_unit_test(a_new_board_is_empty),
     cmocka_unit_test(a_segment_has_no_name_and_is_found_again),
-    cmocka_unit_test(the_rank_counts_those_alive),
+    cmocka_unit_test(rank_counts_living_executors),
     cmocka_unit_test(an_executor_that_never_joined_cannot_leave),
-    cmocka_unit_test(the_traces_clock_stands_in_pauses),
-    cmocka_unit_test(the_mean_is_of_the_most_recent),
+    cmocka_unit_test(trace_clock_stops_in_pauses),
+    cmocka_unit_test(mean_is_of_the_latest_peers),
     cmocka_unit_test(a_frequent_peer_counts_once),
-    cmocka_unit_test(an_executor_that_has_left_is_no_peer),
+    cmocka_unit_test(departed_executor_is_not_averaged),
     cmocka_unit_test(publications_may_wrap),
     cmocka_unit_test(quantiles_are_known_within_a_bucket),
-    cmocka_unit_test(histograms_take_any_value),
+    cmocka_unit_test(histograms_accept_any_value),
     cmocka_unit_test(histograms_can_be_merged))

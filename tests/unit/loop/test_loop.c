@@ -48,7 +48,7 @@ static void the_default_holds_a_load(void **state) {
 }
 
 /* Many more instances than CPUs, from the first sample on. */
-static void many_instances_begin_on_target(void **state) {
+static void many_instances_start_on_target(void **state) {
     (void)state;
     static const char *const loads[] = {"20%", "50%", "80%"};
     for (size_t i = 0; i < 3; i++) {
@@ -256,7 +256,7 @@ static void whole_quanta_keep_the_duty(void **state) {
  * Only one instance switches, in rounds of one length, and the others look at the load in rounds of
  * the same: the same phase every time, hence the wider bound.
  */
-static void as_few_instances_as_possible_hold_it_too(void **state) {
+static void uneven_holds_the_load(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "40%", "66%"};
     for (size_t i = 0; i < 3; i++) {
@@ -268,7 +268,7 @@ static void as_few_instances_as_possible_hold_it_too(void **state) {
     }
 }
 
-static void other_load_is_made_room_for(void **state) {
+static void foreign_load_is_compensated(void **state) {
     (void)state;
     struct trial_options options = make_options(4, 4, "60%");
     options.background = 0.7;
@@ -277,7 +277,7 @@ static void other_load_is_made_room_for(void **state) {
     assert_close(figures.duty_mean, (0.6 * 4 - 0.7) / 4, 0.02);
 }
 
-static void peers_bring_executors_together(void **state) {
+static void averaging_brings_executors_together(void **state) {
     (void)state;
     static struct trial trial;
     double spread[2];
@@ -303,7 +303,7 @@ static void peers_bring_executors_together(void **state) {
 
 /* ---- bounds ---- */
 
-static void nothing_and_everything_need_no_signals(void **state) {
+static void targets_of_0_and_1_need_no_signals(void **state) {
     (void)state;
     static const char *const controls[] = {"rbpid", "geom", "fixed"};
     for (size_t i = 0; i < 3; i++) {
@@ -320,7 +320,7 @@ static void nothing_and_everything_need_no_signals(void **state) {
 }
 
 /* One serial instance on four CPUs cannot do 75 %; at 10 % it must be back at once. */
-static void a_target_out_of_reach_does_not_wind_up(void **state) {
+static void unreachable_target_does_not_wind_up(void **state) {
     (void)state;
     static struct trial trial;
     static const char *const controls[] = {"rbpid", "geom"};
@@ -371,7 +371,7 @@ static void a_step_settles(void **state) {
     assert_settled(&log, 24, 29, 0.05);
 }
 
-static void free_sections_run_and_control_begins_afresh(void **state) {
+static void instances_run_freely_and_control_restarts(void **state) {
     (void)state;
     struct log log = {0};
     char path[] = "/tmp/test_loop.XXXXXX";
@@ -412,7 +412,7 @@ static void half_free_samples_are_not_counted(void **state) {
     assert_int_equal(figures.samples, 20 - 3);
 }
 
-static void a_warm_up_is_counted_nowhere(void **state) {
+static void warm_up_is_not_counted(void **state) {
     (void)state;
     struct log log = {0};
     struct trial_options options = make_options(4, 4, "50%");
@@ -435,7 +435,7 @@ static void a_warm_up_is_counted_nowhere(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_machine_counts_exactly),
     cmocka_unit_test(the_default_holds_a_load),
-    cmocka_unit_test(many_instances_begin_on_target),
+    cmocka_unit_test(many_instances_start_on_target),
     cmocka_unit_test(short_windows_are_held_even),
     cmocka_unit_test(short_windows_are_held_even_with_ticks),
     cmocka_unit_test(serial_instances_are_held_as_published),
@@ -445,13 +445,13 @@ UNIT_MAIN(
         cmocka_unit_test(geom_scales_its_own_duty_as_published),
     cmocka_unit_test(a_fixed_duty_is_kept_to_the_nanosecond),
     cmocka_unit_test(whole_quanta_keep_the_duty),
-    cmocka_unit_test(as_few_instances_as_possible_hold_it_too),
-    cmocka_unit_test(other_load_is_made_room_for),
-    cmocka_unit_test(peers_bring_executors_together),
-    cmocka_unit_test(nothing_and_everything_need_no_signals),
-    cmocka_unit_test(a_target_out_of_reach_does_not_wind_up),
+    cmocka_unit_test(uneven_holds_the_load),
+    cmocka_unit_test(foreign_load_is_compensated),
+    cmocka_unit_test(averaging_brings_executors_together),
+    cmocka_unit_test(targets_of_0_and_1_need_no_signals),
+    cmocka_unit_test(unreachable_target_does_not_wind_up),
     cmocka_unit_test(the_published_saw_is_followed),
     cmocka_unit_test(a_step_settles),
-    cmocka_unit_test(free_sections_run_and_control_begins_afresh),
+    cmocka_unit_test(instances_run_freely_and_control_restarts),
     cmocka_unit_test(half_free_samples_are_not_counted),
-    cmocka_unit_test(a_warm_up_is_counted_nowhere))
+    cmocka_unit_test(warm_up_is_not_counted))

@@ -5,7 +5,7 @@
 
 /* ---- what happens to executors ---- */
 
-static void an_instance_that_leaves_is_made_up_for(void **state) {
+static void others_make_up_for_departed_instance(void **state) {
     (void)state;
     static struct trial trial;
     static const char *const spaces[] = {"even", "uneven"};
@@ -27,7 +27,7 @@ static void an_instance_that_leaves_is_made_up_for(void **state) {
 }
 
 /* Half of three is one and a half: the second runs always, the third half of the time. */
-static void an_instance_that_leaves_moves_the_others_up(void **state) {
+static void others_move_up_after_departure(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(4, 4, "50%");
@@ -69,7 +69,7 @@ static void late_wake_ups_leave_no_drift(void **state) {
 }
 
 /* It slept for a minute; then it goes on as ever, and makes up for nothing. */
-static void an_executor_that_was_away_does_not_burst(void **state) {
+static void absent_executor_does_not_catch_up(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(2, 2, "50%");
@@ -143,7 +143,7 @@ static double return_no_number(const struct ss_self *self, const struct ss_contr
     return input->moment.now > 1020 * SS_SECOND ? NAN : 0.5;
 }
 
-static void what_is_not_a_number_ends_the_trial(void **state) {
+static void nan_ends_the_trial(void **state) {
     (void)state;
     static struct trial trial;
     struct ss_error error = {0};
@@ -156,7 +156,7 @@ static void what_is_not_a_number_ends_the_trial(void **state) {
     trial_close(&trial);
 }
 
-static void what_cannot_be_simulated_is_refused(void **state) {
+static void unsupported_simulations_are_refused(void **state) {
     (void)state;
     static struct trial trial;
     static const struct {
@@ -211,12 +211,12 @@ static void many_instances_take_no_time(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(an_instance_that_leaves_is_made_up_for),
-    cmocka_unit_test(an_instance_that_leaves_moves_the_others_up),
+    cmocka_unit_test(others_make_up_for_departed_instance),
+    cmocka_unit_test(others_move_up_after_departure),
     cmocka_unit_test(late_wake_ups_leave_no_drift),
-    cmocka_unit_test(an_executor_that_was_away_does_not_burst),
+    cmocka_unit_test(absent_executor_does_not_catch_up),
     cmocka_unit_test(a_pause_stops_the_traces_clock),
-    cmocka_unit_test(what_is_not_a_number_ends_the_trial),
-    cmocka_unit_test(what_cannot_be_simulated_is_refused),
+    cmocka_unit_test(nan_ends_the_trial),
+    cmocka_unit_test(unsupported_simulations_are_refused),
     cmocka_unit_test(the_same_seed_gives_the_same_bytes),
     cmocka_unit_test(many_instances_take_no_time))

@@ -48,7 +48,7 @@ static void one_instance_runs_and_stops(void **state) {
     assert_int_equal(own, 0);
 }
 
-static void a_stopped_instance_may_stop_again(void **state) {
+static void second_stop_changes_nothing(void **state) {
     (void)state;
     _Atomic uint32_t own = 0;
     permits = (struct ss_permits){0};
@@ -61,7 +61,7 @@ static void a_stopped_instance_may_stop_again(void **state) {
 }
 
 /* A clock that has run for 208 days passes the end of the field of times. */
-static void the_clock_may_pass_the_end_of_its_field(void **state) {
+static void clock_may_exceed_its_field(void **state) {
     (void)state;
     const ss_time wrap = SS_PERMISSION_WRAPS / UNIT;
     for (ss_time times = 1; times <= 5; times++) {
@@ -83,7 +83,7 @@ static void the_clock_may_pass_the_end_of_its_field(void **state) {
 }
 
 /* What is given begins again from 0; the difference of two looks does not notice. */
-static void what_is_given_may_wrap_around(void **state) {
+static void permitted_time_may_wrap_around(void **state) {
     (void)state;
     enum { COUNT = 1000 };
     static _Atomic uint32_t owns[COUNT];
@@ -136,7 +136,7 @@ static void assert_model(const struct model *models, size_t count, ss_time given
     assert_permission(now, given, running);
 }
 
-static void many_instances_come_to_the_sum_of_each(void **state) {
+static void sum_of_many_instances_is_exact(void **state) {
     (void)state;
     enum { COUNT = 50 };
     static struct model models[COUNT];
@@ -162,7 +162,7 @@ static void many_instances_come_to_the_sum_of_each(void **state) {
 }
 
 /* Each change loses less than a unit, at either end of what was given. */
-static void parts_of_a_unit_are_lost_at_most(void **state) {
+static void each_change_loses_less_than_a_unit(void **state) {
     (void)state;
     _Atomic uint32_t own = 0;
     struct ss_permission permission;
@@ -229,7 +229,7 @@ static void join(pthread_t *threads) {
     pthread_barrier_destroy(&barrier);
 }
 
-static void threads_never_leave_half_a_change(void **state) {
+static void threads_never_see_half_a_change(void **state) {
     (void)state;
     pthread_t threads[THREADS];
     start(threads, stand_still);
@@ -254,11 +254,11 @@ static void threads_lose_nothing(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(one_instance_runs_and_stops),
-    cmocka_unit_test(a_stopped_instance_may_stop_again),
-    cmocka_unit_test(the_clock_may_pass_the_end_of_its_field),
-    cmocka_unit_test(what_is_given_may_wrap_around),
+    cmocka_unit_test(second_stop_changes_nothing),
+    cmocka_unit_test(clock_may_exceed_its_field),
+    cmocka_unit_test(permitted_time_may_wrap_around),
     cmocka_unit_test(a_million_instances_are_counted),
-    cmocka_unit_test(many_instances_come_to_the_sum_of_each),
-    cmocka_unit_test(parts_of_a_unit_are_lost_at_most),
-    cmocka_unit_test(threads_never_leave_half_a_change),
+    cmocka_unit_test(sum_of_many_instances_is_exact),
+    cmocka_unit_test(each_change_loses_less_than_a_unit),
+    cmocka_unit_test(threads_never_see_half_a_change),
     cmocka_unit_test(threads_lose_nothing))

@@ -43,7 +43,7 @@ static void follow(struct trial *trial, ss_time length) {
 }
 
 /* On as many CPUs as there are instances, each uses what it is given. */
-static void the_board_keeps_step_with_the_machine(void **state) {
+static void permits_match_the_machine(void **state) {
     (void)state;
     static const char *const ditherings[] = {"averageq", "fixedq", "stagger"};
     static struct trial trial;
@@ -64,7 +64,7 @@ static void the_board_keeps_step_with_the_machine(void **state) {
 }
 
 /* Wake-ups without a reason give nothing. */
-static void needless_wake_ups_change_no_permit(void **state) {
+static void spurious_wakeups_change_no_permit(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(4, 4, "60%");
@@ -100,6 +100,6 @@ static void pauses_and_the_end_are_permits_too(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_board_keeps_step_with_the_machine),
-    cmocka_unit_test(needless_wake_ups_change_no_permit),
+    cmocka_unit_test(permits_match_the_machine),
+    cmocka_unit_test(spurious_wakeups_change_no_permit),
     cmocka_unit_test(pauses_and_the_end_are_permits_too))

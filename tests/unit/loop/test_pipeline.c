@@ -3,7 +3,7 @@
 
 #include "stepper_bench.h"
 
-static void control_is_given_what_is(void **state) {
+static void control_gets_its_inputs(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -33,7 +33,7 @@ static void assert_excess(struct bench *bench, size_t count, const char *text) {
     ss_option_store_free(&store);
 }
 
-static void what_lies_beyond_is_cut_and_kept(void **state) {
+static void excess_is_limited_and_recorded(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -55,7 +55,7 @@ static void what_lies_beyond_is_cut_and_kept(void **state) {
     close_bench(&bench);
 }
 
-static void a_set_target_is_heeded(void **state) {
+static void set_target_replaces_trace(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -82,7 +82,7 @@ static void without_an_estimate_the_duty_is_the_target(void **state) {
     close_bench(&bench);
 }
 
-static void what_is_planned_asks_for_no_duty(void **state) {
+static void planned_state_needs_no_duty(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -111,7 +111,7 @@ static void an_open_loop_asks_no_feedback(void **state) {
     close_bench(&bench);
 }
 
-static void answers_are_kept_within_bounds(void **state) {
+static void results_are_kept_within_bounds(void **state) {
     (void)state;
     static const double loads[][2] = {{-3, 0}, {7, 1}, {0.3, 0.3}};
     static const double outputs[][2] = {{-3, 0}, {7, 1}, {INFINITY, 1}, {0.3, 0.3}};
@@ -145,7 +145,7 @@ static enum ss_failure failure_of(const struct script *change) {
     return action.failure;
 }
 
-static void what_is_not_a_number_ends_the_run(void **state) {
+static void nan_ends_the_run(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -171,11 +171,11 @@ static void what_is_not_a_number_ends_the_run(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(control_is_given_what_is),
-    cmocka_unit_test(what_lies_beyond_is_cut_and_kept),
-    cmocka_unit_test(a_set_target_is_heeded),
+    cmocka_unit_test(control_gets_its_inputs),
+    cmocka_unit_test(excess_is_limited_and_recorded),
+    cmocka_unit_test(set_target_replaces_trace),
     cmocka_unit_test(without_an_estimate_the_duty_is_the_target),
-    cmocka_unit_test(what_is_planned_asks_for_no_duty),
+    cmocka_unit_test(planned_state_needs_no_duty),
     cmocka_unit_test(an_open_loop_asks_no_feedback),
-    cmocka_unit_test(answers_are_kept_within_bounds),
-    cmocka_unit_test(what_is_not_a_number_ends_the_run))
+    cmocka_unit_test(results_are_kept_within_bounds),
+    cmocka_unit_test(nan_ends_the_run))

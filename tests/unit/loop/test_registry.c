@@ -76,7 +76,7 @@ static void every_built_in_module_is_found(void **state) {
     assert_in_range(each_module(check_loads, NULL), 15, 100);
 }
 
-static void optional_functions_are_filled_in(void **state) {
+static void missing_functions_get_defaults(void **state) {
     (void)state;
     struct ss_self self = {.instances = 1, .cpus = 1};
     load(SS_KIND_TRACE, "null");
@@ -93,7 +93,7 @@ static void optional_functions_are_filled_in(void **state) {
     ss_registry_unload(&module);
 }
 
-static void unknown_names_get_the_nearest_and_the_list(void **state) {
+static void unknown_names_get_a_suggestion_and_the_list(void **state) {
     (void)state;
     refuse(SS_KIND_CONTROL, "rpbid", "unknown control module 'rpbid': did you mean 'rbpid'?");
     refuse(
@@ -124,7 +124,7 @@ static void names_never_leave_their_folder(void **state) {
     refuse(SS_KIND_TRACE, name, "unknown trace module 'xxx");
 }
 
-static void paths_are_taken_as_they_stand(void **state) {
+static void paths_are_not_searched(void **state) {
     (void)state;
     load(SS_KIND_CONTROL, module_file("control/rbpid"));
     assert_string_equal(module.head->name, "rbpid");
@@ -142,7 +142,7 @@ static void a_module_of_another_kind_is_refused(void **state) {
     refuse(SS_KIND_TRACE, module_file("dithering/averageq"), "is a dithering module, not a trace");
 }
 
-static void what_is_no_module_is_refused(void **state) {
+static void non_modules_are_refused(void **state) {
     (void)state;
     tree_new();
     refuse(SS_KIND_TRACE, tree_write("text.so", "hello\n"), "text.so' cannot be loaded: ");
@@ -191,7 +191,7 @@ static void refuse_changed(int index, uint32_t value, const char *words) {
     refuse(SS_KIND_CONTROL, tree_write_bytes(name, image, image_size), words);
 }
 
-static void tables_that_do_not_fit_are_refused(void **state) {
+static void incompatible_tables_are_refused(void **state) {
     (void)state;
     tree_new();
     static const uint32_t others[] = {0, SS_MODULE_VERSION - 1, SS_MODULE_VERSION + 1};
@@ -246,7 +246,7 @@ static void a_table_without_its_function_is_refused(void **state) {
         "lacks a function that a control module must have");
 }
 
-static void further_folders_are_searched(void **state) {
+static void module_path_is_searched(void **state) {
     (void)state;
     char path[9000];
     tree_new();
@@ -338,12 +338,12 @@ static void check_help(enum ss_kind kind, const char *name, void *data) {
     ss_registry_unload(&module);
 }
 
-static void help_says_everything_of_every_module(void **state) {
+static void help_describes_every_module(void **state) {
     (void)state;
     assert_in_range(each_module(check_help, NULL), 15, 100);
 }
 
-static void help_wants_kind_and_name(void **state) {
+static void help_requires_kind_and_name(void **state) {
     (void)state;
     static const char *const wrong[] = {"rbpid", "", "/", "/rbpid", "controls/rbpid", "con/rbpid"};
     FILE *stream = begin_text();
@@ -365,16 +365,16 @@ static void help_wants_kind_and_name(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(every_built_in_module_is_found),
-    cmocka_unit_test(optional_functions_are_filled_in),
-    cmocka_unit_test(unknown_names_get_the_nearest_and_the_list),
+    cmocka_unit_test(missing_functions_get_defaults),
+    cmocka_unit_test(unknown_names_get_a_suggestion_and_the_list),
     cmocka_unit_test(names_never_leave_their_folder),
-    cmocka_unit_test(paths_are_taken_as_they_stand),
+    cmocka_unit_test(paths_are_not_searched),
     cmocka_unit_test(a_module_of_another_kind_is_refused),
-    cmocka_unit_test(what_is_no_module_is_refused),
-    cmocka_unit_test(tables_that_do_not_fit_are_refused),
+    cmocka_unit_test(non_modules_are_refused),
+    cmocka_unit_test(incompatible_tables_are_refused),
     cmocka_unit_test(a_table_without_its_function_is_refused),
-    cmocka_unit_test(further_folders_are_searched),
+    cmocka_unit_test(module_path_is_searched),
     cmocka_unit_test(the_list_has_every_module),
     cmocka_unit_test(a_broken_module_is_listed_as_such),
-    cmocka_unit_test(help_says_everything_of_every_module),
-    cmocka_unit_test(help_wants_kind_and_name))
+    cmocka_unit_test(help_describes_every_module),
+    cmocka_unit_test(help_requires_kind_and_name))

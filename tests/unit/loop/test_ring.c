@@ -14,7 +14,7 @@ static struct ss_ring *open_ring(void) {
     return ring;
 }
 
-static void what_is_put_in_comes_out_in_order(void **state) {
+static void intervals_are_read_in_order(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
     struct ss_interval interval;
@@ -33,7 +33,7 @@ static void what_is_put_in_comes_out_in_order(void **state) {
 }
 
 /* The writer does not wait; what stands there already is not touched. */
-static void what_has_no_room_is_counted(void **state) {
+static void overflow_is_counted(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
     struct ss_interval interval;
@@ -127,7 +127,7 @@ static void interval_keeps_its_real_length(void **state) {
     free(ring);
 }
 
-static void nothing_is_kept_where_nothing_is_recorded(void **state) {
+static void unrecorded_run_has_no_rings(void **state) {
     (void)state;
     struct ss_journal journal = {0};
     struct ss_stepper stepper = {0};
@@ -141,8 +141,8 @@ static void nothing_is_kept_where_nothing_is_recorded(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(what_is_put_in_comes_out_in_order),
-    cmocka_unit_test(what_has_no_room_is_counted),
+    cmocka_unit_test(intervals_are_read_in_order),
+    cmocka_unit_test(overflow_is_counted),
     cmocka_unit_test(writer_and_reader_do_not_wait),
     cmocka_unit_test(interval_keeps_its_real_length),
-    cmocka_unit_test(nothing_is_kept_where_nothing_is_recorded))
+    cmocka_unit_test(unrecorded_run_has_no_rings))

@@ -3,7 +3,7 @@
 
 #include "stepper_bench.h"
 
-static void nothing_is_asked_before_control(void **state) {
+static void modules_are_not_called_before_control(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -44,7 +44,7 @@ static void executors_begin_anywhere_in_a_round(void **state) {
     assert_in_range(sum / EXECUTORS, 41 * MS, 59 * MS);
 }
 
-static void no_instance_runs_before_all_are_there(void **state) {
+static void no_instance_runs_before_all_are_started(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -63,7 +63,7 @@ static void no_instance_runs_before_all_are_there(void **state) {
 }
 
 /* The instance has run until now; what comes first is dithering's choice. */
-static void the_first_state_begins_when_first_asked(void **state) {
+static void first_state_begins_at_first_step(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -80,7 +80,7 @@ static void the_first_state_begins_when_first_asked(void **state) {
     close_bench(&bench);
 }
 
-static void a_needless_wake_up_changes_nothing(void **state) {
+static void spurious_wakeup_changes_nothing(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -109,7 +109,7 @@ static void deadlines_are_absolute(void **state) {
 }
 
 /* Stopped to 20, run to 30, stopped to 50, run to 60: at 55 two states have passed. */
-static void states_that_have_passed_are_skipped(void **state) {
+static void lapsed_states_are_skipped(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -121,7 +121,7 @@ static void states_that_have_passed_are_skipped(void **state) {
     close_bench(&bench);
 }
 
-static void many_short_states_are_not_made_up_for(void **state) {
+static void many_lapsed_states_are_dropped(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -135,7 +135,7 @@ static void many_short_states_are_not_made_up_for(void **state) {
     close_bench(&bench);
 }
 
-static void an_executor_that_was_away_begins_anew(void **state) {
+static void deadlines_restart_after_long_absence(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -146,7 +146,7 @@ static void an_executor_that_was_away_begins_anew(void **state) {
     close_bench(&bench);
 }
 
-static void a_length_of_zero_is_not_endless(void **state) {
+static void zero_length_is_lengthened(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -160,13 +160,13 @@ static void a_length_of_zero_is_not_endless(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(nothing_is_asked_before_control),
+    cmocka_unit_test(modules_are_not_called_before_control),
     cmocka_unit_test(executors_begin_anywhere_in_a_round),
-    cmocka_unit_test(no_instance_runs_before_all_are_there),
-    cmocka_unit_test(the_first_state_begins_when_first_asked),
-    cmocka_unit_test(a_needless_wake_up_changes_nothing),
+    cmocka_unit_test(no_instance_runs_before_all_are_started),
+    cmocka_unit_test(first_state_begins_at_first_step),
+    cmocka_unit_test(spurious_wakeup_changes_nothing),
     cmocka_unit_test(deadlines_are_absolute),
-    cmocka_unit_test(states_that_have_passed_are_skipped),
-    cmocka_unit_test(many_short_states_are_not_made_up_for),
-    cmocka_unit_test(an_executor_that_was_away_begins_anew),
-    cmocka_unit_test(a_length_of_zero_is_not_endless))
+    cmocka_unit_test(lapsed_states_are_skipped),
+    cmocka_unit_test(many_lapsed_states_are_dropped),
+    cmocka_unit_test(deadlines_restart_after_long_absence),
+    cmocka_unit_test(zero_length_is_lengthened))

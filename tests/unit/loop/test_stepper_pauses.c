@@ -16,7 +16,7 @@ static void a_free_section_does_not_wait_for_a_round(void **state) {
     close_bench(&bench);
 }
 
-static void a_pause_stops_and_begins_anew(void **state) {
+static void pause_restarts_control(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -36,7 +36,7 @@ static void a_pause_stops_and_begins_anew(void **state) {
 }
 
 /* Asleep from before the pause to after its end. */
-static void a_pause_slept_through_is_noticed(void **state) {
+static void missed_pause_is_noticed(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -60,7 +60,7 @@ static void the_end_lets_the_instance_run(void **state) {
 }
 
 /* Executors that come late out of a `free` section must agree on when it ended. */
-static void free_runs_and_control_begins_afresh(void **state) {
+static void control_restarts_after_free_section(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -76,7 +76,7 @@ static void free_runs_and_control_begins_afresh(void **state) {
     close_bench(&bench);
 }
 
-static void free_without_end_is_for_ever(void **state) {
+static void endless_free_section_has_no_deadline(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -86,7 +86,7 @@ static void free_without_end_is_for_ever(void **state) {
     close_bench(&bench);
 }
 
-static void a_pause_in_a_free_section_moves_its_end(void **state) {
+static void pause_delays_end_of_free_section(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -104,9 +104,9 @@ static void a_pause_in_a_free_section_moves_its_end(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_free_section_does_not_wait_for_a_round),
-    cmocka_unit_test(a_pause_stops_and_begins_anew),
-    cmocka_unit_test(a_pause_slept_through_is_noticed),
+    cmocka_unit_test(pause_restarts_control),
+    cmocka_unit_test(missed_pause_is_noticed),
     cmocka_unit_test(the_end_lets_the_instance_run),
-    cmocka_unit_test(free_runs_and_control_begins_afresh),
-    cmocka_unit_test(free_without_end_is_for_ever),
-    cmocka_unit_test(a_pause_in_a_free_section_moves_its_end))
+    cmocka_unit_test(control_restarts_after_free_section),
+    cmocka_unit_test(endless_free_section_has_no_deadline),
+    cmocka_unit_test(pause_delays_end_of_free_section))

@@ -39,7 +39,7 @@ static void assert_told(
 
 #define BELOW "the target could not be reached in 80 % of the samples: "
 
-static void more_instances_are_asked_for_where_cpus_are_idle(void **state) {
+static void idle_cpus_suggest_more_instances(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     assert_told(&doubt, SS_DOUBT_FEW,
@@ -62,7 +62,7 @@ static void others_that_leave_no_cpu_idle_are_named(void **state) {
               "was idle");
 }
 
-static void an_instance_that_had_ended_is_the_cause(void **state) {
+static void ended_instance_is_the_cause(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.running = 1;
@@ -77,7 +77,7 @@ static void an_instance_that_had_ended_is_the_cause(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OPEN_LOOP);
 }
 
-static void an_uncontrolled_load_reaches_no_target(void **state) {
+static void uncontrolled_load_never_settles(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.open_loop = "fixed";
@@ -86,7 +86,7 @@ static void an_uncontrolled_load_reaches_no_target(void **state) {
               "control module 'fixed' does not follow the load");
 }
 
-static void a_quota_is_the_cause_where_it_is_used_up(void **state) {
+static void exhausted_quota_is_the_cause(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.quota_cpus = 0.5;
@@ -104,7 +104,7 @@ static void a_quota_is_the_cause_where_it_is_used_up(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }
 
-static void what_is_not_known_is_not_told(void **state) {
+static void unknown_causes_are_not_reported(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.instances_use = doubt.others_use = doubt.idle = NAN;
@@ -116,14 +116,14 @@ static void what_is_not_known_is_not_told(void **state) {
         "stopped all the while");
 }
 
-static void others_take_more_than_the_target(void **state) {
+static void others_above_target_are_named(void **state) {
     (void)state;
     assert_told(&above, SS_DOUBT_OTHERS,
         "other processes took more than the target in 25 % of the samples: the instances were "
         "stopped all the while and used 1 % of the CPUs, other processes 98 %");
 }
 
-static void instances_that_cannot_be_stopped_are_not_others(void **state) {
+static void unstoppable_instances_are_not_others(void **state) {
     (void)state;
     struct ss_doubt doubt = above;
     doubt.instances_use = 0.6;
@@ -138,7 +138,7 @@ static void instances_that_cannot_be_stopped_are_not_others(void **state) {
 }
 
 /* Two executors with rounds of 10 us. */
-static void showstopper_does_not_blame_others_for_its_own_use(void **state) {
+static void own_use_is_not_blamed_on_others(void **state) {
     (void)state;
     struct ss_doubt doubt = above;
     doubt.own_use = 0.7;
@@ -163,7 +163,7 @@ static void showstopper_does_not_blame_others_for_its_own_use(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }
 
-static void every_sentence_has_room_in_a_warning(void **state) {
+static void every_cause_fits_in_a_warning(void **state) {
     (void)state;
     char text[1024];
     for (int i = 0; i < 128; i++) {
@@ -185,13 +185,13 @@ static void every_sentence_has_room_in_a_warning(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(more_instances_are_asked_for_where_cpus_are_idle),
+    cmocka_unit_test(idle_cpus_suggest_more_instances),
     cmocka_unit_test(others_that_leave_no_cpu_idle_are_named),
-    cmocka_unit_test(an_instance_that_had_ended_is_the_cause),
-    cmocka_unit_test(an_uncontrolled_load_reaches_no_target),
-    cmocka_unit_test(a_quota_is_the_cause_where_it_is_used_up),
-    cmocka_unit_test(what_is_not_known_is_not_told),
-    cmocka_unit_test(others_take_more_than_the_target),
-    cmocka_unit_test(instances_that_cannot_be_stopped_are_not_others),
-    cmocka_unit_test(showstopper_does_not_blame_others_for_its_own_use),
-    cmocka_unit_test(every_sentence_has_room_in_a_warning))
+    cmocka_unit_test(ended_instance_is_the_cause),
+    cmocka_unit_test(uncontrolled_load_never_settles),
+    cmocka_unit_test(exhausted_quota_is_the_cause),
+    cmocka_unit_test(unknown_causes_are_not_reported),
+    cmocka_unit_test(others_above_target_are_named),
+    cmocka_unit_test(unstoppable_instances_are_not_others),
+    cmocka_unit_test(own_use_is_not_blamed_on_others),
+    cmocka_unit_test(every_cause_fits_in_a_warning))

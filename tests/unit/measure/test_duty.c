@@ -31,7 +31,7 @@ static void assert_duty(ss_time now, double want) {
         fail_msg("duty %g, not %g", have, want);
 }
 
-static void the_duty_is_the_part_that_was_permitted(void **state) {
+static void duty_is_the_permitted_part(void **state) {
     (void)state;
     open_board(2);
     permit(0, 0, true);
@@ -45,7 +45,7 @@ static void the_duty_is_the_part_that_was_permitted(void **state) {
     free(board);
 }
 
-static void an_instance_that_is_gone_is_no_part_of_the_mean(void **state) {
+static void mean_excludes_ended_instances(void **state) {
     (void)state;
     open_board(4);
     for (uint32_t i = 0; i < 4; i++)
@@ -61,7 +61,7 @@ static void an_instance_that_is_gone_is_no_part_of_the_mean(void **state) {
     free(board);
 }
 
-static void no_time_has_no_duty(void **state) {
+static void duty_without_time_is_unknown(void **state) {
     (void)state;
     open_board(1);
     assert_duty(0, NAN);
@@ -72,6 +72,6 @@ static void no_time_has_no_duty(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_duty_is_the_part_that_was_permitted),
-    cmocka_unit_test(an_instance_that_is_gone_is_no_part_of_the_mean),
-    cmocka_unit_test(no_time_has_no_duty))
+    cmocka_unit_test(duty_is_the_permitted_part),
+    cmocka_unit_test(mean_excludes_ended_instances),
+    cmocka_unit_test(duty_without_time_is_unknown))

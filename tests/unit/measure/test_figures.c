@@ -14,7 +14,7 @@
             fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                         \
     } while (0)
 
-static void no_samples_give_no_figures(void **state) {
+static void figures_without_samples_are_unknown(void **state) {
     (void)state;
     struct ss_figures figures = {0};
     assert_true(isnan(ss_figures_target_mean(&figures)));
@@ -67,7 +67,7 @@ static double p95_of(int count) {
     return p95;
 }
 
-static void p95_is_what_19_of_20_do_not_exceed(void **state) {
+static void p95_is_not_exceeded_by_19_of_20(void **state) {
     (void)state;
     assert_close(p95_of(1), 0.1);
     assert_close(p95_of(19), 1.9);
@@ -106,7 +106,7 @@ static void settling_may_never_happen(void **state) {
     assert_true(isnan(SETTLED(0, 0, 0, -0.051, 0, 0, 0, 0.051)));
 }
 
-static void settling_begins_anew_when_broken(void **state) {
+static void interrupted_settling_starts_over(void **state) {
     (void)state;
     assert_close(SETTLED(0, 0, 0, 0.06, 0, 0, 0, 0), 2);
     assert_close(SETTLED(0, 0.06, 0, 0, 0, 0.06, 0, 0, 0, 0), 3);
@@ -143,7 +143,7 @@ static const struct ss_counters second = {.time = 110 * SS_SECOND,
     .used = 9 * SS_SECOND,
     .value = 0.3};
 
-static void load_is_the_time_that_is_not_idle(void **state) {
+static void load_is_the_non_idle_time(void **state) {
     (void)state;
     struct ss_load load;
     assert_true(ss_load_between(SS_SOURCE_SYSTEM, &first, &second, &load));
@@ -152,7 +152,7 @@ static void load_is_the_time_that_is_not_idle(void **state) {
     assert_close(load.load_ticks, 12.0 / (12 + 5));
 }
 
-static void load_of_a_group_is_its_time_of_its_allowance(void **state) {
+static void group_load_is_relative_to_its_allowance(void **state) {
     (void)state;
     struct ss_load load;
     struct ss_counters from = first, to = second;
@@ -170,7 +170,7 @@ static void load_of_a_group_is_its_time_of_its_allowance(void **state) {
     assert_false(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
 }
 
-static void load_of_a_sensor_is_its_number(void **state) {
+static void sensor_load_is_its_number(void **state) {
     (void)state;
     struct ss_load load;
     struct ss_counters from = {.time = 1, .value = NAN}, to = {.time = 2 * SS_SECOND + 1};
@@ -186,7 +186,7 @@ static void load_of_a_sensor_is_its_number(void **state) {
     assert_false(ss_load_between(SS_SOURCE_SENSOR, &from, &to, &load));
 }
 
-static void nothing_is_said_where_nothing_can_be(void **state) {
+static void unknown_cause_is_not_reported(void **state) {
     (void)state;
     struct ss_load load;
     struct ss_counters to = second;
@@ -263,7 +263,7 @@ static void iterations_add_the_part_in_the_window(void **state) {
     assert_parts(20, 30, 0, 0);
 }
 
-static void iterations_of_no_time_lie_where_they_ended(void **state) {
+static void iterations_without_length_count_at_their_end(void **state) {
     (void)state;
     assert_parts(15, 15, 1, 1);
     assert_parts(10, 10, 1, 1);
@@ -293,7 +293,7 @@ static void iterations_of_many_instances_add_up(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void iterations_per_second_are_of_the_window_so_far(void **state) {
+static void rate_covers_the_window_so_far(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
     ss_iterations_add(&iterations, 0, 11 * SS_SECOND, 12 * SS_SECOND);
@@ -306,7 +306,7 @@ static void iterations_per_second_are_of_the_window_so_far(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void iterations_before_any_window_are_only_seen(void **state) {
+static void iterations_before_the_window_are_not_counted(void **state) {
     (void)state;
     struct ss_iterations iterations = {
         .from = SS_TIME_NEVER, .to = SS_TIME_NEVER, .throughput = {.from = SS_TIME_NEVER}};
@@ -325,7 +325,7 @@ static void iterations_before_any_window_are_only_seen(void **state) {
 }
 
 /* What stood still while the run did took as long as it ran. */
-static void a_pause_is_no_part_of_an_iteration(void **state) {
+static void iteration_excludes_pauses(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
     iterations.to = SS_TIME_NEVER;
@@ -537,7 +537,7 @@ static void bursts_outside_of_the_window_are_not_counted(void **state) {
 }
 
 /* Slow ones, several that were read together as the master was late, and a stop of 1 s. */
-static void iterations_of_a_program_that_flushes_are_no_bursts(void **state) {
+static void flushed_iterations_are_not_bursts(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -553,7 +553,7 @@ static void iterations_of_a_program_that_flushes_are_no_bursts(void **state) {
 }
 
 /* Iterations of 1 ms, 20 ms in each 3 s: an instance that is stopped for long prints nothing. */
-static void iterations_after_a_long_stop_are_no_burst(void **state) {
+static void iterations_after_long_stop_are_not_a_burst(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -567,7 +567,7 @@ static void iterations_after_a_long_stop_are_no_burst(void **state) {
 }
 
 /* Time in which the run stands still is no silence. */
-static void iterations_after_a_pause_are_no_burst(void **state) {
+static void iterations_after_pause_are_not_a_burst(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -609,7 +609,7 @@ static void unfinished_iteration_excludes_pauses(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_pause_is_no_part_of_an_iteration),
+    cmocka_unit_test(iteration_excludes_pauses),
     cmocka_unit_test(instances_and_commands_are_kept_apart),
     cmocka_unit_test(an_unfinished_iteration_counts_in_part),
     cmocka_unit_test(intervals_count_an_unfinished_iteration_in_part),
@@ -620,27 +620,27 @@ UNIT_MAIN(
     cmocka_unit_test(an_instance_that_has_ended_has_no_unfinished_iteration),
     cmocka_unit_test(iterations_read_at_once_after_a_silence_are_bursts),
     cmocka_unit_test(bursts_outside_of_the_window_are_not_counted),
-    cmocka_unit_test(iterations_of_a_program_that_flushes_are_no_bursts),
-    cmocka_unit_test(iterations_after_a_long_stop_are_no_burst),
-    cmocka_unit_test(iterations_after_a_pause_are_no_burst),
+    cmocka_unit_test(flushed_iterations_are_not_bursts),
+    cmocka_unit_test(iterations_after_long_stop_are_not_a_burst),
+    cmocka_unit_test(iterations_after_pause_are_not_a_burst),
     cmocka_unit_test(iterations_read_at_once_are_spread_evenly),
     cmocka_unit_test(unfinished_iteration_excludes_pauses),
-    cmocka_unit_test(no_samples_give_no_figures),
+    cmocka_unit_test(figures_without_samples_are_unknown),
     cmocka_unit_test(a_load_above_the_target_is_a_negative_error),
     cmocka_unit_test(figures_are_means_over_samples),
-    cmocka_unit_test(p95_is_what_19_of_20_do_not_exceed),
+    cmocka_unit_test(p95_is_not_exceeded_by_19_of_20),
     cmocka_unit_test(settling_takes_two_seconds_within_5_percent),
     cmocka_unit_test(settling_may_never_happen),
-    cmocka_unit_test(settling_begins_anew_when_broken),
+    cmocka_unit_test(interrupted_settling_starts_over),
     cmocka_unit_test(settling_does_not_count_microseconds),
-    cmocka_unit_test(load_is_the_time_that_is_not_idle),
-    cmocka_unit_test(load_of_a_group_is_its_time_of_its_allowance),
-    cmocka_unit_test(load_of_a_sensor_is_its_number),
-    cmocka_unit_test(nothing_is_said_where_nothing_can_be),
+    cmocka_unit_test(load_is_the_non_idle_time),
+    cmocka_unit_test(group_load_is_relative_to_its_allowance),
+    cmocka_unit_test(sensor_load_is_its_number),
+    cmocka_unit_test(unknown_cause_is_not_reported),
     cmocka_unit_test(load_stays_from_0_to_1),
     cmocka_unit_test(ticks_may_be_unknown),
     cmocka_unit_test(iterations_add_the_part_in_the_window),
-    cmocka_unit_test(iterations_of_no_time_lie_where_they_ended),
+    cmocka_unit_test(iterations_without_length_count_at_their_end),
     cmocka_unit_test(iterations_of_many_instances_add_up),
-    cmocka_unit_test(iterations_per_second_are_of_the_window_so_far),
-    cmocka_unit_test(iterations_before_any_window_are_only_seen))
+    cmocka_unit_test(rate_covers_the_window_so_far),
+    cmocka_unit_test(iterations_before_the_window_are_not_counted))

@@ -9,7 +9,7 @@ static void assert_near(double value, double expected, double most) {
         fail_msg("%.17g is not %.17g", value, expected);
 }
 
-static void no_lengths_give_no_figures(void **state) {
+static void figures_without_lengths_are_unknown(void **state) {
     (void)state;
     struct ss_lengths lengths = {0};
     assert_true(isnan(ss_lengths_mean(&lengths)));
@@ -92,7 +92,7 @@ static void every_length_has_a_bucket(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(no_lengths_give_no_figures),
+    cmocka_unit_test(figures_without_lengths_are_unknown),
     cmocka_unit_test(figures_of_few_lengths_are_exact),
     cmocka_unit_test(quantiles_of_many_lengths_are_within_a_thousandth),
     cmocka_unit_test(quantiles_of_a_periodic_program_have_both_lengths),

@@ -100,7 +100,7 @@ static void guest_time_counts_once(void **state) {
     expect(sample.load, 0.6);
 }
 
-static void each_cpu_stands_apart(void **state) {
+static void each_cpu_is_separate(void **state) {
     (void)state;
     begin("0-1,3", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu2 0 0 0 0\ncpu3 0 0 0 0\n");
     go_on("cpu0 100 0 0 0\ncpu1 0 0 0 100\ncpu2 50 0 0 50\ncpu3 20 0 0 80\n", 100);
@@ -132,7 +132,7 @@ static void expect_each(const char *list, const double *expected, size_t count) 
     }
 }
 
-static void loads_are_told_cpu_by_cpu(void **state) {
+static void loads_are_given_per_cpu(void **state) {
     (void)state;
     begin("0-1,3-4", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu3 0 0 0 0\n");
     /* CPU 1 goes, CPU 4 comes, and CPU 3 was waiting for a disk half of the time. */
@@ -180,7 +180,7 @@ static void cpus_come_and_go(void **state) {
     expect(sample.load, 0.1);
 }
 
-static void counters_that_go_back_are_left_out(void **state) {
+static void falling_counters_are_left_out(void **state) {
     (void)state;
     static const char *const back[] = {
         "cpu0 99 100 100 150 100 100 100 100\n",
@@ -218,7 +218,7 @@ static void iowait_may_go_back(void **state) {
     expect(sample.idle, 0);
 }
 
-static void no_ticks_are_no_parts(void **state) {
+static void parts_without_ticks_are_unknown(void **state) {
     (void)state;
     begin("0", BEFORE);
     go_on(BEFORE, 1);
@@ -271,7 +271,7 @@ static void pressure_is_a_fraction(void **state) {
     assert_true(isnan(pressure_of("some avg10=nan\n")));
 }
 
-static void pressure_is_read_no_more_often_than_it_changes(void **state) {
+static void pressure_is_read_only_when_it_may_change(void **state) {
     (void)state;
     expect(pressure_of("some avg10=1.00 avg60=1.00\n"), 0.01);
     tree_write("proc/pressure/cpu", "some avg10=2.00 avg60=1.00\n");
@@ -386,7 +386,7 @@ static void expect_line(size_t length, const char *expected) {
 #define FIRST_SIX "time,elapsed_seconds,target,load,error,load_ticks,"
 #define PARTS     "user,system,irq,steal,iowait,idle,pressure"
 
-static void headings_begin_alike(void **state) {
+static void headings_begin_with_the_same_columns(void **state) {
     (void)state;
     expect_line(ss_load_sample_heading(line, 0), FIRST_SIX PARTS "\n");
     expect_line(ss_load_sample_heading(line, SS_LOAD_COLUMN_CPU), FIRST_SIX "cpu," PARTS "\n");
@@ -413,7 +413,7 @@ static void rows_have_every_column(void **state) {
         "\"pressure\": 0.250000, \"duty\": 0.750000, \"counted\": 1}\n");
 }
 
-static void what_is_not_known_is_empty(void **state) {
+static void unknown_values_are_empty(void **state) {
     (void)state;
     struct ss_load_sample row = ss_load_sample_new();
     row.load = 0.25;
@@ -443,21 +443,21 @@ static void error_is_target_minus_load(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(parts_are_fractions_of_all_ticks),
     cmocka_unit_test(guest_time_counts_once),
-    cmocka_unit_test(each_cpu_stands_apart),
-    cmocka_unit_test(loads_are_told_cpu_by_cpu),
+    cmocka_unit_test(each_cpu_is_separate),
+    cmocka_unit_test(loads_are_given_per_cpu),
     cmocka_unit_test(steal_is_of_all_measured_cpus),
     cmocka_unit_test(cpus_come_and_go),
-    cmocka_unit_test(counters_that_go_back_are_left_out),
+    cmocka_unit_test(falling_counters_are_left_out),
     cmocka_unit_test(iowait_may_go_back),
-    cmocka_unit_test(no_ticks_are_no_parts),
+    cmocka_unit_test(parts_without_ticks_are_unknown),
     cmocka_unit_test(sums_are_means_by_length),
     cmocka_unit_test(pressure_is_a_fraction),
-    cmocka_unit_test(pressure_is_read_no_more_often_than_it_changes),
+    cmocka_unit_test(pressure_is_read_only_when_it_may_change),
     cmocka_unit_test(garbled_stat_is_an_error),
     cmocka_unit_test(v2_groups_are_parts_of_their_allowance),
     cmocka_unit_test(the_group_without_a_name_is_our_own),
     cmocka_unit_test(v1_groups_count_nanoseconds),
-    cmocka_unit_test(headings_begin_alike),
+    cmocka_unit_test(headings_begin_with_the_same_columns),
     cmocka_unit_test(rows_have_every_column),
-    cmocka_unit_test(what_is_not_known_is_empty),
+    cmocka_unit_test(unknown_values_are_empty),
     cmocka_unit_test(error_is_target_minus_load))

@@ -163,7 +163,7 @@ static void threads_are_added_up(void **state) {
     assert_int_equal(kernel.open, 0);
 }
 
-static void counts_that_go_back_say_nothing(void **state) {
+static void falling_counts_are_ignored(void **state) {
     (void)state;
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
@@ -186,7 +186,7 @@ static void expect_reasons(const char *const *reasons) {
     assert_false(ss_perf_explain(&meter, &at, text, sizeof text));
 }
 
-static void what_cannot_be_had_is_empty_and_explained(void **state) {
+static void unavailable_events_are_empty_and_explained(void **state) {
     (void)state;
     begin();
     kernel.refuses[SS_PERF_CYCLES] = ENOENT;
@@ -206,7 +206,7 @@ static void what_cannot_be_had_is_empty_and_explained(void **state) {
         "page_faults, migrations: not permitted: see kernel.perf_event_paranoid", NULL});
 }
 
-static void a_kernel_without_events_leaves_all_empty(void **state) {
+static void counts_are_empty_without_kernel_support(void **state) {
     static const int whys[] = {ENOSYS, EPERM};
     static const char *const reasons[] = {
         ": the kernel has no perf events", ": not permitted: see kernel.perf_event_paranoid"};
@@ -229,7 +229,7 @@ static void a_kernel_without_events_leaves_all_empty(void **state) {
 }
 
 /* What happens only there would be 0, which is not true; the task clock is not affected. */
-static void the_kernel_may_be_out_of_bounds(void **state) {
+static void kernel_events_may_be_forbidden(void **state) {
     (void)state;
     begin();
     kernel.refuses_without_rights = EACCES;
@@ -270,8 +270,8 @@ UNIT_MAIN(
     cmocka_unit_test(counts_are_increments),
     cmocka_unit_test(shared_counters_are_extrapolated),
     cmocka_unit_test(threads_are_added_up),
-    cmocka_unit_test(counts_that_go_back_say_nothing),
-    cmocka_unit_test(what_cannot_be_had_is_empty_and_explained),
-    cmocka_unit_test(a_kernel_without_events_leaves_all_empty),
-    cmocka_unit_test(the_kernel_may_be_out_of_bounds),
+    cmocka_unit_test(falling_counts_are_ignored),
+    cmocka_unit_test(unavailable_events_are_empty_and_explained),
+    cmocka_unit_test(counts_are_empty_without_kernel_support),
+    cmocka_unit_test(kernel_events_may_be_forbidden),
     cmocka_unit_test(threads_that_are_left_out_are_counted))

@@ -31,7 +31,7 @@ static void an_iteration_within_an_interval_adds_one(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void an_iteration_over_many_intervals_is_parted(void **state) {
+static void long_iteration_is_split_over_intervals(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(0);
     add(&throughput, 3, 27); /* 24 s: 3 + 6 + 6 + 6 + 3 */
@@ -56,7 +56,7 @@ static void an_iteration_that_began_before_counts_in_part(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void what_ends_after_the_last_interval_does_not_change_it(void **state) {
+static void later_iterations_do_not_change_intervals(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(0);
     add(&throughput, 5, 13);
@@ -115,9 +115,9 @@ static void nothing_counts_before_it_begins(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(an_iteration_within_an_interval_adds_one),
-    cmocka_unit_test(an_iteration_over_many_intervals_is_parted),
+    cmocka_unit_test(long_iteration_is_split_over_intervals),
     cmocka_unit_test(an_iteration_that_began_before_counts_in_part),
-    cmocka_unit_test(what_ends_after_the_last_interval_does_not_change_it),
+    cmocka_unit_test(later_iterations_do_not_change_intervals),
     cmocka_unit_test(an_iteration_without_length_counts_where_it_ended),
     cmocka_unit_test(a_hundred_instances_add_up),
     cmocka_unit_test(nothing_counts_before_it_begins))

@@ -26,7 +26,7 @@ static struct ss_usage_tree add_up(struct ss_process_usage *processes, size_t co
     add_up((struct ss_process_usage[]){__VA_ARGS__},                                               \
         sizeof((struct ss_process_usage[]){__VA_ARGS__}) / sizeof(struct ss_process_usage))
 
-static void a_tree_counts_with_all_that_it_waited_for(void **state) {
+static void tree_includes_times_waited_for(void **state) {
     (void)state;
     /* In no order; 50 and 51 are children's children, 40 an orphan that an executor adopted. */
     struct ss_usage_tree tree = ADD_UP({.times = {.pid = 51, .parent = 50, .used = 1}},
@@ -43,7 +43,7 @@ static void a_tree_counts_with_all_that_it_waited_for(void **state) {
     assert_int_equal(tree.own, 100 + 200 + 400 + 800);
 }
 
-static void what_an_instance_used_stays_when_it_has_ended(void **state) {
+static void time_of_ended_instance_is_kept(void **state) {
     (void)state;
     /* The executor of the second one has been reaped by the master. */
     struct ss_usage_tree tree =
@@ -54,7 +54,7 @@ static void what_an_instance_used_stays_when_it_has_ended(void **state) {
     assert_int_equal(tree.own, 1 + 2);
 }
 
-static void a_pid_that_is_a_strangers_by_now_is_no_executor(void **state) {
+static void reused_executor_pid_is_foreign(void **state) {
     (void)state;
     struct ss_usage_tree tree =
         ADD_UP({.times = {.pid = 10, .parent = 1}}, {.times = {.pid = 20, .parent = 10}},
@@ -64,7 +64,7 @@ static void a_pid_that_is_a_strangers_by_now_is_no_executor(void **state) {
     assert_int_equal(tree.own, 0);
 }
 
-static void a_line_that_breaks_off_or_goes_in_a_circle_is_a_strangers(void **state) {
+static void broken_line_of_descent_is_foreign(void **state) {
     (void)state;
     struct ss_usage_tree tree = ADD_UP({.times = {.pid = 10, .parent = 1}},
         {.times = {.pid = 20, .parent = 10}}, {.times = {.pid = 80, .parent = 79, .used = 1}},
@@ -74,7 +74,7 @@ static void a_line_that_breaks_off_or_goes_in_a_circle_is_a_strangers(void **sta
     assert_int_equal(tree.instances, 0);
 }
 
-static void a_long_line_is_followed_once(void **state) {
+static void long_line_of_descent_is_followed_once(void **state) {
     (void)state;
     static struct ss_process_usage processes[100000];
     size_t count = 0;
@@ -88,7 +88,7 @@ static void a_long_line_is_followed_once(void **state) {
 }
 
 /* This process, for want of a better one; on this very machine. */
-static void a_process_is_seen_to_use_time(void **state) {
+static void used_time_is_found(void **state) {
     (void)state;
     struct ss_process_times before, after;
     assert_true(ss_platform_process_times(getpid(), &before));
@@ -105,9 +105,9 @@ static void a_process_is_seen_to_use_time(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_tree_counts_with_all_that_it_waited_for),
-    cmocka_unit_test(what_an_instance_used_stays_when_it_has_ended),
-    cmocka_unit_test(a_pid_that_is_a_strangers_by_now_is_no_executor),
-    cmocka_unit_test(a_line_that_breaks_off_or_goes_in_a_circle_is_a_strangers),
-    cmocka_unit_test(a_long_line_is_followed_once),
-    cmocka_unit_test(a_process_is_seen_to_use_time))
+    cmocka_unit_test(tree_includes_times_waited_for),
+    cmocka_unit_test(time_of_ended_instance_is_kept),
+    cmocka_unit_test(reused_executor_pid_is_foreign),
+    cmocka_unit_test(broken_line_of_descent_is_foreign),
+    cmocka_unit_test(long_line_of_descent_is_followed_once),
+    cmocka_unit_test(used_time_is_found))

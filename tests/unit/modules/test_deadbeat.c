@@ -66,7 +66,7 @@ static void loads_are_held_on_many_cpus(void **state) {
 }
 
 /* Each fills all CPUs, which control does not know at first, and decides every two seconds only. */
-static void many_that_fill_many_cpus_are_held(void **state) {
+static void many_parallel_instances_are_held(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "50%", "75%"};
     for (size_t i = 0; i < 3; i++) {
@@ -91,7 +91,7 @@ static void loads_near_the_ends_are_held(void **state) {
     }
 }
 
-static void idle_time_serves_as_well(void **state) {
+static void idle_time_works_as_well(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 4, "50%");
     options.options[SS_KIND_FEEDBACK] = "source=idle";
@@ -135,7 +135,7 @@ static void steps_are_followed_at_once(void **state) {
 
 static struct trial trial;
 
-static void a_background_that_comes_and_goes_is_made_up_for(void **state) {
+static void varying_background_load_is_compensated(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 4, "50%");
     options.on_sample = note;
@@ -151,7 +151,7 @@ static void a_background_that_comes_and_goes_is_made_up_for(void **state) {
         assert_settled(&seen, half * 3.5 + 1, half * 3.5 + 3.5, 0.02);
 }
 
-static void what_is_out_of_reach_is_not_owed_for_ever(void **state) {
+static void unreachable_load_is_not_owed_forever(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 4, "50%");
     options.on_sample = note;
@@ -175,7 +175,7 @@ static void what_is_out_of_reach_is_not_owed_for_ever(void **state) {
     assert_settled(&seen, 16, 20, 0.01);
 }
 
-static void those_that_end_leave_the_others_in_place(void **state) {
+static void ended_instances_do_not_disturb_others(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 6, "50%");
     options.on_sample = note;
@@ -261,14 +261,14 @@ UNIT_MAIN(
     cmocka_unit_test(loads_are_held_by_twelve),
     cmocka_unit_test(loads_are_held_by_sixty_four),
     cmocka_unit_test(loads_are_held_on_many_cpus),
-    cmocka_unit_test(many_that_fill_many_cpus_are_held),
+    cmocka_unit_test(many_parallel_instances_are_held),
     cmocka_unit_test(loads_near_the_ends_are_held),
-    cmocka_unit_test(idle_time_serves_as_well),
+    cmocka_unit_test(idle_time_works_as_well),
     cmocka_unit_test(the_default_switches_no_more_often_than_averageq),
     cmocka_unit_test(steps_are_followed_at_once),
-    cmocka_unit_test(a_background_that_comes_and_goes_is_made_up_for),
-    cmocka_unit_test(what_is_out_of_reach_is_not_owed_for_ever),
-    cmocka_unit_test(those_that_end_leave_the_others_in_place),
+    cmocka_unit_test(varying_background_load_is_compensated),
+    cmocka_unit_test(unreachable_load_is_not_owed_forever),
+    cmocka_unit_test(ended_instances_do_not_disturb_others),
     cmocka_unit_test(uneven_is_held_as_well),
     cmocka_unit_test(even_is_even_over_ten_seconds),
     cmocka_unit_test(a_feedback_without_an_account_is_refused))

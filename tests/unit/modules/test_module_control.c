@@ -56,7 +56,7 @@ static void rbpid_has_gains(void **state) {
 }
 
 /* Without an error the first output is the target, and any duty can be reached. */
-static void rbpid_reaches_every_duty_whatever_ki_is(void **state) {
+static void rbpid_reaches_every_duty_with_any_ki(void **state) {
     (void)state;
     static const char *const options[] = {"ki=0", "ki=1/2", "ki=1", "ki=2", "ki=1000"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -317,7 +317,7 @@ static void peers_have_defaults(void **state) {
     assert_refused("control/geom", "1001", "peers");
 }
 
-static void fixed_is_the_target(void **state) {
+static void fixed_defaults_to_target(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/fixed", NULL, 1, 1);
@@ -327,7 +327,7 @@ static void fixed_is_the_target(void **state) {
     rig_close(&rig);
 }
 
-static void fixed_is_a_given_duty(void **state) {
+static void fixed_returns_its_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/fixed", "60%", 1, 1);
@@ -341,7 +341,7 @@ static void fixed_is_a_given_duty(void **state) {
     assert_refused("control/fixed", "half", "duty");
 }
 
-static void null_is_the_target(void **state) {
+static void null_control_returns_target(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/null", NULL, 1, 1);
@@ -355,7 +355,7 @@ static void null_is_the_target(void **state) {
 UNIT_MAIN(cmocka_unit_test(deadbeat_says_its_horizon),
     cmocka_unit_test(rbpid_follows_its_formula),
     cmocka_unit_test(rbpid_has_gains),
-    cmocka_unit_test(rbpid_reaches_every_duty_whatever_ki_is),
+    cmocka_unit_test(rbpid_reaches_every_duty_with_any_ki),
     cmocka_unit_test(rbpid_times_its_own_updates),
     cmocka_unit_test(rbpid_begins_at_time_zero),
     cmocka_unit_test(rbpid_takes_zero_elapsed_time),
@@ -375,6 +375,6 @@ UNIT_MAIN(cmocka_unit_test(deadbeat_says_its_horizon),
     cmocka_unit_test(geom_takes_targets_at_the_bounds),
     cmocka_unit_test(geom_restarts_when_control_does),
     cmocka_unit_test(peers_have_defaults),
-    cmocka_unit_test(fixed_is_the_target),
-    cmocka_unit_test(fixed_is_a_given_duty),
-    cmocka_unit_test(null_is_the_target))
+    cmocka_unit_test(fixed_defaults_to_target),
+    cmocka_unit_test(fixed_returns_its_duty),
+    cmocka_unit_test(null_control_returns_target))

@@ -70,7 +70,7 @@ static void averageq_runs_then_stops(void **state) {
 }
 
 /* The stop is as long as the duty of its own beginning says, not that of the run before it. */
-static void averageq_asks_anew_for_each_half(void **state) {
+static void averageq_uses_current_duty_for_each_half(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
@@ -95,7 +95,7 @@ static void averageq_stays_at_the_bounds(void **state) {
 }
 
 /* What is carried stays with its state, however long the duty is at a bound. */
-static void averageq_keeps_what_it_carries_at_a_bound(void **state) {
+static void averageq_keeps_carried_time_at_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
@@ -135,7 +135,7 @@ static void averageq_shortest_is_an_option(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_refuses_what_would_never_end(void **state) {
+static void averageq_refuses_too_long_min(void **state) {
     (void)state;
     assert_refused("dithering/averageq", "10m,min=6m", "half of tau");
     struct rig rig;
@@ -176,7 +176,7 @@ static void averageq_has_no_bias(void **state) {
  * A duty of 1e-9 of an hour is 3.6 us a round: a run of 1 ms every 278 rounds, so 359 in 100000,
  * with two switches each; with 1 - 1e-9 as many stops.
  */
-static void averageq_has_no_bias_within_a_hair(void **state) {
+static void averageq_has_no_bias_near_bounds(void **state) {
     (void)state;
     assert_no_bias("1h", 1e-9, 100000, 3600 * SS_SECOND, MS(1), 2 * 358);
     assert_no_bias("1h", 1 - 1e-9, 100000, 3600 * SS_SECOND, MS(1), 2 * 358);
@@ -309,7 +309,7 @@ static void fixedq_has_no_bias(void **state) {
 }
 
 /* Half a quantum less 100e-9 is carried; 100 times 1e-9 completes it. The same from above. */
-static void fixedq_carries_a_hair(void **state) {
+static void fixedq_carries_tiny_remainders(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 2, 1);
@@ -398,14 +398,14 @@ static void states_too_short_to_enforce_are_refused(void **state) {
 /* One case a line, for CMake reads them. */
 /* clang-format off */
 UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
-    cmocka_unit_test(averageq_asks_anew_for_each_half),
+    cmocka_unit_test(averageq_uses_current_duty_for_each_half),
     cmocka_unit_test(averageq_stays_at_the_bounds),
-    cmocka_unit_test(averageq_keeps_what_it_carries_at_a_bound),
+    cmocka_unit_test(averageq_keeps_carried_time_at_bounds),
     cmocka_unit_test(averageq_carries_short_states),
     cmocka_unit_test(averageq_shortest_is_an_option),
-    cmocka_unit_test(averageq_refuses_what_would_never_end),
+    cmocka_unit_test(averageq_refuses_too_long_min),
     cmocka_unit_test(averageq_has_no_bias),
-    cmocka_unit_test(averageq_has_no_bias_within_a_hair),
+    cmocka_unit_test(averageq_has_no_bias_near_bounds),
     cmocka_unit_test(rounds_that_cost_too_much_are_refused),
     cmocka_unit_test(states_too_short_to_enforce_are_refused),
     cmocka_unit_test(averageq_loses_no_nanoseconds),
@@ -417,6 +417,6 @@ UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
     cmocka_unit_test(fixedq_quantum_is_an_option),
     cmocka_unit_test(fixedq_stays_at_the_bounds),
     cmocka_unit_test(fixedq_has_no_bias),
-    cmocka_unit_test(fixedq_carries_a_hair),
+    cmocka_unit_test(fixedq_carries_tiny_remainders),
     cmocka_unit_test(fixedq_forgets_when_control_restarts),
     cmocka_unit_test(null_runs_always))

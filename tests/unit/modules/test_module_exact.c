@@ -38,7 +38,7 @@ static void assert_request(const char *options, enum ss_source source, bool requ
     rig_close(&rig);
 }
 
-static void exact_asks_for_what_it_is_told(void **state) {
+static void exact_requests_the_configured_source(void **state) {
     (void)state;
     assert_request(NULL, SS_SOURCE_RUNTIME, false);
     assert_request("source=auto", SS_SOURCE_RUNTIME, false);
@@ -47,7 +47,7 @@ static void exact_asks_for_what_it_is_told(void **state) {
     assert_request("source=stat", SS_SOURCE_SYSTEM, false);
 }
 
-static void exact_accounts_for_what_was_used(void **state) {
+static void exact_accounts_for_used_time(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 2, 4);
@@ -64,7 +64,7 @@ static void exact_accounts_for_what_was_used(void **state) {
 }
 
 /* All that the CPUs could have done, less what they were idle. */
-static void exact_accounts_for_what_was_not_idle(void **state) {
+static void exact_accounts_for_non_idle_time(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", "source=idle", 2, 4);
@@ -128,7 +128,7 @@ static void assert_spacing(bool ran, uint32_t cpus, double spacing) {
 }
 
 /* But counters move at ticks. */
-static void exact_samples_as_the_window_asks(void **state) {
+static void exact_spacing_scales_with_window(void **state) {
     (void)state;
     assert_spacing_in(250 * SS_MILLISECOND, true, 4, 6);
     assert_spacing_in(250 * SS_MILLISECOND, false, 4, 8);
@@ -148,7 +148,7 @@ static void exact_samples_when_due(void **state) {
 }
 
 /* A late executor's reading is dropped when another one has just been taken. */
-static void exact_drops_what_is_overtaken(void **state) {
+static void exact_drops_overtaken_readings(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 2, 4);
@@ -171,7 +171,7 @@ static void exact_drops_what_is_overtaken(void **state) {
 static const double idle_times[] = {0, 120, 120, 280, 440, 445, 500, 660, 1200, 1240, 1400};
 
 /* The same as feedback/realtime makes of them, told as idle time or as time worked. */
-static void exact_estimates_as_realtime_does(void **state) {
+static void exact_agrees_with_realtime(void **state) {
     (void)state;
     static const char *const options[] = {NULL, "100m", "period=50m"};
     for (size_t i = 0; i < 3; i++) {
@@ -215,7 +215,7 @@ static void exact_survives_jumping_counters(void **state) {
 }
 
 /* The others that can account give the same: without, control would have to do with the load. */
-static void the_published_feedback_accounts_too(void **state) {
+static void published_feedback_keeps_an_account(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
@@ -265,15 +265,15 @@ static void cgroup_accounts_for_its_quota(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(exact_asks_for_what_it_is_told),
-    cmocka_unit_test(exact_accounts_for_what_was_used),
-    cmocka_unit_test(exact_accounts_for_what_was_not_idle),
+    cmocka_unit_test(exact_requests_the_configured_source),
+    cmocka_unit_test(exact_accounts_for_used_time),
+    cmocka_unit_test(exact_accounts_for_non_idle_time),
     cmocka_unit_test(exact_accounts_in_series),
     cmocka_unit_test(exact_accounts_across_runs_of_control),
     cmocka_unit_test(exact_samples_when_due),
-    cmocka_unit_test(exact_samples_as_the_window_asks),
-    cmocka_unit_test(exact_drops_what_is_overtaken),
-    cmocka_unit_test(exact_estimates_as_realtime_does),
+    cmocka_unit_test(exact_spacing_scales_with_window),
+    cmocka_unit_test(exact_drops_overtaken_readings),
+    cmocka_unit_test(exact_agrees_with_realtime),
     cmocka_unit_test(exact_survives_jumping_counters),
-    cmocka_unit_test(the_published_feedback_accounts_too),
+    cmocka_unit_test(published_feedback_keeps_an_account),
     cmocka_unit_test(cgroup_accounts_for_its_quota))

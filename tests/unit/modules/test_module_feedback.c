@@ -8,7 +8,7 @@
 
 /* ---- the machine ---- */
 
-static void realtime_asks_for_system_counters(void **state) {
+static void realtime_requests_system_counters(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
@@ -23,7 +23,7 @@ static void realtime_asks_for_system_counters(void **state) {
  * In 40 ms four CPUs were idle for 120 ms together: T_i = 120 / 4 = 30, T_w = 40 - 30 = 10, and the
  * load is 10 / 40, whatever the period.
  */
-static void realtime_first_sample_stands(void **state) {
+static void realtime_first_sample_is_not_blended(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
@@ -82,7 +82,7 @@ static void realtime_covers_both_bounds(void **state) {
  * A tick too much: 200 ms idle in 4 * 40. The sample is (40 - 50) / 40 = -0.25, shown as 0; but the
  * tick is missing from the next sample, so what is blended must be what was counted.
  */
-static void realtime_does_not_cut_off_samples(void **state) {
+static void realtime_does_not_limit_samples(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
@@ -259,7 +259,7 @@ static double load_counted(const char *options) {
     return load;
 }
 
-static void realtime_counts_as_it_is_told(void **state) {
+static void realtime_counts_as_configured(void **state) {
     (void)state;
     assert_close(load_counted(NULL), 1 - 80.0 / 160, 1e-12);
     assert_close(load_counted("count=idle,steal=work"), 1 - 80.0 / 160, 1e-12);
@@ -287,7 +287,7 @@ static void sample_used(
         (struct ss_counters){.time = MS(now), .capacity = capacity, .used = MS(used)});
 }
 
-static void cgroup_asks_for_its_group(void **state) {
+static void cgroup_requests_its_group(void **state) {
     (void)state;
     struct rig rig;
     struct ss_source_request request = {.argument = "x"};
@@ -356,7 +356,7 @@ static void sample_value(const struct rig *rig, double now, double since, double
     sample_counters(rig, 0, since, (struct ss_counters){.time = MS(now), .value = value});
 }
 
-static void command_asks_for_its_sensor(void **state) {
+static void command_requests_its_sensor(void **state) {
     (void)state;
     assert_refused("feedback/command", NULL, "command");
     struct rig rig;
@@ -368,7 +368,7 @@ static void command_asks_for_its_sensor(void **state) {
     rig_close(&rig);
 }
 
-static void command_takes_numbers_as_they_are(void **state) {
+static void command_does_not_blend_by_default(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/command", "x", 1, 4);
@@ -410,7 +410,7 @@ static void command_blends_if_asked(void **state) {
 
 /* ---- none ---- */
 
-static void null_never_knows(void **state) {
+static void null_feedback_has_no_estimate(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/null", NULL, 1, 4);
@@ -426,12 +426,12 @@ static void null_never_knows(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(realtime_asks_for_system_counters),
-    cmocka_unit_test(realtime_first_sample_stands),
+    cmocka_unit_test(realtime_requests_system_counters),
+    cmocka_unit_test(realtime_first_sample_is_not_blended),
     cmocka_unit_test(realtime_later_samples_blend),
     cmocka_unit_test(realtime_period_has_its_default),
     cmocka_unit_test(realtime_covers_both_bounds),
-    cmocka_unit_test(realtime_does_not_cut_off_samples),
+    cmocka_unit_test(realtime_does_not_limit_samples),
     cmocka_unit_test(realtime_samples_when_due),
     cmocka_unit_test(realtime_spacing_shrinks_with_cpus),
     cmocka_unit_test(realtime_ignores_zero_elapsed_time),
@@ -441,13 +441,13 @@ UNIT_MAIN(
     cmocka_unit_test(realtime_survives_cpus_exchanged),
     cmocka_unit_test(realtime_survives_no_cpus),
     cmocka_unit_test(realtime_forgets_when_control_restarts),
-    cmocka_unit_test(realtime_counts_as_it_is_told),
+    cmocka_unit_test(realtime_counts_as_configured),
     cmocka_unit_test(realtime_serves_a_thousand),
-    cmocka_unit_test(cgroup_asks_for_its_group),
+    cmocka_unit_test(cgroup_requests_its_group),
     cmocka_unit_test(cgroup_is_relative_to_its_allowance),
     cmocka_unit_test(cgroup_counts_bursts_in_full),
     cmocka_unit_test(cgroup_survives_changes_of_the_group),
-    cmocka_unit_test(command_asks_for_its_sensor),
-    cmocka_unit_test(command_takes_numbers_as_they_are),
+    cmocka_unit_test(command_requests_its_sensor),
+    cmocka_unit_test(command_does_not_blend_by_default),
     cmocka_unit_test(command_blends_if_asked),
-    cmocka_unit_test(null_never_knows))
+    cmocka_unit_test(null_feedback_has_no_estimate))

@@ -52,7 +52,7 @@ static void even_gives_all_the_same(void **state) {
     rig_close(&rig);
 }
 
-static void null_passes_the_duty_through(void **state) {
+static void null_space_keeps_the_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/null", NULL, 1, 1);
@@ -128,7 +128,7 @@ static void uneven_rotates(void **state) {
 /* clang-format off */
 UNIT_MAIN(cmocka_unit_test(all_keep_the_mean),
     cmocka_unit_test(even_gives_all_the_same),
-    cmocka_unit_test(null_passes_the_duty_through),
+    cmocka_unit_test(null_space_keeps_the_duty),
     cmocka_unit_test(uneven_fills_one_after_the_other),
     cmocka_unit_test(uneven_takes_both_bounds),
     cmocka_unit_test(uneven_is_whole_in_spite_of_rounding),

@@ -54,7 +54,7 @@ static void stagger_finds_its_round(void **state) {
     assert_close(tau_of("tau=1s,jitter=0", 1, 1), 1000, 1e-6);
 }
 
-static void stagger_says_what_it_found(void **state) {
+static void stagger_describes_its_round(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/stagger", NULL, 7, 1);
@@ -65,7 +65,7 @@ static void stagger_says_what_it_found(void **state) {
     rig_close(&rig);
 }
 
-static void stagger_refuses_what_would_never_end(void **state) {
+static void stagger_refuses_too_long_min(void **state) {
     (void)state;
     assert_refused("dithering/stagger", "10m,min=6m", "min=6m is more than half of");
     assert_refused("dithering/stagger", "min=54m", "tau=107m");
@@ -77,7 +77,7 @@ static void stagger_refuses_what_would_never_end(void **state) {
 }
 
 /* One run and one stop a round; those of the third of four begin half a round behind the first. */
-static void stagger_begins_a_part_behind(void **state) {
+static void stagger_spreads_beginnings(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
@@ -142,7 +142,7 @@ static void stagger_has_no_bias(void **state) {
 }
 
 /* The duty moves between the bounds, and with it the state that is the shorter one. */
-static void stagger_follows_a_duty_that_moves(void **state) {
+static void stagger_follows_changing_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/stagger", NULL, 3, 4);
@@ -161,7 +161,7 @@ static void stagger_follows_a_duty_that_moves(void **state) {
 }
 
 /* Others come and go: the grid is another one at once. */
-static void stagger_goes_on_with_other_places(void **state) {
+static void stagger_adapts_to_changed_places(void **state) {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct rig rig;
@@ -204,7 +204,7 @@ static void stagger_moves_to_its_new_place(void **state) {
 }
 
 /* With fewer instances rounds get shorter: what is left of 100 on one CPU. */
-static void stagger_fits_its_round_to_those_left(void **state) {
+static void stagger_round_follows_instance_count(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "jitter=0", 100, 1);
@@ -294,7 +294,7 @@ static double step_with_tick(const char *options, uint32_t instances) {
     return sqrt(x * x + y * y) / walk.runs;
 }
 
-static void stagger_keeps_no_step_with_the_tick(void **state) {
+static void stagger_stays_out_of_step_with_tick(void **state) {
     (void)state;
     assert_close(step_with_tick("100m,jitter=0", 4), 1, 1e-6);
     assert_close(step_with_tick("100m", 4), 0, 0.2);
@@ -307,16 +307,16 @@ static void stagger_keeps_no_step_with_the_tick(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(stagger_finds_its_round),
     cmocka_unit_test(stagger_follows_the_window),
-    cmocka_unit_test(stagger_says_what_it_found),
-    cmocka_unit_test(stagger_refuses_what_would_never_end),
-    cmocka_unit_test(stagger_begins_a_part_behind),
+    cmocka_unit_test(stagger_describes_its_round),
+    cmocka_unit_test(stagger_refuses_too_long_min),
+    cmocka_unit_test(stagger_spreads_beginnings),
     cmocka_unit_test(stagger_rounds_are_exact_without_jitter),
     cmocka_unit_test(stagger_has_no_bias),
-    cmocka_unit_test(stagger_follows_a_duty_that_moves),
-    cmocka_unit_test(stagger_goes_on_with_other_places),
+    cmocka_unit_test(stagger_follows_changing_duty),
+    cmocka_unit_test(stagger_adapts_to_changed_places),
     cmocka_unit_test(stagger_moves_to_its_new_place),
-    cmocka_unit_test(stagger_fits_its_round_to_those_left),
+    cmocka_unit_test(stagger_round_follows_instance_count),
     cmocka_unit_test(stagger_never_has_a_length_of_zero),
     cmocka_unit_test(stagger_restarts_when_control_does),
     cmocka_unit_test(stagger_lasts_for_months),
-    cmocka_unit_test(stagger_keeps_no_step_with_the_tick))
+    cmocka_unit_test(stagger_stays_out_of_step_with_tick))

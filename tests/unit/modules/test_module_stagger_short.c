@@ -98,7 +98,7 @@ static void stagger_takes_turns_with_jitter(void **state) {
 }
 
 /* Exactly a tenth: the sum of ten may be a hair less than the shortest state. */
-static void stagger_misses_no_turn_by_a_hair(void **state) {
+static void stagger_turns_are_exact(void **state) {
     (void)state;
     assert_turns("jitter=0", 0.1 / 107, 1);
     assert_turns("jitter=0", 1 - 0.1 / 107, 1);
@@ -108,7 +108,7 @@ static void stagger_misses_no_turn_by_a_hair(void **state) {
  * A shortest state that a hundred could keep is too long for one that is left: it is refused from
  * the beginning, or does not keep it from running.
  */
-static void stagger_keeps_the_duty_of_those_left(void **state) {
+static void stagger_keeps_duty_of_remaining_instances(void **state) {
     (void)state;
     struct rig rig;
     struct ss_self self = {.instances = 100, .cpus = 1, .window = SS_WINDOW_DEFAULT};
@@ -130,5 +130,5 @@ UNIT_MAIN(
     cmocka_unit_test(stagger_leaves_enough_of_the_other_state),
     cmocka_unit_test(stagger_takes_short_states_in_turns),
     cmocka_unit_test(stagger_takes_turns_with_jitter),
-    cmocka_unit_test(stagger_misses_no_turn_by_a_hair),
-    cmocka_unit_test(stagger_keeps_the_duty_of_those_left))
+    cmocka_unit_test(stagger_turns_are_exact),
+    cmocka_unit_test(stagger_keeps_duty_of_remaining_instances))

@@ -85,7 +85,7 @@ static void rounds_are_short_while_the_workload_changes(void **state) {
     assert_found(find_tau(NULL, 2, 2, 0.01, unsteady), 107, 107);
 }
 
-static void rounds_stay_long_where_readings_are_wrong(void **state) {
+static void wrong_readings_do_not_shorten_rounds(void **state) {
     (void)state;
     duty_of = each_of;
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
@@ -93,7 +93,7 @@ static void rounds_stay_long_where_readings_are_wrong(void **state) {
     duty_of = any_of;
 }
 
-static void rounds_stay_as_they_were_asked_for(void **state) {
+static void configured_rounds_keep_their_length(void **state) {
     (void)state;
     assert_found(find_tau("107m", 2, 2, 0.5, unsteady), 107, 107);
     assert_found(find_tau("unsteady=0", 2, 2, 0.5, unsteady), 107, 107);
@@ -143,8 +143,8 @@ static void nothing_is_lost_as_rounds_change(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(rounds_are_short_while_the_workload_changes),
-    cmocka_unit_test(rounds_stay_long_where_readings_are_wrong),
-    cmocka_unit_test(rounds_stay_as_they_were_asked_for),
+    cmocka_unit_test(wrong_readings_do_not_shorten_rounds),
+    cmocka_unit_test(configured_rounds_keep_their_length),
     cmocka_unit_test(rounds_stay_long_enough_for_switches),
     cmocka_unit_test(rounds_stay_longer_than_the_period_of_a_quota),
     cmocka_unit_test(rounds_stay_longer_than_steps_of_the_counters),

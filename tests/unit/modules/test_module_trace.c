@@ -52,7 +52,7 @@ static void constant_needs_a_load(void **state) {
     assert_refused("trace/constant", "1.1", "load");
 }
 
-static void null_is_free_for_ever(void **state) {
+static void null_trace_is_always_free(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/null", NULL, 1, 1);
@@ -122,7 +122,7 @@ static void sine_keeps_its_phase_for_centuries(void **state) {
  * Worked out apart from the module: mix() is splitmix64's last step and g its constant, so draw i
  * of seed s is the upper 53 bits of mix(mix(s + g) + (i + 1) g), over 2^53.
  */
-static void random_gives_the_same_everywhere(void **state) {
+static void random_is_reproducible(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/random", NULL, 1000, 1);
@@ -182,7 +182,7 @@ static void random_is_spread_evenly(void **state) {
 }
 
 /* Were the seed only added, this seed's sequence would be that of seed 0 one draw later. */
-static void random_seeds_are_no_shifts(void **state) {
+static void random_seeds_are_independent(void **state) {
     (void)state;
     struct rig rig, other;
     rig_open(&rig, "trace/random", "0", 1, 1);
@@ -312,17 +312,17 @@ static void staircase_refuses_nonsense(void **state) {
 UNIT_MAIN(cmocka_unit_test(constant_never_changes),
     cmocka_unit_test(constant_takes_both_bounds),
     cmocka_unit_test(constant_needs_a_load),
-    cmocka_unit_test(null_is_free_for_ever),
+    cmocka_unit_test(null_trace_is_always_free),
     cmocka_unit_test(sine_swings_about_its_mean),
     cmocka_unit_test(sine_has_defaults),
     cmocka_unit_test(sine_begins_at_its_phase),
     cmocka_unit_test(sine_is_cut_off_at_the_bounds),
     cmocka_unit_test(sine_keeps_its_phase_for_centuries),
-    cmocka_unit_test(random_gives_the_same_everywhere),
+    cmocka_unit_test(random_is_reproducible),
     cmocka_unit_test(random_holds_through_a_step),
     cmocka_unit_test(random_moves_in_straight_lines),
     cmocka_unit_test(random_is_spread_evenly),
-    cmocka_unit_test(random_seeds_are_no_shifts),
+    cmocka_unit_test(random_seeds_are_independent),
     cmocka_unit_test(random_refuses_crossed_bounds),
     cmocka_unit_test(staircase_goes_down),
     cmocka_unit_test(staircase_goes_up),

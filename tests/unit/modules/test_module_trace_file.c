@@ -59,7 +59,7 @@ static ss_time length_of(const struct rig *rig) {
 }
 
 /* Either form of the same trace gives the same targets. */
-static void a_compiled_trace_is_the_same(void **state) {
+static void compiled_trace_gives_same_targets(void **state) {
     (void)state;
     struct rig text, compiled;
     struct ss_trace_records records;
@@ -99,7 +99,7 @@ static void the_saw_is_interpolated(void **state) {
     rig_close(&rig);
 }
 
-static void it_loops_unless_told_otherwise(void **state) {
+static void looping_is_the_default(void **state) {
     (void)state;
     struct rig rig;
     open_saw(&rig, "");
@@ -242,7 +242,7 @@ static void a_loop_of_no_length_holds(void **state) {
     rig_close(&rig);
 }
 
-static void times_beyond_all_bounds_do_no_harm(void **state) {
+static void excessive_times_saturate(void **state) {
     (void)state;
     struct rig rig;
     struct ss_target target;
@@ -253,7 +253,7 @@ static void times_beyond_all_bounds_do_no_harm(void **state) {
 }
 
 /* A look-up must not depend on those before it, wherever they left the cursor. */
-static void jumps_find_what_steps_find(void **state) {
+static void jumps_and_steps_agree(void **state) {
     (void)state;
     enum { RECORDS = 1000 };
     char *text = calloc(RECORDS, 32);
@@ -303,9 +303,9 @@ static void bad_files_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_compiled_trace_is_the_same),
+    cmocka_unit_test(compiled_trace_gives_same_targets),
     cmocka_unit_test(the_saw_is_interpolated),
-    cmocka_unit_test(it_loops_unless_told_otherwise),
+    cmocka_unit_test(looping_is_the_default),
     cmocka_unit_test(a_loop_starts_again_at_the_first_record),
     cmocka_unit_test(records_of_one_time_make_a_step),
     cmocka_unit_test(scale_changes_the_speed),
@@ -315,7 +315,7 @@ UNIT_MAIN(
     cmocka_unit_test(a_free_section_before_the_first_record),
     cmocka_unit_test(a_free_section_at_the_end),
     cmocka_unit_test(a_loop_of_no_length_holds),
-    cmocka_unit_test(times_beyond_all_bounds_do_no_harm),
-    cmocka_unit_test(jumps_find_what_steps_find),
+    cmocka_unit_test(excessive_times_saturate),
+    cmocka_unit_test(jumps_and_steps_agree),
     cmocka_unit_test(bad_options_are_refused),
     cmocka_unit_test(bad_files_are_refused))

@@ -75,7 +75,7 @@ static void words_without_a_taker_end_the_options(void **state) {
     assert_string_equal(error.message, "'word' is not an option: see --help");
 }
 
-static void headings_part_the_help(void **state) {
+static void headings_divide_the_help(void **state) {
     char text[1000] = "";
     FILE *stream = fmemopen(text, sizeof text, "w");
     (void)state;
@@ -93,7 +93,7 @@ int main(void) {
         cmocka_unit_test(takers_get_options_and_words_in_order),
         cmocka_unit_test(a_takers_error_names_its_option),
         cmocka_unit_test(words_without_a_taker_end_the_options),
-        cmocka_unit_test(headings_part_the_help),
+        cmocka_unit_test(headings_divide_the_help),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,7 +129,7 @@ static void missing_options_keep_their_defaults(void **state) {
     assert_int_equal(config.copies, 2);
 }
 
-static void the_main_option_may_stand_bare(void **state) {
+static void main_option_may_omit_its_name(void **state) {
     (void)state;
     parse(all, "a.trace");
     assert_string_equal(config.path, "a.trace");
@@ -144,7 +144,7 @@ static void the_main_option_may_stand_bare(void **state) {
     assert_true(config.length == 103 * SS_MILLISECOND);
 }
 
-static void only_the_first_may_stand_bare(void **state) {
+static void only_first_item_may_omit_its_name(void **state) {
     (void)state;
     refuse(all, "a.trace,b.trace", "'b.trace' has no name");
     refuse(all, "copies=5,a.trace", "'a.trace' has no name");
@@ -187,7 +187,7 @@ static void equals_signs_belong_to_paths_and_commands(void **state) {
     assert_string_equal(config.path, "mode=on");
 }
 
-static void unknown_names_get_the_nearest_and_the_list(void **state) {
+static void unknown_names_get_a_suggestion_and_the_list(void **state) {
     (void)state;
     refuse(all, "copeis=5",
         "unknown option 'copeis': did you mean 'copies'? There are path, "
@@ -213,7 +213,7 @@ static void bounds_are_inclusive(void **state) {
     assert_true(config.gain == 1.5);
 }
 
-static void what_lies_beyond_a_bound_is_refused(void **state) {
+static void values_beyond_bounds_are_refused(void **state) {
     (void)state;
     refuse(bounded, "9999999n", "length: '9999999n' is too small: at least 10m");
     refuse(bounded, "60000000001n", "length: '60000000001n' is too large: at most 1M");
@@ -225,7 +225,7 @@ static void what_lies_beyond_a_bound_is_refused(void **state) {
     refuse(bounded, "gain=1.501", "gain: '1.501' is too large: at most 1.5");
 }
 
-static void a_bound_may_stand_alone(void **state) {
+static void single_bound_is_allowed(void **state) {
     (void)state;
     parse(bounded, "offset=0");
     parse(bounded, "offset=3");
@@ -235,7 +235,7 @@ static void a_bound_may_stand_alone(void **state) {
     refuse(bounded, "scale=2.9", "at least 3");
 }
 
-static void wrong_values_name_their_option(void **state) {
+static void invalid_value_names_its_option(void **state) {
     (void)state;
     refuse(all, "length=20", "length: '20' has no unit");
     refuse(all, "part=1.5", "part: '1.5' is not a load");
@@ -316,7 +316,7 @@ static void one_option_is_set_by_itself(void **state) {
     assert_memory_equal(error.message, "length: '3' has no unit", 23);
 }
 
-static void improbable_values_are_warned_of(void **state) {
+static void improbable_values_cause_a_warning(void **state) {
     (void)state;
     parse(doubtful, "3m");
     assert_true(config.length == 3 * SS_MILLISECOND);
@@ -350,21 +350,21 @@ UNIT_MAIN(
     cmocka_unit_test(a_default_follows_the_window_and_a_value_does_not),
     cmocka_unit_test(every_type_is_read),
     cmocka_unit_test(missing_options_keep_their_defaults),
-    cmocka_unit_test(the_main_option_may_stand_bare),
-    cmocka_unit_test(only_the_first_may_stand_bare),
+    cmocka_unit_test(main_option_may_omit_its_name),
+    cmocka_unit_test(only_first_item_may_omit_its_name),
     cmocka_unit_test(empty_items_are_refused),
     cmocka_unit_test(backslashes_escape_commas_and_themselves),
     cmocka_unit_test(equals_signs_belong_to_paths_and_commands),
-    cmocka_unit_test(unknown_names_get_the_nearest_and_the_list),
+    cmocka_unit_test(unknown_names_get_a_suggestion_and_the_list),
     cmocka_unit_test(bounds_are_inclusive),
-    cmocka_unit_test(what_lies_beyond_a_bound_is_refused),
-    cmocka_unit_test(a_bound_may_stand_alone),
-    cmocka_unit_test(wrong_values_name_their_option),
+    cmocka_unit_test(values_beyond_bounds_are_refused),
+    cmocka_unit_test(single_bound_is_allowed),
+    cmocka_unit_test(invalid_value_names_its_option),
     cmocka_unit_test(choices_are_whole_words),
     cmocka_unit_test(required_options_must_be_given),
     cmocka_unit_test(a_module_without_options_takes_none),
     cmocka_unit_test(messages_stay_on_one_line),
     cmocka_unit_test(texts_live_as_long_as_the_store),
     cmocka_unit_test(one_option_is_set_by_itself),
-    cmocka_unit_test(improbable_values_are_warned_of),
+    cmocka_unit_test(improbable_values_cause_a_warning),
     cmocka_unit_test(percentages_are_read))

@@ -99,7 +99,7 @@ static void round_and_small_numbers_are_read_back(void **state) {
     assert_printed(SS_OPTION_LOAD, "0.001%", "0.00001");
 }
 
-static void a_text_that_was_not_given_is_empty(void **state) {
+static void absent_text_prints_as_empty(void **state) {
     (void)state;
     struct ss_option row = row_of(SS_OPTION_TEXT);
     const char *none = NULL;
@@ -149,7 +149,7 @@ static void text_is_wrapped_at_column_79(void **state) {
     assert_wrapped(70, "", "");
 }
 
-static void a_word_too_long_is_not_cut(void **state) {
+static void overlong_word_is_not_cut(void **state) {
     (void)state;
     assert_wrapped(70, "1234567890ab b", "1234567890ab\n" MARGIN "b\n");
     assert_wrapped(70, "a 1234567890ab", "a\n" MARGIN "1234567890ab\n");
@@ -227,10 +227,10 @@ UNIT_MAIN(
     cmocka_unit_test(times_are_read_back),
     cmocka_unit_test(numbers_are_read_back),
     cmocka_unit_test(round_and_small_numbers_are_read_back),
-    cmocka_unit_test(a_text_that_was_not_given_is_empty),
+    cmocka_unit_test(absent_text_prints_as_empty),
     cmocka_unit_test(printing_stays_within_its_buffer),
     cmocka_unit_test(text_is_wrapped_at_column_79),
-    cmocka_unit_test(a_word_too_long_is_not_cut),
+    cmocka_unit_test(overlong_word_is_not_cut),
     cmocka_unit_test(help_says_everything),
     cmocka_unit_test(help_is_wrapped_at_column_79),
     cmocka_unit_test(help_of_no_options_says_so))

@@ -141,7 +141,7 @@ static void v1_counts_nanoseconds(void **state) {
     assert_string_equal(reader.path, tree_path("cgroup/cpuacct/docker/x/cpuacct.usage"));
 }
 
-static void v1_cpus_stand_in_the_cpuset_hierarchy(void **state) {
+static void v1_cpus_are_in_the_cpuset_hierarchy(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1\n");
@@ -156,7 +156,7 @@ static void v1_cpus_stand_in_the_cpuset_hierarchy(void **state) {
     assert_allowance(NULL, 2);
 }
 
-static void v1_quota_stands_in_the_cpu_hierarchy(void **state) {
+static void v1_quota_is_in_the_cpu_hierarchy(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1\n");
@@ -333,7 +333,7 @@ static void our_own_tightest_quota_is_found(void **state) {
     assert_quota(1.5, 0, 0);
 }
 
-static void whole_paths_are_taken(void **state) {
+static void whole_paths_are_accepted(void **state) {
     (void)state;
     tree_new();
     char path[4096];
@@ -384,8 +384,8 @@ UNIT_MAIN(
     cmocka_unit_test(v2_root_of_a_container_counts),
     cmocka_unit_test(cpus_of_the_group_count),
     cmocka_unit_test(v1_counts_nanoseconds),
-    cmocka_unit_test(v1_cpus_stand_in_the_cpuset_hierarchy),
-    cmocka_unit_test(v1_quota_stands_in_the_cpu_hierarchy),
+    cmocka_unit_test(v1_cpus_are_in_the_cpuset_hierarchy),
+    cmocka_unit_test(v1_quota_is_in_the_cpu_hierarchy),
     cmocka_unit_test(our_own_quota_may_have_another_path),
     cmocka_unit_test(a_quota_is_known_with_its_period),
     cmocka_unit_test(v1_counts_throttled_nanoseconds),
@@ -394,6 +394,6 @@ UNIT_MAIN(
     cmocka_unit_test(our_own_group_is_the_default),
     cmocka_unit_test(our_own_group_is_found_by_controller),
     cmocka_unit_test(our_own_tightest_quota_is_found),
-    cmocka_unit_test(whole_paths_are_taken),
+    cmocka_unit_test(whole_paths_are_accepted),
     cmocka_unit_test(unknown_groups_are_named),
     cmocka_unit_test(garbled_counters_are_refused))

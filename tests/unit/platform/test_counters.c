@@ -77,14 +77,14 @@ static void every_column_has_its_place(void **state) {
     }
 }
 
-static void kernels_of_old_have_fewer_columns(void **state) {
+static void old_kernels_have_fewer_columns(void **state) {
     (void)state;
     read_stat("0-1", "cpu 11 0 0 22\ncpu0 1 2 3 4\ncpu1 10 20 30 40\nintr 1\n");
     assert_ticks(44, 0, 0, 66);
     assert_true(counters.capacity == 2);
 }
 
-static void other_cpus_may_stand_between(void **state) {
+static void unmeasured_cpus_may_lie_between(void **state) {
     (void)state;
     char text[2048] = "cpu  0 0 0 0 0 0 0 0 0 0\n";
     for (int cpu = 0; cpu < 12; cpu++) {
@@ -139,7 +139,7 @@ static void the_longest_lines_are_read(void **state) {
     assert_true(counters.capacity == 256);
 }
 
-static void cpus_that_go_change_the_set(void **state) {
+static void removed_cpus_change_the_set(void **state) {
     (void)state;
     read_stat("0-1", TWO_CPUS BEHIND);
     struct ss_counters both = counters;
@@ -201,7 +201,7 @@ static void lines_without_numbers_are_refused(void **state) {
     assert_refused_when_read("cpu0x 1 2 3 4\n");
 }
 
-static void a_line_that_is_cut_off_does_not_count(void **state) {
+static void truncated_line_does_not_count(void **state) {
     (void)state;
     assert_refused_when_read("cpu0 1 2 3 4 5 6 7 8 9 10");
     assert_refused_when_read("cpu0 1 2 3 4");
@@ -292,14 +292,14 @@ static void the_real_file_is_read(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(only_measured_cpus_are_summed),
     cmocka_unit_test(every_column_has_its_place),
-    cmocka_unit_test(kernels_of_old_have_fewer_columns),
-    cmocka_unit_test(other_cpus_may_stand_between),
+    cmocka_unit_test(old_kernels_have_fewer_columns),
+    cmocka_unit_test(unmeasured_cpus_may_lie_between),
     cmocka_unit_test(machines_of_256_cpus_are_read),
     cmocka_unit_test(the_longest_lines_are_read),
-    cmocka_unit_test(cpus_that_go_change_the_set),
+    cmocka_unit_test(removed_cpus_change_the_set),
     cmocka_unit_test(garbled_files_are_refused),
     cmocka_unit_test(lines_without_numbers_are_refused),
-    cmocka_unit_test(a_line_that_is_cut_off_does_not_count),
+    cmocka_unit_test(truncated_line_does_not_count),
     cmocka_unit_test(zero_bytes_end_the_text),
     cmocka_unit_test(too_many_digits_do_no_harm),
     cmocka_unit_test(a_missing_file_is_named),

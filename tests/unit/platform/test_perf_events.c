@@ -77,7 +77,7 @@ static pid_t start_program(int gate[2], int end[2]) {
 }
 
 /* Counts its children, also after they have ended, and nothing from before it. */
-static void what_executes_a_program_is_counted(void **state) {
+static void programs_are_counted_from_exec(void **state) {
     (void)state;
     int gate[2], end[2];
     pid_t child = start_program(gate, end);
@@ -93,7 +93,7 @@ static void what_executes_a_program_is_counted(void **state) {
     ss_platform_perf.close(NULL, clock);
 }
 
-static void a_thread_is_counted_with_what_comes_from_it(void **state) {
+static void thread_is_counted_with_its_descendants(void **state) {
     (void)state;
     int clock = open_clock(0, false);
     SKIP_UNLESS(clock >= 0, "perf-events: the kernel does not let us count");
@@ -108,5 +108,5 @@ static void a_thread_is_counted_with_what_comes_from_it(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(runnable_threads_are_the_fourth_field),
-    cmocka_unit_test(what_executes_a_program_is_counted),
-    cmocka_unit_test(a_thread_is_counted_with_what_comes_from_it))
+    cmocka_unit_test(programs_are_counted_from_exec),
+    cmocka_unit_test(thread_is_counted_with_its_descendants))

@@ -61,7 +61,7 @@ static void a_child_is_held(void **state) {
 }
 
 /* The number means another process by now: it was started at another time. */
-static void another_process_is_not_held(void **state) {
+static void process_with_reused_pid_is_not_held(void **state) {
     (void)state;
     pid_t child = start_child(NULL);
     uint64_t started = ss_platform_process_started(child);
@@ -74,7 +74,7 @@ static void another_process_is_not_held(void **state) {
     end_child(child);
 }
 
-static void a_process_that_has_ended_is_not_held(void **state) {
+static void ended_process_is_not_held(void **state) {
     (void)state;
     pid_t child = start_child(NULL);
     uint64_t started = ss_platform_process_started(child);
@@ -89,7 +89,7 @@ static void a_process_that_has_ended_is_not_held(void **state) {
     assert_false(ss_platform_process_lives(child, 0));
 }
 
-static void numbers_that_are_no_pid_are_never_signaled(void **state) {
+static void invalid_pids_are_never_signaled(void **state) {
     (void)state;
     assert_int_equal(ss_platform_process_open(0, 0), -ESRCH);
     assert_int_equal(ss_platform_process_open(1, ss_platform_process_started(1)), -ESRCH);
@@ -271,9 +271,9 @@ static void sleep_ends_with_a_signal(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_child_is_held),
-    cmocka_unit_test(another_process_is_not_held),
-    cmocka_unit_test(a_process_that_has_ended_is_not_held),
-    cmocka_unit_test(numbers_that_are_no_pid_are_never_signaled),
+    cmocka_unit_test(process_with_reused_pid_is_not_held),
+    cmocka_unit_test(ended_process_is_not_held),
+    cmocka_unit_test(invalid_pids_are_never_signaled),
     cmocka_unit_test(a_group_is_signaled_through_its_leader),
     cmocka_unit_test(processes_are_distinguished),
     cmocka_unit_test(cpu_time_of_a_process_is_known),

@@ -88,7 +88,7 @@ static void iowait_is_idle(void **state) {
     assert_idle(1205.007);
 }
 
-static void it_serves_where_run_time_is_not_kept(void **state) {
+static void idle_time_replaces_missing_run_time(void **state) {
     (void)state;
     make_machine();
     tree_write("self/mountinfo", "");
@@ -105,7 +105,7 @@ static void assert_stat_alone(const char *list, const char *reason) {
     read_reader();
 }
 
-static void without_cpuidle_proc_stat_serves(void **state) {
+static void missing_cpuidle_falls_back_to_proc_stat(void **state) {
     (void)state;
     tree_new();
     tree_write("stat", STAT);
@@ -119,7 +119,7 @@ static void without_cpuidle_proc_stat_serves(void **state) {
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
 }
 
-static void machines_of_many_cpus_do_without(void **state) {
+static void many_idle_states_are_not_read(void **state) {
     (void)state;
     static char stat[64 * 32];
     tree_new();
@@ -170,7 +170,7 @@ static void readers_learn_together(void **state) {
     assert_idle(2009);
 }
 
-static void a_state_that_cannot_be_read_leaves_the_steps(void **state) {
+static void unreadable_state_falls_back_to_steps(void **state) {
     (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
@@ -226,11 +226,11 @@ static void missed_time_is_made_up_at_the_next_reading(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(both_counts_are_joined),
     cmocka_unit_test(iowait_is_idle),
-    cmocka_unit_test(it_serves_where_run_time_is_not_kept),
-    cmocka_unit_test(without_cpuidle_proc_stat_serves),
-    cmocka_unit_test(machines_of_many_cpus_do_without),
+    cmocka_unit_test(idle_time_replaces_missing_run_time),
+    cmocka_unit_test(missing_cpuidle_falls_back_to_proc_stat),
+    cmocka_unit_test(many_idle_states_are_not_read),
     cmocka_unit_test(a_child_process_reads_on_its_own),
     cmocka_unit_test(readers_learn_together),
-    cmocka_unit_test(a_state_that_cannot_be_read_leaves_the_steps),
+    cmocka_unit_test(unreadable_state_falls_back_to_steps),
     cmocka_unit_test(the_files_are_named),
     cmocka_unit_test(missed_time_is_made_up_at_the_next_reading))

@@ -100,7 +100,7 @@ static void controllers_may_share_a_hierarchy(void **state) {
 }
 
 /* A group is mounted there, not the root of all groups. */
-static void another_root_is_passed_over(void **state) {
+static void other_roots_are_skipped(void **state) {
     (void)state;
     make_machine();
     mount("/box/7", "groups/cpuacct", "cgroup cgroup rw,cpuacct");
@@ -116,7 +116,7 @@ static void another_root_is_passed_over(void **state) {
     assert_found("groups/cpuacct/cpuacct.usage");
 }
 
-static void machines_without_it_are_measured_otherwise(void **state) {
+static void missing_run_time_falls_back(void **state) {
     (void)state;
     make_machine();
     mount("/", "groups/cpuacct", "cgroup cgroup rw,cpu");
@@ -148,7 +148,7 @@ static void another_namespace_is_refused(void **state) {
 }
 
 /* With neither, the message is about what was to serve instead. */
-static void with_nothing_to_fall_back_on_it_fails(void **state) {
+static void failure_without_fallback_is_an_error(void **state) {
     (void)state;
     struct ss_error error = {0};
     make_machine();
@@ -189,7 +189,7 @@ static void a_part_of_the_cpus_is_summed(void **state) {
 }
 
 /* Numbers of CPUs may have gaps; the files have a number for each that there could be. */
-static void a_cpu_far_behind_is_read_whole(void **state) {
+static void distant_cpu_is_read_whole(void **state) {
     (void)state;
     need_two_cpus();
     make_machine();
@@ -239,7 +239,7 @@ static void garbled_lists_are_refused(void **state) {
 }
 
 /* A CPU time is not negative, and no letters follow it. */
-static void numbers_that_only_begin_as_such_are_refused(void **state) {
+static void numbers_with_trailing_text_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"-5\n", "12x34\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
@@ -325,16 +325,16 @@ static void parts_come_from_the_machine_as_well(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(the_root_of_the_hierarchy_is_found),
     cmocka_unit_test(controllers_may_share_a_hierarchy),
-    cmocka_unit_test(another_root_is_passed_over),
-    cmocka_unit_test(machines_without_it_are_measured_otherwise),
+    cmocka_unit_test(other_roots_are_skipped),
+    cmocka_unit_test(missing_run_time_falls_back),
     cmocka_unit_test(a_missing_file_is_a_reason),
     cmocka_unit_test(another_namespace_is_refused),
-    cmocka_unit_test(with_nothing_to_fall_back_on_it_fails),
+    cmocka_unit_test(failure_without_fallback_is_an_error),
     cmocka_unit_test(a_part_of_the_cpus_is_summed),
-    cmocka_unit_test(a_cpu_far_behind_is_read_whole),
+    cmocka_unit_test(distant_cpu_is_read_whole),
     cmocka_unit_test(garbled_files_are_refused),
     cmocka_unit_test(garbled_lists_are_refused),
-    cmocka_unit_test(numbers_that_only_begin_as_such_are_refused),
+    cmocka_unit_test(numbers_with_trailing_text_are_refused),
     cmocka_unit_test(used_time_is_the_load),
     cmocka_unit_test(parts_come_from_the_machine_as_well),
     cmocka_unit_test(the_real_machine_is_read))

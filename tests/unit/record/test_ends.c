@@ -11,7 +11,7 @@ static void assert_described(int status, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void an_end_is_told_as_a_shell_user_knows_it(void **state) {
+static void ends_are_described_as_in_a_shell(void **state) {
     (void)state;
     assert_described(7 << 8, "exit status 7");
     assert_described(0, "exit status 0");
@@ -22,7 +22,7 @@ static void an_end_is_told_as_a_shell_user_knows_it(void **state) {
     assert_described(SIGSTKFLT, "killed by signal 16");
 }
 
-static void times_before_control_are_told_as_such(void **state) {
+static void times_before_control_are_marked(void **state) {
     (void)state;
     char text[SS_END_TEXT];
     ss_end_print_time(text, 3.256);
@@ -33,7 +33,7 @@ static void times_before_control_are_told_as_such(void **state) {
     assert_string_equal(text, "before control began");
 }
 
-static void ends_stand_in_the_order_of_their_times(void **state) {
+static void ends_are_sorted_by_time(void **state) {
     (void)state;
     static const double times[] = {5, 1, NAN, 3, 3, -2, 4};
     static const uint32_t expected[] = {2, 5, 1, 3, 4, 6, 0};
@@ -50,6 +50,6 @@ static void ends_stand_in_the_order_of_their_times(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(an_end_is_told_as_a_shell_user_knows_it),
-    cmocka_unit_test(times_before_control_are_told_as_such),
-    cmocka_unit_test(ends_stand_in_the_order_of_their_times))
+    cmocka_unit_test(ends_are_described_as_in_a_shell),
+    cmocka_unit_test(times_before_control_are_marked),
+    cmocka_unit_test(ends_are_sorted_by_time))

@@ -53,7 +53,7 @@ static bool is_warned_of(const char *part) {
 }
 
 /* The other command keeps its figures; those of both together are unknown. */
-static void figures_of_bursts_are_left_out(void **state) {
+static void figures_of_bursts_are_omitted(void **state) {
     (void)state;
     set_up();
     for (ss_time ms = 10100; ms <= 20000; ms += 100) {
@@ -93,7 +93,7 @@ static void rare_bursts_change_nothing(void **state) {
     tear_down();
 }
 
-static void few_iterations_are_warned_of(void **state) {
+static void few_iterations_cause_a_warning(void **state) {
     (void)state;
     set_up();
     for (uint32_t i = 0; i < 3; i++) {
@@ -121,7 +121,7 @@ static void lines_that_do_not_match_are_shown(void **state) {
     tear_down();
 }
 
-static void buffers_are_not_blamed_for_the_load_of_others(void **state) {
+static void foreign_load_is_not_blamed_on_buffering(void **state) {
     (void)state;
     set_up();
     outcome.held_back = true;
@@ -135,7 +135,7 @@ static void buffers_are_not_blamed_for_the_load_of_others(void **state) {
     tear_down();
 }
 
-static void programs_that_are_done_early_are_named(void **state) {
+static void programs_that_end_early_are_named(void **state) {
     (void)state;
     set_up();
     ss_ends_add(&outcome.ends, &(struct ss_end){.instance = 0, .seconds = 3});
@@ -158,9 +158,9 @@ static void programs_that_are_done_early_are_named(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(figures_of_bursts_are_left_out),
+    cmocka_unit_test(figures_of_bursts_are_omitted),
     cmocka_unit_test(rare_bursts_change_nothing),
-    cmocka_unit_test(few_iterations_are_warned_of),
+    cmocka_unit_test(few_iterations_cause_a_warning),
     cmocka_unit_test(lines_that_do_not_match_are_shown),
-    cmocka_unit_test(buffers_are_not_blamed_for_the_load_of_others),
-    cmocka_unit_test(programs_that_are_done_early_are_named))
+    cmocka_unit_test(foreign_load_is_not_blamed_on_buffering),
+    cmocka_unit_test(programs_that_end_early_are_named))

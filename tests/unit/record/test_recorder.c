@@ -164,7 +164,7 @@ static void counts_have_a_table(void **state) {
 }
 
 /* More CPUs than any machine has, each with a load of its own. */
-static void all_cpus_have_room(void **state) {
+static void all_cpus_fit(void **state) {
     (void)state;
     static struct ss_cpu_times items[2][SS_CPUS_MAX];
     static struct ss_load_meter meter = {
@@ -215,7 +215,7 @@ static void this_machine_is_not_described(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(times_are_those_of_the_simulation),
-    cmocka_unit_test(all_cpus_have_room),
+    cmocka_unit_test(all_cpus_fit),
     cmocka_unit_test(counts_have_a_table),
     cmocka_unit_test(a_simulated_run_is_marked),
     cmocka_unit_test(this_machine_is_not_described))

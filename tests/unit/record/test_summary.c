@@ -113,7 +113,7 @@ static void json_has_modules_with_their_options(void **state) {
     free(text);
 }
 
-static void json_says_null_for_what_is_unknown(void **state) {
+static void json_has_null_for_unknown_values(void **state) {
     (void)state;
     set_up();
     outcome.settling_seconds = outcome.iterations = outcome.rate.per_second = NAN;
@@ -141,7 +141,7 @@ static void warnings_are_listed(void **state) {
     free(text);
 }
 
-static void much_own_cpu_time_is_warned_of(void **state) {
+static void high_own_cpu_time_causes_a_warning(void **state) {
     (void)state;
     set_up();
     outcome.own_cpu = 0.05;
@@ -161,7 +161,7 @@ static void much_own_cpu_time_is_warned_of(void **state) {
         "takes less");
 }
 
-static void more_warnings_than_there_is_room_for_are_dropped(void **state) {
+static void excess_warnings_are_dropped(void **state) {
     (void)state;
     set_up();
     for (int i = 0; i < SS_WARNINGS_MAX + 3; i++)
@@ -195,7 +195,7 @@ static void count_iterations(uint32_t line_count) {
     outcome.of_instances = of_instances;
 }
 
-static void people_read_how_long_iterations_took(void **state) {
+static void text_shows_iteration_times(void **state) {
     (void)state;
     count_iterations(1);
     char *text = printed(ss_summary_print);
@@ -281,7 +281,7 @@ static void an_instance_that_died_is_named(void **state) {
     ss_ends_free(&outcome.ends);
 }
 
-static void an_instance_that_was_done_is_no_news_at_the_end_of_all(void **state) {
+static void finished_instance_is_not_reported_at_the_end(void **state) {
     (void)state;
     static const struct ss_end ends[] = {{.instance = 0, .seconds = 2, .status = 0},
         {.instance = 1, .seconds = 1, .status = 3 << 8}};
@@ -300,7 +300,7 @@ static void an_instance_that_was_done_is_no_news_at_the_end_of_all(void **state)
     ss_ends_free(&outcome.ends);
 }
 
-static void of_many_that_died_the_first_are_named(void **state) {
+static void first_of_many_dead_instances_are_named(void **state) {
     (void)state;
     set_up();
     for (int i = 200; i > 0; i--)
@@ -315,7 +315,7 @@ static void of_many_that_died_the_first_are_named(void **state) {
     ss_ends_free(&outcome.ends);
 }
 
-static void people_read_the_same_figures(void **state) {
+static void text_shows_the_same_figures(void **state) {
     (void)state;
     set_up();
     char *text = printed(ss_summary_print);
@@ -344,7 +344,7 @@ static void assert_fits(const char *text) {
 }
 
 /* A mean of all the time, and a range of the whole intervals, in which it need not lie. */
-static void the_range_of_throughput_says_what_it_leaves_out(void **state) {
+static void throughput_range_says_what_it_excludes(void **state) {
     (void)state;
     static double parts[] = {6, 12, 9, 600};
     set_up();
@@ -433,7 +433,7 @@ static void one_sample_has_no_spread(void **state) {
     free(text);
 }
 
-static void a_file_is_written_whole_or_not_at_all(void **state) {
+static void summary_file_is_written_whole_or_not_at_all(void **state) {
     (void)state;
     struct ss_error error = {0};
     char found[4096];
@@ -461,19 +461,19 @@ static void a_file_is_written_whole_or_not_at_all(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(json_has_every_figure),
     cmocka_unit_test(json_has_modules_with_their_options),
-    cmocka_unit_test(json_says_null_for_what_is_unknown),
+    cmocka_unit_test(json_has_null_for_unknown_values),
     cmocka_unit_test(warnings_are_listed),
-    cmocka_unit_test(much_own_cpu_time_is_warned_of),
-    cmocka_unit_test(more_warnings_than_there_is_room_for_are_dropped),
-    cmocka_unit_test(people_read_how_long_iterations_took),
+    cmocka_unit_test(high_own_cpu_time_causes_a_warning),
+    cmocka_unit_test(excess_warnings_are_dropped),
+    cmocka_unit_test(text_shows_iteration_times),
     cmocka_unit_test(each_command_has_figures_of_its_own),
     cmocka_unit_test(an_instance_that_died_is_named),
-    cmocka_unit_test(an_instance_that_was_done_is_no_news_at_the_end_of_all),
-    cmocka_unit_test(of_many_that_died_the_first_are_named),
-    cmocka_unit_test(people_read_the_same_figures),
-    cmocka_unit_test(the_range_of_throughput_says_what_it_leaves_out),
+    cmocka_unit_test(finished_instance_is_not_reported_at_the_end),
+    cmocka_unit_test(first_of_many_dead_instances_are_named),
+    cmocka_unit_test(text_shows_the_same_figures),
+    cmocka_unit_test(throughput_range_says_what_it_excludes),
     cmocka_unit_test(throughput_without_an_end_is_a_bound),
     cmocka_unit_test(an_estimated_part_is_reported),
     cmocka_unit_test(unmeasured_values_are_null),
     cmocka_unit_test(one_sample_has_no_spread),
-    cmocka_unit_test(a_file_is_written_whole_or_not_at_all))
+    cmocka_unit_test(summary_file_is_written_whole_or_not_at_all))

@@ -53,7 +53,7 @@ static struct expected expect(enum ss_stage stage, enum ss_event event) {
     return (struct expected){stage, event, SS_ACTION_NONE, stage};
 }
 
-static void every_event_does_what_is_meant_in_every_stage(void **state) {
+static void every_cell_has_its_action(void **state) {
     (void)state;
     for (int stage = 0; stage < SS_STAGES; stage++) {
         for (int event = 0; event < SS_EVENTS; event++) {
@@ -67,7 +67,7 @@ static void every_event_does_what_is_meant_in_every_stage(void **state) {
 }
 
 /* Whatever happens and in whichever order, a run that has begun to end does not begin again. */
-static void no_event_leads_back(void **state) {
+static void no_event_leads_to_an_earlier_stage(void **state) {
     (void)state;
     for (int stage = 0; stage < SS_STAGES; stage++) {
         for (int event = 0; event < SS_EVENTS; event++)
@@ -75,7 +75,7 @@ static void no_event_leads_back(void **state) {
     }
 }
 
-static void every_action_is_taken_somewhere(void **state) {
+static void every_action_is_used(void **state) {
     (void)state;
     bool taken[SS_ACTIONS] = {false};
     for (int stage = 0; stage < SS_STAGES; stage++) {
@@ -88,7 +88,7 @@ static void every_action_is_taken_somewhere(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(every_event_does_what_is_meant_in_every_stage),
-    cmocka_unit_test(no_event_leads_back),
-    cmocka_unit_test(every_action_is_taken_somewhere))
+    cmocka_unit_test(every_cell_has_its_action),
+    cmocka_unit_test(no_event_leads_to_an_earlier_stage),
+    cmocka_unit_test(every_action_is_used))
 // clang-format on

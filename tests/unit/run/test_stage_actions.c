@@ -51,7 +51,7 @@ static void the_third_signal_does_not_prolong_it(void **state) {
     free(master.board);
 }
 
-static void a_signal_at_once_asks_for_the_same_end(void **state) {
+static void close_signals_count_as_one(void **state) {
     (void)state;
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
@@ -66,5 +66,5 @@ static void a_signal_at_once_asks_for_the_same_end(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(the_second_signal_shortens_the_end),
     cmocka_unit_test(the_third_signal_does_not_prolong_it),
-    cmocka_unit_test(a_signal_at_once_asks_for_the_same_end))
+    cmocka_unit_test(close_signals_count_as_one))
 // clang-format on

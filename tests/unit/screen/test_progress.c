@@ -104,7 +104,7 @@ static void unchanged_lines_are_not_drawn_again(void **state) {
 }
 
 /* The terminal has forgotten what scrolls, and the block may be anywhere below the cursor. */
-static void another_size_is_drawn_at_once(void **state) {
+static void resize_redraws_at_once(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     ss_progress_resize(&progress);
@@ -131,7 +131,7 @@ static void another_size_is_drawn_at_once(void **state) {
 }
 
 /* The region is set again each time, but room is made once only. */
-static void what_scrolls_is_said_with_every_drawing(void **state) {
+static void scroll_region_is_set_with_every_drawing(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     for (uint64_t i = 0; i < 3; i++) {
@@ -147,7 +147,7 @@ static void what_scrolls_is_said_with_every_drawing(void **state) {
 }
 
 /* Blanks of a whole row bring the cursor to the begin of one whether or not it was there. */
-static void the_end_is_wiped_and_final(void **state) {
+static void finish_erases_the_block_for_good(void **state) {
     (void)state;
     char blanks[128];
     snprintf(blanks, sizeof blanks, "%80s\r", "");
@@ -176,7 +176,7 @@ static void the_end_is_wiped_and_final(void **state) {
 }
 
 /* The pipe is full and not read. */
-static void a_reader_that_does_not_read_is_not_waited_for(void **state) {
+static void stalled_reader_is_not_waited_for(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     progress.summary_follows = false;
@@ -239,9 +239,9 @@ static void lines_are_plain_without_a_terminal(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(at_most_four_drawings_a_second),
     cmocka_unit_test(unchanged_lines_are_not_drawn_again),
-    cmocka_unit_test(another_size_is_drawn_at_once),
-    cmocka_unit_test(what_scrolls_is_said_with_every_drawing),
-    cmocka_unit_test(the_end_is_wiped_and_final),
-    cmocka_unit_test(a_reader_that_does_not_read_is_not_waited_for),
+    cmocka_unit_test(resize_redraws_at_once),
+    cmocka_unit_test(scroll_region_is_set_with_every_drawing),
+    cmocka_unit_test(finish_erases_the_block_for_good),
+    cmocka_unit_test(stalled_reader_is_not_waited_for),
     cmocka_unit_test(a_lost_sample_leaves_a_gap),
     cmocka_unit_test(lines_are_plain_without_a_terminal))

@@ -106,7 +106,7 @@ static void no_row_is_wider_than_the_window(void **state) {
     }
 }
 
-static void the_drawing_is_as_wide_and_high_as_there_is_room(void **state) {
+static void drawing_fills_the_window(void **state) {
     (void)state;
     // clang-format off
     static const struct { int width, height, rows, columns; } cases[] = {
@@ -254,7 +254,7 @@ static void uncontrolled_stretches_are_faint(void **state) {
     expect_ends(true, false, (const char *[]){"  ", "  ", "  ", " ██"});
 }
 
-static void the_newest_is_at_the_right_for_a_minute(void **state) {
+static void newest_sample_is_at_the_right(void **state) {
     (void)state;
     memset(&history, 0, sizeof history);
     fill(1, NAN, 1);
@@ -297,12 +297,12 @@ static void samples_share_columns_by_their_number(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(instances_that_ended_are_counted),
     cmocka_unit_test(no_row_is_wider_than_the_window),
-    cmocka_unit_test(the_drawing_is_as_wide_and_high_as_there_is_room),
+    cmocka_unit_test(drawing_fills_the_window),
     cmocka_unit_test(values_become_shorter_in_a_narrow_window),
     cmocka_unit_test(unknown_values_are_dashes),
     cmocka_unit_test(the_clock_keeps_its_width),
     cmocka_unit_test(load_is_drawn_in_eighths),
     cmocka_unit_test(target_and_load_are_both_seen),
     cmocka_unit_test(uncontrolled_stretches_are_faint),
-    cmocka_unit_test(the_newest_is_at_the_right_for_a_minute),
+    cmocka_unit_test(newest_sample_is_at_the_right),
     cmocka_unit_test(samples_share_columns_by_their_number))

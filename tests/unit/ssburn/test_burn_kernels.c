@@ -122,7 +122,7 @@ static void caches_are_those_of_the_machine(void **state) {
     assert_int_equal(caches.last, 36 << 20);
 }
 
-static void a_machine_without_a_third_cache_ends_with_the_second(void **state) {
+static void machine_without_third_cache_uses_two(void **state) {
     (void)state;
     char root[] = "/tmp/burn-caches-XXXXXX";
     assert_non_null(mkdtemp(root));
@@ -133,7 +133,7 @@ static void a_machine_without_a_third_cache_ends_with_the_second(void **state) {
     assert_int_equal(caches.last, 512 << 10);
 }
 
-static void without_a_word_there_are_usual_sizes(void **state) {
+static void default_sizes_are_used_without_argument(void **state) {
     (void)state;
     struct caches caches = caches_read("/none/there");
     assert_int_equal(caches.first, 32 << 10);
@@ -147,5 +147,5 @@ UNIT_MAIN(
     cmocka_unit_test(every_result_is_right),
     cmocka_unit_test(changed_memory_is_noticed),
     cmocka_unit_test(caches_are_those_of_the_machine),
-    cmocka_unit_test(a_machine_without_a_third_cache_ends_with_the_second),
-    cmocka_unit_test(without_a_word_there_are_usual_sizes))
+    cmocka_unit_test(machine_without_third_cache_uses_two),
+    cmocka_unit_test(default_sizes_are_used_without_argument))

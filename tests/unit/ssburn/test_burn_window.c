@@ -33,7 +33,7 @@ static double rate_of(ss_time length, ss_time round, double duty, ss_time phase)
     return window_rate(&window);
 }
 
-static void without_stops_it_is_taken_over_everything(void **state) {
+static void rate_without_stops_covers_everything(void **state) {
     (void)state;
     assert_float_equal(rate_of(SS_SECOND / 2, SS_SECOND, 1, 0), 10000, 1e-6);
 }
@@ -56,7 +56,7 @@ static void stopped_work_has_the_rate_of_its_duty(void **state) {
 }
 
 /* Two disturbances close to each other say nothing about the half second around them. */
-static void few_stops_do_not_narrow_it(void **state) {
+static void few_stops_do_not_narrow_the_window(void **state) {
     (void)state;
     struct window window;
     ss_time now = 0;
@@ -70,6 +70,6 @@ static void few_stops_do_not_narrow_it(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(without_stops_it_is_taken_over_everything),
+    cmocka_unit_test(rate_without_stops_covers_everything),
     cmocka_unit_test(stopped_work_has_the_rate_of_its_duty),
-    cmocka_unit_test(few_stops_do_not_narrow_it))
+    cmocka_unit_test(few_stops_do_not_narrow_the_window))

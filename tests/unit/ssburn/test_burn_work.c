@@ -44,7 +44,7 @@ static void calibration_finds_the_rate(void **state) {
     }
 }
 
-static void calibration_forgives_a_disturbance(void **state) {
+static void calibration_survives_a_disturbance(void **state) {
     (void)state;
     for (unsigned stretch = 0; stretch < 12; stretch++) {
         struct machine machine = {.unit = 2, .disturbed = 3u << stretch};
@@ -99,7 +99,7 @@ static void walk_visits_all_memory(void **state) {
     }
 }
 
-static void memory_that_is_not_there_fails(void **state) {
+static void too_much_memory_fails(void **state) {
     (void)state;
     struct ss_error error = {0};
     struct work_memory memory;
@@ -126,9 +126,9 @@ static void work_can_be_divided(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(calibration_finds_the_rate),
-    cmocka_unit_test(calibration_forgives_a_disturbance),
+    cmocka_unit_test(calibration_survives_a_disturbance),
     cmocka_unit_test(calibration_stays_in_range),
     cmocka_unit_test(thread_clock_goes_forward),
     cmocka_unit_test(walk_visits_all_memory),
-    cmocka_unit_test(memory_that_is_not_there_fails),
+    cmocka_unit_test(too_much_memory_fails),
     cmocka_unit_test(work_can_be_divided))

@@ -27,7 +27,7 @@ static int take(struct serve_queue *queue) {
 }
 
 /* Around the end of the ring, too. */
-static void the_first_is_served_first(void **state) {
+static void first_request_is_served_first(void **state) {
     (void)state;
     struct serve_queue queue;
     open_queue(&queue, 5, 1);
@@ -46,7 +46,7 @@ static void the_first_is_served_first(void **state) {
 }
 
 /* An idle worker takes one away at once, so that one does not count. */
-static void so_many_may_wait(void **state) {
+static void queue_has_a_limit(void **state) {
     (void)state;
     struct serve_queue queue;
     open_queue(&queue, 3, 2);
@@ -63,7 +63,7 @@ static void so_many_may_wait(void **state) {
     serve_queue_free(&queue);
 }
 
-static void without_waiting_an_idle_worker_is_needed(void **state) {
+static void without_a_queue_a_worker_must_be_idle(void **state) {
     (void)state;
     struct serve_queue queue;
     open_queue(&queue, 0, 1);
@@ -118,7 +118,7 @@ static void *work_until_closed(void *argument) {
     return NULL;
 }
 
-static void each_is_taken_once(void **state) {
+static void each_job_is_taken_once(void **state) {
     (void)state;
     static struct gang gang;
     const int count = sizeof items / sizeof *items;
@@ -150,7 +150,7 @@ static void *finish_slowly(void *argument) {
     return NULL;
 }
 
-static void settling_waits_for_the_busy(void **state) {
+static void settling_waits_for_busy_workers(void **state) {
     (void)state;
     static struct gang gang;
     pthread_t thread;
@@ -167,9 +167,9 @@ static void settling_waits_for_the_busy(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_first_is_served_first),
-    cmocka_unit_test(so_many_may_wait),
-    cmocka_unit_test(without_waiting_an_idle_worker_is_needed),
+    cmocka_unit_test(first_request_is_served_first),
+    cmocka_unit_test(queue_has_a_limit),
+    cmocka_unit_test(without_a_queue_a_worker_must_be_idle),
     cmocka_unit_test(a_closed_queue_is_drained),
-    cmocka_unit_test(each_is_taken_once),
-    cmocka_unit_test(settling_waits_for_the_busy))
+    cmocka_unit_test(each_job_is_taken_once),
+    cmocka_unit_test(settling_waits_for_busy_workers))

@@ -30,7 +30,7 @@ static void exponential_work_is_exponential(void **state) {
     assert_float_equal(beyond / COUNT, exp(-1), 5 * sqrt(exp(-1) * (1 - exp(-1)) / COUNT));
 }
 
-static void a_seed_says_it_all(void **state) {
+static void seed_determines_the_sequence(void **state) {
     (void)state;
     int same = 0;
     for (uint64_t i = 0; i < 100; i++) {
@@ -53,5 +53,5 @@ static void no_work_and_much_work(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(constant_work_is_the_mean),
     cmocka_unit_test(exponential_work_is_exponential),
-    cmocka_unit_test(a_seed_says_it_all),
+    cmocka_unit_test(seed_determines_the_sequence),
     cmocka_unit_test(no_work_and_much_work))

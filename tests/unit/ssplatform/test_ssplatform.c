@@ -331,7 +331,7 @@ static void an_empty_folder_gives_nothing_known(void **state) {
 
 /* ---- this machine ---- */
 
-static void it_agrees_with_the_system(void **state) {
+static void description_agrees_with_the_system(void **state) {
     (void)state;
     struct report report = report_take(NULL);
     char number[32];
@@ -361,7 +361,7 @@ static void it_agrees_with_the_system(void **state) {
 }
 
 /* hwloc would take a machine of the user's invention for the real one. */
-static void the_environment_does_not_mislead_it(void **state) {
+static void environment_has_no_effect(void **state) {
     (void)state;
     struct report report = report_take(NULL);
     setenv("HWLOC_SYNTHETIC", "package:3 core:5 pu:7", 1);
@@ -386,6 +386,6 @@ UNIT_MAIN(
     cmocka_unit_test(the_hybrid_is_described),
     cmocka_unit_test(all_machines_have_the_same_keys),
     cmocka_unit_test(an_empty_folder_gives_nothing_known),
-    cmocka_unit_test(it_agrees_with_the_system),
-    cmocka_unit_test(the_environment_does_not_mislead_it))
+    cmocka_unit_test(description_agrees_with_the_system),
+    cmocka_unit_test(environment_has_no_effect))
 // clang-format on

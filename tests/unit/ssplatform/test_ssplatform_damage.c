@@ -130,7 +130,7 @@ static void damage_to_xeon_stays_where_it_is(void **state) {
 }
 
 /* Invalid numbers are unknown, and nothing else changes. */
-static void damage_sets_no_cpu_apart(void **state) {
+static void damage_does_not_single_out_a_cpu(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu4/cpufreq/base_frequency", "fast\n");
@@ -142,7 +142,7 @@ static void damage_sets_no_cpu_apart(void **state) {
     report_free(&report);
 }
 
-static void a_root_that_is_not_there_is_refused(void **state) {
+static void missing_root_is_refused(void **state) {
     (void)state;
     struct ss_error error = {0};
     tree_new();
@@ -151,7 +151,7 @@ static void a_root_that_is_not_there_is_refused(void **state) {
     assert_non_null(strstr(error.message, "/none cannot be read: No such file"));
 }
 
-static void a_pipe_is_not_waited_for(void **state) {
+static void pipe_does_not_block(void **state) {
     (void)state;
     const char *root = machine_unpack("container", NULL);
     static const char *const files[] = {"proc/cmdline", "proc/config.gz"};
@@ -170,7 +170,7 @@ static void a_pipe_is_not_waited_for(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(damage_to_xeon_stays_where_it_is),
     cmocka_unit_test(damage_to_the_container_stays_where_it_is),
-    cmocka_unit_test(damage_sets_no_cpu_apart),
-    cmocka_unit_test(a_root_that_is_not_there_is_refused),
-    cmocka_unit_test(a_pipe_is_not_waited_for))
+    cmocka_unit_test(damage_does_not_single_out_a_cpu),
+    cmocka_unit_test(missing_root_is_refused),
+    cmocka_unit_test(pipe_does_not_block))
 // clang-format on

@@ -103,7 +103,7 @@ static struct ssrequest_capacity_result search(double start, double noise, uint6
     return ssrequest_capacity_result(&capacity);
 }
 
-static void without_noise_the_formula_is_found(void **state) {
+static void formula_is_found_without_noise(void **state) {
     (void)state;
     static const double starts[] = {0.5, 1, 33, 88, 90, 500, 20000};
     double truth = rate_of_mean(0.05, 0.01);
@@ -121,7 +121,7 @@ static void without_noise_the_formula_is_found(void **state) {
 }
 
 /* How often the interval has the capacity in it, and how wide it is in the mean. */
-static void with_noise_the_interval_is_wider_and_right(void **state) {
+static void noise_widens_a_correct_interval(void **state) {
     (void)state;
     static const double noises[] = {0.05, 0.2, 0.5};
     double truth = rate_of_mean(0.05, 0.01), last_width = 0.02;
@@ -161,7 +161,7 @@ static void a_service_that_never_holds_ends_the_search(void **state) {
     assert_true(result.failed.rate < 0.1);
 }
 
-static void a_service_that_always_holds_is_known_up_to_the_most(void **state) {
+static void capacity_of_unlimited_service_is_a_bound(void **state) {
     (void)state;
     begin(3);
     capacity.search.most = 1000;
@@ -196,7 +196,7 @@ static void pure_chance_ends_the_search(void **state) {
 }
 
 /* A first trial that fails by accident far below the capacity. */
-static void an_accident_widens_the_interval(void **state) {
+static void outlier_widens_the_interval(void **state) {
     (void)state;
     begin(10);
     bool accident = true;
@@ -250,7 +250,7 @@ static bool try_queue(double rate, uint64_t seed) {
     return held;
 }
 
-static void the_capacity_of_a_queue_is_that_of_the_formula(void **state) {
+static void capacity_of_a_queue_matches_the_formula(void **state) {
     (void)state;
     begin(10);
     for (double rate; ssrequest_capacity_next(&capacity, &rate);)
@@ -265,11 +265,11 @@ static void the_capacity_of_a_queue_is_that_of_the_formula(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(criteria_are_read),
     cmocka_unit_test(criteria_count_intended_requests),
-    cmocka_unit_test(without_noise_the_formula_is_found),
-    cmocka_unit_test(with_noise_the_interval_is_wider_and_right),
+    cmocka_unit_test(formula_is_found_without_noise),
+    cmocka_unit_test(noise_widens_a_correct_interval),
     cmocka_unit_test(a_service_that_never_holds_ends_the_search),
-    cmocka_unit_test(a_service_that_always_holds_is_known_up_to_the_most),
+    cmocka_unit_test(capacity_of_unlimited_service_is_a_bound),
     cmocka_unit_test(pure_chance_ends_the_search),
-    cmocka_unit_test(an_accident_widens_the_interval),
+    cmocka_unit_test(outlier_widens_the_interval),
     cmocka_unit_test(trial_that_was_not_stationary_makes_a_bound),
-    cmocka_unit_test(the_capacity_of_a_queue_is_that_of_the_formula))
+    cmocka_unit_test(capacity_of_a_queue_matches_the_formula))

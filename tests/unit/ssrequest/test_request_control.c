@@ -35,7 +35,7 @@ static void refuse(const char *line, const char *words) {
     assert_null(control.words);
 }
 
-static void what_cannot_be_meant_is_refused(void **state) {
+static void implausible_values_are_refused(void **state) {
     (void)state;
     char many[64 * 3 + 16] = "urls";
     refuse("", "an empty line");
@@ -85,6 +85,6 @@ static void the_status_is_one_line(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(commands_are_read),
-    cmocka_unit_test(what_cannot_be_meant_is_refused),
+    cmocka_unit_test(implausible_values_are_refused),
     cmocka_unit_test(urls_that_stay_are_found),
     cmocka_unit_test(the_status_is_one_line))

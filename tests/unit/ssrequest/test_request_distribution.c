@@ -26,7 +26,7 @@ static void assert_near(double found, double truth, double part) {
         fail_msg("%.9g, the truth %.9g", found, truth);
 }
 
-static void of_none_nothing_is_known(void **state) {
+static void empty_distribution_has_no_values(void **state) {
     (void)state;
     assert_true(isnan(ssrequest_distribution_mean(&distribution)));
     assert_true(isnan(ssrequest_distribution_quantile(&distribution, 0.5)));
@@ -47,7 +47,7 @@ static void one_value_is_exact(void **state) {
 }
 
 /* Each value between a lesser and a larger one, which do not help to know it. */
-static void a_value_is_known_to_a_two_thousandth(void **state) {
+static void value_is_exact_to_a_two_thousandth(void **state) {
     (void)state;
     for (ss_time value = 1; value < 100 * 86400 * SS_SECOND; value += value / 97 + 1) {
         ssrequest_distribution_clear(&distribution);
@@ -58,7 +58,7 @@ static void a_value_is_known_to_a_two_thousandth(void **state) {
     }
 }
 
-static void a_bin_stands_for_its_values_to_four_thousandths(void **state) {
+static void bin_is_exact_to_four_thousandths(void **state) {
     (void)state;
     unsigned bin = 0;
     for (ss_time value = 128; value < 100 * 86400 * SS_SECOND; value += value / 97 + 1) {
@@ -117,9 +117,9 @@ static void a_quantile_counts_values(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(of_none_nothing_is_known, make, forget),
+    cmocka_unit_test_setup_teardown(empty_distribution_has_no_values, make, forget),
     cmocka_unit_test_setup_teardown(one_value_is_exact, make, forget),
-    cmocka_unit_test_setup_teardown(a_value_is_known_to_a_two_thousandth, make, forget),
-    cmocka_unit_test_setup_teardown(a_bin_stands_for_its_values_to_four_thousandths, make, forget),
+    cmocka_unit_test_setup_teardown(value_is_exact_to_a_two_thousandth, make, forget),
+    cmocka_unit_test_setup_teardown(bin_is_exact_to_four_thousandths, make, forget),
     cmocka_unit_test_setup_teardown(percentiles_of_ten_million_are_within_a_thousandth, make, forget),
     cmocka_unit_test_setup_teardown(a_quantile_counts_values, make, forget))

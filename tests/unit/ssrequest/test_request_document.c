@@ -44,7 +44,7 @@ static void options_and_results_are_in_the_document(void **state) {
     made_up_close(&it);
 }
 
-static void each_profile_says_what_it_is_made_of(void **state) {
+static void each_profile_is_described(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -84,7 +84,7 @@ static void a_closed_loop_has_no_profile_and_virtual_time_no_date(void **state) 
     made_up_close(&it);
 }
 
-static void a_search_says_its_interval_and_its_trials(void **state) {
+static void search_reports_interval_and_trials(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -119,7 +119,7 @@ static void a_search_says_its_interval_and_its_trials(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_search_says_its_interval_and_its_trials),
+    cmocka_unit_test(search_reports_interval_and_trials),
     cmocka_unit_test(options_and_results_are_in_the_document),
-    cmocka_unit_test(each_profile_says_what_it_is_made_of),
+    cmocka_unit_test(each_profile_is_described),
     cmocka_unit_test(a_closed_loop_has_no_profile_and_virtual_time_no_date))

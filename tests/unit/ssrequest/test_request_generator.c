@@ -27,7 +27,7 @@ static void assert_about(double found, double truth, double part) {
 static struct life life;
 
 /* Of 2000 requests 200 fall into the second in which the server stands still. */
-static void a_pause_is_seen_from_the_intended_moment(void **state) {
+static void pause_shows_in_intended_times(void **state) {
     (void)state;
     static const uint64_t caps[] = {1, LIFE_CAP_MAX};
     for (size_t i = 0; i < 2; i++) {
@@ -51,7 +51,7 @@ static void a_pause_is_seen_from_the_intended_moment(void **state) {
 }
 
 /* The published capacity of 62.5 a second, under more than that. */
-static void in_overload_the_response_time_is_cap_by_capacity(void **state) {
+static void overloaded_response_time_is_cap_by_capacity(void **state) {
     (void)state;
     static const uint64_t caps[] = {100, 200, 300};
     for (size_t i = 0; i < 3; i++) {
@@ -71,7 +71,7 @@ static void in_overload_the_response_time_is_cap_by_capacity(void **state) {
     }
 }
 
-static void with_drop_what_finds_it_full_is_refused(void **state) {
+static void drop_refuses_requests_beyond_the_cap(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 3);
     life.rules.when_full = SSREQUEST_DROP;
@@ -89,7 +89,7 @@ static void with_drop_what_finds_it_full_is_refused(void **state) {
     life_end(&life);
 }
 
-static void with_delay_they_wait_and_at_the_end_are_not_sent(void **state) {
+static void delayed_requests_wait_and_are_unsent_at_the_end(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 1);
     life.work = 300 * SS_MILLISECOND;
@@ -174,7 +174,7 @@ static void more_clients_than_the_cap_wait(void **state) {
     }
 }
 
-static void the_rate_can_be_turned(void **state) {
+static void rate_can_be_changed(void **state) {
     (void)state;
     make(&life, 1, 10 * SS_SECOND, 10);
     life_begin(&life, SSREQUEST_EVEN, 1);
@@ -220,7 +220,7 @@ static void targets_take_turns_and_can_be_changed(void **state) {
 }
 
 /* The timer is late once more: what becomes due does not overtake what waits. */
-static void at_the_end_none_overtakes(void **state) {
+static void order_is_kept_at_the_end(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 1);
     life.work = 950 * SS_MILLISECOND;
@@ -236,7 +236,7 @@ static void at_the_end_none_overtakes(void **state) {
     life_end(&life);
 }
 
-static void a_turn_sends_earlier_requests_first(void **state) {
+static void rate_change_sends_earlier_requests_first(void **state) {
     (void)state;
     make(&life, 10, 2 * SS_SECOND, 100);
     life_begin(&life, SSREQUEST_EVEN, 1);
@@ -266,7 +266,7 @@ static void many_wait_in_order(void **state) {
 }
 
 /* The caller of advance() has answers and clocks to look after. */
-static void many_that_are_due_are_sent_bit_by_bit(void **state) {
+static void many_due_requests_are_sent_in_portions(void **state) {
     (void)state;
     for (int closed = 0; closed < 2; closed++) {
         make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
@@ -328,7 +328,7 @@ static void a_late_call_sends_all_that_was_due(void **state) {
     life_end(&life);
 }
 
-static void it_lasts_until_its_end(void **state) {
+static void schedule_lasts_until_its_end(void **state) {
     (void)state;
     make(&life, 1, 10 * SS_SECOND, 10);
     life.rules.end = 15 * SS_SECOND; /* nothing is due in the last 5 of them */
@@ -424,7 +424,7 @@ static void targets_follow_an_order(void **state) {
 }
 
 /* Requests under way to former targets are no load of their successors. */
-static void targets_of_before_do_not_count(void **state) {
+static void former_targets_do_not_count(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
@@ -473,7 +473,7 @@ static void send_slowly(void *context, struct ssrequest_one *one) {
 }
 
 /* Ten at once, each of which takes a millisecond to send. */
-static void lateness_is_that_of_the_actual_sending(void **state) {
+static void lateness_is_of_the_actual_sending(void **state) {
     (void)state;
     const struct ssrequest_transport slow = {send_slowly, NULL};
     struct ss_error error = {0};
@@ -493,7 +493,7 @@ static void lateness_is_that_of_the_actual_sending(void **state) {
     life_end(&life);
 }
 
-static void wrong_rules_are_refused(void **state) {
+static void invalid_rules_are_refused(void **state) {
     (void)state;
     static const struct ssrequest_rules wrong[] = {
         {.cap = 0, .targets = 1},
@@ -666,7 +666,7 @@ static void live_once(uint64_t seed) {
     ssrequest_profile_free(&profile);
 }
 
-static void the_sums_hold_after_every_step_of_any_life(void **state) {
+static void sums_hold_after_every_step(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 300; seed++)
         live_once(seed);
@@ -674,29 +674,29 @@ static void the_sums_hold_after_every_step_of_any_life(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_pause_is_seen_from_the_intended_moment),
-    cmocka_unit_test(in_overload_the_response_time_is_cap_by_capacity),
-    cmocka_unit_test(with_drop_what_finds_it_full_is_refused),
-    cmocka_unit_test(with_delay_they_wait_and_at_the_end_are_not_sent),
+    cmocka_unit_test(pause_shows_in_intended_times),
+    cmocka_unit_test(overloaded_response_time_is_cap_by_capacity),
+    cmocka_unit_test(drop_refuses_requests_beyond_the_cap),
+    cmocka_unit_test(delayed_requests_wait_and_are_unsent_at_the_end),
     cmocka_unit_test(requests_due_just_before_the_end_are_sent),
     cmocka_unit_test(a_closed_loop_sends_after_each_answer),
     cmocka_unit_test(a_failed_client_pauses_for_ten_milliseconds),
     cmocka_unit_test(more_clients_than_the_cap_wait),
-    cmocka_unit_test(the_rate_can_be_turned),
+    cmocka_unit_test(rate_can_be_changed),
     cmocka_unit_test(targets_take_turns_and_can_be_changed),
     cmocka_unit_test(the_least_loaded_target_is_next),
-    cmocka_unit_test(at_the_end_none_overtakes),
-    cmocka_unit_test(a_turn_sends_earlier_requests_first),
+    cmocka_unit_test(order_is_kept_at_the_end),
+    cmocka_unit_test(rate_change_sends_earlier_requests_first),
     cmocka_unit_test(many_wait_in_order),
-    cmocka_unit_test(many_that_are_due_are_sent_bit_by_bit),
+    cmocka_unit_test(many_due_requests_are_sent_in_portions),
     cmocka_unit_test(requests_due_at_a_stop_are_counted),
     cmocka_unit_test(requests_due_at_an_end_are_sent),
         cmocka_unit_test(a_late_call_sends_all_that_was_due),
-    cmocka_unit_test(it_lasts_until_its_end),
+    cmocka_unit_test(schedule_lasts_until_its_end),
     cmocka_unit_test(a_line_without_end_is_refused),
     cmocka_unit_test(targets_follow_an_order),
-    cmocka_unit_test(targets_of_before_do_not_count),
+    cmocka_unit_test(former_targets_do_not_count),
     cmocka_unit_test(remaining_targets_keep_unfinished_requests),
-    cmocka_unit_test(lateness_is_that_of_the_actual_sending),
-    cmocka_unit_test(wrong_rules_are_refused),
-    cmocka_unit_test(the_sums_hold_after_every_step_of_any_life))
+    cmocka_unit_test(lateness_is_of_the_actual_sending),
+    cmocka_unit_test(invalid_rules_are_refused),
+    cmocka_unit_test(sums_hold_after_every_step))

@@ -136,7 +136,7 @@ static void an_answer_may_come_later(void **state) {
     close_it(listener);
 }
 
-static void a_later_answer_may_find_nobody(void **state) {
+static void late_answer_without_client_is_dropped(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int slow = connect_to(listener), quick = connect_to(listener);
@@ -165,7 +165,7 @@ static void note_ready(void *context) {
     asked += 100;
 }
 
-static void another_descriptor_is_attended(void **state) {
+static void other_descriptor_is_polled(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int ends[2];
@@ -305,7 +305,7 @@ static void lines_that_are_left_at_the_end_are_answered(void **state) {
     close(connection);
 }
 
-static void several_can_talk_but_not_any_number(void **state) {
+static void number_of_clients_is_limited(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int connections[8];
@@ -407,7 +407,7 @@ static void a_busy_socket_is_not_replaced(void **state) {
     close_it(listener);
 }
 
-static void a_path_that_no_socket_can_have_is_refused(void **state) {
+static void invalid_socket_path_is_refused(void **state) {
     (void)state;
     struct ssrequest_listener *listener;
     struct ss_error error = {0};
@@ -426,16 +426,16 @@ UNIT_MAIN(
     cmocka_unit_test(each_line_has_an_answer),
     cmocka_unit_test(a_last_line_needs_no_line_feed),
     cmocka_unit_test(an_answer_may_come_later),
-    cmocka_unit_test(a_later_answer_may_find_nobody),
-    cmocka_unit_test(another_descriptor_is_attended),
+    cmocka_unit_test(late_answer_without_client_is_dropped),
+    cmocka_unit_test(other_descriptor_is_polled),
     cmocka_unit_test(overlong_line_is_refused_and_the_next_is_done),
     cmocka_unit_test(null_byte_in_a_line_is_refused),
     cmocka_unit_test(every_line_of_a_burst_is_answered_in_order),
     cmocka_unit_test(burst_is_answered_in_parts),
     cmocka_unit_test(lines_that_are_left_at_the_end_are_answered),
-    cmocka_unit_test(several_can_talk_but_not_any_number),
+    cmocka_unit_test(number_of_clients_is_limited),
     cmocka_unit_test(client_that_does_not_read_is_not_read_from),
     cmocka_unit_test(the_socket_is_for_its_user_alone),
     cmocka_unit_test(only_a_dead_socket_is_replaced),
     cmocka_unit_test(a_busy_socket_is_not_replaced),
-    cmocka_unit_test(a_path_that_no_socket_can_have_is_refused))
+    cmocka_unit_test(invalid_socket_path_is_refused))

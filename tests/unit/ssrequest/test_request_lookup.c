@@ -69,7 +69,7 @@ static const char *const urls[] = {"http://a/", "http://b/"};
 
 /* ---- cases ---- */
 
-static void the_caller_goes_on_meanwhile(void **state) {
+static void caller_does_not_wait(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it("/run/x");
     struct ssrequest_aim aim;
@@ -109,7 +109,7 @@ static void failures_are_reported_and_may_repeat(void **state) {
 }
 
 /* The thread frees its result: sanitizers see a leak, and a use after that. */
-static void nobody_waits_for_the_end(void **state) {
+static void wait_queue_is_empty_at_the_end(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it(NULL);
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, NULL), 0);
@@ -120,7 +120,7 @@ static void nobody_waits_for_the_end(void **state) {
 }
 
 /* Results that were not taken are freed at the end. */
-static void a_result_need_not_be_taken(void **state) {
+static void unread_result_is_freed(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it(NULL);
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, NULL), 0);
@@ -131,7 +131,7 @@ static void a_result_need_not_be_taken(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_caller_goes_on_meanwhile),
+    cmocka_unit_test(caller_does_not_wait),
     cmocka_unit_test(failures_are_reported_and_may_repeat),
-    cmocka_unit_test(nobody_waits_for_the_end),
-    cmocka_unit_test(a_result_need_not_be_taken))
+    cmocka_unit_test(wait_queue_is_empty_at_the_end),
+    cmocka_unit_test(unread_result_is_freed))

@@ -31,7 +31,7 @@ static int close_folder(void **state) {
     return rmdir(folder);
 }
 
-static void options_make_one_message(void **state) {
+static void method_and_data_make_one_message(void **state) {
     (void)state;
     static const struct {
         const char *method, *data, *sent;
@@ -170,11 +170,10 @@ static void bad_lines_are_refused_with_their_number(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(options_make_one_message),
+    cmocka_unit_test(method_and_data_make_one_message),
     cmocka_unit_test_setup_teardown(body_of_a_file_is_sent_as_it_is, open_folder, close_folder),
     cmocka_unit_test(invalid_methods_and_bodies_are_refused),
     cmocka_unit_test(headers_are_checked),
     cmocka_unit_test_setup_teardown(file_of_paths_is_read, open_folder, close_folder),
     cmocka_unit_test_setup_teardown(file_of_urls_names_its_hosts, open_folder, close_folder),
-    cmocka_unit_test_setup_teardown(
-        bad_lines_are_refused_with_their_number, open_folder, close_folder))
+    cmocka_unit_test_setup_teardown(bad_lines_are_refused_with_their_number, open_folder, close_folder))

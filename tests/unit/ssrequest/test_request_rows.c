@@ -71,7 +71,7 @@ static void end_one(struct fixture *it, const struct ssrequest_one *one, ss_time
     ssrequest_rows_witness(it->rows, one, SSREQUEST_ENDED, &ended);
 }
 
-static void what_happens_is_counted_in_its_second(void **state) {
+static void events_are_counted_in_their_second(void **state) {
     (void)state;
     struct fixture *it = open_it();
     assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
@@ -129,7 +129,7 @@ static void response_times_of_each_second_are_kept(void **state) {
     close_it(it);
 }
 
-static void half_a_record_is_not_left(void **state) {
+static void partial_record_is_removed(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ss_error error = {0};
@@ -145,7 +145,7 @@ static void half_a_record_is_not_left(void **state) {
     close_it(it);
 }
 
-static void the_heading_names_as_many_columns_as_there_are(void **state) {
+static void heading_names_every_column(void **state) {
     (void)state;
     struct fixture *it = open_it();
     assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
@@ -166,7 +166,7 @@ static void the_heading_names_as_many_columns_as_there_are(void **state) {
     close_it(it);
 }
 
-static void a_rate_that_was_turned_holds_to_the_end_of_the_profile(void **state) {
+static void changed_rate_lasts_to_the_end_of_the_profile(void **state) {
     (void)state;
     struct fixture *it = open_it();
     ssrequest_rows_turn(it->rows, 0, 300);
@@ -178,7 +178,7 @@ static void a_rate_that_was_turned_holds_to_the_end_of_the_profile(void **state)
     close_it(it);
 }
 
-static void the_second_of_a_turn_has_the_mean_of_both_rates(void **state) {
+static void second_of_a_change_has_mean_of_both_rates(void **state) {
     (void)state;
     struct fixture *it = open_it(); /* 100 a second */
     ssrequest_rows_turn(it->rows, SS_SECOND + SS_SECOND / 4, 300);
@@ -235,7 +235,7 @@ static void a_pipe_without_a_reader_is_refused(void **state) {
     close_it(it);
 }
 
-static void what_ends_with_a_second_is_not_lost(void **state) {
+static void request_at_end_of_second_is_counted(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ssrequest_one one = send_one(it, 0, 0, 0);
@@ -311,15 +311,15 @@ static void lines_that_are_lost_are_reported(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(what_happens_is_counted_in_its_second),
+    cmocka_unit_test(events_are_counted_in_their_second),
     cmocka_unit_test(response_times_of_each_second_are_kept),
-    cmocka_unit_test(half_a_record_is_not_left),
-    cmocka_unit_test(the_heading_names_as_many_columns_as_there_are),
-    cmocka_unit_test(a_rate_that_was_turned_holds_to_the_end_of_the_profile),
-    cmocka_unit_test(the_second_of_a_turn_has_the_mean_of_both_rates),
+    cmocka_unit_test(partial_record_is_removed),
+    cmocka_unit_test(heading_names_every_column),
+    cmocka_unit_test(changed_rate_lasts_to_the_end_of_the_profile),
+    cmocka_unit_test(second_of_a_change_has_mean_of_both_rates),
     cmocka_unit_test(failed_starts_keep_earlier_files),
     cmocka_unit_test(a_pipe_without_a_reader_is_refused),
-    cmocka_unit_test(what_ends_with_a_second_is_not_lost),
+    cmocka_unit_test(request_at_end_of_second_is_counted),
     cmocka_unit_test(each_request_has_a_line),
     cmocka_unit_test(a_record_replaces_nothing_and_ends_with_the_document),
     cmocka_unit_test(lines_that_are_lost_are_reported))

@@ -61,7 +61,7 @@ static void the_published_steps_are_exact(void **state) {
     }
 }
 
-static void even_ones_are_equally_far_apart(void **state) {
+static void even_requests_are_evenly_spaced(void **state) {
     (void)state;
     make_constant(3, 2 * SS_SECOND);
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
@@ -100,7 +100,7 @@ static void an_hour_does_not_drift(void **state) {
 }
 
 /* A rate that is no whole number of requests in its stretch, and a border that hides no request. */
-static void the_rest_is_carried_over_borders(void **state) {
+static void remainder_is_carried_over_borders(void **state) {
     (void)state;
     make_step(1, 0.25, SS_SECOND); /* 0, 0.25, 0.5, 0.75 */
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
@@ -173,7 +173,7 @@ static void poisson_gaps_are_exponential(void **state) {
         assert_exponential(100000, seed);
 }
 
-static void poisson_gaps_are_so_over_borders(void **state) {
+static void poisson_gaps_span_borders(void **state) {
     (void)state;
     /* A border every other request, or the rounding of gaps at borders would not be seen. */
     make_step(201, 1, 50 * SS_MILLISECOND);
@@ -200,7 +200,7 @@ static void the_same_seed_gives_the_same_moments(void **state) {
         assert_int_not_equal(moments[2][j] - moments[2][j - 1], moments[0][j + 1] - moments[0][j]);
 }
 
-static void looking_ahead_takes_nothing(void **state) {
+static void peeking_consumes_nothing(void **state) {
     (void)state;
     make_step(140, 5, 2 * SS_SECOND);
     for (unsigned arrival = 0; arrival < 3; arrival++) {
@@ -218,7 +218,7 @@ static void looking_ahead_takes_nothing(void **state) {
 
 /* ---- another rate ---- */
 
-static void a_turn_holds_from_now_on(void **state) {
+static void rate_change_applies_at_once(void **state) {
     (void)state;
     make_constant(0.01, 1000 * SS_SECOND);
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
@@ -237,7 +237,7 @@ static void a_turn_holds_from_now_on(void **state) {
     assert_int_equal(count, 10);
 }
 
-static void a_turn_within_steps_holds_over_them(void **state) {
+static void rate_change_overrides_steps(void **state) {
     (void)state;
     make_step(40, 10, SS_SECOND);
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
@@ -249,7 +249,7 @@ static void a_turn_within_steps_holds_over_them(void **state) {
 }
 
 /* Keeps the fraction of a request that earlier seconds left over, and no more. */
-static void a_turn_of_concurrent_ones_keeps_the_rest(void **state) {
+static void rate_change_of_concurrent_requests_keeps_the_remainder(void **state) {
     (void)state;
     make_constant(0.5, 10 * SS_SECOND);
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
@@ -259,7 +259,7 @@ static void a_turn_of_concurrent_ones_keeps_the_rest(void **state) {
     assert_int_equal(next(), 2 * SS_SECOND);
 }
 
-static void a_turn_of_concurrent_ones_holds_from_the_next_second(void **state) {
+static void rate_change_of_concurrent_requests_applies_next_second(void **state) {
     (void)state;
     make_constant(2, 5 * SS_SECOND);
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
@@ -323,7 +323,7 @@ static void a_trace_can_be_cut_and_its_last_load_lasts(void **state) {
     assert_true(fabs(expected_until(4 * SS_SECOND) - 20) < 1e-6);
 }
 
-static void profiles_of_nothing_are_refused(void **state) {
+static void empty_profiles_are_refused(void **state) {
     (void)state;
     static const double wrong[] = {0, -1, INFINITY, NAN, 2e9};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -345,18 +345,18 @@ static void profiles_of_nothing_are_refused(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test_teardown(the_published_steps_are_exact, forget),
-    cmocka_unit_test_teardown(even_ones_are_equally_far_apart, forget),
+    cmocka_unit_test_teardown(even_requests_are_evenly_spaced, forget),
     cmocka_unit_test_teardown(concurrent_ones_come_with_the_second, forget),
     cmocka_unit_test_teardown(an_hour_does_not_drift, forget),
-    cmocka_unit_test_teardown(the_rest_is_carried_over_borders, forget),
+    cmocka_unit_test_teardown(remainder_is_carried_over_borders, forget),
     cmocka_unit_test_teardown(poisson_gaps_are_exponential, forget),
-    cmocka_unit_test_teardown(poisson_gaps_are_so_over_borders, forget),
+    cmocka_unit_test_teardown(poisson_gaps_span_borders, forget),
     cmocka_unit_test_teardown(the_same_seed_gives_the_same_moments, forget),
-    cmocka_unit_test_teardown(looking_ahead_takes_nothing, forget),
-    cmocka_unit_test_teardown(a_turn_holds_from_now_on, forget),
-    cmocka_unit_test_teardown(a_turn_within_steps_holds_over_them, forget),
-    cmocka_unit_test_teardown(a_turn_of_concurrent_ones_keeps_the_rest, forget),
-    cmocka_unit_test_teardown(a_turn_of_concurrent_ones_holds_from_the_next_second, forget),
+    cmocka_unit_test_teardown(peeking_consumes_nothing, forget),
+    cmocka_unit_test_teardown(rate_change_applies_at_once, forget),
+    cmocka_unit_test_teardown(rate_change_overrides_steps, forget),
+    cmocka_unit_test_teardown(rate_change_of_concurrent_requests_keeps_the_remainder, forget),
+    cmocka_unit_test_teardown(rate_change_of_concurrent_requests_applies_next_second, forget),
     cmocka_unit_test_teardown(a_trace_is_played_at_its_loads_times_the_rate, forget),
     cmocka_unit_test_teardown(a_trace_can_be_cut_and_its_last_load_lasts, forget),
-    cmocka_unit_test_teardown(profiles_of_nothing_are_refused, forget))
+    cmocka_unit_test_teardown(empty_profiles_are_refused, forget))

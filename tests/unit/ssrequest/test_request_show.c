@@ -23,7 +23,7 @@ static void rounding_up_adds_no_digit(void **state) {
     assert_string_equal(ssrequest_show_number(9.999).text, "10.0");
 }
 
-static void numbers_keep_what_stands_before_the_point(void **state) {
+static void numbers_keep_their_integer_part(void **state) {
     (void)state;
     assert_string_equal(ssrequest_show_number(NAN).text, "-");
     assert_string_equal(ssrequest_show_number(200).text, "200");
@@ -37,7 +37,7 @@ static void numbers_keep_what_stands_before_the_point(void **state) {
     assert_string_equal(ssrequest_show_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
 }
 
-static void a_share_is_nothing_or_all_only_if_it_is(void **state) {
+static void share_is_0_or_1_only_if_exact(void **state) {
     (void)state;
     assert_string_equal(ssrequest_show_share(0, 0).text, "-");
     assert_string_equal(ssrequest_show_share(0, 7).text, "0 %");
@@ -52,5 +52,5 @@ static void a_share_is_nothing_or_all_only_if_it_is(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(times_have_three_digits_and_a_unit),
     cmocka_unit_test(rounding_up_adds_no_digit),
-    cmocka_unit_test(numbers_keep_what_stands_before_the_point),
-    cmocka_unit_test(a_share_is_nothing_or_all_only_if_it_is))
+    cmocka_unit_test(numbers_keep_their_integer_part),
+    cmocka_unit_test(share_is_0_or_1_only_if_exact))

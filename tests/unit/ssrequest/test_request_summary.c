@@ -21,7 +21,7 @@ static char *print(struct made_up *it) {
     return text;
 }
 
-static void a_good_run_is_said_to_be_one(void **state) {
+static void good_run_is_reported(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -114,7 +114,7 @@ static void unsent_and_unanswered_requests_are_reported(void **state) {
     made_up_close(&it);
 }
 
-static void a_rate_that_was_changed_is_not_the_profiles(void **state) {
+static void changed_rate_replaces_the_profile(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -128,7 +128,7 @@ static void a_rate_that_was_changed_is_not_the_profiles(void **state) {
     made_up_close(&it);
 }
 
-static void a_closed_loop_is_said_to_be_one(void **state) {
+static void closed_loop_is_reported(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -198,7 +198,7 @@ static void a_busy_generator_is_reported(void **state) {
 }
 
 /* By what the generator did: 10 s of wall-clock time. */
-static void limit_is_named_by_what_the_generator_did(void **state) {
+static void limit_is_named_by_its_cause(void **state) {
     (void)state;
     static const struct {
         double used, waited; /* seconds */
@@ -253,7 +253,7 @@ static char *print_search(struct made_up *it, const struct ssrequest_capacity *c
     return print(it);
 }
 
-static void a_search_says_how_sure_it_is(void **state) {
+static void search_reports_its_confidence(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -298,14 +298,14 @@ static void a_search_says_how_sure_it_is(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_search_says_how_sure_it_is),
-    cmocka_unit_test(a_good_run_is_said_to_be_one),
+    cmocka_unit_test(search_reports_its_confidence),
+    cmocka_unit_test(good_run_is_reported),
     cmocka_unit_test(waiting_times_before_sending_are_reported),
     cmocka_unit_test(failures_are_listed_by_cause),
     cmocka_unit_test(unsent_and_unanswered_requests_are_reported),
-    cmocka_unit_test(a_rate_that_was_changed_is_not_the_profiles),
-    cmocka_unit_test(a_closed_loop_is_said_to_be_one),
+    cmocka_unit_test(changed_rate_replaces_the_profile),
+    cmocka_unit_test(closed_loop_is_reported),
     cmocka_unit_test(failures_show_their_status),
-    cmocka_unit_test(limit_is_named_by_what_the_generator_did),
+    cmocka_unit_test(limit_is_named_by_its_cause),
     cmocka_unit_test(open_loop_names_a_limit_at_its_cap),
     cmocka_unit_test(a_busy_generator_is_reported))

@@ -31,7 +31,7 @@ static void end(ss_time due, ss_time sent, ss_time finished, enum ssrequest_outc
     ssrequest_tally_end(&tally, &ended);
 }
 
-static void lengths_count_from_both_moments(void **state) {
+static void lengths_count_from_intended_and_actual_sending(void **state) {
     (void)state;
     send(1000, 4000);
     end(1000, 4000, 5000, SSREQUEST_SUCCESS);
@@ -49,7 +49,7 @@ static void lengths_count_from_both_moments(void **state) {
 }
 
 /* A timer that fires a moment early does not make a timeout shorter than the limit. */
-static void a_timeout_is_as_long_as_the_limit_at_least(void **state) {
+static void timeout_is_at_least_the_limit(void **state) {
     (void)state;
     send(0, SS_SECOND);
     end(0, SS_SECOND, 11 * SS_SECOND - 5, SSREQUEST_TIMEOUT);
@@ -112,7 +112,7 @@ static void every_outcome_has_a_name_of_its_own(void **state) {
     assert_string_equal(ssrequest_outcome_name(SSREQUEST_CONNECTION_REFUSED), "connection_refused");
 }
 
-static void balances_choose(void **state) {
+static void every_balance_chooses_a_target(void **state) {
     (void)state;
     static const uint64_t unfinished[] = {3, 1, 2, 1};
     for (uint32_t last = 0; last < 4; last++)
@@ -128,9 +128,9 @@ static void balances_choose(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(lengths_count_from_both_moments, make, forget),
-    cmocka_unit_test_setup_teardown(a_timeout_is_as_long_as_the_limit_at_least, make, forget),
+    cmocka_unit_test_setup_teardown(lengths_count_from_intended_and_actual_sending, make, forget),
+    cmocka_unit_test_setup_teardown(timeout_is_at_least_the_limit, make, forget),
     cmocka_unit_test_setup_teardown(abandoned_requests_count_with_their_wait, make, forget),
     cmocka_unit_test_setup_teardown(clearing_keeps_the_sums, make, forget),
     cmocka_unit_test(every_outcome_has_a_name_of_its_own),
-    cmocka_unit_test(balances_choose))
+    cmocka_unit_test(every_balance_chooses_a_target))

@@ -39,7 +39,7 @@ static void rising_times_are_not_stationary(void **state) {
 }
 
 /* Each remembers the one before: a run of ten times its memory is too short, one of 1000 is not. */
-static void times_that_remember_need_a_long_run(void **state) {
+static void correlated_times_need_a_long_run(void **state) {
     (void)state;
     unsigned early = 0, late = 0;
     uint64_t random = 5;
@@ -168,7 +168,7 @@ static void short_trials_do_not_overstate_the_capacity(void **state) {
 
 UNIT_MAIN(cmocka_unit_test(independent_times_are_stationary),
     cmocka_unit_test(rising_times_are_not_stationary),
-    cmocka_unit_test(times_that_remember_need_a_long_run),
+    cmocka_unit_test(correlated_times_need_a_long_run),
     cmocka_unit_test(few_times_are_stationary_only_without_a_queue),
     cmocka_unit_test(overload_is_not_stationary),
     cmocka_unit_test(short_trials_do_not_overstate_the_capacity))

@@ -26,7 +26,7 @@ static struct ss_counters look(struct machine *machine, ss_time after) {
 
 /* ---- what is exact ---- */
 
-static void used_time_is_counted_to_the_nanosecond(void **state) {
+static void used_time_is_exact_to_the_nanosecond(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine, 2, 0, 0);
@@ -80,7 +80,7 @@ static void overhead_is_neither_idle_nor_used(void **state) {
 }
 
 /* It turns idle a thousand times for a tenth of that. */
-static void a_cpu_never_idle_for_long_owes_no_more_than_once(void **state) {
+static void short_idle_times_are_owed_once(void **state) {
     (void)state;
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
         struct machine machine;
@@ -132,7 +132,7 @@ static void run_time_is_known_up_to_the_last_tick(void **state) {
     machine_close(&machine);
 }
 
-static void a_part_of_a_cpu_gets_its_part_of_the_ticks(void **state) {
+static void ticks_are_shared_in_proportion(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine, 2, 0, 100);
@@ -249,13 +249,13 @@ static void lateness_is_as_it_was_recorded(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(used_time_is_counted_to_the_nanosecond),
+    cmocka_unit_test(used_time_is_exact_to_the_nanosecond),
     cmocka_unit_test(a_late_stop_leaves_threads_behind),
     cmocka_unit_test(overhead_is_neither_idle_nor_used),
-    cmocka_unit_test(a_cpu_never_idle_for_long_owes_no_more_than_once),
+    cmocka_unit_test(short_idle_times_are_owed_once),
     cmocka_unit_test(counters_show_hundredths_of_each_cpu),
     cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
-    cmocka_unit_test(a_part_of_a_cpu_gets_its_part_of_the_ticks),
+    cmocka_unit_test(ticks_are_shared_in_proportion),
     cmocka_unit_test(ticks_cost_nothing),
     cmocka_unit_test(bursts_that_keep_step_with_the_tick_are_misjudged),
     cmocka_unit_test(bursts_off_the_tick_are_judged_rightly),

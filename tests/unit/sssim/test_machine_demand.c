@@ -18,7 +18,7 @@ static double measure_demand(const char *class, uint32_t cpus, uint32_t instance
 
 /* ---- classes ---- */
 
-static void each_class_wants_what_it_does_alone(void **state) {
+static void demand_of_a_class_is_its_use_alone(void **state) {
     (void)state;
     assert_close(measure_demand("serial", 8, 1, 1), 1, 1e-9);
     assert_close(measure_demand("parallel", 8, 1, 1), 8, 1e-9);
@@ -29,7 +29,7 @@ static void each_class_wants_what_it_does_alone(void **state) {
 }
 
 /* Where there is one CPU only, no class gets more, and one with gaps gets less. */
-static void no_class_gets_more_than_there_is(void **state) {
+static void shares_never_exceed_the_machine(void **state) {
     (void)state;
     assert_close(measure_demand("blocking", 1, 1, 1), 1, 1e-9);
     assert_close(measure_demand("parallel", 1, 1, 1), 1, 1e-9);
@@ -63,7 +63,7 @@ static void a_ring_that_is_continued_is_on_one_cpu_at_first(void **state) {
     demand_mix_free(&mix);
 }
 
-static void other_classes_go_on_as_they_were(void **state) {
+static void other_classes_are_unaffected(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("serial,parallel,forking");
     for (uint32_t i = 0; i < 3; i++) {
@@ -77,7 +77,7 @@ static void other_classes_go_on_as_they_were(void **state) {
 }
 
 /* One time in four the threads of a parallel one share one CPU, for up to the time given. */
-static void parallel_instances_begin_late_where_asked_to(void **state) {
+static void parallel_instances_may_begin_late(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("parallel");
     struct demand demand;
@@ -130,7 +130,7 @@ static void a_mix_goes_by_turns(void **state) {
 }
 
 /* Each instance has a sequence of its own, and so has each seed. */
-static void sequences_have_nothing_in_common(void **state) {
+static void sequences_are_independent(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("blocking");
     struct demand one, other, seed, again;
@@ -301,14 +301,14 @@ static void invalid_profiles_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(each_class_wants_what_it_does_alone),
-    cmocka_unit_test(no_class_gets_more_than_there_is),
+    cmocka_unit_test(demand_of_a_class_is_its_use_alone),
+    cmocka_unit_test(shares_never_exceed_the_machine),
     cmocka_unit_test(a_ring_that_is_continued_is_on_one_cpu_at_first),
-    cmocka_unit_test(other_classes_go_on_as_they_were),
-    cmocka_unit_test(parallel_instances_begin_late_where_asked_to),
+    cmocka_unit_test(other_classes_are_unaffected),
+    cmocka_unit_test(parallel_instances_may_begin_late),
     cmocka_unit_test(blocking_and_forking_turn_often),
     cmocka_unit_test(a_mix_goes_by_turns),
-    cmocka_unit_test(sequences_have_nothing_in_common),
+    cmocka_unit_test(sequences_are_independent),
     cmocka_unit_test(a_profile_is_followed_over_and_over),
     cmocka_unit_test(instances_begin_anywhere_in_a_profile),
     cmocka_unit_test(a_profile_may_say_what_threads_use_of_the_memory),

@@ -75,7 +75,7 @@ static void a_shorter_quantum_costs_more(void **state) {
 
 /* Executors' CPU time is load like any other: seen by the modules, in both accounts, and paid for.
  */
-static void what_executors_use_is_load(void **state) {
+static void time_of_executors_is_load(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
         uint64_t rate = i == 0 ? 0 : 250;
@@ -109,7 +109,7 @@ static void ticks_mislead_a_round_in_step_with_them(void **state) {
 }
 
 /* The monitor sees the truth, not what the modules are shown. */
-static void figures_are_of_the_truth(void **state) {
+static void figures_describe_true_load(void **state) {
     (void)state;
     struct log log = {0};
     struct trial_options options = make_options(2, 2, "50%");
@@ -297,7 +297,7 @@ static void a_stop_waits_for_the_tick(void **state) {
 }
 
 /* Effects of a late stop end with the instance, too. */
-static void an_instance_that_leaves_leaves_nothing_behind(void **state) {
+static void departed_instance_leaves_nothing(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(4, 2, "50%");
@@ -389,14 +389,14 @@ UNIT_MAIN(
     cmocka_unit_test(other_load_comes_and_goes),
     cmocka_unit_test(blocking_instances_pay_for_their_turns),
     cmocka_unit_test(a_shorter_quantum_costs_more),
-    cmocka_unit_test(what_executors_use_is_load),
+    cmocka_unit_test(time_of_executors_is_load),
     cmocka_unit_test(ticks_mislead_a_round_in_step_with_them),
-    cmocka_unit_test(figures_are_of_the_truth),
+    cmocka_unit_test(figures_describe_true_load),
     cmocka_unit_test(the_modules_see_hundredths),
     cmocka_unit_test(both_accounts_agree_on_overhead),
     cmocka_unit_test(wake_ups_are_as_late_as_they_were_recorded),
     cmocka_unit_test(woken_threads_hold_up_their_waker),
     cmocka_unit_test(a_stop_waits_for_the_tick),
     cmocka_unit_test(threads_begin_together_or_one_by_one),
-    cmocka_unit_test(an_instance_that_leaves_leaves_nothing_behind),
+    cmocka_unit_test(departed_instance_leaves_nothing),
     cmocka_unit_test(the_same_seed_gives_the_same_bytes))

@@ -81,7 +81,7 @@ static void saturated_memory_serves_a_part_of_the_demand(void **state) {
     assert_close(speed_of(&memory, &plain), 1, 1e-12);
 }
 
-static void without_a_limit_no_thread_is_slowed(void **state) {
+static void unlimited_threads_are_not_slowed(void **state) {
     (void)state;
     struct memory memory = {0};
     struct memory_use use = {.accesses = 50, .waiting = 1};
@@ -159,7 +159,7 @@ UNIT_MAIN(
     cmocka_unit_test(threads_of_the_same_side_slow_each_other),
     cmocka_unit_test(sides_that_share_cpus_take_turns),
     cmocka_unit_test(saturated_memory_serves_a_part_of_the_demand),
-    cmocka_unit_test(without_a_limit_no_thread_is_slowed),
+    cmocka_unit_test(unlimited_threads_are_not_slowed),
     cmocka_unit_test(the_memory_never_serves_more_than_it_can),
     cmocka_unit_test(interference_is_known),
     cmocka_unit_test(instances_of_one_trial_share_the_memory))

@@ -144,7 +144,7 @@ static void executors_may_be_throttled_as_well(void **state) {
 }
 
 /* Shorter than any round, and so long that one could use up all of it many times. */
-static void the_period_of_a_quota_is_of_no_account(void **state) {
+static void quota_period_has_no_effect(void **state) {
     (void)state;
     hold("serial", 10 * MS, false);
     hold("serial", 10 * MS, true);
@@ -163,4 +163,4 @@ UNIT_MAIN(
     cmocka_unit_test(parallel_holds_its_part_of_a_quota),
     cmocka_unit_test(forking_holds_its_part_of_a_quota),
     cmocka_unit_test(executors_may_be_throttled_as_well),
-    cmocka_unit_test(the_period_of_a_quota_is_of_no_account))
+    cmocka_unit_test(quota_period_has_no_effect))

@@ -30,7 +30,7 @@ static void quick_simulation_shows_nothing(void **state) {
     expect_shown("");
 }
 
-static void one_run_shows_its_part_and_the_time_left(void **state) {
+static void run_shows_progress_and_time_left(void **state) {
     (void)state;
     begin(1);
     progress_note(&progress, 0.25, 110 * SS_SECOND);
@@ -72,7 +72,7 @@ static void line_is_removed_once(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(quick_simulation_shows_nothing),
-    cmocka_unit_test(one_run_shows_its_part_and_the_time_left),
+    cmocka_unit_test(run_shows_progress_and_time_left),
     cmocka_unit_test(sweep_counts_its_runs),
     cmocka_unit_test(line_is_drawn_four_times_a_second),
     cmocka_unit_test(line_is_removed_once))

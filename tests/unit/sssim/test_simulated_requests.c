@@ -147,7 +147,7 @@ static void workers_serve_as_in_m_m_c(void **state) {
 /* ---- more requests than it can do ---- */
 
 /* Little's law: what is unfinished leaves at the rate at which it is worked on. */
-static void an_overload_takes_its_cap_over_its_capacity(void **state) {
+static void overload_response_time_is_cap_by_capacity(void **state) {
     (void)state;
     for (uint64_t cap = 100; cap <= 300; cap += 100) {
         struct measured measured;
@@ -163,7 +163,7 @@ static void an_overload_takes_its_cap_over_its_capacity(void **state) {
     }
 }
 
-static void a_closed_loop_takes_its_clients_over_its_capacity(void **state) {
+static void closed_loop_response_time_is_clients_by_capacity(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_EVEN);
@@ -181,7 +181,7 @@ static void a_closed_loop_takes_its_clients_over_its_capacity(void **state) {
  * worked on from 800 to 1200 ms, in vain, and the fourth after it, unless it is skipped: then the
  * fifth is in time.
  */
-static void requests_are_given_up_in_time(void **state) {
+static void requests_time_out(void **state) {
     (void)state;
     for (int given_up = QUEUE_SERVE; given_up <= QUEUE_SKIP; given_up++) {
         struct measured measured;
@@ -438,7 +438,7 @@ static void check_bounds(struct dice *dice) {
     close_measured(&measured);
 }
 
-static void the_laws_hold_whatever_the_settings(void **state) {
+static void laws_hold_for_all_settings(void **state) {
     (void)state;
     struct dice dice = {7};
     for (int i = 0; i < 60; i++) {
@@ -464,7 +464,7 @@ static void sending_ends_with_the_last_request_asked_for(void **state) {
 
 /* The last one may be in the middle of many that are due at once, wait, or be refused: the first
  * 207 are 200 of four seconds and 7 of the fifth. */
-static void exactly_as_many_requests_are_made_as_asked_for(void **state) {
+static void exact_number_of_requests_is_made(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct measured measured;
@@ -483,7 +483,7 @@ static void exactly_as_many_requests_are_made_as_asked_for(void **state) {
 }
 
 /* Nor do clients that all send at once send more. */
-static void clients_make_as_many_requests_as_asked_for(void **state) {
+static void clients_make_the_requested_number_of_requests(void **state) {
     (void)state;
     for (uint64_t most = 1; most <= 25; most += 6) {
         struct measured measured;
@@ -523,16 +523,16 @@ UNIT_MAIN(cmocka_unit_test(even_requests_never_wait),
     cmocka_unit_test(concurrent_requests_wait_for_each_other),
     cmocka_unit_test(exponential_work_waits_as_in_m_m_1),
     cmocka_unit_test(workers_serve_as_in_m_m_c),
-    cmocka_unit_test(an_overload_takes_its_cap_over_its_capacity),
-    cmocka_unit_test(a_closed_loop_takes_its_clients_over_its_capacity),
-    cmocka_unit_test(requests_are_given_up_in_time),
+    cmocka_unit_test(overload_response_time_is_cap_by_capacity),
+    cmocka_unit_test(closed_loop_response_time_is_clients_by_capacity),
+    cmocka_unit_test(requests_time_out),
     cmocka_unit_test(an_overload_works_for_clients_that_have_gone),
     cmocka_unit_test(ended_requests_make_room_for_due_ones),
     cmocka_unit_test(stops_add_their_remaining_time),
     cmocka_unit_test(a_cap_hides_a_stop_from_the_actual_moment),
     cmocka_unit_test(servers_take_turns), cmocka_unit_test(successes_alone_judge_a_balance_falsely),
-    cmocka_unit_test(the_laws_hold_whatever_the_settings),
+    cmocka_unit_test(laws_hold_for_all_settings),
     cmocka_unit_test(sending_ends_with_the_last_request_asked_for),
-    cmocka_unit_test(exactly_as_many_requests_are_made_as_asked_for),
-    cmocka_unit_test(clients_make_as_many_requests_as_asked_for),
+    cmocka_unit_test(exact_number_of_requests_is_made),
+    cmocka_unit_test(clients_make_the_requested_number_of_requests),
     cmocka_unit_test(the_seed_decides))

@@ -91,7 +91,7 @@ static void servers_have_queues_and_speeds_of_their_own(void **state) {
 }
 
 /* Twice in the middle of a request, and once while it is idle. */
-static void a_stopped_server_goes_on_where_it_was(void **state) {
+static void stopped_server_resumes_its_request(void **state) {
     (void)state;
     struct rig rig;
     open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
@@ -221,7 +221,7 @@ static void servers_run_for_their_duty(void **state) {
     }
 }
 
-static void the_seed_says_where_in_a_round_requests_begin(void **state) {
+static void seed_sets_phase_of_requests(void **state) {
     (void)state;
     ss_time first[3];
     for (uint64_t i = 0; i < 3; i++) {
@@ -246,9 +246,8 @@ static void a_whole_duty_never_stops(void **state) {
 UNIT_MAIN(cmocka_unit_test(one_worker_takes_what_came_first),
     cmocka_unit_test(workers_share_one_queue),
     cmocka_unit_test(servers_have_queues_and_speeds_of_their_own),
-    cmocka_unit_test(a_stopped_server_goes_on_where_it_was),
+    cmocka_unit_test(stopped_server_resumes_its_request),
     cmocka_unit_test(abandoned_requests_are_served_or_skipped),
     cmocka_unit_test(work_depends_on_the_request_alone),
     cmocka_unit_test(exponential_work_has_its_mean), cmocka_unit_test(servers_run_for_their_duty),
-    cmocka_unit_test(the_seed_says_where_in_a_round_requests_begin),
-    cmocka_unit_test(a_whole_duty_never_stops))
+    cmocka_unit_test(seed_sets_phase_of_requests), cmocka_unit_test(a_whole_duty_never_stops))

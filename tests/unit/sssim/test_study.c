@@ -69,7 +69,7 @@ static void assert_known(struct study_options *study, double known, double withi
     assert_close(measure(study, "100%"), known, within);
 }
 
-static void what_shares_nothing_costs_nothing(void **state) {
+static void unshared_threads_cost_nothing(void **state) {
     (void)state;
     struct study_options study = make_study(1, 0);
     assert_known(&study, 0, 0.01);
@@ -92,7 +92,7 @@ static void the_memory_costs_what_the_formula_says(void **state) {
     assert_known(&study, 35, 0.2);
 }
 
-static void more_cpus_ask_for_more(void **state) {
+static void more_cpus_demand_more_memory(void **state) {
     (void)state;
     struct study_options study = make_study(3, 300);
     use_memory(&study, STUDY_FOREGROUND, 40, 0.5);
@@ -196,9 +196,9 @@ static void invalid_studies_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(what_shares_nothing_costs_nothing),
+    cmocka_unit_test(unshared_threads_cost_nothing),
     cmocka_unit_test(the_memory_costs_what_the_formula_says),
-    cmocka_unit_test(more_cpus_ask_for_more),
+    cmocka_unit_test(more_cpus_demand_more_memory),
     cmocka_unit_test(the_background_is_slowed_as_well),
     cmocka_unit_test(shared_cpus_are_lost_to_the_background),
     cmocka_unit_test(unknown_values_are_left_out),

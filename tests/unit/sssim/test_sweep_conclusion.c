@@ -26,7 +26,7 @@ static void assert_concludes(
         fail_msg("'%s' does not say '%s'", sentence, words);
 }
 
-static void the_steadiest_choice_is_named_beside_the_cheapest(void **state) {
+static void steadiest_and_cheapest_choice_are_named(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
     struct trial_figures rows[] = {row(0.5, 0.02), row(1, 0.01), row(4, 0.005)};
@@ -35,7 +35,7 @@ static void the_steadiest_choice_is_named_beside_the_cheapest(void **state) {
         "dithering-options=107m, costs 0.5 % and gives 4 %^2.");
 }
 
-static void of_two_as_good_the_cheaper_is_taken(void **state) {
+static void cheaper_of_equals_is_chosen(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
     struct trial_figures close[] = {row(0.5, 0.02), row(0.54, 0.01), row(4, 0.005)};
@@ -62,7 +62,7 @@ static void conditions_are_averaged_over(void **state) {
     assert_concludes(&turned, others, "Take dithering-options=53m: mean squared error 3 %^2");
 }
 
-static void conditions_alone_are_compared(void **state) {
+static void only_conditions_are_compared(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("load", loads, 2)}, .count = 1};
     struct trial_figures rows[] = {row(5, 0.02), row(2, 0.02)};
@@ -74,7 +74,7 @@ static void conditions_alone_are_compared(void **state) {
     assert_concludes(&grid, still, "best with load=25%");
 }
 
-static void what_gave_no_figures_is_not_compared(void **state) {
+static void trials_without_figures_are_not_compared(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
     struct trial_figures rows[] = {row(NAN, NAN), row(1, 0.01), row(4, 0.005)};
@@ -85,8 +85,8 @@ static void what_gave_no_figures_is_not_compared(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_steadiest_choice_is_named_beside_the_cheapest),
-    cmocka_unit_test(of_two_as_good_the_cheaper_is_taken),
+    cmocka_unit_test(steadiest_and_cheapest_choice_are_named),
+    cmocka_unit_test(cheaper_of_equals_is_chosen),
     cmocka_unit_test(conditions_are_averaged_over),
-    cmocka_unit_test(conditions_alone_are_compared),
-    cmocka_unit_test(what_gave_no_figures_is_not_compared))
+    cmocka_unit_test(only_conditions_are_compared),
+    cmocka_unit_test(trials_without_figures_are_not_compared))

@@ -41,7 +41,7 @@ static void threads_work_side_by_side(void **state) {
     assert_close(measure_throughput("blocking", 4, 1, "100%"), 13, 0.1);
 }
 
-static void those_that_wait_for_a_cpu_do_less(void **state) {
+static void waiting_threads_do_less(void **state) {
     (void)state;
     assert_close(measure_throughput("serial", 2, 3, "100%"), 20, 1e-6);
     assert_close(measure_throughput("parallel", 2, 3, "100%"), 20, 1e-6);
@@ -55,7 +55,7 @@ static void a_stopped_instance_does_nothing(void **state) {
     assert_close(figures.load_mean, 0.4, 0.01);
 }
 
-static void what_a_quota_holds_back_does_nothing(void **state) {
+static void throttled_instance_does_nothing(void **state) {
     (void)state;
     struct trial_options options = make_work(2, 2, "100%");
     options.quota = 0.5;
@@ -63,7 +63,7 @@ static void what_a_quota_holds_back_does_nothing(void **state) {
     assert_close(run(&options, 70 * SS_SECOND).throughput, 5, 0.02);
 }
 
-static void without_a_length_no_iteration_is_counted(void **state) {
+static void iterations_without_length_are_not_counted(void **state) {
     (void)state;
     struct trial_options options = make_work(1, 1, "100%");
     options.work.iteration = 0;
@@ -72,7 +72,7 @@ static void without_a_length_no_iteration_is_counted(void **state) {
     assert_true(isnan(figures.throughput));
 }
 
-static void noise_has_the_deviation_asked_for(void **state) {
+static void noise_has_the_requested_deviation(void **state) {
     (void)state;
     static struct trial trial;
     for (int i = 0; i < 2; i++) {
@@ -178,11 +178,11 @@ static void no_change_of_the_pace_is_lost(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(an_iteration_takes_its_cpu_time),
     cmocka_unit_test(threads_work_side_by_side),
-    cmocka_unit_test(those_that_wait_for_a_cpu_do_less),
+    cmocka_unit_test(waiting_threads_do_less),
     cmocka_unit_test(a_stopped_instance_does_nothing),
-    cmocka_unit_test(what_a_quota_holds_back_does_nothing),
-    cmocka_unit_test(without_a_length_no_iteration_is_counted),
-    cmocka_unit_test(noise_has_the_deviation_asked_for),
+    cmocka_unit_test(throttled_instance_does_nothing),
+    cmocka_unit_test(iterations_without_length_are_not_counted),
+    cmocka_unit_test(noise_has_the_requested_deviation),
     cmocka_unit_test(iterations_follow_each_other),
     cmocka_unit_test(a_seed_gives_the_same_iterations_again),
     cmocka_unit_test(no_change_of_the_pace_is_lost))

@@ -103,7 +103,7 @@ static void a_missing_gnuplot_says_what_to_install(void **state) {
     assert_fails("exit 127", "svg", "gnuplot-nox");
 }
 
-static void complaints_of_gnuplot_are_passed_on(void **state) {
+static void messages_of_gnuplot_are_forwarded(void **state) {
     (void)state;
     static const char complain[] =
         "cat >/dev/null; printf '\\n\\ngnuplot> %s\\n     ^\\n"
@@ -114,7 +114,7 @@ static void complaints_of_gnuplot_are_passed_on(void **state) {
     assert_fails("kill -9 $$", "png", "picture: Killed: ");
 }
 
-static void a_picture_of_nothing_is_a_failure(void **state) {
+static void empty_picture_is_an_error(void **state) {
     (void)state;
     assert_fails("exit 0", "svg", "drawn nothing");
 }
@@ -124,7 +124,7 @@ static void other_kinds_are_refused(void **state) {
     assert_fails("echo picture", "pdf", "'pdf'");
 }
 
-static void a_picture_is_written_where_the_file_stands(void **state) {
+static void picture_is_written_next_to_the_trace(void **state) {
     (void)state;
     struct stage stage = set_stage("cat >/dev/null; echo picture");
     struct sstrace_columns columns = make("0 0\n", 0, 10);
@@ -141,7 +141,7 @@ static void a_picture_is_written_where_the_file_stands(void **state) {
     clear_stage(&stage);
 }
 
-static void no_letter_of_a_title_reaches_gnuplot(void **state) {
+static void title_is_never_interpreted_by_gnuplot(void **state) {
     (void)state;
     char *script = script_for("0 0\n", 0, 2, "a\"'`@$\\{}\n\xc3\xa4\xff\xe2\x82Z");
     assert_has(script,
@@ -206,7 +206,7 @@ static void the_unit_suits_the_length(void **state) {
     }
 }
 
-static void loads_and_free_stretches_are_given_apart(void **state) {
+static void loads_and_free_sections_are_separate(void **state) {
     (void)state;
     char *script = script_for("0 free\n10s 20%\n30s 60%\n40s 60%\n40s free\n60s 1/2\n70s 1/2\n"
                               "71s free\n80s free\n",
@@ -248,7 +248,7 @@ static void gnuplot_draws_titles_letter_for_letter(void **state) {
     free(text);
 }
 
-static void gnuplot_draws_whatever_there_is(void **state) {
+static void gnuplot_draws_every_trace(void **state) {
     (void)state;
     need_gnuplot();
     static const struct {
@@ -269,13 +269,13 @@ static void gnuplot_draws_whatever_there_is(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_missing_gnuplot_says_what_to_install),
-    cmocka_unit_test(complaints_of_gnuplot_are_passed_on),
-    cmocka_unit_test(a_picture_of_nothing_is_a_failure),
+    cmocka_unit_test(messages_of_gnuplot_are_forwarded),
+    cmocka_unit_test(empty_picture_is_an_error),
     cmocka_unit_test(other_kinds_are_refused),
-    cmocka_unit_test(a_picture_is_written_where_the_file_stands),
-    cmocka_unit_test(no_letter_of_a_title_reaches_gnuplot),
+    cmocka_unit_test(picture_is_written_next_to_the_trace),
+    cmocka_unit_test(title_is_never_interpreted_by_gnuplot),
     cmocka_unit_test(a_long_title_is_cut),
     cmocka_unit_test(the_unit_suits_the_length),
-    cmocka_unit_test(loads_and_free_stretches_are_given_apart),
+    cmocka_unit_test(loads_and_free_sections_are_separate),
     cmocka_unit_test(gnuplot_draws_titles_letter_for_letter),
-    cmocka_unit_test(gnuplot_draws_whatever_there_is))
+    cmocka_unit_test(gnuplot_draws_every_trace))

@@ -74,7 +74,7 @@ static void rows_without_header_are_read(void **state) {
     assert_levels(&run, 5, LEVELS(20, 30));
 }
 
-static void units_are_said(void **state) {
+static void units_are_printed(void **state) {
     (void)state;
     static const char text[] = "time,load\n0,50\n5,100\n10,300\n";
     struct import_run run =
@@ -261,7 +261,7 @@ UNIT_MAIN(
     cmocka_unit_test(columns_are_known_by_name),
     cmocka_unit_test(columns_are_chosen_by_options),
     cmocka_unit_test(rows_without_header_are_read),
-    cmocka_unit_test(units_are_said),
+    cmocka_unit_test(units_are_printed),
     cmocka_unit_test(decimal_commas_quotes_and_machines),
     cmocka_unit_test(comma_of_thousands_is_refused),
     cmocka_unit_test(times_of_day_pass_midnight),

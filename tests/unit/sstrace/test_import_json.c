@@ -21,13 +21,13 @@ static const struct sstrace_format *mpstat(void) {
     return find_format("mpstat-json");
 }
 
-static void of_sadf_the_mean_of_all_is_taken(void **state) {
+static void mean_of_all_cpus_is_used_for_sadf(void **state) {
     (void)state;
     struct import_run run = import_file(sadf(), NULL, "sadf.json");
     assert_levels(&run, 1, LEVELS(100, 97.99, 100, 100));
 }
 
-static void of_sadf_a_cpu_is_selected(void **state) {
+static void cpu_of_sadf_is_selected(void **state) {
     (void)state;
     struct import_run run = import_file(sadf(), &(import_options){.select = "0"}, "sadf.json");
     assert_levels(&run, 1, LEVELS(100, 97.98, 100, 100));
@@ -54,7 +54,7 @@ static void a_restart_of_sadf_is_a_gap(void **state) {
     assert_not_imported(&run, "4 s are missing before this sample");
 }
 
-static void several_hosts_must_be_told_apart(void **state) {
+static void several_hosts_must_be_distinguished(void **state) {
     (void)state;
     static const char text[] =
         "{\"sysstat\": {\"hosts\": ["
@@ -70,7 +70,7 @@ static void several_hosts_must_be_told_apart(void **state) {
         "there is a second host: --select a/all or b/all");
 }
 
-static void without_all_several_cpus_must_be_told_apart(void **state) {
+static void several_cpus_must_be_distinguished_without_all(void **state) {
     (void)state;
     static const char two[] = ENVELOPE("a", SADF("10:00:10", IDLE("0", "90") "," IDLE("1", "80")));
     struct import_run run = import_text(sadf(), NULL, two);
@@ -102,7 +102,7 @@ static void waiting_is_idle_and_off_is_missing(void **state) {
     import_free(&run);
 }
 
-static void samples_not_behind_the_one_before_are_left_out(void **state) {
+static void samples_that_go_back_are_omitted(void **state) {
     (void)state;
     struct import_run run = import_text(sadf(), NULL,
         ENVELOPE("a",
@@ -112,7 +112,7 @@ static void samples_not_behind_the_one_before_are_left_out(void **state) {
     assert_levels(&run, 10, LEVELS(10, 40));
 }
 
-static void without_intervals_the_times_part_the_samples(void **state) {
+static void times_separate_samples_without_intervals(void **state) {
     (void)state;
 #define BARE(time, idle)                                                                           \
     "{\"timestamp\": {\"date\": \"2026-11-20\", \"time\": \"" time                                 \
@@ -126,7 +126,7 @@ static void without_intervals_the_times_part_the_samples(void **state) {
 #undef BARE
 }
 
-static void of_mpstat_the_mean_of_all_is_taken(void **state) {
+static void mean_of_all_cpus_is_used_for_mpstat(void **state) {
     (void)state;
     struct import_run run = import_file(mpstat(), NULL, "mpstat.json");
     assert_levels(&run, 1, LEVELS(95.48, 100, 88.61));
@@ -134,7 +134,7 @@ static void of_mpstat_the_mean_of_all_is_taken(void **state) {
     assert_levels(&run, 1, LEVELS(94, 100, 88.35));
 }
 
-static void mpstat_goes_on_behind_midnight(void **state) {
+static void mpstat_continues_after_midnight(void **state) {
     (void)state;
     static const char plain[] =
         ENVELOPE("a", MPSTAT("23:59:58", "90") "," MPSTAT("23:59:59", "80") "," MPSTAT(
@@ -175,7 +175,7 @@ static void dates_of_mpstat_order_files(void **state) {
 }
 
 /* Whatever is missing: taken with a word, and with all samples that are whole. */
-static void of_mpstat_cut_short_whole_samples_are_used(void **state) {
+static void truncated_mpstat_gives_whole_samples(void **state) {
     (void)state;
     size_t size;
     char heard[1024], *text = read_data("mpstat.json", &size);
@@ -268,7 +268,7 @@ static void excessive_depth_and_length_are_refused(void **state) {
     free(text);
 }
 
-static void names_of_sysstat_have_an_end(void **state) {
+static void names_of_sysstat_are_bounded(void **state) {
     (void)state;
     static const size_t lengths[] = {255, 256, 5000};
     for (size_t i = 0; i < 3; i++) {
@@ -283,7 +283,7 @@ static void names_of_sysstat_have_an_end(void **state) {
     }
 }
 
-static void times_out_of_all_bounds_are_refused(void **state) {
+static void out_of_range_times_are_refused(void **state) {
     (void)state;
     static const char text[] = "{\"sysstat\": {\"hosts\": [{\"date\": \"2260-01-01\",\n"
                                "\"statistics\": [" MPSTAT("2260-01-01 00:00:00", "90") "]}]}}";
@@ -312,22 +312,22 @@ static void formats_of_sysstat_are_detected(void **state) {
 
 // clang-format off
 JSON_MAIN(
-    cmocka_unit_test(of_sadf_the_mean_of_all_is_taken),
-    cmocka_unit_test(of_sadf_a_cpu_is_selected),
+    cmocka_unit_test(mean_of_all_cpus_is_used_for_sadf),
+    cmocka_unit_test(cpu_of_sadf_is_selected),
     cmocka_unit_test(a_restart_of_sadf_is_a_gap),
-    cmocka_unit_test(several_hosts_must_be_told_apart),
-    cmocka_unit_test(without_all_several_cpus_must_be_told_apart),
+    cmocka_unit_test(several_hosts_must_be_distinguished),
+    cmocka_unit_test(several_cpus_must_be_distinguished_without_all),
     cmocka_unit_test(the_order_of_keys_does_not_matter),
     cmocka_unit_test(waiting_is_idle_and_off_is_missing),
-    cmocka_unit_test(samples_not_behind_the_one_before_are_left_out),
-    cmocka_unit_test(without_intervals_the_times_part_the_samples),
-    cmocka_unit_test(of_mpstat_the_mean_of_all_is_taken),
-    cmocka_unit_test(mpstat_goes_on_behind_midnight),
+    cmocka_unit_test(samples_that_go_back_are_omitted),
+    cmocka_unit_test(times_separate_samples_without_intervals),
+    cmocka_unit_test(mean_of_all_cpus_is_used_for_mpstat),
+    cmocka_unit_test(mpstat_continues_after_midnight),
     cmocka_unit_test(dates_of_mpstat_order_files),
-    cmocka_unit_test(of_mpstat_cut_short_whole_samples_are_used),
+    cmocka_unit_test(truncated_mpstat_gives_whole_samples),
     cmocka_unit_test(sadf_cut_short_is_refused),
     cmocka_unit_test(errors_in_sysstat_name_the_expected),
     cmocka_unit_test(excessive_depth_and_length_are_refused),
-    cmocka_unit_test(names_of_sysstat_have_an_end),
-    cmocka_unit_test(times_out_of_all_bounds_are_refused),
+    cmocka_unit_test(names_of_sysstat_are_bounded),
+    cmocka_unit_test(out_of_range_times_are_refused),
     cmocka_unit_test(formats_of_sysstat_are_detected))

@@ -25,7 +25,7 @@ static void values_of_prometheus_are_fractions(void **state) {
             0.4450378282153984));
 }
 
-static void percents_of_prometheus_must_be_told(void **state) {
+static void percents_of_prometheus_must_be_declared(void **state) {
     (void)state;
     static const char text[] = ANSWER(SERIES("", "[10.5,\"50\"],\n[20.5,\"75.5\"]"));
     char heard[1024];
@@ -45,7 +45,7 @@ static void percents_of_prometheus_must_be_told(void **state) {
     assert_non_null(strstr(heard, "no value is above 1: if 1 is full load, give --unit fraction"));
 }
 
-static void series_of_prometheus_must_be_told_apart(void **state) {
+static void series_of_prometheus_must_be_distinguished(void **state) {
     (void)state;
     static const char *const texts[] = {
         ANSWER(SERIES("\"__name__\":\"up\",\"a\":\"x\",\"b\":\"y\"",
@@ -68,7 +68,7 @@ static void series_of_prometheus_must_be_told_apart(void **state) {
     }
 }
 
-static void many_values_may_stand_before_the_metric(void **state) {
+static void many_values_may_precede_the_metric(void **state) {
     (void)state;
     char *text = malloc(200000);
     assert_non_null(text);
@@ -107,7 +107,7 @@ static void times_are_ends(void **state) {
 }
 
 /* JSON can write a byte of value 0. */
-static void no_byte_hides_what_stands_behind_it(void **state) {
+static void zero_byte_does_not_hide_the_rest(void **state) {
     (void)state;
     struct import_run run = import_text(prometheus(), NULL,
         ANSWER(SERIES("\"a\":\"x\\u00001\"", "[1,\"0.1\"],[2,\"0.2\"]") "," SERIES(
@@ -182,7 +182,7 @@ static void errors_in_prometheus_name_the_expected(void **state) {
         assert_blamed(prometheus(), NULL, cases[i].text, cases[i].place, cases[i].part);
 }
 
-static void objects_of_a_monitor_stand_one_a_line(void **state) {
+static void monitor_has_one_object_per_line(void **state) {
     (void)state;
     struct import_run run =
         import_text(ssload(), NULL, LINE("1", "0.1") LINE("2.0", "0.2") LINE("3", "1.005"));
@@ -269,16 +269,16 @@ static void formats_of_json_are_detected(void **state) {
 // clang-format off
 JSON_MAIN(
     cmocka_unit_test(values_of_prometheus_are_fractions),
-    cmocka_unit_test(percents_of_prometheus_must_be_told),
-    cmocka_unit_test(series_of_prometheus_must_be_told_apart),
-    cmocka_unit_test(many_values_may_stand_before_the_metric),
+    cmocka_unit_test(percents_of_prometheus_must_be_declared),
+    cmocka_unit_test(series_of_prometheus_must_be_distinguished),
+    cmocka_unit_test(many_values_may_precede_the_metric),
     cmocka_unit_test(invalid_numbers_are_missing),
     cmocka_unit_test(times_are_ends),
-    cmocka_unit_test(no_byte_hides_what_stands_behind_it),
+    cmocka_unit_test(zero_byte_does_not_hide_the_rest),
     cmocka_unit_test(long_labels_are_kept_or_refused),
     cmocka_unit_test(times_of_prometheus_never_go_back),
     cmocka_unit_test(errors_in_prometheus_name_the_expected),
-    cmocka_unit_test(objects_of_a_monitor_stand_one_a_line),
+    cmocka_unit_test(monitor_has_one_object_per_line),
     cmocka_unit_test(errors_in_a_monitor_name_the_expected),
     cmocka_unit_test(files_cut_short_are_refused),
     cmocka_unit_test(formats_of_json_are_detected))

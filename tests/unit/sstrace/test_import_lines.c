@@ -88,7 +88,7 @@ static void errors_in_vmstat_name_the_expected(void **state) {
     assert_all_blamed(vmstat, &second, cases, sizeof cases / sizeof *cases);
 }
 
-static void of_vmstat_cut_short_whole_lines_are_used(void **state) {
+static void truncated_vmstat_gives_whole_lines(void **state) {
     (void)state;
     size_t size;
     char heard[1024], *text = read_data("vmstat-t.txt", &size);
@@ -163,7 +163,7 @@ static void errors_in_levels_name_the_expected(void **state) {
 }
 
 /* A number that may have lost its last digits is warned of. */
-static void a_last_line_without_an_end_is_doubted(void **state) {
+static void last_line_without_end_causes_a_warning(void **state) {
     (void)state;
     char heard[1024];
     struct import_run run = import_heard(planetlab, NULL, "5\n99", 4, heard);
@@ -248,7 +248,7 @@ static void errors_in_a_profile_name_the_expected(void **state) {
 }
 
 /* Its CPUs must be there to the last bracket; only `kill`, which may be missing, can be lost. */
-static void a_profile_cut_short_is_refused_or_doubted(void **state) {
+static void truncated_profile_is_refused_or_causes_a_warning(void **state) {
     (void)state;
     size_t size;
     char heard[1024], *text = read_data("krash.profile", &size);
@@ -299,15 +299,15 @@ UNIT_MAIN(
     cmocka_unit_test(times_of_vmstat_are_ends),
     cmocka_unit_test(headers_of_vmstat_repeat),
     cmocka_unit_test(errors_in_vmstat_name_the_expected),
-    cmocka_unit_test(of_vmstat_cut_short_whole_lines_are_used),
+    cmocka_unit_test(truncated_vmstat_gives_whole_lines),
     cmocka_unit_test(planetlab_lasts_five_minutes_a_line),
     cmocka_unit_test(levels_are_percent_or_fractions),
     cmocka_unit_test(errors_in_levels_name_the_expected),
-    cmocka_unit_test(a_last_line_without_an_end_is_doubted),
+    cmocka_unit_test(last_line_without_end_causes_a_warning),
     cmocka_unit_test(files_without_times_follow_each_other),
     cmocka_unit_test(a_profile_is_the_mean_of_its_cpus),
     cmocka_unit_test(the_end_of_a_profile_may_be_missing),
     cmocka_unit_test(errors_in_a_profile_name_the_expected),
-    cmocka_unit_test(a_profile_cut_short_is_refused_or_doubted),
+    cmocka_unit_test(truncated_profile_is_refused_or_causes_a_warning),
     cmocka_unit_test(many_cpus_have_room),
     cmocka_unit_test(formats_of_lines_are_detected))

@@ -78,7 +78,7 @@ static void sadf_without_all_takes_the_only_cpu(void **state) {
     assert_not_imported(&run, "2 series (a/0, a/1)");
 }
 
-static void sadf_tells_hosts_apart(void **state) {
+static void sadf_distinguishes_hosts(void **state) {
     (void)state;
     static const char text[] =
         SADF_HEADER "a;1;5;-1;10;0;0;0;0;90\n" SADF_HEADER "b;1;5;-1;20;0;0;0;0;80\n"
@@ -120,7 +120,7 @@ static void tasks_of_a_machine_are_added_up(void **state) {
     assert_not_imported(&run, "2 series (4155527081, 329150663)");
 }
 
-static void one_of_interleaved_machines_is_taken(void **state) {
+static void one_of_interleaved_machines_is_used(void **state) {
     (void)state;
     struct import_run run = select_from(&sstrace_format_azure,
         "4WstS6Ub3GzHun4Mzb6BxLldKvkEkws2SZ9tbBV3kfLzOd+QRVETcgqLjtc3mCbD", "azure.csv");
@@ -179,7 +179,7 @@ static void our_own_samples_are_read(void **state) {
     import_free(&run);
 }
 
-static void collectd_counts_ticks_or_says_percent(void **state) {
+static void collectd_has_ticks_or_percent(void **state) {
     (void)state;
     assert_true(sstrace_format_collectd.detect("epoch,value\n1"));
     assert_false(sstrace_format_collectd.detect("epoch,value,x\n1"));
@@ -298,15 +298,15 @@ UNIT_MAIN(
     cmocka_unit_test(sadf_takes_all_cpus_or_the_chosen),
     cmocka_unit_test(sadf_passes_other_activities),
     cmocka_unit_test(sadf_without_all_takes_the_only_cpu),
-    cmocka_unit_test(sadf_tells_hosts_apart),
+    cmocka_unit_test(sadf_distinguishes_hosts),
     cmocka_unit_test(sadf_leaves_out_cpus_that_were_off),
     cmocka_unit_test(sadf_is_detected),
     cmocka_unit_test(tasks_of_a_machine_are_added_up),
-    cmocka_unit_test(one_of_interleaved_machines_is_taken),
+    cmocka_unit_test(one_of_interleaved_machines_is_used),
     cmocka_unit_test(marks_of_bad_samples_are_gaps),
     cmocka_unit_test(bitbrains_times_are_recognized_by_magnitude),
     cmocka_unit_test(our_own_samples_are_read),
-    cmocka_unit_test(collectd_counts_ticks_or_says_percent),
+    cmocka_unit_test(collectd_has_ticks_or_percent),
     cmocka_unit_test(collectd_passes_restarts),
     cmocka_unit_test(small_values_count_if_they_rise),
     cmocka_unit_test(errors_name_their_place))

@@ -59,7 +59,7 @@ static void mostly_free_columns_are_drawn_free(void **state) {
         "     / free\n");
 }
 
-static void letters_do_where_there_are_no_blocks(void **state) {
+static void letters_replace_missing_blocks(void **state) {
     (void)state;
     assert_print(mixed, 80 * SS_SECOND, 16, 4, false,
         "100%+      ///  :###/\n"
@@ -163,7 +163,7 @@ static void nothing_is_wider_than_the_window(void **state) {
     }
 }
 
-static void the_narrowest_columns_do(void **state) {
+static void narrowest_columns_suffice(void **state) {
     (void)state;
     for (size_t count = 1; count < 15; count++) {
         struct sstrace_columns columns = make("0 free\n1d 1/2\n213503d 1\n", 213503 * DAY, count);
@@ -174,7 +174,7 @@ static void the_narrowest_columns_do(void **state) {
     }
 }
 
-static void marks_of_the_load_stand_at_their_edge(void **state) {
+static void load_marks_are_at_the_edge(void **state) {
     (void)state;
     static const char *const marks[][4] = {
         [1] = {"100%"}, [2] = {"100%", " 50%"}, [3] = {"100%"}, [6] = {"100%", NULL, NULL, " 50%"}};
@@ -208,7 +208,7 @@ static void steps_of_the_axis_grow(void **state) {
     assert_true(step == 200000 * DAY);
 }
 
-static void the_environment_tells_of_unicode(void **state) {
+static void environment_selects_unicode(void **state) {
     (void)state;
     static const struct {
         const char *all, *type, *language;
@@ -290,12 +290,12 @@ static void a_window_counts_more_than_the_environment(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(blocks_show_mean_range_and_free),
     cmocka_unit_test(mostly_free_columns_are_drawn_free),
-    cmocka_unit_test(letters_do_where_there_are_no_blocks),
+    cmocka_unit_test(letters_replace_missing_blocks),
     cmocka_unit_test(legends_name_only_drawn_lines),
     cmocka_unit_test(nothing_is_wider_than_the_window),
-    cmocka_unit_test(the_narrowest_columns_do),
-    cmocka_unit_test(marks_of_the_load_stand_at_their_edge),
+    cmocka_unit_test(narrowest_columns_suffice),
+    cmocka_unit_test(load_marks_are_at_the_edge),
     cmocka_unit_test(steps_of_the_axis_grow),
-    cmocka_unit_test(the_environment_tells_of_unicode),
+    cmocka_unit_test(environment_selects_unicode),
     cmocka_unit_test(a_drawing_fits_the_window),
     cmocka_unit_test(a_window_counts_more_than_the_environment))

@@ -38,7 +38,7 @@ static void steps_are_vertical(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void free_stretches_are_kept_apart(void **state) {
+static void free_sections_are_separate(void **state) {
     (void)state;
     struct sstrace_columns columns =
         make("0 20%\n4s 60%\n10s free\n12s free\n22s 30%\n30s 30%\n", 30 * SS_SECOND, 3);
@@ -51,7 +51,7 @@ static void free_stretches_are_kept_apart(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void the_load_before_a_free_stretch_is_held(void **state) {
+static void load_before_free_section_is_kept(void **state) {
     (void)state;
     struct sstrace_columns columns = begin(20 * SS_SECOND, 2);
     add(&columns, 0, 0.8);
@@ -92,7 +92,7 @@ static void without_length_the_last_record_counts(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void there_may_be_more_columns_than_nanoseconds(void **state) {
+static void columns_may_outnumber_nanoseconds(void **state) {
     (void)state;
     struct sstrace_columns columns = make("0 0\n20n 1\n", 20, 75);
     for (size_t i = 0; i < 75; i++) {
@@ -146,7 +146,7 @@ static void the_work_is_the_same_in_any_columns(void **state) {
     }
 }
 
-static void no_more_columns_than_most_are_made(void **state) {
+static void number_of_columns_is_limited(void **state) {
     (void)state;
     struct sstrace_columns columns = begin(1, SSTRACE_COLUMNS_MAX + 1);
     assert_int_equal(columns.count, SSTRACE_COLUMNS_MAX);
@@ -157,11 +157,11 @@ static void no_more_columns_than_most_are_made(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(lines_are_integrated_exactly),
     cmocka_unit_test(steps_are_vertical),
-    cmocka_unit_test(free_stretches_are_kept_apart),
-    cmocka_unit_test(the_load_before_a_free_stretch_is_held),
+    cmocka_unit_test(free_sections_are_separate),
+    cmocka_unit_test(load_before_free_section_is_kept),
     cmocka_unit_test(the_ends_are_held),
     cmocka_unit_test(without_length_the_last_record_counts),
-    cmocka_unit_test(there_may_be_more_columns_than_nanoseconds),
+    cmocka_unit_test(columns_may_outnumber_nanoseconds),
     cmocka_unit_test(a_nanosecond_counts_in_500_years),
     cmocka_unit_test(the_work_is_the_same_in_any_columns),
-    cmocka_unit_test(no_more_columns_than_most_are_made))
+    cmocka_unit_test(number_of_columns_is_limited))

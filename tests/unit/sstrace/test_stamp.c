@@ -159,7 +159,7 @@ static void midnight_begins_the_next_day(void **state) {
     }
 }
 
-static void any_kind_is_taken(void **state) {
+static void numbers_and_dates_are_accepted(void **state) {
     (void)state;
     int64_t ns;
     struct sstrace_clock clock = {.unit = 1000000};
@@ -177,5 +177,5 @@ UNIT_MAIN(
     cmocka_unit_test(dates_are_read),
     cmocka_unit_test(times_of_day_are_read),
     cmocka_unit_test(midnight_begins_the_next_day),
-    cmocka_unit_test(any_kind_is_taken))
+    cmocka_unit_test(numbers_and_dates_are_accepted))
 // clang-format on

@@ -101,7 +101,7 @@ static void the_layout_is_as_documented(void **state) {
     assert_true(load == -1.0 / 3);
 }
 
-static void cut_short_it_is_refused(void **state) {
+static void truncated_trace_is_refused(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
@@ -111,7 +111,7 @@ static void cut_short_it_is_refused(void **state) {
     assert_refused(bytes, SIZE + 1, "trailing data");
 }
 
-static void any_bit_flipped_is_noticed(void **state) {
+static void every_flipped_bit_is_detected(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
@@ -123,7 +123,7 @@ static void any_bit_flipped_is_noticed(void **state) {
 }
 
 /* Words that a sum, or a product alone, would take for what was there before. */
-static void two_changes_do_not_cancel(void **state) {
+static void two_changes_do_not_cancel_out(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     compile(bytes, 1, 3);
@@ -166,7 +166,7 @@ static void seal(unsigned char *bytes, const struct ss_trace_packed *packed, siz
     fclose(stream);
 }
 
-static void records_that_cannot_be_are_refused(void **state) {
+static void invalid_records_are_refused(void **state) {
     (void)state;
     static const struct ss_trace_packed bad[][2] = {
         {{5, 0.5}, {4, 0.5}},
@@ -233,11 +233,11 @@ static void loads_are_written_short(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(written_traces_are_read_back),
     cmocka_unit_test(the_layout_is_as_documented),
-    cmocka_unit_test(cut_short_it_is_refused),
-    cmocka_unit_test(any_bit_flipped_is_noticed),
-    cmocka_unit_test(two_changes_do_not_cancel),
+    cmocka_unit_test(truncated_trace_is_refused),
+    cmocka_unit_test(every_flipped_bit_is_detected),
+    cmocka_unit_test(two_changes_do_not_cancel_out),
     cmocka_unit_test(foreign_byte_order_is_reported),
     cmocka_unit_test(foreign_version_is_reported),
-    cmocka_unit_test(records_that_cannot_be_are_refused),
+    cmocka_unit_test(invalid_records_are_refused),
     cmocka_unit_test(loads_survive_as_text),
     cmocka_unit_test(loads_are_written_short))

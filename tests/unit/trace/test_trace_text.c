@@ -68,7 +68,7 @@ static void the_published_saw_is_read(void **state) {
     assert_null(records.items);
 }
 
-static void the_examples_are_well(void **state) {
+static void examples_are_valid(void **state) {
     (void)state;
     static const char *const paths[] = {
         PROJECT_SOURCE_DIR "/traces/saw.txt", PROJECT_SOURCE_DIR "/traces/steps.txt"};
@@ -85,7 +85,7 @@ static void the_examples_are_well(void **state) {
     }
 }
 
-static void a_plus_counts_from_the_record_before(void **state) {
+static void plus_is_relative_to_previous_record(void **state) {
     (void)state;
     struct ss_trace_records records = read_well("+5s 10%\n+5s 20%\n20s 30%\n+0 40%\n+1M 50%\n");
     assert_record(&records, 0, 5 * SS_SECOND, 0.1, false);
@@ -96,7 +96,7 @@ static void a_plus_counts_from_the_record_before(void **state) {
     ss_trace_records_free(&records);
 }
 
-static void free_holds_the_load_before(void **state) {
+static void free_section_keeps_previous_load(void **state) {
     (void)state;
     struct ss_trace_records records = read_well("0 free\n1s free\n2s 60%\n3s free\n4s free\n");
     assert_record(&records, 0, 0, 0, true);
@@ -107,7 +107,7 @@ static void free_holds_the_load_before(void **state) {
     ss_trace_records_free(&records);
 }
 
-static void blanks_comments_and_line_ends_do_not_matter(void **state) {
+static void blanks_comments_and_line_ends_are_ignored(void **state) {
     (void)state;
     struct ss_trace_records records = read_well(
         "# what it is for\r\n\r\n \t 0\t  10%\t\r\n5s 20%# half\r\n   # more\r\n\n6s 30%");
@@ -195,7 +195,7 @@ static void long_lines_are_refused_but_not_long_comments(void **state) {
     free(text);
 }
 
-static void what_cannot_be_read_is_refused(void **state) {
+static void unreadable_files_are_refused(void **state) {
     (void)state;
     FILE *stream = fopen("/", "r");
     assert_non_null(stream);
@@ -210,10 +210,10 @@ static void what_cannot_be_read_is_refused(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(the_published_saw_is_read),
-    cmocka_unit_test(the_examples_are_well),
-    cmocka_unit_test(a_plus_counts_from_the_record_before),
-    cmocka_unit_test(free_holds_the_load_before),
-    cmocka_unit_test(blanks_comments_and_line_ends_do_not_matter),
+    cmocka_unit_test(examples_are_valid),
+    cmocka_unit_test(plus_is_relative_to_previous_record),
+    cmocka_unit_test(free_section_keeps_previous_load),
+    cmocka_unit_test(blanks_comments_and_line_ends_are_ignored),
     cmocka_unit_test(byte_order_mark_is_skipped),
     cmocka_unit_test(errors_name_the_place_and_show_the_line),
     cmocka_unit_test(times_never_decrease),
@@ -221,4 +221,4 @@ UNIT_MAIN(
     cmocka_unit_test(a_trace_without_records_is_refused),
     cmocka_unit_test(bytes_of_zero_are_refused),
     cmocka_unit_test(long_lines_are_refused_but_not_long_comments),
-    cmocka_unit_test(what_cannot_be_read_is_refused))
+    cmocka_unit_test(unreadable_files_are_refused))

@@ -162,7 +162,7 @@ static void make_path(char *path, size_t size, const char *name) {
     print_message("%s\n", path);
 }
 
-static void every_example_keeps_its_promise(void **state) {
+static void examples_match_their_comments(void **state) {
     (void)state;
     for (size_t i = 0; i < EXAMPLES; i++) {
         char path[1024];
@@ -176,7 +176,7 @@ static void every_example_keeps_its_promise(void **state) {
     }
 }
 
-static void every_example_says_what_it_is_for(void **state) {
+static void examples_begin_with_a_comment(void **state) {
     (void)state;
     for (size_t i = 0; i < EXAMPLES; i++) {
         char path[1024], line[1024];
@@ -211,6 +211,6 @@ static void every_file_is_checked(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(every_example_keeps_its_promise),
-    cmocka_unit_test(every_example_says_what_it_is_for),
+    cmocka_unit_test(examples_match_their_comments),
+    cmocka_unit_test(examples_begin_with_a_comment),
     cmocka_unit_test(every_file_is_checked))

@@ -6,7 +6,7 @@
 
 /* ---- the board ---- */
 
-static void a_branch_stands_on_the_board(void **state) {
+static void branch_is_put_on_the_board(void **state) {
     (void)state;
     open_board();
     assert_int_equal(ss_branch_claim(board, 2, 4711, 123456789012, true), 0);
@@ -22,7 +22,7 @@ static void a_branch_stands_on_the_board(void **state) {
     close_board();
 }
 
-static void places_are_used_again_under_another_serial(void **state) {
+static void slots_are_reused_with_a_new_serial(void **state) {
     (void)state;
     open_board();
     uint32_t serials[4];
@@ -44,7 +44,7 @@ static void places_are_used_again_under_another_serial(void **state) {
     close_board();
 }
 
-static void a_board_has_so_many_places(void **state) {
+static void board_has_a_fixed_number_of_slots(void **state) {
     (void)state;
     open_board();
     for (uint32_t i = 0; i < SS_BOARD_BRANCHES; i++)
@@ -60,7 +60,7 @@ static void a_board_has_so_many_places(void **state) {
     close_board();
 }
 
-static void the_executor_is_told_of_every_change(void **state) {
+static void executor_is_notified_of_every_change(void **state) {
     (void)state;
     open_board();
     struct ss_row *row = &board->rows[1];
@@ -108,7 +108,7 @@ static void holds_follow_the_board(void **state) {
     close_board();
 }
 
-static void where_nothing_has_changed_nothing_is_read(void **state) {
+static void unchanged_board_is_not_read(void **state) {
     (void)state;
     open_board();
     uint32_t fresh;
@@ -128,7 +128,7 @@ static void where_nothing_has_changed_nothing_is_read(void **state) {
     close_board();
 }
 
-static void the_guardian_holds_all(void **state) {
+static void guardian_holds_all_branches(void **state) {
     (void)state;
     open_board();
     for (uint32_t i = 0; i < 6; i++)
@@ -168,7 +168,7 @@ static void a_branch_that_leaves_the_board_is_continued(void **state) {
 }
 
 /* It might have been stopped by the executor meanwhile, through another branch. */
-static void the_guardian_continues_no_branch_that_leaves(void **state) {
+static void guardian_does_not_continue_released_branch(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
@@ -181,7 +181,7 @@ static void the_guardian_continues_no_branch_that_leaves(void **state) {
 }
 
 /* Then it stops nothing, though the guardian may hold the group. */
-static void an_executor_tells_which_group_it_has_missed(void **state) {
+static void executor_reports_missed_group(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, true);
@@ -207,7 +207,7 @@ static void an_executor_tells_which_group_it_has_missed(void **state) {
 }
 
 /* The same place for the same process, but it was left meanwhile. */
-static void another_serial_is_another_hold(void **state) {
+static void changed_serial_is_a_new_hold(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
@@ -222,7 +222,7 @@ static void another_serial_is_another_hold(void **state) {
     close_board();
 }
 
-static void a_place_that_changes_its_row_is_let_go(void **state) {
+static void slot_with_another_row_is_released(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
@@ -239,15 +239,15 @@ static void a_place_that_changes_its_row_is_let_go(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_branch_stands_on_the_board),
-    cmocka_unit_test(places_are_used_again_under_another_serial),
-    cmocka_unit_test(a_board_has_so_many_places),
-    cmocka_unit_test(the_executor_is_told_of_every_change),
+    cmocka_unit_test(branch_is_put_on_the_board),
+    cmocka_unit_test(slots_are_reused_with_a_new_serial),
+    cmocka_unit_test(board_has_a_fixed_number_of_slots),
+    cmocka_unit_test(executor_is_notified_of_every_change),
     cmocka_unit_test(holds_follow_the_board),
-    cmocka_unit_test(where_nothing_has_changed_nothing_is_read),
-    cmocka_unit_test(the_guardian_holds_all),
+    cmocka_unit_test(unchanged_board_is_not_read),
+    cmocka_unit_test(guardian_holds_all_branches),
     cmocka_unit_test(a_branch_that_leaves_the_board_is_continued),
-    cmocka_unit_test(the_guardian_continues_no_branch_that_leaves),
-    cmocka_unit_test(an_executor_tells_which_group_it_has_missed),
-    cmocka_unit_test(another_serial_is_another_hold),
-    cmocka_unit_test(a_place_that_changes_its_row_is_let_go))
+    cmocka_unit_test(guardian_does_not_continue_released_branch),
+    cmocka_unit_test(executor_reports_missed_group),
+    cmocka_unit_test(changed_serial_is_a_new_hold),
+    cmocka_unit_test(slot_with_another_row_is_released))

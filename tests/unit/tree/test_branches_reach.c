@@ -55,7 +55,7 @@ static void a_pid_with_another_start_reaches_nothing(void **state) {
 }
 
 /* The reader of a place meets it between two uses, at any point of the change. */
-static void a_place_read_while_it_changes_reaches_nothing(void **state) {
+static void slot_read_during_change_reaches_nothing(void **state) {
     (void)state;
     open_board();
     uint64_t other = started + 1000;
@@ -107,7 +107,7 @@ static void *claim_and_release(void *nothing) {
 }
 
 /* In the end a row's holds are what stands on the board, whatever was read in between. */
-static void holds_end_up_as_the_board_stands(void **state) {
+static void holds_end_up_as_on_the_board(void **state) {
     (void)state;
     open_board();
     pthread_t guardian;
@@ -137,5 +137,5 @@ static void holds_end_up_as_the_board_stands(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_pid_alone_reaches_nothing),
     cmocka_unit_test(a_pid_with_another_start_reaches_nothing),
-    cmocka_unit_test(a_place_read_while_it_changes_reaches_nothing),
-    cmocka_unit_test(holds_end_up_as_the_board_stands))
+    cmocka_unit_test(slot_read_during_change_reaches_nothing),
+    cmocka_unit_test(holds_end_up_as_on_the_board))

@@ -6,7 +6,7 @@
 
 /* ---- what needs no branch ---- */
 
-static void an_instances_own_group_needs_no_branch(void **state) {
+static void own_group_needs_no_branch(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     pid_t child = world_fork(world_leader(0));
@@ -17,7 +17,7 @@ static void an_instances_own_group_needs_no_branch(void **state) {
     world_check(true);
 }
 
-static void strangers_are_never_claimed(void **state) {
+static void foreign_processes_are_never_claimed(void **state) {
     (void)state;
     pid_t daemon = world_fork_session(WORLD_INIT);
     pid_t sibling = world_fork(WORLD_MASTER);
@@ -35,7 +35,7 @@ static void strangers_are_never_claimed(void **state) {
 
 /* ---- groups ---- */
 
-static void a_session_of_its_own_is_a_branch(void **state) {
+static void new_session_is_a_branch(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     uint32_t told = world.board->rows[1].branches;
@@ -50,7 +50,7 @@ static void a_session_of_its_own_is_a_branch(void **state) {
     world_check(true);
 }
 
-static void a_session_is_one_branch_whatever_its_size(void **state) {
+static void session_of_any_size_is_one_branch(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
     pid_t child = world_fork(session);
@@ -65,7 +65,7 @@ static void a_session_is_one_branch_whatever_its_size(void **state) {
 }
 
 /* The leader is not new: another one of the group leads to it. */
-static void a_group_is_found_by_any_of_it(void **state) {
+static void group_is_found_by_any_member(void **state) {
     (void)state;
     pid_t leader = world_fork(world_leader(0));
     world_pass(500 * SS_MILLISECOND);
@@ -165,7 +165,7 @@ static ss_time grow_bloom(ss_time age, ss_time *whole) {
     return longest;
 }
 
-static void a_tree_that_forks_as_it_begins_is_followed(void **state) {
+static void tree_that_forks_at_its_start_is_followed(void **state) {
     static const int ages[] = {1, 4, 11, 40, 150};
     for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
         ss_time whole;
@@ -179,7 +179,7 @@ static void a_tree_that_forks_as_it_begins_is_followed(void **state) {
     (void)state;
 }
 
-static void what_leaves_in_its_first_second_is_found_soon(void **state) {
+static void early_leaver_is_found_soon(void **state) {
     (void)state;
     for (int age = 50; age < 1000; age += 90) {
         world_pass(1234 * SS_MILLISECOND);
@@ -211,7 +211,7 @@ static pid_t fork_a_leaver(double duty) {
     return child;
 }
 
-static void what_leaves_is_found_when_its_instance_is_stopped(void **state) {
+static void leaver_is_found_at_a_stop(void **state) {
     (void)state;
     pid_t child = fork_a_leaver(1);
     for (int i = 0; i < 9; i++) {
@@ -229,7 +229,7 @@ static void what_leaves_is_found_when_its_instance_is_stopped(void **state) {
 }
 
 /* What may run a tenth of the time may run for the first time seconds after it was forked. */
-static void what_hardly_runs_is_young_for_long(void **state) {
+static void low_duty_process_stays_young(void **state) {
     (void)state;
     pid_t child = fork_a_leaver(0.1);
     world_pass(8 * SS_SECOND);
@@ -245,7 +245,7 @@ static void what_hardly_runs_is_young_for_long(void **state) {
 }
 
 /* A pid is given away before its process can be seen. */
-static void what_can_be_seen_only_after_a_look_is_found_soon(void **state) {
+static void late_visible_process_is_found_soon(void **state) {
     (void)state;
     world_pass(3 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
@@ -261,7 +261,7 @@ static void what_can_be_seen_only_after_a_look_is_found_soon(void **state) {
 /* ---- processes on their own ---- */
 
 /* As daemons do: the middle one leads the session and ends. */
-static void a_process_without_a_leader_is_a_branch_alone(void **state) {
+static void process_without_leader_is_a_single_branch(void **state) {
     (void)state;
     pid_t daemons[3];
     for (int i = 0; i < 3; i++) {
@@ -289,7 +289,7 @@ static void a_dead_process_leads_no_group(void **state) {
 }
 
 /* The guardian has taken hold of the group in time, the executor has not. */
-static void a_group_that_the_executor_missed_is_found_otherwise(void **state) {
+static void group_missed_by_executor_becomes_single_branches(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     pid_t middle = world_fork_session(world_leader(0));
@@ -315,7 +315,7 @@ static bool is_gone_once_ended(void *holder, uint32_t slot) {
 }
 
 /* The guardian has not taken hold of the group in time; an executor may have. */
-static void a_group_that_the_guardian_missed_is_found_otherwise(void **state) {
+static void group_missed_by_guardian_becomes_single_branches(void **state) {
     (void)state;
     world_pass(1500 * SS_MILLISECOND); /* far from a recount, which would find it as well */
     ending = world_fork_session(world_leader(0));
@@ -326,7 +326,7 @@ static void a_group_that_the_guardian_missed_is_found_otherwise(void **state) {
     world_check(true);
 }
 
-static void a_strangers_group_is_not_claimed(void **state) {
+static void foreign_group_is_not_claimed(void **state) {
     (void)state;
     pid_t job = world_fork_session(WORLD_SHELL);
     pid_t shells = world_fork(world_leader(0));
@@ -425,7 +425,7 @@ static void a_process_that_ends_frees_its_branch(void **state) {
     assert_int_equal(world.board->branches_used, 5);
 }
 
-static void a_group_is_freed_when_all_have_gone(void **state) {
+static void empty_group_is_released(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
     pid_t last = world_fork(session);
@@ -440,7 +440,7 @@ static void a_group_is_freed_when_all_have_gone(void **state) {
 }
 
 /* What was true of a group says nothing about the next one of its number. */
-static void a_later_group_of_the_same_number_is_another_one(void **state) {
+static void reused_group_id_is_another_group(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
     world_pass(SS_SECOND);
@@ -460,7 +460,7 @@ static void a_later_group_of_the_same_number_is_another_one(void **state) {
 }
 
 /* One of ours gets the number of one of ours that has ended. */
-static void a_new_process_of_an_old_number_is_found(void **state) {
+static void new_process_with_reused_pid_is_found(void **state) {
     (void)state;
     pid_t middle = world_fork_session(world_leader(0));
     pid_t daemon = world_fork(middle);
@@ -483,7 +483,7 @@ static void a_new_process_of_an_old_number_is_found(void **state) {
 
 /* ---- processes that may not be signaled ---- */
 
-static void a_process_beyond_us_is_counted_once(void **state) {
+static void unsignalable_process_is_counted_once(void **state) {
     (void)state;
     pid_t inside = world_fork(world_leader(0));
     pid_t session = world_fork_session(world_leader(0));
@@ -498,7 +498,7 @@ static void a_process_beyond_us_is_counted_once(void **state) {
     assert_int_equal(world.board->rows[0].frozen, 0);
 }
 
-static void a_process_that_can_be_frozen_is_not_beyond_us(void **state) {
+static void frozen_process_is_not_counted_as_unsignalable(void **state) {
     (void)state;
     world.freezers = true;
     uint32_t told = world.board->rows[0].branches;
@@ -511,7 +511,7 @@ static void a_process_that_can_be_frozen_is_not_beyond_us(void **state) {
 }
 
 /* A group with a number that meant one of ours until a moment ago. */
-static void strangers_are_neither_counted_nor_frozen(void **state) {
+static void foreign_processes_are_neither_counted_nor_frozen(void **state) {
     (void)state;
     world.freezers = true;
     pid_t session = world_fork_session(world_leader(0));
@@ -527,32 +527,32 @@ static void strangers_are_neither_counted_nor_frozen(void **state) {
 
 // clang-format off
 WORLD_MAIN(
-    cmocka_unit_test(an_instances_own_group_needs_no_branch),
-    cmocka_unit_test(strangers_are_never_claimed),
-    cmocka_unit_test(a_session_of_its_own_is_a_branch),
-    cmocka_unit_test(a_session_is_one_branch_whatever_its_size),
-    cmocka_unit_test(a_group_is_found_by_any_of_it),
+    cmocka_unit_test(own_group_needs_no_branch),
+    cmocka_unit_test(foreign_processes_are_never_claimed),
+    cmocka_unit_test(new_session_is_a_branch),
+    cmocka_unit_test(session_of_any_size_is_one_branch),
+    cmocka_unit_test(group_is_found_by_any_member),
     cmocka_unit_test(a_session_is_found_below_many_parents),
     cmocka_unit_test(sessions_below_sessions_are_branches),
     cmocka_unit_test(a_session_made_late_is_found),
-    cmocka_unit_test(a_tree_that_forks_as_it_begins_is_followed),
-    cmocka_unit_test(what_leaves_in_its_first_second_is_found_soon),
-    cmocka_unit_test(what_leaves_is_found_when_its_instance_is_stopped),
-    cmocka_unit_test(what_hardly_runs_is_young_for_long),
-    cmocka_unit_test(what_can_be_seen_only_after_a_look_is_found_soon),
-    cmocka_unit_test(a_process_without_a_leader_is_a_branch_alone),
+    cmocka_unit_test(tree_that_forks_at_its_start_is_followed),
+    cmocka_unit_test(early_leaver_is_found_soon),
+    cmocka_unit_test(leaver_is_found_at_a_stop),
+    cmocka_unit_test(low_duty_process_stays_young),
+    cmocka_unit_test(late_visible_process_is_found_soon),
+    cmocka_unit_test(process_without_leader_is_a_single_branch),
     cmocka_unit_test(a_dead_process_leads_no_group),
-    cmocka_unit_test(a_group_that_the_executor_missed_is_found_otherwise),
-    cmocka_unit_test(a_group_that_the_guardian_missed_is_found_otherwise),
-    cmocka_unit_test(a_strangers_group_is_not_claimed),
+    cmocka_unit_test(group_missed_by_executor_becomes_single_branches),
+    cmocka_unit_test(group_missed_by_guardian_becomes_single_branches),
+    cmocka_unit_test(foreign_group_is_not_claimed),
     cmocka_unit_test(a_group_without_a_leader_is_not_claimed),
     cmocka_unit_test(a_group_belongs_to_its_leaders_instance),
     cmocka_unit_test(a_leader_that_joins_another_group_is_found),
     cmocka_unit_test(without_holds_on_groups_each_process_is_a_branch),
     cmocka_unit_test(a_process_that_ends_frees_its_branch),
-    cmocka_unit_test(a_group_is_freed_when_all_have_gone),
-    cmocka_unit_test(a_later_group_of_the_same_number_is_another_one),
-    cmocka_unit_test(a_new_process_of_an_old_number_is_found),
-    cmocka_unit_test(a_process_beyond_us_is_counted_once),
-    cmocka_unit_test(a_process_that_can_be_frozen_is_not_beyond_us),
-    cmocka_unit_test(strangers_are_neither_counted_nor_frozen))
+    cmocka_unit_test(empty_group_is_released),
+    cmocka_unit_test(reused_group_id_is_another_group),
+    cmocka_unit_test(new_process_with_reused_pid_is_found),
+    cmocka_unit_test(unsignalable_process_is_counted_once),
+    cmocka_unit_test(frozen_process_is_not_counted_as_unsignalable),
+    cmocka_unit_test(foreign_processes_are_neither_counted_nor_frozen))

@@ -36,7 +36,7 @@ static void begin(void) {
     world_hold_all();
 }
 
-static void what_ran_before_is_found(void **state) {
+static void earlier_processes_are_found(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     pid_t child = world_fork(root);
@@ -49,7 +49,7 @@ static void what_ran_before_is_found(void **state) {
     world_check(true);
 }
 
-static void what_starts_later_is_found(void **state) {
+static void later_processes_are_found(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     begin();
@@ -66,7 +66,7 @@ static void what_starts_later_is_found(void **state) {
 }
 
 /* A pipeline is one group, whichever process of it leads. */
-static void strangers_in_its_group_are_left_alone(void **state) {
+static void foreign_group_members_are_left_alone(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     pid_t neighbor = world_fork(WORLD_SHELL);
@@ -128,7 +128,7 @@ static pid_t leave_orphan(pid_t root) {
     return orphan;
 }
 
-static void the_group_of_the_run_itself_is_no_branch(void **state) {
+static void group_of_the_run_is_not_a_branch(void **state) {
     (void)state;
     pid_t root = attach(start_service());
     world_fork(root);
@@ -140,7 +140,7 @@ static void the_group_of_the_run_itself_is_no_branch(void **state) {
     world_check(true);
 }
 
-static void groups_are_no_branches_where_none_can_be_held(void **state) {
+static void groups_that_cannot_be_held_are_not_branches(void **state) {
     (void)state;
     world.census.groups = false;
     pid_t root = attach(start_service());
@@ -197,7 +197,7 @@ static void a_later_census_keeps_orphans(void **state) {
 
 /* The pid of a branch that has ended belongs to a stranger, for up to a second before that is seen.
  */
-static void the_children_of_a_reused_pid_are_strangers(void **state) {
+static void children_of_a_reused_pid_are_foreign(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     begin();
@@ -377,7 +377,7 @@ static void processes_out_of_reach_are_not_moved(void **state) {
     assert_int_equal(atomic_load(&world.board->beyond), 1);
 }
 
-static void two_trees_stay_apart(void **state) {
+static void two_trees_are_separate(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     pid_t other = start_job();
@@ -396,17 +396,17 @@ static void two_trees_stay_apart(void **state) {
 
 /* clang-format off */
 WORLD_MAIN_FROM(open_attached,
-    cmocka_unit_test(what_ran_before_is_found),
-    cmocka_unit_test(what_starts_later_is_found),
-    cmocka_unit_test(strangers_in_its_group_are_left_alone),
+    cmocka_unit_test(earlier_processes_are_found),
+    cmocka_unit_test(later_processes_are_found),
+    cmocka_unit_test(foreign_group_members_are_left_alone),
     cmocka_unit_test(no_group_in_another_session_is_a_branch),
     cmocka_unit_test(groups_in_a_session_of_ours_are_branches),
-    cmocka_unit_test(the_group_of_the_run_itself_is_no_branch),
-    cmocka_unit_test(groups_are_no_branches_where_none_can_be_held),
+    cmocka_unit_test(group_of_the_run_is_not_a_branch),
+    cmocka_unit_test(groups_that_cannot_be_held_are_not_branches),
     cmocka_unit_test(children_of_orphans_in_a_group_are_found),
     cmocka_unit_test(orphans_stay_and_so_do_their_children),
     cmocka_unit_test(a_later_census_keeps_orphans),
-    cmocka_unit_test(the_children_of_a_reused_pid_are_strangers),
+    cmocka_unit_test(children_of_a_reused_pid_are_foreign),
     cmocka_unit_test(daemon_is_found_by_its_birth),
     cmocka_unit_test(daemon_is_found_by_its_session),
     cmocka_unit_test(orphans_from_before_in_a_session_of_ours_are_found),
@@ -415,5 +415,5 @@ WORLD_MAIN_FROM(open_attached,
     cmocka_unit_test(daemon_of_a_reused_pid_is_foreign),
     cmocka_unit_test(lost_births_prove_nothing),
     cmocka_unit_test(processes_out_of_reach_are_not_moved),
-    cmocka_unit_test(two_trees_stay_apart))
+    cmocka_unit_test(two_trees_are_separate))
 /* clang-format on */

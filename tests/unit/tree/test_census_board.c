@@ -31,7 +31,7 @@ static void publish_on_look(pid_t pid) {
 }
 
 /* The leader stands on the board only after the census has read it. */
-static void an_instances_own_group_is_no_branch_for_long(void **state) {
+static void own_group_does_not_stay_a_branch(void **state) {
     (void)state;
     published_late = world_leader(0);
     atomic_store(&world.board->rows[0].leader, 0);
@@ -66,7 +66,7 @@ static void the_next_instance_of_a_row_has_branches_too(void **state) {
 }
 
 /* No executor is left to stop them; the guardian sees to what there is. */
-static void a_dead_executors_row_gets_no_branches(void **state) {
+static void row_of_dead_executor_gets_no_branches(void **state) {
     (void)state;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
     atomic_store(&world.board->rows[0].executor, -1);
@@ -77,7 +77,7 @@ static void a_dead_executors_row_gets_no_branches(void **state) {
 }
 
 /* A pid on the board may mean another process by now: the start tells. */
-static void a_process_with_an_executors_old_pid_is_no_executor(void **state) {
+static void reused_executor_pid_is_not_an_executor(void **state) {
     (void)state;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
     world_end(executor);
@@ -92,7 +92,7 @@ static void a_process_with_an_executors_old_pid_is_no_executor(void **state) {
 /* ---- another guardian ---- */
 
 /* As a successor's first look: processes that were there before are found, once. */
-static void a_survey_finds_what_was_there_before(void **state) {
+static void survey_finds_existing_processes(void **state) {
     (void)state;
     world_close();
     world_open_empty(32768, true);
@@ -123,7 +123,7 @@ static void succeed(void) {
     world_hold_all();
 }
 
-static void a_successor_goes_on_with_the_branches_there_are(void **state) {
+static void successor_adopts_existing_branches(void **state) {
     (void)state;
     pid_t middle = world_fork_session(world_leader(0));
     pid_t daemon = world_fork(middle);
@@ -150,7 +150,7 @@ static void a_successor_goes_on_with_the_branches_there_are(void **state) {
 
 /* ---- too much ---- */
 
-static void a_full_board_is_no_disaster(void **state) {
+static void full_board_is_survived(void **state) {
     (void)state;
     pid_t sessions[SS_BOARD_BRANCHES + 50];
     int count = sizeof sessions / sizeof *sessions;
@@ -168,7 +168,7 @@ static void a_full_board_is_no_disaster(void **state) {
 }
 
 /* What cannot be written on the board is nothing found: there is no reason to hurry. */
-static void a_full_board_does_not_make_it_hurry(void **state) {
+static void full_board_does_not_shorten_intervals(void **state) {
     (void)state;
     for (int i = 0; i < SS_BOARD_BRANCHES + 50; i++)
         world_fork_session(world_leader(0));
@@ -191,7 +191,7 @@ static void fork_daemons(pid_t daemons[], int count) {
 }
 
 /* More processes than the census can count. */
-static void more_members_than_there_is_room_for_do_no_harm(void **state) {
+static void excess_members_do_no_harm(void **state) {
     (void)state;
     pid_t daemons[50];
     world_close();
@@ -218,12 +218,12 @@ static void more_members_than_there_is_room_for_do_no_harm(void **state) {
 // clang-format off
 WORLD_MAIN(
     cmocka_unit_test(nothing_is_claimed_before_the_leader_is_known),
-    cmocka_unit_test(an_instances_own_group_is_no_branch_for_long),
+    cmocka_unit_test(own_group_does_not_stay_a_branch),
     cmocka_unit_test(the_next_instance_of_a_row_has_branches_too),
-    cmocka_unit_test(a_dead_executors_row_gets_no_branches),
-    cmocka_unit_test(a_process_with_an_executors_old_pid_is_no_executor),
-    cmocka_unit_test(a_survey_finds_what_was_there_before),
-    cmocka_unit_test(a_successor_goes_on_with_the_branches_there_are),
-    cmocka_unit_test(a_full_board_is_no_disaster),
-    cmocka_unit_test(a_full_board_does_not_make_it_hurry),
-    cmocka_unit_test(more_members_than_there_is_room_for_do_no_harm))
+    cmocka_unit_test(row_of_dead_executor_gets_no_branches),
+    cmocka_unit_test(reused_executor_pid_is_not_an_executor),
+    cmocka_unit_test(survey_finds_existing_processes),
+    cmocka_unit_test(successor_adopts_existing_branches),
+    cmocka_unit_test(full_board_is_survived),
+    cmocka_unit_test(full_board_does_not_shorten_intervals),
+    cmocka_unit_test(excess_members_do_no_harm))

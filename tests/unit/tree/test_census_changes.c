@@ -57,7 +57,7 @@ static void give_number_to_stranger(void) {
     world_setsid(subject);
 }
 
-static void a_number_given_to_a_stranger_is_not_claimed(void **state) {
+static void reused_pid_is_not_claimed(void **state) {
     (void)state;
     change_at_each_look(prepare_daemon, give_number_to_stranger, false);
     change_at_each_look(prepare_session, give_number_to_stranger, false);
@@ -76,7 +76,7 @@ static void give_leaders_number_to_stranger(void) {
     give_number_to_stranger();
 }
 
-static void a_leaders_number_given_to_a_stranger_is_not_claimed(void **state) {
+static void reused_leader_pid_is_not_claimed(void **state) {
     (void)state;
     change_at_each_look(prepare_group, give_leaders_number_to_stranger, false);
 }
@@ -97,7 +97,7 @@ static void give_parents_number_to_ours_in_a_session(void) {
     world_setsid(other);
 }
 
-static void a_stranger_whose_parents_number_becomes_ours_is_not_claimed(void **state) {
+static void child_of_reused_parent_pid_is_not_claimed(void **state) {
     (void)state;
     change_at_each_look(prepare_stranger, give_parents_number_to_ours, false);
     change_at_each_look(prepare_stranger, give_parents_number_to_ours_in_a_session, false);
@@ -109,7 +109,7 @@ static void prepare_grandchild(void) {
     subject = world_fork_session(world_fork_session(other));
 }
 
-static void a_stranger_whose_grandparents_number_becomes_ours_is_not_claimed(void **state) {
+static void child_of_reused_grandparent_pid_is_not_claimed(void **state) {
     (void)state;
     change_at_each_look(prepare_grandchild, give_parents_number_to_ours, false);
 }
@@ -129,7 +129,7 @@ static void give_parents_number_to_stranger(void) {
 }
 
 /* Ours stays ours, whatever becomes of its parent meanwhile. */
-static void a_line_that_breaks_off_is_followed_again(void **state) {
+static void broken_line_of_descent_is_retried(void **state) {
     (void)state;
     change_at_each_look(prepare_line, end_parent, true);
     change_at_each_look(prepare_line, give_parents_number_to_stranger, true);
@@ -154,7 +154,7 @@ static void change_parent_on_look(pid_t pid) {
 }
 
 /* Its line breaks off so often that the census gives up, but not for ever. */
-static void a_process_counted_once_is_not_forgotten(void **state) {
+static void counted_process_is_not_forgotten(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     prepare_late_session();
@@ -308,11 +308,11 @@ static void anything_may_happen_at_any_time(void **state) {
 
 // clang-format off
 WORLD_MAIN(
-    cmocka_unit_test(a_number_given_to_a_stranger_is_not_claimed),
-    cmocka_unit_test(a_leaders_number_given_to_a_stranger_is_not_claimed),
-    cmocka_unit_test(a_stranger_whose_parents_number_becomes_ours_is_not_claimed),
-    cmocka_unit_test(a_stranger_whose_grandparents_number_becomes_ours_is_not_claimed),
-    cmocka_unit_test(a_line_that_breaks_off_is_followed_again),
-    cmocka_unit_test(a_process_counted_once_is_not_forgotten),
+    cmocka_unit_test(reused_pid_is_not_claimed),
+    cmocka_unit_test(reused_leader_pid_is_not_claimed),
+    cmocka_unit_test(child_of_reused_parent_pid_is_not_claimed),
+    cmocka_unit_test(child_of_reused_grandparent_pid_is_not_claimed),
+    cmocka_unit_test(broken_line_of_descent_is_retried),
+    cmocka_unit_test(counted_process_is_not_forgotten),
     cmocka_unit_test(very_long_lines_do_no_harm),
     cmocka_unit_test(anything_may_happen_at_any_time))

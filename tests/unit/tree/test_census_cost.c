@@ -39,7 +39,7 @@ static unsigned long count_looks(int strangers) {
     return world.looks - looks;
 }
 
-static void others_do_not_make_looks_dearer(void **state) {
+static void existing_processes_do_not_raise_cost(void **state) {
     (void)state;
     unsigned long alone = count_looks(0);
     assert_in_range(alone, 1, 600);
@@ -54,7 +54,7 @@ static ss_time wait_after_a_stranger(void) {
     return world.due - world.now;
 }
 
-static void strangers_alone_make_it_wait_longer(void **state) {
+static void foreign_processes_alone_lengthen_interval(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     ss_time before = 100 * SS_MILLISECOND;
@@ -68,7 +68,7 @@ static void strangers_alone_make_it_wait_longer(void **state) {
     assert_true(wait_after_a_stranger() == 100 * SS_MILLISECOND);
 }
 
-static void where_nothing_is_new_it_looks_as_usual(void **state) {
+static void quiet_system_is_looked_at_as_usual(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     for (int i = 0; i < 10; i++)
@@ -78,7 +78,7 @@ static void where_nothing_is_new_it_looks_as_usual(void **state) {
     assert_true(world.due - world.now == (world_tells ? 500 : 100) * SS_MILLISECOND);
 }
 
-static void where_forks_are_told_it_need_not_look(void **state) {
+static void no_looks_while_forks_are_reported(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -102,7 +102,7 @@ static void a_reported_fork_is_found_at_once(void **state) {
 }
 
 /* Being told of each would cost more than looking. */
-static void many_forks_are_not_told_one_by_one(void **state) {
+static void frequent_forks_are_not_reported_singly(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -115,7 +115,7 @@ static void many_forks_are_not_told_one_by_one(void **state) {
 }
 
 /* Threads that end or take another name are told of, too. */
-static void what_is_no_fork_is_not_told_one_by_one(void **state) {
+static void frequent_other_events_are_not_reported_singly(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -149,7 +149,7 @@ static void a_fork_before_it_listens_is_found(void **state) {
     world_expect_branch(1, born_too_early, true);
 }
 
-static void a_process_that_was_found_may_have_company(void **state) {
+static void find_causes_an_early_look(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     world_fork_session(world_leader(0));
@@ -162,7 +162,7 @@ static void a_process_that_was_found_may_have_company(void **state) {
 }
 
 /* As below `setsid make`: groups are made once, and then there are forks. */
-static void forks_within_groups_cost_no_more_looks(void **state) {
+static void forks_within_groups_cost_no_extra_looks(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
     world_pass(5 * SS_SECOND);
@@ -198,7 +198,7 @@ static void one_look_follows_few_lines(void **state) {
 }
 
 /* A process with the same parent as a stranger is one. */
-static void strangers_of_one_parent_cost_one_look(void **state) {
+static void foreign_siblings_cost_one_look(void **state) {
     (void)state;
     pid_t parent = WORLD_SHELL;
     for (int i = 0; i < 20; i++)
@@ -213,7 +213,7 @@ static void strangers_of_one_parent_cost_one_look(void **state) {
 }
 
 /* But that is known of its number for no longer than one look. */
-static void a_strangers_number_may_become_ours(void **state) {
+static void foreign_pid_may_be_reused_by_us(void **state) {
     (void)state;
     pid_t parent = world_fork_session(WORLD_SHELL);
     pid_t child = world_fork_session(parent);
@@ -229,16 +229,16 @@ static void a_strangers_number_may_become_ours(void **state) {
 // clang-format off
 WORLD_MAIN(
     cmocka_unit_test(nothing_new_costs_no_look),
-    cmocka_unit_test(others_do_not_make_looks_dearer),
-    cmocka_unit_test(strangers_alone_make_it_wait_longer),
-    cmocka_unit_test(where_nothing_is_new_it_looks_as_usual),
-    cmocka_unit_test(where_forks_are_told_it_need_not_look),
+    cmocka_unit_test(existing_processes_do_not_raise_cost),
+    cmocka_unit_test(foreign_processes_alone_lengthen_interval),
+    cmocka_unit_test(quiet_system_is_looked_at_as_usual),
+    cmocka_unit_test(no_looks_while_forks_are_reported),
     cmocka_unit_test(a_reported_fork_is_found_at_once),
-    cmocka_unit_test(many_forks_are_not_told_one_by_one),
-    cmocka_unit_test(what_is_no_fork_is_not_told_one_by_one),
+    cmocka_unit_test(frequent_forks_are_not_reported_singly),
+    cmocka_unit_test(frequent_other_events_are_not_reported_singly),
     cmocka_unit_test(a_fork_before_it_listens_is_found),
-    cmocka_unit_test(a_process_that_was_found_may_have_company),
-    cmocka_unit_test(forks_within_groups_cost_no_more_looks),
+    cmocka_unit_test(find_causes_an_early_look),
+    cmocka_unit_test(forks_within_groups_cost_no_extra_looks),
     cmocka_unit_test(one_look_follows_few_lines),
-    cmocka_unit_test(strangers_of_one_parent_cost_one_look),
-    cmocka_unit_test(a_strangers_number_may_become_ours))
+    cmocka_unit_test(foreign_siblings_cost_one_look),
+    cmocka_unit_test(foreign_pid_may_be_reused_by_us))

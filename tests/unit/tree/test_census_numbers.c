@@ -28,7 +28,7 @@ static void numbers_begin_again_at_the_limit(void **state) {
     assert_int_equal(world.surveys, 0);
 }
 
-static void the_limit_itself_is_a_number(void **state) {
+static void pid_limit_itself_is_examined(void **state) {
     (void)state;
     world.latest = world.limit - 1;
     world_pass(3 * SS_SECOND);
@@ -43,7 +43,7 @@ static void the_limit_itself_is_a_number(void **state) {
 }
 
 /* All numbers may have been given anew between two looks: which ones are new cannot be told. */
-static void where_numbers_are_few_all_are_looked_at(void **state) {
+static void small_pid_range_is_scanned_fully(void **state) {
     (void)state;
     open_with_limit(4096);
     world_pass(3 * SS_SECOND);
@@ -57,7 +57,7 @@ static void where_numbers_are_few_all_are_looked_at(void **state) {
     world_check(true);
 }
 
-static void a_session_is_found_among_many_strangers(void **state) {
+static void session_is_found_among_many_others(void **state) {
     (void)state;
     open_with_limit(4096);
     world_fork_strangers(1000);
@@ -67,7 +67,7 @@ static void a_session_is_found_among_many_strangers(void **state) {
     world_check(true);
 }
 
-static void many_new_numbers_are_not_tried_one_by_one(void **state) {
+static void many_new_pids_cause_a_full_scan(void **state) {
     (void)state;
     open_with_limit(1 << 20);
     world_pass(3 * SS_SECOND);
@@ -95,7 +95,7 @@ static void many_new_numbers_are_not_tried_one_by_one(void **state) {
     world_check(true);
 }
 
-static void where_the_latest_is_not_told_all_are_looked_at(void **state) {
+static void unknown_latest_pid_causes_full_scan(void **state) {
     (void)state;
     world_close();
     world_open_empty(32768, true);
@@ -141,7 +141,7 @@ static void a_very_late_process_is_found_by_the_second_recount(void **state) {
     world_expect_branch(0, session, true);
 }
 
-static void a_late_process_behind_many_strangers_is_found(void **state) {
+static void late_process_after_many_others_is_found(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     world_fork_strangers(300);
@@ -157,11 +157,11 @@ static void a_late_process_behind_many_strangers_is_found(void **state) {
 // clang-format off
 WORLD_MAIN(
     cmocka_unit_test(numbers_begin_again_at_the_limit),
-    cmocka_unit_test(the_limit_itself_is_a_number),
-    cmocka_unit_test(where_numbers_are_few_all_are_looked_at),
-    cmocka_unit_test(a_session_is_found_among_many_strangers),
-    cmocka_unit_test(many_new_numbers_are_not_tried_one_by_one),
-    cmocka_unit_test(where_the_latest_is_not_told_all_are_looked_at),
+    cmocka_unit_test(pid_limit_itself_is_examined),
+    cmocka_unit_test(small_pid_range_is_scanned_fully),
+    cmocka_unit_test(session_is_found_among_many_others),
+    cmocka_unit_test(many_new_pids_cause_a_full_scan),
+    cmocka_unit_test(unknown_latest_pid_causes_full_scan),
     cmocka_unit_test(a_late_process_is_found_by_a_recount),
     cmocka_unit_test(a_very_late_process_is_found_by_the_second_recount),
-    cmocka_unit_test(a_late_process_behind_many_strangers_is_found))
+    cmocka_unit_test(late_process_after_many_others_is_found))

@@ -114,7 +114,7 @@ static void work_when_told(void) {
     }
 }
 
-static void its_own_clock_counts(void **state) {
+static void own_clock_counts(void **state) {
     (void)state;
     pid_t pid = start(work_when_told);
     ss_time before = ss_platform_process_cpu_time(pid);
@@ -158,7 +158,7 @@ static void a_living_child_counts(void **state) {
     end(pid);
 }
 
-static void a_child_that_was_waited_for_counts_once(void **state) {
+static void waited_child_counts_once(void **state) {
     (void)state;
     pid_t pid = start(wait_for_child);
     order();
@@ -171,7 +171,7 @@ static void a_child_that_was_waited_for_counts_once(void **state) {
     end(pid);
 }
 
-static void a_child_that_nobody_saw_counts_once_waited_for(void **state) {
+static void unseen_child_counts_once_waited_for(void **state) {
     (void)state;
     pid_t pid = start(wait_for_child);
     order();
@@ -180,7 +180,7 @@ static void a_child_that_nobody_saw_counts_once_waited_for(void **state) {
     end(pid);
 }
 
-static void a_child_that_nobody_waits_for_counts_as_it_was_last_seen(void **state) {
+static void unwaited_child_counts_as_last_seen(void **state) {
     (void)state;
     pid_t pid = start(ignore_child);
     order();
@@ -196,7 +196,7 @@ static void ignore_many_children(void) {
         have_child(false);
 }
 
-static void each_child_that_nobody_waits_for_counts(void **state) {
+static void each_unwaited_child_counts(void **state) {
     (void)state;
     pid_t pid = start(ignore_many_children);
     for (uint64_t i = 1; i <= 4; i++) {
@@ -209,7 +209,7 @@ static void each_child_that_nobody_waits_for_counts(void **state) {
     end(pid);
 }
 
-static void clocks_of_the_kernel_tell_between_listings(void **state) {
+static void kernel_clocks_fill_time_between_listings(void **state) {
     (void)state;
     pid_t pid = start(work_when_told);
     meter.due = SS_TIME_NEVER;
@@ -290,7 +290,7 @@ static uint64_t count_after(ss_time passed) {
 }
 
 /* What an executor has told is as old as its last round. */
-static void instances_that_run_are_counted_on(void **state) {
+static void running_instances_are_extrapolated(void **state) {
     (void)state;
     board = ss_board_allocate(2, 0);
     ss_cpu_time_open(&meter, board, 1);
@@ -323,7 +323,7 @@ static ss_time take_turn(pid_t pid) {
     return passed;
 }
 
-static void the_rate_is_that_of_the_time_allowed(void **state) {
+static void rate_is_per_permitted_time(void **state) {
     (void)state;
     ss_time shortest = SS_TIME_NEVER;
     ss_time longest = 0;
@@ -343,18 +343,18 @@ static void the_rate_is_that_of_the_time_allowed(void **state) {
 /* All but the last ones again where the system keeps no clocks for us. */
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_own_clock_counts),
+        cmocka_unit_test(own_clock_counts),
         cmocka_unit_test(a_living_child_counts),
-        cmocka_unit_test(a_child_that_was_waited_for_counts_once),
-        cmocka_unit_test(a_child_that_nobody_saw_counts_once_waited_for),
-        cmocka_unit_test(a_child_that_nobody_waits_for_counts_as_it_was_last_seen),
-        cmocka_unit_test(each_child_that_nobody_waits_for_counts),
+        cmocka_unit_test(waited_child_counts_once),
+        cmocka_unit_test(unseen_child_counts_once_waited_for),
+        cmocka_unit_test(unwaited_child_counts_as_last_seen),
+        cmocka_unit_test(each_unwaited_child_counts),
         cmocka_unit_test(an_orphan_that_is_a_branch_counts),
-        cmocka_unit_test(instances_that_run_are_counted_on),
-        cmocka_unit_test(the_rate_is_that_of_the_time_allowed),
+        cmocka_unit_test(running_instances_are_extrapolated),
+        cmocka_unit_test(rate_is_per_permitted_time),
     };
     const struct CMUnitTest by_kernel[] = {
-        cmocka_unit_test(clocks_of_the_kernel_tell_between_listings),
+        cmocka_unit_test(kernel_clocks_fill_time_between_listings),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);

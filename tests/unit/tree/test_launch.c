@@ -84,7 +84,7 @@ static void the_leader_waits_until_it_is_prepared(void **state) {
     assert_int_equal(next_descriptor(), before);
 }
 
-static void a_command_that_is_missing_is_told_after_that(void **state) {
+static void missing_command_is_reported_after_preparation(void **state) {
     (void)state;
     bool exec_failed;
     int before = next_descriptor();
@@ -94,7 +94,7 @@ static void a_command_that_is_missing_is_told_after_that(void **state) {
     assert_int_equal(next_descriptor(), before);
 }
 
-static void without_preparation_nothing_waits(void **state) {
+static void leader_does_not_wait_without_preparation(void **state) {
     (void)state;
     bool exec_failed;
     int before = next_descriptor();
@@ -107,5 +107,5 @@ static void without_preparation_nothing_waits(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(the_leader_waits_until_it_is_prepared),
-    cmocka_unit_test(a_command_that_is_missing_is_told_after_that),
-    cmocka_unit_test(without_preparation_nothing_waits))
+    cmocka_unit_test(missing_command_is_reported_after_preparation),
+    cmocka_unit_test(leader_does_not_wait_without_preparation))

@@ -41,7 +41,7 @@ static int count_regained(void) {
     return REFUSED - 1;
 }
 
-static void real_time_priority_is_not_regained_for_ever(void **state) {
+static void real_time_priority_is_regained_only_a_few_times(void **state) {
     (void)state;
     int status;
     pid_t child = fork();
@@ -53,4 +53,4 @@ static void real_time_priority_is_not_regained_for_ever(void **state) {
     assert_int_equal(WEXITSTATUS(status), REGAINED);
 }
 
-UNIT_MAIN(cmocka_unit_test(real_time_priority_is_not_regained_for_ever))
+UNIT_MAIN(cmocka_unit_test(real_time_priority_is_regained_only_a_few_times))
