@@ -6,30 +6,11 @@
 #include <string.h>
 
 #include "base/owned.h"
+#include "frame.h"
 #include "gnuplot.h"
 
-/* Series differ in their marks, too, for readers who cannot tell the colors apart. */
-static const struct {
-    const char *color, *pale;
-    int mark;
-} styles[] = {{"#1f5f9f", "#dbe8f5", 7}, {"#d9541e", "#fae3d9", 5}, {"#2e7d32", "#dff0df", 9},
-    {"#7b3fa0", "#ecdff5", 11}, {"#b8860b", "#f7edcf", 13}, {"#00838f", "#d5eff1", 6}};
-
-#define STYLES     (sizeof styles / sizeof *styles)
-#define LABEL_MAX  40
-#define WIDTH      560
-#define ONE_COLOR  "#8a8a8a" /* of the line at a ratio of 1 */
-#define TEXT_COLOR "#333333"
-
-static void write_head(FILE *script, unsigned height) {
-    fprintf(script,
-        "set encoding utf8\n"
-        "set terminal svg dynamic noenhanced size %d,%u font \"sans-serif,14\"\n"
-        "set border 3 lc rgb \"#8a8a8a\"\nset tics out nomirror scale 0.5 textcolor rgb "
-        "\"" TEXT_COLOR "\"\n"
-        "set style fill solid 1 noborder\n",
-        WIDTH, height);
-}
+#define LABEL_MAX 40
+#define RATIO     "ratio to the base"
 
 /* The least and the largest of all series, and 1. */
 static void find_bounds(
@@ -88,56 +69,52 @@ static void write_title(FILE *script, const struct ssprofile_series *series) {
     int decimals = figures->length < 0.2 ? 4 : 2;
     char text[160];
     fputs("set label 1 ", script);
-    sstrace_gnuplot_quote(script, series->limits, LABEL_MAX);
-    fputs(" at graph 0, graph 1 offset 0,0.8 left font \",14\" textcolor rgb \"" TEXT_COLOR "\"\n",
-        script);
+    plot_quote(script, series->limits, LABEL_MAX);
+    fputs(" at graph 0, graph 1 offset 0,0.8 left\n", script);
     snprintf(text, sizeof text, "range %.*f to %.*f, median %.*f", decimals, figures->least,
         decimals, figures->most, decimals, figures->median);
-    fprintf(script,
-        "set label 2 \"%s\" at graph 1, graph 1 offset 0,0.8 right font \",13\" "
-        "textcolor rgb \"" TEXT_COLOR "\"\n",
-        text);
+    fprintf(script, "set label 2 \"%s\" at graph 1, graph 1 offset 0,0.8 right\n", text);
 }
 
 static void write_panel(
     FILE *script, const struct ssprofile_series *series, size_t number, size_t count) {
     double height = PANEL_END + (double)count * (PANEL_TOP + PANEL_HEIGHT);
     double top = (double)(number + 1) * PANEL_TOP + (double)number * PANEL_HEIGHT;
-    bool is_last = number + 1 == count;
     fprintf(script, "set tmargin at screen %.5f\nset bmargin at screen %.5f\n", 1 - top / height,
         1 - (top + PANEL_HEIGHT) / height);
     write_title(script, series);
     fprintf(script,
         "set object 1 rectangle from first %.6g, graph 0 to first %.6g, graph 1 back "
-        "fc rgb \"%s\" fs solid 1 noborder\n",
-        series->figures.least, series->figures.most, styles[number % STYLES].pale);
-    fputs(is_last ? "set format x\nset xlabel \"ratio to the base\"\n" : "set format x \"\"\n",
-        script);
-    fprintf(script, "plot $bins%zu using 1:2 with boxes lc rgb \"%s\" notitle\n", number,
-        styles[number % STYLES].color);
+        "fc rgb \"%s\" " PLOT_SHADED "\n"
+        "plot $bins%zu using 1:2 with boxes lc rgb \"%s\" notitle\n",
+        series->figures.least, series->figures.most, plot_series_color(number), number,
+        plot_series_color(number));
 }
 
 void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *series, size_t count) {
     double least, most;
     find_bounds(series, count, &least, &most);
-    size_t height = PANEL_END + count * (PANEL_TOP + PANEL_HEIGHT);
-    write_head(script, (unsigned)height);
+    plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH,
+        (unsigned)(PANEL_END + count * (PANEL_TOP + PANEL_HEIGHT)));
     double bin = ssprofile_histogram_bin(series, count);
     for (size_t i = 0; i < count; i++)
         write_bins(script, &series[i], i, bin);
     /* A few bins are free on either side. */
     double from = (floor(least / bin) - 3) * bin, to = (ceil(most / bin) + 3) * bin;
+    plot_axis(script, 'y', "benchmarks", PLOT_FROM_ZERO);
+    plot_line_at(script, 'x', 1);
     fprintf(script,
-        "set xrange [%.6g:%.6g]\nset yrange [0:*]\nset boxwidth %.6g\n"
-        "set ytics autofreq\nset ylabel \"benchmarks\" offset 1.2,0\n"
-        "set grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
-        "set lmargin at screen %.5f\nset rmargin at screen 0.98\n"
-        "set arrow from first 1, graph 0 to first 1, graph 1 nohead front lc rgb \"" ONE_COLOR
-        "\" lw 1.3 dt 2\n"
-        "set multiplot\n",
-        fmax(from, 0), to, bin * 0.88, (double)LEFT / WIDTH);
-    for (size_t i = 0; i < count; i++)
+        "set boxwidth %.6g\nset ylabel offset 1.2,0\nset format y \"%%4g\"\nset lmargin at screen "
+        "%.5f\n"
+        "set rmargin at screen 0.98\nset format x \"\"\nset xrange [%.6g:%.6g]\nset multiplot\n",
+        bin * 0.88, (double)LEFT / PLOT_WIDTH, fmax(from, 0), to);
+    for (size_t i = 0; i < count; i++) {
+        if (i + 1 == count) {
+            fputs("set format x\n", script);
+            plot_axis_between(script, 'x', RATIO, fmax(from, 0), to);
+        }
         write_panel(script, &series[i], i, count);
+    }
     fputs("unset multiplot\n", script);
 }
 
@@ -212,7 +189,7 @@ static size_t write_names(FILE *script, const struct row *rows, size_t count) {
         char name[256];
         name_row(name, rows, count, i);
         fputs("set ytics add (", script);
-        sstrace_gnuplot_quote(script, name, LETTERS_MAX);
+        plot_quote(script, name, LETTERS_MAX);
         fprintf(script, " %zu)\n", i);
         size_t length = strlen(name);
         longest = length > longest ? length : longest;
@@ -229,7 +206,8 @@ static void write_wide_axis(FILE *script, double from, double to) {
     static const double steps[] = {1, 2, 5, 1.5, 3, 4, 6, 7, 8};
     double taken[100];
     size_t count = 0;
-    fprintf(script, "set logscale x\nset xrange [%.8g:%.8g]\nset xtics ()\n", from, to);
+    plot_axis(script, 'x', RATIO, PLOT_LOGARITHMIC);
+    fprintf(script, "set xrange [%.8g:%.8g]\nset xtics ()\n", from, to);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         for (double power = pow(10, floor(log10(from))); power <= to; power *= 10) {
             double at = steps[i] * power, apart = 1;
@@ -248,7 +226,8 @@ static void write_narrow_axis(FILE *script, double from, double to) {
     double step = pow(10, floor(log10(to - from)));
     double steps = (to - from) / step;
     step *= steps < 2 ? 0.5 : steps < 5 ? 1 : 2;
-    fprintf(script, "set xrange [%.8g:%.8g]\nset xtics %.8g\n", from, to, step);
+    plot_axis_between(script, 'x', RATIO, from, to);
+    fprintf(script, "set xtics %.8g\n", step);
 }
 
 /* Whether the axis is worth being logarithmic. */
@@ -279,7 +258,7 @@ static void write_key(FILE *script, const struct ssprofile_series *series) {
         snprintf(coverage, sizeof coverage, " (coverage %.1f%%)", 100 * series->coverage);
     snprintf(text, sizeof text, "%.*s: %.*f to %.*f%s", LABEL_MAX, series->limits, decimals,
         figures->least, decimals, figures->most, coverage);
-    sstrace_gnuplot_quote(script, text, sizeof text);
+    plot_quote(script, text, sizeof text);
 }
 
 static void write_dots(FILE *script, const struct ssprofile_series *series, size_t number,
@@ -295,8 +274,8 @@ static void write_dots(FILE *script, const struct ssprofile_series *series, size
     if (isfinite(series->coverage))
         fprintf(script,
             "set object rectangle from first %.8g, graph 0 to first %.8g, graph 1 back "
-            "fc rgb \"%s\" fs transparent solid 0.10 noborder\n",
-            series->figures.least, series->figures.most, styles[number % STYLES].color);
+            "fc rgb \"%s\" " PLOT_SHADED "\n",
+            series->figures.least, series->figures.most, plot_series_color(number));
 }
 
 void ssprofile_draw_dots(FILE *script, const struct ssprofile_series *series, size_t count) {
@@ -310,29 +289,25 @@ void ssprofile_draw_dots(FILE *script, const struct ssprofile_series *series, si
     double rows_height = (double)(row_count + 1) * (is_named ? ROW_HEIGHT : ROW_UNNAMED);
     double height = top + fmax(rows_height, 80) + DOTS_END;
     find_bounds(series, count, &least, &most);
-    write_head(script, (unsigned)height);
+    plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, (unsigned)height);
     size_t longest = is_named ? write_names(script, rows, row_count) : 0;
     if (!is_named)
         fputs("unset ytics\n", script);
     else
-        fputs("set ytics scale 0 font \",12\"\nset grid ytics lc rgb \"#e4e4e4\" lt 1 lw 0.5\n",
-            script);
+        fprintf(script, "set ytics scale 0 font \",%d\"\n", PLOT_SMALL);
     write_ratio_axis(script, least, most);
     fprintf(script,
-        "set yrange [-1:%zu]\nset xlabel \"ratio to the base\"\n"
-        "set lmargin at screen %.5f\nset rmargin at screen 0.97\n"
+        "set yrange [-1:%zu]\nset lmargin at screen %.5f\nset rmargin at screen 0.97\n"
         "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
-        "set key at screen 0.985,0.998 top right vertical Right samplen 1 spacing 1.1 noenhanced "
-        "font \",13\"\n"
-        "set arrow from first 1, graph 0 to first 1, graph 1 nohead lc rgb \"" ONE_COLOR
-        "\" lw 1.3 dt 2\n",
-        row_count, (16 + LETTER_WIDTH * (double)longest) / WIDTH, 1 - top / height,
+        "set key at screen 0.985,0.998 top right vertical Right samplen 1 spacing 1.1\n",
+        row_count, (16 + LETTER_WIDTH * (double)longest) / PLOT_WIDTH, 1 - top / height,
         DOTS_END / height);
+    plot_line_at(script, 'x', 1);
     for (size_t i = 0; i < count; i++)
         write_dots(script, &series[i], i, rows, row_count);
     for (size_t i = 0; i < count; i++) {
         fprintf(script, "%s$dots%zu using 1:2 with points pt %d ps 0.65 lc rgb \"%s\" title ",
-            i == 0 ? "plot " : ", ", i, styles[i % STYLES].mark, styles[i % STYLES].color);
+            i == 0 ? "plot " : ", ", i, plot_series_mark(i), plot_series_color(i));
         write_key(script, &series[i]);
     }
     fputc('\n', script);
@@ -363,37 +338,45 @@ static void write_found(FILE *script, const struct ssreport_sheet *tests, size_t
     double setting = 100 * number_of(tests, found, "setting");
     fprintf(script,
         "$found << END\n%zu %.8g\nEND\n"
-        "set label 1 \"%.2f%%\" at first %zu, first %.8g center offset 0,1.1 "
-        "textcolor rgb \"" TEXT_COLOR "\"\n",
+        "set label 1 \"%.2f%%\" at first %zu, first %.8g center offset 0,1.1\n",
         found + 1, setting, setting, found + 1, setting);
+}
+
+static void draw_settings(FILE *script, bool is_found) {
+    plot_axis_between(script, 'y', "setting, %", 0, 105);
+    fprintf(script,
+        "set tmargin at screen 0.97\nset bmargin at screen 0.58\nset format x \"\"\nset ytics 20\n"
+        "plot $settings using 1:2 with linespoints pt 7 ps 0.6 lw 1.3 lc rgb \"" PLOT_BLUE "\"%s\n",
+        is_found ? ", $found using 1:2 with " PLOT_RINGS : "");
+}
+
+/* Costs begin at 1; logarithms are around 0. */
+static void draw_values(FILE *script, bool by_cost) {
+    fputs("unset label 1\nset tmargin at screen 0.53\nset bmargin at screen 0.15\nset format x\n"
+          "set xlabel \"test\"\nset ytics autofreq\n",
+        script);
+    plot_axis(script, 'y', by_cost ? "cost" : "mean ln ratio",
+        by_cost ? PLOT_FROM_ZERO : PLOT_AROUND_ZERO);
+    plot_line_at(script, 'y', by_cost);
+    fputs("plot $values using 1:2:3 with yerrorbars pt 0 lw 1.3 lc rgb \"" PLOT_ORANGE "\", "
+          "$values using 1:2 with linespoints pt 5 ps 0.6 lw 1.3 lc rgb \"" PLOT_ORANGE "\"\n",
+        script);
 }
 
 void ssprofile_draw_path(
     FILE *script, const struct ssreport_sheet *tests, bool by_cost, size_t found) {
     size_t rows = ssreport_sheet_rows(tests);
-    bool is_found = found < rows;
-    write_head(script, 480);
+    plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, 480);
     write_tests(script, tests, "settings", "setting", NULL, 100);
     write_tests(script, tests, "values", by_cost ? "cost" : "log_ratio_mean",
         by_cost ? NULL : "half_width", 1);
-    if (is_found)
+    if (found < rows)
         write_found(script, tests, found);
     fprintf(script,
         "set xrange [0.5:%.1f]\nset xtics 1\nunset key\nset lmargin at screen 0.15\n"
-        "set rmargin at screen 0.98\nset grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
-        "set multiplot\nset tmargin at screen 0.97\nset bmargin at screen 0.58\n"
-        "set format x \"\"\nset yrange [0:105]\nset ytics 20\nset ylabel \"setting, %%\"\n"
-        "plot $settings using 1:2 with linespoints pt 7 ps 0.6 lw 1.3 lc rgb \"%s\"%s\n"
-        "unset label 1\nset tmargin at screen 0.53\nset bmargin at screen 0.15\n"
-        "set format x\nset xlabel \"test\"\nset yrange [%s]\nset ytics autofreq\n"
-        "set ylabel \"%s\"\n"
-        "set arrow from graph 0, first %d to graph 1, first %d nohead lc rgb \"" ONE_COLOR
-        "\" lw 1.3 dt 2\n"
-        "plot $values using 1:2:3 with yerrorbars pt 0 lw 1.3 lc rgb \"%s\", "
-        "$values using 1:2 with linespoints pt 5 ps 0.6 lw 1.3 lc rgb \"%s\"\n"
-        "unset multiplot\n",
-        (double)rows + 0.5, styles[0].color,
-        is_found ? ", $found using 1:2 with points pt 6 ps 1.5 lw 1.5 lc rgb \"#222222\"" : "",
-        by_cost ? "0.95:*" : "*:*", by_cost ? "cost" : "mean ln ratio", by_cost, by_cost,
-        styles[1].color, styles[1].color);
+        "set rmargin at screen 0.98\nset multiplot\n",
+        (double)rows + 0.5);
+    draw_settings(script, found < rows);
+    draw_values(script, by_cost);
+    fputs("unset multiplot\n", script);
 }

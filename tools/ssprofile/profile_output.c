@@ -13,8 +13,8 @@
 #include "base/owned.h"
 #include "base/version.h"
 #include "base/whole_file.h"
+#include "html_page.h"
 #include "options/option.h"
-#include "page.h"
 #include "picture.h"
 
 /* ---- text ---- */
@@ -139,55 +139,30 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
     fputc('\n', stream);
 }
 
-/* Where there is room, tall pictures stand beside the findings and the other pictures. */
-static const char style[] =
-    ".beside{display:grid;gap:0 2.5rem;align-items:start;grid-template-columns:"
-    "repeat(auto-fit,minmax(min(100%,32rem),1fr))}\n"
-    ".beside>div{max-width:44rem}.beside figure{margin:0 0 1.2rem}\n"
-    ".beside h2{margin-top:0;border:0;padding:0}.how{font-weight:400;font-size:.9rem}\n"
-    ".findings{margin:.4rem 0 1.2rem;padding-left:1.2rem}\n";
+/* More warnings than this are folded. */
+#define NOTES_OPEN_MAX 6
 
-/* Tables with more rows than this are folded, and so are more notes. */
-#define ROWS_OPEN_MAX     24
+/* A table with more columns is as wide as the page. */
 #define COLUMNS_BELOW_MAX 6
-#define NOTES_OPEN_MAX    6
 
 static void print_findings(FILE *stream, const struct ssreport_sheet *findings) {
     if (ssreport_sheet_rows(findings) == 0)
         return;
-    fputs("<h2>Findings</h2>\n<ul class=\"findings\">\n", stream);
-    for (size_t i = 0; i < ssreport_sheet_rows(findings); i++) {
-        fputs("<li>", stream);
-        ssreport_html_text(stream, findings->cells[i].text);
-        fputs("</li>\n", stream);
-    }
-    fputs("</ul>\n", stream);
-}
-
-/* Only if it can be drawn. */
-static void print_picture(FILE *stream, const struct ssprofile_picture *picture, unsigned number,
-    struct ss_error *without) {
-    SS_OWNED(free) char *svg = NULL;
-    size_t size;
-    FILE *drawn = open_memstream(&svg, &size);
-    if (!drawn) {
-        ss_error_memory(without);
-        return;
-    }
-    int result = ssreport_picture(drawn, picture->script, number, picture->caption, without);
-    if (fclose(drawn) != 0 || result < 0)
-        return;
-    fputs("<figure><figcaption>", stream);
-    ssreport_html_text(stream, picture->caption);
-    fprintf(stream, "<div class=\"how\">%s</div></figcaption>\n%s</figure>\n", picture->explanation,
-        svg);
+    fputs("<h2>Findings</h2>\n", stream);
+    page_findings_begin(stream);
+    for (size_t i = 0; i < ssreport_sheet_rows(findings); i++)
+        page_finding(stream, findings->cells[i].text);
+    page_findings_end(stream);
 }
 
 static void print_pictures(FILE *stream, const struct ssprofile_pictures *pictures, bool tall,
     unsigned *number, struct ss_error *without) {
     for (size_t i = 0; pictures && i < pictures->count && !without->status; i++) {
-        if (pictures->items[i].is_tall == tall)
-            print_picture(stream, &pictures->items[i], ++*number, without);
+        const struct ssprofile_picture *picture = &pictures->items[i];
+        if (picture->is_tall == tall)
+            page_figure(stream,
+                &(struct page_figure){picture->script, picture->caption, picture->explanation},
+                number, without);
     }
 }
 
@@ -199,29 +174,18 @@ static bool has_tall(const struct ssprofile_pictures *pictures) {
     return false;
 }
 
-static void print_sheet(FILE *stream, const struct ssreport_sheet *sheet) {
-    size_t rows = ssreport_sheet_rows(sheet);
-    if (rows == 0)
-        return;
-    if (rows > ROWS_OPEN_MAX)
-        fprintf(stream, "<details><summary>%s: %zu rows</summary>\n", sheet->title, rows);
-    ssreport_sheet_print_html(stream, sheet, NULL);
-    if (rows > ROWS_OPEN_MAX)
-        fputs("</details>\n", stream);
-}
-
-/* Narrow and short tables stand below the findings, beside a tall picture. */
-static bool stands_below(const struct ssreport_sheet *sheet) {
+/* Narrow and short tables follow the findings, in one column with them. */
+static bool is_narrow(const struct ssreport_sheet *sheet) {
     size_t columns = 0;
     for (size_t i = 0; i < sheet->column_count; i++)
         columns += sheet->columns[i].heading != NULL;
-    return columns <= COLUMNS_BELOW_MAX && ssreport_sheet_rows(sheet) <= ROWS_OPEN_MAX;
+    return columns <= COLUMNS_BELOW_MAX && ssreport_sheet_rows(sheet) <= PAGE_ROWS_OPEN_MAX;
 }
 
-static void print_sheets(FILE *stream, const struct ssprofile_output *output, bool below) {
+static void print_sheets(FILE *stream, const struct ssprofile_output *output, bool narrow) {
     for (size_t i = 0; i < output->count; i++) {
-        if (stands_below(&output->sheets[i]) == below)
-            print_sheet(stream, &output->sheets[i]);
+        if (is_narrow(&output->sheets[i]) == narrow)
+            page_sheet(stream, &output->sheets[i]);
     }
 }
 
@@ -242,33 +206,22 @@ static void print_first(
     fputs("</div>\n", stream);
 }
 
-static void print_note(FILE *stream, const char *text) {
-    fputs("<p class=\"note\">", stream);
-    ssreport_html_text(stream, text);
-    fputs("</p>\n", stream);
-}
-
 /* A program reads all of them, a person the first ones of each kind. */
 static void print_warnings(FILE *stream, const struct ssprofile_warnings *warnings) {
     struct ssprofile_warnings shown = ssprofile_warnings_shorten(warnings);
     bool folds = shown.count > NOTES_OPEN_MAX;
     if (folds)
-        fputs("<details><summary>Warnings</summary>\n", stream);
+        page_fold(stream, "Warnings", shown.count, "lines");
     for (size_t i = 0; i < shown.count; i++)
-        print_note(stream, shown.items[i]);
+        page_note(stream, NULL, shown.items[i]);
     if (folds)
-        fputs("</details>\n", stream);
+        page_unfold(stream);
     ssprofile_warnings_free(&shown);
 }
 
 static void print_page(
     FILE *stream, const struct ssprofile_output *output, struct ss_error *without) {
-    fprintf(stream,
-        "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
-        "<meta charset=\"utf-8\"/>\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-        "<title>%s</title>\n<style>\n%s%s</style>\n</head>\n<body>\n<h1>%s</h1>\n",
-        output->title, ssreport_page_style, style, output->title);
+    page_begin(stream, output->title, output->title);
     if (output->base) {
         fputs("<p>Base: <b>", stream);
         ssreport_html_text(stream, output->base);
@@ -278,12 +231,9 @@ static void print_page(
     print_sheets(stream, output, false);
     if (output->warnings)
         print_warnings(stream, output->warnings);
-    if (without->status) {
-        fputs("<p class=\"note\"><b>There are no pictures</b>: ", stream);
-        ssreport_html_text(stream, without->message);
-        fputs("</p>\n", stream);
-    }
-    fprintf(stream, "<p><small>ssprofile %s</small></p>\n</body>\n</html>\n", ss_version());
+    if (without->status)
+        page_note(stream, "There are no pictures", without->message);
+    page_end(stream, "ssprofile");
 }
 
 static void path_of(

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/owned.h"
+#include "frame.h"
 #include "gnuplot.h"
 #include "picture.h"
 #include "run_plots.h"
@@ -49,8 +51,9 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
         steps = is_same_pair(sheet, first, row)
                     ? fmax(steps, ssreport_sheet_cell(sheet, row, "step")->number)
                     : steps;
-    ssreport_plots_frame(script, "step", "per Wh, relative");
-    fprintf(script, "set yrange [0:*]\nset xrange [0.5:%.9g]\nset xtics %d\n", steps + 0.5,
+    plot_begin_on_page(script);
+    plot_axis(script, 'y', "per Wh, relative", PLOT_FROM_ZERO);
+    fprintf(script, "set xlabel \"step\"\nset xrange [0.5:%.9g]\nset xtics %d\n", steps + 0.5,
         steps <= TICS_MAX ? 1 : 5);
     for (size_t row = 0; row < rows; row++) {
         if (!begins_run(sheet, row, first))
@@ -70,8 +73,8 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
         const char *placement = ssreport_sheet_cell(sheet, row, "placement")->text;
         const char *color = ssreport_plots_color(placement);
         fprintf(script, "$r%zu using 1:2 with linespoints pt 7 ps 0.5 lw 1.3 lc rgb \"%s\" title ",
-            row, color ? color : "#455a64");
-        sstrace_gnuplot_quote(script, placement, 40);
+            row, color ? color : PLOT_GRAY);
+        plot_quote(script, placement, 40);
         fputs(", ", script);
     }
     fputs("NaN notitle\n", script);
@@ -79,7 +82,7 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
 
 static void print_picture(FILE *page, const struct ssreport_sheet *sheet, size_t first,
     unsigned *number, struct ss_error *without) {
-    FILE *script = without->status ? NULL : tmpfile();
+    SS_OWNED(fclose) FILE *script = without->status ? NULL : tmpfile();
     char caption[400], round[24] = "";
     double repetition = ssreport_sheet_cell(sheet, first, "round")->number;
     if (!script)
@@ -92,12 +95,7 @@ static void print_picture(FILE *page, const struct ssreport_sheet *sheet, size_t
         ssreport_sheet_cell(sheet, first, "background")->text, round,
         ssreport_sheet_cell(sheet, first, "set")->number > 1 ? ", second set" : "");
     ssreport_energy_plots_write(script, sheet, first);
-    fputs("<figure><figcaption>", page);
-    ssreport_html_text(page, caption);
-    fputs("</figcaption>\n", page);
-    ssreport_picture(page, script, ++*number, caption, without);
-    fputs("</figure>\n", page);
-    fclose(script);
+    page_figure(page, &(struct page_figure){script, caption, NULL}, number, without);
 }
 
 void ssreport_energy_plots_print(

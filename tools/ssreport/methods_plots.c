@@ -5,19 +5,11 @@
 
 #include <math.h>
 
+#include "base/owned.h"
+#include "frame.h"
 #include "gnuplot.h"
 #include "methods.h"
 #include "picture.h"
-#include "run_plots.h"
-
-/* Methods differ in their marks, too, for readers who cannot tell the colors apart. */
-static const struct {
-    const char *color;
-    int mark;
-} styles[] = {{"#1f5f9f", 7}, {"#d9541e", 5}, {"#2e7d32", 9}, {"#7b3fa0", 11}, {"#b8860b", 13},
-    {"#00838f", 6}, {"#c2185b", 4}, {"#5d4037", 8}, {"#455a64", 10}, {"#827717", 12}};
-
-#define STYLES (sizeof styles / sizeof *styles)
 
 struct drawing {
     FILE *script;
@@ -66,7 +58,7 @@ static void write_axis(const struct drawing *drawing) {
         least = fmin(least, methods->points[i].step->load.mean);
         most = fmax(most, methods->points[i].step->load.mean);
     }
-    ssreport_plots_percent_axis(drawing->script, least, most);
+    plot_axis_percent(drawing->script, 'x', "load observed, %", least, most);
 }
 
 /* Writes the points that others disturbed, for rings around them; false if no point is. */
@@ -92,13 +84,15 @@ static void write_methods(const struct drawing *drawing) {
     const struct ssreport_methods *methods = drawing->methods;
     FILE *script = drawing->script;
     size_t style = 0;
-    ssreport_plots_frame(script, "load observed, %",
-        drawing->deviations ? "deviation from the baseline, %" : "throughput, /s");
+    plot_begin_on_page(script);
     write_axis(drawing);
-    fprintf(script, "set yrange [%s]\nset key maxcols 3\n", drawing->deviations ? "*:*" : "0:*");
-    if (drawing->deviations)
-        fputs("set arrow from graph 0, first 0 to graph 1, first 0 nohead lc rgb \"#8a8a8a\"\n",
-            script);
+    fputs("set key maxcols 3\n", script);
+    if (drawing->deviations) {
+        plot_axis(script, 'y', "deviation from the baseline, %", PLOT_AROUND_ZERO);
+        plot_line_at(script, 'y', 0);
+    } else {
+        plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
+    }
     fputs("$baseline << END\n", script);
     for (size_t i = 0; i < methods->knots && !drawing->deviations; i++)
         fprintf(script, "%.9g %.9g\n", 100 * methods->knot[i].load, methods->knot[i].throughput);
@@ -110,11 +104,9 @@ static void write_methods(const struct drawing *drawing) {
     bool disturbed = write_disturbed(drawing);
     fputs("plot ", script);
     if (disturbed)
-        fputs("$disturbed using 1:2 with points pt 6 ps 1.7 lw 1.6 lc rgb \"#222222\" title "
-              "\"disturbed by others\", ",
-            script);
+        fputs("$disturbed using 1:2 with " PLOT_RINGS " title \"disturbed by others\", ", script);
     if (methods->knots > 1 && !drawing->deviations)
-        fputs("$baseline using 1:2 with lines lw 1.5 lc rgb \"#8a8a8a\" title \"baseline\", ",
+        fputs("$baseline using 1:2 with lines lw 1.5 lc rgb \"" PLOT_AXIS "\" title \"baseline\", ",
             script);
     for (size_t i = 0; i < methods->count; i++) {
         char name[100];
@@ -124,8 +116,8 @@ static void write_methods(const struct drawing *drawing) {
             continue;
         ssreport_methods_name(name, sizeof name, methods->points[i].run);
         fprintf(script, "$m%zu using 1:2 with points pt %d ps 0.7 lw 1.3 lc rgb \"%s\" title ", i,
-            styles[style % STYLES].mark, styles[style % STYLES].color);
-        sstrace_gnuplot_quote(script, name, 40);
+            plot_series_mark(style), plot_series_color(style));
+        plot_quote(script, name, 40);
         fputs(", ", script);
     }
     fputs("NaN notitle\n", script);
@@ -133,17 +125,13 @@ static void write_methods(const struct drawing *drawing) {
 
 static void print_picture(FILE *page, const struct drawing *drawing, const char *caption,
     unsigned *number, struct ss_error *without) {
-    struct drawing of = *drawing;
-    of.script = without->status ? NULL : tmpfile();
-    if (!of.script)
+    SS_OWNED(fclose) FILE *script = without->status ? NULL : tmpfile();
+    if (!script)
         return;
+    struct drawing of = *drawing;
+    of.script = script;
     write_methods(&of);
-    fputs("<figure><figcaption>", page);
-    ssreport_html_text(page, caption);
-    fputs("</figcaption>\n", page);
-    ssreport_picture(page, of.script, ++*number, caption, without);
-    fputs("</figure>\n", page);
-    fclose(of.script);
+    page_figure(page, &(struct page_figure){script, caption, NULL}, number, without);
 }
 
 static bool has_deviations(const struct drawing *drawing) {

@@ -4,9 +4,6 @@
 
 #include "report.h"
 
-/* How pages look: the inside of a <style>. */
-extern const char ssreport_page_style[];
-
 /*
  * The report as one HTML page that needs nothing else. Without gnuplot it has no pictures, and the
  * first reason why is in `without`; nothing else is wrong with it then.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "combined_throughput.h"
+#include "frame.h"
 #include "gnuplot.h"
 #include "run_plots.h"
 
@@ -17,9 +18,8 @@
 
 /* Placements of other names have colors in the order in which they occur. */
 static const char *color_of(const struct ssreport_report *report, const char *placement) {
-    static const char *const others[] = {"#555555", "#7b3fa0", "#8b2f2f", "#3f6b3f"};
     const char *known = ssreport_plots_color(placement);
-    size_t other = 0;
+    size_t other = 4; /* after those of known placements */
     if (known)
         return known;
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -27,7 +27,7 @@ static const char *color_of(const struct ssreport_report *report, const char *pl
             break;
         other += ssreport_pair_is_first(report, i, SSREPORT_PAIR_PLACEMENT);
     }
-    return others[other % (sizeof others / sizeof *others)];
+    return plot_series_color(other);
 }
 
 /* ---- both sides of a pair ---- */
@@ -102,7 +102,8 @@ static size_t write_blocks(FILE *script, const struct ssreport_report *report,
 static void write_panel(FILE *script, const struct ssreport_report *report,
     const struct ssreport_pair *pair, int panel, bool titled, const char *label) {
     size_t placement = 0;
-    fprintf(script, "set ylabel \"%s\"\nplot ", label);
+    plot_axis(script, 'y', label, PLOT_FROM_ZERO);
+    fputs("plot ", script);
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct ssreport_pair *first = &report->pairs[i];
         if (!ssreport_pair_is_like(pair, first, SAME_PAIR) ||
@@ -113,7 +114,7 @@ static void write_panel(FILE *script, const struct ssreport_report *report,
             placement > 0 ? ", " : "", 'a' + panel, placement, color);
         if (titled) {
             fputs("title ", script);
-            sstrace_gnuplot_quote(script, first->placement, LABEL_MAX);
+            plot_quote(script, first->placement, LABEL_MAX);
         } else {
             fputs("notitle", script);
         }
@@ -149,14 +150,8 @@ static bool write_panels(FILE *script, const struct ssreport_report *report,
     }
     if (count == 0)
         return false;
-    fprintf(script,
-        "set encoding utf8\n"
-        "set terminal svg dynamic noenhanced size 560,%d font \"sans-serif,14\"\n"
-        "set border 3 lc rgb \"#8a8a8a\"\nset tics out nomirror textcolor rgb \"#333333\"\n"
-        "set grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
-        "set key tmargin right horizontal samplen 1 noenhanced\n"
-        "set xrange [0:100]\nset yrange [0:*]\nset lmargin 9\n",
-        count == 2 ? 500 : 280);
+    plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, count == 2 ? 500 : 280);
+    fputs("set key samplen 1\nset xrange [0:100]\nset lmargin 9\n", script);
     write_blocks(script, report, pair, kinds);
     fprintf(script, "set multiplot layout %d,1\n", count);
     if (count == 2) {
@@ -252,7 +247,7 @@ static void write_names(FILE *script, const struct ssreport_report *report,
                 !ssreport_pair_is_first(report, i, roles[role]))
                 continue;
             fputs("set label ", script);
-            sstrace_gnuplot_quote(
+            plot_quote(
                 script, role == 0 ? other->program : other->background_program, role ? 13 : 16);
             if (role == 0)
                 fprintf(script, " at -0.12,%.3f right\n", -(double)other->row - 1 + FILLED / 2);
@@ -262,10 +257,11 @@ static void write_names(FILE *script, const struct ssreport_report *report,
     }
     /* The axes of the field at the lower left hold for all. */
     fprintf(script,
-        "set label \"0\" at 0,%.3f center font \",11\"\n"
-        "set label \"100 %%\" at %.3f,%.3f center font \",11\"\n"
-        "set label \"100 %%\" at -0.03,%.3f right font \",11\"\n",
-        -(double)rows - 0.13, FILLED, -(double)rows - 0.13, -(double)rows + FILLED - 0.04);
+        "set label \"0\" at 0,%.3f center font \",%d\"\n"
+        "set label \"100 %%\" at %.3f,%.3f center font \",%d\"\n"
+        "set label \"100 %%\" at -0.03,%.3f right font \",%d\"\n",
+        -(double)rows - 0.13, PLOT_SMALL, FILLED, -(double)rows - 0.13, PLOT_SMALL,
+        -(double)rows + FILLED - 0.04, PLOT_SMALL);
 }
 
 static void write_frames(
@@ -292,14 +288,13 @@ unsigned ssreport_plot_matrix(
     unsigned width = MARGIN_LEFT + 20 + FIELD_WIDTH * (unsigned)columns;
     unsigned height = MARGIN_TOP + 40 + FIELD_HEIGHT * (unsigned)rows;
     width = width < 460 ? 460 : width;
+    plot_begin(script, PLOT_ON_PAGE, width, height);
     fprintf(script,
-        "set encoding utf8\n"
-        "set terminal svg dynamic noenhanced size %u,%u font \"sans-serif,13\"\n"
-        "unset border\nunset tics\nset xrange [0:%.3f]\nset yrange [%.3f:0]\n"
+        "unset border\nunset tics\nunset grid\nset xrange [0:%.3f]\nset yrange [%.3f:0]\n"
         "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
         "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
         "set key at screen 0.005,0.995 top left horizontal samplen 1.5 noenhanced\n",
-        width, height, (double)columns, -(double)rows, (double)MARGIN_LEFT / width,
+        (double)columns, -(double)rows, (double)MARGIN_LEFT / width,
         (double)(MARGIN_LEFT + FIELD_WIDTH * columns) / width, 1 - (double)MARGIN_TOP / height,
         1 - (double)(MARGIN_TOP + FIELD_HEIGHT * rows) / height);
     write_names(script, report, pair, rows);
@@ -318,7 +313,7 @@ unsigned ssreport_plot_matrix(
         }
         fputs("NaN NaN\nEND\n", script);
     }
-    fputs("plot $frames with lines lw 0.6 lc rgb \"#aaaaaa\" notitle", script);
+    fputs("plot $frames with lines lw 0.6 lc rgb \"" PLOT_AXIS "\" notitle", script);
     placements = 0;
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct ssreport_pair *first = &report->pairs[i];
@@ -327,7 +322,7 @@ unsigned ssreport_plot_matrix(
             continue;
         fprintf(script, ", $lines%zu with lines lw 1.2 lc rgb \"%s\" title ", placements++,
             color_of(report, first->placement));
-        sstrace_gnuplot_quote(script, first->placement, LABEL_MAX);
+        plot_quote(script, first->placement, LABEL_MAX);
     }
     fputc('\n', script);
     return width;

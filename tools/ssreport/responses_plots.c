@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "gnuplot.h"
 #include "picture.h"
 #include "run_plots.h"
@@ -18,16 +19,12 @@
 /* Series of one service in a picture; the others are in tables alone. */
 #define SERIES_MAX 8
 
-/* Colors that can be told apart; marks differ, too. */
 static const struct {
     const char *name, *color;
     int mark;
-} figures[] = {{"mean", "#009e73", 7}, {"50 %", "#0072b2", 9}, {"95 %", "#e69f00", 5},
-    {"99 %", "#d55e00", 11}};
+} figures[] = {{"mean", PLOT_GREEN, 7}, {"50 %", PLOT_BLUE, 9}, {"95 %", PLOT_AMBER, 5},
+    {"99 %", PLOT_ORANGE, 11}};
 #define FIGURES (sizeof figures / sizeof *figures)
-
-static const char *const series_colors[SERIES_MAX] = {
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#222222", "#56b4e9", "#e69f00", "#5d4037"};
 
 static double figure_of(const struct ssreport_response *response, size_t figure) {
     const double values[] = {response->mean, response->p50, response->p95, response->p99};
@@ -152,11 +149,10 @@ static bool write_disturbed(FILE *script, const struct place *places, size_t cou
 static void write_figures(FILE *script, bool lines, bool expected, bool disturbed) {
     fputs("plot ", script);
     if (disturbed)
-        fputs("$disturbed using 1:2 with points pt 6 ps 1.7 lw 1.6 lc rgb \"#222222\" title "
-              "\"disturbed by others\", ",
-            script);
+        fputs("$disturbed using 1:2 with " PLOT_RINGS " title \"disturbed by others\", ", script);
     if (expected)
-        fputs("$expected using 1:2 with lines lw 3 lc rgb \"#c5e8dc\" title \"mean expected\", ",
+        fputs("$expected using 1:2 with lines lw 4 lc rgb \"" PLOT_GRID
+              "\" title \"mean expected\", ",
             script);
     for (size_t i = 0; i < FIGURES; i++)
         fprintf(script,
@@ -166,24 +162,27 @@ static void write_figures(FILE *script, bool lines, bool expected, bool disturbe
         fprintf(script, "$points using 1:%zu with %s %s lw 1.2 lc rgb \"%s\" notitle, ",
             i + 2 + FIGURES, lines ? "lines" : "points", lines ? "dt (4,4)" : "pt 6 ps 0.4",
             figures[i].color);
-    fprintf(script, "NaN with lines %s lw 1.2 lc rgb \"#555555\" title \"from sending\"\n",
+    fprintf(script, "NaN with lines %s lw 1.2 lc rgb \"" PLOT_GRAY "\" title \"from sending\"\n",
         lines ? "dt (4,4)" : "");
 }
 
 bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report, size_t first,
     enum ssreport_abscissa abscissa) {
-    static const char *const names[] = {
-        "requests asked for, /s", "CPU load observed, %", "duty, %"};
+    static const char *const names[] = {"request rate, /s", "CPU load observed, %", "duty, %"};
     size_t count;
     struct place *places = collect(report, first, abscissa, &count);
     if (!places)
         return false;
-    ssreport_plots_frame(script, names[abscissa], "response time, ms");
+    plot_begin_on_page(script);
+    plot_axis(script, 'y', "response time, ms", PLOT_LOGARITHMIC);
     if (abscissa == SSREPORT_OVER_LOAD)
-        ssreport_plots_percent_axis(script, places[0].at / 100, places[count - 1].at / 100);
+        plot_axis_percent(
+            script, 'x', names[abscissa], places[0].at / 100, places[count - 1].at / 100);
+    else if (abscissa == SSREPORT_OVER_RATE)
+        plot_axis(script, 'x', names[abscissa], PLOT_FROM_ZERO);
     else
-        fprintf(script, "set xrange [0:%s]\n", abscissa == SSREPORT_OVER_RATE ? "*" : "100");
-    fputs("set logscale y\n$points << END\n", script);
+        plot_axis_between(script, 'x', names[abscissa], 0, 100);
+    fputs("$points << END\n", script);
     for (size_t i = 0; i < count; i++)
         write_place(script, &places[i]);
     fputs("END\n", script);
@@ -206,7 +205,7 @@ static void title_series(FILE *script, const struct ssreport_rate_point *point) 
         snprintf(text, sizeof text, "%.80s ", of->method);
     if (of->target > 0)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%g %%", 100 * of->target);
-    sstrace_gnuplot_quote(script, *text ? text : of->title, 40);
+    plot_quote(script, *text ? text : of->title, 40);
 }
 
 bool ssreport_responses_plot_series(
@@ -226,12 +225,13 @@ bool ssreport_responses_plot_series(
     }
     if (series < 2)
         return false;
-    ssreport_plots_frame(script, "requests asked for, /s", "95 % answered within, ms");
-    fputs("set logscale y\nset xrange [0:*]\nset key maxcols 2\nplot ", script);
+    plot_begin_on_page(script);
+    plot_axis(script, 'x', "request rate, /s", PLOT_FROM_ZERO);
+    plot_axis(script, 'y', "95 % answered within, ms", PLOT_LOGARITHMIC);
+    fputs("set key maxcols 2\nplot ", script);
     for (size_t i = 0; i < series; i++) {
-        fprintf(script,
-            "$s%zu using 1:4 with linespoints pt %zu ps 0.5 lw 1.4 lc rgb \"%s\" title ", i, 4 + i,
-            series_colors[i]);
+        fprintf(script, "$s%zu using 1:4 with linespoints pt %d ps 0.5 lw 1.4 lc rgb \"%s\" title ",
+            i, plot_series_mark(i), plot_series_color(i));
         title_series(script, &report->points[drawn[i]]);
         fputs(i + 1 < series ? ", " : "\n", script);
     }
@@ -244,11 +244,11 @@ static double time_unit(const struct ssreport_responses *responses) {
     return responses->seconds[responses->count - 1].end > 600 ? 60 : 1;
 }
 
-static void write_time_frame(
-    FILE *script, const struct ssreport_responses *responses, const char *y) {
+static void begin_over_time(FILE *script, const struct ssreport_responses *responses) {
     double unit = time_unit(responses);
-    ssreport_plots_frame(script, unit == 60 ? "time in minutes" : "time in seconds", y);
-    fprintf(script, "set xrange [0:%.9g]\n", responses->seconds[responses->count - 1].end / unit);
+    plot_begin_on_page(script);
+    plot_axis_between(script, 'x', unit == 60 ? "time in minutes" : "time in seconds", 0,
+        responses->seconds[responses->count - 1].end / unit);
 }
 
 bool ssreport_responses_plot_times(FILE *script, const struct ssreport_responses *responses) {
@@ -257,8 +257,8 @@ bool ssreport_responses_plot_times(FILE *script, const struct ssreport_responses
         return false;
     double unit = time_unit(responses);
     bool estimated = false;
-    write_time_frame(script, responses, "response time, ms");
-    fputs("set logscale y\n$points << END\n", script);
+    begin_over_time(script, responses);
+    fputs("$points << END\n", script);
     for (size_t i = 0; i < responses->count; i += length) {
         size_t count = i + length < responses->count ? length : responses->count - i;
         const struct ssreport_response_second *seconds = &responses->seconds[i];
@@ -273,15 +273,16 @@ bool ssreport_responses_plot_times(FILE *script, const struct ssreport_responses
         fputc('\n', script);
     }
     fputs("END\n", script);
-    if (estimated)
-        fputs("set ylabel \"response time, ms (percentiles estimated)\"\n", script);
+    plot_axis(script, 'y',
+        estimated ? "response time, ms, percentiles estimated" : "response time, ms",
+        PLOT_LOGARITHMIC);
     fputs("plot ", script);
     for (size_t i = 0; i < FIGURES; i++)
         fprintf(script, "$points using 1:%zu with lines lw 1.3 lc rgb \"%s\" title \"%s\", ", i + 2,
             figures[i].color, figures[i].name);
     fprintf(script,
-        "$points using 1:%zu with lines dt (4,4) lw 1.3 lc rgb \"#555555\" title \"95 %% from "
-        "sending\"\n",
+        "$points using 1:%zu with lines dt (4,4) lw 1.3 lc rgb \"" PLOT_GRAY
+        "\" title \"95 %% from sending\"\n",
         FIGURES + 4);
     return true;
 }
@@ -293,8 +294,9 @@ bool ssreport_responses_plot_counts(
     if (responses->count < 2)
         return false;
     double unit = time_unit(responses);
-    write_time_frame(script, responses, "requests, /s");
-    fputs("set yrange [0:*]\n$points << END\n", script);
+    begin_over_time(script, responses);
+    plot_axis(script, 'y', "requests, /s", PLOT_FROM_ZERO);
+    fputs("$points << END\n", script);
     for (size_t i = 0; i < responses->count; i += length) {
         const struct ssreport_response_second *seconds = &responses->seconds[i];
         size_t count = i + length < responses->count ? length : responses->count - i;
@@ -320,13 +322,14 @@ bool ssreport_responses_plot_counts(
     if (has_load)
         fputs(
             "set border 11\nset y2range [0:*]\nset y2tics\nset y2label \"CPU load, %\"\n", script);
-    fputs("plot $points using 1:2 with lines lw 1.3 lc rgb \"#8a8a8a\" title \"due\", "
-          "$points using 1:3 with lines lw 1.3 lc rgb \"#0072b2\" title \"succeeded\", "
-          "$points using 1:4 with lines lw 1.3 lc rgb \"#d55e00\" title \"failed or refused\"",
+    fputs("plot $points using 1:2 with lines lw 1.3 lc rgb \"" PLOT_AXIS "\" title \"due\", "
+          "$points using 1:3 with lines lw 1.3 lc rgb \"" PLOT_BLUE "\" title \"succeeded\", "
+          "$points using 1:4 with lines lw 1.3 lc rgb \"" PLOT_ORANGE
+          "\" title \"failed or refused\"",
         script);
     if (has_load)
-        fputs(", $points using 1:5 axes x1y2 with lines lw 1.1 dt (6,3) lc rgb \"#009e73\" title "
-              "\"load\"",
+        fputs(", $points using 1:5 axes x1y2 with lines lw 1.1 dt (6,3) lc rgb \"" PLOT_GREEN
+              "\" title \"load\"",
             script);
     fputc('\n', script);
     return true;
@@ -337,13 +340,8 @@ bool ssreport_responses_plot_counts(
 /* Closes the script. */
 static void print_picture(FILE *page, FILE *script, bool drawn, const char *caption,
     unsigned *number, struct ss_error *without) {
-    if (drawn) {
-        fputs("<figure><figcaption>", page);
-        ssreport_html_text(page, caption);
-        fputs("</figcaption>\n", page);
-        ssreport_picture(page, script, ++*number, caption, without);
-        fputs("</figure>\n", page);
-    }
+    if (drawn)
+        page_figure(page, &(struct page_figure){script, caption, NULL}, number, without);
     fclose(script);
 }
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "frame.h"
+
 /* More points than this cannot be told apart. */
 #define COLUMNS_MAX 800
 
@@ -12,29 +14,11 @@
 /* More instances than this are drawn without marks of their range. */
 #define RANGES_MAX 64
 
-void ssreport_plots_frame(FILE *script, const char *x, const char *y) {
-    fprintf(script,
-        "set encoding utf8\n"
-        "set terminal svg dynamic noenhanced size 560,300 font \"sans-serif,15\"\n"
-        "set border 3 lc rgb \"#8a8a8a\"\nset tics out nomirror textcolor rgb \"#333333\"\n"
-        "set grid ytics lc rgb \"#dddddd\" lt 1 lw 0.5\n"
-        "set key tmargin right horizontal samplen 1.5 noenhanced\n"
-        "set xlabel \"%s\"\nset ylabel \"%s\"\n",
-        x, y);
-}
-
-void ssreport_plots_percent_axis(FILE *script, double least, double most) {
-    double from = fmax(5 * floor(20 * least - 0.1), 0);
-    double to = fmin(5 * ceil(20 * most + 0.1), 100);
-    fprintf(script, "set xrange [%g:%g]\n", from, to > from ? to : from + 5);
-}
-
 const char *ssreport_plots_color(const char *placement) {
-    /* Colors that people with color blindness can tell apart. */
     static const struct {
         const char *placement, *color;
-    } known[] = {{"per-chip", "#0072b2"}, {"per-core", "#d55e00"}, {"per-thread", "#009e73"},
-        {"neutral", "#cc79a7"}, {"quota", "#222222"}, {"sets", "#56b4e9"}};
+    } known[] = {{"per-chip", PLOT_BLUE}, {"per-core", PLOT_ORANGE}, {"per-thread", PLOT_GREEN},
+        {"neutral", PLOT_PURPLE}, {"quota", PLOT_INK}, {"sets", PLOT_SKY}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (strcmp(known[i].placement, placement) == 0)
             return known[i].color;
@@ -47,10 +31,11 @@ static double time_unit(const struct ssreport_run *run) {
     return ssreport_record_end(&run->record) > 600 ? 60 : 1;
 }
 
-static void write_time_frame(FILE *script, const struct ssreport_run *run, const char *y) {
+static void begin_over_time(FILE *script, const struct ssreport_run *run) {
     double unit = time_unit(run);
-    ssreport_plots_frame(script, unit == 60 ? "time in minutes" : "time in seconds", y);
-    fprintf(script, "set xrange [0:%.9g]\n", ssreport_record_end(&run->record) / unit);
+    plot_begin_on_page(script);
+    plot_axis_between(script, 'x', unit == 60 ? "time in minutes" : "time in seconds", 0,
+        ssreport_record_end(&run->record) / unit);
 }
 
 static bool has_samples(const struct ssreport_run *run) {
@@ -90,8 +75,9 @@ static void write_over_time(FILE *script, const struct ssreport_run *run) {
     size_t count = record->sample_count < COLUMNS_MAX ? record->sample_count : COLUMNS_MAX;
     bool merges = count < record->sample_count;
     double unit = time_unit(run);
-    write_time_frame(script, run, "load, %");
-    fputs("set yrange [0:100]\n$load << END\n", script);
+    begin_over_time(script, run);
+    plot_axis_between(script, 'y', "load, %", 0, 100);
+    fputs("$load << END\n", script);
     for (size_t i = 0; i < count; i++) {
         struct column column = take_column(
             record, i * record->sample_count / count, (i + 1) * record->sample_count / count);
@@ -110,9 +96,11 @@ static void write_over_time(FILE *script, const struct ssreport_run *run) {
     }
     fputs("END\nplot ", script);
     if (merges)
-        fputs("$load using 1:2:3 with filledcurves lc rgb \"#cfe3f5\" title \"range\", ", script);
-    fputs("$load using 1:4 with lines lw 1.3 lc rgb \"#1f5f9f\" title \"load\", "
-          "$target using 1:2 with lines lw 1.3 lc rgb \"#d9541e\" title \"target\"\n",
+        fputs("$load using 1:2:3 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_BLUE
+              "\" title \"range\", ",
+            script);
+    fputs("$load using 1:4 with lines lw 1.3 lc rgb \"" PLOT_BLUE "\" title \"load\", "
+          "$target using 1:2 with lines lw 1.3 lc rgb \"" PLOT_ORANGE "\" title \"target\"\n",
         script);
 }
 
@@ -124,17 +112,18 @@ static bool has_errors(const struct ssreport_run *run) {
 
 static void write_errors(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_distribution *errors = &run->errors;
-    ssreport_plots_frame(script, "error (target minus load), %", "samples, %");
-    fprintf(script, "set xrange [%.9g:%.9g]\nset yrange [0:*]\n$errors << END\n", errors->from,
-        -errors->from);
+    plot_begin_on_page(script);
+    plot_axis_between(script, 'x', "error (target minus load), %", errors->from, -errors->from);
+    plot_axis(script, 'y', "samples, %", PLOT_FROM_ZERO);
+    fputs("$errors << END\n", script);
     for (size_t i = 0; i < SSREPORT_BINS; i++)
         fprintf(script, "%.9g %.9g\n", errors->from + ((double)i + 0.5) * errors->width,
             100.0 * (double)errors->counts[i] / (double)run->figures.samples);
     fprintf(script,
-        "END\nset boxwidth %.9g\nset style fill solid 1 noborder\n"
-        "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead lc rgb \"#d9541e\" lw 1.3\n"
-        "plot $errors using 1:2 with boxes lc rgb \"#6ba3d6\" notitle, "
-        "NaN with lines lw 1.3 lc rgb \"#d9541e\" title \"mean\"\n",
+        "END\nset boxwidth %.9g\n"
+        "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead lc rgb \"" PLOT_ORANGE "\" lw 1.3\n"
+        "plot $errors using 1:2 with boxes lc rgb \"" PLOT_SKY "\" notitle, "
+        "NaN with lines lw 1.3 lc rgb \"" PLOT_ORANGE "\" title \"mean\"\n",
         errors->width * 0.92, run->figures.error_mean_percent, run->figures.error_mean_percent);
 }
 
@@ -150,8 +139,9 @@ static bool has_duties(const struct ssreport_run *run) {
 
 static void write_duties(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
-    ssreport_plots_frame(script, "instance", "duty, %");
-    fprintf(script, "set yrange [0:100]\nset xrange [-0.7:%.9g]\n$duties << END\n",
+    plot_begin_on_page(script);
+    plot_axis_between(script, 'y', "duty, %", 0, 100);
+    fprintf(script, "set xlabel \"instance\"\nset xrange [-0.7:%.9g]\n$duties << END\n",
         (double)record->instance_room - 0.3);
     for (size_t i = 0; i < record->instance_room; i++) {
         const struct ssreport_instance *instance = &record->instances[i];
@@ -161,14 +151,13 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
                 100 * instance->all.running / instance->all.known, 100 * range.least,
                 100 * range.most);
     }
-    fputs(
-        "END\nset boxwidth 0.6\nset pointintervalbox 0\nset style fill solid 1 noborder\n", script);
+    fputs("END\nset boxwidth 0.6\nset pointintervalbox 0\n", script);
     if (record->instance_room <= 20)
         fputs("set xtics 1\n", script);
-    fputs("plot $duties using 1:2 with boxes lc rgb \"#6ba3d6\" title \"mean\"", script);
+    fputs("plot $duties using 1:2 with boxes lc rgb \"" PLOT_SKY "\" title \"mean\"", script);
     if (record->instance_room <= RANGES_MAX)
-        fputs(", $duties using 1:2:3:4 with yerrorbars pt 7 ps 0.4 lw 1.3 lc rgb \"#1f3f5f\" "
-              "title \"range over time\"",
+        fputs(", $duties using 1:2:3:4 with yerrorbars pt 7 ps 0.4 lw 1.3 lc rgb \"" PLOT_INK
+              "\" title \"range over time\"",
             script);
     fputc('\n', script);
 }
@@ -199,11 +188,10 @@ static void write_duties_over_time(FILE *script, const struct ssreport_run *run)
     size_t most = FIELDS_MAX / rows;
     size_t columns = most < SSREPORT_DUTY_PARTS ? most : SSREPORT_DUTY_PARTS;
     double part = ssreport_record_end(record) / time_unit(run) / SSREPORT_DUTY_PARTS;
-    write_time_frame(script, run, "instance");
+    begin_over_time(script, run);
     fprintf(script,
-        "unset grid\nset yrange [-0.5:%.9g]\nset cbrange [0:100]\nset cblabel \"duty, %%\"\n"
-        "set palette defined (0 \"#e8f0f8\", 0.5 \"#8fbce0\", 1 \"#123a66\")\n"
-        "set style fill solid 1 noborder\n$duties << END\n",
+        "unset grid\nset ylabel \"instance\"\nset yrange [-0.5:%.9g]\nset cbrange [0:100]\n"
+        "set cblabel \"duty, %%\"\n" PLOT_GRADIENT "$duties << END\n",
         (double)instances - 0.5);
     for (size_t row = 0; row < rows; row++) {
         size_t first = row * instances / rows, last = (row + 1) * instances / rows;
@@ -231,15 +219,16 @@ static bool has_rates(const struct ssreport_run *run) {
 static void write_rates(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_rates *rates = &run->rates;
     double unit = time_unit(run);
-    write_time_frame(script, run, "throughput, /s");
-    fputs("set yrange [0:*]\n$rates << END\n", script);
+    begin_over_time(script, run);
+    plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
+    fputs("$rates << END\n", script);
     for (size_t i = 0; i < rates->count; i++)
         fprintf(script, "%.9g %.9g\n%.9g %.9g\n",
             (rates->from + (double)i * rates->interval) / unit, rates->parts[i],
             (rates->from + (double)(i + 1) * rates->interval) / unit, rates->parts[i]);
     fprintf(script,
-        "END\nplot $rates using 1:2 with lines lw 1.3 lc rgb \"#1f5f9f\" "
-        "title \"intervals of %g s\"\n",
+        "END\nplot $rates using 1:2 with lines lw 1.3 lc rgb \"" PLOT_BLUE
+        "\" title \"intervals of %g s\"\n",
         rates->interval);
 }
 
@@ -248,9 +237,10 @@ static bool has_points(const struct ssreport_run *run) {
 }
 
 static void write_against_load(FILE *script, const struct ssreport_run *run) {
-    ssreport_plots_frame(script, "load observed, %", "throughput, /s");
-    ssreport_plots_percent_axis(script, run->least_load, run->most_load);
-    fputs("set yrange [0:*]\n$points << END\n", script);
+    plot_begin_on_page(script);
+    plot_axis_percent(script, 'x', "load observed, %", run->least_load, run->most_load);
+    plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
+    fputs("$points << END\n", script);
     for (size_t i = 0; i < run->fit.count; i++)
         fprintf(script, "%.9g %.9g\n", 100 * run->loads[i], run->throughputs[i]);
     fputs("END\n$line << END\n", script);
@@ -269,16 +259,20 @@ static void write_against_load(FILE *script, const struct ssreport_run *run) {
     fputs("END\nplot ", script);
     if (isfinite(run->fit.slope_error))
         fprintf(script,
-            "$line using 1:3:4 with filledcurves lc rgb \"#f6dccf\" title \"%g %% band\", ",
+            "$line using 1:3:4 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_ORANGE
+            "\" title \"%g %% band\", ",
             100 * run->confidence);
     if (run->curve.count > 0)
-        fputs("$curve using 1:3:4 with filledcurves fs transparent solid 0.45 lc rgb \"#a8d5a2\" "
-              "notitle, $curve using 1:2 with lines lw 1.5 lc rgb \"#2e7d32\" title \"local\", ",
+        fputs("$curve using 1:3:4 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_GREEN
+              "\" notitle, $curve using 1:2 with lines lw 1.5 lc rgb \"" PLOT_GREEN
+              "\" title \"local\", ",
             script);
     if (isfinite(run->fit.slope))
-        fputs("$line using 1:2 with lines lw 1.3 lc rgb \"#d9541e\" title \"least squares\", ",
+        fputs("$line using 1:2 with lines lw 1.3 lc rgb \"" PLOT_ORANGE
+              "\" title \"least squares\", ",
             script);
-    fprintf(script, "$points using 1:2 with points pt 7 ps 0.5 lc rgb \"#1f5f9f\" title \"%s\"\n",
+    fprintf(script,
+        "$points using 1:2 with points pt 7 ps 0.5 lc rgb \"" PLOT_BLUE "\" title \"%s\"\n",
         run->fits_steps ? "steps" : "intervals");
 }
 
@@ -294,8 +288,9 @@ static void write_power(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_energy *energy = &run->energy;
     double unit = time_unit(run), wall = run->record.wall;
     size_t step = energy->count / COLUMNS_MAX + 1;
-    write_time_frame(script, run, "power, W");
-    fputs("set yrange [0:*]\n$power << END\n", script);
+    begin_over_time(script, run);
+    plot_axis(script, 'y', "power, W", PLOT_FROM_ZERO);
+    fputs("$power << END\n", script);
     /* Each point is the mean of as many samples as it stands for; nothing known is a gap. */
     for (size_t i = 0; i < energy->count; i += step) {
         size_t last = i + step < energy->count ? i + step - 1 : energy->count - 1;
@@ -317,8 +312,9 @@ static void write_power(FILE *script, const struct ssreport_run *run) {
             fprintf(script, "%.9g %.6g\n%.9g %.6g\n\n", at->from / unit, cost.watts, at->to / unit,
                 cost.watts);
     }
-    fputs("END\nplot $power using 1:2 with lines lw 1 lc rgb \"#6ba3d6\" title \"power\", "
-          "$steps using 1:2 with lines lw 2.5 lc rgb \"#d9541e\" title \"mean of a step\"\n",
+    fputs("END\nplot $power using 1:2 with lines lw 1 lc rgb \"" PLOT_SKY "\" title \"power\", "
+          "$steps using 1:2 with lines lw 2.5 lc rgb \"" PLOT_ORANGE
+          "\" title \"mean of a step\"\n",
         script);
 }
 

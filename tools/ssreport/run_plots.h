@@ -15,13 +15,7 @@ struct ssreport_plot {
 /* In the order in which they are shown; the last one has no caption. */
 extern const struct ssreport_plot ssreport_plots[];
 
-/* How any picture looks, and the names of its axes. */
-void ssreport_plots_frame(FILE *script, const char *x, const char *y);
-
-/* The axis of a load or duty in percent, from and to a multiple of 5 around these parts of 1. */
-void ssreport_plots_percent_axis(FILE *script, double least, double most);
-
-/* The color of a placement, as "#0072b2"; NULL: it is none of tools/experiments. */
+/* The color of a placement, as "#0072b2"; NULL for one of another name. */
 const char *ssreport_plots_color(const char *placement);
 
 #endif

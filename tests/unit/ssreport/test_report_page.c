@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "page.h"
 #include "pair_findings.h"
-#include "picture.h"
 #include "report_make.h"
 #include "run_plots.h"
 #include "summary_text.h"
@@ -81,23 +80,6 @@ static void absolute_paths_are_not_titles(void **state) {
     ssreport_report_free(&report);
 }
 
-static void the_axis_of_load_fits_the_data(void **state) {
-    (void)state;
-    static const struct {
-        double least, most;
-        const char *axis;
-    } cases[] = {{0.32, 0.41, "set xrange [30:45]\n"}, {0.05, 0.95, "set xrange [0:100]\n"},
-        {0, 1, "set xrange [0:100]\n"}, {0.02, 0.03, "set xrange [0:5]\n"}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct text text;
-        begin(&text);
-        ssreport_plots_percent_axis(text.stream, cases[i].least, cases[i].most);
-        end(&text);
-        assert_string_equal(text.bytes, cases[i].axis);
-        free(text.bytes);
-    }
-}
-
 static void text_without_memory_is_a_failure(void **state) {
     (void)state;
     struct ssreport_sheet sheet = SSREPORT_SHEET("file", "T", columns);
@@ -127,29 +109,6 @@ static void long_sentences_are_not_cut(void **state) {
     assert_has(&text, "xxx&lt;end&gt; 5\u00a0% of it</li>");
     free(text.bytes);
     ssreport_report_free(&report);
-}
-
-static void pictures_do_not_share_names(void **state) {
-    (void)state;
-    struct text text;
-    begin(&text);
-    assert_int_equal(ssreport_picture_embed(text.stream,
-                         "<?xml version=\"1.0\"?>\n<!DOCTYPE svg>\n<svg width=\"1\">"
-                         "<title>Gnuplot</title><g id=\"a\"/><g id='b'/><use xlink:href='#b'/>"
-                         "<use href=\"#a\"/><g fill='url(#b)'/></svg>\n",
-                         7, "a \"b\" < c"),
-        0);
-    end(&text);
-    assert_string_equal(text.bytes,
-        "<svg role=\"img\" aria-label=\"a &quot;b&quot; &lt; c\" width=\"1\"><g id=\"p7-a\"/>"
-        "<g id='p7-b'/><use xlink:href='#p7-b'/><use href=\"#p7-a\"/><g fill='url(#p7-b)'/>"
-        "</svg>\n");
-    free(text.bytes);
-    begin(&text);
-    assert_int_equal(ssreport_picture_embed(text.stream, "<svg", 1, ""), -1);
-    assert_int_equal(ssreport_picture_embed(text.stream, "nothing", 1, ""), -1);
-    end(&text);
-    free(text.bytes);
 }
 
 /* ---- whole reports ---- */
@@ -352,10 +311,8 @@ static void a_page_without_gnuplot_says_so(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(tables_are_escaped),
     cmocka_unit_test(absolute_paths_are_not_titles),
-    cmocka_unit_test(the_axis_of_load_fits_the_data),
     cmocka_unit_test(text_without_memory_is_a_failure),
     cmocka_unit_test(long_sentences_are_not_cut),
-    cmocka_unit_test(pictures_do_not_share_names),
     cmocka_unit_test(the_rest_is_still_reported),
     cmocka_unit_test(each_fault_is_named_with_its_run),
     cmocka_unit_test(figures_are_of_the_counted_time),

@@ -183,17 +183,17 @@ static void the_unit_suits_the_length(void **state) {
         ss_time length;
         const char *name, *range, *tics;
     } cases[] = {
-        {20, "nanoseconds", "[0:20]", "0,2 "},
-        {3 * SS_MICROSECOND, "microseconds", "[0:3]", "0,0.5 "},
-        {20 * SS_MILLISECOND, "milliseconds", "[0:20]", "0,2 "},
-        {179 * SS_SECOND, "seconds", "[0:179]", "0,20 "},
-        {340 * SS_SECOND, "seconds", "[0:340]", "0,30 "},
-        {360 * SS_SECOND, "minutes", "[0:6]", "0,0.5 "},
-        {1620 * SS_SECOND, "minutes", "[0:27]", "0,5 "},
-        {6 * 3600 * SS_SECOND, "hours", "[0:6]", "0,0.5 "},
-        {DAY, "hours", "[0:24]", "0,2 "},
-        {182500 * DAY, "days", "[0:182500]", "0,20000 "},
-        {0, "seconds", "[0:1]", "0,2 "},
+        {20, "nanoseconds", "[0:20]", "0,2\n"},
+        {3 * SS_MICROSECOND, "microseconds", "[0:3]", "0,0.5\n"},
+        {20 * SS_MILLISECOND, "milliseconds", "[0:20]", "0,2\n"},
+        {179 * SS_SECOND, "seconds", "[0:179]", "0,20\n"},
+        {340 * SS_SECOND, "seconds", "[0:340]", "0,30\n"},
+        {360 * SS_SECOND, "minutes", "[0:6]", "0,0.5\n"},
+        {1620 * SS_SECOND, "minutes", "[0:27]", "0,5\n"},
+        {6 * 3600 * SS_SECOND, "hours", "[0:6]", "0,0.5\n"},
+        {DAY, "hours", "[0:24]", "0,2\n"},
+        {182500 * DAY, "days", "[0:182500]", "0,20000\n"},
+        {0, "seconds", "[0:1]", "0,2\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expected[200];

@@ -7,6 +7,7 @@
 
 #include "base/owned.h"
 #include "gnuplot.h"
+#include "palette.h"
 #include "sheet.h"
 
 /* Replacements in gnuplot's output. `%u` is the picture's number. */
@@ -19,7 +20,24 @@ static const struct {
     {"href=\"#", "href=\"#p%u-"},
     {"url(#", "url(#p%u-"},
     {"<title>Gnuplot</title>", ""},
+    {" font-family=\"sans-serif\"", ""}, /* the page's */
+    {"\"black\"", "\"currentColor\""},
 };
+
+/* "rgb(0, 114, 178)" of the palette becomes a variable, which a dark scheme has, too. */
+static size_t change_color(FILE *page, const char *at) {
+    unsigned parts[3];
+    int length = 0;
+    if (strncmp(at, "rgb(", 4) != 0 ||
+        sscanf(at, "rgb( %3u , %3u , %3u )%n", &parts[0], &parts[1], &parts[2], &length) != 3 ||
+        length == 0)
+        return 0;
+    const struct plot_color *color = plot_color_find(parts);
+    if (!color)
+        return 0;
+    fprintf(page, "var(--%s)", color->name);
+    return (size_t)length;
+}
 
 static size_t change(FILE *page, const char *at, unsigned number) {
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
@@ -29,18 +47,29 @@ static size_t change(FILE *page, const char *at, unsigned number) {
         const char *mark = strstr(changes[i].to, "%u");
         if (mark)
             fprintf(page, "%.*s%u%s", (int)(mark - changes[i].to), changes[i].to, number, mark + 2);
+        else
+            fputs(changes[i].to, page);
         return length;
     }
-    return 0;
+    return change_color(page, at);
 }
 
-int ssreport_picture_embed(FILE *page, const char *svg, unsigned number, const char *what) {
-    /* Without what stands before it in a file of its own. */
+/* Letters in a picture are as large as those of the page, unless there is no room. */
+static void write_size(FILE *page, const char *svg) {
+    double width;
+    const char *box = strstr(svg, "viewBox=\"");
+    if (box && sscanf(box, "viewBox=\"%*f %*f %lf", &width) == 1)
+        fprintf(page, "\" style=\"max-width:%.4grem", width / 16);
+}
+
+int page_picture_embed(FILE *page, const char *svg, unsigned number, const char *what) {
+    /* Without the declarations that a file of its own begins with. */
     const char *at = strstr(svg, "<svg");
     if (!at || !strstr(at, "</svg>"))
         return -1;
     fputs("<svg role=\"img\" aria-label=\"", page);
     ssreport_html_text(page, what);
+    write_size(page, at);
     fputc('"', page);
     for (at += 4; *at;) {
         size_t length = change(page, at, number);
@@ -61,14 +90,35 @@ static char *read_all(FILE *stream) {
     return text;
 }
 
-int ssreport_picture(
+int page_picture(
     FILE *page, FILE *script, unsigned number, const char *what, struct ss_error *error) {
     SS_OWNED(fclose) FILE *file = tmpfile();
     if (!file)
         return ss_error_fail(error, "no temporary file for a picture: %s", strerror(errno));
-    int result = sstrace_gnuplot_run(script, file, error);
+    int result = plot_run(script, file, error);
     SS_OWNED(free) char *svg = result == 0 ? read_all(file) : NULL;
-    if (result == 0 && (!svg || ssreport_picture_embed(page, svg, number, what) < 0))
+    if (result == 0 && (!svg || page_picture_embed(page, svg, number, what) < 0))
         result = ss_error_fail(error, "gnuplot has drawn no SVG");
     return result;
+}
+
+void page_figure(
+    FILE *page, const struct page_figure *figure, unsigned *number, struct ss_error *without) {
+    SS_OWNED(free) char *svg = NULL;
+    size_t size;
+    if (without->status)
+        return;
+    FILE *drawn = open_memstream(&svg, &size);
+    if (!drawn) {
+        ss_error_memory(without);
+        return;
+    }
+    int result = page_picture(drawn, figure->script, ++*number, figure->caption, without);
+    if (fclose(drawn) != 0 || result < 0)
+        return;
+    fputs("<figure><figcaption>", page);
+    ssreport_html_text(page, figure->caption);
+    if (figure->explanation)
+        fprintf(page, "<div class=\"how\">%s</div>", figure->explanation);
+    fprintf(page, "</figcaption>\n%s</figure>\n", svg);
 }

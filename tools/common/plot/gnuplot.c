@@ -15,7 +15,7 @@
 
 extern char **environ;
 
-void sstrace_gnuplot_quote(FILE *script, const char *text, size_t most) {
+void plot_quote(FILE *script, const char *text, size_t most) {
     fputc('"', script);
     size_t letters = 0;
     for (; *text && letters < most; letters++) {
@@ -95,7 +95,7 @@ static int draw(FILE *script, FILE *complaints, FILE *stream, struct ss_error *e
     return 0;
 }
 
-int sstrace_gnuplot_run(FILE *script, FILE *stream, struct ss_error *error) {
+int plot_run(FILE *script, FILE *stream, struct ss_error *error) {
     SS_OWNED(fclose) FILE *complaints = tmpfile();
     if (!complaints || fflush(stream) != 0)
         return ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));

@@ -5,8 +5,11 @@
 
 #include "base/owned.h"
 #include "base/words.h"
+#include "frame.h"
 #include "gnuplot.h"
 
+#define WIDTH         1100
+#define HEIGHT        440
 #define TICKS_MAX     12
 #define TITLE_LETTERS 110 /* what fits into the width */
 
@@ -36,27 +39,16 @@ static void write_frame(FILE *script, const char *kind, ss_time length, const ch
     ss_time step = sstrace_plot_step_after(0);
     while (step > 0 && length / step > TICKS_MAX)
         step = sstrace_plot_step_after(step);
-    fputs("set encoding utf8\n", script);
-    if (strcmp(kind, "svg") == 0)
-        fputs("set terminal svg noenhanced size 1100,440 font \"sans-serif,14\" "
-              "background rgb \"white\"\n",
-            script);
-    else
-        fputs("if (strstrt(GPVAL_TERMINALS, \" pngcairo \")) "
-              "set terminal pngcairo noenhanced size 1100,440 font \"Sans,11\"; "
-              "else set terminal png noenhanced size 1100,440\n",
-            script);
+    plot_begin(script, strcmp(kind, "svg") == 0 ? PLOT_SVG : PLOT_PNG, WIDTH, HEIGHT);
     if (title) {
         fputs("set title ", script);
-        sstrace_gnuplot_quote(script, title, TITLE_LETTERS);
+        plot_quote(script, title, TITLE_LETTERS);
         fputs(" noenhanced\n", script);
     }
     fprintf(script,
-        "set xlabel \"time in %s\"\nset xrange [0:%.17g]\nset xtics 0,%.17g out nomirror\n"
-        "set ylabel \"load\"\nset yrange [0:100]\nset ytics 0,25 format \"%%g %%%%\" out nomirror\n"
-        "set grid ytics lc rgb \"#d0d0d0\" lt 1 lw 0.5\n"
-        "set key bmargin center horizontal samplen 2 width -3 noenhanced\nset bmargin 6\nset "
-        "border 3\n",
+        "set xlabel \"time in %s\"\nset xrange [0:%.17g]\nset xtics 0,%.17g\n"
+        "set ylabel \"load\"\nset yrange [0:100]\nset ytics 0,25 format \"%%g %%%%\"\n"
+        "set key bmargin center horizontal samplen 2 width -3\nset bmargin 6\n",
         unit->name, length > 0 ? (double)length / (double)unit->length : 1.0,
         length > 0 && step > 0 ? (double)step / (double)unit->length : 2.0);
 }
@@ -117,12 +109,12 @@ static void write_script(
     bool load = write_loads(script, columns, all / (double)columns->count);
     fputs("plot ", script);
     if (free)
-        fprintf(script,
-            "$free using 1:2:3 with boxes fill solid noborder lc rgb \"#dcdcdc\" title \"free\"%s",
+        fprintf(script, "$free using 1:2:3 with boxes lc rgb \"" PLOT_GRID "\" title \"free\"%s",
             load ? ", " : "");
     if (load)
-        fputs("$load using 1:2:3 with filledcurves lc rgb \"#a9cbe8\" title \"least to largest\", "
-              "$load using 1:4 with lines lw 1.5 lc rgb \"#1f5f9f\" title \"mean\"",
+        fputs("$load using 1:2:3 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_BLUE
+              "\" title \"least to largest\", "
+              "$load using 1:4 with lines lw 1.5 lc rgb \"" PLOT_BLUE "\" title \"mean\"",
             script);
     if (!free && !load)
         fputs("NaN notitle", script);
@@ -138,5 +130,5 @@ int sstrace_plot_picture(FILE *stream, const char *kind, const struct sstrace_co
     if (!script)
         return ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));
     write_script(script, kind, columns, title);
-    return sstrace_gnuplot_run(script, stream, error);
+    return plot_run(script, stream, error);
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PAGE_HTML_PAGE_H
+#define PAGE_HTML_PAGE_H
+
+/* What any page consists of. It needs no other file, and follows the reader's color scheme. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <showstopper/contract.h>
+
+#include "sheet.h"
+
+/* Tables with more rows than this are folded. */
+#define PAGE_ROWS_OPEN_MAX 24
+
+/* The title of the document, and the heading. */
+void page_begin(FILE *page, const char *title, const char *heading) SS_NONNULL();
+
+/* Names the program and its version. */
+void page_end(FILE *page, const char *program) SS_NONNULL();
+
+/* A warning; `name` is what it is about, NULL if nothing in particular. */
+void page_note(FILE *page, const char *name, const char *text) SS_NONNULL(1, 3);
+
+/* Folds what follows until page_unfold(), if it is long: "Runs: 30 rows". */
+void page_fold(FILE *page, const char *title, size_t count, const char *of) SS_NONNULL();
+void page_unfold(FILE *page) SS_NONNULL();
+
+/* A table, folded if it is long; nothing if it has no rows. */
+void page_sheet(FILE *page, const struct ssreport_sheet *sheet) SS_NONNULL();
+
+/* A list of findings; no line begins with a percent sign. */
+void page_findings_begin(FILE *page) SS_NONNULL();
+void page_finding(FILE *page, const char *sentence) SS_NONNULL();
+void page_findings_end(FILE *page) SS_NONNULL();
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PLOT_FRAME_H
+#define PLOT_FRAME_H
+
+/* How every picture begins: terminal, font, frame and axes. */
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <showstopper/contract.h>
+
+#include "palette.h"
+
+/* Sizes are in CSS pixels: 16 make the size of a page's text. */
+#define PLOT_WIDTH     560
+#define PLOT_HEIGHT    300
+#define PLOT_TEXT_SIZE 14 /* as that of tables */
+#define PLOT_SMALL     12
+
+enum plot_kind {
+    PLOT_ON_PAGE, /* SVG without a background, in the colors of a page */
+    PLOT_SVG,     /* a file: on white */
+    PLOT_PNG,
+};
+
+void plot_begin(FILE *script, enum plot_kind kind, unsigned width, unsigned height) SS_NONNULL();
+
+/* A picture on a page of the usual size; axes are added. */
+void plot_begin_on_page(FILE *script) SS_NONNULL();
+
+/* Which range an axis has besides that of its data. */
+enum plot_range {
+    PLOT_FROM_ZERO,   /* from 0 up */
+    PLOT_AROUND_ZERO, /* deviations: 0 is on it */
+    PLOT_LOGARITHMIC, /* the name says so */
+};
+
+/* `axis` is 'x' or 'y'. */
+void plot_axis(FILE *script, char axis, const char *name, enum plot_range range) SS_NONNULL();
+
+/* The name says where the axis begins, unless 0 is on it. */
+void plot_axis_between(FILE *script, char axis, const char *name, double from, double to)
+    SS_NONNULL();
+
+/* Parts of 1 in percent: from and to a multiple of 5 around them. */
+void plot_axis_percent(FILE *script, char axis, const char *name, double least, double most)
+    SS_NONNULL();
+
+/* A dashed line across the picture, at x or y. */
+void plot_line_at(FILE *script, char axis, double at) SS_NONNULL();
+
+#endif

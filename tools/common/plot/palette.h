@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PLOT_PALETTE_H
+#define PLOT_PALETTE_H
+
+/*
+ * The colors of all pictures. Scripts use those of a light scheme; a page replaces them by
+ * variables, which have other values in a dark scheme.
+ */
+
+#include <stddef.h>
+
+#include <showstopper/contract.h>
+
+#define PLOT_INK    "#222222" /* text and marks on top of others */
+#define PLOT_AXIS   "#80868b"
+#define PLOT_GRID   "#dddddd"
+#define PLOT_BLUE   "#0072b2"
+#define PLOT_ORANGE "#d55e00"
+#define PLOT_GREEN  "#009573"
+#define PLOT_PURPLE "#a0529b"
+#define PLOT_AMBER  "#a87900"
+#define PLOT_SKY    "#3a8fc4"
+#define PLOT_BROWN  "#6d4c41"
+#define PLOT_GRAY   "#5f6368"
+
+/* How an area is filled: either background shows through. */
+#define PLOT_SHADED "fs transparent solid 0.18 noborder"
+
+/* Rings around points of any color. */
+#define PLOT_RINGS "points pt 6 ps 1.7 lw 1.6 lc rgb \"" PLOT_INK "\""
+
+/* From little to much, where the fields touch and so cover the background. */
+#define PLOT_GRADIENT "set palette defined (0 \"#dbe7f2\", 0.5 \"#7fb0d8\", 1 \"#123a66\")\n"
+
+struct plot_color {
+    const char *name;         /* "blue" */
+    const char *light, *dark; /* "#rrggbb" */
+};
+
+/* The last one has no name. */
+extern const struct plot_color plot_palette[];
+
+/* The backgrounds that the palette is for. */
+#define PLOT_PAPER_LIGHT "#ffffff"
+#define PLOT_PAPER_DARK  "#16181c"
+
+/* The color of a light scheme with these parts, from 0 to 255; NULL: not of the palette. */
+const struct plot_color *plot_color_find(const unsigned parts[3]) SS_NONNULL();
+
+/*
+ * Color and mark (gnuplot's point type) of one of several series. They differ in both, for readers
+ * who cannot distinguish the colors.
+ */
+const char *plot_series_color(size_t series);
+int plot_series_mark(size_t series);
+
+#endif
