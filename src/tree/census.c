@@ -204,9 +204,12 @@ static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_pro
                : NO_ROW;
 }
 
-/* Ages the entries at a recount: those that no member renews are dropped one recount later. */
-static void turn_kin(struct ss_census *census) {
-    if (!census->board->attached)
+/*
+ * Ages the entries at a recount: those that no member renews are dropped one recount later. Not as
+ * long as pids wait to be examined: whose they are shows only in the entries of their parents.
+ */
+static void turn_kin(struct ss_census *census, pid_t latest) {
+    if (!census->board->attached || census->latest != latest)
         return;
     struct ss_pid_map before = census->kin[1];
     census->kin[1] = census->kin[0];
@@ -603,10 +606,10 @@ static void drop_groups(struct ss_census *census) {
     }
 }
 
-static void recount(struct ss_census *census) {
+static void recount(struct ss_census *census, pid_t latest) {
     census->limit = census->source->limit();
     drop_groups(census);
-    turn_kin(census);
+    turn_kin(census, latest);
     for (uint32_t i = census->count; i-- > 0;) {
         if (recheck(census, &census->members[i]))
             keep_kin(census, &census->members[i]);
@@ -748,7 +751,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
         census->latest = examine_since(census, census->latest, latest, true);
     census->fresh = false;
     if (due) {
-        recount(census);
+        recount(census, latest);
         plan_again(census);
         census->recount = now + RECOUNT;
     }

@@ -3,7 +3,7 @@
 # Sourced by tests that wait for something.
 
 # Seconds after which a test gives up. They guard against hangs and promise nothing: whatever is waited
-# for takes a small part of them, also if the machine is busy with other work. ctest allows 900.
+# for takes a small part of them, also if the machine is busy with other work. ctest allows 1800.
 # shellcheck disable=SC2034 # the caller reads it
 patience=300
 

@@ -14,6 +14,9 @@ set -euo pipefail
 pid=
 trap 'end' EXIT
 export PATH=$build/bin:$PATH
+# An emulated boot takes 15 s of CPU time, and many times that of others' if the machine is busy.
+# shellcheck disable=SC2034 # await reads it
+patience=1200
 mkdir "$scratch/shared"
 cd "$scratch"
 

@@ -264,6 +264,7 @@ interrupted_installation_continues() {
 
 # begin_run: sets `pid` when it is up.
 begin_run() {
+    : >"$output" # an earlier call may have printed the line that is awaited
     MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" run "$dir" \
         >"$output" 2>&1 &
     pid=$!

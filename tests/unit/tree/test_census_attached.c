@@ -252,6 +252,21 @@ static void daemon_is_found_by_its_birth(void **state) {
     world_check(true);
 }
 
+/* On an overloaded machine the next look may be late, and it follows few lines of descent. */
+static void daemon_after_many_strangers_is_found(void **state) {
+    (void)state;
+    pid_t root = attach(start_job());
+    begin();
+    world_pass(3 * SS_SECOND);
+    world_fork_strangers(1000);
+    leave_daemon(root);
+    for (int i = 0; i < 12; i++) {
+        world.now += 2 * SS_SECOND;
+        world_take();
+    }
+    world_check(world_tells);
+}
+
 /* As setsid(1) and daemon(3) do it, in a child that has been there for long. */
 static void daemon_is_found_by_its_session(void **state) {
     (void)state;
@@ -408,6 +423,7 @@ WORLD_MAIN_FROM(open_attached,
     cmocka_unit_test(a_later_census_keeps_orphans),
     cmocka_unit_test(children_of_a_reused_pid_are_foreign),
     cmocka_unit_test(daemon_is_found_by_its_birth),
+    cmocka_unit_test(daemon_after_many_strangers_is_found),
     cmocka_unit_test(daemon_is_found_by_its_session),
     cmocka_unit_test(orphans_from_before_in_a_session_of_ours_are_found),
     cmocka_unit_test(session_of_the_run_itself_proves_nothing),
