@@ -17,7 +17,7 @@ static uint64_t counted(const struct ss_histogram *in) {
     return count;
 }
 
-/* Never below the truth, and the truth is more than four fifths of it. */
+/* The quantile is never below the true value, which is more than four fifths of it. */
 static void assert_quantile(double share, ss_time truth) {
     ss_time found = ss_histogram_quantile(&histogram, share);
     if (found < truth || (found > SS_MICROSECOND && (double)truth < 0.8 * (double)found))
@@ -47,7 +47,7 @@ static void one_value_is_exact(void **state) {
     }
 }
 
-/* Each value beside a far larger one, which does not help to know it. */
+/* Each value is next to a far larger one, which must not influence it. */
 static void quantiles_are_exact_to_a_fifth(void **state) {
     (void)state;
     for (ss_time value = 1; value < 3000 * SS_SECOND; value += value / 7 + 1) {
@@ -84,7 +84,7 @@ static void quantiles_count_values(void **state) {
     assert_quantile(0.9, 900 * SS_MILLISECOND);
     assert_quantile(0.99, 990 * SS_MILLISECOND);
     assert_int_equal(ss_histogram_quantile(&histogram, 1), SS_SECOND);
-    /* 99 of 100 are short: the 99th percentile is short still, what is beyond is not. */
+    /* 99 of 100 are short, and so is the 99th percentile. Above it, values are long. */
     clear();
     for (int i = 0; i < 99; i++)
         ss_histogram_add(&histogram, 1000);
@@ -122,7 +122,7 @@ static void merging_adds_counts(void **state) {
     assert_int_equal(into.largest, 9000);
 }
 
-/* At both ends of each bucket, with any width. */
+/* Checks both ends of each bucket, for all widths. */
 static void buckets_follow_one_another(void **state) {
     (void)state;
     for (unsigned bits = 1; bits <= 11; bits++) {
@@ -133,7 +133,7 @@ static void buckets_follow_one_another(void **state) {
             next = ss_histogram_bucket_least(bucket + 1, bits);
             assert_int_equal(ss_histogram_bucket(least, bits), bucket);
             assert_int_equal(ss_histogram_bucket(next - 1, bits), bucket);
-            /* The last bucket ends with the last value: next is 0 then. */
+            /* The last bucket ends with the largest value: next is 0 then. */
             assert_true(next - least == 1 || (double)(next - least) * (1 << bits) <= (double)least);
         }
         assert_int_equal(next, 0);

@@ -184,7 +184,7 @@ static void numbers_read_back_exactly(void **state) {
         char *end;
         if (strtod(text, &end) != numbers[i] || *end)
             fail_msg("%.17g was written as %s", numbers[i], text);
-        /* What JSON allows in a number. */
+        /* The characters that JSON allows in a number. */
         assert_int_equal(strspn(text, "0123456789+-.e"), strlen(text));
     }
 }

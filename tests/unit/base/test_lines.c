@@ -102,7 +102,7 @@ static void limit_files(rlim_t size) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* As on a full disk: a write that is cut short leaves no half a line. */
+/* A write that is cut short, as on a full disk, leaves no partial line. */
 static void a_full_disk_leaves_whole_lines(void **state) {
     (void)state;
     char text[256];

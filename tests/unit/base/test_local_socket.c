@@ -21,7 +21,7 @@ static int make_folder(void **state) {
     return 0;
 }
 
-/* Whatever is left there is a failure. */
+/* Fails if anything is left in the folder. */
 static int remove_folder(void **state) {
     (void)state;
     return rmdir(folder);
@@ -74,7 +74,7 @@ static void other_files_and_live_sockets_stay(void **state) {
     close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     assert_refused(path, "exists and is not a socket");
     assert_int_equal(unlink(path), 0);
-    /* A link is not a socket either, wherever it leads. */
+    /* A link is not a socket either, no matter where it points. */
     assert_int_equal(symlink("/nowhere/x", path), 0);
     assert_refused(path, "exists and is not a socket");
     assert_int_equal(unlink(path), 0);
@@ -86,7 +86,7 @@ static void a_dead_socket_is_replaced(void **state) {
     assert_int_equal(unlink(path), 0);
     close(open_it(0777).file);
     struct ss_local_socket local = open_it(0777);
-    /* The end of the first takes nothing away that is another's now. */
+    /* Removing the first socket does not remove another one at the same path. */
     close_it(&first);
     assert_int_equal(access(path, F_OK), 0);
     close_it(&local);

@@ -32,7 +32,7 @@ static void numbers_are_printed_shortest(void **state) {
     assert_put(-1.25e-9, "-1.25e-09", "-0.00000000125");
 }
 
-/* By trying one decimal after another. */
+/* Compares with a search that tries one more decimal at a time. */
 static void assert_shortest(double number) {
     char text[SS_NUMBER_PLAIN_ROOM], expected[SS_NUMBER_PLAIN_ROOM];
     for (int decimals = 0; decimals < 340; decimals++) {
@@ -82,7 +82,7 @@ static void numbers_agree_with_printf(void **state) {
         double number = (rand() - RAND_MAX / 2) / 1e6 * (i % 7);
         char expected[64];
         snprintf(expected, sizeof expected, "%.4f", number);
-        /* printf rounds halves to even and knows a negative zero. */
+        /* printf() rounds halves to even and prints a negative zero. */
         if (fabs(fabs(number) * 1e4 - floor(fabs(number) * 1e4) - 0.5) > 1e-3 && number != 0)
             assert_fixed(number, 4, expected);
     }

@@ -31,7 +31,7 @@ static void foreign_regex_syntax_is_refused(void **state) {
     assert_refused("\\\\\\d", "\\d is no");
 }
 
-/* They took regcomp() gigabytes. */
+/* regcomp() took gigabytes for these. */
 static void repetitions_of_repetitions_are_refused(void **state) {
     (void)state;
     assert_refused(

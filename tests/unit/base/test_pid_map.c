@@ -54,7 +54,7 @@ static void removing_absent_pid_does_nothing(void **state) {
     ss_pid_map_close(&map);
 }
 
-/* All that was asked for fits, and more only until it would be hard to find anything. */
+/* The requested capacity fits. More fits only until searches would become slow. */
 static void requested_capacity_fits(void **state) {
     (void)state;
     const uint32_t sizes[] = {1, 7, 8, 9, 100, 1024, 32768};
@@ -80,7 +80,7 @@ static void requested_capacity_fits(void **state) {
     }
 }
 
-/* The slot in which the search for a number begins: its place in an empty map. */
+/* Finds the slot at which the search for a pid begins: its place in an empty map. */
 static uint32_t home_of(pid_t pid) {
     struct ss_pid_map empty;
     uint32_t at = 0;
@@ -93,7 +93,7 @@ static uint32_t home_of(pid_t pid) {
     return at;
 }
 
-/* Some numbers whose search begins in this slot. */
+/* Collects pids whose search begins in this slot. */
 static void collect(uint32_t slot, pid_t pids[], int count) {
     pid_t pid = 1;
     for (int i = 0; i < count; pid++) {
@@ -103,8 +103,8 @@ static void collect(uint32_t slot, pid_t pids[], int count) {
 }
 
 /*
- * Numbers that lie behind one another, across the end of the table, too: whichever goes, the others
- * are still found.
+ * The pids are in consecutive slots, across the end of the table, too. Whichever is removed, the
+ * others are still found.
  */
 static void removal_keeps_other_entries(void **state) {
     (void)state;
@@ -122,7 +122,7 @@ static void removal_keeps_other_entries(void **state) {
             for (uint32_t k = 0; k < 6; k++)
                 assert_int_equal(
                     ss_pid_map_get(&map, pids[k]), k == (uint32_t)gone ? SS_PID_MAP_NONE : k);
-            /* A pid that is back is there once. */
+            /* A pid that is added again exists once. */
             set(pids[gone], 77);
             ss_pid_map_remove(&map, pids[gone]);
             assert_int_equal(ss_pid_map_get(&map, pids[gone]), SS_PID_MAP_NONE);
@@ -142,7 +142,7 @@ static uint32_t draw(uint32_t below) {
 
 #define MOST 500
 
-/* A plain list to compare the map with. */
+/* A plain list, to compare with the map. */
 static struct {
     pid_t pid;
     uint32_t value;
@@ -178,7 +178,9 @@ static void compare_both(pid_t pids) {
     }
 }
 
-/* As numbers are given: most of them close together, and few in use at once or nearly too many. */
+/*
+ * Uses pids as the kernel assigns them: mostly close together, with few or nearly too many in use.
+ */
 static void map_agrees_with_plain_list(void **state) {
     (void)state;
     const uint32_t ranges[] = {20, 600, 1500, 4000000};

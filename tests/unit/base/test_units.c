@@ -20,7 +20,10 @@ static void assert_time(const char *text, ss_time expected) {
 typedef int (*read_time)(const char *, ss_time *, struct ss_error *);
 typedef int (*read_double)(const char *, double *, struct ss_error *);
 
-/* Refused, on one line that holds `part`, and with the value left alone. */
+/*
+ * Checks that the text is refused on one line that contains `part`, and that the value stays the
+ * same.
+ */
 static void assert_refused_time(read_time read, const char *text, const char *part) {
     struct ss_error error = {0};
     ss_time value = 77;
@@ -374,7 +377,7 @@ static void displayed_times_have_decimals(void **state) {
         char text[SS_UNITS_SHOWN];
         ss_units_show_time(text, cases[i].value);
         assert_string_equal(text, cases[i].text);
-        /* Without its blank the grammar reads it, exactly. */
+        /* Without the blank, the parser reads it back exactly. */
         char *blank = strchr(text, ' ');
         if (blank) {
             memmove(blank, blank + 1, strlen(blank));

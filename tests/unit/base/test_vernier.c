@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One count out of a coarse and a fine one, for sequences of which the truth is known. */
+/* Combining a coarse and a fine count, for sequences whose true value is known. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 #define MS   UINT64_C(1000000)
 #define STEP (10 * MS)
 
-/* A CPU that is idle at times. Nanoseconds. */
+/* A CPU that is idle at times. In nanoseconds. */
 struct cpu {
     struct ss_vernier vernier;
-    uint64_t idle;   /* the truth */
-    uint64_t fine;   /* stays that have ended */
-    uint64_t open;   /* of the present one */
-    uint64_t missed; /* by the fine count, of each stay */
+    uint64_t idle;   /* true value */
+    uint64_t fine;   /* by stays that have ended */
+    uint64_t open;   /* of the present stay */
+    uint64_t missed; /* of each stay by the fine count */
     uint64_t shift;  /* of the steps */
 };
 
@@ -35,7 +35,7 @@ static uint64_t coarse(const struct cpu *cpu) {
     return (cpu->idle + cpu->shift) / STEP * STEP;
 }
 
-/* How much the result is above the truth, shifted like the steps. */
+/* Returns the error of the result, shifted like the steps. */
 static double read_error(struct cpu *cpu, bool prompt) {
     struct ss_vernier_reading reading = {
         .coarse = coarse(cpu), .step = 2 * STEP, .fine = cpu->fine, .prompt = prompt};
@@ -53,7 +53,7 @@ static void coarse_count_alone_is_kept(void **state) {
     }
 }
 
-/* Stays of a fraction of a step. */
+/* Stays are fractions of a step. */
 static void short_stays_are_followed_within_steps(void **state) {
     (void)state;
     struct cpu cpu = {.shift = 4 * MS, .missed = 1500};
@@ -71,7 +71,7 @@ static void short_stays_are_followed_within_steps(void **state) {
     assert_true(least > -1.5 && most < 1.5);
 }
 
-/* A stay that lacks so many nanoseconds, again and again. */
+/* Every stay lacks `missed` nanoseconds. */
 static void expect_no_sum(uint64_t missed) {
     struct cpu cpu = {.missed = missed};
     double error = 0;
@@ -89,15 +89,15 @@ static void missing_counts_do_not_add_up(void **state) {
     expect_no_sum(2000);
 }
 
-/* As where cpuidle takes the handling of interrupts for idle time. */
+/* As on a machine where cpuidle counts interrupt handling as idle time. */
 static void excess_counts_do_not_add_up(void **state) {
     (void)state;
     expect_no_sum((uint64_t)-3000);
 }
 
 /*
- * On another CPU's reading a stay may be unfinished. The error is never more than a step, and none
- * is left when the CPU has woken.
+ * Another CPU may read during a stay. The error is then at most a step, and none remains after the
+ * CPU has woken.
  */
 static void an_unfinished_stay_is_seen_by_its_steps(void **state) {
     (void)state;
@@ -118,7 +118,7 @@ static void an_unfinished_stay_is_seen_by_its_steps(void **state) {
     }
 }
 
-/* Whatever the two counts do, as long as each grows. */
+/* Holds for any two counts that never fall. */
 static void the_result_never_falls(void **state) {
     (void)state;
     struct ss_vernier vernier = {0};

@@ -5,7 +5,7 @@
 #include "base/words.h"
 #include "unit.h"
 
-/* `expected` is the words, each between brackets. */
+/* `expected` has each word in brackets. */
 static void assert_words(const char *line, const char *expected) {
     struct ss_error error = {0};
     size_t count = 99;

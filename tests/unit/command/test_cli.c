@@ -10,9 +10,9 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static struct ss_cli cli;
-static char **words; /* what cli.command points into */
+static char **words; /* cli.command points into it */
 
-/* Parses a line as a shell would hand it over. */
+/* Parses a line after splitting it as a shell would. */
 static int parse_line(const char *line, struct ss_error *error) {
     char whole[4096];
     ss_cli_free(&cli);
@@ -30,7 +30,7 @@ static void parse(const char *line) {
     assert_int_equal(error.status, 0);
 }
 
-/* Refused, in one line that begins with these words. */
+/* Checks that the line is refused with a message of one line that begins with these words. */
 static void refuse(const char *line, const char *begin) {
     struct ss_error error = {0};
     if (parse_line(line, &error) == 0)
@@ -163,7 +163,7 @@ static const struct {
     {NULL, "--list-modules", &cli.list_modules},
 };
 
-/* How many of all flags are set. */
+/* Counts the flags that are set. */
 static int flags_set(void) {
     int count = 0;
     for (size_t i = 0; i < COUNT(flags); i++)
@@ -196,7 +196,7 @@ static void flags_may_be_bundled(void **state) {
     parse("-vqn 12 x");
     assert_true(cli.quiet && cli.verbose && cli.instances == 12);
     assert_string_equal(cli.command[0], "x");
-    /* What is joined to an option is its value, whatever it looks like. */
+    /* Text joined to an option is its value, no matter what it looks like. */
     parse("-pqv x");
     assert_string_equal(cli.placeholder, "qv");
     assert_false(cli.quiet || cli.verbose);
@@ -341,7 +341,10 @@ static void unknown_option_gets_a_suggestion(void **state) {
     refuse("-z", "unknown option '-z': see --help");
     refuse("-qz", "unknown option '-z': see --help");
     refuse("-q=1", "unknown option '-=': see --help");
-    /* A beginning is no name: an option added later must not change what a script means. */
+    /*
+     * A prefix is not accepted as a name: an option added later must not change the meaning of a
+     * script.
+     */
     refuse("--inst 3", "unknown option '--inst");
     refuse("--quiett", "unknown option '--quiett");
 }
@@ -368,7 +371,7 @@ static void invalid_value_names_its_option(void **state) {
     parse("-n 1000000 --duration 1u");
 }
 
-/* Taken, with this warning alone, or with none. */
+/* Checks that the line is accepted with this warning alone, or NULL with none. */
 static void assert_warning(const char *line, const char *warning) {
     parse(line);
     if (cli.store.warning_count != (warning != NULL))

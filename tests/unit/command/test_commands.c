@@ -18,7 +18,7 @@ static void repeat(const char *line, uint64_t count) {
     free(words);
 }
 
-/* The words of one command, each between brackets. */
+/* Prints the words of one command, each in brackets. */
 static const char *shown(uint32_t index) {
     static char text[1024];
     *text = '\0';
@@ -68,7 +68,7 @@ static void lines_keep_their_instances(void **state) {
     assert_null(commands.lines);
 }
 
-/* Refused, in one line: the path, then `where` (":2: ..."). */
+/* Checks that the file is refused in one line: the path, then `where` (":2: ..."). */
 static void refuse(const char *text, const char *where) {
     struct ss_error error = {0};
     assert_int_equal(read_text(text, &error), -1);
@@ -120,7 +120,7 @@ static void longer_placeholders_work(void **state) {
     (void)state;
     number("x{}y {}{} {} { }{ {}{}{}", 11, "{}");
     assert_string_equal(shown(10), "[x10y][{}][10][{][}{][{}10]");
-    /* Taken from the left, as far as they do not overlap. */
+    /* Placeholders are replaced from the left, without overlap. */
     number("aba aaa aaaa", 2, "aa");
     assert_string_equal(shown(1), "[aba][1a][aa]");
     number("a%b NUM", 2, "NUM");
@@ -165,7 +165,7 @@ static void counts_have_bounds(void **state) {
     }
 }
 
-/* 3 + (2^64 - 1) is 2 in 64 bits. In a process of its own, for it has been seen to crash. */
+/* 3 + (2^64 - 1) is 2 in 64 bits. Runs in a process of its own, because it has crashed. */
 static void counts_do_not_wrap(void **state) {
     (void)state;
     repeat("a", 3);

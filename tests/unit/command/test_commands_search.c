@@ -8,7 +8,7 @@ static const char *script(const char *name, mode_t mode) {
     return path;
 }
 
-/* The status with which a command of this name would be refused; 0: it is found. */
+/* Returns the status with which a command of this name is refused, or 0. */
 static int check_with(const char *name, struct ss_error *error) {
     struct ss_commands commands = {0};
     char word[4200];
@@ -33,7 +33,7 @@ static void assert_message(const char *name, const char *part) {
         fail_msg("'%s': message without '%s': %s", name, part, error.message);
 }
 
-/* PATH of two folders of the tree. */
+/* Sets PATH to two folders of the tree. */
 static void use_path(const char *first, const char *second) {
     char path[8300];
     snprintf(path, sizeof path, "%s:%s", first, second);
@@ -48,7 +48,7 @@ static void paths_are_not_searched(void **state) {
     assert_int_equal(check(tree_path("none")), SS_ERROR_NOT_FOUND);
     assert_int_equal(check(script("plain", 0644)), SS_ERROR_NOT_EXECUTABLE);
     assert_int_equal(check(tree_root), SS_ERROR_NOT_EXECUTABLE);
-    /* A file where a folder was meant. */
+    /* A file in the place of a folder. */
     assert_int_equal(check(tree_path("run/x")), SS_ERROR_NOT_FOUND);
     assert_message(tree_path("none"), "no such file: check the path");
     assert_message(tree_path("plain"), "the command cannot be executed: Permission denied");
@@ -77,13 +77,13 @@ static void scripts_need_their_interpreter(void **state) {
         assert_int_equal(check(tree_path("locked")), SS_ERROR_NOT_EXECUTABLE);
         assert_message(tree_path("locked"), "/plain cannot be executed: Permission denied");
     }
-    /* A script that a script is run with needs its own. */
+    /* A script that is the interpreter of a script needs an interpreter, too. */
     snprintf(line, sizeof line, "#!%s\n", tree_path("none"));
     if (strlen(line) < 250) {
         write_script("second", line);
         assert_int_equal(check(tree_path("second")), SS_ERROR_NOT_FOUND);
     }
-    /* Found by PATH, too; and what names none is run by a shell. */
+    /* Scripts are found by PATH, too. One without an interpreter is run by a shell. */
     use_path(tree_path("."), "/nowhere");
     assert_int_equal(check("none"), SS_ERROR_NOT_FOUND);
     assert_message("none", "interpreter /no/such does not exist");
@@ -135,11 +135,11 @@ static void search_skips_non_executable_files(void **state) {
     assert_int_equal(check("a"), 0);
     assert_int_equal(check("b"), SS_ERROR_NOT_EXECUTABLE);
     assert_int_equal(check("c"), 0);
-    /* The reason found first is not forgotten over a folder without the name. */
+    /* The first reason is kept when a later folder lacks the name. */
     use_path(tree_path("two"), tree_path("one"));
     assert_int_equal(check("b"), SS_ERROR_NOT_EXECUTABLE);
     assert_message("b", "Permission denied");
-    /* A file among the folders of PATH is passed over. */
+    /* A file among the folders of PATH is skipped. */
     use_path(tree_path("two/b"), tree_path("two"));
     assert_int_equal(check("c"), 0);
     use_path(tree_path("two/b"), tree_path("two/b"));

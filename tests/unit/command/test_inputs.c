@@ -78,7 +78,7 @@ static void file_replaced_while_read_is_refused(void **state) {
     expect_changed(ss_inputs_check(&inputs, &error));
 }
 
-/* A replay into its own record takes the file away before it is copied. */
+/* A replay into its own record removes the file before it is copied. */
 static void file_removed_later_is_copied(void **state) {
     (void)state;
     begin("0 10%\n");
@@ -91,7 +91,7 @@ static void file_removed_later_is_copied(void **state) {
     expect_copied("0 10%\n");
 }
 
-/* It can be read only once: its reader is given what came out of it. */
+/* A pipe can be read only once: its reader gets the copy. */
 static void a_pipe_is_read_once(void **state) {
     (void)state;
     char path[32], text[64] = "";

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_STEPPER_BENCH_H
 #define SHOWSTOPPER_TESTS_STEPPER_BENCH_H
 
-/* One stepper with modules that say what a test's script tells them, in virtual time. */
+/* One stepper in virtual time, with modules that follow a test's script. */
 
 #include <errno.h>
 #include <math.h>
@@ -12,26 +12,26 @@
 #include "modules.h"
 
 #define MS    SS_MILLISECOND
-#define START (100 * SS_SECOND) /* of control */
+#define START (100 * SS_SECOND) /* of the run of control */
 
-/* There is room for so many, though only one of them ever steps. */
+/* The size of the board; only one executor ever steps. */
 #define EXECUTORS 100
 
-/* What the modules are to say, and what they were asked last. */
+/* What the modules return, and the arguments of their last calls. */
 struct script {
     double target;
     ss_time free_from; /* on the trace's clock */
     ss_time free_until;
     double load; /* infinite: no estimate */
     double output;
-    double share;                     /* of the global duty */
-    struct ss_planned_state plans[2]; /* what follows a stopped and a running state */
-    ss_time round;                    /* that dithering says it makes */
+    double share;                     /* part of the global duty */
+    struct ss_planned_state plans[2]; /* the plans after a stopped and a running state */
+    ss_time round;                    /* mean length that dithering reports */
     int read_error;
-    bool planned; /* what comes next does not depend on the duty */
+    bool planned; /* the next state does not depend on the duty */
 
-    int decisions; /* times that dithering was asked */
-    int updates;   /* times that control was */
+    int decisions; /* calls of dithering */
+    int updates;   /* calls of control */
     struct ss_dithering_input dithering;
     struct ss_control_input input;
     ss_time trace_time;
@@ -156,7 +156,7 @@ static inline void open_bench(struct bench *bench) {
     ss_stepper_open(&bench->stepper, &pipeline);
 }
 
-/* As another executor of a run of many, in rounds of 100 ms. */
+/* Makes it another executor of a run of many, in rounds of 100 ms. */
 static inline void become(struct bench *bench, uint32_t executor) {
     bench->script.round = 100 * MS;
     bench->stepper.pipeline.executor = executor;
@@ -166,7 +166,7 @@ static inline void close_bench(struct bench *bench) {
     free(bench->board);
 }
 
-/* The time of a step is given from the start of control. */
+/* Steps at a time relative to the start of control. */
 static inline struct ss_action step_at(struct bench *bench, ss_time time) {
     return ss_stepper_step(&bench->stepper, START + time);
 }

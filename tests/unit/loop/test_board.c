@@ -33,7 +33,7 @@ static void the_latest_notice_is_read(void **state) {
     }
 }
 
-/* The beginning of ss_notice_publish(), for a writer that gets no further. */
+/* Begins ss_notice_publish(), for a writer that does not get further. */
 static struct ss_notice_copy *begin_writing(struct ss_notice *notice, uint64_t *ticket) {
     *ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
     struct ss_notice_copy *copy = &notice->copies[*ticket % SS_NOTICE_COPIES];
@@ -58,7 +58,7 @@ static void dead_writer_leaves_previous_copy(void **state) {
     assert_notice(&notice, 3, 4);
 }
 
-/* It wrote its copy whole, but died before it could make it the latest. */
+/* The writer completed its copy, but died before it could make it the latest. */
 static void unpublished_copy_is_not_read(void **state) {
     (void)state;
     struct ss_notice notice = {0};
@@ -69,7 +69,7 @@ static void unpublished_copy_is_not_read(void **state) {
     assert_notice(&notice, 1, 2);
 }
 
-/* A writer overtaken by all others spoils the copy in force; the next notice mends it. */
+/* A writer overtaken by all others spoils the latest copy; the next notice repairs it. */
 static void stalled_writer_is_not_the_latest(void **state) {
     (void)state;
     struct ss_notice notice = {0};
@@ -160,7 +160,7 @@ static void a_segment_has_no_name_and_is_found_again(void **state) {
     atomic_store(&again->setpoint, ss_word_from_double(0.7));
     assert_close(ss_double_from_word(atomic_load(&board->setpoint)), 0.7, 0);
     ss_board_close(again);
-    /* Not set up by the process that holds it. */
+    /* The process that holds the board did not set it up. */
     board->master++;
     assert_null(ss_board_attach(getpid(), &error));
     assert_int_equal(error.status, SS_ERROR_FAILED);
@@ -233,7 +233,7 @@ static void mean_is_of_the_latest_peers(void **state) {
     free(board);
 }
 
-/* Each peer counts once, with what it said last. */
+/* Each peer counts once, with its latest output. */
 static void a_frequent_peer_counts_once(void **state) {
     (void)state;
     struct ss_board *board = make_board(3);
@@ -241,7 +241,7 @@ static void a_frequent_peer_counts_once(void **state) {
     for (int i = 0; i < 100; i++)
         ss_board_publish_output(board, 2, i / 100.0);
     assert_close(ss_board_mean_output(board, 0, 0, 2), (0 + 0.99 + 0.4) / 3, 1e-15);
-    /* Beyond the memory of the board. */
+    /* More than the board remembers. */
     for (int i = 0; i < SS_BOARD_RECENT; i++)
         ss_board_publish_output(board, 2, 0.5);
     assert_close(ss_board_mean_output(board, 0, 0, 2), 0.5 / 2, 1e-15);
@@ -271,7 +271,7 @@ static void publications_may_wrap(void **state) {
 
 /* ---- histograms ---- */
 
-/* Four buckets to a doubling: never less than the value, and less than a quarter more. */
+/* Four buckets per doubling: never less than the value, and less than a quarter more. */
 static void assert_quantile(
     const struct ss_histogram *histogram, double share, ss_time exact, ss_time largest) {
     ss_time value = ss_histogram_quantile(histogram, share);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads that are held and traces that are followed, in virtual time. */
+/* Holding loads and following traces, in virtual time. */
 
 #include "loop.h"
 
@@ -24,7 +24,7 @@ static void a_machine_counts_exactly(void **state) {
     machine_set_running(&machine, 0, false, 1250);
     machine_read(&machine, 1300, &counters);
     assert_int_equal(counters.idle, 450);
-    /* With no instance running, other processes want one and a half CPUs. */
+    /* While no instance runs, other processes use one and a half CPUs. */
     machine_set_running(&machine, 1, false, 1300);
     machine_set_running(&machine, 3, false, 1300);
     machine.background = 1.5;
@@ -47,7 +47,7 @@ static void the_default_holds_a_load(void **state) {
     }
 }
 
-/* Many more instances than CPUs, from the first sample on. */
+/* There are many more instances than CPUs, and control holds from the first sample on. */
 static void many_instances_start_on_target(void **state) {
     (void)state;
     static const char *const loads[] = {"20%", "50%", "80%"};
@@ -65,7 +65,7 @@ static void many_instances_start_on_target(void **state) {
     }
 }
 
-/* With the default modules, in samples of 100 ms; `most` by class. */
+/* Uses the default modules and samples of 100 ms; `most` is by class. */
 static void assert_windows_held(
     const struct trial_options *machine, const char *const *classes, const double *most) {
     static const char *const loads[] = {"25%", "50%", "75%"};
@@ -108,7 +108,7 @@ static void short_windows_are_held_even(void **state) {
     }
 }
 
-/* Counters are as old as the last tick, and a stop reaches some threads only at the next one. */
+/* Counters are only updated at ticks, and a stop reaches some threads only at the next tick. */
 static void short_windows_are_held_even_with_ticks(void **state) {
     (void)state;
     static const char *const classes[] = {"serial", "blocking", "forking", NULL};
@@ -153,8 +153,8 @@ static void parallel_instances_are_held_as_published(void **state) {
 }
 
 /*
- * Open loop: some instance runs at any time, and each alone takes the whole machine, whatever the
- * target. The published baseline does the same, because its executors do not keep step.
+ * Without feedback, some instance runs at any time, and each alone uses the whole machine, for any
+ * target. The published baseline does the same, because its executors are not in step.
  */
 static void parallel_instances_saturate_without_feedback(void **state) {
     (void)state;
@@ -169,7 +169,10 @@ static void parallel_instances_saturate_without_feedback(void **state) {
     }
 }
 
-/* The sum of the mean squared errors at the published loads, on a machine that counts in ticks. */
+/*
+ * Returns the sum of the mean squared errors at the published loads, on a machine that counts in
+ * ticks.
+ */
 static double sum_mse(uint32_t width, const char *control, const char *control_options,
     const char *space, double *sum_error) {
     static const char *const loads[] = {"25%", "33%", "50%", "66%", "75%"};
@@ -192,8 +195,8 @@ static double sum_mse(uint32_t width, const char *control, const char *control_o
 }
 
 /*
- * PI is steadier than geom, and both worst with `uneven` where an instance saturates the machine.
- * Published for that are sums of 28 (PI, even), 83 (geom, even), 139 (PI, uneven) and 680.
+ * PI is steadier than geom, and both are worst with `uneven` if an instance saturates the machine.
+ * The published sums for that are 28 (PI, even), 83 (geom, even), 139 (PI, uneven) and 680.
  */
 static void the_published_table_has_its_shape(void **state) {
     (void)state;
@@ -213,8 +216,8 @@ static void the_published_table_has_its_shape(void **state) {
 }
 
 /*
- * The publication can be read as scaling the executor's own duty or the average it used. Only the
- * first comes near the published sum of 83 for instances that saturate the machine.
+ * The publication does not say whether the executor scales its own duty or the average it used.
+ * Only the former comes near the published sum of 83 for instances that saturate the machine.
  */
 static void geom_scales_its_own_duty_as_published(void **state) {
     (void)state;
@@ -225,7 +228,7 @@ static void geom_scales_its_own_duty_as_published(void **state) {
         fail_msg("own %g, global %g", own, global);
 }
 
-/* 107 s are 1000 rounds of 107 ms and whole samples, too: no rounding to hide behind. */
+/* 107 s are 1000 rounds of 107 ms and also whole samples, so nothing is rounded. */
 static void a_fixed_duty_is_kept_to_the_nanosecond(void **state) {
     (void)state;
     static const char *const loads[] = {"1%", "25%", "1/3", "50%", "75%", "99.5%"};
@@ -253,8 +256,8 @@ static void whole_quanta_keep_the_duty(void **state) {
 }
 
 /*
- * Only one instance switches, in rounds of one length, and the others look at the load in rounds of
- * the same: the same phase every time, hence the wider bound.
+ * Only one instance switches, in rounds of one length, and the others read the load in rounds of
+ * the same length, so always at the same phase; hence the wider bound.
  */
 static void uneven_holds_the_load(void **state) {
     (void)state;
@@ -319,7 +322,7 @@ static void targets_of_0_and_1_need_no_signals(void **state) {
     }
 }
 
-/* One serial instance on four CPUs cannot do 75 %; at 10 % it must be back at once. */
+/* One serial instance on four CPUs cannot reach 75 %; back at 10 %, it must follow at once. */
 static void unreachable_target_does_not_wind_up(void **state) {
     (void)state;
     static struct trial trial;
@@ -351,7 +354,7 @@ static void the_published_saw_is_followed(void **state) {
     assert_close(figures.target_mean, 0.5, 0.01);
     assert_close(figures.error_mean_percent, 0, 0.5);
     assert_true(figures.error_mse_e4 < 10);
-    /* Three times faster it is steeper, but still followed. */
+    /* Three times as fast, it is steeper but still followed. */
     options.options[SS_KIND_TRACE] = PROJECT_SOURCE_DIR "/traces/saw.txt,scale=1/3";
     figures = run(&options, 120 * SS_SECOND);
     assert_close(figures.error_mean_percent, 0, 0.5);
@@ -392,14 +395,14 @@ static void instances_run_freely_and_control_restarts(void **state) {
             assert_close(log.samples[i].load, 1, 1e-12);
     }
     /*
-     * The load of the `free` section is forgotten. All begin at once, so the first sample is taken
-     * of a machine on which all run, and control has that to get over.
+     * The load of the `free` section is forgotten. All instances begin at once, so control has to
+     * recover from a first sample of a machine on which all of them run.
      */
     assert_settled(&log, 12, 19.5, 0.05);
     assert_settled(&log, 32, 39, 0.05);
 }
 
-/* Neither a sample that ends in a free section nor one that begins in one is counted. */
+/* A sample that begins or ends in a free section is not counted. */
 static void half_free_samples_are_not_counted(void **state) {
     (void)state;
     char path[] = "/tmp/test_loop.XXXXXX";

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What happens to executors while a load is held, and the simulator itself. */
+/* Events during control, and the simulator itself. */
 
 #include "loop.h"
 
-/* ---- what happens to executors ---- */
+/* ---- events during control ---- */
 
 static void others_make_up_for_departed_instance(void **state) {
     (void)state;
@@ -26,7 +26,7 @@ static void others_make_up_for_departed_instance(void **state) {
     }
 }
 
-/* Half of three is one and a half: the second runs always, the third half of the time. */
+/* Half of three is one and a half: the second instance always runs, the third half of the time. */
 static void others_move_up_after_departure(void **state) {
     (void)state;
     static struct trial trial;
@@ -51,7 +51,7 @@ static void others_move_up_after_departure(void **state) {
     trial_close(&trial);
 }
 
-/* Each state is as much too long at its end as at its beginning. */
+/* Each state ends as late as it began. */
 static void late_wake_ups_leave_no_drift(void **state) {
     (void)state;
     struct trial_options options = make_options(4, 4, "25%");
@@ -62,13 +62,15 @@ static void late_wake_ups_leave_no_drift(void **state) {
     options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
     figures = run(&options, 1010 * SS_SECOND);
     assert_close(figures.error_mean_percent, 0, 0.1);
-    /* But for the few states that are shorter than a wake-up is late. */
+    /* Except for the few states that are shorter than a wake-up is late. */
     assert_close(figures.switches_per_second, 4 * 2 / 0.107, 0.5);
     options.modules[SS_KIND_CONTROL] = "rbpid";
     assert_held(&options, 0.2, 5);
 }
 
-/* It slept for a minute; then it goes on as ever, and makes up for nothing. */
+/*
+ * The executor slept for a minute; then it continues as before and does not make up for the time.
+ */
 static void absent_executor_does_not_catch_up(void **state) {
     (void)state;
     static struct trial trial;
@@ -92,7 +94,7 @@ static void absent_executor_does_not_catch_up(void **state) {
     trial_close(&trial);
 }
 
-/* As the master does it, which takes no samples meanwhile. */
+/* Pauses as the master does, which takes no samples meanwhile. */
 static void pause_for(struct trial *trial, ss_time length) {
     struct ss_board *board = trial->board;
     struct ss_counters before, after;

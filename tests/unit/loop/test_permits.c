@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all instances together are allowed, as of one moment. */
+/* The run time permitted to all instances, as of one moment. */
 
 #include <pthread.h>
 
 #include "loop/permits.h"
 #include "modules.h"
 
-/* Times that are whole units lose nothing, so what is read must be exact. */
+/* Times in whole units are exact, so results must be. */
 #define UNIT  UINT64_C(1024)
 #define START (1000000 * UNIT)
 
 static struct ss_permits permits;
 
-/* From here on times are in units. */
+/* From here on, times are in units. */
 static void set(_Atomic uint32_t *own, ss_time now, bool runs) {
     ss_permits_set(&permits, own, now * UNIT, runs);
 }
@@ -60,7 +60,7 @@ static void second_stop_changes_nothing(void **state) {
     assert_permission(140, 10, 0);
 }
 
-/* A clock that has run for 208 days passes the end of the field of times. */
+/* A clock that has run for 208 days exceeds the field for times. */
 static void clock_may_exceed_its_field(void **state) {
     (void)state;
     const ss_time wrap = SS_PERMISSION_WRAPS / UNIT;
@@ -82,7 +82,7 @@ static void clock_may_exceed_its_field(void **state) {
     }
 }
 
-/* What is given begins again from 0; the difference of two looks does not notice. */
+/* The permitted time starts over at 0, which does not change the difference of two readings. */
 static void permitted_time_may_wrap_around(void **state) {
     (void)state;
     enum { COUNT = 1000 };
@@ -101,7 +101,7 @@ static void permitted_time_may_wrap_around(void **state) {
     assert_close(ss_permission_between(before, look(7 * each).given), 100.0 * COUNT * UNIT, 0);
 }
 
-/* As many as a run may have: the sum of times wraps all the time. */
+/* The maximum of instances in a run: the sum of times wraps around all the time. */
 static void a_million_instances_are_counted(void **state) {
     (void)state;
     enum { COUNT = 1000000 };
@@ -161,7 +161,7 @@ static void sum_of_many_instances_is_exact(void **state) {
     }
 }
 
-/* Each change loses less than a unit, at either end of what was given. */
+/* Each change loses less than a unit at either end of the permitted time. */
 static void each_change_loses_less_than_a_unit(void **state) {
     (void)state;
     _Atomic uint32_t own = 0;
@@ -187,7 +187,7 @@ static void each_change_loses_less_than_a_unit(void **state) {
 static pthread_barrier_t barrier;
 static _Atomic uint32_t working;
 
-/* All at the same moment: a look then finds that nothing has been given yet. */
+/* Threads use the same time, so each reading must find no permitted time. */
 static void *stand_still(void *context) {
     _Atomic uint32_t own = 0;
     (void)context;

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Permits as the step function keeps them, beside what a machine says of its instances. */
+/*
+ * Permits as the step function keeps them, compared with the time that a machine gives to
+ * instances.
+ */
 
 #include "loop.h"
 #include "loop/permits.h"
 
-/* CPU time used before the executors were asked for the first time. */
+/* CPU time used before the first step of the executors. */
 static double untold;
 
 static void look(struct trial *trial, struct ss_counters *counters, struct ss_permission *seen) {
@@ -12,7 +15,7 @@ static void look(struct trial *trial, struct ss_counters *counters, struct ss_pe
     ss_permits_read(&trial->board->permits, trial->now, seen);
 }
 
-/* Times lose up to a unit of 1024 ns each. */
+/* Each time may lose up to a unit of 1024 ns. */
 static void assert_in_step(struct trial *trial) {
     struct ss_counters counters;
     struct ss_permission permission;
@@ -42,7 +45,7 @@ static void follow(struct trial *trial, ss_time length) {
     }
 }
 
-/* On as many CPUs as there are instances, each uses what it is given. */
+/* With as many CPUs as instances, each instance uses all its permitted time. */
 static void permits_match_the_machine(void **state) {
     (void)state;
     static const char *const ditherings[] = {"averageq", "fixedq", "stagger"};
@@ -63,7 +66,7 @@ static void permits_match_the_machine(void **state) {
     }
 }
 
-/* Wake-ups without a reason give nothing. */
+/* A spurious wake-up adds no time. */
 static void spurious_wakeups_change_no_permit(void **state) {
     (void)state;
     static struct trial trial;

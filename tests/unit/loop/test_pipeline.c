@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the five boxes are asked and what becomes of their answers. */
+/* The inputs of the five modules, and the use of their outputs. */
 
 #include "stepper_bench.h"
 
@@ -47,7 +47,7 @@ static void excess_is_limited_and_recorded(void **state) {
     assert_close(ss_double_from_word(bench.board->rows[0].output), 1, 0);
     assert_excess(
         &bench, 1, "control/script gave 2 as a duty, which lies beyond 0 and 1, and was cut");
-    bench.script.output = 3; /* the first one is told */
+    bench.script.output = 3; /* the first excess is reported */
     bench.script.share = -1;
     step_at(&bench, 120 * MS);
     assert_excess(

@@ -23,7 +23,10 @@ static void load(enum ss_kind kind, const char *name) {
     assert_int_equal(module.head->kind, kind);
 }
 
-/* Refused, in one line that holds these words, and with nothing left loaded. */
+/*
+ * Checks that the module is refused on one line that contains these words, and that nothing stays
+ * loaded.
+ */
 static void refuse(enum ss_kind kind, const char *name, const char *words) {
     struct ss_error error = {0};
     if (ss_registry_load(kind, name, &module, &error) == 0)
@@ -35,7 +38,7 @@ static void refuse(enum ss_kind kind, const char *name, const char *words) {
     assert_null(module.head);
 }
 
-/* Calls `check` for every source of a module there is; how many there were. */
+/* Calls `check` for every module source and returns how many there are. */
 static int each_module(void (*check)(enum ss_kind kind, const char *name, void *data), void *data) {
     int count = 0;
     for (enum ss_kind kind = 0; kind < SS_KINDS; kind++) {
@@ -102,7 +105,7 @@ static void unknown_names_get_a_suggestion_and_the_list(void **state) {
     refuse(SS_KIND_SPACE, "evn",
         "unknown space module 'evn': did you mean 'even'? There are "
         "even, null, uneven");
-    /* A module of another kind is no module of this one. */
+    /* A module of another kind is not found. */
     refuse(SS_KIND_SPACE, "rbpid", "unknown space module 'rbpid'");
     refuse(SS_KIND_TRACE, "", "unknown trace module ''");
     refuse(SS_KIND_TRACE, "constant.so", "unknown trace module 'constant.so'");
@@ -112,7 +115,7 @@ static void names_never_leave_their_folder(void **state) {
     (void)state;
     refuse(SS_KIND_TRACE, "..", "unknown trace module '..'");
     refuse(SS_KIND_TRACE, ".", "unknown trace module '.'");
-    /* With a '/' it is a path from here, not from the folder of modules. */
+    /* A name with a '/' is a path from the current folder, not from the folder of modules. */
     assert_int_equal(chdir("/"), 0);
     refuse(SS_KIND_TRACE, "../control/rbpid", "cannot be read: check the path");
     refuse(SS_KIND_CONTROL, "../control/rbpid", "cannot be read: check the path");
@@ -148,7 +151,7 @@ static void non_modules_are_refused(void **state) {
     refuse(SS_KIND_TRACE, tree_write("text.so", "hello\n"), "text.so' cannot be loaded: ");
     refuse(SS_KIND_TRACE, tree_write("empty.so", ""), "empty.so' cannot be loaded: ");
     refuse(SS_KIND_TRACE, tree_root, "cannot be loaded: ");
-    /* A library that is there already, and exports no table. */
+    /* A library that is loaded already and exports no table. */
     struct link_map *map;
     void *self = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
     assert_non_null(self);
@@ -170,7 +173,7 @@ static void read_image(const char *path) {
     assert_in_range(image_size, 1000, (1 << 20) - 1);
 }
 
-/* Where the table stands in a copy of control/geom: it begins with version, size and kind. */
+/* Finds the table in a copy of control/geom: it begins with version, size and kind. */
 static size_t find_table(void) {
     const uint32_t head[] = {SS_MODULE_VERSION, sizeof(struct ss_control_module), SS_KIND_CONTROL};
     read_image(module_file("control/geom"));
@@ -182,7 +185,7 @@ static size_t find_table(void) {
     return 0;
 }
 
-/* Loads a copy whose word at `index` of the table is another one. */
+/* Loads a copy in which the word at `index` of the table is changed. */
 static void refuse_changed(int index, uint32_t value, const char *words) {
     char name[32];
     size_t table = find_table();
@@ -209,8 +212,8 @@ static void incompatible_tables_are_refused(void **state) {
 }
 
 /*
- * Takes the function out of a copy: the relocation that would put it there is replaced by the one
- * beside it, which then is done twice and does no harm.
+ * Removes the function from a copy: replaces the relocation of its address by the neighboring one,
+ * which is then done twice and is harmless.
  */
 static int drop_relocation(ElfW(Addr) wanted) {
     ElfW(Rela) entry, beside;
@@ -238,7 +241,7 @@ static void a_table_without_its_function_is_refused(void **state) {
                         offsetof(struct ss_control_module, update);
     dlclose(original);
     tree_new();
-    /* Some linkers write the address into the table as well. */
+    /* Some linkers write the address into the table, too. */
     size_t at = find_table();
     memset(image + at + offsetof(struct ss_control_module, update), 0, sizeof wanted);
     SKIP_UNLESS(drop_relocation(wanted), "linker: its relocations are of another form");
@@ -260,7 +263,7 @@ static void module_path_is_searched(void **state) {
     ss_registry_unload(&module);
     refuse(SS_KIND_CONTROL, "zzzzzz", "null, other, rbpid");
     refuse(SS_KIND_SPACE, "other", "unknown space module 'other'");
-    /* What was built with the program comes first, and a name is listed once. */
+    /* Modules of the build come first, and a name is listed once. */
     tree_write("mine/control/rbpid.so", "no library");
     struct ss_error error = {0};
     const char *end = "null, other, rbpid";

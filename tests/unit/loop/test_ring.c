@@ -20,7 +20,7 @@ static void intervals_are_read_in_order(void **state) {
     struct ss_interval interval;
     assert_false(ss_ring_take(ring, &interval));
     uint64_t in = 0, out = 0;
-    /* More than fit, in portions, so that it goes round. */
+    /* Writes more than fits, in portions, so that the ring wraps around. */
     for (int portion = 1; portion < 200; portion += 7) {
         for (int i = 0; i < portion; i++)
             ss_ring_put(ring, &(struct ss_interval){.begin = in++});
@@ -32,7 +32,7 @@ static void intervals_are_read_in_order(void **state) {
     free(ring);
 }
 
-/* The writer does not wait; what stands there already is not touched. */
+/* The writer does not wait, and entries in the ring are not overwritten. */
 static void overflow_is_counted(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
@@ -59,7 +59,7 @@ static void *put_many(void *context) {
     return NULL;
 }
 
-/* Each one whole, in order, and none counted twice: taken or lost. */
+/* Each interval is either read whole and in order, or counted as lost, exactly once. */
 static void writer_and_reader_do_not_wait(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
@@ -116,7 +116,7 @@ static void interval_keeps_its_real_length(void **state) {
     assert_int_equal(interval.state, SS_STATE_STOPPED);
     assert_true(interval.target == 0.5 && interval.load == 0.4);
     assert_true(interval.global_duty == 0.3 && interval.local_duty == 0.2);
-    /* Control ends, in a pause or a free section. */
+    /* Control ends for a pause or a free section. */
     stepper.controlled = false;
     ss_journal_follow(&journal, &stepper, 200);
     assert_true(ss_ring_take(ring, &interval));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The step function alone: what it orders and when it wants to be called again. */
+/* The step function alone: its actions and deadlines. */
 
 #include "stepper_bench.h"
 
@@ -17,7 +17,7 @@ static void modules_are_not_called_before_control(void **state) {
     close_bench(&bench);
 }
 
-/* They must not keep step; where in a round each begins is the same in every run. */
+/* Executors must not be in step, and the phase of each is the same in every run. */
 static void executors_begin_anywhere_in_a_round(void **state) {
     (void)state;
     ss_time sum = 0;
@@ -40,7 +40,7 @@ static void executors_begin_anywhere_in_a_round(void **state) {
         last = phase;
         close_bench(&bench);
     }
-    /* The mean of 100 even draws from 0 to 100 ms: 50 ms, give or take three times 2.9 ms. */
+    /* The mean of 100 uniform draws from 0 to 100 ms: 50 ms, plus or minus three times 2.9 ms. */
     assert_in_range(sum / EXECUTORS, 41 * MS, 59 * MS);
 }
 
@@ -62,7 +62,7 @@ static void no_instance_runs_before_all_are_started(void **state) {
     close_bench(&bench);
 }
 
-/* The instance has run until now; what comes first is dithering's choice. */
+/* The instance has run until now; dithering decides what comes first. */
 static void first_state_begins_at_first_step(void **state) {
     (void)state;
     struct bench bench;
@@ -92,7 +92,7 @@ static void spurious_wakeup_changes_nothing(void **state) {
     close_bench(&bench);
 }
 
-/* Late by 3 ms every time, and yet every state ends on the grid. */
+/* Every step is 3 ms late, but every state ends on the grid. */
 static void deadlines_are_absolute(void **state) {
     (void)state;
     struct bench bench;
@@ -108,7 +108,7 @@ static void deadlines_are_absolute(void **state) {
     close_bench(&bench);
 }
 
-/* Stopped to 20, run to 30, stopped to 50, run to 60: at 55 two states have passed. */
+/* Stopped to 20, run to 30, stopped to 50, run to 60: at 55 two states have lapsed. */
 static void lapsed_states_are_skipped(void **state) {
     (void)state;
     struct bench bench;
@@ -116,7 +116,7 @@ static void lapsed_states_are_skipped(void **state) {
     step_at(&bench, 0);
     assert_action(step_at(&bench, 55 * MS), true, SS_STATE_RUNNING, 60 * MS);
     assert_int_equal(bench.script.decisions, 4);
-    /* Stopped to 80: over before anybody could have been told. */
+    /* Stopped to 80: over before the step. */
     assert_action(step_at(&bench, 85 * MS), false, SS_STATE_RUNNING, 90 * MS);
     close_bench(&bench);
 }

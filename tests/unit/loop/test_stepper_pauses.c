@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where control begins and ends: pauses, free sections, the end of the run. */
+/* Beginnings and ends of control: pauses, free sections, the end of the run. */
 
 #include "stepper_bench.h"
 
@@ -35,7 +35,7 @@ static void pause_restarts_control(void **state) {
     close_bench(&bench);
 }
 
-/* Asleep from before the pause to after its end. */
+/* The executor sleeps from before the pause until after its end. */
 static void missed_pause_is_noticed(void **state) {
     (void)state;
     struct bench bench;
@@ -59,7 +59,7 @@ static void the_end_lets_the_instance_run(void **state) {
     close_bench(&bench);
 }
 
-/* Executors that come late out of a `free` section must agree on when it ended. */
+/* Executors that leave a `free` section late must agree on its end. */
 static void control_restarts_after_free_section(void **state) {
     (void)state;
     struct bench bench;

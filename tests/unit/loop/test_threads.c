@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Executors as threads over one board, for ThreadSanitizer, which sees threads only. Each has a
- * virtual clock of its own and waits only for those that lag far behind it.
+ * Executors as threads on one board, for ThreadSanitizer, which does not see processes. Each has
+ * its own virtual clock and waits only for those that lag far behind.
  */
 
 #include <math.h>
@@ -17,17 +17,17 @@
 
 #define EXECUTORS 8
 #define CPUS      4
-#define STEPS     2000 /* of each */
+#define STEPS     2000 /* of each thread */
 #define START     (100 * SS_SECOND)
 
-/* So far may clocks be apart: a little more than wake-ups are late on a busy machine. */
+/* Largest difference of clocks: a little more than wake-ups are late on a busy machine. */
 #define APART (20 * SS_MILLISECOND)
 
-/* The kernel: one account for all, whose clock never goes back. */
+/* The kernel: one account for all threads, whose clock never goes back. */
 struct kernel {
     pthread_mutex_t lock;
     struct machine machine;
-    _Atomic ss_time clocks[EXECUTORS]; /* SS_TIME_NEVER: done */
+    _Atomic ss_time clocks[EXECUTORS]; /* SS_TIME_NEVER: finished */
 };
 
 struct run {
@@ -42,7 +42,7 @@ struct executor {
     uint32_t number;
     ss_time now;
     uint64_t steps;
-    int bad; /* what no test may assert outside the main thread */
+    int bad; /* faults, which only the main thread may assert */
 };
 
 static ss_time machine_time(const struct kernel *kernel, ss_time now) {
@@ -133,7 +133,7 @@ static void close_run(struct run *run) {
     ss_module_set_release(&run->rig);
 }
 
-/* The monitor's part: reads what executors write, and moves the target about. */
+/* Acts as the monitor: reads what executors write, and moves the target. */
 static uint64_t watch(struct run *run) {
     uint64_t bad = 0;
     struct ss_self selves[SS_KINDS];

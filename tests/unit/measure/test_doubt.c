@@ -6,7 +6,7 @@
 #include "measure/doubt.h"
 #include "unit.h"
 
-/* Two instances on four CPUs that could use more: there is nothing else the matter. */
+/* Two instances on four CPUs that could use more, without any other cause. */
 static const struct ss_doubt below = {
     .kind = SS_DOUBT_BELOW,
     .part = 0.8,
@@ -45,7 +45,7 @@ static void idle_cpus_suggest_more_instances(void **state) {
     assert_told(&doubt, SS_DOUBT_FEW,
         BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; run more "
               "of them");
-    /* Others that leave CPUs idle take none from the instances. */
+    /* Other processes that leave CPUs idle take none from the instances. */
     doubt.others_use = 0.4;
     doubt.idle = 0.06;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);

@@ -5,14 +5,14 @@
 #include "measure/duty.h"
 #include "unit.h"
 
-/* Times that are whole units of permits.h lose nothing. */
+/* Times that are whole units of permits.h are exact. */
 #define UNIT  UINT64_C(1024)
 #define START (1000000 * UNIT)
 
 static struct ss_board *board;
 static struct ss_duty_meter meter;
 
-/* Instances that are stopped so far. */
+/* All instances begin stopped. */
 static void open_board(uint32_t instances) {
     board = ss_board_allocate(instances, 0);
     assert_non_null(board);
@@ -38,7 +38,7 @@ static void duty_is_the_permitted_part(void **state) {
     permit(0, 30, false);
     permit(1, 40, true);
     assert_duty(100, (0.3 + 0.6) / 2);
-    /* The next time begins where the last one ended, with the instances that run then. */
+    /* The next interval begins where the last one ended, with the instances that run then. */
     assert_duty(200, 0.5);
     permit(1, 200, false);
     assert_duty(300, 0);
@@ -52,7 +52,8 @@ static void mean_excludes_ended_instances(void **state) {
         permit(i, 0, true);
     permit(0, 100, false);
     ss_board_leave(board, 0);
-    assert_duty(100, 1); /* it has run as long as the other three together: not more than all */
+    assert_duty(
+        100, 1); /* it has run as long as the other three together, but the result is at most 1 */
     permit(1, 150, false);
     assert_duty(200, 2.5 / 3);
     for (uint32_t i = 1; i < 4; i++)

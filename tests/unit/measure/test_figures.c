@@ -6,7 +6,7 @@
 #include "measure/load.h"
 #include "unit.h"
 
-/* cmocka's own compares in single precision. */
+/* cmocka compares in single precision. */
 #define assert_close(value, expected)                                                              \
     do {                                                                                           \
         double value_ = (value), expected_ = (expected);                                           \
@@ -54,13 +54,16 @@ static void figures_are_means_over_samples(void **state) {
     ss_figures_free(&figures);
 }
 
-/* Errors of 1 to `count` thousandths, of alternating sign, the largest first. */
+/*
+ * Returns the percentile of errors of 1 to `count` thousandths, of alternating sign, the largest
+ * first.
+ */
 static double p95_of(int count) {
     struct ss_figures figures = {0};
     for (int i = count; i > 0; i--)
         assert_true(ss_figures_add(&figures, 0.5, 0.5 + (i % 2 ? 0.001 : -0.001) * i));
     double p95 = ss_figures_error_p95_percent(&figures);
-    /* Asked again, with more to come behind it. */
+    /* A second call, with more samples after it. */
     assert_close(ss_figures_error_p95_percent(&figures), p95);
     assert_int_equal(figures.count, count);
     ss_figures_free(&figures);
@@ -78,7 +81,7 @@ static void p95_is_not_exceeded_by_19_of_20(void **state) {
     assert_close(p95_of(400), 38);  /* more than the room at first */
 }
 
-/* Samples of half a second with these errors, from the start of control on. */
+/* Adds samples of half a second with these errors, from the start of control on. */
 static double settled_after(const double *errors, size_t count) {
     struct ss_settling settling = {0};
     for (size_t i = 0; i < count; i++)
@@ -110,11 +113,11 @@ static void interrupted_settling_starts_over(void **state) {
     (void)state;
     assert_close(SETTLED(0, 0, 0, 0.06, 0, 0, 0, 0), 2);
     assert_close(SETTLED(0, 0.06, 0, 0, 0, 0.06, 0, 0, 0, 0), 3);
-    /* What comes later does not unsettle it. */
+    /* Later errors do not change it. */
     assert_close(SETTLED(0, 0, 0, 0, 0.9, 0.9, 0, 0, 0, 0), 0);
 }
 
-/* Readings are stamped late by microseconds, and not all by the same. */
+/* Readings are stamped late by varying microseconds. */
 static void settling_does_not_count_microseconds(void **state) {
     (void)state;
     struct ss_settling settling = {0};
@@ -127,7 +130,7 @@ static void settling_does_not_count_microseconds(void **state) {
     assert_true(isnan(ss_settling_seconds(&settling)));
 }
 
-/* Two CPUs over 10 s, of whose 20 s they were idle for 5. */
+/* Two CPUs over 10 s: 5 of the 20 s were idle. */
 static const struct ss_counters first = {.time = 100 * SS_SECOND,
     .set = 7,
     .capacity = 2,
@@ -234,7 +237,7 @@ static void ticks_may_be_unknown(void **state) {
     assert_true(isnan(load.load_ticks));
 }
 
-/* The window from 10 to 20 s. */
+/* Returns a window from 10 to 20 s. */
 static struct ss_iterations window(void) {
     return (struct ss_iterations){
         .from = 10 * SS_SECOND, .to = 20 * SS_SECOND, .throughput = {.from = SS_TIME_NEVER}};
@@ -270,7 +273,7 @@ static void iterations_without_length_count_at_their_end(void **state) {
     assert_parts(20, 20, 1, 1);
     assert_parts(9, 9, 0, 0);
     assert_parts(21, 21, 0, 0);
-    /* A start behind the end is a clock that two programs do not share. */
+    /* A start after the end means that two programs do not share a clock. */
     assert_parts(16, 15, 1, 1);
     assert_parts(25, 15, 1, 1);
     assert_parts(22, 21, 0, 0);
@@ -279,12 +282,12 @@ static void iterations_without_length_count_at_their_end(void **state) {
 static void iterations_of_many_instances_add_up(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
-    /* Three instances, one after another iteration of 4 s each, from 8, 9 and 10 s on. */
+    /* Three instances, each with one 4 s iteration after another, from 8, 9 and 10 s on. */
     for (ss_time instance = 8; instance <= 10; instance++) {
         for (ss_time start = instance; start < 24; start += 4)
             ss_iterations_add(&iterations, 0, start * SS_SECOND, (start + 4) * SS_SECOND);
     }
-    /* Each is busy all the time: 10 s of 4 s each. */
+    /* Each is always busy: 10 s of 4 s each. */
     assert_close(iterations.parts, 3 * 2.5);
     /* At 12, 16, 20; at 13, 17; at 14, 18. */
     assert_int_equal(iterations.ended, 7);
@@ -324,7 +327,7 @@ static void iterations_before_the_window_are_not_counted(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* What stood still while the run did took as long as it ran. */
+/* An iteration of a program that stops with the run does not include pauses. */
 static void iteration_excludes_pauses(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
@@ -339,7 +342,7 @@ static void iteration_excludes_pauses(void **state) {
     assert_close(ss_throughput_rate(&iterations.throughput, 0), (1 + 4 / 6.0) / 6);
     assert_close(ss_throughput_rate(&iterations.throughput, 1), 2 / 6.0 / 6);
     assert_close(ss_iterations_rate(&iterations, 320 * SS_SECOND).per_second, 2 / 10.0);
-    /* Its end came while all were being stopped. */
+    /* It ended while all instances were being stopped. */
     ss_iterations_add(&iterations, 0, 115 * SS_SECOND - 1, 115 * SS_SECOND + 1);
     assert_close(iterations.parts, 3);
     ss_iterations_free(&iterations);
@@ -405,7 +408,7 @@ static void an_unfinished_iteration_counts_in_part(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* The whole intervals of throughput have it, too. */
+/* Intervals of throughput include it, too. */
 static void intervals_count_an_unfinished_iteration_in_part(void **state) {
     (void)state;
     struct ss_iterations iterations;
@@ -431,12 +434,12 @@ static void uncertainty_follows_the_spread_of_lengths(void **state) {
     assert_close(rate.estimated, 0.5);
     assert_close(rate.per_second, 2.5 / 10);
     assert_close(rate.uncertainty, 0.5 * sqrt(2) / 4 / 10);
-    /* Longer than the ones before: nearly done, or far from it. */
+    /* Longer than earlier iterations: it may be nearly done or far from it. */
     iterations.to = SS_TIME_NEVER;
     rate = ss_iterations_rate(&iterations, 30 * SS_SECOND);
     assert_close(rate.estimated, 0.99);
     assert_close(rate.uncertainty, 1 / sqrt(12) / 20);
-    /* Another instance has ended none. Its part is unknown, and counts as 0. */
+    /* Another instance has not ended any. Its part is unknown and counts as 0. */
     ss_iterations_start(&iterations, 1, 0);
     rate = ss_iterations_rate(&iterations, 30 * SS_SECOND);
     assert_close(rate.estimated, 0.99);
@@ -444,7 +447,7 @@ static void uncertainty_follows_the_spread_of_lengths(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* Before the window counts as a length where there is no other. */
+/* An iteration before the window gives a length if there is no other. */
 static void an_iteration_before_the_window_gives_a_length(void **state) {
     (void)state;
     struct ss_iterations iterations;
@@ -536,7 +539,9 @@ static void bursts_outside_of_the_window_are_not_counted(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* Slow ones, several that were read together as the master was late, and a stop of 1 s. */
+/*
+ * Slow iterations, several that were read together because the master was late, and a stop of 1 s.
+ */
 static void flushed_iterations_are_not_bursts(void **state) {
     (void)state;
     struct ss_iterations iterations;
@@ -552,7 +557,10 @@ static void flushed_iterations_are_not_bursts(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* Iterations of 1 ms, 20 ms in each 3 s: an instance that is stopped for long prints nothing. */
+/*
+ * Iterations of 1 ms, during 20 ms in every 3 s: an instance that is stopped for long prints
+ * nothing.
+ */
 static void iterations_after_long_stop_are_not_a_burst(void **state) {
     (void)state;
     struct ss_iterations iterations;
@@ -566,7 +574,7 @@ static void iterations_after_long_stop_are_not_a_burst(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* Time in which the run stands still is no silence. */
+/* A pause of the run is not a silence. */
 static void iterations_after_pause_are_not_a_burst(void **state) {
     (void)state;
     struct ss_iterations iterations;
@@ -592,7 +600,7 @@ static void iterations_read_at_once_are_spread_evenly(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* Time in which the run stood still is no part of the current iteration either. */
+/* The current iteration excludes pauses, too. */
 static void unfinished_iteration_excludes_pauses(void **state) {
     (void)state;
     struct ss_iterations iterations;

@@ -22,7 +22,7 @@ static void figures_without_lengths_are_unknown(void **state) {
     ss_lengths_free(&lengths);
 }
 
-/* As R has them: mean, sd, quantile(type = 7). */
+/* As in R: mean, sd, quantile(type = 7). */
 static void figures_of_few_lengths_are_exact(void **state) {
     (void)state;
     static const unsigned seconds[] = {9, 2, 7, 4, 1};
@@ -39,7 +39,7 @@ static void figures_of_few_lengths_are_exact(void **state) {
     ss_lengths_free(&lengths);
 }
 
-/* A million of them, each length once: `stride` 1 has them grow all the time. */
+/* Adds a million lengths, each once; with `stride` 1, lengths only grow. */
 static void add_many(uint64_t stride) {
     struct ss_lengths lengths = {0};
     uint64_t count = 1000003; /* a prime */
@@ -59,7 +59,7 @@ static void quantiles_of_many_lengths_are_within_a_thousandth(void **state) {
     add_many(618033);
 }
 
-/* Every second length is the short one, and there are far more than a list of them would keep. */
+/* Every second length is short, and there are far more than a list would keep. */
 static void quantiles_of_a_periodic_program_have_both_lengths(void **state) {
     (void)state;
     struct ss_lengths lengths = {0};

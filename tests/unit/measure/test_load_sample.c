@@ -17,7 +17,7 @@ static struct ss_cpus cpus_of(const char *list) {
     return cpus;
 }
 
-/* The tree has two roots in it, proc and cgroup. */
+/* The tree has two roots, proc and cgroup. */
 static void open_meter(enum ss_source source, const char *group, const char *list) {
     struct ss_error error = {0};
     struct ss_cpus cpus = cpus_of(list);
@@ -39,7 +39,7 @@ static void begin(const char *list, const char *stat) {
     read_meter();
 }
 
-/* The next reading, as if so many ticks had passed by the clock. */
+/* Takes the next reading, after this many ticks by the clock. */
 static void go_on(const char *stat, uint64_t ticks) {
     tree_write("proc/stat", stat);
     read_meter();
@@ -55,7 +55,7 @@ static bool take(int32_t cpu) {
     return true;
 }
 
-/* A sample of one CPU between two readings, 100 ticks apart by the clock. */
+/* Takes a sample of one CPU between two readings, 100 ticks apart by the clock. */
 static void sample_one_cpu(const char *before, const char *after) {
     begin("0", before);
     go_on(after, 100);
@@ -85,13 +85,13 @@ static void parts_are_fractions_of_all_ticks(void **state) {
     expect(sample.iowait, 0.10);
     expect(sample.idle, 0.40);
     expect(sample.load_ticks, 0.5);
-    /* By the clock there were 200. */
+    /* 200 ticks passed by the clock. */
     expect(sample.load, 0.75);
     assert_true(isnan(sample.pressure));
     assert_true(isnan(sample.error));
 }
 
-/* All time was a guest's: it stands in user already. */
+/* All time was guest time, which user time includes. */
 static void guest_time_counts_once(void **state) {
     (void)state;
     sample_one_cpu("cpu0 100 0 0 100 0 0 0 0 50 0\n", "cpu0 150 10 0 140 0 0 0 0 100 10\n");
@@ -115,7 +115,7 @@ static void each_cpu_is_separate(void **state) {
     assert_true(take(ALL));
     expect(sample.load, 0.4);
     expect(sample.idle, 0.6);
-    /* Not measured, and not there. */
+    /* Not measured, or absent. */
     assert_false(take(2));
     assert_false(take(4));
 }
@@ -135,13 +135,13 @@ static void expect_each(const char *list, const double *expected, size_t count) 
 static void loads_are_given_per_cpu(void **state) {
     (void)state;
     begin("0-1,3-4", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu3 0 0 0 0\n");
-    /* CPU 1 goes, CPU 4 comes, and CPU 3 was waiting for a disk half of the time. */
+    /* CPU 1 goes, CPU 4 comes, and CPU 3 waited for a disk half of the time. */
     go_on("cpu0 70 0 0 30\ncpu3 20 0 0 30 50\ncpu4 0 0 0 100\n", 100);
     expect_each("0-1,3-4", (const double[]){0.7, NAN, 0.2, NAN}, 4);
     expect_each("3", (const double[]){0.2}, 1);
     go_on("cpu0 60 0 0 130\ncpu3 60 0 0 90 50\ncpu4 5 0 0 195\n", 100);
     expect_each("0-1,3-4", (const double[]){NAN, NAN, 0.4, 0.05}, 4);
-    /* No time has passed by the clock, or one of them is of a group. */
+    /* No time has passed by the clock, or one of the readings is of a group. */
     meter.last.counters.time = meter.before.counters.time;
     expect_each("0,3", (const double[]){NAN, NAN}, 2);
     go_on("cpu0 60 0 0 230\n", 100);
@@ -161,7 +161,7 @@ static void steal_is_of_all_measured_cpus(void **state) {
 static void cpus_come_and_go(void **state) {
     (void)state;
     begin("0-2", "cpu0 0 0 0 0\ncpu2 0 0 0 0\n");
-    /* CPU 1 comes with the counters that it had when it went. */
+    /* CPU 1 comes back with the counters from before. */
     go_on("cpu0 50 0 0 50\ncpu1 900 0 0 900\ncpu2 100 0 0 0\n", 100);
     assert_true(take(ALL));
     expect(sample.load, 0.75);
@@ -172,7 +172,7 @@ static void cpus_come_and_go(void **state) {
     expect(sample.load, 0);
     assert_true(take(1));
     assert_false(take(0));
-    /* Nothing that was there before. */
+    /* No CPU was there before. */
     go_on("cpu0 50 0 0 50\n", 100);
     assert_false(take(ALL));
     go_on("cpu0 60 0 0 140\n", 100);
@@ -199,13 +199,13 @@ static void falling_counters_are_left_out(void **state) {
         expect(sample.load, 0.25);
         expect(sample.load_ticks, 0.25);
     }
-    /* No time has passed, or less than none. */
+    /* No time has passed, or negative time. */
     begin("0", "cpu0 0 0 0 0\n");
     go_on("cpu0 10 0 0 10\n", 0);
     assert_false(take(ALL));
 }
 
-/* Idle time may move from iowait to idle; the sum does not go back. */
+/* Idle time may move from iowait to idle; the sum does not fall. */
 static void iowait_may_go_back(void **state) {
     (void)state;
     sample_one_cpu("cpu0 0 0 0 100 50\n", "cpu0 20 0 0 200 30\n");
@@ -226,7 +226,7 @@ static void parts_without_ticks_are_unknown(void **state) {
     expect(sample.load, 1);
     assert_true(isnan(sample.load_ticks));
     assert_true(isnan(sample.user));
-    /* More idle than there was time: a late tick. */
+    /* More idle time than time passed: a late tick. */
     begin("0", "cpu0 0 0 0 0\n");
     go_on("cpu0 0 0 0 11\n", 10);
     assert_true(take(ALL));
@@ -293,7 +293,7 @@ static void garbled_stat_is_an_error(void **state) {
         tree_write("proc/stat", texts[i]);
         assert_int_equal(ss_load_meter_read(&meter), -EBADMSG);
     }
-    /* More lines than CPUs that are measured. */
+    /* More lines than measured CPUs. */
     begin("0", "cpu0 1 2 3 4\n");
     tree_write("proc/stat", "cpu0 1 2 3 4\ncpu0 1 2 3 4\ncpu0 1 2 3 4\n");
     read_meter();
@@ -329,7 +329,7 @@ static void v2_groups_are_parts_of_their_allowance(void **state) {
     assert_false(take(ALL));
 }
 
-/* A group without a name is the one that we are in, not the machine. */
+/* A group without a name is our own, not the machine. */
 static void the_group_without_a_name_is_our_own(void **state) {
     (void)state;
     tree_new();
@@ -360,7 +360,7 @@ static void v1_groups_count_nanoseconds(void **state) {
     assert_true(take(ALL));
     expect(sample.load, 0.5);
     assert_true(isnan(sample.user));
-    /* Later kernels have the parts in files of their own. */
+    /* Later kernels have the parts in separate files. */
     tree_write("cgroup/cpuacct/web/cpuacct.usage_user", "1000000000\n");
     tree_write("cgroup/cpuacct/web/cpuacct.usage_sys", "500000000\n");
     open_meter(SS_SOURCE_CGROUP, "web", "0-3");
@@ -417,7 +417,7 @@ static void unknown_values_are_empty(void **state) {
     (void)state;
     struct ss_load_sample row = ss_load_sample_new();
     row.load = 0.25;
-    row.error = -1e-9; /* no sign where nothing is left of it */
+    row.error = -1e-9; /* no sign if it is rounded to zero */
     expect_line(ss_load_sample_csv(line, &row, SS_LOAD_COLUMNS_RUN),
         "1970-01-01T00:00:00.000Z,,,0.250000,0.000000,,,,,,,,,,0\n");
     expect_line(ss_load_sample_json(line, &row, 0),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events are counted by a kernel that the test plays. */
+/* Events are counted by a simulated kernel. */
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #define MS SS_MILLISECOND
 
-/* cmocka's own compares in single precision. */
+/* cmocka compares in single precision. */
 #define assert_close(value, expected)                                                              \
     do {                                                                                           \
         double value_ = (value), expected_ = (expected);                                           \
@@ -18,15 +18,17 @@
             fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                         \
     } while (0)
 
-/* What the kernel says to each event, and what it was asked. A descriptor is the index of its
- * request. */
+/*
+ * The simulated kernel: its answer to each event, and the requests that it got. A descriptor is the
+ * index of its request.
+ */
 static struct {
-    int refuses[SS_PERF_EVENTS];         /* 0: it counts it */
-    int refuses_without_rights;          /* what is in the kernel */
+    int refuses[SS_PERF_EVENTS];         /* 0: counts it */
+    int refuses_without_rights;          /* refused for events inside the kernel */
     pid_t gone;                          /* a thread that has ended */
-    int full_from;                       /* no more descriptors than this; 0: enough */
-    struct ss_perf_request requests[64]; /* those that it took */
-    struct ss_perf_count counts[64];     /* of each */
+    int full_from;                       /* limit of descriptors; 0: no limit */
+    struct ss_perf_request requests[64]; /* accepted requests */
+    struct ss_perf_count counts[64];     /* of each request */
     bool broken[64];                     /* cannot be read */
     int count, open;
 } kernel;
@@ -69,7 +71,7 @@ static void begin(void) {
     meter = (struct ss_perf_meter){.calls = &calls};
 }
 
-/* The request for this event of this thread. */
+/* Finds the request for this event of this thread. */
 static int find(enum ss_perf_event event, pid_t thread) {
     for (int i = 0; i < kernel.count; i++) {
         if (kernel.requests[i].event == event && kernel.requests[i].thread == thread)
@@ -79,7 +81,7 @@ static int find(enum ss_perf_event event, pid_t thread) {
     return -1;
 }
 
-/* It has counted so much more, with a counter of its own for `running` of so many milliseconds. */
+/* Adds to a count that had a counter for `running` of `enabled` milliseconds. */
 static void go_on(
     enum ss_perf_event event, pid_t thread, uint64_t value, uint64_t enabled, uint64_t running) {
     struct ss_perf_count *count = &kernel.counts[find(event, thread)];
@@ -122,7 +124,7 @@ static void counts_are_increments(void **state) {
     assert_close(counts[SS_PERF_CYCLES], 0);
 }
 
-/* More events than counters: each has one for part of the time. */
+/* There are more events than counters: each has one for part of the time. */
 static void shared_counters_are_extrapolated(void **state) {
     (void)state;
     begin();
@@ -130,11 +132,13 @@ static void shared_counters_are_extrapolated(void **state) {
     go_on(SS_PERF_L1D_MISSES, 0, 300, 100, 25);
     ss_perf_read(&meter, counts);
     assert_close(counts[SS_PERF_L1D_MISSES], 1200);
-    /* By what was shared since then, not by what was before. */
+    /* Extrapolates by the share since the last reading, not by the share before. */
     go_on(SS_PERF_L1D_MISSES, 0, 300, 100, 50);
     ss_perf_read(&meter, counts);
     assert_close(counts[SS_PERF_L1D_MISSES], 600);
-    /* It had no counter at all: nothing is known, and the next reading is of both times. */
+    /*
+     * It had no counter at all: the count is unknown, and the next reading covers both intervals.
+     */
     go_on(SS_PERF_L1D_MISSES, 0, 0, 100, 0);
     ss_perf_read(&meter, counts);
     assert_true(isnan(counts[SS_PERF_L1D_MISSES]));
@@ -154,7 +158,7 @@ static void threads_are_added_up(void **state) {
     go_on(SS_PERF_PAGE_FAULTS, 9, 5, 10, 5);
     ss_perf_read(&meter, counts);
     assert_close(counts[SS_PERF_PAGE_FAULTS], 3 + 4 + 2 * 5);
-    /* One that cannot be read leaves the others. */
+    /* One unreadable event does not affect the others. */
     kernel.broken[find(SS_PERF_PAGE_FAULTS, 8)] = true;
     go_on(SS_PERF_PAGE_FAULTS, 7, 3, 10, 10);
     ss_perf_read(&meter, counts);
@@ -174,7 +178,7 @@ static void falling_counts_are_ignored(void **state) {
     assert_true(isnan(counts[SS_PERF_CYCLES]));
 }
 
-/* Each reason once, with its events; then none. */
+/* Expects each reason once, with its events, and then the end. */
 static void expect_reasons(const char *const *reasons) {
     char text[512];
     int at = 0;
@@ -228,7 +232,10 @@ static void counts_are_empty_without_kernel_support(void **state) {
     }
 }
 
-/* What happens only there would be 0, which is not true; the task clock is not affected. */
+/*
+ * Events that happen only in the kernel would count as 0, which is wrong. The task clock is not
+ * affected.
+ */
 static void kernel_events_may_be_forbidden(void **state) {
     (void)state;
     begin();

@@ -43,7 +43,7 @@ static void long_iteration_is_split_over_intervals(void **state) {
     ss_throughput_free(&throughput);
 }
 
-/* Only the part that lies in the counted time counts. */
+/* Only the part inside the counted time counts. */
 static void an_iteration_that_began_before_counts_in_part(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(10);
@@ -80,7 +80,7 @@ static void an_iteration_without_length_counts_where_it_ended(void **state) {
     ss_throughput_free(&throughput);
 }
 
-/* Whatever overlaps whatever, each adds one in all. */
+/* Iterations overlap arbitrarily, and each adds one in total. */
 static void a_hundred_instances_add_up(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(50);
@@ -106,7 +106,7 @@ static void nothing_counts_before_it_begins(void **state) {
     add(&throughput, 1, 2);
     assert_int_equal(ss_throughput_count(&throughput, SS_TIME_NEVER), 0);
     assert_null(throughput.parts);
-    /* A time that cannot be takes no memory. */
+    /* An invalid time takes no memory. */
     throughput.from = 0;
     ss_throughput_add(&throughput, 0, SS_TIME_NEVER);
     assert_null(throughput.parts);

@@ -28,7 +28,7 @@ static struct ss_usage_tree add_up(struct ss_process_usage *processes, size_t co
 
 static void tree_includes_times_waited_for(void **state) {
     (void)state;
-    /* In no order; 50 and 51 are children's children, 40 an orphan that an executor adopted. */
+    /* In arbitrary order; 50 and 51 are grandchildren, 40 an orphan that an executor adopted. */
     struct ss_usage_tree tree = ADD_UP({.times = {.pid = 51, .parent = 50, .used = 1}},
         {.times = {.pid = 20, .parent = 10, .used = 100, .waited = 2}},
         {.times = {.pid = 30, .parent = 20, .used = 4}},
@@ -45,7 +45,7 @@ static void tree_includes_times_waited_for(void **state) {
 
 static void time_of_ended_instance_is_kept(void **state) {
     (void)state;
-    /* The executor of the second one has been reaped by the master. */
+    /* The master has reaped the executor of the second instance. */
     struct ss_usage_tree tree =
         ADD_UP({.times = {.pid = 10, .parent = 1, .used = 1, .waited = 500}},
             {.times = {.pid = 20, .parent = 10, .used = 2, .waited = 30}},
@@ -87,7 +87,7 @@ static void long_line_of_descent_is_followed_once(void **state) {
     assert_int_equal(tree.instances, 99000 - 100);
 }
 
-/* This process, for want of a better one; on this very machine. */
+/* Measures this process itself, on this machine. */
 static void used_time_is_found(void **state) {
     (void)state;
     struct ss_process_times before, after;

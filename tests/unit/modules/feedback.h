@@ -2,12 +2,12 @@
 #ifndef SHOWSTOPPER_TESTS_FEEDBACK_H
 #define SHOWSTOPPER_TESTS_FEEDBACK_H
 
-/* Feedback modules fed with readings of one's own. */
+/* Feedback modules that get readings from a test. */
 
 #include "../../../modules/feedback/estimate.h"
 #include "modules.h"
 
-/* Where not said otherwise: 4 CPUs, so a sample is due every 160 / 4 = 40 ms. */
+/* Unless stated otherwise, there are 4 CPUs, so a sample is due every 160 / 4 = 40 ms. */
 
 /* Milliseconds of the clock, and of CPU time summed over the CPUs. */
 #define MS(x) ((ss_time)((x)*1e6))
@@ -27,13 +27,13 @@ static inline void sample_counters(
     module_of(rig)->sample(&rig->selves[executor], &moment, &counters);
 }
 
-/* A reading of the idle time alone, on 4 CPUs that stay the same, under control since 1000. */
+/* Gives a reading of idle time alone, on the same 4 CPUs, under control since 1000. */
 static inline void sample_idle(const struct rig *rig, uint32_t executor, double now, double idle) {
     sample_counters(rig, executor, 1000,
         (struct ss_counters){.time = MS(now), .set = 7, .capacity = 4, .idle = MS(idle)});
 }
 
-/* The estimate, or -1 while there is none. */
+/* Returns the estimate, or -1 if unknown. */
 static inline double estimate_at(
     const struct rig *rig, uint32_t executor, double now, double since) {
     struct ss_moment moment = {.now = MS(now), .since = MS(since)};

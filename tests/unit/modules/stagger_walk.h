@@ -12,22 +12,22 @@
 #define BEGIN  SS_SECOND
 #define ROUNDS 20000
 
-/* An executor that keeps asking: the clock moves by what it is told to wait. */
+/* An executor that follows its plans: the clock advances by each planned length. */
 struct walk {
     const struct rig *rig;
     struct ss_self *self;
     struct ss_place place;
     ss_time now;
     ss_time since;
-    double target; /* 0: none that rounds could be too long for */
+    double target; /* 0: the length of rounds does not adapt */
     ss_time quota_period;
     ss_time grain;
     enum ss_state state;
-    ss_time changed; /* when the present state began */
+    ss_time changed; /* beginning of the present state */
     double running;  /* nanoseconds */
     double stopped;
     unsigned runs;
-    ss_time shortest; /* of the whole states since */
+    ss_time shortest; /* shortest complete state since then */
     unsigned states;
 };
 
@@ -77,7 +77,7 @@ static inline void walk_until(struct walk *walk, double duty, ss_time end) {
         step(walk, duty);
 }
 
-/* Lengths in milliseconds. */
+/* Lengths are in milliseconds. */
 static inline void assert_plan(struct walk *walk, double duty, enum ss_state state, double length) {
     struct ss_planned_state plan = step(walk, duty);
     assert_int_equal(plan.state, state);

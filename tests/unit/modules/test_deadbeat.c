@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The default control, deadbeat with stagger on an exact feedback, in whole loops. */
+/* The default control, deadbeat with stagger on exact feedback, in complete loops. */
 
 #include "loop.h"
 
@@ -32,7 +32,7 @@ static void hold_all(uint32_t cpus, uint32_t instances, uint32_t width, double e
     }
 }
 
-/* On two CPUs: instances of one thread, then of two. */
+/* On two CPUs: instances with one thread, then with two. */
 static void hold_on_two(uint32_t instances, double error, double mse_of_one, double mse_of_two) {
     hold_all(2, instances, 1, error, mse_of_one);
     hold_all(2, instances, 2, error, mse_of_two);
@@ -65,7 +65,10 @@ static void loads_are_held_on_many_cpus(void **state) {
     hold_all(128, 128, 1, 0.02, 0.1);
 }
 
-/* Each fills all CPUs, which control does not know at first, and decides every two seconds only. */
+/*
+ * Each instance fills all CPUs, which control does not know at first, and decides only every two
+ * seconds.
+ */
 static void many_parallel_instances_are_held(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "50%", "75%"};
@@ -79,7 +82,7 @@ static void many_parallel_instances_are_held(void **state) {
     }
 }
 
-/* Here runs or stops are shorter than can be enforced in every round. */
+/* Here runs or stops are too short to be enforced in every round. */
 static void loads_near_the_ends_are_held(void **state) {
     (void)state;
     static const char *const loads[] = {"2%", "5%", "95%", "98%"};
@@ -110,7 +113,7 @@ static void the_default_switches_no_more_often_than_averageq(void **state) {
     }
 }
 
-/* From the second sample on, and hardly beyond the target in the first. */
+/* Holds from the second sample on, and hardly exceeds the target in the first. */
 static void steps_are_followed_at_once(void **state) {
     (void)state;
     for (uint32_t instances = 2; instances <= 64; instances *= 2) {
@@ -131,7 +134,7 @@ static void steps_are_followed_at_once(void **state) {
     }
 }
 
-/* ---- others ---- */
+/* ---- foreign load ---- */
 
 static struct trial trial;
 
@@ -164,7 +167,7 @@ static void unreachable_load_is_not_owed_forever(void **state) {
     trial.machine.background = 0;
     advance(&trial, 5 * SS_SECOND);
     trial_close(&trial);
-    /* As low as it gets: nothing of our own. */
+    /* The lowest possible load: nothing of ours. */
     assert_settled(&seen, 6, 15, 0.31);
     for (size_t i = 0; i < seen.count; i++) {
         if (seen.samples[i].elapsed > 6 && seen.samples[i].elapsed < 15)
@@ -191,7 +194,7 @@ static void ended_instances_do_not_disturb_others(void **state) {
     assert_settled(&seen, 6, 10, 0.01);
 }
 
-/* One instance alone makes the load move to and fro: a square wave of 107 ms gives up to 1.2. */
+/* One instance alone makes the load alternate: a square wave of 107 ms gives up to 1.2. */
 static void uneven_is_held_as_well(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "40%", "50%", "66%", "75%"};
@@ -204,7 +207,7 @@ static void uneven_is_held_as_well(void **state) {
 
 #define LOOK (50 * SS_MICROSECOND)
 
-/* How long each instance was allowed to run. */
+/* Measures how long each instance was allowed to run. */
 static void watch(struct trial *watched, ss_time length, double *running) {
     uint32_t count = watched->options.instances;
     for (uint32_t i = 0; i < count; i++)
@@ -217,8 +220,8 @@ static void watch(struct trial *watched, ss_time length, double *running) {
 }
 
 /*
- * Whatever control does, and though each is decided for at another moment. Ten seconds are no whole
- * number of rounds: one run of 62 may lie inside or outside of them.
+ * Holds for any control, although each instance decides at another moment. Ten seconds are not
+ * whole rounds: one run of 62 may be inside or outside of them.
  */
 static void even_is_even_over_ten_seconds(void **state) {
     (void)state;

@@ -7,7 +7,7 @@ static const struct ss_control_module *module_of(const struct rig *rig) {
     return (const void *)rig->head;
 }
 
-/* `seconds` on the clock, under control since `since`. */
+/* Updates at `seconds` on the clock, under control since `since`. */
 static double update_of(const struct rig *rig, uint32_t executor, double seconds, double since,
     double target, double load) {
     struct ss_control_input input = {
@@ -80,13 +80,13 @@ static void rbpid_times_its_own_updates(void **state) {
     rig_open(&rig, "control/rbpid", NULL, 1000, 1);
     assert_close(update_of(&rig, 999, 100, 100, 0.5, 0.5), 0.5, 1e-12);
     assert_close(update_of(&rig, 0, 100.5, 100, 0.5, 0.5), 0.5, 1e-12);
-    /* One second for the last executor, half of one for the first. */
+    /* A second for the last executor, half a second for the first. */
     assert_close(update_of(&rig, 999, 101, 100, 0.5, 0.4), 0.1 + 0.5 + 0.1 * 1, 1e-12);
     assert_close(update_of(&rig, 0, 101, 100, 0.5, 0.4), 0.1 + 0.5 + 0.1 * 0.5, 1e-12);
     rig_close(&rig);
 }
 
-/* The clock of the simulator begins at 0, which is no sign that nothing has begun. */
+/* The simulator's clock begins at 0, which does not mean that nothing has begun. */
 static void rbpid_begins_at_time_zero(void **state) {
     (void)state;
     struct rig rig;
@@ -102,14 +102,14 @@ static void rbpid_takes_zero_elapsed_time(void **state) {
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     update_at(&rig, 100, 0.5, 0.5);
     assert_close(update_at(&rig, 100, 0.5, 0.3), 0.2 + 0.5, 1e-12);
-    /* A clock that seems to go back, by a turn planned earlier, is no elapsed time either. */
+    /* A clock that seems to go back counts as no elapsed time. */
     assert_close(update_of(&rig, 0, 99, 98, 0.5, 0.3), 0.2 + 0.5, 1e-12);
     rig_close(&rig);
 }
 
 /*
- * 100 s with e = 0.7: D is at its bound from the first moment (0.7 + 0.9), so I stays 0.9. Then
- * e = -0.1 for 0.1 s: I = 0.9 - 0.01, D = 0.89 - 0.1. Wound up to 1, it would give 0.89.
+ * 100 s with e = 0.7: D is at its bound from the beginning (0.7 + 0.9), so I stays 0.9. Then e =
+ * -0.1 for 0.1 s: I = 0.9 - 0.01, D = 0.89 - 0.1. Wound up to 1, it would give 0.89.
  */
 static void rbpid_does_not_wind_up(void **state) {
     (void)state;
@@ -152,7 +152,7 @@ static void rbpid_restarts_when_control_does(void **state) {
     update_at(&rig, 100, 0.5, 0.4);
     update_at(&rig, 102, 0.5, 0.4);
     assert_close(update_of(&rig, 0, 110, 109, 0.3, 0.2), 0.1 + 0.3, 1e-12);
-    /* And only once. */
+    /* But only once. */
     assert_close(update_of(&rig, 0, 111, 109, 0.3, 0.2), 0.1 + 0.4, 1e-12);
     rig_close(&rig);
 }
@@ -176,7 +176,7 @@ static void geom_follows_its_formula(void **state) {
     assert_close(update_at(&rig, 100, 0.4, 0.9), 0.4, 1e-15);
     assert_close(update_at(&rig, 101, 0.4, 0.8), 0.4 * 0.4 / 0.8, 1e-15);
     assert_close(update_at(&rig, 102, 0.6, 0.4), 0.2 * 0.6 / 0.4, 1e-15);
-    /* Its own last output: the other executor has not begun. */
+    /* Uses its own last output: the other executor has not begun. */
     assert_close(update_of(&rig, 1, 102, 100, 0.7, 0.1), 0.7, 1e-15);
     rig_close(&rig);
 }
@@ -191,7 +191,7 @@ static double scale(const struct rig *rig, double seconds, double previous) {
     return module_of(rig)->update(&rig->selves[0], &input);
 }
 
-/* The average that was used is 0.6, its own output before it 0.4. */
+/* The average that it used is 0.6, its own previous output 0.4. */
 static void geom_scales_its_own_duty_or_the_global_one(void **state) {
     (void)state;
     struct rig rig;
@@ -230,12 +230,12 @@ static void geom_is_bounded(void **state) {
     rig_open(&rig, "control/geom", NULL, 1, 1);
     update_at(&rig, 100, 0.8, 0.8);
     assert_true(update_at(&rig, 101, 0.8, 0.4) == 1);
-    /* From the bound, not from the 1.6 that was cut off. */
+    /* From the bound, not from the limited value of 1.6. */
     assert_close(update_at(&rig, 102, 0.5, 1), 0.5, 1e-15);
     rig_close(&rig);
 }
 
-/* D = 0 after a target of 0: the floor, 1 % of 0.5, times 0.5 / 0.25. Doubled from then on. */
+/* D = 0 after a target of 0: the floor, 1 % of 0.5, times 0.5 / 0.25. It doubles from then on. */
 static void geom_recovers_from_zero_duty(void **state) {
     (void)state;
     struct rig rig;
@@ -257,7 +257,7 @@ static void geom_recovers_from_zero_load(void **state) {
     rig_close(&rig);
 }
 
-/* A load of nearly nothing multiplies the duty by no more than 1 / floor. */
+/* A load near 0 multiplies the duty by at most 1 / floor. */
 static void geom_floor_is_an_option(void **state) {
     (void)state;
     struct rig rig;
@@ -277,7 +277,7 @@ static void geom_takes_targets_at_the_bounds(void **state) {
     assert_true(update_at(&rig, 101, 1, 1) == 1);
     assert_true(update_at(&rig, 102, 0, 0) == 0);
     assert_true(update_at(&rig, 103, 0, 1) == 0);
-    /* The least number above 0: a hundredth of it is 0, and 0 / 0 no duty. */
+    /* The smallest number above 0: a hundredth of it is 0, and 0 / 0 is not a duty. */
     assert_true(update_at(&rig, 104, 5e-324, 0) == 0);
     rig_close(&rig);
 }
@@ -333,7 +333,7 @@ static void fixed_returns_its_duty(void **state) {
     rig_open(&rig, "control/fixed", "60%", 1, 1);
     assert_close(update_at(&rig, 100, 0.3, NAN), 0.6, 1e-15);
     rig_close(&rig);
-    /* Zero is a duty that was given, too. */
+    /* A duty of 0 is a value, too. */
     rig_open(&rig, "control/fixed", "duty=0", 1, 1);
     assert_true(update_at(&rig, 100, 0.3, NAN) == 0);
     rig_close(&rig);
@@ -350,7 +350,6 @@ static void null_control_returns_target(void **state) {
     rig_close(&rig);
 }
 
-/* One case a line, for CMake reads them. */
 /* clang-format off */
 UNIT_MAIN(cmocka_unit_test(deadbeat_says_its_horizon),
     cmocka_unit_test(rbpid_follows_its_formula),

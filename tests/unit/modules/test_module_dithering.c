@@ -5,7 +5,7 @@
 
 #define MS(x) ((ss_time)((x)*1e6))
 
-/* An executor that keeps asking: the clock moves by what it is told to wait. */
+/* An executor that follows its plans: the clock advances by each planned length. */
 struct walk {
     const struct rig *rig;
     uint32_t executor;
@@ -69,7 +69,7 @@ static void averageq_runs_then_stops(void **state) {
     rig_close(&rig);
 }
 
-/* The stop is as long as the duty of its own beginning says, not that of the run before it. */
+/* The stop follows the duty at its own beginning, not that of the previous run. */
 static void averageq_uses_current_duty_for_each_half(void **state) {
     (void)state;
     struct rig rig;
@@ -94,14 +94,14 @@ static void averageq_stays_at_the_bounds(void **state) {
     rig_close(&rig);
 }
 
-/* What is carried stays with its state, however long the duty is at a bound. */
+/* Carried time stays with its state, no matter how long the duty is at a bound. */
 static void averageq_keeps_carried_time_at_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
     struct walk walk = walk_begin(&rig, 0);
     assert_plan(&walk, 0.992, SS_STATE_RUNNING, 99.2);
-    /* The stop of 0.8 ms is carried, and the run behind it planned at once. */
+    /* The stop of 0.8 ms is carried, and the run after it is planned at once. */
     assert_plan(&walk, 0.992, SS_STATE_RUNNING, 99.2);
     for (int i = 0; i < 100; i++)
         assert_plan(&walk, 1, SS_STATE_RUNNING, 100);
@@ -110,7 +110,7 @@ static void averageq_keeps_carried_time_at_bounds(void **state) {
     rig_close(&rig);
 }
 
-/* Runs of 0.5 ms of 100 are too short: every second one is 1 ms instead. */
+/* Runs of 0.5 ms of 100 are too short: every second round has one of 1 ms instead. */
 static void averageq_carries_short_states(void **state) {
     (void)state;
     struct rig rig;
@@ -147,8 +147,8 @@ static void averageq_refuses_too_long_min(void **state) {
 }
 
 /*
- * Over many rounds the time run is the duty's share of the whole, but for the part of a state that
- * is still carried and the halves of the round that is not over.
+ * Over many rounds, the time run is the duty's share, except for the part of a state that is still
+ * carried and the halves of the unfinished round.
  */
 static void assert_no_bias(const char *options, double duty, unsigned turns, ss_time tau,
     ss_time min, unsigned switches_at_least) {
@@ -182,7 +182,7 @@ static void averageq_has_no_bias_near_bounds(void **state) {
     assert_no_bias("1h", 1 - 1e-9, 100000, 3600 * SS_SECOND, MS(1), 2 * 358);
 }
 
-/* Fractions of a nanosecond are carried, too: thirds of 1000001 ns, for 2 million rounds. */
+/* Fractions of a nanosecond are carried, too: thirds of 1000001 ns, in 2 million rounds. */
 static void averageq_loses_no_nanoseconds(void **state) {
     (void)state;
     assert_no_bias("1000001n,min=100u", 1.0 / 3, 4000000, 1000001, 100 * SS_MICROSECOND, 3999999);
@@ -214,7 +214,7 @@ static void averageq_forgets_when_control_restarts(void **state) {
     walk.since = walk.now;
     assert_plan(&walk, 0.005, SS_STATE_STOPPED, 99.5);
     assert_plan(&walk, 0.005, SS_STATE_RUNNING, 1);
-    /* A stop is next, but control begins with a run. */
+    /* A stop would be next, but control begins with a run. */
     walk.now += SS_SECOND;
     walk.since = walk.now;
     assert_plan(&walk, 0.5, SS_STATE_RUNNING, 50);
@@ -223,7 +223,7 @@ static void averageq_forgets_when_control_restarts(void **state) {
 
 /*
  * A state may be planned to begin a moment before control does. That resets the memory once, not
- * with every state that follows.
+ * with every later state.
  */
 static void early_state_resets_memory_once(void **state) {
     (void)state;
@@ -254,7 +254,7 @@ static void averageq_serves_a_thousand(void **state) {
     rig_close(&rig);
 }
 
-/* Sums of 0.4: 0.4 stop; 0.8 run, -0.2; 0.2 stop; 0.6 run, -0.4; 0 stop; and from the beginning. */
+/* Sums of 0.4: 0.4 stop; 0.8 run, -0.2; 0.2 stop; 0.6 run, -0.4; 0 stop; then it repeats. */
 static void fixedq_follows_the_duty(void **state) {
     (void)state;
     struct rig rig;
@@ -282,7 +282,7 @@ static void fixedq_stays_at_the_bounds(void **state) {
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
-    /* With something carried: 0.3 below, -0.3 above. */
+    /* With a remainder: 0.3 below, -0.3 above. */
     step(&walk, 0.3);
     for (int i = 0; i < 1000; i++)
         assert_plan(&walk, 0, SS_STATE_STOPPED, 13);
@@ -292,7 +292,7 @@ static void fixedq_stays_at_the_bounds(void **state) {
     rig_close(&rig);
 }
 
-/* The quanta run never differ from the sum of the duties by more than a half. */
+/* The number of running quanta never differs from the sum of the duties by more than a half. */
 static void fixedq_has_no_bias(void **state) {
     (void)state;
     const double duties[] = {1e-9, 0.001, 0.1, 1.0 / 3, 0.5, 0.7, 0.999, 1 - 1e-9};
@@ -308,7 +308,7 @@ static void fixedq_has_no_bias(void **state) {
     }
 }
 
-/* Half a quantum less 100e-9 is carried; 100 times 1e-9 completes it. The same from above. */
+/* Half a quantum minus 100e-9 is carried; 100 times 1e-9 completes it. Also from above. */
 static void fixedq_carries_tiny_remainders(void **state) {
     (void)state;
     struct rig rig;
@@ -353,7 +353,7 @@ static void null_runs_always(void **state) {
     rig_close(&rig);
 }
 
-/* Of `instances` on two CPUs; `words` NULL: it is taken. */
+/* `instances` on two CPUs; `words` NULL: accepted. */
 static void assert_least(
     const char *module, const char *options, uint32_t instances, const char *words) {
     struct rig rig;
@@ -367,7 +367,7 @@ static void assert_least(
     rig_close(&rig);
 }
 
-/* 42 us a switch, two in a round of each of N, at most half of one of two CPUs: N x 168 us. */
+/* 42 us per switch, two in a round of each of N, at most half of one of two CPUs: N x 168 us. */
 static void rounds_that_cost_too_much_are_refused(void **state) {
     (void)state;
     static const char *const modules[] = {"dithering/averageq", "dithering/stagger"};
@@ -382,7 +382,7 @@ static void rounds_that_cost_too_much_are_refused(void **state) {
         "dithering/fixedq", "1m", 100, "quantum=1m is too short: Showstopper itself would");
     assert_least("dithering/fixedq", "1m", 100, "at least quantum=8.4m");
     assert_least("dithering/fixedq", "8400u", 100, NULL);
-    /* What is found for the machine is never refused. */
+    /* Lengths found for the machine are never refused. */
     assert_least("dithering/stagger", NULL, 100000, NULL);
 }
 
@@ -395,7 +395,6 @@ static void states_too_short_to_enforce_are_refused(void **state) {
     assert_least("dithering/stagger", "min=100u", 1, NULL);
 }
 
-/* One case a line, for CMake reads them. */
 /* clang-format off */
 UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
     cmocka_unit_test(averageq_uses_current_duty_for_each_half),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The estimate and the account of CPU time, from whatever source there is. */
+/* The estimate and the account of CPU time, from any source. */
 
 #include "feedback.h"
 
-/* A reading of the time that processes ran on 4 CPUs that stay the same. */
+/* Gives a reading of run time on the same 4 CPUs. */
 static void sample_ran(const struct rig *rig, uint32_t executor, double now, double used) {
     sample_counters(rig, executor, 1000,
         (struct ss_counters){
@@ -57,13 +57,13 @@ static void exact_accounts_for_used_time(void **state) {
     assert_account(&rig, 1, 1000, 5000, 4);
     sample_ran(&rig, 1, 1012, 5003);
     assert_account(&rig, 0, 1012, 5003, 4);
-    /* To the nanosecond: nothing is blended. */
+    /* To the nanosecond: the account is not blended. */
     sample_ran(&rig, 0, 1024, 5003.000001);
     assert_account(&rig, 1, 1024, 5003.000001, 4);
     rig_close(&rig);
 }
 
-/* All that the CPUs could have done, less what they were idle. */
+/* The time of all CPUs minus their idle time. */
 static void exact_accounts_for_non_idle_time(void **state) {
     (void)state;
     struct rig rig;
@@ -76,7 +76,7 @@ static void exact_accounts_for_non_idle_time(void **state) {
     rig_close(&rig);
 }
 
-/* Readings before and after a change of CPUs belong to two series. */
+/* Readings before and after a change of CPUs are of two series. */
 static void exact_accounts_in_series(void **state) {
     (void)state;
     struct rig rig;
@@ -127,7 +127,7 @@ static void assert_spacing(bool ran, uint32_t cpus, double spacing) {
     assert_spacing_in(SS_WINDOW_DEFAULT, ran, cpus, spacing);
 }
 
-/* But counters move at ticks. */
+/* But counters advance at ticks. */
 static void exact_spacing_scales_with_window(void **state) {
     (void)state;
     assert_spacing_in(250 * SS_MILLISECOND, true, 4, 6);
@@ -136,7 +136,7 @@ static void exact_spacing_scales_with_window(void **state) {
     assert_spacing_in(SS_SECOND, true, 4, 24);
 }
 
-/* By the source that served, not by that which was asked for; CPUs make no difference. */
+/* Depends on the source in use, not on the requested one. The number of CPUs has no effect. */
 static void exact_samples_when_due(void **state) {
     (void)state;
     assert_spacing(true, 4, 12);
@@ -147,7 +147,7 @@ static void exact_samples_when_due(void **state) {
     assert_spacing(false, 100, 16);
 }
 
-/* A late executor's reading is dropped when another one has just been taken. */
+/* A late executor's reading is dropped if another one has just been taken. */
 static void exact_drops_overtaken_readings(void **state) {
     (void)state;
     struct rig rig;
@@ -167,10 +167,10 @@ static void exact_drops_overtaken_readings(void **state) {
     rig_close(&rig);
 }
 
-/* Steps of 40 ms with idle times between none and all, and a reading that cannot be. */
+/* Steps of 40 ms with idle times from none to all, and one impossible reading. */
 static const double idle_times[] = {0, 120, 120, 280, 440, 445, 500, 660, 1200, 1240, 1400};
 
-/* The same as feedback/realtime makes of them, told as idle time or as time worked. */
+/* Agrees with feedback/realtime for idle time and for busy time. */
 static void exact_agrees_with_realtime(void **state) {
     (void)state;
     static const char *const options[] = {NULL, "100m", "period=50m"};
@@ -196,7 +196,7 @@ static void exact_agrees_with_realtime(void **state) {
     }
 }
 
-/* 4 CPUs cannot run for 4 * (40 + 21) ms and more in 40; nor can what was used grow less. */
+/* 4 CPUs cannot run for 4 * (40 + 21) ms or more in 40 ms, nor can used time fall. */
 static void exact_survives_jumping_counters(void **state) {
     (void)state;
     struct rig rig;
@@ -214,7 +214,9 @@ static void exact_survives_jumping_counters(void **state) {
     rig_close(&rig);
 }
 
-/* The others that can account give the same: without, control would have to do with the load. */
+/*
+ * Other modules that keep an account give the same: without it, control would have only the load.
+ */
 static void published_feedback_keeps_an_account(void **state) {
     (void)state;
     struct rig rig;
@@ -235,7 +237,7 @@ static void published_feedback_keeps_an_account(void **state) {
     rig_close(&rig);
 }
 
-/* Control must know that a group may use more CPUs at a time than it is allowed in the mean. */
+/* Control must know that a group may use more CPUs at a time than its mean allowance. */
 static void cgroup_accounts_for_its_quota(void **state) {
     (void)state;
     struct rig rig;

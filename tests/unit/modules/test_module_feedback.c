@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The estimate of the load, from readings taken one after another: of the machine, a control group,
- * a sensor, and of nothing.
+ * The estimate of the load from successive readings: of the machine, a control group, a sensor, and
+ * without any.
  */
 
 #include "feedback.h"
@@ -21,7 +21,7 @@ static void realtime_requests_system_counters(void **state) {
 
 /*
  * In 40 ms four CPUs were idle for 120 ms together: T_i = 120 / 4 = 30, T_w = 40 - 30 = 10, and the
- * load is 10 / 40, whatever the period.
+ * load is 10 / 40 for any period.
  */
 static void realtime_first_sample_is_not_blended(void **state) {
     (void)state;
@@ -51,7 +51,7 @@ static void realtime_later_samples_blend(void **state) {
     rig_close(&rig);
 }
 
-/* The same with the default of 333 ms: w = 1 - 333 / (333 + 37) = 0.1 for a sample of 37 ms. */
+/* With the default of 333 ms: w = 1 - 333 / (333 + 37) = 0.1 for a sample of 37 ms. */
 static void realtime_period_has_its_default(void **state) {
     (void)state;
     struct rig rig;
@@ -79,8 +79,8 @@ static void realtime_covers_both_bounds(void **state) {
 }
 
 /*
- * A tick too much: 200 ms idle in 4 * 40. The sample is (40 - 50) / 40 = -0.25, shown as 0; but the
- * tick is missing from the next sample, so what is blended must be what was counted.
+ * A tick too much: 200 ms idle in 4 * 40. The sample is (40 - 50) / 40 = -0.25, shown as 0. The
+ * tick is missing from the next sample, so the true count must be blended.
  */
 static void realtime_does_not_limit_samples(void **state) {
     (void)state;
@@ -104,7 +104,7 @@ static void realtime_samples_when_due(void **state) {
     assert_false(wants(&rig, 1, 1039.999, 1000));
     assert_true(wants(&rig, 1, 1040, 1000));
     sample_idle(&rig, 1, 1040, 80);
-    /* From the sample that the other one took. */
+    /* Counted from the sample of the other executor. */
     assert_false(wants(&rig, 0, 1079.999, 1000));
     assert_true(wants(&rig, 0, 1080, 1000));
     rig_close(&rig);
@@ -126,7 +126,7 @@ static void realtime_spacing_shrinks_with_cpus(void **state) {
     rig_close(&rig);
 }
 
-/* The same reading twice: nothing is divided by zero, and nothing changes. */
+/* The same reading twice: no division by zero, and no change. */
 static void realtime_ignores_zero_elapsed_time(void **state) {
     (void)state;
     struct rig rig;
@@ -156,7 +156,7 @@ static void realtime_survives_falling_counters(void **state) {
     rig_close(&rig);
 }
 
-/* Four CPUs cannot be idle for 4 * (40 + 21) ms and more in 40: a counter jumped. */
+/* Four CPUs cannot be idle for 4 * (40 + 21) ms or more in 40 ms: a counter jumped. */
 static void realtime_survives_jumping_counters(void **state) {
     (void)state;
     struct rig rig;
@@ -170,7 +170,7 @@ static void realtime_survives_jumping_counters(void **state) {
     rig_close(&rig);
 }
 
-/* Two of four CPUs go: the sums begin anew, the load is then that of the two. */
+/* Two of four CPUs go: the sums restart, and the load is that of the remaining two. */
 static void realtime_survives_cpus_going(void **state) {
     (void)state;
     struct rig rig;
@@ -188,7 +188,7 @@ static void realtime_survives_cpus_going(void **state) {
     rig_close(&rig);
 }
 
-/* Another CPU in the place of one that went: as many as before, but not the same counters. */
+/* Another CPU replaces one that went: the number is the same, but the counters differ. */
 static void realtime_survives_cpus_exchanged(void **state) {
     (void)state;
     struct rig rig;
@@ -223,7 +223,7 @@ static void realtime_forgets_when_control_restarts(void **state) {
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
     assert_close(estimate_at(&rig, 1, 1050, 1000), 0.25, 1e-12);
-    /* Control restarted at 1050: earlier samples are void, and a new one is due at once. */
+    /* Control restarted at 1050: earlier samples are invalid, and a new one is due at once. */
     assert_true(estimate_at(&rig, 1, 1050, 1050) == -1);
     assert_true(wants(&rig, 1, 1050, 1050));
     struct ss_counters counters = {.time = MS(1050), .set = 7, .capacity = 4, .idle = MS(120)};
@@ -232,12 +232,12 @@ static void realtime_forgets_when_control_restarts(void **state) {
     counters.time = MS(1090);
     counters.idle = MS(120 + 80);
     sample_counters(&rig, 0, 1050, counters);
-    /* As it stands, not blended: T_i = 80 / 4 = 20 of 40 ms. */
+    /* Not blended: T_i = 80 / 4 = 20 of 40 ms. */
     assert_close(estimate_at(&rig, 1, 1090, 1050), 0.5, 1e-12);
     rig_close(&rig);
 }
 
-/* In 40 ms: 80 ms idle, 40 stolen, 60 busy ticks with the stolen ones among them, of 160. */
+/* In 40 ms: 80 ms idle, 40 stolen, 60 busy ticks including the stolen ones, of 160. */
 static double load_counted(const char *options) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", options, 1, 4);
@@ -320,7 +320,7 @@ static void cgroup_is_relative_to_its_allowance(void **state) {
 
 /*
  * A quota of half a CPU is kept over 100 ms: 50 ms used in the first 40 are 50 / (0.5 * 40) = 2.5,
- * shown as 1. Nothing in the next 60 follows from it, and both together must count.
+ * shown as 1. The next 60 say nothing by themselves; both intervals together must count.
  */
 static void cgroup_counts_bursts_in_full(void **state) {
     (void)state;
@@ -334,7 +334,7 @@ static void cgroup_counts_bursts_in_full(void **state) {
     rig_close(&rig);
 }
 
-/* A change of the quota, and a group made anew: each begins a new sum and keeps the estimate. */
+/* A change of the quota, or a new group: each begins a new sum and keeps the estimate. */
 static void cgroup_survives_changes_of_the_group(void **state) {
     (void)state;
     struct rig rig;
@@ -382,7 +382,7 @@ static void command_does_not_blend_by_default(void **state) {
         sample_value(&rig, 1000 + i, 1000, given[i]);
         assert_true(estimate_of(&rig, 0) == taken[i]);
     }
-    /* Twice in one instant. */
+    /* Two numbers at the same time. */
     sample_value(&rig, 1005, 1000, 0.4);
     assert_true(estimate_of(&rig, 0) == 0.4);
     sample_value(&rig, 1010, 1000, NAN);
@@ -401,14 +401,14 @@ static void command_blends_if_asked(void **state) {
     assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
     sample_value(&rig, 1100, 1000, 0);
     assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
-    /* Control restarts: numbers count as they are. */
+    /* Control restarts: numbers are not blended. */
     assert_true(estimate_at(&rig, 0, 1200, 1200) == -1);
     sample_value(&rig, 1200, 1200, 0.1);
     assert_close(estimate_at(&rig, 0, 1200, 1200), 0.1, 1e-12);
     rig_close(&rig);
 }
 
-/* ---- none ---- */
+/* ---- without feedback ---- */
 
 static void null_feedback_has_no_estimate(void **state) {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The estimate that executors share, with others racing, late or dead. */
+/* The estimate that executors share while others race, are late or die. */
 
 #include <pthread.h>
 
@@ -15,7 +15,7 @@ static void realtime_claim_keeps_others_out(void **state) {
     rig_close(&rig);
 }
 
-/* With 32 CPUs a sample is due every 5 ms, sooner than a claim expires: it must be given back. */
+/* With 32 CPUs a sample is due every 5 ms, before a claim expires: the claim must be released. */
 static void realtime_claim_is_given_back(void **state) {
     (void)state;
     struct rig rig;
@@ -23,13 +23,13 @@ static void realtime_claim_is_given_back(void **state) {
     assert_true(wants(&rig, 0, 1000, 1000));
     sample_idle(&rig, 0, 1000, 0);
     assert_true(wants(&rig, 1, 1005, 1000));
-    /* Also when the reading turns out to be of no use. */
+    /* Also if the reading turns out to be useless. */
     sample_idle(&rig, 1, 1000, 0);
     assert_true(wants(&rig, 2, 1006, 1000));
     rig_close(&rig);
 }
 
-/* Executor 0 dies with the claim in hand. */
+/* Executor 0 dies with the claim. */
 static void realtime_claim_of_the_dead_expires(void **state) {
     (void)state;
     struct rig rig;
@@ -79,7 +79,7 @@ static void realtime_race_has_one_winner(void **state) {
     rig_close(&rig);
 }
 
-/* A reading taken before the last one published, by an executor held up in between. */
+/* A reading older than the published one, by an executor that was delayed. */
 static void realtime_ignores_older_readings(void **state) {
     (void)state;
     struct rig rig;
@@ -95,7 +95,8 @@ static void realtime_ignores_older_readings(void **state) {
 
 /*
  * Two executors begin control at once and both read, 20 us apart, with one tick of idle time in
- * between: taken as a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate as it stands.
+ * between. As a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate would not be
+ * blended.
  */
 static void realtime_ignores_readings_too_close(void **state) {
     (void)state;
@@ -109,7 +110,7 @@ static void realtime_ignores_readings_too_close(void **state) {
     rig_close(&rig);
 }
 
-/* A writer killed while it fills its copy: what was published before stays in force. */
+/* A writer killed while it fills its copy: the previous notice stays valid. */
 static void realtime_survives_a_half_written_notice(void **state) {
     (void)state;
     struct rig rig;
@@ -129,8 +130,8 @@ static void realtime_survives_a_half_written_notice(void **state) {
 }
 
 /*
- * A writer that was held up for as long as four others needed comes back and spoils the copy in
- * force. It cannot be read then: executors go on with what they saw last until the next sample.
+ * A writer that was delayed while four others wrote comes back and spoils the latest copy. It is
+ * then unreadable: executors keep their last estimate until the next sample.
  */
 static void realtime_survives_a_spoilt_notice(void **state) {
     (void)state;

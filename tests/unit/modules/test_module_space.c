@@ -60,7 +60,7 @@ static void null_space_keeps_the_duty(void **state) {
     rig_close(&rig);
 }
 
-/* 3 * 0.5 = 1.5: one runs always, one half the time, one never. */
+/* 3 * 0.5 = 1.5: one always runs, one half the time, one never. */
 static void uneven_fills_one_after_the_other(void **state) {
     (void)state;
     struct rig rig;
@@ -83,7 +83,7 @@ static void uneven_takes_both_bounds(void **state) {
     rig_close(&rig);
 }
 
-/* In binary 22 * (15 / 22) is a hair less than 15, and 3 * (0.1 + 0.2) a hair more than 0.9. */
+/* In binary 22 * (15 / 22) is slightly less than 15, and 3 * (0.1 + 0.2) slightly more than 0.9. */
 static void uneven_is_whole_in_spite_of_rounding(void **state) {
     (void)state;
     struct rig rig;
@@ -95,7 +95,7 @@ static void uneven_is_whole_in_spite_of_rounding(void **state) {
     const double expected[] = {1, 1, 0};
     for (uint32_t rank = 0; rank < 3; rank++)
         assert_true(duty_of(&rig, rank, 3, 2.0 / 3) == expected[rank]);
-    /* But what is small on purpose stays: 3 * (2/3 - 1e-9) leaves 1 - 3e-9 to the second. */
+    /* But small duties that are intended stay: 3 * (2/3 - 1e-9) leaves 1 - 3e-9 to the second. */
     assert_close(duty_of(&rig, 1, 3, 2.0 / 3 - 1e-9), 1 - 3e-9, 1e-14);
     rig_close(&rig);
 }
@@ -108,7 +108,7 @@ static void uneven_keeps_its_order(void **state) {
     rig_close(&rig);
 }
 
-/* The first place moves on by one every 10 s: 0, 1, 2, 0. */
+/* The first place advances by one every 10 s: 0, 1, 2, 0. */
 static void uneven_rotates(void **state) {
     (void)state;
     struct rig rig;
@@ -124,7 +124,6 @@ static void uneven_rotates(void **state) {
     rig_close(&rig);
 }
 
-/* One case a line, for CMake reads them. */
 /* clang-format off */
 UNIT_MAIN(cmocka_unit_test(all_keep_the_mean),
     cmocka_unit_test(even_gives_all_the_same),

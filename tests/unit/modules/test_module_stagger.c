@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds of one run and one stop, those of the executors spread over the round. */
+/* Rounds of one run and one stop, spread over the round by executor. */
 
 #include "stagger_walk.h"
 
@@ -17,7 +17,7 @@ static double tau_of(const char *options, uint32_t instances, uint32_t cpus) {
     return tau_in(SS_WINDOW_DEFAULT, options, instances, cpus);
 }
 
-/* As long as switches do not cost too much. */
+/* Unless switches would cost too much. */
 static void stagger_follows_the_window(void **state) {
     (void)state;
     const ss_time window = 100 * SS_MILLISECOND;
@@ -39,13 +39,13 @@ static void stagger_finds_its_round(void **state) {
     (void)state;
     assert_close(tau_of(NULL, 1, 1), 107, 1e-6);
     assert_close(tau_of(NULL, 4, 1), 107, 1e-6);
-    /* 26.75 ms for each that a CPU has, as long as that is bearable, then 8.9. */
+    /* 26.75 ms for each instance on a CPU, up to the limit, then 8.9. */
     assert_close(tau_of(NULL, 7, 1), 7 * 26.75, 1e-6);
     assert_close(tau_of(NULL, 24, 4), 24 * 26.75 / 4, 1e-6);
     assert_close(tau_of(NULL, 48, 4), 285, 1e-6);
     assert_close(tau_of(NULL, 64, 2), 285, 1e-6);
     assert_close(tau_of(NULL, 1000, 2), 1000 * 8.9 / 2, 1e-6);
-    /* 2.2 ms for each, however many CPUs there are. */
+    /* 2.2 ms for each instance, for any number of CPUs. */
     assert_close(tau_of(NULL, 48, 48), 107, 1e-6);
     assert_close(tau_of(NULL, 100, 8), 285, 1e-6);
     assert_close(tau_of(NULL, 140, 100), 140 * 2.2, 1e-6);
@@ -76,7 +76,7 @@ static void stagger_refuses_too_long_min(void **state) {
     rig_close(&rig);
 }
 
-/* One run and one stop a round; those of the third of four begin half a round behind the first. */
+/* One run and one stop per round. The rounds of the third of four begin half a round later. */
 static void stagger_spreads_beginnings(void **state) {
     (void)state;
     struct rig rig;
@@ -84,7 +84,7 @@ static void stagger_spreads_beginnings(void **state) {
     struct walk walks[4];
     for (uint32_t i = 0; i < 4; i++)
         walks[i] = walk_begin(&rig, i);
-    /* Rounds began before there was control, and those runs are over but for the last one's. */
+    /* Rounds began before control did, and those runs are over except for the last one's. */
     assert_plan(&walks[1], 0.3, SS_STATE_STOPPED, 25);
     assert_plan(&walks[2], 0.3, SS_STATE_STOPPED, 50);
     assert_plan(&walks[3], 0.3, SS_STATE_RUNNING, 5);
@@ -99,7 +99,7 @@ static void stagger_spreads_beginnings(void **state) {
     rig_close(&rig);
 }
 
-/* A third of a nanosecond a round is not lost over ten thousand of them. */
+/* A third of a nanosecond per round is not lost over ten thousand rounds. */
 static void stagger_rounds_are_exact_without_jitter(void **state) {
     (void)state;
     struct rig rig;
@@ -110,7 +110,7 @@ static void stagger_rounds_are_exact_without_jitter(void **state) {
             if (step(&walk, 1.0 / 3).state != SS_STATE_RUNNING || walk.runs == before)
                 continue;
             double expected = 107e6 * (walk.runs - 1 + executor / 7.0);
-            if (executor == 6) /* its round of before was not over */
+            if (executor == 6) /* its previous round was not over */
                 expected = walk.runs == 1 ? 0 : expected - 107e6;
             assert_close((double)(walk.changed - BEGIN), expected, 2);
         }
@@ -121,8 +121,8 @@ static void stagger_rounds_are_exact_without_jitter(void **state) {
 static const char *const jitters[] = {"jitter=0", NULL, "jitter=0.5"};
 
 /*
- * What was run is the duty's share, but for what is still carried, which is less than thrice the
- * shortest state, for the round that is not over, and for the one that had begun before.
+ * The time run is the duty's share, except for what is still carried, which is less than thrice the
+ * shortest state, for the unfinished round, and for the one that had begun before.
  */
 static void stagger_has_no_bias(void **state) {
     (void)state;
@@ -141,7 +141,7 @@ static void stagger_has_no_bias(void **state) {
     }
 }
 
-/* The duty moves between the bounds, and with it the state that is the shorter one. */
+/* The duty moves between the bounds, and the shorter state changes with it. */
 static void stagger_follows_changing_duty(void **state) {
     (void)state;
     struct rig rig;
@@ -160,7 +160,7 @@ static void stagger_follows_changing_duty(void **state) {
     rig_close(&rig);
 }
 
-/* Others come and go: the grid is another one at once. */
+/* Others come and go: the grid changes at once. */
 static void stagger_adapts_to_changed_places(void **state) {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
@@ -193,7 +193,7 @@ static void stagger_moves_to_its_new_place(void **state) {
     walk_until(&walk, 0.25, BEGIN + MS(1030));
     assert_close((double)(walk.now - BEGIN) / 1e6, 1050, 2e-6);
     assert_plan(&walk, 0.25, SS_STATE_RUNNING, 25);
-    /* The first of four has gone: now the second of three, a third behind. */
+    /* The first of four has gone: this is now the second of three, a third of a round late. */
     walk.place = (struct ss_place){.rank = 1, .count = 3};
     assert_plan(&walk, 0.25, SS_STATE_STOPPED, 1100 + 100.0 / 3 - 1075);
     for (int i = 0; i < 10; i++) {
@@ -203,7 +203,7 @@ static void stagger_moves_to_its_new_place(void **state) {
     rig_close(&rig);
 }
 
-/* With fewer instances rounds get shorter: what is left of 100 on one CPU. */
+/* With fewer instances rounds get shorter: the rest of 100 on one CPU. */
 static void stagger_round_follows_instance_count(void **state) {
     (void)state;
     struct rig rig;
@@ -218,7 +218,7 @@ static void stagger_round_follows_instance_count(void **state) {
     rig_close(&rig);
 }
 
-/* Wherever one is late, or a round is so short that parts of a nanosecond matter. */
+/* Also if an executor is late, or a round is so short that parts of a nanosecond matter. */
 static void stagger_never_has_a_length_of_zero(void **state) {
     (void)state;
     static const char *const options[] = {NULL, "10m,min=4m", "1m,min=100u", "600u,min=100u"};
@@ -261,7 +261,7 @@ static void stagger_restarts_when_control_does(void **state) {
     rig_close(&rig);
 }
 
-/* Runs of months lose no precision that matters. */
+/* Runs of months lose no relevant precision. */
 static void stagger_lasts_for_months(void **state) {
     (void)state;
     struct rig rig;
@@ -274,7 +274,7 @@ static void stagger_lasts_for_months(void **state) {
     rig_close(&rig);
 }
 
-/* How much beginnings of runs keep step with a tick of 4 ms: 1 all, 0 none. */
+/* Returns how much beginnings of runs are in step with a tick of 4 ms: 1 all, 0 none. */
 static double step_with_tick(const char *options, uint32_t instances) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", options, instances, 4);

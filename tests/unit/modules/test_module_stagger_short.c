@@ -27,7 +27,7 @@ static void stagger_enforces_no_short_states(void **state) {
     }
 }
 
-/* What is made up for in one round may not leave too little of it for the other state. */
+/* Carried time may not leave too little of a round for the other state. */
 static void stagger_leaves_enough_of_the_other_state(void **state) {
     (void)state;
     const double duties[] = {0.3, 0.4, 0.45, 0.49, 0.5, 0.51, 0.6, 0.7};
@@ -40,10 +40,13 @@ static void stagger_leaves_enough_of_the_other_state(void **state) {
 #define TEN     10
 #define CHECKED 1000 /* rounds */
 
-/* How many begin a state of the rare kind in each round. */
+/* Number of instances that begin a state of the rare kind, by round. */
 static unsigned taken[CHECKED + 1];
 
-/* One's share of them; the most rounds that it waits for one, but for the first. */
+/*
+ * Returns an executor's share of them; `most` becomes the longest wait in rounds, except for the
+ * first.
+ */
 static double take(const struct rig *rig, uint32_t executor, double duty) {
     enum ss_state rare = duty < 0.5 ? SS_STATE_RUNNING : SS_STATE_STOPPED;
     struct walk walk = walk_begin(rig, executor);
@@ -56,7 +59,7 @@ static double take(const struct rig *rig, uint32_t executor, double duty) {
             return longest;
         if (step(&walk, duty).state != rare)
             continue;
-        /* Off the edge, for they are a tenth of a round apart. */
+        /* Away from the edge, because they are a tenth of a round apart. */
         taken[(begin + MS(5)) / MS(107)]++;
         if (round > 25)
             longest = fmax(longest, round - last);
@@ -64,7 +67,9 @@ static double take(const struct rig *rig, uint32_t executor, double duty) {
     }
 }
 
-/* Ten, each of which is owed a tenth of the shortest state in a round, or a little less. */
+/*
+ * Ten executors, each of which is owed a tenth of the shortest state per round, or slightly less.
+ */
 static void assert_turns(const char *options, double duty, unsigned most) {
     struct rig rig;
     memset(taken, 0, sizeof taken);
@@ -97,7 +102,7 @@ static void stagger_takes_turns_with_jitter(void **state) {
     assert_turns(NULL, 0.99905, 2);
 }
 
-/* Exactly a tenth: the sum of ten may be a hair less than the shortest state. */
+/* Exactly a tenth: the sum of ten may be slightly less than the shortest state. */
 static void stagger_turns_are_exact(void **state) {
     (void)state;
     assert_turns("jitter=0", 0.1 / 107, 1);
@@ -105,8 +110,8 @@ static void stagger_turns_are_exact(void **state) {
 }
 
 /*
- * A shortest state that a hundred could keep is too long for one that is left: it is refused from
- * the beginning, or does not keep it from running.
+ * A shortest state that a hundred instances could keep may be too long for a single one: it is
+ * refused at the start, or does not prevent that instance from running.
  */
 static void stagger_keeps_duty_of_remaining_instances(void **state) {
     (void)state;

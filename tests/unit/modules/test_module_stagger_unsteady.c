@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds become shorter while what a workload uses changes from round to round. */
+/* Rounds become shorter while a workload's use changes from round to round. */
 
 #include "stagger_walk.h"
 
@@ -9,19 +9,19 @@ static struct walk walk_towards(const struct rig *rig, uint32_t executor, double
     return walk;
 }
 
-/* One of the two, as if by chance. */
+/* Picks one of the two, pseudorandomly. */
 static double any_of(const double duties[2], uint64_t round) {
     return duties[(round * UINT64_C(0x9e3779b97f4a7c15)) >> 63];
 }
 
-/* One after the other, as where one round makes up for what the last reading had wrong. */
+/* Alternates, as if each round made up for an error of the last reading. */
 static double each_of(const double duties[2], uint64_t round) {
     return duties[round % 2];
 }
 
 static double (*duty_of)(const double duties[2], uint64_t round) = any_of;
 
-/* The executors' rounds in the order of time, until `end`. */
+/* Walks through the rounds of all executors in the order of time, until `end`. */
 static void walk_all(struct walk *walks, uint32_t count, const double duties[2], ss_time end) {
     for (;;) {
         struct walk *first = &walks[0];
@@ -81,7 +81,7 @@ static void rounds_are_short_while_the_workload_changes(void **state) {
     assert_found(find_tau(NULL, 4, 2, 0.5, unsteady), 26.75, 107);
     assert_found(find_tau(NULL, 2, 2, 0.5, steady), 107, 107);
     assert_found(find_tau(NULL, 2, 2, 0.5, little), 107, 107);
-    /* Of a small load as much is little. */
+    /* The same relative change matters less at a small load. */
     assert_found(find_tau(NULL, 2, 2, 0.01, unsteady), 107, 107);
 }
 
@@ -124,7 +124,7 @@ static void rounds_stay_longer_than_steps_of_the_counters(void **state) {
     grain = 0;
 }
 
-/* Whether rounds get shorter or longer, each runs its part. */
+/* Each round runs its part, whether rounds get shorter or longer. */
 static void nothing_is_lost_as_rounds_change(void **state) {
     (void)state;
     static const double calm[] = {0.3, 0.3}, wild[] = {0.2, 0.4};

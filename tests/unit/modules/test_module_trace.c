@@ -119,8 +119,8 @@ static void sine_keeps_its_phase_for_centuries(void **state) {
 }
 
 /*
- * Worked out apart from the module: mix() is splitmix64's last step and g its constant, so draw i
- * of seed s is the upper 53 bits of mix(mix(s + g) + (i + 1) g), over 2^53.
+ * Computed independently of the module: mix() is the last step of splitmix64 and g its constant, so
+ * draw i of seed s is the upper 53 bits of mix(mix(s + g) + (i + 1) g), over 2^53.
  */
 static void random_is_reproducible(void **state) {
     (void)state;
@@ -163,7 +163,7 @@ static void random_moves_in_straight_lines(void **state) {
     rig_close(&rig);
 }
 
-/* 10000 draws spread evenly over [0.2, 0.6]: mean 0.4, its own deviation 0.4 / sqrt(12) / 100. */
+/* 10000 uniform draws from [0.2, 0.6]: mean 0.4, whose deviation is 0.4 / sqrt(12) / 100. */
 static void random_is_spread_evenly(void **state) {
     (void)state;
     struct rig rig;
@@ -181,7 +181,7 @@ static void random_is_spread_evenly(void **state) {
     rig_close(&rig);
 }
 
-/* Were the seed only added, this seed's sequence would be that of seed 0 one draw later. */
+/* If the seed were only added, this sequence would be that of seed 0 shifted by one. */
 static void random_seeds_are_independent(void **state) {
     (void)state;
     struct rig rig, other;
@@ -235,7 +235,7 @@ static void staircase_ends_at_its_end(void **state) {
     rig_close(&rig);
 }
 
-/* A step that does not lead to TO: 10, 30, 50, 70, 90 %. */
+/* A step that does not end exactly at TO: 10, 30, 50, 70, 90 %. */
 static void staircase_stays_below_its_end(void **state) {
     (void)state;
     struct rig rig;
@@ -255,7 +255,7 @@ static void staircase_of_one_level(void **state) {
     rig_close(&rig);
 }
 
-/* 19 levels make 38 steps: 95 to 5 %, then 5 to 95 %, whichever way they are written. */
+/* 19 levels make 38 steps: 95 to 5 %, then 5 to 95 %, in either notation. */
 static void staircase_is_symmetric(void **state) {
     (void)state;
     const char *const written[] = {"95%:5%:5%,symmetric=yes", "5%:95%:5%,symmetric=yes"};
@@ -307,7 +307,6 @@ static void staircase_refuses_nonsense(void **state) {
     assert_refused("trace/staircase", "0:1:0.0000001", "too small");
 }
 
-/* One case a line, for CMake reads them. */
 /* clang-format off */
 UNIT_MAIN(cmocka_unit_test(constant_never_changes),
     cmocka_unit_test(constant_takes_both_bounds),

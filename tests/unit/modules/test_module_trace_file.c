@@ -19,7 +19,7 @@ static void write_trace(char *path, const char *text) {
     close(descriptor);
 }
 
-/* The module with a trace of this text; `options` follow the path. */
+/* Opens the module with a trace of this text; `options` follow the path. */
 static void open_text(struct rig *rig, const char *text, const char *options) {
     char path[64], whole[256];
     write_trace(path, text);
@@ -58,7 +58,7 @@ static ss_time length_of(const struct rig *rig) {
     return module_of(rig)->length(&rig->selves[0]);
 }
 
-/* Either form of the same trace gives the same targets. */
+/* Both forms of a trace give the same targets. */
 static void compiled_trace_gives_same_targets(void **state) {
     (void)state;
     struct rig text, compiled;
@@ -252,7 +252,7 @@ static void excessive_times_saturate(void **state) {
     rig_close(&rig);
 }
 
-/* A look-up must not depend on those before it, wherever they left the cursor. */
+/* A lookup must not depend on earlier ones, no matter where they left the cursor. */
 static void jumps_and_steps_agree(void **state) {
     (void)state;
     enum { RECORDS = 1000 };

@@ -6,7 +6,7 @@
 struct config {
     uint64_t count;
     int flag;
-    char taken[200]; /* "NAME=VALUE " of each taker that was called */
+    char taken[200]; /* "NAME=VALUE " for each call of a taker */
 };
 
 static int note(void *config, const struct ss_argument *row, char *value, struct ss_error *error) {

@@ -18,7 +18,7 @@ struct config {
 
 #define AT(member) .offset = offsetof(struct config, member)
 
-/* Every type, none of them with a bound; the main option is a text. */
+/* Every type, without bounds; the main option is a text. */
 static const struct ss_option all[] = {
     {.name = "path", .type = SS_OPTION_TEXT, AT(path), .help = "a file"},
     {.name = "length", .type = SS_OPTION_TIME, AT(length), .initial = "20s", .help = "how long"},
@@ -71,7 +71,7 @@ static void parse(const struct ss_option *rows, const char *text) {
     assert_int_equal(error.status, 0);
 }
 
-/* Refused, in one line that holds these words. */
+/* Checks that the text is refused on one line that contains these words. */
 static void refuse(const struct ss_option *rows, const char *text, const char *words) {
     struct ss_error error = {0};
     ss_option_store_free(&store);
@@ -124,7 +124,7 @@ static void missing_options_keep_their_defaults(void **state) {
     parse(all, "copies=1");
     assert_int_equal(config.copies, 1);
     assert_true(config.length == 20 * SS_SECOND);
-    /* The one given last is meant. */
+    /* The last value wins. */
     parse(all, "copies=1,copies=2");
     assert_int_equal(config.copies, 2);
 }
@@ -194,7 +194,7 @@ static void unknown_names_get_a_suggestion_and_the_list(void **state) {
         "length, part, copies, gain, mode");
     refuse(all, "a.trace,zzzzzz=5", "unknown option 'zzzzzz': there are path, length");
     refuse(all, "cop=5", "did you mean 'copies'?");
-    /* The beginning of a name is no name. */
+    /* A prefix of a name is not accepted. */
     refuse(all, "copie=5", "unknown option 'copie'");
     refuse(all, "copiess=5", "unknown option 'copiess'");
 }
@@ -254,7 +254,7 @@ static void choices_are_whole_words(void **state) {
     for (size_t i = 0; i < COUNT(wrong); i++)
         refuse(all, wrong[i], "is not one of: on off on-off");
     refuse(all, "mode=maybe", "mode: 'maybe' is not one of");
-    /* Memory after the list does not belong to it. */
+    /* Memory after the list is not part of it. */
     static const struct ss_option last[] = {
         {.name = "mode", .type = SS_OPTION_CHOICE, AT(mode), .choices = "on off\0maybe"},
         SS_OPTION_END};
@@ -266,7 +266,7 @@ static void required_options_must_be_given(void **state) {
     (void)state;
     refuse(needed, NULL, "path is not given: a file to read");
     refuse(needed, "length=1s,copies=1", "path is not given");
-    /* A default does not make it given. */
+    /* A default does not satisfy `required`. */
     refuse(needed, "x", "copies is not given: how many of them");
     refuse(needed, "path=x", "copies is not given");
     parse(needed, "x,copies=1");
@@ -329,7 +329,7 @@ static void improbable_values_cause_a_warning(void **state) {
     assert_int_equal(store.warning_count, 1);
     parse(doubtful, "500m");
     assert_int_equal(store.warning_count, 0);
-    /* A value that is refused says it, too. */
+    /* The message for a refused value has the hint, too. */
     refuse(doubtful, "1m",
         "'1m' is too small: at least 2m; 1m is 1 millisecond; for minutes write 1M");
     refuse(doubtful, "20", "write 20s or 20M (minutes)");

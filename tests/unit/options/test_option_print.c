@@ -38,7 +38,7 @@ static void assert_printed(enum ss_option_type type, const char *text, const cha
     assert_string_equal(printed, expected);
 }
 
-/* Printed values are texts that a user could write, and parse to the same value. */
+/* Printed values are texts that a user could write, and they parse to the same value. */
 static void assert_read_back(enum ss_option_type type, const char *text) {
     struct ss_option row = row_of(type);
     union value value, again;
@@ -84,7 +84,7 @@ static void numbers_are_read_back(void **state) {
         assert_read_back(SS_OPTION_LOAD, loads[i]);
 }
 
-/* The grammar knows no exponents. */
+/* The parser has no exponents. */
 static void round_and_small_numbers_are_read_back(void **state) {
     (void)state;
     assert_read_back(SS_OPTION_NUMBER, "10");
@@ -135,7 +135,7 @@ static void assert_wrapped(int margin, const char *text, const char *expected) {
     free(found);
 }
 
-/* A margin of 70 leaves the columns 71 to 79: nine letters. */
+/* A margin of 70 leaves columns 71 to 79: nine letters. */
 #define MARGIN "                                                                      "
 
 static void text_is_wrapped_at_column_79(void **state) {

@@ -8,7 +8,7 @@
 static struct ss_counter_reader reader = {.file = -1};
 static struct ss_counters counters;
 
-/* The tree has two roots in it, proc and cgroup. */
+/* The tree has two roots, proc and cgroup. */
 static int open_group(const char *group, const char *list, struct ss_error *error) {
     struct ss_cpus cpus;
     struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
@@ -66,7 +66,7 @@ static void v2_quota_is_the_allowance(void **state) {
     assert_allowance("web", 1.5);
     tree_write("cgroup/web/cpu.max", "max 100000\n");
     assert_allowance("web", 4);
-    tree_write("cgroup/web/cpu.max", "800000 100000\n"); /* more than there is */
+    tree_write("cgroup/web/cpu.max", "800000 100000\n"); /* more than the machine has */
     assert_allowance("web", 4);
     tree_write("cgroup/web/cpu.max", "25000 50000\n");
     assert_allowance("web", 0.5);
@@ -92,14 +92,14 @@ static void v2_tightest_group_above_counts(void **state) {
     assert_allowance("a/b/c", 0.1);
 }
 
-/* In a container the root that can be seen is a group with a limit of its own. */
+/* In a container, the visible root is a group with its own limit. */
 static void v2_root_of_a_container_counts(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cpu.stat", USAGE);
     tree_write("cgroup/cpu.max", "150000 100000\n");
     tree_write("cgroup/init.scope/cpu.stat", USAGE);
-    tree_write("cpu.max", "1000 100000\n"); /* above the root: none of ours */
+    tree_write("cpu.max", "1000 100000\n"); /* above the root: ignored */
     tree_write("proc/self/cgroup", "0::/\n");
     assert_allowance("/", 1.5);
     assert_allowance(NULL, 1.5);
@@ -114,7 +114,7 @@ static void cpus_of_the_group_count(void **state) {
     tree_write("cgroup/web/cpu.stat", USAGE);
     tree_write("cgroup/web/cpuset.cpus.effective", "0,2\n");
     assert_allowance("web", 2);
-    /* Only those that are measured as well. */
+    /* Only CPUs that are measured as well. */
     tree_write("cgroup/web/cpuset.cpus.effective", "2-7\n");
     assert_allowance("web", 2);
     tree_write("cgroup/web/cpuset.cpus.effective", "0-63\n");
@@ -123,7 +123,7 @@ static void cpus_of_the_group_count(void **state) {
     assert_allowance("web", 4);
     tree_write("cgroup/web/cpuset.cpus.effective", "nonsense\n");
     assert_allowance("web", 4);
-    /* The quota is the smaller of the two, or is not. */
+    /* The quota is below the number of CPUs, or above it. */
     tree_write("cgroup/web/cpuset.cpus.effective", "0-1\n");
     tree_write("cgroup/web/cpu.max", "300000 100000\n");
     assert_allowance("web", 2);
@@ -172,7 +172,7 @@ static void v1_quota_is_in_the_cpu_hierarchy(void **state) {
     assert_allowance("docker/x", 4);
 }
 
-/* The controllers may have been mounted apart, and a process may be in one group of each. */
+/* The controllers may be mounted separately, and a process may be in a different group of each. */
 static void our_own_quota_may_have_another_path(void **state) {
     (void)state;
     tree_new();
@@ -183,7 +183,7 @@ static void our_own_quota_may_have_another_path(void **state) {
     assert_allowance(NULL, 0.5);
     assert_int_equal(counters.used, 1);
     assert_allowance("/", 4);
-    /* The CPU time may be known to v2 alone. */
+    /* The CPU time may be available only in v2. */
     assert_int_equal(remove(tree_path("cgroup/cpuacct/cpuacct.usage")), 0);
     tree_write("cgroup/unified/cpu.stat", USAGE);
     assert_allowance(NULL, 0.5);
@@ -199,7 +199,7 @@ static void assert_throttling(double cpus, ss_time period, uint64_t throttled) {
     assert_int_equal(counters.throttled, throttled);
 }
 
-/* The group whose quota is the tightest is the one that is held back. */
+/* The group with the tightest quota is the one that is throttled. */
 static void a_quota_is_known_with_its_period(void **state) {
     (void)state;
     tree_new();
@@ -216,7 +216,7 @@ static void a_quota_is_known_with_its_period(void **state) {
     tree_write("cgroup/a/cpu.stat", "throttled_usec 71\n");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_throttling(4, 20 * SS_MILLISECOND, 71000);
-    /* A quota of more CPUs than there are limits nothing. */
+    /* A quota of more CPUs than the machine has limits nothing. */
     tree_write("cgroup/a/cpu.max", "max 20000\n");
     tree_write("cgroup/a/b/cpu.max", "400000 100000\n");
     assert_allowance("a/b", 4);
@@ -254,7 +254,7 @@ static void mixed_systems_have_v2_below_unified(void **state) {
     tree_write("cgroup/unified/x/cpu.max", "100000 100000\n");
     assert_allowance("x", 1);
     assert_int_equal(counters.used, 1234567000);
-    /* A cpu.stat of v1 has no time in it. */
+    /* The cpu.stat of v1 has no CPU time. */
     tree_write("cgroup/unified/x/cpu.stat", "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n");
     refuse_group("x", "control group 'x': no cpu.stat or cpuacct.usage below");
 }
@@ -322,7 +322,7 @@ static void our_own_tightest_quota_is_found(void **state) {
     assert_quota(0.5, 20, 19);
     tree_write("cgroup/a/b/cpu.max", "20000 100000\n");
     assert_quota(0.2, 7, 6);
-    /* Version 1; in a container the path may be that of the host, and the limit at the root. */
+    /* Version 1. In a container the path may be that of the host, and the limit at the root. */
     tree_new();
     tree_write("proc/self/cgroup", "3:cpu,cpuacct:/docker/x\n0::/\n");
     tree_write("cgroup/cpu/cpu.cfs_quota_us", "150000\n");

@@ -5,7 +5,7 @@
 #include "counter_reader.h"
 #include "measure/load.h"
 
-/* The time of one tick of /proc/stat, as Linux has it everywhere. */
+/* One tick of /proc/stat; the same on every Linux. */
 #define TICK (10 * SS_MILLISECOND)
 
 static int open_with(const char *list, struct ss_error *error) {
@@ -98,12 +98,12 @@ static void unmeasured_cpus_may_lie_between(void **state) {
     assert_true(counters.capacity == 4);
     read_stat("0-11", text);
     assert_ticks(3 * 4095, 0, 0, 4095);
-    /* CPU 1 is not the beginning of CPU 10 or 11. */
+    /* CPU 1 is not a prefix of CPU 10 or 11. */
     read_stat("1", text);
     assert_ticks(6, 0, 0, 2);
 }
 
-/* With a line of interrupts as long as all others together, as such machines have it. */
+/* The line of interrupts is as long as all others together, as on such machines. */
 static void machines_of_256_cpus_are_read(void **state) {
     (void)state;
     static char text[200000];
@@ -121,7 +121,7 @@ static void machines_of_256_cpus_are_read(void **state) {
     assert_true(counters.busy_ticks == UINT64_C(184467440737) * 256 * TICK);
 }
 
-/* The longest line there can be: ten numbers of 20 digits for each CPU. */
+/* The longest possible lines: ten numbers of 20 digits for each CPU. */
 static void the_longest_lines_are_read(void **state) {
     (void)state;
     static char text[400000];
@@ -150,13 +150,13 @@ static void removed_cpus_change_the_set(void **state) {
     assert_true(second.capacity == 1);
     assert_int_not_equal(second.set, both.set);
     assert_false(ss_load_between(SS_SOURCE_SYSTEM, &both, &second, &load));
-    /* Exchanged: the number of CPUs is the same, the set is another. */
+    /* CPUs were exchanged: their number is the same, the set is another one. */
     tree_write("stat", "cpu  1 1 1 1\ncpu0 1000 200 300 40000 500 60 70 80 9 10\n" BEHIND);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_true(counters.capacity == 1);
     assert_int_not_equal(counters.set, second.set);
     assert_int_not_equal(counters.set, both.set);
-    /* Back again it is the set it was, whatever the counters say. */
+    /* With the CPUs back, it is the first set again, for any counters. */
     tree_write("stat", "cpu  1 1 1 1\ncpu0 1 2 3 4 5 6 7 8 9 10\ncpu1 2 3 4 5 6 7 8 9 10 11\n");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_int_equal(counters.set, both.set);
@@ -190,7 +190,7 @@ static void garbled_files_are_refused(void **state) {
     assert_refused_when_read("cpu8192 1 2 3 4\n");
 }
 
-/* Zeroes that were never there would be a load of 1. */
+/* Missing numbers read as zeros would be a load of 1. */
 static void lines_without_numbers_are_refused(void **state) {
     (void)state;
     assert_refused_when_read("cpu0\n");
@@ -253,7 +253,7 @@ static void a_reader_is_opened_again(void **state) {
     assert_int_equal(close(file), 0);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_ticks(40500, 500, 80, 1710);
-    /* A file that has gone since is an errno. */
+    /* A file that has disappeared gives an errno. */
     close(reader.file);
     assert_int_equal(remove(tree_path("stat")), 0);
     assert_int_equal(ss_platform_counters_reopen(&reader), -ENOENT);
@@ -268,7 +268,7 @@ static void a_reader_is_opened_again(void **state) {
     assert_null(reader.buffer);
 }
 
-/* The machine itself, whatever it is. */
+/* Reads this machine. */
 static void the_real_file_is_read(void **state) {
     (void)state;
     struct ss_cpus cpus;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time that processes ran, summed over the child groups of version 2's root. */
+/* Run time summed over the child groups of the root in version 2. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static void write_usage(const char *group, const char *microseconds) {
     tree_write(name, text);
 }
 
-/* As systemd leaves it: only kernel threads, and what is ending, in the root. */
+/* As systemd leaves it: the root has only kernel threads and exiting processes. */
 static void make_machine(void) {
     char text[4096];
     tree_new();
@@ -118,7 +118,7 @@ static void a_child_process_reads_on_its_own(void **state) {
     assert_int_equal(fcntl(first, F_GETFD), -1);
 }
 
-/* Processes in the root itself would be missing. */
+/* Processes in the root itself would be missing from the sum. */
 static void a_process_in_the_root_is_a_reason(void **state) {
     (void)state;
     make_machine();
@@ -151,7 +151,7 @@ static void a_part_of_the_cpus_is_a_reason(void **state) {
         reader.reason, "control groups of version 2 do not account for single CPUs");
 }
 
-/* Exact for every CPU. */
+/* It is exact for every CPU. */
 static void version_1_comes_first(void **state) {
     (void)state;
     make_machine();
@@ -179,7 +179,7 @@ static void garbled_files_are_refused(void **state) {
     }
 }
 
-/* Adding up some of them would tell a load that is too small. */
+/* A sum over some of them would be too small a load. */
 static void too_many_groups_are_refused(void **state) {
     (void)state;
     make_machine();

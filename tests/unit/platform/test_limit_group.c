@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which group a quota's group is made in, on recorded trees. The files that the kernel would put
- * into a new group are written before: a group of our own pid may exist.
- * tests/system/test_guests.sh has the kernel itself.
+ * The parent of a quota's group, on recorded trees. The files that the kernel would create in a new
+ * group are written first: a group with our own pid may exist. tests/system/test_guests.sh uses the
+ * kernel itself.
  */
 #include "platform/platform.h"
 
@@ -102,7 +102,7 @@ static void v2_mount_of_mixed_hierarchies_is_found(void **state) {
     assert_file("cgroup/unified/cgroup.subtree_control", "cpu");
 }
 
-/* The kernel refuses controllers to the children of a group with processes. */
+/* The kernel does not give controllers to the children of a group with processes. */
 static void v2_populated_group_is_skipped(void **state) {
     (void)state;
     tree_new();
@@ -114,7 +114,7 @@ static void v2_populated_group_is_skipped(void **state) {
     make_in("/user");
     assert_file("cgroup/user/cgroup.subtree_control", "+cpury");
     assert_file("cgroup/user/session/cgroup.subtree_control", "");
-    /* One that gives it to its children already is left as it is. */
+    /* A group that gives the controller to its children already is left as it is. */
     write_group("/user", "cpu memory", "");
     make_in("/user");
     assert_file("cgroup/user/cgroup.subtree_control", "cpu memory");

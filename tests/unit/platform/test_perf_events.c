@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events as this kernel counts them, and the number of runnable threads. */
+/* Events counted by this kernel, and the number of runnable threads. */
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ static void runnable_threads_are_the_fourth_field(void **state) {
     assert_int_equal(runnable_in("0.20 0.18 0.12 1 80\n"), -1);
     assert_int_equal(runnable_in(""), -1);
     assert_int_equal(runnable_in(NULL), -1);
-    assert_true(ss_platform_runnable(NULL) >= 1); /* this one */
+    assert_true(ss_platform_runnable(NULL) >= 1); /* this thread */
 }
 
 static int open_clock(pid_t thread, bool after_exec) {
@@ -56,7 +56,7 @@ static void run_child(void) {
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* A shell with a child of its own that does the work; it ends when its standard input does. */
+/* Starts a shell whose child does the work. It ends when its standard input does. */
 static pid_t start_program(int gate[2], int end[2]) {
     assert_int_equal(pipe(gate) | pipe(end), 0);
     pid_t child = fork();
@@ -76,7 +76,7 @@ static pid_t start_program(int gate[2], int end[2]) {
     return child;
 }
 
-/* Counts its children, also after they have ended, and nothing from before it. */
+/* Counts children, also after they have ended, but nothing before exec. */
 static void programs_are_counted_from_exec(void **state) {
     (void)state;
     int gate[2], end[2];

@@ -13,7 +13,7 @@
 
 static int ready[2];
 
-/* A child that waits for its end, which comes with ours at the latest. */
+/* Starts a child that waits, at most until this process ends. */
 static pid_t start_child(void (*first)(void)) {
     char byte;
     pid_t parent = getpid();
@@ -30,7 +30,7 @@ static pid_t start_child(void (*first)(void)) {
             pause();
     }
     close(ready[1]);
-    assert_int_equal(read(ready[0], &byte, 1), 0); /* the end of file: it stands ready */
+    assert_int_equal(read(ready[0], &byte, 1), 0); /* end of file: the child is ready */
     close(ready[0]);
     return child;
 }
@@ -40,7 +40,7 @@ static void end_child(pid_t child) {
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Waits until it has ended, and leaves it unreaped. */
+/* Waits until the child has ended, without reaping it. */
 static void await_end(pid_t child) {
     siginfo_t info;
     assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
@@ -60,7 +60,7 @@ static void a_child_is_held(void **state) {
     close(process);
 }
 
-/* The number means another process by now: it was started at another time. */
+/* The pid now belongs to another process: the start time differs. */
 static void process_with_reused_pid_is_not_held(void **state) {
     (void)state;
     pid_t child = start_child(NULL);
@@ -103,7 +103,7 @@ static void invalid_pids_are_never_signaled(void **state) {
 
 static int answers[2];
 
-/* The second member of the group answers the signal, so that it is known to have got it. */
+/* The second member of the group answers the signal, which proves that it got it. */
 static void lead_a_group(void) {
     sigset_t asked;
     int number;
@@ -160,7 +160,7 @@ static void processes_are_distinguished(void **state) {
     assert_int_equal(ss_platform_process_started(getpid()), own);
     pid_t other = start_child(take_a_strange_name);
     assert_int_equal(ss_platform_process_started(child), started);
-    /* Also of one that was started in the same tick, where the system gives identities. */
+    /* Differs even from a process started in the same tick, if the system has identities. */
     assert_true(started != own);
     int hold = ss_platform_process_open(other, started);
     if (started > 0 && ss_platform_process_holds_groups())
@@ -252,7 +252,7 @@ static void count_alarm(int number) {
     alarms++;
 }
 
-/* Signals come again and again, so that one of them meets the sleep. */
+/* Signals repeat, so that one of them arrives during the sleep. */
 static void sleep_ends_with_a_signal(void **state) {
     (void)state;
     _Atomic uint32_t word = 5;

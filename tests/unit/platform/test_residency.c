@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Idle time to the microsecond, from /proc/stat and cpuidle. */
+/* Idle time in microseconds, from /proc/stat and cpuidle. */
 
 #include <fcntl.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static void write_state(unsigned cpu, unsigned state, unsigned long microseconds
     tree_write(name, text);
 }
 
-/* To CPU 0, so that the states of others may be unfinished. */
+/* Moves to CPU 0, so that the states of other CPUs may be unfinished. */
 static void leave_cpus(void) {
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -54,7 +54,7 @@ static void assert_idle(double milliseconds) {
         fail_msg("%g ms and not %g", (double)counters.idle / 1e6, milliseconds);
 }
 
-/* A quarter of two ticks is added at first. */
+/* At first, a quarter of two ticks is added. */
 static void both_counts_are_joined(void **state) {
     (void)state;
     make_machine();
@@ -68,12 +68,12 @@ static void both_counts_are_joined(void **state) {
     write_state(1, 1, 1000 + 1234);
     write_state(2, 0, 500);
     assert_idle(5010 + 1.234 + 0.5);
-    /* The next step is visible before the state ends. */
+    /* The step shows before the state ends. */
     tree_write("stat", "cpu0 1 2 3 100 20\ncpu1 1 2 3 201 0\ncpu2 1 2 3 300 0\n");
     assert_idle(2010 + 3005.5);
     write_state(1, 1, 1000 + 12345);
     assert_idle(2005 + 12.345 + 3005.5);
-    /* No more than /proc/stat admits. */
+    /* At most what /proc/stat allows. */
     write_state(2, 1, 2000 + 40000);
     assert_idle(2005 + 12.345 + 3020);
 }
@@ -153,7 +153,7 @@ static void a_child_process_reads_on_its_own(void **state) {
     assert_int_equal(fcntl(file, F_GETFD), -1);
 }
 
-/* The master's reader and those of executors must tell the same. */
+/* The readers of master and executors must agree. */
 static void readers_learn_together(void **state) {
     (void)state;
     make_machine();
@@ -195,7 +195,7 @@ static void the_files_are_named(void **state) {
     assert_string_equal(text, tree_path("stat"));
 }
 
-/* On the CPU that reads, the truth is at least what /proc/stat says. */
+/* On the CPU that reads, the true value is at least that of /proc/stat. */
 static void missed_time_is_made_up_at_the_next_reading(void **state) {
     (void)state;
     cpu_set_t one;

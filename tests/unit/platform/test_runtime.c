@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time that processes ran, as control groups of version 1 account for it. */
+/* Run time as control groups of version 1 count it. */
 
 #include <errno.h>
 #include <math.h>
@@ -11,7 +11,7 @@
 #define NO_GROUPS "there are no control groups that account for CPU time"
 #define CONTAINER "inside a container the machine's control groups are not seen"
 
-/* As many as this machine has: fewer are a part of it. */
+/* All CPUs of this machine: fewer would be a part of it. */
 static const char *all_cpus(void) {
     static char list[32];
     snprintf(list, sizeof list, "0-%d", get_nprocs() - 1);
@@ -35,7 +35,7 @@ static void make_machine(void) {
     tree_write("groups/cpuacct/cpuacct.usage_percpu", "100000000000 23456789012 \n");
 }
 
-/* The only mount: its root, its folder in the tree, the fields after the dash. */
+/* Writes the only mount: its root, its folder in the tree, the fields after the dash. */
 static void mount(const char *root, const char *folder, const char *rest) {
     char text[4096];
     snprintf(
@@ -60,7 +60,7 @@ static void assert_found(const char *file) {
     assert_string_equal(reader.reason, "");
 }
 
-/* /proc/stat in its place, and the reason. */
+/* Expects /proc/stat instead, with this reason. */
 static void assert_fallback(const char *reason) {
     open_reader("0");
     assert_int_equal(reader.source, SS_SOURCE_SYSTEM);
@@ -139,7 +139,7 @@ static void a_missing_file_is_a_reason(void **state) {
     assert_fallback(strerror(ENOENT));
 }
 
-/* A fake has some number for a file, and not that of the first namespace. */
+/* The fake file has some inode that is not that of the first namespace. */
 static void another_namespace_is_refused(void **state) {
     (void)state;
     make_machine();
@@ -147,7 +147,7 @@ static void another_namespace_is_refused(void **state) {
     assert_fallback(CONTAINER);
 }
 
-/* With neither, the message is about what was to serve instead. */
+/* Without either, the message is about the replacement. */
 static void failure_without_fallback_is_an_error(void **state) {
     (void)state;
     struct ss_error error = {0};
@@ -188,7 +188,7 @@ static void a_part_of_the_cpus_is_summed(void **state) {
     }
 }
 
-/* Numbers of CPUs may have gaps; the files have a number for each that there could be. */
+/* CPU numbers may have gaps; the files have a value for each possible CPU. */
 static void distant_cpu_is_read_whole(void **state) {
     (void)state;
     need_two_cpus();
@@ -273,7 +273,7 @@ static void used_time_is_the_load(void **state) {
     assert_false(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
 }
 
-/* The machine itself, whatever it has: one source or the other, with a reason. */
+/* Reads this machine: one source or the other, with a reason. */
 static void the_real_machine_is_read(void **state) {
     (void)state;
     struct ss_cpus cpus;

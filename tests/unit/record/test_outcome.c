@@ -77,7 +77,7 @@ static void figures_of_bursts_are_omitted(void **state) {
     tear_down();
 }
 
-/* One burst of two among a hundred lines. */
+/* One burst of two in a hundred lines. */
 static void rare_bursts_change_nothing(void **state) {
     (void)state;
     set_up();
@@ -109,7 +109,7 @@ static void few_iterations_cause_a_warning(void **state) {
 static void lines_that_do_not_match_are_shown(void **state) {
     (void)state;
     set_up();
-    outcome.held_back = true; /* which explains no wrong expression */
+    outcome.held_back = true; /* but that does not explain an expression that never matches */
     ss_iterations_mismatch(&iterations, "step\t1 done");
     ss_iterations_mismatch(&iterations, "step 2 done");
     take();
@@ -148,7 +148,7 @@ static void programs_that_end_early_are_named(void **state) {
     take();
     assert_true(is_warned_of("the run ended by itself, before its time of 10.00 s"));
     assert_true(is_warned_of("after 3.00 s: --repeat"));
-    /* Without a time of its own a run ends with its programs. */
+    /* Without --duration, a run ends with its programs. */
     outcome.warning_count = 0;
     plan.duration = SS_TIME_NEVER;
     take();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A record that is written in simulated time. */
+/* A record written in simulated time. */
 
 #include <fcntl.h>
 #include <math.h>
@@ -163,7 +163,7 @@ static void counts_have_a_table(void **state) {
     assert_null(read_record("counters.csv"));
 }
 
-/* More CPUs than any machine has, each with a load of its own. */
+/* More CPUs than any machine has, each with its own load. */
 static void all_cpus_fit(void **state) {
     (void)state;
     static struct ss_cpu_times items[2][SS_CPUS_MAX];
@@ -192,7 +192,7 @@ static void all_cpus_fit(void **state) {
     assert_true(!*row);
 }
 
-/* The time at which a run starts is not another one in one of its files. */
+/* All files of the record have the same start time. */
 static void a_simulated_run_is_marked(void **state) {
     (void)state;
     open_record();
@@ -201,7 +201,7 @@ static void a_simulated_run_is_marked(void **state) {
     assert_has("plan.json", "\n  \"simulated\": true");
 }
 
-/* The machine at hand is described by a program that is executed. */
+/* Describing this machine would execute a program. */
 static void this_machine_is_not_described(void **state) {
     (void)state;
     struct rusage children;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sample is made of, from the monitor's reading to its row in samples.csv. */
+/* The contents of a sample, from the monitor's reading to its row in samples.csv. */
 
 #include <fcntl.h>
 #include <string.h>
@@ -33,8 +33,8 @@ static void load_set(void) {
 }
 
 /*
- * Each reading comes half a second after the one before and finds 10 ms of its time more in use, so
- * whoever takes one between two samples changes what the samples say.
+ * Each reading comes half a second after the previous one, with 10 ms more of its time in use. An
+ * additional reading between two samples would therefore change them.
  */
 static int read_next(void *context, struct ss_cpu_reading *reading) {
     (void)context;
@@ -79,7 +79,7 @@ static void close_monitor(void) {
     free(board);
 }
 
-/* Takes samples and compares what the record says of each. */
+/* Takes samples and compares their rows in the record. */
 static void record_samples(enum ss_source source, const char *const rows[], int count) {
     static struct ss_recorder recorder;
     char text[4096];
@@ -134,7 +134,7 @@ static void a_sample_of_a_group_is_one_reading(void **state) {
 
 /* ---- the CPUs one by one, read from a recorded tree ---- */
 
-/* Its times are those of the simulation of half seconds above. */
+/* Has the times of the simulation above, in half seconds. */
 struct tree_meter {
     struct ss_load_meter meter;
     ss_time next;
@@ -161,8 +161,10 @@ static void open_tree(struct tree_meter *tree, const struct ss_cpus *cpus, const
     tree->next = START;
 }
 
-/* Samples of 50 ticks: the first has 5 stolen ones on CPU 1 and none on CPU 5, the second 10 and 5,
- * and in the third CPU 5 is gone. */
+/*
+ * Samples of 50 ticks: the first has 5 stolen ticks on CPU 1 and none on CPU 5, the second 10 and
+ * 5, and in the third CPU 5 is gone.
+ */
 static const char *const stats[] = {
     "cpu0 9 0 0 9\ncpu1 100 0 0 100 0 0 0 7\ncpu5 0 0 0 0\n",
     "cpu0 9 0 0 9\ncpu1 120 0 0 125 0 0 0 12\ncpu5 10 0 0 40\n",
@@ -226,7 +228,7 @@ static struct ss_outcome record_cpus(
     return outcome;
 }
 
-/* The steal of a sample is that of all CPUs in it: 5 of 100 ticks, 15 of 100, 0 of 50. */
+/* The steal of a sample is over all its CPUs: 5 of 100 ticks, 15 of 100, 0 of 50. */
 #define STEAL ((0.05 + 0.15 + 0) / 3)
 
 static void warnings_of_steal(const struct ss_outcome *outcome, int expected) {
@@ -253,7 +255,7 @@ static void cpus_and_steal_come_from_the_same_reading(void **state) {
     board = ss_board_allocate(1, ss_module_set_memory(&set));
     atomic_store(&board->control_start, START);
     ss_monitor_open(&monitor, &set, SS_SOURCE_SYSTEM, &tree.meter, board);
-    /* The third sample is lost: a CPU went, so the load is not known. */
+    /* The third sample is lost: a CPU went, so the load is unknown. */
     struct ss_outcome outcome = record_cpus(&tree, &plan, &monitor, ROWS);
     assert_close(outcome.steal_mean, (0.05 + 0.15) / 2, 1e-9);
     ss_outcome_close(&outcome);
@@ -261,7 +263,7 @@ static void cpus_and_steal_come_from_the_same_reading(void **state) {
     close_monitor();
 }
 
-/* The load of the run is another thing, and its steal is not work. */
+/* The load of the run has another source, and stolen time is not work. */
 static void cpus_are_read_beside_a_group(void **state) {
     (void)state;
     static struct tree_meter tree;
@@ -274,7 +276,7 @@ static void cpus_are_read_beside_a_group(void **state) {
     struct ss_outcome outcome = record_cpus(&tree, &plan, &monitor, ROWS LAST_ROW);
     assert_close(outcome.steal_mean, STEAL, 1e-9);
     warnings_of_steal(&outcome, 0);
-    /* Of CPUs, it would be. */
+    /* With CPUs as the source, it would be. */
     monitor.source = SS_SOURCE_IDLE;
     ss_outcome_take(&outcome, &(struct ss_outcome_input){.plan = &plan,
                                   .board = board,

@@ -5,7 +5,7 @@
 #include "record/summary.h"
 #include "tree.h"
 
-/* A run made by hand: two modules take options, nothing else is known of the rest. */
+/* A run made by hand: two modules have options, nothing is known of the others. */
 static struct ss_plan plan;
 static struct ss_outcome outcome;
 
@@ -101,7 +101,7 @@ static void json_has_modules_with_their_options(void **state) {
     (void)state;
     set_up();
     char *text = printed(ss_summary_print_json);
-    /* A text that was not given is left out. */
+    /* A text that was not given is omitted. */
     assert_says(text, "\n  \"modules\": {\n    \"trace\": {\n      \"name\": \"constant\",\n"
                       "      \"options\": {\n        \"load\": 0.5\n      }\n    },\n");
     assert_says(text, "    \"dithering\": {\n      \"name\": \"averageq\",\n"
@@ -343,7 +343,10 @@ static void assert_fits(const char *text) {
     }
 }
 
-/* A mean of all the time, and a range of the whole intervals, in which it need not lie. */
+/*
+ * The mean covers all the time and the range only whole intervals, so the mean may be outside the
+ * range.
+ */
 static void throughput_range_says_what_it_excludes(void **state) {
     (void)state;
     static double parts[] = {6, 12, 9, 600};
@@ -394,7 +397,7 @@ static void an_estimated_part_is_reported(void **state) {
     free(text);
 }
 
-/* A run that ended before counting began has no figures, and no figure that is not a number. */
+/* A run that ended before counting began has no figures, and prints no NaN. */
 static void unmeasured_values_are_null(void **state) {
     (void)state;
     set_up();
@@ -448,7 +451,7 @@ static void summary_file_is_written_whole_or_not_at_all(void **state) {
     char *expected = printed(ss_summary_print_json);
     assert_string_equal(found, expected);
     free(expected);
-    /* Nothing else is left in the folder, and nothing is written into one that is not there. */
+    /* Nothing else is left in the folder, and a missing folder is not created. */
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(tree_root), 0);
     assert_int_equal(ss_summary_write(&plan, &outcome, path, &error), -1);

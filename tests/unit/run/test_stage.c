@@ -7,7 +7,7 @@
 #include "run/stage.h"
 #include "unit.h"
 
-/* What an event does in one stage, and everywhere else where nothing is said: nothing. */
+/* An event with its action in one stage. In all other stages it does nothing. */
 struct expected {
     enum ss_stage stage;
     enum ss_event event;
@@ -66,7 +66,7 @@ static void every_cell_has_its_action(void **state) {
     }
 }
 
-/* Whatever happens and in whichever order, a run that has begun to end does not begin again. */
+/* No sequence of events restarts a run that has begun to end. */
 static void no_event_leads_to_an_earlier_stage(void **state) {
     (void)state;
     for (int stage = 0; stage < SS_STAGES; stage++) {

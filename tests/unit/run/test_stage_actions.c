@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* How signals shorten the end of a run. */
+/* Signals shorten the end of a run. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "run/state.h"
 #include "unit.h"
 
-/* A run that has been ending for a second and would wait for another 30. */
+/* Makes a run that has been ending for a second, with 30 s to go. */
 static struct ss_master make_ending(struct ss_plan *plan) {
     ss_time now = ss_platform_now();
     struct ss_board *board = ss_board_allocate(1, 0);

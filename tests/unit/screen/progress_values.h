@@ -4,7 +4,7 @@
 
 #include "screen/drawing.h"
 
-/* All that the live view can show. */
+/* All values that the live view can show. */
 static const struct ss_progress_values known = {
     .elapsed = 12.9,
     .total = 30,

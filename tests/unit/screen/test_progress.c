@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* When the block is drawn and wiped: on a socket, which keeps each write apart. */
+/* When the block is drawn and erased: on a socket, which keeps writes separate. */
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@
 #include "screen/progress.h"
 #include "unit.h"
 
-/* All rows scroll; a row below, and all from there on erased; the cursor back where it was. */
+/* All rows scroll; a row is made below and everything from there on erased; the cursor returns. */
 #define RELEASE "\0337\033[r\0338\033D\033[A\0337\033[m\r\n\033[J\0338"
 
 static int screen;
@@ -45,7 +45,7 @@ static void close_socket(void) {
 
 static char packet[SS_PROGRESS_TEXT];
 
-/* The next output, or NULL. */
+/* Returns the next output, or NULL. */
 static const char *receive(void) {
     ssize_t length = recv(screen, packet, sizeof packet - 1, MSG_DONTWAIT);
     if (length < 0)
@@ -103,7 +103,7 @@ static void unchanged_lines_are_not_drawn_again(void **state) {
     close_socket();
 }
 
-/* The terminal has forgotten what scrolls, and the block may be anywhere below the cursor. */
+/* The terminal has forgotten the scroll region, and the block may be anywhere below the cursor. */
 static void resize_redraws_at_once(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
@@ -130,7 +130,7 @@ static void resize_redraws_at_once(void **state) {
     close_socket();
 }
 
-/* The region is set again each time, but room is made once only. */
+/* The region is set again each time, but room is made only once. */
 static void scroll_region_is_set_with_every_drawing(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
@@ -146,14 +146,14 @@ static void scroll_region_is_set_with_every_drawing(void **state) {
     close_socket();
 }
 
-/* Blanks of a whole row bring the cursor to the begin of one whether or not it was there. */
+/* A row of blanks brings the cursor to the beginning of a row, whether or not it was there. */
 static void finish_erases_the_block_for_good(void **state) {
     (void)state;
     char blanks[128];
     snprintf(blanks, sizeof blanks, "%80s\r", "");
     struct ss_progress progress = open_on_socket();
     ss_progress_finish(&progress);
-    assert_null(receive()); /* never drawn: no byte of it */
+    assert_null(receive()); /* not drawn: no byte was written */
     progress.shown = true;
     ss_progress_note(&progress, AT(0), &known);
     ss_progress_draw_due(&progress, AT(0));
@@ -190,7 +190,8 @@ static void stalled_reader_is_not_waited_for(void **state) {
     assert_true(ss_progress_due(&progress) == AT(750));
     ss_progress_hide(&progress);
     ss_progress_give_line(&progress);
-    assert_true(progress.rows > 0 && atomic_load(&view) > 0); /* it still is to be released */
+    assert_true(
+        progress.rows > 0 && atomic_load(&view) > 0); /* the block still has to be removed */
     ss_progress_finish(&progress);
     ss_progress_close(&progress);
     alarm(0);
@@ -200,7 +201,7 @@ static void stalled_reader_is_not_waited_for(void **state) {
 static void a_lost_sample_leaves_a_gap(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
-    ss_progress_note(&progress, 0, &known); /* none was ever taken */
+    ss_progress_note(&progress, 0, &known); /* there never was a sample */
     ss_progress_note(&progress, AT(500), &known);
     ss_progress_note(&progress, AT(500), &known);
     assert_int_equal(progress.history.count, 3);

@@ -15,7 +15,7 @@ static void fill(int count, double target, double load) {
         ss_progress_remember(&history, target, load);
 }
 
-/* A full minute of everything that can be drawn. */
+/* A full minute of every kind of value. */
 static void fill_variously(void) {
     memset(&history, 0, sizeof history);
     for (int i = 0; i < 300; i++)
@@ -34,7 +34,7 @@ static struct ss_progress_picture picture_of(int width, int height, bool unicode
         .color = color};
 }
 
-/* Rows of the last picture, top first. */
+/* Rows of the last picture, from the top. */
 static char text[SS_PROGRESS_TEXT];
 static char *rows[SS_PROGRESS_ROWS + 1];
 
@@ -50,7 +50,7 @@ static int draw(int width, int height, bool unicode, bool color) {
     return count;
 }
 
-/* How many columns it takes. Fails where a letter or a change of color is not whole. */
+/* Counts columns. Fails if a letter or a change of color is incomplete. */
 static int columns_of(const char *row, bool unicode, bool color) {
     int columns = 0;
     while (*row) {
@@ -62,7 +62,7 @@ static int columns_of(const char *row, bool unicode, bool color) {
             continue;
         }
         assert_true(byte >= ' ' && (byte < 0x80 || unicode));
-        int length = byte < 0x80 ? 1 : 3; /* all that are drawn are of the basic plane */
+        int length = byte < 0x80 ? 1 : 3; /* all drawn letters are in the basic plane */
         assert_true(length == 1 || byte >> 4 == 0xe);
         for (int i = 1; i < length; i++)
             assert_int_equal((unsigned char)row[i] >> 6, 2);
@@ -197,7 +197,7 @@ static void the_clock_keeps_its_width(void **state) {
 
 /* ---- the drawing ---- */
 
-/* The end of each of the four rows of the drawing, top first. */
+/* Checks the end of each of the four rows, from the top. */
 static void expect_ends(bool unicode, bool color, const char *const ends[4]) {
     assert_int_equal(draw(200, 24, unicode, color), 6);
     for (int i = 0; i < 4; i++) {
@@ -221,7 +221,7 @@ static void load_is_drawn_in_eighths(void **state) {
     expect_ends(true, false, (const char *[]){"   ██", "█  ██", "█  ██", "█ ▁██"});
 }
 
-/* By its height in five steps, and where the load is higher in every third column. */
+/* Targets at five heights; the load is higher in every third column. */
 static void target_and_load_are_both_seen(void **state) {
     (void)state;
     static const double targets[] = {0, 0.06, 0.12, 0.18, 0.24, 0.25, 0.5, 0.99, 1, 2};
@@ -270,7 +270,7 @@ static void newest_sample_is_at_the_right(void **state) {
     assert_int_equal(strcspn(rows[4], "#"), 125);
 }
 
-/* Two samples by two: a column that has been drawn goes to the left and changes no more. */
+/* Two samples share a column. A column that has been drawn moves left and does not change. */
 static void samples_share_columns_by_their_number(void **state) {
     (void)state;
     memset(&history, 0, sizeof history);

@@ -20,7 +20,7 @@ static const struct ss_trace_record examples[] = {
 #define EXAMPLES (sizeof examples / sizeof *examples)
 #define SIZE     (sizeof(struct ss_trace_header) + EXAMPLES * sizeof(struct ss_trace_packed) + 8)
 
-/* The compiled form of some of the examples. */
+/* Compiles some of the examples. */
 static size_t compile(unsigned char bytes[SIZE + 1], size_t first, size_t count) {
     FILE *stream = fmemopen(bytes, SIZE + 1, "w");
     struct ss_trace_writer writer;
@@ -76,7 +76,7 @@ static void written_traces_are_read_back(void **state) {
     }
 }
 
-/* As the manual page says, for those who read it with other programs. */
+/* The layout of the manual page, for readers in other programs. */
 static void the_layout_is_as_documented(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
@@ -122,7 +122,7 @@ static void every_flipped_bit_is_detected(void **state) {
     }
 }
 
-/* Words that a sum, or a product alone, would take for what was there before. */
+/* Words that a sum or a product alone would not distinguish from the original. */
 static void two_changes_do_not_cancel_out(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
@@ -155,7 +155,7 @@ static void foreign_version_is_reported(void **state) {
     assert_refused(bytes, SIZE, "version");
 }
 
-/* Puts a right checksum behind what could not be. */
+/* Appends a correct checksum to an invalid trace. */
 static void seal(unsigned char *bytes, const struct ss_trace_packed *packed, size_t count) {
     FILE *stream = fmemopen(bytes, SIZE + 1, "w");
     struct ss_trace_writer writer;
@@ -187,7 +187,7 @@ static void invalid_records_are_refused(void **state) {
     assert_refused(bytes, 32 + 8, "no record");
 }
 
-/* Text, compiled, text again: the same to the last bit. */
+/* Text, compiled, text again: equal to the last bit. */
 static void loads_survive_as_text(void **state) {
     (void)state;
     for (int i = 0; i < 20000; i++) {

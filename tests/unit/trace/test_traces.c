@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The examples in traces/ are what their first lines say. */
+/* The examples in traces/ are as their first lines say. */
 #include <dirent.h>
 #include <math.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void assert_closed(const struct ss_trace_records *records, ss_time length
     assert_load(records->items[records->count - 1].load, records->items[0].load);
 }
 
-/* From record `first` on: these loads in percent, each held for `hold` in two records. */
+/* Checks these loads in percent, each held for `hold` in two records, from record `first` on. */
 static void assert_steps(const struct ss_trace_records *records, size_t first, ss_time begin,
     ss_time hold, const int *percents, size_t count) {
     assert_int_equal(records->count, first + 2 * count);
@@ -103,7 +103,7 @@ static void check_day(const struct ss_trace_records *records) {
         assert_true(i == 16 || record->load > 0.12);
         assert_true(i == 80 || record->load < 0.86);
         assert_false(record->free);
-        /* Half past noon is less than all within two hours of it. */
+        /* Half past noon is below all of the two hours around it. */
         assert_true(i < 42 || i > 58 || i == 50 || record->load > load_at(records, 12.5));
     }
     assert_load(load_at(records, 4), 0.12);
@@ -113,7 +113,7 @@ static void check_day(const struct ss_trace_records *records) {
     assert_closed(records, 24 * HOUR);
 }
 
-/* Four records a burst: the base, up, down, the base again. */
+/* Four records per burst: base, up, down, base again. */
 static void check_bursts(const struct ss_trace_records *records) {
     const struct ss_trace_record *items = records->items;
     ss_time all = 0, shortest = MINUTE, longest = 0;

@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_TESTS_CENSUS_RUN_H
 
 /*
- * A run in the world of census_world.h. A guardian and executors hold what the census writes on the
- * board as the real ones do: for good, and whatever process the pid meant at that moment.
+ * A run in the world of census_world.h. Guardian and executors hold branches on the board as the
+ * real ones do: permanently, and as the process that has the pid at that moment.
  */
 
 #include "census_world.h"
@@ -39,7 +39,7 @@ static inline void world_take_hold(struct world_hold *hold, struct ss_branch *br
     hold->holds = process->started == hold->started && process->state != 'Z';
 }
 
-/* How often executors have been told of a change. */
+/* Counts notifications of executors. */
 static inline uint32_t world_count_changes(void) {
     uint32_t count = 0;
     for (uint32_t row = 0; row < WORLD_ROWS; row++)
@@ -47,7 +47,7 @@ static inline uint32_t world_count_changes(void) {
     return count;
 }
 
-/* As an executor that comes too late tells it. */
+/* Reports a missed branch as an executor that comes too late does. */
 static inline void world_tell_missed(void) {
     for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++) {
         const struct world_hold *hold = &world.executors[place];
@@ -88,7 +88,10 @@ static inline bool world_is_gone(void *holder, uint32_t place) {
     return world_reaches_nobody(&world.guardian[place]);
 }
 
-/* Whether signals to an instance reach this process: through the instance's group or a branch. */
+/*
+ * Returns whether signals to an instance reach this process, through the instance's group or a
+ * branch.
+ */
 static inline bool world_is_reached(pid_t pid) {
     const struct world_process *process = world_at(pid);
     for (uint32_t row = 0; row < WORLD_ROWS; row++) {
@@ -109,7 +112,7 @@ static inline bool world_is_reached(pid_t pid) {
     return false;
 }
 
-/* ---- its beginning ---- */
+/* ---- opening ---- */
 
 static inline pid_t world_open_row(uint32_t row) {
     struct ss_row *shown = &world.board->rows[row];
@@ -134,7 +137,7 @@ static inline pid_t world_leader(uint32_t row) {
     return atomic_load(&world.board->rows[row].leader);
 }
 
-/* The guardian begins, before there are instances. */
+/* Opens a world in which the guardian begins before there are instances. */
 static inline void world_open_empty(pid_t limit, bool groups) {
     memset(&world, 0, sizeof world);
     world.limit = limit;
@@ -197,8 +200,8 @@ static inline int world_teardown(void **state) {
 }
 
 /*
- * As UNIT_MAIN, with a new world for each case, which `open` makes, and all again in one that tells
- * of forks.
+ * As UNIT_MAIN, but makes a new world for each case with `open`, and runs all cases again in one
+ * that reports forks.
  */
 #define WORLD_MAIN_FROM(open, ...)                                                                 \
     int main(int argc, char **argv) {                                                              \
@@ -218,7 +221,7 @@ static inline int world_teardown(void **state) {
 
 /* ---- time ---- */
 
-/* One look, now. */
+/* Takes one look, now. */
 static inline void world_take(void) {
     world.takes++;
     world.told = false;
@@ -227,7 +230,7 @@ static inline void world_take(void) {
     world_hold_all();
 }
 
-/* All the looks that are due meanwhile. */
+/* Takes all looks that are due meanwhile. */
 static inline void world_pass(ss_time time) {
     ss_time end = world.now + time;
     while (world.due <= end || world.told) {
@@ -238,7 +241,7 @@ static inline void world_pass(ss_time time) {
     world.now = end;
 }
 
-/* ---- what stands on the board ---- */
+/* ---- the board ---- */
 
 static inline uint32_t world_count_branches(void) {
     uint32_t count = 0;
@@ -247,7 +250,7 @@ static inline uint32_t world_count_branches(void) {
     return count;
 }
 
-/* The branch on the board that names this number. Fails the test unless there is exactly one. */
+/* Returns the branch on the board with this pid. Fails the test unless there is exactly one. */
 static inline struct ss_branch *world_branch(pid_t number) {
     struct ss_branch *found = NULL;
     for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++) {
@@ -268,7 +271,7 @@ static inline void world_expect_branch(uint32_t row, pid_t number, bool group) {
     assert_int_equal(atomic_load(&branch->started), world_at(number)->started);
 }
 
-/* No stranger is reached; and with `whole`, all of ours are. */
+/* Checks that no foreign process is reached; and with `whole`, that all of ours are. */
 static inline void world_check(bool whole) {
     for (pid_t pid = 1; pid <= world.highest; pid++) {
         if (!world_is_there(pid))

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_CENSUS_WORLD_H
 #define SHOWSTOPPER_TESTS_CENSUS_WORLD_H
 
-/* A world of processes that exists only here, for the census to look at. */
+/* A simulated world of processes for the census to look at. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +13,20 @@
 #define WORLD_INIT   1
 #define WORLD_SHELL  50
 #define WORLD_MASTER 100
-#define WORLD_FIRST  300 /* where numbers begin again */
+#define WORLD_FIRST  300 /* the lowest pid after a wrap-around */
 #define WORLD_ROWS   3
 
 struct world_process {
     pid_t parent;
     pid_t group;
     pid_t session;
-    uint64_t group_started; /* tells the group from a later one of the same number */
-    uint64_t started;       /* 0: there is none */
+    uint64_t group_started; /* distinguishes the group from a later one with the same ID */
+    uint64_t started;       /* 0: does not exist */
     char state;
     bool ours;
-    bool hidden;  /* has its number already, but cannot be seen yet */
+    bool hidden;  /* has its pid already, but is not visible yet */
     bool foreign; /* we may not signal it */
-    bool akin;    /* of the user and in the control groups of the instances */
+    bool akin;    /* has the user and the control groups of the instances */
 };
 
 struct world_birth {
@@ -34,20 +34,20 @@ struct world_birth {
     pid_t child;
 };
 
-/* The group of a number; as long as it has members, no new process gets that number. */
+/* The group of an ID. As long as it has members, no new process gets that pid. */
 struct world_group {
     uint32_t members;
     uint64_t started;
 };
 
-/* A group is held as the one that its leader, when taken hold of, has made. */
+/* A group is held as the one that its leader had made when it was held. */
 struct world_hold {
-    uint32_t serial; /* 0: nothing is held */
+    uint32_t serial; /* 0: empty */
     uint32_t row;
     pid_t pid;
     uint64_t started;
     bool group;
-    bool holds; /* it came early enough */
+    bool holds; /* it was held in time */
 };
 
 static struct {
@@ -59,31 +59,31 @@ static struct {
     ss_time now;
     ss_time due;
     pid_t latest;
-    pid_t highest; /* that any process has had */
+    pid_t highest; /* pid of any process so far */
     pid_t limit;
-    uint64_t clock; /* gives every process another start */
+    uint64_t clock; /* gives every process a different start time */
     uint32_t changes;
-    bool late;     /* the executors do not look at the board */
-    bool silent;   /* the latest number is not told */
-    bool freezers; /* processes that may not be signaled can be put into a freezer */
+    bool late;     /* the executors do not read the board */
+    bool silent;   /* the latest pid is unknown */
+    bool freezers; /* processes that we may not signal can be put into a freezer */
     bool listens;
-    bool told; /* of one that has not been looked at yet */
+    bool told; /* a fork has been reported, but not looked at yet */
     unsigned long takes;
     unsigned long looks;
-    unsigned long asks; /* for groups */
+    unsigned long asks; /* number of lookups of groups */
     unsigned long surveys;
     unsigned long frozen;
-    struct world_birth *births; /* not reported yet */
+    struct world_birth *births; /* births to report */
     uint32_t births_count;
     uint32_t births_room;
-    bool loses;                 /* reports of births are lost */
-    void (*on_look)(pid_t pid); /* the world may change with every look */
-    void (*on_listen)(void);    /* ... and before it is listened to */
+    bool loses;                 /* reports of births get lost */
+    void (*on_look)(pid_t pid); /* may change the world at every look */
+    void (*on_listen)(void);    /* ... and before forks are listened to */
     struct world_hold guardian[SS_BOARD_BRANCHES];
     struct world_hold executors[SS_BOARD_BRANCHES];
 } world;
 
-/* Listeners are told of forks. */
+/* Forks are reported to listeners. */
 static bool world_tells;
 
 static inline struct world_process *world_at(pid_t pid) {
@@ -95,7 +95,7 @@ static inline bool world_is_there(pid_t pid) {
     return pid > 0 && pid <= world.limit && world.processes[pid].started != 0;
 }
 
-/* ---- what the census asks ---- */
+/* ---- answers to the census ---- */
 
 static inline pid_t world_tell_latest(void) {
     return world.silent ? -1 : world.latest;
@@ -154,7 +154,7 @@ static inline void world_each(void (*see)(void *context, pid_t pid), void *conte
     }
 }
 
-/* In a world without reports of forks nothing says whose they are. */
+/* Without reports of forks, births are unknown. */
 static inline enum ss_births world_tell_births(
     void *holder, void (*see)(void *context, pid_t parent, pid_t child), void *context) {
     assert_ptr_equal(holder, &world);
@@ -171,7 +171,7 @@ static inline bool world_is_akin(pid_t one, pid_t other) {
     return world_at(one)->akin && world_at(other)->akin;
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static inline void world_note_birth(pid_t parent, pid_t child) {
     if (world.births_count == world.births_room) {
@@ -260,7 +260,7 @@ static inline void world_orphan_children(pid_t pid) {
     }
 }
 
-/* Its parent does not reap it. */
+/* Ends a process that its parent does not reap. */
 static inline void world_end_unreaped(pid_t pid) {
     world_orphan_children(pid);
     world_at(pid)->state = 'Z';
@@ -272,7 +272,7 @@ static inline void world_end(pid_t pid) {
     *world_at(pid) = (struct world_process){0};
 }
 
-/* Any number of processes that are none of ours. */
+/* Forks this many processes that are not ours. */
 static inline void world_fork_strangers(int count) {
     while (count-- > 0)
         world_fork_session(WORLD_SHELL);

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_OWN_BOARD_H
 #define SHOWSTOPPER_TESTS_OWN_BOARD_H
 
-/* A board whose branches name the test itself, so that no other process can be signaled. */
+/* A board whose branches are all the test itself, so that no other process can be signaled. */
 
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ static inline void count_continuations(int number) {
     handled++;
 }
 
-/* The thread sanitizer keeps signals back, several of a kind as one, so it cannot count them. */
+/* ThreadSanitizer delays signals and merges those of a kind, so it cannot count them. */
 static inline void expect_continuations(int number) {
 #ifdef __SANITIZE_THREAD__
     assert_true(handled <= number);
@@ -57,7 +57,7 @@ static inline void close_board(void) {
     free(board);
 }
 
-/* Returns the index of the first new one. */
+/* Returns the index of the first new entry. */
 static inline uint32_t refresh(uint32_t row) {
     uint32_t fresh = UINT32_MAX;
     ss_holds_refresh(holds, board, row, &fresh);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Branches on the board and holds on them. What a hold reaches is tested in tests/process. */
+/* Branches on the board and holds on them. tests/process tests what a hold reaches. */
 
 #include "own_board.h"
 
@@ -93,7 +93,7 @@ static void holds_follow_the_board(void **state) {
     ss_branch_release(board, 1);
     ss_branch_claim(board, 0, self, started, false);
     ss_branch_claim(board, 0, self, started, false);
-    /* Those that stay keep their order, and the new ones come behind them. */
+    /* Remaining holds keep their order, and new ones follow them. */
     assert_int_equal(refresh(0), 3);
     const uint32_t places[] = {0, 2, 4, 1, 5};
     assert_int_equal(holds->count, 5);
@@ -167,7 +167,7 @@ static void a_branch_that_leaves_the_board_is_continued(void **state) {
     close_board();
 }
 
-/* It might have been stopped by the executor meanwhile, through another branch. */
+/* The executor might have stopped it meanwhile, through another branch. */
 static void guardian_does_not_continue_released_branch(void **state) {
     (void)state;
     open_board();
@@ -180,7 +180,7 @@ static void guardian_does_not_continue_released_branch(void **state) {
     close_board();
 }
 
-/* Then it stops nothing, though the guardian may hold the group. */
+/* It then stops nothing, though the guardian may hold the group. */
 static void executor_reports_missed_group(void **state) {
     (void)state;
     open_board();
@@ -198,7 +198,7 @@ static void executor_reports_missed_group(void **state) {
     assert_int_not_equal(branch_at(0)->missed, branch_at(0)->serial);
     assert_int_equal(branch_at(1)->missed, branch_at(1)->serial);
     assert_int_not_equal(branch_at(2)->missed, branch_at(2)->serial);
-    /* That is no word about the next use of the place. */
+    /* That says nothing about the next use of the slot. */
     ss_branch_release(board, 1);
     assert_int_equal(ss_branch_claim(board, 0, self, started, true), 1);
     refresh(0);
@@ -206,7 +206,7 @@ static void executor_reports_missed_group(void **state) {
     close_board();
 }
 
-/* The same place for the same process, but it was left meanwhile. */
+/* The same slot for the same process, which was released meanwhile. */
 static void changed_serial_is_a_new_hold(void **state) {
     (void)state;
     open_board();

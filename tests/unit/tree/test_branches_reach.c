@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a hold never reaches, whatever stands on the board and whenever it is read. */
+/* A hold reaches no other process, whatever the board says and whenever it is read. */
 
 #include <pthread.h>
 
 #include "own_board.h"
 
-/* ---- what a hold never reaches ---- */
+/* ---- other processes ---- */
 
 static int signal_claimed(pid_t number, uint64_t start, bool group) {
     ss_branch_claim(board, 0, number, start, group);
@@ -33,7 +33,7 @@ static void a_pid_alone_reaches_nothing(void **state) {
     close_board();
 }
 
-/* Where the system knows no holds. Nothing is sent here but the question whether it could be. */
+/* On a system without holds. Sends only signal 0. */
 static void a_pid_with_another_start_reaches_nothing(void **state) {
     (void)state;
     open_board();
@@ -54,7 +54,7 @@ static void a_pid_with_another_start_reaches_nothing(void **state) {
     close_board();
 }
 
-/* The reader of a place meets it between two uses, at any point of the change. */
+/* The reader finds a slot between two uses, at any point of the change. */
 static void slot_read_during_change_reaches_nothing(void **state) {
     (void)state;
     open_board();
@@ -64,7 +64,7 @@ static void slot_read_during_change_reaches_nothing(void **state) {
         atomic_store(&board->branches_used, 0);
         ss_branch_claim(board, 0, self, started, false);
         ss_branch_release(board, 0);
-        /* As the next claim for a process that has another number and another start. */
+        /* As if the next claim were for a process with another pid and start time. */
         struct ss_branch *branch = branch_at(0);
         atomic_fetch_add(&branch->serial, 1);
         if (written > 0)
@@ -75,7 +75,7 @@ static void slot_read_during_change_reaches_nothing(void **state) {
             atomic_store(&branch->group, 1);
         assert_int_equal(refresh(0), 0);
         assert_int_equal(holds->count, 0);
-        /* The owner was read before it was released. */
+        /* The owner was read before the slot was released. */
         atomic_store(&branch->owner, 1);
         ss_branches_tell(board, 0);
         refresh(0);
@@ -88,7 +88,7 @@ static void slot_read_during_change_reaches_nothing(void **state) {
     close_board();
 }
 
-/* ---- both at once ---- */
+/* ---- concurrent readers and writers ---- */
 
 #define PLACES 8
 
@@ -106,7 +106,7 @@ static void *claim_and_release(void *nothing) {
     return nothing;
 }
 
-/* In the end a row's holds are what stands on the board, whatever was read in between. */
+/* In the end the holds of a row match the board, whatever was read in between. */
 static void holds_end_up_as_on_the_board(void **state) {
     (void)state;
     open_board();

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Which processes the census finds, and as what. */
+/* Which processes the census finds, and as which branches. */
 
 #include "census_run.h"
 
-/* ---- what needs no branch ---- */
+/* ---- without branches ---- */
 
 static void own_group_needs_no_branch(void **state) {
     (void)state;
@@ -64,7 +64,7 @@ static void session_of_any_size_is_one_branch(void **state) {
     world_check(true);
 }
 
-/* The leader is not new: another one of the group leads to it. */
+/* The leader is not new: another member leads to the group. */
 static void group_is_found_by_any_member(void **state) {
     (void)state;
     pid_t leader = world_fork(world_leader(0));
@@ -116,23 +116,23 @@ static void a_session_made_late_is_found(void **state) {
     world_check(true);
 }
 
-/* ---- what leaves its group as it begins ---- */
+/* ---- processes that leave their group at the beginning ---- */
 
 #define BLOOM_LEVELS 5
 #define BLOOM_SIZE   (1 << (BLOOM_LEVELS + 1))
 
-/* A process of a tree that grows: it leaves its group and forks when it is so old. */
+/* A process of a growing tree: at this age it leaves its group and forks. */
 struct bloom {
     pid_t pid;
     int level;
     ss_time birth;
-    ss_time unreached; /* until now, without a break */
+    ss_time unreached; /* until now, without interruption */
     bool left;
 };
 
 /*
- * Returns the longest time that a process has been out of reach. `whole` is the time in which there
- * was such a process.
+ * Returns the longest time for which a process was out of reach. `whole` becomes the time during
+ * which there was such a process.
  */
 static ss_time grow_bloom(ss_time age, ss_time *whole) {
     static struct bloom all[BLOOM_SIZE];
@@ -199,7 +199,7 @@ static bool is_waited_for(void) {
     return atomic_load(&world.board->rows[0].leaving);
 }
 
-/* One of those that make groups of their own has been found, and another may follow. */
+/* One process that made its own group has been found, and another may follow. */
 static pid_t fork_a_leaver(double duty) {
     world_pass(3 * SS_SECOND);
     atomic_store(&world.board->rows[0].global_duty, ss_word_from_double(duty));
@@ -222,13 +222,13 @@ static void leaver_is_found_at_a_stop(void **state) {
         world_expect_branch(0, child, true);
         child = world_fork(world_leader(0));
     }
-    /* The last one stays, and is no longer waited for a second later. */
+    /* The last one stays, and a second later it is no longer expected to leave. */
     world_pass(1300 * SS_MILLISECOND);
     assert_false(is_waited_for());
     world_check(true);
 }
 
-/* What may run a tenth of the time may run for the first time seconds after it was forked. */
+/* A process that may run a tenth of the time may run for the first time seconds after its fork. */
 static void low_duty_process_stays_young(void **state) {
     (void)state;
     pid_t child = fork_a_leaver(0.1);
@@ -244,7 +244,7 @@ static void low_duty_process_stays_young(void **state) {
     world_check(true);
 }
 
-/* A pid is given away before its process can be seen. */
+/* A pid is assigned before its process is visible. */
 static void late_visible_process_is_found_soon(void **state) {
     (void)state;
     world_pass(3 * SS_SECOND);
@@ -258,9 +258,9 @@ static void late_visible_process_is_found_soon(void **state) {
     world_expect_branch(0, session, true);
 }
 
-/* ---- processes on their own ---- */
+/* ---- single processes ---- */
 
-/* As daemons do: the middle one leads the session and ends. */
+/* As daemons do: the process in the middle leads the session and ends. */
 static void process_without_leader_is_a_single_branch(void **state) {
     (void)state;
     pid_t daemons[3];
@@ -288,7 +288,7 @@ static void a_dead_process_leads_no_group(void **state) {
     world_check(true);
 }
 
-/* The guardian has taken hold of the group in time, the executor has not. */
+/* The guardian has held the group in time, the executor has not. */
 static void group_missed_by_executor_becomes_single_branches(void **state) {
     (void)state;
     world_pass(SS_SECOND);
@@ -314,7 +314,7 @@ static bool is_gone_once_ended(void *holder, uint32_t slot) {
     return world_is_gone(holder, slot);
 }
 
-/* The guardian has not taken hold of the group in time; an executor may have. */
+/* The guardian has not held the group in time; an executor may have. */
 static void group_missed_by_guardian_becomes_single_branches(void **state) {
     (void)state;
     world_pass(1500 * SS_MILLISECOND); /* far from a recount, which would find it as well */
@@ -343,7 +343,7 @@ static void foreign_group_is_not_claimed(void **state) {
     world_check(true);
 }
 
-/* Its leader has ended: it is not known which instance it belonged to. */
+/* Its leader has ended, so its instance is unknown. */
 static void a_group_without_a_leader_is_not_claimed(void **state) {
     (void)state;
     pid_t job = world_fork_session(WORLD_SHELL);
@@ -358,7 +358,7 @@ static void a_group_without_a_leader_is_not_claimed(void **state) {
     world_check(true);
 }
 
-/* It is signaled with its own instance, not with the one that its group belongs to. */
+/* It is signaled with its own instance, not with the one to which its group belongs. */
 static void a_group_belongs_to_its_leaders_instance(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
@@ -439,7 +439,7 @@ static void empty_group_is_released(void **state) {
     assert_int_equal(world_count_branches(), 0);
 }
 
-/* What was true of a group says nothing about the next one of its number. */
+/* The properties of a group do not apply to the next group with its ID. */
 static void reused_group_id_is_another_group(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
@@ -459,7 +459,7 @@ static void reused_group_id_is_another_group(void **state) {
     world_check(true);
 }
 
-/* One of ours gets the number of one of ours that has ended. */
+/* One of our processes gets the pid of one that has ended. */
 static void new_process_with_reused_pid_is_found(void **state) {
     (void)state;
     pid_t middle = world_fork_session(world_leader(0));
@@ -481,7 +481,7 @@ static void new_process_with_reused_pid_is_found(void **state) {
     world_check(true);
 }
 
-/* ---- processes that may not be signaled ---- */
+/* ---- processes that we may not signal ---- */
 
 static void unsignalable_process_is_counted_once(void **state) {
     (void)state;
@@ -510,7 +510,7 @@ static void frozen_process_is_not_counted_as_unsignalable(void **state) {
     assert_int_not_equal(world.board->rows[0].branches, told);
 }
 
-/* A group with a number that meant one of ours until a moment ago. */
+/* A group with an ID that was one of ours until a moment ago. */
 static void foreign_processes_are_neither_counted_nor_frozen(void **state) {
     (void)state;
     world.freezers = true;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Instances that ran before: which processes the census finds, none of them below an executor. */
+/* Attached instances: the processes that the census finds, none of which is below an executor. */
 
 #include "census_run.h"
 
-/* A process that something else has started, in a group that is not its own, becomes row 0. */
+/* Makes a process that something else has started, in a group that is not its own, row 0. */
 static pid_t attach(pid_t pid) {
     struct ss_row *row = &world.board->rows[0];
     world_at(pid)->ours = world_at(pid)->akin = true;
@@ -20,7 +20,7 @@ static int open_attached(void **state) {
     return 0;
 }
 
-/* As a shell starts one. */
+/* Starts a job as a shell does. */
 static pid_t start_job(void) {
     pid_t job = world_fork(WORLD_SHELL);
     world_lead_group(job);
@@ -65,7 +65,7 @@ static void later_processes_are_found(void **state) {
     world_check(true);
 }
 
-/* A pipeline is one group, whichever process of it leads. */
+/* A pipeline is one group, no matter which of its processes leads it. */
 static void foreign_group_members_are_left_alone(void **state) {
     (void)state;
     pid_t root = attach(start_job());
@@ -82,7 +82,7 @@ static void foreign_group_members_are_left_alone(void **state) {
     }
 }
 
-/* A group that one of ours leads may be joined by others of its session, too. */
+/* Other processes of the session may join a group that one of ours leads. */
 static void no_group_in_another_session_is_a_branch(void **state) {
     (void)state;
     pid_t root = attach(start_job());
@@ -119,7 +119,7 @@ static void groups_in_a_session_of_ours_are_branches(void **state) {
     world_check(true);
 }
 
-/* The child of a child, which ends once both have been found. */
+/* Makes a grandchild whose parent ends once both have been found. */
 static pid_t leave_orphan(pid_t root) {
     pid_t parent = world_fork(root);
     pid_t orphan = world_fork(parent);
@@ -151,7 +151,7 @@ static void groups_that_cannot_be_held_are_not_branches(void **state) {
     world_check(true);
 }
 
-/* As a daemon starts: its parent ends, and later it starts something in another session. */
+/* As a daemon starts: its parent ends, and later it starts a process in another session. */
 static void children_of_orphans_in_a_group_are_found(void **state) {
     (void)state;
     pid_t root = attach(start_service());
@@ -195,7 +195,9 @@ static void a_later_census_keeps_orphans(void **state) {
     world_check(true);
 }
 
-/* The pid of a branch that has ended belongs to a stranger, for up to a second before that is seen.
+/*
+ * The pid of a branch that has ended belongs to a foreign process, for up to a second before that
+ * is noticed.
  */
 static void children_of_a_reused_pid_are_foreign(void **state) {
     (void)state;
@@ -214,7 +216,7 @@ static void children_of_a_reused_pid_are_foreign(void **state) {
     }
 }
 
-/* ---- daemons: a child that forks again and ends before the next look ---- */
+/* ---- daemons: children that fork again and end before the next look ---- */
 
 static pid_t leave_daemon(pid_t parent) {
     pid_t child = world_fork(parent);
@@ -227,7 +229,7 @@ static uint32_t strays(void) {
     return atomic_load(&world.board->strays);
 }
 
-/* Otherwise nothing shows whose it is, so it is left alone and counted. */
+/* Otherwise nothing shows its origin, so it is left alone and counted. */
 static void daemon_is_found_by_its_birth(void **state) {
     (void)state;
     pid_t root = attach(start_job());
@@ -253,7 +255,7 @@ static void daemon_is_found_by_its_birth(void **state) {
 }
 
 /* On an overloaded machine the next look may be late, and it follows few lines of descent. */
-static void daemon_after_many_strangers_is_found(void **state) {
+static void daemon_after_many_foreign_processes_is_found(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     begin();
@@ -267,7 +269,7 @@ static void daemon_after_many_strangers_is_found(void **state) {
     world_check(world_tells);
 }
 
-/* As setsid(1) and daemon(3) do it, in a child that has been there for long. */
+/* As setsid(1) and daemon(3) do it, in a child that has existed for long. */
 static void daemon_is_found_by_its_session(void **state) {
     (void)state;
     pid_t root = attach(start_job());
@@ -286,7 +288,7 @@ static void daemon_is_found_by_its_session(void **state) {
     assert_int_equal(strays(), 0);
 }
 
-/* All members of a session descend from the process that has begun it. */
+/* All members of a session descend from the process that began it. */
 static void orphans_from_before_in_a_session_of_ours_are_found(void **state) {
     (void)state;
     pid_t root = attach(start_service());
@@ -334,7 +336,7 @@ static void foreign_daemons_are_left_alone(void **state) {
     assert_int_equal(strays(), 0);
 }
 
-/* Between two looks a child ends, and a stranger that gets its pid becomes a daemon. */
+/* Between two looks a child ends, and a foreign process that gets its pid becomes a daemon. */
 static void daemon_of_a_reused_pid_is_foreign(void **state) {
     (void)state;
     world_close();
@@ -361,7 +363,7 @@ static void daemon_of_a_reused_pid_is_foreign(void **state) {
     world_check(true);
 }
 
-/* A stranger may have got the pid of any process that was known. */
+/* Any known pid may have been reused by a foreign process. */
 static void lost_births_prove_nothing(void **state) {
     (void)state;
     pid_t root = attach(start_job());
@@ -380,7 +382,7 @@ static void lost_births_prove_nothing(void **state) {
     world_check(world_tells);
 }
 
-/* A freezer is a control group, and a process of somebody else stays in its own. */
+/* A freezer is a control group, and another user's process stays in its own. */
 static void processes_out_of_reach_are_not_moved(void **state) {
     (void)state;
     world.freezers = true;
@@ -423,7 +425,7 @@ WORLD_MAIN_FROM(open_attached,
     cmocka_unit_test(a_later_census_keeps_orphans),
     cmocka_unit_test(children_of_a_reused_pid_are_foreign),
     cmocka_unit_test(daemon_is_found_by_its_birth),
-    cmocka_unit_test(daemon_after_many_strangers_is_found),
+    cmocka_unit_test(daemon_after_many_foreign_processes_is_found),
     cmocka_unit_test(daemon_is_found_by_its_session),
     cmocka_unit_test(orphans_from_before_in_a_session_of_ours_are_found),
     cmocka_unit_test(session_of_the_run_itself_proves_nothing),

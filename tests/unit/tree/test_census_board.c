@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Instances and guardians that come and go, and more than the board or the census has room for. */
+/*
+ * Instances and guardians that come and go, and more processes than the board or the census can
+ * hold.
+ */
 
 #include "census_run.h"
 
 /* ---- rows ---- */
 
-/* Until the executor knows it, an instance's leader may be in no group of its own yet. */
+/* Until the executor knows it, an instance's leader may not have its own group yet. */
 static void nothing_is_claimed_before_the_leader_is_known(void **state) {
     (void)state;
     pid_t leader = world_leader(0);
@@ -30,7 +33,7 @@ static void publish_on_look(pid_t pid) {
         atomic_store(&world.board->rows[0].leader, published_late);
 }
 
-/* The leader stands on the board only after the census has read it. */
+/* The leader is put on the board only after the census has read it. */
 static void own_group_does_not_stay_a_branch(void **state) {
     (void)state;
     published_late = world_leader(0);
@@ -65,7 +68,7 @@ static void the_next_instance_of_a_row_has_branches_too(void **state) {
     world_check(true);
 }
 
-/* No executor is left to stop them; the guardian sees to what there is. */
+/* No executor is left to stop them; the guardian handles these processes. */
 static void row_of_dead_executor_gets_no_branches(void **state) {
     (void)state;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
@@ -76,7 +79,7 @@ static void row_of_dead_executor_gets_no_branches(void **state) {
     assert_int_equal(world_count_branches(), 0);
 }
 
-/* A pid on the board may mean another process by now: the start tells. */
+/* A pid on the board may now be another process: its start time shows that. */
 static void reused_executor_pid_is_not_an_executor(void **state) {
     (void)state;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
@@ -91,7 +94,7 @@ static void reused_executor_pid_is_not_an_executor(void **state) {
 
 /* ---- another guardian ---- */
 
-/* As a successor's first look: processes that were there before are found, once. */
+/* As a successor's first look: earlier processes are found, once. */
 static void survey_finds_existing_processes(void **state) {
     (void)state;
     world_close();
@@ -112,7 +115,7 @@ static void survey_finds_existing_processes(void **state) {
     world_check(true);
 }
 
-/* The census of a new guardian, which knows nothing but what stands on the board. */
+/* Starts the census of a new guardian, which knows nothing except the board. */
 static void succeed(void) {
     ss_census_close(&world.census);
     memset(world.guardian, 0, sizeof world.guardian);
@@ -148,7 +151,7 @@ static void successor_adopts_existing_branches(void **state) {
     assert_int_equal(world_count_branches(), 0);
 }
 
-/* ---- too much ---- */
+/* ---- limits ---- */
 
 static void full_board_is_survived(void **state) {
     (void)state;
@@ -167,7 +170,10 @@ static void full_board_is_survived(void **state) {
     world_check(true);
 }
 
-/* What cannot be written on the board is nothing found: there is no reason to hurry. */
+/*
+ * Processes that do not fit on the board do not count as found, so there is no reason to look
+ * sooner.
+ */
 static void full_board_does_not_shorten_intervals(void **state) {
     (void)state;
     for (int i = 0; i < SS_BOARD_BRANCHES + 50; i++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Worlds that change while the census looks at them. */
+/* Worlds that change during a look of the census. */
 
 #include "census_run.h"
 
-/* ---- numbers that come to mean others between two looks ---- */
+/* ---- pids that are reused during a look ---- */
 
-/* So many looks of the census can be changed under, one in each try. */
+/* Number of lookups in a look that can be changed, one per try. */
 #define TRIES 60
 
 static unsigned long change_at;
@@ -19,8 +19,8 @@ static void change_on_look(pid_t pid) {
 }
 
 /*
- * Begins anew with `prepare`, and has the world change at each look that follows, one by one. With
- * `whole`, all of ours are found all the same.
+ * Restarts with `prepare` and lets the world change at one lookup of the next look, trying each in
+ * turn. With `whole`, all of our processes must still be found.
  */
 static void change_at_each_look(void (*prepare)(void), void (*what)(void), bool whole) {
     change = what;
@@ -81,7 +81,7 @@ static void reused_leader_pid_is_not_claimed(void **state) {
     change_at_each_look(prepare_group, give_leaders_number_to_stranger, false);
 }
 
-/* A stranger and its parent, which leads no group. */
+/* A foreign process and its parent, which does not lead a group. */
 static void prepare_stranger(void) {
     other = world_fork(WORLD_SHELL);
     subject = world_fork_session(other);
@@ -103,7 +103,7 @@ static void child_of_reused_parent_pid_is_not_claimed(void **state) {
     change_at_each_look(prepare_stranger, give_parents_number_to_ours_in_a_session, false);
 }
 
-/* Two generations between a stranger and the shell. */
+/* Two generations between a foreign process and the shell. */
 static void prepare_grandchild(void) {
     other = world_fork(WORLD_SHELL);
     subject = world_fork_session(world_fork_session(other));
@@ -128,7 +128,7 @@ static void give_parents_number_to_stranger(void) {
     world_put(other, WORLD_SHELL);
 }
 
-/* Ours stays ours, whatever becomes of its parent meanwhile. */
+/* Our process stays ours, whatever happens to its parent meanwhile. */
 static void broken_line_of_descent_is_retried(void **state) {
     (void)state;
     change_at_each_look(prepare_line, end_parent, true);
@@ -144,7 +144,7 @@ static void prepare_late_session(void) {
 
 static pid_t heir;
 
-/* Each look finds another parent. */
+/* Each lookup finds another parent. */
 static void change_parent_on_look(pid_t pid) {
     if (pid != subject || heir > 20)
         return;
@@ -153,7 +153,7 @@ static void change_parent_on_look(pid_t pid) {
     world_at(subject)->parent = parent;
 }
 
-/* Its line breaks off so often that the census gives up, but not for ever. */
+/* Its line of descent breaks so often that the census gives up, but not forever. */
 static void counted_process_is_not_forgotten(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
@@ -180,7 +180,7 @@ static void very_long_lines_do_no_harm(void **state) {
     world_check(false);
 }
 
-/* ---- anything at all ---- */
+/* ---- random events ---- */
 
 static uint32_t seed;
 
@@ -203,7 +203,7 @@ static bool is_fixed(pid_t pid) {
 
 #define CROWD 300
 
-/* The numbers of some processes that the random world is about; many have ended. */
+/* Pids of some processes of the random world; many have ended. */
 static pid_t crowd[CROWD];
 
 static void join_somebody(pid_t pid) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* How often the census looks, and how much it looks at. */
+/* How often the census looks, and how much each look costs. */
 
 #include "census_run.h"
 
@@ -21,7 +21,7 @@ static void nothing_new_costs_no_look(void **state) {
     assert_int_equal(world.surveys, 0);
 }
 
-/* Looks that a few new processes cost, with so many others there. */
+/* Counts the lookups for a few new processes among this many others. */
 static unsigned long count_looks(int strangers) {
     world_close();
     world_open_empty(32768, true);
@@ -46,7 +46,7 @@ static void existing_processes_do_not_raise_cost(void **state) {
     assert_in_range(count_looks(5000), 1, alone + 20);
 }
 
-/* The time to the next look, after one more stranger. */
+/* Returns the time to the next look, after one more foreign process. */
 static ss_time wait_after_a_stranger(void) {
     world_fork_strangers(1);
     world.now = world.due;
@@ -101,7 +101,7 @@ static void a_reported_fork_is_found_at_once(void **state) {
     world_expect_branch(2, session, true);
 }
 
-/* Being told of each would cost more than looking. */
+/* A report of each would cost more than looking. */
 static void frequent_forks_are_not_reported_singly(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
@@ -114,7 +114,7 @@ static void frequent_forks_are_not_reported_singly(void **state) {
     assert_false(world.listens);
 }
 
-/* Threads that end or take another name are told of, too. */
+/* Threads that end or change their name are reported, too. */
 static void frequent_other_events_are_not_reported_singly(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
@@ -136,7 +136,7 @@ static void fork_before_listening(void) {
     world.on_listen = NULL;
 }
 
-/* A fork between the look and the listening is not reported. */
+/* A fork between the look and the request for reports is not reported. */
 static void a_fork_before_it_listens_is_found(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
@@ -175,7 +175,7 @@ static void forks_within_groups_cost_no_extra_looks(void **state) {
             world_end(child);
     }
     assert_in_range(world.takes - takes, 90, 115);
-    /* All of them: 500 stay, and are asked once a second. */
+    /* All of them: 500 stay, and are looked up once a second. */
     assert_in_range(world.asks - asks, 1, 1000 * 20 + 500 * 10);
 }
 
@@ -197,7 +197,7 @@ static void one_look_follows_few_lines(void **state) {
     world_expect_branch(0, session, true);
 }
 
-/* A process with the same parent as a stranger is one. */
+/* A process with the same parent as a foreign one is foreign. */
 static void foreign_siblings_cost_one_look(void **state) {
     (void)state;
     pid_t parent = WORLD_SHELL;
@@ -212,7 +212,7 @@ static void foreign_siblings_cost_one_look(void **state) {
     assert_in_range(world.looks - looks, 100, 150);
 }
 
-/* But that is known of its number for no longer than one look. */
+/* But that is remembered for only one look. */
 static void foreign_pid_may_be_reused_by_us(void **state) {
     (void)state;
     pid_t parent = world_fork_session(WORLD_SHELL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Which numbers the census looks at. */
+/* Which pids the census looks at. */
 
 #include "census_run.h"
 
@@ -42,7 +42,7 @@ static void pid_limit_itself_is_examined(void **state) {
     world_expect_branch(0, session, true);
 }
 
-/* All numbers may have been given anew between two looks: which ones are new cannot be told. */
+/* All pids may have been reused between two looks, so it cannot determine the new ones. */
 static void small_pid_range_is_scanned_fully(void **state) {
     (void)state;
     open_with_limit(4096);
@@ -112,7 +112,7 @@ static void unknown_latest_pid_causes_full_scan(void **state) {
     world_expect_branch(0, session, true);
 }
 
-/* A number is given first, and later its process can be seen. */
+/* A pid is assigned first, and its process is visible later. */
 static void a_late_process_is_found_by_a_recount(void **state) {
     (void)state;
     for (int moment = 0; moment < 10; moment++) {
@@ -128,7 +128,7 @@ static void a_late_process_is_found_by_a_recount(void **state) {
     world_check(true);
 }
 
-/* Hidden during the first recount behind its number, too. */
+/* Also hidden during the first recount after its pid was assigned. */
 static void a_very_late_process_is_found_by_the_second_recount(void **state) {
     (void)state;
     world_pass(3 * SS_SECOND);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The CPU time of an instance, which is a child of this test here and does as it is told. */
+/* The CPU time of an instance, which is a child of this test and follows its commands. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -14,12 +14,12 @@
 #include "tree/cpu_time.h"
 #include "unit.h"
 
-#define TURN      (60 * SS_MILLISECOND) /* what a process uses when told to work */
+#define TURN      (60 * SS_MILLISECOND) /* CPU time of a process for one command */
 #define NO_CLOCKS "perf_event_open: the system does not let us count CPU time"
 
 #define STEP (20 * SS_MILLISECOND) /* see cpu_time.c */
 
-/* The kernel's clocks start a few microseconds after a thread does, each time it is switched to. */
+/* The kernel's clocks start a few microseconds after a thread is switched to. */
 #define GAP SS_MILLISECOND
 
 static struct ss_board *board;
@@ -28,7 +28,7 @@ static int orders[2];
 static int answers[2];
 static uint64_t begun;
 static ss_time begun_at;
-static bool refused; /* the kernel keeps no clocks for us */
+static bool refused; /* the kernel does not let us open clocks */
 
 static uint64_t read_total(void) {
     meter.due = 0;
@@ -97,7 +97,7 @@ static void end(pid_t pid) {
     }
 }
 
-/* One process works at a time. While the host runs something else, clocks of the kernel go on. */
+/* One process works at a time. While the host runs something else, the kernel's clocks advance. */
 static void expect_between(uint64_t total, ss_time least, ss_time most) {
     ss_time passed = ss_platform_now() - begun_at + STEP;
     most = most > passed ? most : passed;
@@ -125,7 +125,7 @@ static void own_clock_counts(void **state) {
     end(pid);
 }
 
-/* Starts a child that works when told to, and ends then when told to. */
+/* Starts a child that works on command, and ends on command. */
 static void have_child(bool waits) {
     if (!waits)
         signal(SIGCHLD, SIG_IGN);
@@ -138,7 +138,8 @@ static void have_child(bool waits) {
         await_order();
         _exit(0);
     }
-    waitpid(child, NULL, 0); /* where SIGCHLD is ignored, it gets nothing but waits all the same */
+    waitpid(
+        child, NULL, 0); /* if SIGCHLD is ignored, this returns nothing but waits all the same */
     answer();
 }
 
@@ -224,7 +225,7 @@ static void kernel_clocks_fill_time_between_listings(void **state) {
     SKIP_UNLESS(by_kernel, NO_CLOCKS);
 }
 
-/* The child of a child, whose parent ends: it is no child of any that are listed then. */
+/* Leaves a grandchild whose parent ends: it is not a child of any listed process. */
 static void leave_orphan(void) {
     await_order();
     pid_t child = fork();
@@ -252,7 +253,7 @@ static void leave_orphan(void) {
     work_when_told();
 }
 
-/* Returns once it can no longer take an order. */
+/* Returns once the process can no longer take a command. */
 static void stop(pid_t pid) {
     struct ss_process process;
     kill(pid, SIGSTOP);
@@ -269,7 +270,7 @@ static void an_orphan_that_is_a_branch_counts(void **state) {
     assert_int_equal(read(answers[0], &orphan, sizeof orphan), sizeof orphan);
     ss_branch_claim(board, 0, orphan, ss_platform_process_started(orphan), false);
     expect_between(read_total(), TURN, TURN + STEP);
-    stop(orphan); /* so that its parent takes the order */
+    stop(orphan); /* so that its parent takes the command */
     order();
     kill(orphan, SIGCONT);
     stop(pid);
@@ -289,7 +290,7 @@ static uint64_t count_after(ss_time passed) {
     return counters.used;
 }
 
-/* What an executor has told is as old as its last round. */
+/* The reading that an executor has published is as old as its last round. */
 static void running_instances_are_extrapolated(void **state) {
     (void)state;
     board = ss_board_allocate(2, 0);
@@ -308,7 +309,7 @@ static void running_instances_are_extrapolated(void **state) {
     free(board);
 }
 
-/* Returns the time that was allowed for it. Then the process is stopped for as long. */
+/* Returns the time that was permitted for it. Then the process is stopped for as long. */
 static ss_time take_turn(pid_t pid) {
     ss_time begin = meter.read_at;
     ss_cpu_time_publish(&meter, true, begin);
@@ -340,7 +341,7 @@ static void rate_is_per_permitted_time(void **state) {
     end(pid);
 }
 
-/* All but the last ones again where the system keeps no clocks for us. */
+/* Runs all but the last cases again without the kernel's clocks. */
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(own_clock_counts),

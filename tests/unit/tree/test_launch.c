@@ -22,7 +22,7 @@ static void read_program(pid_t pid, char path[4096]) {
     path[length] = '\0';
 }
 
-/* However long it takes, the process there is still this program. */
+/* The process is still this program, however long preparation takes. */
 static void look(void *context, pid_t leader) {
     char own[4096], its[4096];
     assert_string_equal(context, "context");
@@ -67,7 +67,7 @@ static void reap(void) {
     assert_int_equal(status, 0);
 }
 
-/* Descriptors are given out in order, so the next one tells whether any was left open. */
+/* Descriptors are assigned in order, so the next one shows whether any was left open. */
 static int next_descriptor(void) {
     int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
     close(next);

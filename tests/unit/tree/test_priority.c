@@ -18,14 +18,14 @@ static bool is_realtime(void) {
     return (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
 }
 
-/* As the kernel says it. The thread sanitizer holds a signal back until a call that it watches. */
+/* Signals as the kernel does. ThreadSanitizer holds a signal back until a call that it watches. */
 static void overrun(void) {
     siginfo_t info = {.si_signo = SIGXCPU, .si_code = SI_KERNEL};
     syscall(SYS_rt_sigqueueinfo, getpid(), SIGXCPU, &info);
     usleep(1);
 }
 
-/* How often it was regained; REFUSED: it is not ours to have. */
+/* Returns how often the priority was regained, or REFUSED if we may not have it. */
 static int count_regained(void) {
     ss_signals_adopt(SIG_IGN, (const int[]){0});
     if (ss_platform_be_punctual(true) != 0)
