@@ -251,6 +251,7 @@ END
     grep -q '^power covers command: a constant$' "$folder/out" || fail "no source in: $(cat "$folder/out")"
     is_well_formed "$folder/report/report.html" || fail "the page of an experiment is not well-formed"
     mkdir "$folder/published"
+    cp "$bin/../share/showstopper/experiments/published/"{references,names}.csv "$folder/published"
     printf 'workload,target_percent,cdc\nfop,50,1.5\n' >"$folder/published/constant-load-mse.csv"
     report 0 -o "$folder/report" --published "$folder/published" "$experiment"
     [ "$(value constant-load.csv 1 error_mse_e4_published)" = 1.5 ] || fail "--published"

@@ -12,8 +12,7 @@
 #include "origin.h"
 #include "pictures.h"
 #include "profile_output.h"
-#include "published_figures.h"
-#include "published_ratios.h"
+#include "published.h"
 #include "ratio_findings.h"
 #include "ratios.h"
 #include "statistics.h"
@@ -102,6 +101,12 @@ static const struct ssreport_column left_out_columns[] = {{"target", "Target"},
     {"benchmark", "Benchmark"}, {"class", "Class"}, {"why", "Why"},
     {"base_spread_percent", "Base spread, %", 2}, {"target_spread_percent", "Spread, %", 2}};
 
+/* As in the table `variability`. */
+static const struct ssreport_column published_columns[] = {{"base", "Base"}, {"target", "Target"},
+    {"limits", "Limits"}, {"benchmarks", "Benchmarks", 0}, {"least", "Least", 2},
+    {"most", "Most", 2}, {"length", "Length", 2}, {"median", "Median", 2}, {"mean", "Mean", 2},
+    {"applications", "Applications", 0}, {"inside", "Inside", 0}};
+
 static void fill_ratios(
     struct ssreport_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
     for (size_t i = 0; i < ratios->count; i++) {
@@ -168,6 +173,7 @@ struct comparison {
     size_t count;
     struct ssprofile_results halves; /* of the only profile: the base and its target */
     char whole[600];                 /* the name of that profile */
+    char published_title[200];
     struct ssreport_sheet sheets[SHEETS], findings;
     struct ssprofile_warnings warnings;
     struct ssprofile_pictures pictures;
@@ -365,11 +371,27 @@ static double bound_of(
                                                                          : INFINITY;
 }
 
-/* Others have measured this battery, too. */
+/* Ranges that others have published of this battery. */
 static void fill_published(struct comparison *comparison) {
+    struct published published = {0};
+    struct ssreport_notes notes = {0};
+    struct ssreport_sheet *sheet = &comparison->sheets[PUBLISHED];
     char folder[4200];
-    ssreport_published_folder(folder, sizeof folder);
-    ssprofile_published_read(&comparison->sheets[PUBLISHED], folder, &comparison->warnings);
+    published_folder(folder, sizeof folder);
+    published_read(&published, folder, "ssprofile", &notes);
+    if (*notes.text)
+        ssprofile_warn(&comparison->warnings, "%s/%s", folder, notes.text);
+    const struct published_table *table = published_find_table(&published, "variability");
+    if (table)
+        snprintf(comparison->published_title, sizeof comparison->published_title,
+            "Published ranges (%s)", table->source);
+    for (size_t i = 0; table && i < published.cell_count; i++) {
+        const struct published_cell *cell = &published.cells[i];
+        if (sheet->count % sheet->column_count == 0)
+            SSREPORT_TEXTS(sheet, cell->keys[0], cell->keys[1], cell->keys[2]);
+        SSREPORT_NUMBERS(sheet, published_number(cell));
+    }
+    published_free(&published);
 }
 
 static int fill(
@@ -455,7 +477,8 @@ int ssprofile_compare(char **argv, struct ss_error *error) {
         return ss_error_memory(error);
     comparison->sheets[RATIOS] = SSREPORT_SHEET("ratios", "Ratios", ratio_columns);
     comparison->sheets[RANGES] = SSREPORT_SHEET("ranges", "Ranges", range_columns);
-    comparison->sheets[PUBLISHED] = SSPROFILE_PUBLISHED();
+    comparison->sheets[PUBLISHED] =
+        SSREPORT_SHEET("published", comparison->published_title, published_columns);
     comparison->sheets[HISTOGRAM] = SSREPORT_SHEET("histogram", "Histogram", bin_columns);
     comparison->sheets[LEFT_OUT] = SSREPORT_SHEET("left_out", "Left out", left_out_columns);
     comparison->sheets[REDUCTIONS] =

@@ -7,9 +7,6 @@
 
 #include "experiment_order.h"
 
-/* The published figures are those of rounds of this mean length, in seconds. */
-#define PUBLISHED_TAU 0.107
-
 // clang-format off
 static const struct ssreport_column constant_columns[] = {
     {"set", NULL}, {"workload", "workload"}, {"method", "method"},
@@ -39,30 +36,40 @@ struct cell {
     double beside_load, beside_error, beside_squared;
 };
 
-static double published(const struct ssreport_report *report, const struct ssreport_run *run,
-    enum ssreport_published_table table, const char *target) {
-    if (run->tau > 0 && fabs(run->tau - PUBLISHED_TAU) > 1e-6)
+#define MEAN_ERROR "constant-load-mean-error"
+#define MSE        "constant-load-mse"
+
+static const struct published_cell *find_published(const struct ssreport_report *report,
+    const struct ssreport_run *run, const char *table, const char *column) {
+    char target[32];
+    snprintf(target, sizeof target, "%.6g", 100 * run->target);
+    return published_find(
+        &report->published, table, (const char *const[]){run->workload, target}, column);
+}
+
+/* NaN unless it was measured with rounds of the same mean length. */
+static double published(
+    const struct ssreport_report *report, const struct ssreport_run *run, const char *name) {
+    const struct published_table *table = published_find_table(&report->published, name);
+    if (table && run->tau > 0 && fabs(run->tau - table->tau) > 1e-6)
         return NAN;
-    return ssreport_published_number(&report->published, table, run->workload, target, run->method);
+    return published_number(find_published(report, run, name, run->method));
 }
 
 static void add_cell(struct ssreport_report *report, const struct cell *cell) {
     struct ssreport_sheet *sheet = &report->sheets[SSREPORT_CONSTANT_LOAD];
     const struct ssreport_run *run = cell->run;
     double runs = (double)cell->runs;
-    char target[32];
-    snprintf(target, sizeof target, "%.6g", 100 * run->target);
-    double error = published(report, run, SSREPORT_PUBLISHED_MEAN_ERROR, target);
-    bool probable =
-        ssreport_published_is_probable(&report->published, run->workload, target, run->method);
+    double error = published(report, run, MEAN_ERROR);
+    bool probable = published_has_word(
+        &report->published, find_published(report, run, MEAN_ERROR, "probable"), run->method);
     SSREPORT_NUMBERS(sheet, run->set + 1);
     SSREPORT_TEXTS(sheet, run->workload, run->method);
     SSREPORT_NUMBERS(sheet, run->tau > 0 ? run->tau : NAN, run->target, runs,
         run->record.instance_count, run->stands_for > 0 ? run->stands_for : NAN, cell->load / runs,
         cell->error / runs, error);
     SSREPORT_TEXTS(sheet, isnan(error) ? "" : probable ? "probable" : "certain");
-    SSREPORT_NUMBERS(
-        sheet, cell->squared / runs, published(report, run, SSREPORT_PUBLISHED_MSE, target));
+    SSREPORT_NUMBERS(sheet, cell->squared / runs, published(report, run, MSE));
     double beside = (double)cell->beside_runs;
     SSREPORT_NUMBERS(sheet, beside, cell->beside_load / beside, cell->beside_error / beside,
         cell->beside_squared / beside, cell->others);

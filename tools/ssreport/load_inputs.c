@@ -356,7 +356,7 @@ void ssreport_report_free(struct ssreport_report *report) {
         ssreport_run_free(&report->together[i]);
     free(report->together);
     ssreport_pairs_free(report);
-    ssreport_published_free(&report->published);
+    published_free(&report->published);
     for (size_t i = 0; i < report->failure_count; i++) {
         free(report->failures[i].name);
         free(report->failures[i].why);

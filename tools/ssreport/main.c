@@ -189,13 +189,13 @@ static void read_published(struct ssreport_report *report, const char *folder) {
     if (!wanted)
         return;
     if (!folder)
-        ssreport_published_folder(own, sizeof own);
+        published_folder(own, sizeof own);
     folder = folder ? folder : own;
     if (access(folder, R_OK | X_OK) < 0)
         ssreport_notes_add(
             &report->notes, "no published figures: %.300s: %s", folder, strerror(errno));
     else
-        ssreport_published_read(&report->published, folder, &report->notes);
+        published_read(&report->published, folder, "ssreport", &report->notes);
 }
 
 static int fill(struct ssreport_report *report, const struct ssreport_request *request,

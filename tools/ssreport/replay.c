@@ -29,8 +29,8 @@ static double published(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *end) {
     char column[64];
     snprintf(column, sizeof column, "%.40s_%s", run->method ? run->method : "", end);
-    return ssreport_published_number(
-        &report->published, SSREPORT_PUBLISHED_REPLAY, run->workload, "", column);
+    return published_number(published_find(
+        &report->published, "replay-mse-range", (const char *const[]){run->workload, ""}, column));
 }
 
 /*

@@ -9,7 +9,7 @@
 #include "others.h"
 #include "pairs.h"
 #include "points.h"
-#include "published_figures.h"
+#include "published.h"
 #include "run.h"
 #include "sheet.h"
 
@@ -72,7 +72,7 @@ struct ssreport_report {
     char names[2][128];            /* of the sets; empty: they have none */
     struct ssreport_run *together; /* runs that make one curve, with nothing but their steps */
     size_t together_count;
-    struct ssreport_published published;
+    struct published published;
     struct ssreport_notes notes; /* of no run in particular */
     struct ssreport_sheet sheets[SSREPORT_SHEETS];
 };

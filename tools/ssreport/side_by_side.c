@@ -62,27 +62,26 @@ static void add_interference(struct ssreport_sheet *sheet, const struct ssreport
  * Published figures of LXC stand beside what ran in it, those of KVM likewise, and both beside what
  * ran on the machine itself. What ran under emulation has none.
  */
-static bool is_comparable(const struct ssreport_pair *pair, enum ssreport_published_table table) {
+static bool is_comparable(const struct ssreport_pair *pair, const char *published_in) {
     const char *environment = ssreport_run_environment(pair->foreground);
-    return strcmp(environment, "none") == 0 ||
-           strcmp(environment, table == SSREPORT_PUBLISHED_KVM ? "kvm" : "lxc") == 0;
+    return strcmp(environment, "none") == 0 || strcmp(environment, published_in) == 0;
 }
 
 /* What others have published of such a pair, and of all pairs in that placement. */
 static void add_published(struct ssreport_report *report, const struct ssreport_pair *pair) {
+    static const char *const tables[][2] = {
+        {"kvm", "interference-kvm"}, {"lxc", "interference-lxc"}};
     struct ssreport_sheet *sheet = &report->sheets[SSREPORT_INTERFERENCE_PUBLISHED];
     const struct ssreport_run *run = pair->foreground;
     SSREPORT_TEXTS(sheet, ssreport_run_environment(run), pair->placement, pair->program,
         pair->background_program);
     SSREPORT_NUMBERS(sheet, run->round > 0 ? run->round : NAN, pair->interference.metric);
-    for (int table = SSREPORT_PUBLISHED_KVM; table <= SSREPORT_PUBLISHED_LXC; table++) {
-        const char *placement = is_comparable(pair, table) ? run->placement : NULL;
-        struct ssreport_range range =
-            ssreport_published_range(&report->published, table, placement);
-        SSREPORT_NUMBERS(sheet,
-            ssreport_published_number(
-                &report->published, table, placement, run->workload, pair->background->workload),
-            range.least, range.most);
+    for (size_t i = 0; i < 2; i++) {
+        const char *placement = is_comparable(pair, tables[i][0]) ? run->placement : NULL;
+        struct ssreport_range range = published_range(&report->published, tables[i][1], placement);
+        const struct published_cell *cell = published_find(&report->published, tables[i][1],
+            (const char *const[]){placement, run->workload}, pair->background->workload);
+        SSREPORT_NUMBERS(sheet, published_number(cell), range.least, range.most);
     }
     SSREPORT_NUMBERS(sheet, run->set + 1);
 }

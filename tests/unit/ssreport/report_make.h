@@ -89,8 +89,8 @@ static inline struct text print_report(const struct ssreport_report *report) {
 /* The published figures that lie in this tree. */
 static inline void read_published(struct ssreport_report *report) {
     struct ssreport_notes notes = {0};
-    ssreport_published_read(
-        &report->published, PROJECT_SOURCE_DIR "/tools/experiments/published", &notes);
+    published_read(
+        &report->published, PROJECT_SOURCE_DIR "/tools/experiments/published", "ssreport", &notes);
     assert_string_equal(notes.text, "");
 }
 

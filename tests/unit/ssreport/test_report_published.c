@@ -4,55 +4,72 @@
 
 #include "report_manifest.h"
 
-static void assert_number(const struct ssreport_published *published, int table, const char *first,
+#define MEAN_ERROR "constant-load-mean-error"
+#define MSE        "constant-load-mse"
+
+static void assert_number(const struct published *published, const char *table, const char *first,
     const char *second, const char *column, double want) {
-    double have = ssreport_published_number(published, table, first, second, column);
+    double have = published_number(
+        published_find(published, table, (const char *const[]){first, second}, column));
     if (have != want && !(isnan(have) && isnan(want)))
         fail_msg("%s %s %s: %g, not %g", first, second, column, have, want);
+}
+
+static bool is_probable(const struct published *published, const char *workload, const char *target,
+    const char *method) {
+    return published_has_word(published,
+        published_find(published, MEAN_ERROR, (const char *const[]){workload, target}, "probable"),
+        method);
 }
 
 static void our_names_find_published_figures(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     read_published(&report);
-    const struct ssreport_published *published = &report.published;
-    assert_number(published, SSREPORT_PUBLISHED_MEAN_ERROR, "serial", "33", "pi-even", -0.15);
-    assert_number(published, SSREPORT_PUBLISHED_MEAN_ERROR, "fop", "33", "pi_even", -0.15);
-    assert_number(published, SSREPORT_PUBLISHED_MSE, "parallel", "75", "geom-uneven", 188);
-    assert_number(published, SSREPORT_PUBLISHED_MSE, "blocking", "25", "nbench", 433);
-    assert_number(published, SSREPORT_PUBLISHED_REPLAY, "h2", "", "geom-even_max", 9.39);
-    assert_number(published, SSREPORT_PUBLISHED_KVM, "per-thread", "blocking", "luindex", 106.3);
-    assert_number(published, SSREPORT_PUBLISHED_LXC, "per-core", "specs", "scalac", 2.7);
+    const struct published *published = &report.published;
+    assert_number(published, MEAN_ERROR, "serial", "33", "pi-even", -0.15);
+    assert_number(published, MEAN_ERROR, "fop", "33", "pi_even", -0.15);
+    assert_number(published, MSE, "parallel", "75", "geom-uneven", 188);
+    assert_number(published, MSE, "blocking", "25", "nbench", 433);
+    assert_number(published, "replay-mse-range", "h2", "", "geom-even_max", 9.39);
+    assert_number(published, "interference-kvm", "per-thread", "blocking", "luindex", 106.3);
+    assert_number(published, "interference-lxc", "per-core", "specs", "scalac", 2.7);
     /* What was not measured. */
-    assert_number(published, SSREPORT_PUBLISHED_MSE, "serial", "33", "default", NAN);
-    assert_number(published, SSREPORT_PUBLISHED_MSE, "serial", "33", "pi", NAN);
-    assert_number(published, SSREPORT_PUBLISHED_MSE, "serial", "34", "cdc", NAN);
-    assert_number(published, SSREPORT_PUBLISHED_LXC, "neutral", "h2", "h2", NAN);
-    assert_number(published, SSREPORT_PUBLISHED_MSE, NULL, "33", "cdc", NAN);
-    assert_number(published, SSREPORT_PUBLISHED_MSE, "serial", "33", NULL, NAN);
-    assert_true(ssreport_published_is_probable(published, "serial", "66", "pi-uneven"));
-    assert_true(ssreport_published_is_probable(published, "blocking", "25", "pi-even"));
-    assert_false(ssreport_published_is_probable(published, "serial", "50", "pi-uneven"));
-    assert_false(ssreport_published_is_probable(published, "serial", "66", "geom-even"));
-    assert_false(ssreport_published_is_probable(published, "serial", "66", NULL));
-    struct ssreport_range range =
-        ssreport_published_range(published, SSREPORT_PUBLISHED_LXC, "per-thread");
+    assert_number(published, MSE, "serial", "33", "default", NAN);
+    assert_number(published, MSE, "serial", "33", "pi", NAN);
+    assert_number(published, MSE, "serial", "34", "cdc", NAN);
+    assert_number(published, "interference-lxc", "neutral", "h2", "h2", NAN);
+    assert_number(published, MSE, NULL, "33", "cdc", NAN);
+    assert_number(published, MSE, "serial", "33", NULL, NAN);
+    assert_true(is_probable(published, "serial", "66", "pi-uneven"));
+    assert_true(is_probable(published, "blocking", "25", "pi-even"));
+    assert_false(is_probable(published, "serial", "50", "pi-uneven"));
+    assert_false(is_probable(published, "serial", "66", "geom-even"));
+    assert_false(is_probable(published, "serial", "66", NULL));
+    struct ssreport_range range = published_range(published, "interference-lxc", "per-thread");
     assert_true(range.least == -16.2 && range.most == 45.6);
-    assert_true(isnan(ssreport_published_range(published, SSREPORT_PUBLISHED_LXC, "sets").least));
+    assert_true(isnan(published_range(published, "interference-lxc", "sets").least));
     ssreport_report_free(&report);
 }
 
 static void unreadable_published_files_are_noted(void **state) {
     (void)state;
     folder_open();
+    folder_write("references.csv",
+        "name,keys,program,source,tables,what,beside,note,tau_seconds\n"
+        "constant-load-mean-error,2,ssreport,,,,,,\nconstant-load-mse,2,ssreport,,,,,,\n"
+        "other,2,another,,,,,,\nmany-keys,4,ssreport,,,,,,\n");
+    folder_write("names.csv", "ours,theirs\nserial,fop\n");
     folder_write("constant-load-mse.csv", "workload,target_percent,cdc\nfop,25,1\nfop,33\n");
     struct ssreport_notes notes = {0};
-    struct ssreport_published published = {0};
-    ssreport_published_read(&published, folder_path, &notes);
+    struct published published = {0};
+    published_read(&published, folder_path, "ssreport", &notes);
     assert_non_null(strstr(notes.text, "constant-load-mean-error.csv: No such file"));
     assert_non_null(strstr(notes.text, "constant-load-mse.csv:3:"));
-    assert_number(&published, SSREPORT_PUBLISHED_MSE, "serial", "25", "cdc", 1);
-    ssreport_published_free(&published);
+    assert_non_null(strstr(notes.text, "references.csv:5:"));
+    assert_null(strstr(notes.text, "other.csv"));
+    assert_number(&published, MSE, "serial", "25", "cdc", 1);
+    published_free(&published);
 }
 
 static void published_constant_loads_stand_beside_ours(void **state) {
@@ -106,7 +123,7 @@ static void published_tables_are_named(void **state) {
     assert_text(&report, SSREPORT_PUBLISHED, 2, "tables", "3");
     assert_text(&report, SSREPORT_PUBLISHED, 2, "note", "not transcribed");
     assert_cell(&report, SSREPORT_PUBLISHED, 3, "values", 4 * 8);
-    assert_text(&report, SSREPORT_PUBLISHED, 4, "note", "its values are not to be had");
+    assert_text(&report, SSREPORT_PUBLISHED, 4, "note", "its values are not available");
     assert_cell(&report, SSREPORT_PUBLISHED, 5, "values", 20 * 5);
     assert_cell(&report, SSREPORT_PUBLISHED, 6, "values", 15 * 5);
     /* nbench corrected for the load of one instance is another method than the published one. */

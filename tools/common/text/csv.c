@@ -63,6 +63,24 @@ static int pick_columns(
     return sstrace_table_split(table) > 0 ? 0 : -1;
 }
 
+/* All columns, in their order. */
+static int pick_all(
+    struct sstrace_table *table, const struct ssreport_csv *csv, struct sstrace_field *fields) {
+    struct sstrace_walk walk;
+    size_t count = 0;
+    int more;
+    sstrace_walk_begin(&walk, table->input, ',');
+    while (count < SSTRACE_PICKS && (more = sstrace_walk_next(&walk, &fields[count])) > 0) {
+        sstrace_table_pick(table, count + 1, &fields[count]);
+        count++;
+    }
+    if (more < 0)
+        return -1;
+    if (more > 0 || !csv->take_heading(csv->context, fields, count))
+        return sstrace_input_blame(table->input, 1, "invalid heading");
+    return sstrace_table_split(table) > 0 ? 0 : -1;
+}
+
 /* Reports the first one in full and counts the others. */
 struct faults {
     size_t count;
@@ -129,7 +147,7 @@ int ssreport_csv_read(const char *folder, const struct ssreport_csv *csv,
         int more = sstrace_input_read_line(&input);
         if (more == 0)
             ss_error_fail(&fault, "%s is empty", csv->name);
-        if (more > 0 && pick_columns(&table, csv, fields) == 0)
+        if (more > 0 && (csv->columns ? pick_columns : pick_all)(&table, csv, fields) == 0)
             read_rows(&table, csv, fields, &faults);
     }
     struct ss_error ignored = {0};

@@ -14,13 +14,16 @@
  */
 struct ssreport_csv {
     const char *name;           /* of the file, in its folder */
-    const char *const *columns; /* at most SSTRACE_PICKS; NULL after the last */
+    const char *const *columns; /* at most SSTRACE_PICKS; NULL after the last. NULL: all of them */
     unsigned optional;          /* bit i: column i may be missing; its fields are then empty */
 
     /* Takes the fields of one row, in the order of `columns`; false: it makes no sense. */
     bool (*take)(void *context, const struct sstrace_field *fields);
     void *context;
     const char *const *why; /* what is wrong with the row that take() refused; NULL: unknown */
+
+    /* Without `columns`: takes their names; false: they make no sense. */
+    bool (*take_heading)(void *context, const struct sstrace_field *fields, size_t count);
 };
 
 /* -1: there is no such table; the error says why. */

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "published.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "csv.h"
+#include "platform/platform.h"
+
+/* ---- where they are ---- */
+
+void published_folder(char *folder, size_t size) {
+    char program[4096];
+    char *slash = NULL;
+    if (ss_platform_program_path(program, sizeof program) == 0) {
+        for (int i = 0; i < 2; i++) {
+            slash = strrchr(program, '/');
+            if (slash)
+                *slash = '\0';
+        }
+    }
+    if (slash) {
+        snprintf(folder, size, "%s/" PUBLISHED_SUBDIR, program);
+        if (access(folder, F_OK) == 0)
+            return;
+    }
+    snprintf(folder, size, "%s", PUBLISHED_INSTALL_DIR);
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    struct published *published;
+    const char *program;
+
+    /* The table whose values are read, and its heading. */
+    size_t table;
+    char columns[SSTRACE_PICKS][PUBLISHED_WORD];
+    size_t column_count;
+};
+
+/* False: it is too long. */
+static bool copy_field(char *text, size_t size, const struct sstrace_field *field) {
+    if (field->length >= size)
+        return false;
+    memcpy(text, field->text, field->length);
+    text[field->length] = '\0';
+    return true;
+}
+
+static const char *const reference_columns[] = {
+    "name", "program", "source", "tables", "what", "beside", "note", "keys", "tau_seconds", NULL};
+
+static bool take_reference(void *context, const struct sstrace_field *fields) {
+    struct reader *reader = context;
+    struct published *published = reader->published;
+    struct published_table table = {.tau = NAN};
+    double keys = 0;
+    const struct {
+        char *text;
+        size_t size;
+    } texts[] = {
+        {table.name, sizeof table.name},
+        {table.program, sizeof table.program},
+        {table.source, sizeof table.source},
+        {table.tables, sizeof table.tables},
+        {table.what, sizeof table.what},
+        {table.beside, sizeof table.beside},
+        {table.note, sizeof table.note},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!copy_field(texts[i].text, texts[i].size, &fields[i]))
+            return false;
+    }
+    if ((*table.name && (!ssreport_csv_number(&fields[7], &keys) || !(keys >= 1) ||
+                            keys > PUBLISHED_KEYS_MAX)) ||
+        (fields[8].length > 0 && !ssreport_csv_number(&fields[8], &table.tau)))
+        return false;
+    table.keys = (size_t)keys;
+    if (strcmp(table.program, reader->program) != 0)
+        return true;
+    if (!ssreport_csv_make_room((void **)&published->tables, published->table_count,
+            &published->table_capacity, sizeof table))
+        return false;
+    published->tables[published->table_count++] = table;
+    return true;
+}
+
+static bool take_name(void *context, const struct sstrace_field *fields) {
+    struct published *published = ((struct reader *)context)->published;
+    struct published_name name;
+    if (!copy_field(name.ours, sizeof name.ours, &fields[0]) ||
+        !copy_field(name.theirs, sizeof name.theirs, &fields[1]) ||
+        !ssreport_csv_make_room((void **)&published->names, published->name_count,
+            &published->name_capacity, sizeof name))
+        return false;
+    published->names[published->name_count++] = name;
+    return true;
+}
+
+static bool take_heading(void *context, const struct sstrace_field *fields, size_t count) {
+    struct reader *reader = context;
+    for (size_t i = 0; i < count; i++) {
+        if (!copy_field(reader->columns[i], sizeof reader->columns[i], &fields[i]))
+            return false;
+    }
+    reader->column_count = count;
+    return true;
+}
+
+static bool take_row(void *context, const struct sstrace_field *fields) {
+    struct reader *reader = context;
+    struct published *published = reader->published;
+    size_t keys = published->tables[reader->table].keys;
+    for (size_t i = keys; i < reader->column_count; i++) {
+        struct published_cell cell = {.table = reader->table};
+        bool fits = copy_field(cell.text, sizeof cell.text, &fields[i]);
+        for (size_t j = 0; j < keys; j++)
+            fits = fits && copy_field(cell.keys[j], sizeof cell.keys[j], &fields[j]);
+        if (!fits || !ssreport_csv_make_room((void **)&published->cells, published->cell_count,
+                         &published->cell_capacity, sizeof cell))
+            return false;
+        strcpy(cell.column, reader->columns[i]);
+        published->cells[published->cell_count++] = cell;
+    }
+    return true;
+}
+
+/* A note says why a table that is described cannot be read. */
+static void read_table(
+    const char *folder, const struct ssreport_csv *csv, struct ssreport_notes *notes) {
+    struct ss_error error = {0};
+    if (ssreport_csv_read(folder, csv, notes, &error) < 0)
+        ssreport_notes_add(notes, "published figures: %s", error.message);
+}
+
+void published_read(struct published *published, const char *folder, const char *program,
+    struct ssreport_notes *notes) {
+    static const char *const name_columns[] = {"ours", "theirs", NULL};
+    struct reader reader = {.published = published, .program = program};
+    read_table(folder,
+        &(struct ssreport_csv){.name = "references.csv",
+            .columns = reference_columns,
+            .take = take_reference,
+            .context = &reader},
+        notes);
+    read_table(folder,
+        &(struct ssreport_csv){
+            .name = "names.csv", .columns = name_columns, .take = take_name, .context = &reader},
+        notes);
+    for (size_t i = 0; i < published->table_count; i++) {
+        char name[PUBLISHED_WORD + 4];
+        const struct published_table *table = &published->tables[i];
+        if (!*table->name)
+            continue;
+        snprintf(name, sizeof name, "%s.csv", table->name);
+        reader.table = i;
+        read_table(folder,
+            &(struct ssreport_csv){
+                .name = name, .take_heading = take_heading, .take = take_row, .context = &reader},
+            notes);
+    }
+}
+
+void published_free(struct published *published) {
+    free(published->tables);
+    free(published->cells);
+    free(published->names);
+    *published = (struct published){0};
+}
+
+/* ---- looking up ---- */
+
+const struct published_table *published_find_table(
+    const struct published *published, const char *name) {
+    for (size_t i = 0; i < published->table_count; i++) {
+        if (strcmp(published->tables[i].name, name) == 0)
+            return &published->tables[i];
+    }
+    return NULL;
+}
+
+/* Whether a word of theirs means the same as one of ours. */
+static bool is_word(const struct published *published, const char *theirs, const char *ours) {
+    for (size_t i = 0; i < published->name_count; i++) {
+        if (strcmp(ours, published->names[i].ours) == 0) {
+            ours = published->names[i].theirs;
+            break;
+        }
+    }
+    while (*theirs && (*theirs == *ours || (*theirs == '_' && *ours == '-'))) {
+        theirs++;
+        ours++;
+    }
+    return *theirs == *ours;
+}
+
+const struct published_cell *published_find(const struct published *published, const char *table,
+    const char *const keys[2], const char *column) {
+    const struct published_table *described = published_find_table(published, table);
+    for (size_t i = 0; described && keys[0] && keys[1] && column && i < published->cell_count;
+         i++) {
+        const struct published_cell *cell = &published->cells[i];
+        if (&published->tables[cell->table] == described &&
+            is_word(published, cell->keys[0], keys[0]) &&
+            is_word(published, cell->keys[1], keys[1]) && is_word(published, cell->column, column))
+            return cell;
+    }
+    return NULL;
+}
+
+double published_number(const struct published_cell *cell) {
+    double number;
+    struct sstrace_field field = {.text = cell ? cell->text : ""};
+    field.length = strlen(field.text);
+    return ssreport_csv_number(&field, &number) ? number : NAN;
+}
+
+bool published_has_word(
+    const struct published *published, const struct published_cell *cell, const char *word) {
+    char words[PUBLISHED_WORD], *rest = NULL;
+    if (!cell || !word)
+        return false;
+    strcpy(words, cell->text);
+    for (char *at = strtok_r(words, " ", &rest); at; at = strtok_r(NULL, " ", &rest)) {
+        if (is_word(published, at, word))
+            return true;
+    }
+    return false;
+}
+
+size_t published_count(const struct published *published, const struct published_table *table) {
+    size_t count = 0;
+    for (size_t i = 0; i < published->cell_count; i++)
+        count += &published->tables[published->cells[i].table] == table &&
+                 isfinite(published_number(&published->cells[i]));
+    return count;
+}
+
+struct ssreport_range published_range(
+    const struct published *published, const char *table, const char *key) {
+    struct ssreport_range range = {NAN, NAN};
+    const struct published_table *described = published_find_table(published, table);
+    for (size_t i = 0; described && key && i < published->cell_count; i++) {
+        const struct published_cell *cell = &published->cells[i];
+        if (&published->tables[cell->table] != described || !is_word(published, cell->keys[0], key))
+            continue;
+        range.least = fmin(range.least, published_number(cell));
+        range.most = fmax(range.most, published_number(cell));
+    }
+    return range;
+}
