@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * `brief MS`: an instance with children in sessions of their own, one after the other, each of
- * which lives for so many milliseconds by the clock. As soon as its pid is free again it says
+ * `brief MS`: an instance that has one child after another, each in a session of its own and each
+ * alive for this many milliseconds by the clock. As soon as a child's pid is free again, prints
  * `gone NUMBER`.
  */
 

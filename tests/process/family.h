@@ -8,61 +8,58 @@
 
 #include "run.h"
 
-/* Questions about several processes of a run at once. */
+/* Several processes of a run, examined together. */
 
 struct family {
     pid_t pids[RUN_PIDS_MAX];
     size_t count;
 };
 
-/* Those with our mark and with a name that begins like this. */
+/* Finds the processes with our mark whose name begins like this. */
 struct family family_find(const char *name);
 
-/* How many are in this state. */
+/* Returns how many are in this state. */
 size_t family_count(const struct family *family, char state);
 
 size_t family_count_living(const struct family *family);
 
 bool family_has(const struct family *family, pid_t pid);
 
-/* Whether there are exactly so many of that name and all are stopped. */
+/* Returns whether there are exactly `count` with that name and all are stopped. */
 bool family_is_stopped(const char *name, size_t count);
 
-/* The same of however many there are, but of some. */
+/* Returns whether there are any with that name and all are stopped. */
 bool family_all_stopped(const char *name);
 
-/*
- * Waits until each of them has used so much more CPU time than now, which a process that stays
- * stopped never has.
- */
+/* Waits until each of them has used this much more CPU time, which a stopped process never does. */
 void family_expect_to_run(struct run *run, const struct family *family, double seconds);
 
-/* Seconds of CPU time that a process has used. */
+/* Returns the CPU time that a process has used, in seconds. */
 double family_cpu_time(pid_t pid);
 
 void family_signal(const struct family *family, int number);
 
-/* Signals all processes so named, of which there must be some. */
+/* Signals all processes with that name, of which there must be some. */
 void family_signal_named(const char *name, int number);
 
 /*
- * Kills them all before any of them can do anything about it: where it is allowed, at a priority
- * above theirs. `last`: one more, after the others; 0 without one.
+ * Kills them all before any of them can react: at a priority above theirs, if that is allowed.
+ * `last` is killed after the others; 0: none.
  */
 void family_kill_together(const struct family *family, pid_t last);
 
-/* Ends them, and whatever else has been left, by their numbers. */
+/* Ends them by their pids, and all else that has been left. */
 void family_end_all(void);
 
 /* ---- other circumstances ---- */
 
-/* For run_setup.prepare: as on a kernel that has no such call. */
+/* For run_setup.prepare: simulates a kernel without pidfds. */
 void family_deny_pidfds(void);
 
-/* The same: as a user of no privilege, real-time priority not being one of them either. */
+/* For run_setup.prepare: becomes a user without privileges, including real-time priority. */
 void family_become_nobody(void);
 
-/* Skips the test where that is impossible. */
+/* Skips the test if that is impossible. */
 void family_need_nobody(void);
 
 #endif

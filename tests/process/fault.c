@@ -8,7 +8,7 @@
 
 #include <check.h>
 
-/* Runs at a time: most of them wait for something nearly all the time. */
+/* Runs at a time: most of them wait nearly all the time. */
 #define AT_ONCE 4
 
 static const char *report_path(const struct fault *fault) {
@@ -30,7 +30,7 @@ bool fault_has_struck(const struct fault *fault) {
     return unlink(report_path(fault)) == 0;
 }
 
-/* Lines of the program's own; each says what and why. */
+/* Expects error messages of the program: each says what failed and why. */
 static void expect_lines(const struct run *run, size_t most) {
     size_t count = 0;
     for (const char *line = run->err.bytes; *line; line += strcspn(line, "\n") + 1) {
@@ -50,7 +50,7 @@ void fault_expect_refusal(struct run *run, int status) {
     run_expect_no_shared_memory(run->pid);
 }
 
-/* The summary of a run that fails may fail to be written, too. */
+/* The summary of a failed run may fail to be written, too. */
 static void judge(struct run *run, const struct fault *fault) {
     run_wait(run);
     if (run->status == 125)

@@ -17,8 +17,8 @@
 #include "surroundings.h"
 
 /*
- * Runs with --isolate. Their processes are found by the PID namespace, whatever has become of
- * environments and parents.
+ * Runs with --isolate. Their processes are found by the PID namespace, even without environment and
+ * parents.
  */
 
 #define ISOLATE "--isolate", "-v", "-n", "2", "-c", "fixed", "-l", "50%"
@@ -26,11 +26,13 @@
 struct isolated_run {
     struct run *run;
     pid_t init;
-    pid_t master; /* the one inside */
+    pid_t master; /* the master inside */
     char space[64];
 };
 
-/* For run_setup.prepare: what --isolate needs from the system, without the program under test. */
+/*
+ * For run_setup.prepare: does what --isolate needs from the system, without the program under test.
+ */
 static inline void isolated_try(void) {
     pid_t child = surroundings_unshare(CLONE_NEWPID | CLONE_NEWNS) ? fork() : -1;
     int status = 1;
@@ -40,14 +42,15 @@ static inline void isolated_try(void) {
     _exit(child < 0 || waitpid(child, &status, 0) != child || status != 0);
 }
 
-/* Whether the user that `become` makes us can have it; NULL: our own user. */
+/* Returns whether the user that `become` makes us can isolate; NULL: our own user. */
 static inline bool isolated_is_possible(void (*become)(void)) {
     int status = 1;
     pid_t child = fork();
     if (child == 0) {
         if (become)
             become();
-        prctl(PR_SET_DUMPABLE, 1); /* as after an exec: or our files in /proc are root's */
+        prctl(
+            PR_SET_DUMPABLE, 1); /* as after an exec; otherwise our files in /proc belong to root */
         isolated_try();
     }
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
@@ -56,7 +59,7 @@ static inline bool isolated_is_possible(void (*become)(void)) {
 #define SKIP_UNLESS_ISOLATED()                                                                     \
     SKIP_UNLESS(isolated_is_possible(NULL), "namespaces: there can be no PID namespace here")
 
-/* The namespace of a process; empty when it is gone. */
+/* Reads the namespace of a process; empty if the process is gone. */
 static inline void isolated_space(pid_t pid, char space[64]) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
@@ -70,13 +73,15 @@ static inline bool isolated_is_in(pid_t pid, const char *space) {
     return strcmp(here, space) == 0;
 }
 
-/* The processes of this name in this namespace, zombies left out. Returns how many. */
+/*
+ * Finds the processes of this name in this namespace, except zombies. Returns how many there are.
+ */
 static inline size_t isolated_members(
     const char *space, const char *name, pid_t pids[RUN_PIDS_MAX]) {
     return run_collect(name, isolated_is_in, space, pids);
 }
 
-/* The one outside bears the same name as the one inside: they differ in their namespaces. */
+/* The processes outside and inside have the same name but differ in their namespaces. */
 static inline pid_t isolated_showstopper(struct run *run, bool inside) {
     char own[64];
     char space[64];
@@ -93,7 +98,7 @@ static inline pid_t isolated_showstopper(struct run *run, bool inside) {
     return 0;
 }
 
-/* Waits until it runs. */
+/* Waits until the run is complete. */
 static inline struct isolated_run isolated_find(struct run *run) {
     struct isolated_run isolated = {.run = run};
     run_wait_text(run, "instances run");

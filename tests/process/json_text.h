@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Just enough to check what --json writes without a library. */
+/* Checks what --json writes, without a library. */
 
 static inline const char *json_skip(const char *at) {
     while (*at && isspace((unsigned char)*at))
@@ -34,7 +34,7 @@ static inline const char *json_scalar(const char *at) {
     }
     if (*at == '"')
         return json_string(at);
-    /* strtod() also takes what JSON has no word for. */
+    /* strtod() also accepts numbers that JSON does not have. */
     if (*at != '-' && !isdigit((unsigned char)*at))
         return NULL;
     char *end;
@@ -42,7 +42,7 @@ static inline const char *json_scalar(const char *at) {
     return end > at && isdigit((unsigned char)end[-1]) ? end : NULL;
 }
 
-/* The text after the value that begins here; NULL if it is invalid. */
+/* Returns the text after the value that begins here; NULL if the value is invalid. */
 static inline const char *json_value(const char *at) {
     at = json_skip(at);
     if (*at != '{' && *at != '[')
@@ -68,13 +68,13 @@ static inline const char *json_value(const char *at) {
     }
 }
 
-/* One value and nothing after it. */
+/* Checks for one value and nothing after it. */
 static inline bool json_is_valid(const char *text) {
     const char *end = json_value(text);
     return end && !*json_skip(end);
 }
 
-/* The value of the first field of this name; NULL if absent. */
+/* Returns the value of the first field of this name; NULL if absent. */
 static inline const char *json_field(const char *text, const char *name) {
     char key[64];
     snprintf(key, sizeof key, "\"%s\"", name);
@@ -83,7 +83,7 @@ static inline const char *json_field(const char *text, const char *name) {
     return at && *at == ':' ? json_skip(at + 1) : NULL;
 }
 
-/* -1 if it is not a number. */
+/* Returns -1 if it is not a number. */
 static inline double json_number(const char *text, const char *name) {
     const char *at = json_field(text, name);
     return at && (*at == '-' || isdigit((unsigned char)*at)) ? strtod(at, NULL) : -1;

@@ -19,11 +19,11 @@
 #include "run.h"
 
 /*
- * A test's own children, forked and not executed. Each dies with its parent. A child that has been
- * started is ready: what it was to do first is done.
+ * The test's own children, forked but not executed. Each dies with its parent. A child is ready
+ * once start returns: its preparation is done.
  */
 
-static int kin_gate[2]; /* all children to be waited for hold the writing end */
+static int kin_gate[2]; /* held open by every child that is not ready */
 
 static inline void kin_wait_for_ever(void) {
     close(kin_gate[1]);
@@ -31,7 +31,7 @@ static inline void kin_wait_for_ever(void) {
         pause();
 }
 
-/* Between a fork and the first act of a child, or of a child's child. */
+/* Prepares a child or grandchild between its fork and its act. */
 static inline void kin_begin(pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
@@ -39,7 +39,7 @@ static inline void kin_begin(pid_t parent) {
     alarm(100);
 }
 
-/* As fork(); with `number` the child gets that one, where that is free and we may choose. */
+/* As fork(). With `number`, the child gets that pid if it is free and we may choose. */
 static inline pid_t kin_fork(pid_t number) {
     struct clone_args arguments = {
         .exit_signal = SIGCHLD,
@@ -49,7 +49,7 @@ static inline pid_t kin_fork(pid_t number) {
     return number ? (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments) : fork();
 }
 
-/* `act` may return to wait for ever. Returns -1 if the number is not available. */
+/* If `act` returns, the child waits forever. Returns -1 if the pid is not available. */
 static inline pid_t kin_start_as(pid_t number, void (*act)(void)) {
     char byte;
     pid_t parent = getpid();
@@ -63,7 +63,7 @@ static inline pid_t kin_start_as(pid_t number, void (*act)(void)) {
     }
     close(kin_gate[1]);
     if (child > 0)
-        ck_assert_int_eq(read(kin_gate[0], &byte, 1), 0); /* the end of file */
+        ck_assert_int_eq(read(kin_gate[0], &byte, 1), 0); /* end of file */
     close(kin_gate[0]);
     ck_assert(child > 0 || number);
     return child;
@@ -73,7 +73,7 @@ static inline pid_t kin_start(void (*act)(void)) {
     return kin_start_as(0, act);
 }
 
-/* For an act that is to have a child, which waits for ever. Returns its number. */
+/* For an act that needs a child: adds one that waits forever. Returns its pid. */
 static inline pid_t kin_add(void) {
     pid_t parent = getpid();
     pid_t child = fork();
@@ -93,7 +93,7 @@ static inline void kin_end(pid_t pid) {
     kin_reap(pid);
 }
 
-/* Ends it, and leaves it for its parent to reap, which we are. */
+/* Ends a child of ours without reaping it. */
 static inline void kin_end_unreaped(pid_t pid) {
     siginfo_t info;
     ck_assert_int_eq(kill(pid, SIGKILL), 0);
@@ -104,7 +104,7 @@ static inline bool kin_is_stopped(pid_t pid) {
     return run_state(pid) == 'T';
 }
 
-/* Sleeps, so it has also dealt with whatever was sent before it was stopped or continued. */
+/* A sleeping process has also handled what was sent before it was stopped or continued. */
 static inline bool kin_waits(pid_t pid) {
     return run_state(pid) == 'S';
 }

@@ -42,7 +42,7 @@ static void print_status_lines(void) {
         fclose(file);
 }
 
-/* Beyond the standard ones, and beyond that of the listing itself. */
+/* Omits the standard descriptors and that of the listing itself. */
 static void print_descriptors(void) {
     DIR *directory = opendir("/proc/self/fd");
     struct dirent *entry;
@@ -129,7 +129,7 @@ static void print_lines(long count, long interval) {
     }
 }
 
-/* Iterations of so many milliseconds, whose lines stdio buffers as it likes. */
+/* Prints a line for each iteration of `interval` milliseconds; stdio buffers the lines. */
 static void print_ticks(long interval) {
     for (;;) {
         printf("tick %0200d\n", 1);
@@ -144,7 +144,7 @@ static void describe_output(void) {
         isatty(STDERR_FILENO), terminal >= 0 && tcgetsid(STDOUT_FILENO) >= 0);
 }
 
-/* Fills whatever reads it. */
+/* Writes as much as the reader takes. */
 static void flood(void) {
     static char text[4096];
     memset(text, 'x', sizeof text);
@@ -161,7 +161,7 @@ static int print_value(const char *value) {
     return 1;
 }
 
-/* Prints the part of the time that it was given, in percent. */
+/* Prints the percentage of the time that it was given. */
 static void print_share(long milliseconds) {
     double begin = seconds(CLOCK_MONOTONIC);
     double used = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -179,7 +179,7 @@ static void on_signal(int number) {
     caught = number;
 }
 
-/* How often it was continued. */
+/* Counts how often it was continued. */
 static void count_continuations(long milliseconds) {
     double begin = seconds(CLOCK_MONOTONIC);
     long times = 0;
@@ -191,7 +191,7 @@ static void count_continuations(long milliseconds) {
     printf("\"continued\": %ld\n", times);
 }
 
-/* Says which polite signal came, and ends well. */
+/* Names the termination signal that arrived, and exits with 0. */
 static void catch (void) {
     static const int polite[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     sigset_t all;
@@ -210,7 +210,7 @@ static void catch (void) {
     printf("caught %d\n", (int)caught);
 }
 
-/* A child and a grandchild that stay when their parent goes. */
+/* Starts a child and a grandchild that stay when their parent ends. */
 static void grow_tree(void) {
     for (int depth = 0; depth < 2; depth++) {
         pid_t child = fork();
@@ -224,14 +224,14 @@ static void grow_tree(void) {
     payload_spin();
 }
 
-/* Needs some time for its end. */
+/* Takes some time to end. */
 static void catch_slowly(long milliseconds) {
     catch ();
     payload_nap(milliseconds);
     payload_say("went in peace");
 }
 
-/* Told to end, needs so long for it, by the clock. */
+/* Takes this long to end when asked, by the clock. */
 static void linger(long milliseconds) {
     sigset_t term;
     sigset_t before;
@@ -247,7 +247,7 @@ static void linger(long milliseconds) {
     printf("ended late by %d\n", (int)caught);
 }
 
-/* Adds a byte to a file. Ends with 7 when it has grown to `most` bytes, else with 0. */
+/* Adds a byte to a file. Exits with 7 when the file has `most` bytes, otherwise with 0. */
 static int count(const char *path, long most) {
     struct stat status;
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -257,7 +257,7 @@ static int count(const char *path, long most) {
     return status.st_size >= most ? 7 : 0;
 }
 
-/* Every byte there is, without a line feed at the end. */
+/* Prints every byte, without a line feed at the end. */
 static void print_binary(void) {
     for (int byte = 255; byte >= 0; byte--)
         putchar(byte);
@@ -343,7 +343,7 @@ static const struct payload_act *const other_acts[] = {
     payload_rights_acts,
 };
 
-/* Looks in the tables of the other files. */
+/* Looks the act up in the tables of the other files. */
 static int act_otherwise(const char *name, char **words) {
     for (size_t i = 0; i < sizeof other_acts / sizeof *other_acts; i++) {
         for (const struct payload_act *other = other_acts[i]; other->name; other++) {

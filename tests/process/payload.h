@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-/* The acts of the payload: each file has a table of its own. */
+/* The acts of the payload: each file has its own table. */
 
-/* Nothing here outlives its test for long, whatever goes wrong. */
+/* No payload outlives its test for long, whatever goes wrong. */
 #define LIFE_SECONDS 290
 
 struct payload_act {
@@ -15,17 +15,17 @@ struct payload_act {
     int (*act)(char **words);
 };
 
-/* Ended by an act without a name. */
+/* ended by an act without a name */
 extern const struct payload_act payload_tree_acts[];
 extern const struct payload_act payload_tty_acts[];
 extern const struct payload_act payload_rights_acts[];
 
-/* Uses a part of the CPU time it gets; where the test is greedy, all of it. */
+/* Uses a part of the CPU time that it gets; all of it if the test is greedy. */
 _Noreturn void payload_spin(void);
 
 bool payload_is_gentle(void);
 
-/* One line on standard output, at once. */
+/* Prints one line to standard output, at once. */
 void payload_say(const char *text);
 
 void payload_nap(long milliseconds);

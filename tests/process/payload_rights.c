@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Instances that become another user, or take real-time priority. */
+/* Instances that become another user, or request real-time priority. */
 
 #include "payload.h"
 
@@ -17,7 +17,7 @@ static void *wait_in_thread(void *nothing) {
     return nothing;
 }
 
-/* `become-root [THREADS]`: as a program that root has marked so can. */
+/* `become-root [THREADS]`: needs a program that root has made set-user-ID. */
 static int do_become_root(char **words) {
     pthread_t thread;
     if (setgid(0) < 0 || setuid(0) < 0) {
@@ -44,7 +44,8 @@ static void *spin_before_all(void *nothing) {
     return nothing;
 }
 
-/* `deaf`: its first thread waits for the one CPU that its second one, at real-time priority, uses.
+/*
+ * `deaf`: its first thread waits for the only CPU, which its second one uses at real-time priority.
  */
 static int do_deaf(char **words) {
     cpu_set_t cpus;

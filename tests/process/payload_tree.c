@@ -28,7 +28,7 @@ static long word_number(char **words, int which) {
     return atol(words[which]);
 }
 
-/* A child that ends in time like its parent: a fork takes the alarm away. */
+/* Forks a child that ends with its alarm, as its parent does: a fork clears the alarm. */
 static pid_t fork_named(const char *name) {
     pid_t child = fork();
     if (child < 0) {
@@ -42,7 +42,7 @@ static pid_t fork_named(const char *name) {
     return child;
 }
 
-/* By the clock: a process that is stopped for most of it is done as early as the others. */
+/* Spins by the clock: a process that is stopped for most of the time ends as early as others. */
 static void spin_for(long milliseconds) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -55,8 +55,8 @@ static void spin_for(long milliseconds) {
 }
 
 /*
- * All processes that are to come hold the writing end. Each closes it when it is ready or dies: the
- * end of file tells that all are there.
+ * All future processes hold the writing end. Each closes it when it is ready or dies, so end of
+ * file means that all are ready.
  */
 struct gate {
     int ends[2];
@@ -98,7 +98,7 @@ static void use_memory(long mebibytes) {
         memory[i] = 1;
 }
 
-/* Children that leave us by `leave`, and so much memory of our own; all spin. */
+/* Starts children that leave the group by `leave`, and uses memory; all spin. */
 static int lead_leavers(long count, const char *name, void (*leave)(void), long mebibytes) {
     struct gate gate = open_gate();
     for (long i = 0; i < count; i++) {
@@ -137,8 +137,8 @@ static int do_groups(char **words) {
 }
 
 /*
- * `bloom LEVELS CHILDREN`: a tree so deep, each process in a session or a group of its own as soon
- * as it runs; all spin.
+ * `bloom LEVELS CHILDREN`: a tree of this depth, in which each process enters its own session or
+ * group as soon as it runs; all spin.
  */
 static int do_bloom(char **words) {
     long levels = word_number(words, 0);
@@ -166,8 +166,8 @@ static void forget_streams(void) {
 }
 
 /*
- * As daemons do: neither the daemon's parent nor the leader of its session is left. Returns 0 in
- * the daemon.
+ * Daemonizes: neither the daemon's parent nor the leader of its session remains. Returns 0 in the
+ * daemon.
  */
 static pid_t daemonise(void) {
     pid_t middle = fork_named("payload-middle");
@@ -217,7 +217,7 @@ static void note_continue(int number) {
     continued = 1;
 }
 
-/* `late-daemons COUNT`: so many once something has continued us, as a run does after a stop. */
+/* `late-daemons COUNT`: starts them once something has continued it, as a run does after a stop. */
 static int do_late_daemons(char **words) {
     signal(SIGCONT, note_continue);
     payload_say("ready");
@@ -303,7 +303,7 @@ static int do_stop_self(char **words) {
     payload_spin();
 }
 
-/* No instance: no run may touch it. It lives as long as its standard input. */
+/* Not an instance: no run may touch it. It lives as long as its standard input. */
 static int do_bystander(char **words) {
     char text[32];
     (void)words;
@@ -314,8 +314,8 @@ static int do_bystander(char **words) {
 }
 
 /*
- * `heir FILE MS`: leaves a process in a session of its own that holds a lock on the file as long as
- * it lives. Ends after so long; with 7 where the heir of an earlier run still lives.
+ * `heir FILE MS`: leaves a process in its own session that holds a lock on the file as long as it
+ * lives. Ends after MS milliseconds, or with 7 if the heir of an earlier run still lives.
  */
 static int do_heir(char **words) {
     int file = words[0] ? open(words[0], O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
@@ -338,7 +338,7 @@ static int do_heir(char **words) {
 
 #define SPAWNED_MAX 40
 
-/* `spawn MS`: another child in a session of its own so often. */
+/* `spawn MS`: starts another child in its own session at this interval. */
 static int do_spawn(char **words) {
     for (int i = 0; i < SPAWNED_MAX; i++) {
         pid_t child = fork();
@@ -360,7 +360,7 @@ _Noreturn static void wait_for_the_end(void) {
         pause();
 }
 
-/* Much to find, little to run. */
+/* Many processes that hardly run. */
 static int do_wide(char **words) {
     long sessions = word_number(words, 0);
     long processes = word_number(words, 1);

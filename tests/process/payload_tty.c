@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Instances that help themselves to the terminal of the run, of which they are a background job. */
+/* Instances that use the terminal of the run, of which they are a background job. */
 
 #include "payload.h"
 
@@ -21,7 +21,7 @@ static int open_terminal(void) {
     return terminal;
 }
 
-/* `tty-raw [keys]`: raw and without echo, with `keys` all but those that send signals. */
+/* `tty-raw [keys]`: raw and without echo; `keys` keeps those that send signals. */
 static int make_raw(char **words) {
     struct termios settings;
     int terminal = open_terminal();
@@ -36,7 +36,7 @@ static int make_raw(char **words) {
     payload_spin();
 }
 
-/* `tty-read`: says which error came of it. */
+/* `tty-read`: prints the error of a read. */
 static int read_byte(char **words) {
     (void)words;
     char byte;
@@ -48,7 +48,7 @@ static int read_byte(char **words) {
     return 0;
 }
 
-/* `tty-write`: some lines, so that it is at it not only while the run begins. */
+/* `tty-write`: writes lines for a while, not only at the start of the run. */
 static int write_lines(char **words) {
     (void)words;
     static const char line[] = "a line\n";

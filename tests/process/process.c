@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-/* How many cases could not run here. Shared: each runs in a process of its own. */
+/* Number of skipped cases. Shared, because each case runs in its own process. */
 static atomic_uint *skips;
 
 _Noreturn void process_skip(const char *reason) {

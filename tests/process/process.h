@@ -8,22 +8,23 @@
 #include <check.h>
 
 /*
- * Each case is a test case of Check of its own, so that ctest can run it by name:
+ * Each case is a separate test case of Check, so that ctest can run it by name:
+ *
  *   START_TEST(name) { ... } END_TEST
  *   PROCESS_MAIN(SS_CASE(name), SS_CASE(other))
  */
 #define SS_CASE(function)                                                                          \
     { #function, function }
 
-#define PROCESS_TIMEOUT 280 /* seconds that one case may take; ctest allows 300 */
-#define PROCESS_SKIPPED 77  /* the exit status that ctest takes for a skip */
+#define PROCESS_TIMEOUT 280 /* seconds for one case; ctest allows 300 */
+#define PROCESS_SKIPPED 77  /* the exit status that ctest counts as a skip */
 
 struct process_case {
     const char *name;
     const TTest *test;
 };
 
-/* Runs the one case that the command line names, or all. Returns the exit status. */
+/* Runs the case that the command line names, or all. Returns the exit status. */
 int process_main(int argc, char **argv, const struct process_case *cases, size_t count);
 
 #define PROCESS_MAIN(...)                                                                          \
@@ -33,8 +34,8 @@ int process_main(int argc, char **argv, const struct process_case *cases, size_t
     }
 
 /*
- * Ends a case that cannot run here, from wherever in it. The reason begins with what is missing, a
- * word of tests/skips and a colon.
+ * Skips a case that cannot run here, from anywhere in it. The reason begins with the missing
+ * feature, a word of tests/skips, and a colon.
  */
 #define SKIP(reason) process_skip(reason)
 

@@ -28,7 +28,7 @@ double run_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Unlike every other test process that may be running now, or that ran before under this number. */
+/* Differs from every other test process that runs now, or ran before with this pid. */
 static char *mark(void) {
     static char text[64];
     struct timespec now;
@@ -65,7 +65,7 @@ struct run *run_start(const struct run_setup *setup, const char *const *words) {
     static const struct run_setup usual;
     struct run *run = calloc(1, sizeof *run);
     ck_assert_ptr_nonnull(run);
-    mark(); /* before the fork: the child's would be another */
+    mark(); /* called before the fork: the child would have another mark */
     int ends[2];
     for (int i = 0; i < 2; i++) {
         int pair[2];
@@ -85,7 +85,7 @@ struct run *run_start(const struct run_setup *setup, const char *const *words) {
     return run;
 }
 
-/* Takes what is there. False at the end of the file. */
+/* Reads the pending output. Returns false at the end of the file. */
 static bool take(int from, struct run_text *text) {
     char bytes[16384];
     ssize_t length;
@@ -115,7 +115,7 @@ void run_look(struct run *run) {
         run->ended = true;
         run->status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     }
-    take_both(run); /* after the look at its end: nothing that it wrote is missed */
+    take_both(run); /* read after checking for its end, so that no output is missed */
 }
 
 void run_nap(struct run *run) {
@@ -208,7 +208,7 @@ size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *wh
         pid_t pid = (pid_t)atoi(entry->d_name);
         if (pid <= 1 || pid == getpid())
             continue;
-        read_proc(pid, "comm", here, sizeof here); /* the cheapest of these files comes first */
+        read_proc(pid, "comm", here, sizeof here); /* this file is the cheapest one */
         if (strncmp(here, name, strlen(name)) != 0 || !is_wanted(pid, what))
             continue;
         char state = run_state(pid);
@@ -319,8 +319,8 @@ bool run_exists(const char *path) {
 }
 
 /*
- * Memory of a test lives as long as its process. The programs under test are other processes, in
- * which leaks are looked for.
+ * The memory of a test is freed with its process. The programs under test are other processes,
+ * which are checked for leaks.
  */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void) {

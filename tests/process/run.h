@@ -7,30 +7,33 @@
 #include <sys/types.h>
 
 /*
- * Programs that a test starts and watches. Everything started carries a mark in its environment,
- * and so does whatever it starts in turn: that is how a test finds what a run has left, whatever
- * its parent has become. Waiting in vain fails the test.
+ * Programs that a test starts and watches. They carry a mark in their environment, and so do their
+ * descendants: a test finds the remains of a run by it, even without their parents. A wait that
+ * times out fails the test.
  */
 
 /*
- * Seconds. They guard against hangs and promise nothing: whatever is waited for takes a small part
- * of them, also if the machine is busy with other work.
+ * Limit of waits, in seconds. It guards against hangs and promises nothing: usually a wait takes a
+ * small part of it, even on a busy machine.
  */
 #define RUN_PATIENCE 120.0
 
-/* How soon a run's remains must be gone: the promise is 1 s, the rest is for a busy machine. */
+/*
+ * How soon the remains of a run must be gone, in seconds. The promise is 1 s; the rest is for a
+ * busy machine.
+ */
 #define RUN_CLEAN_PATIENCE 20.0
 
 #define SHOWSTOPPER TEST_BIN_DIR "/showstopper"
 #define SSBURN      TEST_BIN_DIR "/ssburn"
 #define PAYLOAD     TEST_BUILD_DIR "/tests/payload"
 
-/* How a program is started; zeroes are the usual way. */
+/* How a program is started; zeroes are the defaults. */
 struct run_setup {
     const char *const *environment; /* additional NAME=VALUE, ended by NULL */
-    const char *folder;             /* where it starts; NULL: here */
+    const char *folder;             /* its current folder; NULL: the test's */
     const char *input;              /* its standard input; NULL: /dev/null */
-    void (*prepare)(void);          /* called in the child, last before exec */
+    void (*prepare)(void);          /* called in the child, as the last step before exec */
 };
 
 struct run_text {
@@ -48,15 +51,15 @@ struct run {
 };
 
 /*
- * From now on payloads use all the CPU time they get. Usually they nap between short turns, as
- * other tests run beside them: that is enough for what lives and dies, but not for shares of CPU
- * time.
+ * From now on payloads use all the CPU time they get. Usually they nap between short turns, because
+ * other tests run at the same time. That is enough for tests of lives and deaths, but not for
+ * shares of CPU time.
  */
 void run_greedily(void);
 
-#define RUN_GREEDY "SS_TEST_GREEDY" /* the variable that tells the payload */
+#define RUN_GREEDY "SS_TEST_GREEDY" /* the variable that tells the payload to be greedy */
 
-/* The words of a command, as the functions below take them. */
+/* The words of a command, as the functions below expect them. */
 #define WORDS(...)                                                                                 \
     (const char *const[]) {                                                                        \
         __VA_ARGS__, NULL                                                                          \
@@ -67,13 +70,13 @@ struct run *run_start(const struct run_setup *setup, const char *const *words);
 /* Starts the program under test with these options. */
 #define START(...) run_start(NULL, WORDS(SHOWSTOPPER, __VA_ARGS__))
 
-/* The same, and waits for its end. */
+/* Starts the program under test with these options, and waits for its end. */
 #define RUN(...) run_wait(START(__VA_ARGS__))
 
 /* Waits for the program's end. Returns its argument. */
 struct run *run_wait(struct run *run);
 
-/* Reads what has been written up to now and notes the program's end. */
+/* Reads pending output and notes the program's end. */
 void run_look(struct run *run);
 
 /* Waits until this text has appeared on either stream. */
@@ -88,13 +91,13 @@ void run_expect(const struct run *run, int status);
 /* Fails the test unless the text of the stream contains `part`. */
 void run_expect_text(const struct run_text *text, const char *part);
 
-/* How often `part` occurs. */
+/* Returns how often `part` occurs. */
 size_t run_count_text(const struct run_text *text, const char *part);
 
-/* On both streams: with --json -, instances print to standard error. */
+/* Counts on both streams: with --json -, instances print to standard error. */
 size_t run_count(const struct run *run, const char *part);
 
-/* Waits for the condition, looking at `run` (which may be NULL) all the while. */
+/* Waits for the condition and keeps reading the output of `run`, which may be NULL. */
 #define RUN_UNTIL_WITHIN(seconds, run, condition)                                                  \
     do {                                                                                           \
         double run_deadline = run_now() + (seconds);                                               \
@@ -109,31 +112,31 @@ size_t run_count(const struct run *run, const char *part);
 /* Prints what each process of the run (NULL: of all runs of this test) is doing. */
 void run_print_processes(const struct run *run);
 
-double run_now(void);          /* seconds, monotonic */
-void run_nap(struct run *run); /* a few milliseconds */
+double run_now(void);          /* in seconds, monotonic */
+void run_nap(struct run *run); /* for a few milliseconds */
 void run_give_up(const struct run *run, const char *file, int line, const char *condition);
 
-/* ---- what is alive ---- */
+/* ---- living processes ---- */
 
 #define RUN_PIDS_MAX 512
 
-/* The processes that carry our mark and are no zombies. Returns how many. */
+/* Finds the processes that carry our mark, except zombies. Returns how many there are. */
 size_t run_alive(pid_t pids[RUN_PIDS_MAX]);
 
-/* The same, of those with a name that begins like this (`ss-executor`, `payload`). */
+/* Finds those whose name begins like this (`ss-executor`, `payload`). */
 size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]);
 
-/* The same, of those that are wanted instead of marked; `what` is passed on. */
+/* Finds those for which `is_wanted` returns true, whether marked or not; `what` is passed on. */
 size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *what),
     const char *what, pid_t pids[RUN_PIDS_MAX]);
 
-/* The one process so named, waited for. */
+/* Waits for the one process with that name. */
 pid_t run_find(struct run *run, const char *name);
 
-/* The letter of its state as in ps; 0: there is no such process. */
+/* Returns the letter of its state as in ps, or 0 if there is no such process. */
 char run_state(pid_t pid);
 
-/* Waits until nothing that we started is alive, and fails the test when something stays. */
+/* Waits until nothing that we started is alive, and fails the test if anything remains. */
 void run_expect_nothing_left(void);
 
 /* Fails the test if the master has left something in shared memory. */
@@ -144,16 +147,16 @@ void run_free_clean(struct run *run);
 
 /* ---- files ---- */
 
-/* A new empty folder; run_remove_folder() removes it with all that is in it. */
+/* Makes an empty folder; run_remove_folder() removes it with its contents. */
 const char *run_make_folder(void);
 void run_remove_folder(const char *folder);
 
-/* FOLDER/NAME in memory that is never freed, as a test is a short-lived process. */
+/* Returns FOLDER/NAME in memory that is never freed, because a test is a short-lived process. */
 const char *run_path(const char *folder, const char *name);
 
 void run_write_file(const char *path, const char *text);
 
-/* The whole file; length 0 if absent. */
+/* Reads a whole file; length 0 if absent. */
 struct run_text run_read_file(const char *path);
 
 bool run_exists(const char *path);

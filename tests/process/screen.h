@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_SCREEN_H
 #define SHOWSTOPPER_TESTS_SCREEN_H
 
-/* A terminal's screen. Understands the codes that we use and fails at any other. */
+/* The screen of a terminal. Understands the codes that we use and fails at any other. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,11 +13,11 @@
 
 #define SCREEN_ROWS    40
 #define SCREEN_COLUMNS 80
-#define SCREEN_MAX     128 /* of either */
+#define SCREEN_MAX     128 /* of rows and columns */
 
 struct screen {
     char rows[SCREEN_MAX][SCREEN_MAX + 1]; /* a letter of many bytes is shown as `?` */
-    bool goes_on[SCREEN_MAX];              /* the next row is of the same line */
+    bool goes_on[SCREEN_MAX];              /* the next row continues the line */
     int height;
     int width;
     int top; /* the rows that scroll */
@@ -26,7 +26,7 @@ struct screen {
     int column; /* width: the row is full, the next letter begins another */
     int saved_row;
     int saved_column;
-    char *history; /* the rows that have left at the top, each ended by a line feed */
+    char *history; /* the rows that have scrolled off the top, each ended by a line feed */
     size_t history_length;
 };
 
@@ -43,7 +43,7 @@ static inline struct screen screen_new(int height, int width) {
     return screen;
 }
 
-/* Without the blanks at its end. */
+/* Returns the length without trailing blanks. */
 static inline int screen_length(const struct screen *screen, int row) {
     int length = screen->width;
     while (length > 0 && screen->rows[row][length - 1] == ' ')
@@ -70,7 +70,7 @@ static inline void screen_scroll(struct screen *screen) {
     screen_blank(screen, screen->bottom);
 }
 
-/* Below the rows that scroll nothing does. */
+/* Does nothing below the scroll region. */
 static inline void screen_line_down(struct screen *screen) {
     if (screen->row == screen->bottom)
         screen_scroll(screen);
@@ -101,14 +101,14 @@ static inline void screen_erase_row(struct screen *screen) {
 }
 
 static inline void screen_erase(struct screen *screen) {
-    /* Some terminals would then keep in their history what is erased. */
+    /* Some terminals would then keep the erased text in their history. */
     ck_assert(screen->row > 0 || screen->column > 0);
     screen_erase_row(screen);
     for (int row = screen->row + 1; row < screen->height; row++)
         screen_blank(screen, row);
 }
 
-/* Terminals pass over a region that they do not take. */
+/* Terminals ignore an invalid region. */
 static inline void screen_set_region(struct screen *screen, int top, int bottom) {
     if (top >= bottom || bottom > screen->height)
         return;
@@ -176,7 +176,7 @@ static inline void screen_write(struct screen *screen, const char *bytes) {
     }
 }
 
-/* All that has ever been written to a window of that size. */
+/* Returns the screen after these bytes, for a window of that size. */
 static inline struct screen screen_of(const char *bytes) {
     struct screen screen = screen_new(SCREEN_ROWS, SCREEN_COLUMNS);
     screen_write(&screen, bytes);
@@ -184,13 +184,13 @@ static inline struct screen screen_of(const char *bytes) {
 }
 
 /*
- * The window gets another size, and all of it scrolls. What is too wide is cut, as xterm does it,
- * or continues in the next row, as others do; the cursor stays with its letter. Rows that are too
- * many leave below the cursor first when they are cut, and at the top when lines continue: so
- * others find the cursor in the upper left corner when its line has left.
+ * Resizes the window, which makes all of it scroll. Lines that are too wide are cut, as in xterm,
+ * or wrapped, as in other terminals; the cursor stays with its letter. Excess rows leave below the
+ * cursor first if lines are cut, and at the top if lines are wrapped, so in the latter case the
+ * cursor is in the upper left corner when its line has left.
  */
 static inline struct screen screen_resize(struct screen *from, int height, int width, bool rewrap) {
-    static struct screen tall; /* room for all rows that there can be, one after the other */
+    static struct screen tall; /* room for all rows, one after another */
     struct screen to = screen_new(height, width);
     int used = from->height;
     while (used > from->row + 1 && screen_length(from, used - 1) == 0)
@@ -235,8 +235,10 @@ static inline struct screen screen_resize(struct screen *from, int height, int w
     return to;
 }
 
-/* All rows that there ever were above row `end`, each ended by a line feed, without the last empty
- * ones; free() it. */
+/*
+ * Returns all rows so far above row `end`, each ended by a line feed, without trailing empty ones;
+ * free() it.
+ */
 static inline char *screen_text(const struct screen *screen, int end) {
     char *text = malloc(screen->history_length + (size_t)screen->height * (SCREEN_MAX + 1) + 1);
     ck_assert_ptr_nonnull(text);
@@ -249,7 +251,7 @@ static inline char *screen_text(const struct screen *screen, int end) {
     return text;
 }
 
-/* The first row from `from` on that begins so; -1: none. */
+/* Returns the first row from `from` on that begins like this, or -1. */
 static inline int screen_find(const struct screen *screen, int from, const char *begin) {
     for (int row = from; row < screen->height; row++) {
         if (strncmp(screen->rows[row], begin, strlen(begin)) == 0)

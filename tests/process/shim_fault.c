@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into the program under test, has calls fail:
- *   SS_TEST_FAULT=KIND:FIRST:COUNT:FILE
- * with KIND fork, memory, large (memory in large pieces) or files. COUNT calls fail from the FIRST
- * one on, counted over all processes of a run together, and FILE is made when one has failed. What
- * the program executes is left alone.
+ * Preloaded into the program under test, makes calls fail: SS_TEST_FAULT=KIND:FIRST:COUNT:FILE with
+ * KIND fork, memory, large (memory in large pieces) or files. COUNT calls fail from the FIRST one
+ * on, counted over all processes of a run, and FILE is created when one has failed. Programs that
+ * it executes are not affected.
  */
 
 #include <dlfcn.h>
@@ -24,7 +23,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* glibc's own names, so that nothing need be allocated to find them. */
+/* glibc's own names, so that finding them allocates nothing. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
@@ -38,7 +37,7 @@ static struct {
     unsigned long first;
     unsigned long count;
     char report[256];
-    _Atomic unsigned long *calls; /* shared by all processes; NULL: nothing is to fail */
+    _Atomic unsigned long *calls; /* shared by all processes; NULL: no call fails */
 } fault;
 
 __attribute__((constructor)) static void open_fault(void) {

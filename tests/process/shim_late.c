@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into the program under test, holds processes of it up:
- *   SS_TEST_LATE=MS:NAME[:birth],...
- * A process that takes such a name sleeps so many milliseconds, or does so when it has just started
- * an instance, as on a machine that has no time for it.
+ * Preloaded into the program under test, delays its processes: SS_TEST_LATE=MS:NAME[:birth],... A
+ * process with such a name sleeps this many milliseconds, at its start or with `birth` just after
+ * it has started an instance, as on an overloaded machine.
  */
 
 #include <stdarg.h>
@@ -47,7 +46,7 @@ PUBLIC int prctl(int option, ...) {
     return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
 }
 
-/* Calls that come first in a child; it repeats them itself, in good time. */
+/* The first calls in a child, which the child repeats itself in time. */
 PUBLIC int setpgid(pid_t pid, pid_t group) {
     if (pid != 0)
         hold_up(true);

@@ -19,7 +19,7 @@ struct process {
     bool included;
 };
 
-/* The third field of /proc/PID/stat and the following ones. NULL if the process is gone. */
+/* Returns the third field of /proc/PID/stat and all after it, or NULL if the process is gone. */
 static const char *read_stat(pid_t pid, char *text, size_t size) {
     read_proc(pid, "stat", text, size);
     const char *bracket = strrchr(text, ')');

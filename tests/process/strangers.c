@@ -26,17 +26,17 @@
 
 #define MOST 256
 
-/* Numbers begin anew at 300. */
+/* Pids wrap around to 300. */
 #define NUMBERS_MAX "700"
 
 struct stranger {
-    pid_t number;  /* that it took */
-    pid_t process; /* itself, or one that is left of its group */
+    pid_t number;  /* the pid that it took */
+    pid_t process; /* the process, or the remaining member of its group */
     volatile int signal;
     volatile pid_t sender;
 };
 
-/* Shared with them: a ring, of which `count` places from the oldest one on are taken. */
+/* Shared with them: a ring of which `count` slots from the oldest one on are in use. */
 static struct stranger *strangers;
 static size_t oldest;
 static size_t count;
@@ -45,7 +45,7 @@ static struct stranger *stranger_at(size_t index) {
     return &strangers[(oldest + index) % MOST];
 }
 
-/* ---- a name space ---- */
+/* ---- a PID namespace ---- */
 
 /* Before 6.14 all namespaces share one limit. */
 static bool has_own_number_limit(void) {
@@ -74,7 +74,7 @@ static bool settle(void) {
     return true;
 }
 
-/* The first process of the namespace, which reaps all others. Ends as the body does. */
+/* Runs the first process of the namespace, which reaps all others. Ends as the body does. */
 _Noreturn static void be_init(void (*body)(void)) {
     int status = 0;
     pid_t ended;
@@ -91,14 +91,14 @@ _Noreturn static void be_init(void (*body)(void)) {
     _exit(ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
 }
 
-/* A process of another user cannot be looked into, not even by itself, until it says so. */
+/* Other users cannot read a process's files, not even itself, until it permits that. */
 static void become_unprivileged(void) {
     if (getuid() == 0)
         family_become_nobody();
     prctl(PR_SET_DUMPABLE, 1);
 }
 
-/* Returns the status of the name space's first process. */
+/* Returns the status of the namespace's first process. */
 static int run_apart(void (*body)(void)) {
     int status = 0;
     if (!surroundings_unshare(CLONE_NEWPID | CLONE_NEWNS))
@@ -150,7 +150,7 @@ bool strangers_are_possible(bool unprivileged) {
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* All signals that can be blocked are, and wait to be noted. */
+/* Blocks all signals that can be blocked, and notes them. */
 _Noreturn static void stand_by(struct stranger *self) {
     sigset_t all;
     siginfo_t info;

@@ -86,7 +86,7 @@ void surroundings_fill(const char *folder) {
     close(file);
 }
 
-/* The path of our own group, as the line of /proc/self/cgroup with these controllers tells. */
+/* Finds the path of our own group in the line of /proc/self/cgroup with these controllers. */
 static bool find_own_group(const char *controller, char *path, size_t size) {
     char line[1024];
     char wanted[64];
@@ -199,7 +199,7 @@ bool control_group_holds(const struct control_group *group, pid_t pid) {
     return found;
 }
 
-/* The kernel lets go of the dead a moment after they have been reaped. */
+/* The kernel releases the dead a moment after they have been reaped. */
 void control_group_remove(const struct control_group *group) {
     RUN_UNTIL(NULL, rmdir(group->path) == 0 || access(group->path, F_OK) < 0);
 }

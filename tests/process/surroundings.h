@@ -8,11 +8,11 @@
 #include "process.h"
 #include "run.h"
 
-/* Surroundings of a program: mounts and name spaces, control groups, calls that fail. */
+/* The environment of a program: mounts and namespaces, control groups, calls that fail. */
 
 /*
- * The environment that preloads one of the shims beside this file; see there what they do. A
- * sanitizer wants to be loaded first.
+ * The environment variable that preloads one of the shims in this folder; they describe what they
+ * do. A sanitizer must be loaded first.
  */
 #define SHIM(name) "LD_PRELOAD=" TEST_BUILD_DIR "/tests/lib" name ".so"
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -21,27 +21,27 @@
 #define SHIMS_WORK true
 #endif
 
-/* With this a preparation says that it cannot be done here. */
+/* A preparation exits with this status if it is not possible here. */
 #define SURROUNDINGS_MISSING PROCESS_SKIPPED
 
 /* ---- mounts ---- */
 
 /*
- * As unshare(2), with a user name space in which we are root where we are not. False where it is
- * not allowed.
+ * As unshare(2), with a user namespace in which we are root if we are not already. Returns false if
+ * that is not allowed.
  */
 bool surroundings_unshare(int flags);
 
-/* Whether a child can have mounts of its own. */
+/* Returns whether a child can have its own mounts. */
 bool surroundings_have_mounts(void);
 
-/* Has the kernel apply these rules to our system calls. */
+/* Applies a seccomp filter to our system calls. */
 bool surroundings_filter_calls(struct sock_filter *steps, size_t count);
 
-/* For run_setup.prepare: from now on no other process sees what we mount. */
+/* For run_setup.prepare: hides our future mounts from all other processes. */
 void surroundings_leave_mounts(void);
 
-/* A file system of so many bytes in memory, there. */
+/* Mounts a file system of this many bytes in memory. */
 void surroundings_mount_small(const char *folder, const char *size);
 
 /* Fills the rest of the file system of a folder. */
@@ -54,22 +54,22 @@ struct control_group {
     bool unified; /* version 2 */
 };
 
-/* Makes one below our own. False where there is no such controller, or we may not. */
+/* Makes a group below our own. Returns false if there is no such controller, or we may not. */
 bool control_group_make(struct control_group *group, const char *controller);
 
-/* Sets a limit; the two versions name theirs differently. False where there is no such limit. */
+/* Sets a limit, whose name depends on the version. Returns false if there is no such limit. */
 bool control_group_limit(
     const struct control_group *group, const char *name, const char *unified, const char *value);
 
-/* Whether a file of the group begins with this word. */
+/* Returns whether a file of the group begins with this word. */
 bool control_group_has(const struct control_group *group, const char *name, const char *value);
 
-/* Puts the calling process into it. */
+/* Moves the calling process into it. */
 void control_group_enter(const struct control_group *group);
 
 bool control_group_holds(const struct control_group *group, pid_t pid);
 
-/* It must be empty. */
+/* The group must be empty. */
 void control_group_remove(const struct control_group *group);
 
 #endif

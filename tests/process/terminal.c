@@ -17,13 +17,16 @@
 
 #define PROMPT "shell> "
 
-/* So wide that no command is broken into two lines. */
+/* So wide that no command wraps. */
 #define ROWS    50
 #define COLUMNS 1000
 
-static char line_name[64]; /* prepare() can be given nothing */
+static char line_name[64]; /* prepare() has no argument */
 
-/* A shell does not give up what was ignored when it began, as in a background job of a script. */
+/*
+ * A shell keeps ignoring signals that were ignored at its start, as in a background job of a
+ * script.
+ */
 static void reset_signals(void) {
     sigset_t none;
     for (int number = 1; number < SIGSYS; number++)
@@ -41,7 +44,7 @@ static void set_environment(void) {
     setenv("PS1", PROMPT, 1);
     setenv("TERM", "dumb", 1);
     setenv("LC_ALL", "C", 1);
-    setenv("HISTFILE", "", 1); /* what a test types goes into no history */
+    setenv("HISTFILE", "", 1); /* typed commands go into no history */
     setenv("INPUTRC", "/dev/null", 1);
     unsetenv("PROMPT_COMMAND");
 }
@@ -91,7 +94,7 @@ void terminal_type(struct terminal *terminal, const char *keys) {
     ck_assert_int_eq(write(terminal->run->pipes[0], keys, length), length);
 }
 
-/* Behind the first `text`, beyond what was seen, that is followed by a number if that is asked. */
+/* Finds the first `text` after what was seen; with `number`, only if a number follows. */
 static const char *find(const struct terminal *terminal, const char *text, bool number) {
     const char *at = terminal->run->out.bytes + terminal->seen;
     while ((at = strstr(at, text))) {
@@ -128,7 +131,7 @@ void terminal_wait_prompt(struct terminal *terminal) {
 }
 
 int terminal_status(struct terminal *terminal) {
-    /* The command itself appears, too, but with no number in it. */
+    /* The command itself is echoed, too, but has no number in it. */
     terminal_type(terminal, "echo status=$?\n");
     int status = atoi(wait_for(terminal, "status=", true));
     terminal_wait_prompt(terminal);
@@ -170,7 +173,7 @@ void terminal_leave_shell(struct terminal *terminal) {
     struct run *run = terminal->run;
     terminal_expect_only_shell(terminal);
     terminal_type(terminal, "exit\n");
-    /* It refuses once if it has not been told yet that a stopped job has been killed. */
+    /* The shell refuses once if it has not noticed yet that a stopped job was killed. */
     RUN_UNTIL(run, run->ended || run_count_text(&run->out, "There are stopped jobs") > 0);
     if (!run->ended)
         terminal_type(terminal, "exit\n");

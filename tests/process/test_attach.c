@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Programs that ran before: limited while the run lasts, and left running whatever dies. */
+/* Attached programs: limited while the run lasts, and left running whatever dies. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,10 +18,10 @@
 #include "process.h"
 #include "run.h"
 
-/* Rounds that are long, so that most of the time everything is stopped. */
+/* Long rounds, so that everything is stopped most of the time. */
 #define SLOW "-v", "-c", "fixed", "-l", "2%", "-D", "600m"
 
-/* The attached program, which knows nothing of the run. */
+/* Starts the program to attach, which knows nothing of the run. */
 static struct run *start_target(const char *const *words) {
     struct run *target = run_start(NULL, words);
     run_wait_text(target, "ready");
@@ -36,14 +36,14 @@ static const char *pid_text(pid_t pid) {
     return text;
 }
 
-/* With rounds in which most of the time all is stopped. Returns once all of it is. */
+/* Attaches with rounds in which all is stopped most of the time. Returns once all of it is. */
 static struct run *attach(const struct run *target, size_t count, const char *option) {
     struct run *run = START(SLOW, "--attach", pid_text(target->pid), option);
     RUN_UNTIL(run, family_is_stopped("payload", count));
     return run;
 }
 
-/* Fails unless all of them live and run, and ends them. */
+/* Fails unless all of them live and run; then ends them. */
 static void expect_free(const struct family *kept, struct run *target) {
     RUN_UNTIL(NULL, family_find("ss-").count == 0);
     ck_assert_uint_eq(family_count_living(kept), kept->count);
@@ -127,7 +127,7 @@ START_TEST(process_stopped_by_others_is_continued) {
 }
 END_TEST
 
-/* Kills some of the run's processes at many moments of a round. */
+/* Kills some of the run's processes at many points of a round. */
 static void kill_the_limiter(const char *const *names, const char *const *command, size_t count) {
     for (int step = 0; step < 4; step++) {
         struct run *target = start_target(command);
@@ -220,7 +220,7 @@ START_TEST(stopped_guardian_and_master_leave_a_tree_running) {
 }
 END_TEST
 
-/* Each of a run's two processes would stay stopped without the guardian. */
+/* Without the guardian, each of the run's two processes would stay stopped. */
 START_TEST(stopped_executor_and_master_leave_a_tree_in_rounds) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     struct run *run = attach(target, 3, "-v");
@@ -305,7 +305,7 @@ START_TEST(a_tree_is_stopped_and_continued) {
 }
 END_TEST
 
-/* A shell that starts the others once a file is there; the first becomes an orphan later. */
+/* A shell that starts the others once a file exists; the first one becomes an orphan later. */
 START_TEST(later_processes_are_limited_and_orphans_remain) {
     const char *folder = run_make_folder();
     char script[4096];
@@ -331,7 +331,7 @@ START_TEST(later_processes_are_limited_and_orphans_remain) {
 }
 END_TEST
 
-/* A shell that waits for the file `go` and then starts daemons: their parent ends at once. */
+/* A shell that waits for the file `go` and then starts daemons, whose parent ends at once. */
 static const char *daemon_script(const char *folder) {
     static char script[4096];
     snprintf(script, sizeof script,
@@ -378,7 +378,7 @@ static bool namespaces_work(void) {
     return work;
 }
 
-/* In a container nothing shows whose they are: they are left alone, which is reported. */
+/* In a container nothing shows their origin: they are left alone, and reported. */
 START_TEST(daemons_without_births_are_reported) {
     SKIP_UNLESS(namespaces_work(), "namespaces: none can be made");
     const char *folder = run_make_folder();
@@ -403,7 +403,7 @@ static void join_group(void) {
     setpgid(0, joined_group);
 }
 
-/* A shell's pipeline: one group, which the attached process leads or another one. */
+/* A pipeline of a shell: one group, led by the attached process or another one. */
 START_TEST(other_processes_of_its_group_are_not_touched) {
     struct run_setup setup = {.prepare = join_group};
     for (int which = 0; which < 2; which++) {
@@ -483,7 +483,7 @@ START_TEST(each_attached_process_is_an_instance) {
 }
 END_TEST
 
-/* A program of a name that no other process has. */
+/* Makes a program with a unique name. */
 static const char *make_program(const char *folder, const char *name) {
     const char *program = run_path(folder, name);
     ck_assert_int_eq(symlink(PAYLOAD, program), 0);
@@ -536,7 +536,7 @@ END_TEST
 
 /* ---- -f own ---- */
 
-/* By what the machine does, the limit would be passed already without the program. */
+/* The machine's own load exceeds the limit even without the program. */
 START_TEST(own_limit_is_independent_of_other_load) {
     run_greedily();
     char load[32];
@@ -560,7 +560,7 @@ START_TEST(own_limit_is_independent_of_other_load) {
 }
 END_TEST
 
-/* An instance's children that have ended are the most of it. */
+/* Most of the instance's time is that of ended children. */
 START_TEST(the_load_of_short_lived_children_is_counted) {
     run_greedily();
     char limit[32];
@@ -624,7 +624,7 @@ START_TEST(one_tree_is_attached_once) {
 }
 END_TEST
 
-/* Whichever comes first: the other must not run, even for a moment. */
+/* Whichever comes first, the other must not run, not even for a moment. */
 START_TEST(one_of_two_at_once_is_refused) {
     for (int i = 0; i < 8; i++) {
         struct run *target = start_one();
@@ -647,7 +647,7 @@ START_TEST(one_of_two_at_once_is_refused) {
 }
 END_TEST
 
-/* By another showstopper, which is about to begin. */
+/* Another showstopper, which is about to begin, has claimed it. */
 START_TEST(claimed_tree_is_refused) {
     char path[64];
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
@@ -751,7 +751,7 @@ START_TEST(with_end_a_stubborn_tree_is_killed) {
     RUN_UNTIL(run, family_is_stopped("payload", 2));
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    run_expect(run_wait(target), -SIGTERM); /* the shell heeds it, the others do not */
+    run_expect(run_wait(target), -SIGTERM); /* the shell obeys it, the others do not */
     run_expect_nothing_left();
     run_free(run);
     run_free(target);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The command line: what is understood, and that what is wrong starts nothing. */
+/* The command line: valid ones are understood, and invalid ones start nothing. */
 
 #include <sched.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* The end of every command line: a command that leaves a trace if it is ever started. */
+/* The end of every command line: a command that leaves a file if it is ever started. */
 #define TOUCH       PAYLOAD, "touch", "started"
 #define TOUCH_AT(L) "-l", L, TOUCH
 
@@ -101,7 +101,7 @@ START_TEST(modules_are_listed) {
 }
 END_TEST
 
-/* The list of a kind's modules in the manual page. */
+/* Reads the list of a kind's modules in the manual page. */
 static char *read_paragraph(const char *kind) {
     char begin[64];
     struct run_text page = run_read_file(PROJECT_SOURCE_DIR "/src/showstopper.1");
@@ -219,7 +219,7 @@ START_TEST(discovered_values_are_in_the_plan) {
 }
 END_TEST
 
-/* The command as the plan shows it, read by a shell, is the command that was given. */
+/* The printed command, read by a shell, is the original command. */
 START_TEST(commands_are_printed_for_a_shell) {
     static const char *const odd[] = {"a b", "", "it's", "$HOME", "`ls`", "a\nb", "*", "~", "#x",
         "\\", "\"", "a;b", "!", "a=b", "--x=y", "'", "\xc3\xa4", "{a,b}", "%%", "-n", "&", "\t"};
@@ -274,7 +274,7 @@ START_TEST(the_plan_shows_times_and_places) {
 }
 END_TEST
 
-/* Taken, with this warning on standard error. */
+/* Checks that the command is accepted, with this warning on standard error. */
 static void warned(const char *warning, const char *const *words) {
     struct run *run = run_wait(run_start(NULL, words));
     run_expect(run, 0);
@@ -473,7 +473,7 @@ START_TEST(invalid_set_is_refused) {
 }
 END_TEST
 
-/* In the child: mounts of its own, with one of those that no run can do without covered. */
+/* In the child: covers, in its own mounts, a file that every run needs. */
 static void hide_proc(void) {
     surroundings_leave_mounts();
     surroundings_mount_small("/proc", "64k");
@@ -507,7 +507,7 @@ static void allow_few_files(void) {
     setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64});
 }
 
-/* The kernel holds root to no limit on processes. */
+/* The kernel does not limit the processes of root. */
 static void allow_few_processes(void) {
     setrlimit(RLIMIT_NPROC, &(struct rlimit){200, 200});
     if (getuid() == 0 && (setgid(65534) < 0 || setuid(65534) < 0))

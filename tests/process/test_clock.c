@@ -16,7 +16,7 @@
 
 /* ---- the wall clock ---- */
 
-/* By so many seconds, so many milliseconds after the start. */
+/* SECONDS:MS, as in shim_clock.c. */
 static struct run *start_shifted(const char *shift, const char *const *words) {
     char text[64];
     snprintf(text, sizeof text, "SS_TEST_CLOCK=%s", shift);
@@ -30,7 +30,7 @@ static void expect_between(const char *json, const char *name, double low, doubl
         value >= low && value <= high, "%s is not between %g and %g in %s", name, low, high, json);
 }
 
-/* Bounds as wide as a busy machine wants them; an hour would lie far outside of them all. */
+/* The bounds are as wide as a busy machine needs; an hour would be far outside. */
 START_TEST(wall_clock_change_does_not_affect_duration) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const shifts[] = {"-3600:1200", "3600:1200", "-3600:0", "-90000:2400"};
@@ -62,7 +62,7 @@ static const char *in_seconds(int seconds) {
     return at;
 }
 
-/* Its time has passed without a run, and it says so. */
+/* The time has passed without a run, which is reported. */
 START_TEST(start_skipped_by_wall_clock_happens_at_once) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run = run_wait(start_shifted(
@@ -75,7 +75,7 @@ START_TEST(start_skipped_by_wall_clock_happens_at_once) {
 }
 END_TEST
 
-/* The start is an hour away again, and that of the instances, too. */
+/* The start is an hour away again, and so is that of the instances. */
 START_TEST(a_wall_clock_set_back_delays_the_start) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run =
@@ -94,7 +94,7 @@ END_TEST
 
 #define RUNS     4
 #define FROZEN   3.0  /* seconds */
-#define DURATION "5s" /* they are frozen before its end */
+#define DURATION "5s" /* they are frozen before it ends */
 
 static bool all_stopped(const struct run *const runs[RUNS], const struct family *family) {
     for (int i = 0; i < RUNS; i++) {
@@ -109,7 +109,7 @@ static void signal_runs(struct run *runs[RUNS], int number) {
         kill(runs[i]->pid, number);
 }
 
-/* Several at a time: each is in another phase of its rounds. */
+/* Several at a time, each in another phase of its rounds. */
 static void start_all(struct run *runs[RUNS], void (*prepare)(void)) {
     struct run_setup setup = {.prepare = prepare};
     for (int i = 0; i < RUNS; i++)
@@ -122,7 +122,7 @@ static void start_all(struct run *runs[RUNS], void (*prepare)(void)) {
     RUN_UNTIL(NULL, run_now() > moment);
 }
 
-/* Masters come first: they would continue the others. */
+/* Freezes masters first: they would continue the others. */
 static void freeze(struct run *runs[RUNS], const struct family *family) {
     signal_runs(runs, SIGSTOP);
     for (int i = 0; i < RUNS; i++)
@@ -155,7 +155,7 @@ static void freeze_and_thaw(const char *name, size_t each, void (*prepare)(void)
     expect_planned_end(runs);
 }
 
-/* As far as processes can tell, the machine was suspended. */
+/* To the processes it is as if the machine had been suspended. */
 START_TEST(a_frozen_run_ends_as_planned) {
     freeze_and_thaw("", 6, NULL);
 }
@@ -190,7 +190,7 @@ START_TEST(a_thawed_master_continues_the_others) {
 }
 END_TEST
 
-/* Its end is asked for while it is frozen. */
+/* The signal comes while it is frozen. */
 START_TEST(run_signaled_while_frozen_ends) {
     struct run *runs[RUNS];
     start_all(runs, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What --counters leaves in a record. */
+/* What --counters adds to a record. */
 
 #include <math.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "process.h"
 #include "run.h"
 
-/* The columns that are looked at. */
+/* The columns that the tests check. */
 struct row {
     double elapsed, runnable, instructions, page_faults, switches, seconds;
 };
@@ -59,7 +59,7 @@ static struct table read_table(const char *record) {
     return table;
 }
 
-/* The system may let nothing be counted. */
+/* The system may not permit any counts. */
 static struct table expect_counts(const char *record) {
     struct table table = read_table(record);
     ck_assert_uint_ge(table.count, 1);
@@ -77,7 +77,7 @@ START_TEST(a_row_is_written_every_second) {
         "300m", "--duration", "2500m", "--counters", "--record", record, PAYLOAD, "spin");
     run_expect(run, 0);
     struct table table = expect_counts(record);
-    /* One and two seconds after the start, a little later if the master was, and at the end. */
+    /* One and two seconds after the start, or a little later, and at the end. */
     ck_assert(table.count == 2 || table.count == 3);
     ck_assert_double_ge(table.rows[table.count - 1].elapsed, 2.49);
     for (size_t i = 0; i < table.count; i++) {
@@ -97,7 +97,7 @@ START_TEST(a_row_is_written_every_second) {
 }
 END_TEST
 
-/* Seconds, as the shell builtin prints them: two lines, itself and its children. */
+/* Sums seconds as the shell builtin prints them: two lines, itself and its children. */
 static double read_times(const char *path) {
     struct run_text text = run_read_file(path);
     double sum = 0;
@@ -135,10 +135,10 @@ START_TEST(ended_processes_are_counted) {
 }
 END_TEST
 
-/* Over at once on a busy machine, too. */
+/* Short, even on a busy machine. */
 #define BRIEF "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"
 
-/* The next instance of an executor is counted like its first. */
+/* The next instance of an executor is counted like its first one. */
 static void expect_repeats(const char *isolation) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = RUN("-q", isolation, "-n", "1", "-f", "own", "-l", "100%", "-c", "fixed",
@@ -182,7 +182,7 @@ START_TEST(attached_processes_are_counted) {
 }
 END_TEST
 
-/* Without room for descriptors all cells are empty, and the run succeeds all the same. */
+/* Without room for descriptors all cells are empty, but the run succeeds. */
 START_TEST(run_without_counters_works) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];
@@ -223,7 +223,7 @@ START_TEST(counters_are_part_of_a_record) {
     run = RUN("-q", "--replay", record, "--record", again);
     run_expect(run, 0);
     read_table(again);
-    /* A record that takes its place has none of it. */
+    /* A record that replaces it has none of it. */
     run = RUN("-q", "-f", "own", "-l", "50%", "-n", "1", "--force", "--record", record, PAYLOAD,
         "exit", "0");
     run_expect(run, 0);

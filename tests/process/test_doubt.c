@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Why the load was off target although the duty could do no more. A sensor says what load there is,
- * so that the target is out of reach however busy this machine is.
+ * Why the load was off target although the duty was at its bound. A sensor provides the load, so
+ * the target is out of reach however busy this machine is.
  */
 
 #include <stdio.h>
@@ -16,12 +16,15 @@
 #define BELOW "-q", "--json", "-", "-l", "60%", "-f", "command", "-F", PAYLOAD " sensor 0.1"
 #define ABOVE "-q", "--json", "-", "-l", "60%", "-f", "command", "-F", PAYLOAD " sensor 0.9"
 
-/* Looks at what processes used take a hundredth of the time at most: room for two of them. */
+/*
+ * Measuring what processes used takes at most a hundredth of the time; this is enough for two
+ * measurements.
+ */
 #define LONG "12s"
 
 #define REACH "the target could not be reached in "
 
-/* The percentage behind these words; fails where they are missing. */
+/* Returns the percentage after these words; fails if they are missing. */
 static double find_percent(const struct run *run, const char *words) {
     const char *at = strstr(run->out.bytes, words);
     double value = -1;
@@ -31,7 +34,7 @@ static double find_percent(const struct run *run, const char *words) {
     return value;
 }
 
-/* More than the CPUs can take, from outside of the run. */
+/* Starts more load than the CPUs can take, outside of the run. */
 static void start_others(void) {
     for (long i = 0; i < 2 * sysconf(_SC_NPROCESSORS_ONLN); i++)
         run_start(NULL, WORDS(PAYLOAD, "spin", ""));
@@ -49,7 +52,7 @@ START_TEST(busy_cpus_are_reported) {
 }
 END_TEST
 
-/* With a machine to itself it needs more of its kind; how busy this one is says the rest. */
+/* On an idle machine it needs more instances; the message depends on how busy this one is. */
 START_TEST(too_few_instances_are_reported) {
     struct run *run = RUN(BELOW, "-n", "1", "--duration", LONG, "sh", "-c",
         "while :; do " PAYLOAD " run-ms 30; done");
@@ -100,7 +103,7 @@ static void enter_group(void) {
     control_group_enter(&group);
 }
 
-/* A sanitized program takes more CPU time of its own, and is in the group, too. */
+/* A sanitized program uses more CPU time itself, and is in the group, too. */
 #define QUOTA (SHIMS_WORK ? "3000" : "10000")
 #define CPUS  (SHIMS_WORK ? "0.03" : "0.1")
 

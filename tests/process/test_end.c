@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Whatever dies: nothing of a run is left, running or stopped. */
+/* Whatever dies, nothing of a run is left, running or stopped. */
 
 #include <errno.h>
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #define INSTANCES 3
 
-/* A run that is stopped most of the time, of programs that heed no polite signal. */
+/* A run that is stopped most of the time, of programs that ignore termination signals. */
 static struct run *start_stubborn(void) {
     return START(
         "-v", "-n", "3", "-l", "20%", "-c", "fixed", "--grace", "1s", PAYLOAD, "ignore-term");
@@ -79,7 +79,7 @@ START_TEST(a_master_killed_while_it_ends_leaves_nothing) {
     run = start_stubborn();
     wait_for_all(run);
     kill(run->pid, SIGTERM);
-    double moment = run_now() + 0.3; /* in the grace */
+    double moment = run_now() + 0.3; /* during the grace period */
     RUN_UNTIL(run, run_now() >= moment);
     kill(run->pid, SIGKILL);
     run_wait(run);
@@ -88,7 +88,7 @@ START_TEST(a_master_killed_while_it_ends_leaves_nothing) {
 END_TEST
 
 START_TEST(a_killed_master_leaves_nothing_of_a_tree) {
-    /* The leader lives on as a shell, below it children and grandchildren. */
+    /* The leader lives on as a shell, with children and grandchildren below it. */
     struct run *run = START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "sh", "-c",
         PAYLOAD " tree; " PAYLOAD " ignore-term");
     RUN_UNTIL(run, run_count(run, "ready\n") == 2);
@@ -98,7 +98,7 @@ START_TEST(a_killed_master_leaves_nothing_of_a_tree) {
 }
 END_TEST
 
-/* The kernel ends the leaders then; children and grandchildren are left stopped. */
+/* The kernel then ends the leaders; children and grandchildren are left stopped. */
 START_TEST(killed_executors_leave_nothing_of_a_tree) {
     struct run *run = START("-v", "-n", "2", "-l", "5%", "-c", "fixed", "sh", "-c",
         PAYLOAD " tree; " PAYLOAD " ignore-term");
@@ -112,7 +112,7 @@ START_TEST(killed_executors_leave_nothing_of_a_tree) {
 }
 END_TEST
 
-/* The guardian then knows processes by number and start time, and has to look for the dead. */
+/* The guardian then knows processes by pid and start time, and has to poll for their ends. */
 START_TEST(killed_processes_are_noticed_without_pidfds) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
     const char *command = PAYLOAD " tree; " PAYLOAD " ignore-term";
@@ -179,7 +179,7 @@ START_TEST(a_killed_guardian_is_replaced) {
 }
 END_TEST
 
-/* The new guardian alone can do this. */
+/* Only the new guardian can do this. */
 START_TEST(a_new_guardian_knows_everything) {
     struct run *run = start_stubborn();
     wait_for_all(run);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Counters that can no longer be read, and places where nothing more can be written. */
+/* Counters that become unreadable, and outputs that cannot be written. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -56,7 +56,7 @@ START_TEST(counters_spoiled_from_the_start_are_refused) {
 }
 END_TEST
 
-/* Whichever source the default has found. */
+/* Applies to any source that the default has found. */
 START_TEST(spoiled_best_counters_end_the_run) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:700", "empty:700", "garbled:700"};
@@ -81,7 +81,7 @@ START_TEST(control_works_without_counters_for_figures) {
                          "--duration", "2500m", "--json", "-", PAYLOAD, "spin")));
         run_expect(run, 0);
         ck_assert(json_is(run->out.bytes, "ended_by", "\"duration\""));
-        /* The other is what a slow machine says that came to none before. */
+        /* A slow machine without any sample prints the former. */
         if (!strstr(run->out.bytes, "no sample was counted"))
             run_expect_text(&run->out, "samples of the load that were lost");
         run_expect_nothing_left();
@@ -90,7 +90,7 @@ START_TEST(control_works_without_counters_for_figures) {
 }
 END_TEST
 
-/* As if all CPUs but the first one had been taken away. */
+/* As if all CPUs but the first one had been removed. */
 START_TEST(run_continues_with_fewer_cpus) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run = run_wait(start_spoiled("fewer:700",
@@ -100,7 +100,7 @@ START_TEST(run_continues_with_fewer_cpus) {
 }
 END_TEST
 
-/* ---- where nothing more can be written ---- */
+/* ---- outputs that cannot be written ---- */
 
 static const char *small_folder;
 
@@ -172,7 +172,7 @@ static void close_errors(void) {
 #define VERBOSELY    SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--progress", "always"
 #define FOR_A_SECOND VERBOSELY, "--duration", "1s"
 
-/* Lost messages alone disturb no run. */
+/* Lost messages alone do not disturb a run. */
 START_TEST(lost_messages_do_no_harm) {
     static void (*const prepares[])(void) = {
         fill_output, fill_errors, fill_both, close_output, close_errors};
@@ -227,7 +227,7 @@ START_TEST(answers_that_cannot_be_written_are_errors) {
 }
 END_TEST
 
-/* Every program of this build, whatever it is asked for. */
+/* Checks every program of this build, with any request. */
 START_TEST(a_closed_output_is_reported) {
     static const char *const questions[][8] = {
         {SHOWSTOPPER, "--help"},
@@ -259,7 +259,7 @@ START_TEST(a_closed_output_is_reported) {
 }
 END_TEST
 
-/* The file that a link names is replaced, and not the link; it need not be there. */
+/* The target of a link is replaced, and not the link; it need not exist. */
 START_TEST(a_summary_replaces_the_file_that_a_link_names) {
     const char *folder = run_make_folder(), *link = run_path(folder, "link");
     const char *target = run_path(folder, "target");

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Instances that become another user's: frozen in a control group where the run may make one,
- * warned about elsewhere. Only root can set this up.
+ * Instances that become another user's: frozen in a control group if the run may make one, warned
+ * about otherwise. Only root can set this up.
  */
 
 #include "json_text.h"
 #include "yard.h"
 
-/* Long rounds, most of them stopped. */
+/* Long rounds, stopped for most of the time. */
 #define ROUNDS "-c", "fixed", "-l", "10%", "-D", "400m"
 
-/* How long CPU time is watched, in seconds, and the most of it that a process may have used. */
+/* How long CPU time is measured, in seconds, and the most of it that a process may have used. */
 #define WATCHED   3.0
 #define SHARE_MAX 0.2
 
@@ -54,7 +54,7 @@ static bool freezer_says(const char *file, const char *text) {
     return says;
 }
 
-/* Waits until root's process is in there. */
+/* Waits until root's process is in the group. */
 static pid_t find_frozen(struct run *run) {
     char line[32];
     pid_t pid = run_find(run, "payload-root");
@@ -214,7 +214,7 @@ START_TEST(nothing_is_left_to_the_next_instance) {
 }
 END_TEST
 
-/* Before the guardian could have looked for it. */
+/* It starts before the guardian could look for it. */
 START_TEST(new_processes_end_with_the_others) {
     yard_enter(true);
     for (int i = 0; i < 6; i++) {
@@ -228,7 +228,7 @@ START_TEST(new_processes_end_with_the_others) {
 }
 END_TEST
 
-/* ---- without one ---- */
+/* ---- without a freezer ---- */
 
 static void expect_warning(const struct run *run, int count) {
     char text[128];
@@ -253,7 +253,7 @@ START_TEST(missing_group_causes_a_warning) {
 }
 END_TEST
 
-/* The census sees threads, too, but they are no processes. */
+/* The census sees threads, too, but they are not processes. */
 START_TEST(threads_are_not_counted) {
     yard_enter(false);
     struct run_setup setup = {.prepare = yard_become_user};
@@ -272,7 +272,7 @@ START_TEST(two_guardians_count_a_process_once) {
     struct run *run =
         START_SHAPE(CHILD, "-v", "--json", "-", "--duration", "6s", "--grace", "300m");
     double begin = run_now();
-    RUN_UNTIL(run, run_now() > begin + 1.5); /* seen by the first one, however late */
+    RUN_UNTIL(run, run_now() > begin + 1.5); /* found by the first look, however late */
     family_signal_named("ss-guardian", SIGKILL);
     run_expect(run_wait(run), 0);
     expect_warning(run, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Holds on real processes: which they reach, and which never. */
+/* Holds on real processes: which ones they reach, and which they never reach. */
 
 #include "kin.h"
 #include "process.h"
@@ -23,14 +23,14 @@ static void open_board(void) {
     ss_platform_adopt_orphans();
 }
 
-/* Returns the index of the first new one. */
+/* Returns the index of the first new entry. */
 static uint32_t refresh(void) {
     uint32_t fresh;
     ss_holds_refresh(&holds, board, 0, &fresh);
     return fresh;
 }
 
-/* Takes hold of it as the executor of row 0 does. */
+/* Holds it as the executor of row 0 does. */
 static struct ss_hold *take_hold(pid_t pid, bool group) {
     uint64_t started = ss_platform_process_started(pid);
     ck_assert_uint_ne(started, 0);
@@ -53,7 +53,7 @@ static void share_member(void) {
     ck_assert_ptr_ne(member, MAP_FAILED);
 }
 
-/* Does not die with the leader, but with the test, whose child it is then. */
+/* Dies with the test, which then is its parent, and not with the leader. */
 _Noreturn static void outlive(pid_t leader, pid_t test) {
     prctl(PR_SET_PDEATHSIG, 0);
     alarm(100);
@@ -86,7 +86,7 @@ START_TEST(a_group_is_reached_without_its_leader) {
     struct ss_hold *hold = take_hold(leader, true);
     kin_end(leader);
     ck_assert_uint_eq(ss_platform_process_started(leader), 0);
-    /* Its number alone could mean a stranger's group. */
+    /* Its pid alone could be another process's group. */
     for (int known = 0; known < 2; known++) {
         struct ss_hold blind = {.pid = leader,
             .started = known ? hold->started : 0,
@@ -99,7 +99,7 @@ START_TEST(a_group_is_reached_without_its_leader) {
     RUN_UNTIL(NULL, kin_is_stopped(*member));
     ck_assert_int_eq(ss_hold_signal(hold, SIGCONT), 0);
     RUN_UNTIL(NULL, kin_waits(*member));
-    /* The group is there as long as it has a member. */
+    /* The group exists as long as it has a member. */
     kin_end_unreaped(*member);
     ck_assert_int_eq(ss_hold_signal(hold, 0), 0);
     kin_reap(*member);
@@ -108,7 +108,7 @@ START_TEST(a_group_is_reached_without_its_leader) {
 }
 END_TEST
 
-/* One process of a group is meant, and not the others. */
+/* One process of a group is held, and not the others. */
 START_TEST(a_process_is_reached_alone) {
     open_board();
     share_member();
@@ -135,19 +135,19 @@ START_TEST(ended_process_is_not_held) {
 }
 END_TEST
 
-/* ---- numbers that are used again ---- */
+/* ---- reused pids ---- */
 
 static void lead_group(void) {
     setpgid(0, 0);
 }
 
-/* Until every process that begins now has begun at another time, in the system's own units. */
+/* Waits until a new process has a different start time in the system's units. */
 static void await_another_start(void) {
     double moment = run_now() + 0.1;
     RUN_UNTIL(NULL, run_now() > moment);
 }
 
-/* Another process with that pid, which leads a group, too. */
+/* Starts another process with that pid, which leads a group, too. */
 static pid_t start_stranger(pid_t number) {
     await_another_start();
     pid_t stranger = kin_start_as(number, lead_group);
@@ -190,7 +190,7 @@ START_TEST(a_group_with_a_reused_pid_is_not_reached) {
 }
 END_TEST
 
-/* The pid is reused before a pidfd is opened, or where none can be. */
+/* The pid is reused before a pidfd is opened, or pidfds are not available. */
 START_TEST(a_pid_reused_before_it_is_held_is_not_reached) {
     open_board();
     pid_t child = kin_start(lead_group);
@@ -211,8 +211,10 @@ START_TEST(a_pid_reused_before_it_is_held_is_not_reached) {
 }
 END_TEST
 
-/* The guardian was in time, and cannot notice that the group is never stopped: a message must say
- * so. */
+/*
+ * The guardian was in time, and cannot notice that the group is never stopped: the executor must
+ * report it.
+ */
 START_TEST(a_group_is_missed_when_its_leader_has_ended) {
     open_board();
     share_member();
@@ -233,9 +235,9 @@ START_TEST(a_group_is_missed_when_its_leader_has_ended) {
 }
 END_TEST
 
-/* ---- where nothing can be opened ---- */
+/* ---- without pidfds ---- */
 
-/* No more files can be opened: the number and the start must do. */
+/* No more files can be opened: pid and start time must suffice. */
 START_TEST(pids_and_start_times_replace_pidfds) {
     open_board();
     pid_t child = kin_start(NULL);
@@ -259,7 +261,7 @@ START_TEST(pids_and_start_times_replace_pidfds) {
 }
 END_TEST
 
-/* ---- letting go, and the order ---- */
+/* ---- release and order ---- */
 
 START_TEST(released_process_runs) {
     open_board();
@@ -282,7 +284,10 @@ END_TEST
 
 static int answers[2];
 
-/* On one CPU in the order in which they are woken, and none before their waker sleeps. */
+/*
+ * On one CPU, processes run in the order in which they are woken, and none before their waker
+ * sleeps.
+ */
 static bool queue_up(int priority) {
     cpu_set_t set;
     sched_getaffinity(0, sizeof set, &set);
@@ -295,7 +300,7 @@ static bool queue_up(int priority) {
            sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){priority}) == 0;
 }
 
-/* Answers every question with its name. */
+/* Answers each question with its name. */
 static void answer(char name) {
     sigset_t asked;
     int number;

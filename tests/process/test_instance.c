@@ -21,7 +21,7 @@ static bool may_differ(const char *line) {
            strncmp(line, "variable SHOWSTOPPER_INSTANCE", 29) == 0;
 }
 
-/* The next line that must be the same; NULL at the end. */
+/* Returns the next line that must be the same, or NULL at the end. */
 static char *next_line(char **rest) {
     char *line;
     do
@@ -93,7 +93,7 @@ static void change_priority(void) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
-/* Refused without privilege; then this is but one more comparison. */
+/* Refused without privilege; then this compares ordinary priorities again. */
 static void become_real_time(void) {
     sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 7});
 }
@@ -119,7 +119,7 @@ static void close_all(void) {
         close(i);
 }
 
-/* Then our own pipes must not take their places. */
+/* Our own pipes must then not get their descriptors. */
 START_TEST(closed_standard_streams_do_no_harm) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "summary.json");
@@ -226,7 +226,7 @@ START_TEST(output_is_kept_by_instance) {
 }
 END_TEST
 
-/* Moving it is work without a pause, which at real-time priority would end the master. */
+/* Moving output is work without a pause, which at real-time priority would end the master. */
 START_TEST(output_without_end_does_not_end_the_master) {
     const char *command =
         "exec \"$0\" -q -n 1 -l 100% --iteration nothing --duration 2s yes >/dev/null";
@@ -254,8 +254,10 @@ START_TEST(threads_are_stopped_together) {
 }
 END_TEST
 
-/* Seconds until a workload whose first thread gets no CPU is stopped; negative where no priority
-   makes it so. */
+/*
+ * Returns how long it takes to stop a workload whose first thread gets no CPU, in seconds; negative
+ * if priorities do not make it so.
+ */
 static double stop_the_deaf(void) {
     struct run *run =
         START("-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "300ms", PAYLOAD, "deaf");
@@ -272,9 +274,11 @@ static double stop_the_deaf(void) {
     return allowed ? needed : -1;
 }
 
-/* The first stop would always take hold a second late, were its first thread alone told of it. The
-   workload may take the CPU of this test as well, which then sees the stop late: so one start of
-   several is enough. */
+/*
+ * If only its first thread got the signal, the first stop would always be a second late. The
+ * workload may use the CPU of this test as well, so that the test notices the stop late: one good
+ * start of several is enough.
+ */
 START_TEST(a_deaf_first_thread_delays_no_stop) {
     SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one");
     double needed = stop_the_deaf();

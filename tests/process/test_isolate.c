@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs in a PID namespace of their own: to the caller all is as it is without one. */
+/* Runs in their own PID namespace: to the caller they look the same. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define QUIET "--isolate", "-q", "-n", "1", "-c", "fixed", "-l", "1/2"
 
-/* ---- what the caller sees ---- */
+/* ---- the caller's view ---- */
 
 static void expect_status(int status, const char *const *command) {
     const char *words[32] = {SHOWSTOPPER, QUIET};
@@ -75,7 +75,7 @@ START_TEST(output_is_forwarded) {
     struct run *run = RUN(QUIET, "--iteration", "done ([0-9.]+) ms", "--output", output, "--json",
         "-", PAYLOAD, "lines", "3", "100");
     run_expect(run, 0);
-    /* The first may have come before the clock began to run. */
+    /* The first iteration may have ended before counting began. */
     ck_assert_double_ge(json_number(run->out.bytes, "iterations"), 1);
     ck_assert_double_le(json_number(run->out.bytes, "iterations"), 3);
     struct run_text kept = run_read_file(run_path(output, "0.out"));
@@ -105,7 +105,7 @@ START_TEST(target_can_be_set) {
 }
 END_TEST
 
-/* ---- what an instance sees ---- */
+/* ---- an instance's view ---- */
 
 START_TEST(proc_has_the_numbers_of_the_namespace) {
     SKIP_UNLESS_ISOLATED();
@@ -117,7 +117,7 @@ START_TEST(proc_has_the_numbers_of_the_namespace) {
     ck_assert_msg(number != NULL, "%s", run->out.bytes);
     int own = atoi(number + strlen("number="));
     ck_assert_int_gt(own, 1);
-    ck_assert_int_lt(own, 100); /* few have been born there */
+    ck_assert_int_lt(own, 100); /* few processes have been started in it */
     snprintf(expected, sizeof expected, "ss-init\nnumber=%d\n%d\n", own, own);
     ck_assert_str_eq(run->out.bytes, expected);
 }
@@ -175,7 +175,7 @@ START_TEST(it_works_without_privilege) {
 }
 END_TEST
 
-/* ---- where there can be none ---- */
+/* ---- impossible isolation ---- */
 
 static void filter(struct sock_filter *steps, size_t count) {
     if (!surroundings_filter_calls(steps, count))
@@ -216,13 +216,13 @@ static void write_or_leave(const char *path, unsigned number, const char *format
         _exit(SURROUNDINGS_MISSING);
 }
 
-/* As where the administrator has set that limit. */
+/* As if the administrator had set that limit. */
 static void deny_user_namespaces(void) {
     if (geteuid() == 0)
         family_become_nobody();
     unsigned user = geteuid();
     unsigned group = getegid();
-    prctl(PR_SET_DUMPABLE, 1); /* or the maps are root's */
+    prctl(PR_SET_DUMPABLE, 1); /* otherwise the maps belong to root */
     if (unshare(CLONE_NEWUSER) < 0)
         _exit(SURROUNDINGS_MISSING);
     write_or_leave("/proc/self/setgroups", 0, "deny");
@@ -231,7 +231,7 @@ static void deny_user_namespaces(void) {
     write_or_leave("/proc/sys/user/max_user_namespaces", 0, "0");
 }
 
-/* `missing`: the reason to skip it where this cannot be forbidden. */
+/* `missing`: the reason to skip the test if this cannot be forbidden. */
 static void expect_refusal(void (*prepare)(void), const char *why, const char *missing) {
     const char *folder = run_make_folder();
     const char *witness = run_path(folder, "witness");
@@ -253,7 +253,7 @@ static void expect_refusal(void (*prepare)(void), const char *why, const char *m
 
 static const char *chroot_folder;
 
-/* The same file system below a folder where nothing is mounted. */
+/* Enters the same file system below a folder without a mount. */
 static void enter_chroot(void) {
     surroundings_leave_mounts();
     DIR *root = opendir("/");
@@ -276,7 +276,7 @@ static void enter_chroot(void) {
         _exit(SURROUNDINGS_MISSING);
 }
 
-/* Nothing but what was made there, whatever is mounted. */
+/* Removes only what was made there, whatever is mounted. */
 static void remove_chroot(void) {
     DIR *folder = opendir(chroot_folder);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {

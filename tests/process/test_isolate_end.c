@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs in a PID namespace of their own: nothing outlives them, whatever is killed. */
+/* Runs in their own PID namespace: nothing outlives them, whatever is killed. */
 
 #include "family.h"
 #include "isolated.h"
@@ -11,7 +11,7 @@
 /* Without any mark. */
 #define BARE "env", "-i"
 
-/* How many moments of a round of 107 ms are tried, and how far they are apart, in seconds. */
+/* Number of points of a round of 107 ms that are tried, and their distance in seconds. */
 #define MOMENTS  10
 #define INTERVAL 0.0113
 
@@ -50,7 +50,7 @@ static bool all_stopped(const struct isolated_run *isolated) {
     return family.count >= INSTANCES && family_count(&family, 'T') == family.count;
 }
 
-/* One of them is dead already: the process outside ends with this status, inside none is left. */
+/* One process is dead already: the one outside ends with this status, and none is left inside. */
 static void expect_end(const struct isolated_run *isolated, int status) {
     run_expect(run_wait(isolated->run), status);
     isolated_expect_nobody(isolated);
@@ -95,7 +95,7 @@ START_TEST(a_killed_first_process_leaves_nothing) {
 }
 END_TEST
 
-/* As without a namespace: the caller sees what became of the master. */
+/* As without a namespace, the caller gets the master's end as status. */
 START_TEST(a_killed_master_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
@@ -139,7 +139,7 @@ START_TEST(killed_executors_end_the_run) {
 }
 END_TEST
 
-/* From the innermost or from the outermost on. */
+/* From the innermost or from the outermost process on. */
 static void kill_all(const struct isolated_run *isolated, bool outermost_first) {
     struct family crew = members(isolated, "ss-");
     crew.pids[crew.count++] = isolated->master;
@@ -216,7 +216,7 @@ START_TEST(the_planned_end_leaves_nothing) {
 }
 END_TEST
 
-/* The one outside can do nothing then, but nothing outlives it either. */
+/* The process outside can do nothing then, but nothing outlives it either. */
 START_TEST(nothing_outlives_a_stopped_process_outside) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start(WORDS(PAYLOAD, "setsid", "2"));

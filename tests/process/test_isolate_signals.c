@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs in a PID namespace of their own: signals to the process outside. */
+/* Runs in their own PID namespace: signals to the process outside. */
 
 #include "family.h"
 #include "isolated.h"
@@ -58,7 +58,7 @@ static void lead_a_group(void) {
     setpgid(0, 0);
 }
 
-/* As timeout(1) does: to the process and then to all of its group. */
+/* As timeout(1): to the process and then to all of its group. */
 START_TEST(signal_to_whole_group_counts_once) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = lead_a_group};
@@ -106,14 +106,14 @@ START_TEST(grace_period_ends) {
 }
 END_TEST
 
-/* There is no process to pass it on to yet: it must be kept for later. */
+/* There is no process yet to pass the signal on to: it must be kept. */
 START_TEST(a_signal_in_the_first_moments_is_not_lost) {
     SKIP_UNLESS_ISOLATED();
     for (int step = 0; step < 80; step++) {
         struct run *run = START(ISOLATE, "-q", "--duration", "30s", PAYLOAD, "spin");
         char name[64];
         snprintf(name, sizeof name, "/proc/%d/exe", (int)run->pid);
-        /* Not before the program is there: what was between is the test's own. */
+        /* Waits until the program runs; before, the process is the test itself. */
         char target[512] = "";
         while (!strstr(target, "/showstopper")) {
             ssize_t length = readlink(name, target, sizeof target - 1);
@@ -130,7 +130,7 @@ START_TEST(a_signal_in_the_first_moments_is_not_lost) {
 }
 END_TEST
 
-/* ---- what the caller has set ---- */
+/* ---- the caller's settings ---- */
 
 static void ignore_hangups(void) {
     signal(SIGHUP, SIG_IGN);
@@ -158,7 +158,7 @@ static void block_signals(void) {
     sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
-/* The run heeds signals all the same, instances do as the caller did. */
+/* The run still reacts to signals, and instances inherit the caller's mask. */
 START_TEST(blocked_signals_still_work) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = block_signals};
@@ -184,7 +184,7 @@ static unsigned long long ignored_signals(const struct run *run) {
     return strtoull(line + strlen("SigIgn:"), NULL, 16);
 }
 
-/* With that setting inherited, no child could be waited for. */
+/* If the setting were inherited, no child could be waited for. */
 START_TEST(callers_may_ignore_their_children) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = ignore_children};
@@ -206,17 +206,17 @@ static bool are_in_state(struct run *run, char state) {
     return family.count == 2 && family_count(&family, state) == 2;
 }
 
-/* Seconds for which no process under control stands still. */
+/* No process under control keeps its state for this long, in seconds. */
 #define STANDSTILL 0.4
 
-/* So long, several rounds of control, all are in this state at each look. */
+/* Waits until all have been in this state at each look for several rounds of control. */
 static bool stay(struct run *run, char state, double seconds, double *since) {
     if (!are_in_state(run, state))
         *since = run_now();
     return run_now() > *since + seconds;
 }
 
-/* `target`: the process outside, or by its negative number its group. */
+/* `target`: the process outside, or its group as a negative number. */
 static void pause_and_continue(const struct isolated_run *isolated, pid_t target, double pause) {
     struct run *run = isolated->run;
     kill(target, SIGTSTP);
@@ -244,7 +244,7 @@ START_TEST(a_pause_stops_everything) {
     double begin = run_now();
     pause_and_continue(&isolated, isolated.run->pid, 2);
     run_expect(run_wait(isolated.run), 0);
-    /* The trace's clock stood still; some of the run had passed before we began to look. */
+    /* The trace's clock stopped; part of the run had passed before. */
     ck_assert_double_ge(run_now() - begin, 0.5 + 2);
     isolated_expect_nobody(&isolated);
 }
@@ -262,7 +262,9 @@ START_TEST(a_pause_of_the_whole_group_is_one_pause) {
 }
 END_TEST
 
-/* A caller that sees the process outside stopped may continue it at once: all of it must continue.
+/*
+ * A caller that sees the process outside stopped may continue it at once: all of the run must
+ * continue.
  */
 START_TEST(short_pause_leaves_nothing_stopped) {
     SKIP_UNLESS_ISOLATED();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs in a PID namespace of their own at a terminal. */
+/* Runs in their own PID namespace at a terminal. */
 
 #include "family.h"
 #include "isolated.h"
@@ -26,7 +26,9 @@ static void expect_only_shell(
 
 /* ---- Ctrl-Z ---- */
 
-/* Several rounds of control; no process under control stands still for so long. */
+/*
+ * Waits several rounds of control, which is longer than any process under control keeps its state.
+ */
 static bool stand_still(const struct family *family, double *since) {
     if (family_count(family, 'T') < family->count)
         *since = run_now();
@@ -127,7 +129,7 @@ START_TEST(keys_end_it) {
 }
 END_TEST
 
-/* ---- the terminal or the shell goes away ---- */
+/* ---- closed terminals and ended shells ---- */
 
 static void expect_nothing_without_terminal(struct terminal *terminal) {
     terminal_hang_up(terminal);
@@ -176,7 +178,7 @@ END_TEST
 
 /* ---- settings of the terminal ---- */
 
-/* `end`: what ends the run; NULL: it does so as planned. */
+/* `end` ends the run; NULL: it ends as planned. */
 static void expect_settings(void (*end)(struct terminal *terminal), int status) {
     struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, "--duration",
         end ? "1h" : "4s", "-n", "1", "-l", "100%", PAYLOAD, "tty-raw", "keys"));

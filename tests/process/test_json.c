@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Everything that is written as JSON, read by a parser that is not ours: numbers are numbers. */
+/* All JSON output, read by a parser that is not ours: numbers are numbers. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #ifdef TEST_HAS_JSON
 #include <json-c/json.h>
 
-/* Fields with text that may look like a number: lists of CPUs, words of commands, times. */
+/* Text fields that may look like numbers: lists of CPUs, words of commands, times. */
 static const char *const texts[] = {"command", "arguments", "cpus", "version", "kernel", "tau",
     "offset", "horizon", "rotate", "min", "period", "memory", "text", "online", "offline",
     "possible", "affinity", "cpuset"};
@@ -25,7 +25,7 @@ static bool is_text(const char *name) {
     return false;
 }
 
-/* Whole numbers are written as such: only elapsed times and parts of 1 have fixed decimals. */
+/* Whole numbers have no decimals; only elapsed times and fractions have a fixed number of them. */
 static void expect_number(const char *name, const char *text) {
     double value = strtod(text, NULL);
     bool whole = value == (double)(long long)value;

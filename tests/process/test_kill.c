@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* SIGKILL and SIGSTOP for processes of ours while trees of processes run below them. */
+/* SIGKILL and SIGSTOP for our processes, with trees of processes below them. */
 
 #include <signal.h>
 #include <unistd.h>
@@ -15,14 +15,14 @@
 #define INSTANCES 3
 #define OPTIONS   "-v", "-n", "3", "-c", "fixed", "-l", "20%"
 
-/* Without the variable by which we would know them when all else is lost. */
+/* Without the variable by which they could be identified as a last resort. */
 #define UNMARKED "env", "-u", SS_SWEEP_MARK
 
-/* How many moments of a round of 107 ms are tried, and how far they are apart, in seconds. */
+/* Number of points of a round of 107 ms that are tried, and their distance in seconds. */
 #define MOMENTS  12
 #define INTERVAL 0.0097
 
-/* Puts the command after the options. */
+/* Starts with the options and then the command. */
 static struct run *start_with(
     const struct run_setup *setup, const char *const *options, const char *const *command) {
     const char *words[32] = {SHOWSTOPPER};
@@ -71,7 +71,7 @@ static const char *const *const workloads[] = {
 
 #define WORKLOADS (sizeof workloads / sizeof *workloads)
 
-/* Kills all processes of that name, and with `master` the master as well, for each workload. */
+/* Kills all processes of that name, and the master with `master`, for each workload. */
 static void kill_named(const char *name, bool master, int status) {
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
@@ -98,7 +98,7 @@ START_TEST(a_killed_guardian_and_master_leave_nothing) {
 }
 END_TEST
 
-/* Kills so many executors in one instant. */
+/* Kills this many executors at once. */
 static void kill_executors(const char *const *command, size_t count) {
     struct run *run = start(command);
     wait_for_ready(run);
@@ -129,7 +129,7 @@ START_TEST(all_executors_killed_leave_nothing) {
 }
 END_TEST
 
-/* The guardian is at work when the others die, or has just finished. */
+/* The guardian is working when the others die, or has just finished. */
 START_TEST(executors_killed_in_turn_leave_nothing) {
     for (int step = 0; step < 2 * MOMENTS; step++) {
         struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
@@ -172,7 +172,7 @@ START_TEST(the_successor_of_a_killed_guardian_finds_all) {
 }
 END_TEST
 
-/* Only the first one knew of them. */
+/* Only the first guardian knew them. */
 START_TEST(all_others_killed_after_the_guardian_leave_nothing) {
     struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
@@ -188,7 +188,7 @@ START_TEST(all_others_killed_after_the_guardian_leave_nothing) {
 }
 END_TEST
 
-/* Master and executors in one instant, and that at many moments of a round. */
+/* Kills master and executors at once, at many points of a round. */
 static void kill_all_but_the_guardian(const char *const *command, bool known) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(command);
@@ -216,18 +216,18 @@ KILL_TEST(the_guardian_alone_ends_daemons, kill_all_but_the_guardian, WORDS(PAYL
 KILL_TEST(the_guardian_alone_ends_a_storm, kill_all_but_the_guardian,
     WORDS(PAYLOAD, "daemon-storm", "40"), false)
 
-/* They could not be found any more unless the guardian had known them before. */
+/* They could not be found any more if the guardian had not known them before. */
 KILL_TEST(the_guardian_alone_ends_unmarked_sessions, kill_all_but_the_guardian,
     WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
 
 KILL_TEST(the_guardian_alone_ends_unmarked_daemons, kill_all_but_the_guardian,
     WORDS(UNMARKED, PAYLOAD, "daemon", "2"), true)
 
-/* Processes that the guardian did not know yet end by themselves, but none may be left stopped. */
+/* Processes that the guardian did not know yet end by themselves, but none may stay stopped. */
 KILL_TEST(the_guardian_alone_leaves_no_unmarked_storm_stopped, kill_all_but_the_guardian,
     WORDS(UNMARKED, PAYLOAD, "daemon-storm", "40"), false)
 
-/* The executors' children that lead their groups, as orphans do not. */
+/* Finds the executors' children that lead their groups, which orphans do not. */
 static struct family find_leaders(const struct family *executors) {
     struct family all = family_find("payload");
     struct family leaders = {.count = 0};
@@ -241,7 +241,7 @@ static struct family find_leaders(const struct family *executors) {
     return leaders;
 }
 
-/* One executor outlives all others of ours: it is the last that can act. */
+/* One executor outlives all others of ours and is the only one to act. */
 static void kill_all_but_one_executor(const char *const *command, bool known) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(command);
@@ -271,7 +271,7 @@ KILL_TEST(one_executor_alone_ends_sessions, kill_all_but_one_executor,
 KILL_TEST(one_executor_alone_ends_daemons, kill_all_but_one_executor, WORDS(PAYLOAD, "daemon", "2"),
     false)
 
-/* One that comes to nothing, with work that only it, or an executor in its place, can do. */
+/* A guardian that cannot finish its work, which only it, or an executor in its place, can do. */
 START_TEST(an_executor_completes_the_work_of_a_killed_guardian) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run_setup setup = {
@@ -283,14 +283,16 @@ START_TEST(an_executor_completes_the_work_of_a_killed_guardian) {
     struct family killed = {.count = 1, .pids = {run_find(run, "ss-executor 1")}};
     family_kill_together(&killed, run->pid);
     run_expect(run_wait(run), -SIGKILL);
-    /* The sessions of executor 1; none on a busy machine, as executors wait two seconds only. */
+    /*
+     * The sessions of executor 1; none on a busy machine, because executors wait only two seconds.
+     */
     RUN_UNTIL(run, family_find("payload").count <= 2);
     kill(late.pids[late.pids[0] == run->pid], SIGKILL);
     run_free_clean(run);
 }
 END_TEST
 
-/* No process knows this tree, and the executor ends one generation after the other. */
+/* No process knows this tree, and the executor ends one generation after another. */
 START_TEST(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run_setup setup = {
@@ -310,7 +312,7 @@ END_TEST
 KILL_TEST(one_executor_alone_ends_unmarked_sessions, kill_all_but_one_executor,
     WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
 
-/* Then only the kernel is left, which ends every leader. */
+/* Only the kernel is left then, which ends every leader. */
 START_TEST(nothing_is_left_when_all_are_killed) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(workloads[(size_t)step % WORKLOADS]);
@@ -330,7 +332,7 @@ START_TEST(nothing_is_left_when_all_are_killed) {
 }
 END_TEST
 
-/* Fails unless all of `kept` live and run; ends them. */
+/* Fails unless all of `kept` live and run; then ends them. */
 static void end_kept(const struct family *kept) {
     RUN_UNTIL(NULL, family_find("ss-").count == 0);
     ck_assert_uint_eq(family_count_living(kept), kept->count);
@@ -358,7 +360,7 @@ START_TEST(one_executor_alone_keeps_instances_running) {
 }
 END_TEST
 
-/* With --keep and while all of it is stopped; `victim` is the name of the process that dies. */
+/* With --keep, and while all of it is stopped; `victim` is the name of the process that dies. */
 static void kill_the_keeper_of(const char *const *command, size_t count, const char *victim) {
     struct run *run = start_with(
         NULL, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"), command);
@@ -383,8 +385,7 @@ START_TEST(killed_keepers_leave_instances_running) {
 }
 END_TEST
 
-/* A process of ours is stopped from outside: it is continued, and with it all that depends on it.
- */
+/* Stops one of our processes from outside: it is continued, and all that depends on it. */
 static void stop_one(const char *name) {
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
@@ -451,7 +452,10 @@ START_TEST(a_killed_master_and_guardian_leave_no_executor_stopped) {
 }
 END_TEST
 
-/* As below a container's first process: it adopts orphans, so the kernel does not rescue them. */
+/*
+ * As below a container's first process, which adopts orphans, so that the kernel does not rescue
+ * them.
+ */
 START_TEST(all_others_killed_beside_a_stopped_guardian_leave_nothing) {
     ss_platform_adopt_orphans();
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
@@ -465,8 +469,9 @@ START_TEST(all_others_killed_beside_a_stopped_guardian_leave_nothing) {
 END_TEST
 
 /*
- * The guardian has not seen the sessions begin, so the mark must tell, which is gone with the
- * leader's memory. Until all of that is freed the sessions are still the leader's children.
+ * The guardian has not seen the sessions begin, so only the mark identifies them, which disappears
+ * with the leader's memory. Until all of that is freed, the sessions are still the leader's
+ * children.
  */
 START_TEST(children_of_a_leader_that_takes_long_to_exit_end) {
     const char *folder = run_make_folder();
@@ -486,7 +491,7 @@ START_TEST(children_of_a_leader_that_takes_long_to_exit_end) {
 }
 END_TEST
 
-/* Processes are then known by number and start time, and the dead must be looked for. */
+/* Processes are then known by pid and start time, and ends have to be polled for. */
 static void without_pidfds(const char *const *command) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
     for (int victim = 0; victim < 3; victim++) {

@@ -18,14 +18,14 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* Ends badly unless it was given all that an instance is given, and pipes for its output. */
+/* Fails unless it has the complete environment of an instance, and pipes for its output. */
 #define WHOLE_INSTANCE                                                                             \
     "test -n \"$SHOWSTOPPER_INSTANCE\" || exit 91;"                                                \
     "test -n \"$SHOWSTOPPER_INSTANCES\" || exit 92;"                                               \
     "test -n \"$SHOWSTOPPER_INSTANCE_OF\" || exit 93;"                                             \
     "test -p /dev/stdout || exit 94; test -p /dev/stderr || exit 95; exec " PAYLOAD " spin"
 
-/* A summary is there as a whole or not at all. */
+/* A summary exists as a whole or not at all. */
 static void expect_no_half_summary(const char *folder) {
     struct dirent *entry;
     DIR *directory = opendir(folder);
@@ -36,7 +36,7 @@ static void expect_no_half_summary(const char *folder) {
     closedir(directory);
 }
 
-/* Every part of the program is wanted that asks for memory or files. */
+/* Includes every part of the program that needs memory or files. */
 static void try_all(const char *kind, unsigned long count, unsigned long least) {
     const char *folder = run_make_folder();
     const char *const words[] = {SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "200ms",
@@ -60,7 +60,7 @@ START_TEST(allocations_that_fail_from_one_on_leave_nothing) {
 }
 END_TEST
 
-/* Told verbosely, the end of a run that could not be is the last line. */
+/* With -v, the reason for the failed run is the last line. */
 static void expect_told(const struct run *run) {
     const char *last = run->err.bytes;
     for (const char *line = last; *line; line += strcspn(line, "\n") + 1)
@@ -71,8 +71,8 @@ static void expect_told(const struct run *run) {
 }
 
 /*
- * Returns whether there was enough for the run. A run that has begun has a guardian, which stays:
- * it wants its memory when instances may run already.
+ * Returns whether the memory sufficed. The guardian of a run that has begun stays, and may need
+ * memory when instances already run.
  */
 static bool run_or_refuse(struct run *run) {
     RUN_UNTIL(run, run->ended || strstr(run->err.bytes, "instances run"));
@@ -176,7 +176,7 @@ START_TEST(full_shared_memory_is_refused) {
 }
 END_TEST
 
-/* ---- the kernel ends what it likes ---- */
+/* ---- the kernel's choice ---- */
 
 #define MEMORY "20971520" /* bytes; a run without an eater needs a small part of it */
 
@@ -186,7 +186,7 @@ static void enter_group(void) {
     control_group_enter(&group);
 }
 
-/* One that eats all memory as soon as there is a file, and others that do not. */
+/* One instance uses all memory as soon as a file exists, and the others do not. */
 static struct run *start_eater(const char *file) {
     struct run_setup setup = {.prepare = enter_group};
     char text[512];
@@ -204,7 +204,7 @@ static void limit_memory(void) {
         &group, "memory.memsw.limit_in_bytes", "memory.swap.max", group.unified ? "0" : MEMORY);
 }
 
-/* All so named are to be chosen before all others; some may end meanwhile. */
+/* Makes the kernel choose these processes first; some may end meanwhile. */
 static void prefer(const char *victim) {
     struct family family = family_find(victim);
     for (size_t i = 0; i < family.count; i++) {
@@ -227,7 +227,7 @@ static void end_all(void) {
     }
 }
 
-/* The kernel may choose any process: the master, too, before there is a new guardian. */
+/* The kernel may choose any process: also the master, before there is a new guardian. */
 static bool was_guarded(const struct run *run, const char *victim) {
     if (run->status != -SIGKILL || !victim)
         return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The installed tree is enough to write, build and load a module; a bad module is survived. */
+/* The installed tree suffices to write, build and load a module; a run survives a bad module. */
 
 #include <errno.h>
 #include <signal.h>
@@ -13,7 +13,7 @@
 #include "process.h"
 #include "run.h"
 
-/* One source for all: what is wrong with a module is said on the compiler's command line. */
+/* One source for all: options of the compiler select what is wrong with the module. */
 static const char source[] =
     "#include <math.h>\n"
     "#include <stdlib.h>\n"
@@ -36,7 +36,7 @@ static const char source[] =
     "    .update = UPDATE,\n"
     "};\n";
 
-static const char *root;   /* all that a case makes */
+static const char *root;   /* contains everything that a case makes */
 static const char *prefix; /* where Showstopper is installed */
 
 static void expect_success(const char *const *words) {
@@ -60,7 +60,7 @@ static void install_all(void) {
     expect_success(WORDS("cmake", "--install", TEST_BUILD_DIR, "--prefix", prefix));
 }
 
-/* What pkg-config says of the installed tree. */
+/* Returns what pkg-config says about the installed tree. */
 static char *ask_pkg_config(const char *what, const char *also) {
     char variable[4096];
     snprintf(variable, sizeof variable, "PKG_CONFIG_PATH=%s/lib/pkgconfig:%s/lib64/pkgconfig",
@@ -157,7 +157,7 @@ START_TEST(cmake_finds_the_installed_tree) {
 }
 END_TEST
 
-/* Then nothing that a built-in module does is out of reach for one that is not. */
+/* So a module outside the tree can do all that a built-in one can. */
 START_TEST(built_in_modules_need_the_public_headers_alone) {
     static const char script[] =
         "set -e; cd \"$1\"; cp -r \"$2\"/modules .; rm -r \"$3\"/lib/showstopper/modules\n"

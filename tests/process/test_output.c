@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Output that programs buffer, and pseudo-terminals, with which they do not. */
+/* Output that programs buffer, and pseudo-terminals, which prevent that. */
 
 #include <fcntl.h>
 #include <math.h>
@@ -64,7 +64,7 @@ START_TEST(programs_write_lines_to_a_pseudo_terminal) {
 }
 END_TEST
 
-/* As many bytes, and the same: no CR, no echo, nothing for ^C or ^D. */
+/* The same bytes: no CR, no echo, no effect of ^C or ^D. */
 START_TEST(output_through_a_pseudo_terminal_is_unchanged) {
     SKIP_UNLESS_TERMINALS();
     struct run *direct = run_wait(run_start(NULL, WORDS(PAYLOAD, "binary")));
@@ -82,7 +82,7 @@ START_TEST(only_standard_output_is_a_terminal) {
     run_expect(run, 0);
     run_expect_text(&run->err, "output 1 error 0 controlling 0\n");
     ck_assert_uint_eq(run->out.length, 0);
-    /* Where lines are searched for, standard error passes through a pipe as without --tty. */
+    /* If lines are matched, standard error passes through a pipe as it does without --tty. */
     const char *folder = run_make_folder();
     run = RUN(OUTPUT_ALONE, "--output", folder, PAYLOAD, "output");
     run_expect(run, 0);

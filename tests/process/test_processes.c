@@ -23,14 +23,14 @@ static void *wait_in_thread(void *told) {
     return NULL;
 }
 
-/* Only a thread of it is left, but it lives. */
+/* Only a thread of the process is left, but the process lives. */
 static void leave_to_a_thread(void) {
     pthread_t thread;
     pthread_create(&thread, NULL, wait_in_thread, NULL);
     pthread_exit(NULL);
 }
 
-/* The first line of a file of the system. */
+/* Reads the first line of a system file. */
 static const char *read_line(const char *path) {
     static char line[256];
     FILE *file = fopen(path, "re");
@@ -76,7 +76,7 @@ START_TEST(process_lives_while_a_thread_does) {
     ck_assert(ss_platform_process_lives(child, started));
     struct ss_process process;
     ck_assert(ss_platform_process_look(child, &process));
-    ck_assert_int_ne(process.state, 'Z'); /* it would not be ended */
+    ck_assert_int_ne(process.state, 'Z'); /* otherwise it would not be ended */
     ck_assert(!ss_platform_process_is_exiting(child));
     int hold = ss_platform_process_open(child, started);
     ck_assert_int_ge(hold, 0);
@@ -168,7 +168,7 @@ START_TEST(rights_to_signal_are_known) {
     kin_end_unreaped(child);
     ck_assert(ss_platform_process_may_signal(child));
     kin_reap(child);
-    ck_assert(ss_platform_process_may_signal(child)); /* no process is there to forbid it */
+    ck_assert(ss_platform_process_may_signal(child)); /* no process is left that could forbid it */
 }
 END_TEST
 
@@ -210,7 +210,7 @@ START_TEST(each_process_is_seen_once) {
 }
 END_TEST
 
-/* How many numbers lie behind `from`, up to `to`; others start processes, too. */
+/* Counts pids after `from`, up to `to`; others start processes, too. */
 static pid_t count_numbers(pid_t from, pid_t to) {
     return to >= from ? to - from : to + ss_platform_process_limit() - from;
 }
@@ -237,7 +237,7 @@ END_TEST
 #define SYSTEM_CALL_OPEN 434 /* pidfd_open */
 #define SYSTEM_CALL_SEND 424 /* pidfd_send_signal */
 
-/* As in a container whose rules are older than the call: that is not allowed, not unknown. */
+/* As in a container whose rules are older than the call: not allowed, instead of unknown. */
 static void refuse(unsigned call) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -336,7 +336,7 @@ START_TEST(process_is_claimed_once) {
 }
 END_TEST
 
-/* The kernel ignores the request in silence: waiting for an answer would be in vain. */
+/* The kernel ignores the request silently: waiting for an answer would be in vain. */
 START_TEST(forks_are_not_reported_in_a_namespace) {
     SKIP_UNLESS(unshare(CLONE_NEWPID) == 0, "root: only it can make a PID namespace");
     pid_t child = fork();

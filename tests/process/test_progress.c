@@ -20,11 +20,11 @@
 
 #define CTRL_S "\023"
 
-#define DRAWING "\033[1;"  /* what each drawing has once: which rows scroll */
-#define WIPED   "\033[r"   /* and a release */
-#define BLOCK   "60 s ago" /* only the block says so */
+#define DRAWING "\033[1;"  /* once in each drawing: the scroll region */
+#define WIPED   "\033[r"   /* once in each release */
+#define BLOCK   "60 s ago" /* only in the block */
 
-/* In which a summary with all of its warnings has room. */
+/* The summary with all of its warnings fits into this window. */
 #define AT_WINDOW "stty cols 80 rows 40; export TERM=xterm LC_ALL=C.UTF-8; "
 #define SPIN      "-n 1 -l 50% -c fixed payload spin"
 
@@ -43,7 +43,7 @@ static void wait_drawings(struct terminal *terminal, size_t more) {
     RUN_UNTIL(terminal->run, drawings(terminal) >= count);
 }
 
-/* The block is whole and last, and the rows above scroll without it. */
+/* The block is whole and at the bottom, and the rows above scroll without it. */
 static void expect_block(const struct screen *screen) {
     int first = screen->bottom + 1;
     ck_assert_int_gt(screen->height, first);
@@ -66,7 +66,7 @@ static void expect_no_block(const struct screen *screen) {
     free(text);
 }
 
-/* Nothing but the summary from this row on, and the cursor in the row after it. */
+/* Only the summary from this row on, and the cursor in the row after it. */
 static void expect_summary(const struct terminal *terminal, int row) {
     struct screen screen = screen_of(terminal->run->out.bytes);
     char *rest = strdup(strstr(terminal->run->out.bytes, "showstopper: 1 instance"));
@@ -114,7 +114,7 @@ START_TEST(letters_and_colors_follow_the_terminal) {
 }
 END_TEST
 
-/* A terminal that cannot move its cursor is given plain lines. */
+/* A terminal that cannot move its cursor gets plain lines. */
 START_TEST(dumb_terminal_gets_lines) {
     struct terminal *terminal = start("TERM=dumb exec showstopper --duration 3s " SPIN);
     run_expect(run_wait(terminal->run), 0);
@@ -124,7 +124,7 @@ START_TEST(dumb_terminal_gets_lines) {
 }
 END_TEST
 
-/* Output of instances appears above it, and it is not drawn for every line. */
+/* Output of instances appears above the block, which is not drawn for every line. */
 START_TEST(output_is_intact_and_drawings_are_few) {
     double begin = run_now();
     struct terminal *terminal =
@@ -159,7 +159,7 @@ START_TEST(half_a_line_is_kept) {
 }
 END_TEST
 
-/* Output that bypasses us, more than a window of it. */
+/* Output that bypasses us, more than fills a window. */
 START_TEST(direct_output_scrolls_above_it) {
     struct terminal *terminal =
         start("exec showstopper -n 1 -l 100% -c fixed payload lines 1000 20");
@@ -186,7 +186,7 @@ END_TEST
 
 /* ---- the view itself, at a terminal of its own ---- */
 
-/* The letters of a terminal, and what a program at it would show without the view. */
+/* A terminal with its settings, and the screen that a program would leave without the view. */
 struct stage {
     int keyboard;
     struct screen shown;
@@ -237,7 +237,7 @@ static void see(struct stage *stage) {
 static void print(struct stage *stage, const char *text) {
     see(stage);
     ck_assert_int_eq(write(STDERR_FILENO, text, strlen(text)), strlen(text));
-    for (size_t length; *text; text += length) { /* as the terminal's settings have it */
+    for (size_t length; *text; text += length) { /* according to the terminal's settings */
         char part[256];
         length = strcspn(text, "\n");
         snprintf(part, sizeof part, "%.*s%s", (int)length, text, text[length] ? "\r\n" : "");
@@ -259,7 +259,7 @@ static void show(struct stage *stage, ss_time later) {
     see(stage);
 }
 
-/* The program's output is where it would be, and the block is below. */
+/* The program's output is where it would be without the block, and the block is below. */
 static void expect_both(const struct stage *stage) {
     char *shown = screen_text(&stage->shown, stage->shown.bottom + 1);
     char *alone = screen_text(&stage->alone, stage->alone.height);
@@ -307,7 +307,7 @@ START_TEST(concurrent_output_stays_whole) {
 }
 END_TEST
 
-/* Sizes are a person's: one after the other, whatever was there before. */
+/* Sizes change as a person would change them, one after another, from any state. */
 static void resize_often(bool rewrap) {
     static const int heights[] = {24, 12, 30, 8, 24, 40, 3, 2, 24, 5};
     static const int widths[] = {80, 40, 100, 60, 30, 120, 15, 10, 70, 33};
@@ -324,7 +324,9 @@ static void resize_often(bool rewrap) {
             expect_block(&stage.shown);
         unsigned size = draw_number(&stage, sizeof heights / sizeof *heights);
         int width = widths[draw_number(&stage, sizeof widths / sizeof *widths)];
-        /* A block that wraps into more rows than the window has would leave it at the top. */
+        /*
+         * A block that wraps into more rows than the window has would leave the window at the top.
+         */
         if (rewrap && width < stage.shown.width / 2)
             width = stage.shown.width / 2;
         set_size(&stage, heights[size], width);
@@ -388,8 +390,7 @@ static void kill_first(struct run *run) {
     kill(run_find(run, "ss-init"), SIGKILL);
 }
 
-/* With all that could remove the block after the master's death; stopped, so that none is quicker.
- */
+/* Stops all that could remove the block before the master's death, so that none is quicker. */
 static void kill_master(struct run *run) {
     pid_t first = run_find(run, "ss-init");
     pid_t master = isolated_showstopper(run, true);
@@ -413,7 +414,7 @@ END_TEST
 static void resize(struct terminal *terminal, unsigned short rows, unsigned short columns) {
     struct winsize size = {.ws_row = rows, .ws_col = columns};
     ck_assert_int_eq(ioctl(terminal->line, TIOCSWINSZ, &size), 0);
-    wait_drawings(terminal, 2); /* one may have been made before */
+    wait_drawings(terminal, 2); /* one may have been drawn before */
     ck_assert_uint_ge(run_count_text(&terminal->run->out, WIPED), 1);
     RUN_UNTIL(terminal->run, strstr(terminal->run->out.bytes + terminal->run->out.length - 2,
                                  "\0338")); /* and the last one is whole */
@@ -491,7 +492,7 @@ START_TEST(ctrl_c_leaves_a_clean_line) {
 }
 END_TEST
 
-/* While instances that are deaf are waited for there is nothing to be shown any more. */
+/* While ending instances are waited for, there is nothing to show any more. */
 START_TEST(block_disappears_at_the_end) {
     struct terminal *terminal =
         start("exec showstopper --grace 30s -n 1 -l 50% -c fixed payload ignore-term");
@@ -502,7 +503,8 @@ START_TEST(block_disappears_at_the_end) {
     RUN_UNTIL(
         terminal->run, (screen = screen_of(terminal->run->out.bytes), !screen_has(&screen, BLOCK)));
     double begin = run_now();
-    RUN_UNTIL(terminal->run, run_now() > begin + 0.5); /* sooner it would be the same wish */
+    RUN_UNTIL(terminal->run,
+        run_now() > begin + 0.5); /* a second signal earlier would count as the first */
     ck_assert(!terminal->run->ended);
     terminal_type(terminal, TERMINAL_CTRL_C);
     run_expect(run_wait(terminal->run), -SIGINT);
@@ -538,7 +540,7 @@ START_TEST(own_lines_are_whole) {
 }
 END_TEST
 
-/* Wiped before the stop, not drawn in the background, there again in the foreground. */
+/* Erased before the stop, not drawn in the background, drawn again in the foreground. */
 START_TEST(fg_draws_the_block_again) {
     struct terminal *terminal = terminal_open_shell();
     terminal_command(terminal, AT_WINDOW "set +m; set -m");

@@ -35,7 +35,7 @@ static size_t count_columns(const char *line) {
     return count;
 }
 
-/* Every whole line has as many columns as the first one. Returns how many lines stand below it. */
+/* Every whole line has as many columns as the first one. Returns the number of lines after it. */
 static size_t expect_table(const char *record, const char *name) {
     struct run_text text = read_record(record, name);
     ck_assert_msg(text.length > 0, "%s is empty", name);
@@ -66,7 +66,9 @@ START_TEST(a_run_is_kept) {
         "lines", "2000", "10"));
     run_expect(run, 0);
     double took = run_now() - begin;
-    /* At most two samples a second, and 100 decisions of two executors; a few more at its ends. */
+    /*
+     * At most two samples per second, and 100 decisions of two executors; a few more at the ends.
+     */
     size_t samples = expect_table(record, "samples.csv");
     ck_assert_uint_ge(samples, 2);
     ck_assert_double_le((double)samples, 2 * took + 1);
@@ -91,7 +93,7 @@ START_TEST(a_run_is_kept) {
 }
 END_TEST
 
-/* The error as a reader of the table would compute it. */
+/* Computes the error as a reader of the table would. */
 START_TEST(figures_are_those_of_the_table) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = run_wait(START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--duration",
@@ -114,7 +116,7 @@ START_TEST(figures_are_those_of_the_table) {
 }
 END_TEST
 
-/* The CPU that a process may use for certain. */
+/* Returns a CPU that a process may certainly use. */
 static int first_cpu(void) {
     cpu_set_t set;
     int cpu = 0;
@@ -125,7 +127,7 @@ static int first_cpu(void) {
 }
 
 /*
- * The permits of all instances are decided even before anything is known of them. Others' load only
+ * Permits are decided before anything is known about the instances. Load of other processes only
  * lowers the duty.
  */
 START_TEST(many_instances_start_on_target) {
@@ -154,7 +156,7 @@ START_TEST(many_instances_start_on_target) {
 }
 END_TEST
 
-/* A step at the very end of a sample does not show in that sample. */
+/* A step at the very end of a sample does not count in that sample. */
 START_TEST(a_step_belongs_to_the_next_sample) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *trace = run_path(folder, "trace");
@@ -172,7 +174,7 @@ START_TEST(a_step_belongs_to_the_next_sample) {
 }
 END_TEST
 
-/* The columns of one row after its first six, -1 for empty ones. */
+/* The columns of one row after its first six, -1 if empty. */
 struct parts {
     double load, user, system, irq, steal, iowait, idle;
 };
@@ -209,7 +211,7 @@ static void each_row(const char *record, void (*expect)(const struct parts *part
     ck_assert_uint_ge(rows, 2);
 }
 
-/* Columns of whole machines are empty; a group has its load. */
+/* Columns about the whole machine are empty; a group has its load. */
 static void expect_group(const struct parts *parts) {
     ck_assert_double_eq(parts->irq, -1);
     ck_assert_double_eq(parts->steal, -1);
@@ -256,7 +258,9 @@ START_TEST(rows_of_a_sensor_have_no_parts) {
 }
 END_TEST
 
-/* A CPU for each column, with the times of samples.csv; loads are there whatever the run's is of.
+/*
+ * A column for each CPU, with the times of samples.csv; loads are present for any source of the
+ * run's load.
  */
 static void expect_cpus(const char *record, const char *heading) {
     struct run_text cpus = read_record(record, "cpus.csv");
@@ -298,7 +302,7 @@ START_TEST(each_cpu_has_a_column) {
 END_TEST
 
 /* The stopped parts of all states are what the duty leaves. */
-/* A record that does not grow with the decisions of its run. */
+/* A record that does not grow with the number of decisions. */
 START_TEST(decisions_are_bounded) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "none");
@@ -343,7 +347,7 @@ START_TEST(decisions_agree_with_the_run) {
                              &planned, &real, &local),
             5);
         ck_assert_double_eq_tol(local, 0.3, 1e-6);
-        /* They follow one another without a gap. */
+        /* Decisions follow one another without a gap. */
         if (last_end >= 0)
             ck_assert_double_eq_tol(begin, last_end, 2e-6);
         last_end = begin + real;
@@ -354,7 +358,10 @@ START_TEST(decisions_agree_with_the_run) {
 }
 END_TEST
 
-/* In the summary, the samples and the decisions, though it is another one at the samples' ends. */
+/*
+ * Equal in the summary, the samples and the decisions, though the duty differs at the ends of
+ * samples.
+ */
 START_TEST(duty_is_in_the_summary) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *trace = run_path(folder, "trace");
@@ -431,8 +438,10 @@ static void expect_interrupted(const char *record) {
     }
 }
 
-/* Killed at many moments, a record says so and has whole lines but for the last. Some run at a
- * time, since most of them wait nearly all the time. */
+/*
+ * Killed at many moments, a record is marked so and has whole lines except for the last. Some run
+ * at a time, because most of them wait nearly all the time.
+ */
 START_TEST(a_killed_run_leaves_whole_lines) {
     enum { ROUNDS = 10, AT_ONCE = 5 };
     const char *folder = run_make_folder();
@@ -463,7 +472,7 @@ START_TEST(a_killed_run_leaves_whole_lines) {
 }
 END_TEST
 
-/* The run continues and says what was lost; the files are whole. */
+/* The run continues and reports the losses; the files are whole. */
 START_TEST(a_full_disk_is_reported) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     const char *folder = run_make_folder();
@@ -500,7 +509,9 @@ START_TEST(a_signal_leaves_a_whole_record) {
 }
 END_TEST
 
-/* The same options and command again, in the same folder; those given now replace the old ones. */
+/*
+ * The same options and command again, in the same folder; options given now replace the old ones.
+ */
 START_TEST(a_run_is_repeated) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
@@ -579,7 +590,7 @@ START_TEST(a_simulated_run_is_not_repeated) {
 }
 END_TEST
 
-/* A program that prints without a pause does not fill the disk; its figures are whole. */
+/* A program that prints without a pause does not fill the disk; its figures are complete. */
 START_TEST(excessive_iterations_are_omitted) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];
@@ -594,7 +605,7 @@ START_TEST(excessive_iterations_are_omitted) {
     struct run_text summary = read_record(record, "summary.json");
     double left = json_number(summary.bytes, "iterations_left_out");
     ck_assert_double_gt(left, 0);
-    /* Before control begins and after it has ended more are seen than are counted. */
+    /* More iterations are seen than counted, before control begins and after it has ended. */
     ck_assert_double_ge((double)rows + left, json_number(summary.bytes, "iterations"));
     double end_first, end_last = 0;
     struct run_text text = read_record(record, "iterations.csv");
@@ -607,7 +618,7 @@ START_TEST(excessive_iterations_are_omitted) {
 }
 END_TEST
 
-/* ---- a record that is carried away ---- */
+/* ---- a record that is moved ---- */
 
 static void expect_same_file(const char *record, const char *name, const char *expected) {
     struct run_text text = read_record(record, name);
@@ -618,7 +629,7 @@ static void expect_same_file(const char *record, const char *name, const char *e
 #define TRACE "0 10%\n4s 30%\n"
 #define WORK  "1 " PAYLOAD " spin\n# two\n2 " PAYLOAD " spin\n"
 
-/* Replays a record, whose originals are gone, into another one. */
+/* Replays a record whose originals are gone. */
 static void expect_replay(const char *record, const char *again) {
     struct run *run = RUN("--replay", record, "--record", again, "--json", "-");
     run_expect(run, 0);
@@ -658,7 +669,7 @@ START_TEST(record_is_self_contained) {
 }
 END_TEST
 
-/* A record that is replaced by its own replay. */
+/* A replay replaces its own record. */
 START_TEST(a_replay_may_replace_its_record) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "trace"), *record = run_path(folder, "record");
@@ -672,7 +683,7 @@ START_TEST(a_replay_may_replace_its_record) {
     SKIP_UNLESS(!strstr(run->err.bytes, "a build with json-c"), "left-out: built without json-c");
     run_expect(run, 0);
     expect_same_file(record, "input-trace-path", TRACE);
-    /* Without a file of its own no copy of an earlier one is left. */
+    /* A run without an own file leaves no copy of an earlier one. */
     run = RUN("-q", "-n", "1", "-l", "10%", "--duration", "600m", "--record", record, "--force",
         PAYLOAD, "spin");
     run_expect(run, 0);
@@ -680,7 +691,7 @@ START_TEST(a_replay_may_replace_its_record) {
 }
 END_TEST
 
-/* A trace from a pipe is kept, as it cannot be read again. */
+/* A trace from a pipe is kept, because it cannot be read again. */
 START_TEST(a_trace_from_a_pipe_is_kept) {
     const char *record = run_path(run_make_folder(), "record");
     char assignment[4200];
@@ -698,7 +709,7 @@ START_TEST(a_trace_from_a_pipe_is_kept) {
 }
 END_TEST
 
-/* A trace that there is no room for keeps the run from being started. */
+/* A run whose trace cannot be copied does not start. */
 START_TEST(a_copy_without_room_is_reported) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     const char *folder = run_make_folder(), *small = run_path(folder, "small");

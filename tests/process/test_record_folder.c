@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Who may write to the folder of a record, and what a run that could not be started leaves there.
- */
+/* Concurrent access to the folder of a record, and failed starts. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -23,7 +22,7 @@
 #define STARTS 6
 #define ROUNDS 5
 
-/* Starts all of them in one moment. Returns how many came to their planned end. */
+/* Starts all of them at once. Returns how many ran to their planned end. */
 static int count_winners(const char *record, const char *option) {
     struct run *runs[STARTS];
     int winners = 0;
@@ -121,7 +120,10 @@ static bool is_locked(const char *record) {
     return lock.l_type != F_UNLCK;
 }
 
-/* Kills the master. Whether others of the run outlived it while the record was looked at. */
+/*
+ * Kills the master. Returns whether another process of the run outlived it while the record was
+ * checked.
+ */
 static bool outlive_the_master(const char *record) {
     pid_t pids[RUN_PIDS_MAX];
     struct run *run = start_recorded(record, "--verbose");
@@ -136,7 +138,7 @@ static bool outlive_the_master(const char *record) {
     return outlived;
 }
 
-/* Executors and guardian, which outlive it for a moment, hold no lock. */
+/* Executors and guardian, which outlive the master for a moment, hold no lock. */
 START_TEST(a_record_is_free_when_its_master_has_died) {
     const char *record = run_path(run_make_folder(), "record");
     bool outlived = false;
@@ -164,7 +166,7 @@ static struct run *start_prepared(void (*prepare)(void), const char *record, con
                                           option, PAYLOAD, "exit", "9")));
 }
 
-/* Full, but for so many bytes. */
+/* Full except for this many bytes. */
 static void mount_full(size_t room) {
     char path[4096];
     surroundings_leave_mounts();
@@ -191,7 +193,7 @@ static void mount_with_room_for_the_plan(void) {
     mount_full(32768);
 }
 
-/* The folder is looked at before its file system goes with the process. */
+/* The folder is checked before its file system goes with the process. */
 START_TEST(a_full_disk_at_the_start_leaves_no_record) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     static void (*const prepares[])(void) = {
@@ -221,7 +223,7 @@ static void limit_file_size(void) {
     setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/* By default the kernel kills a process that goes beyond the limit. */
+/* By default, the kernel kills a process that exceeds the limit. */
 START_TEST(a_limit_on_file_size_is_reported) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
@@ -238,7 +240,7 @@ START_TEST(a_limit_on_file_size_is_reported) {
 }
 END_TEST
 
-/* It is the master alone that bears the limit otherwise. */
+/* Only the master handles the limit differently. */
 START_TEST(instances_inherit_file_size_limit) {
     struct run *run =
         RUN("-q", "-n", "1", "-l", "100%", "/bin/sh", "-c", "kill -XFSZ $$; echo survived");

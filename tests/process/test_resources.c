@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Commands that cannot be executed, processes that cannot be created. */
+/* Commands that cannot be executed, and processes that cannot be created. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* ---- commands that can no longer be executed when their time has come ---- */
+/* ---- commands that become unusable before they are executed ---- */
 
 static void vanish(const char *path) {
     ck_assert_int_eq(unlink(path), 0);
@@ -138,7 +138,7 @@ START_TEST(command_changed_before_exec_is_refused) {
 }
 END_TEST
 
-/* All of them are restarted again and again, and one after the other cannot be. */
+/* All of them are restarted repeatedly, and one after another fails. */
 START_TEST(command_changed_between_iterations_ends_the_run) {
     for (size_t i = 0; i < CHANGES; i++) {
         const char *folder = run_make_folder();
@@ -158,7 +158,7 @@ START_TEST(command_changed_between_iterations_ends_the_run) {
 }
 END_TEST
 
-/* A text without an interpreter is the shell's, for us as for env. */
+/* A text without an interpreter runs in the shell, as with env. */
 START_TEST(text_without_interpreter_runs_in_shell) {
     const char *folder = run_make_folder();
     const char *path = make_script(folder, "text", "echo by the shell\nexit 5\n");
@@ -176,7 +176,7 @@ END_TEST
 
 #define SOON "--start-at", soon()
 
-/* The search for leaks at the end wants one process more. */
+/* The leak check at the end needs another process. */
 #define NO_LEAKS .environment = WORDS("ASAN_OPTIONS=detect_leaks=0")
 
 /* Far enough away to lower a limit before. */
@@ -186,7 +186,7 @@ static const char *soon(void) {
     return at;
 }
 
-/* In this order: a user that has more processes already could not execute anything. */
+/* In this order: a user with more processes already could not execute anything. */
 static void allow_one_process(void) {
     family_become_nobody();
     setrlimit(RLIMIT_NPROC, &(struct rlimit){1, 1});
@@ -203,7 +203,7 @@ START_TEST(a_limit_on_processes_at_the_start_is_reported) {
 }
 END_TEST
 
-/* By one of the same user: not every root may do that to others. */
+/* Set by the same user: not every root may do that to others. */
 static void forbid_processes(const struct family *family) {
     int status = 1;
     pid_t child = fork();
@@ -217,7 +217,7 @@ static void forbid_processes(const struct family *family) {
     ck_assert_int_eq(status, 0);
 }
 
-/* The plan was good, but others have taken what was left. */
+/* The plan was valid, but others have used up what was left. */
 START_TEST(a_limit_on_processes_after_the_plan_is_reported) {
     family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};
@@ -296,7 +296,7 @@ START_TEST(any_fork_may_fail) {
 }
 END_TEST
 
-/* A fork that is needed is never done without. */
+/* A fork that is needed is never skipped. */
 START_TEST(each_fork_is_needed) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     for (unsigned long first = 1; first <= FORKS; first++) {
@@ -341,7 +341,7 @@ START_TEST(a_guardian_that_cannot_be_replaced_ends_the_run) {
 }
 END_TEST
 
-/* The sensor is the second one, after the guardian. */
+/* The sensor is the second fork, after the guardian. */
 START_TEST(a_sensor_that_cannot_be_forked_is_reported) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct fault fault = {"fork", 2, 1};

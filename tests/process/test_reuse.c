@@ -24,7 +24,7 @@
 
 #define BRIEF TEST_BUILD_DIR "/tests/brief"
 
-/* Kernels before 6.9 know holds on processes, but not on groups. */
+/* Kernels before 6.9 can hold processes, but not groups. */
 static void deny_group_signals(void) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -38,7 +38,7 @@ static void deny_group_signals(void) {
         _exit(SURROUNDINGS_MISSING);
 }
 
-/* As on this kernel, on older and on the oldest ones. */
+/* This kernel, an older one and the oldest ones. */
 static void (*const kernels[])(void) = {NULL, deny_group_signals, family_deny_pidfds};
 
 #define KERNELS (sizeof kernels / sizeof *kernels)
@@ -48,7 +48,7 @@ static void in_numbers_of_ones_own(void (*body)(void), bool unprivileged) {
     strangers_run_apart(body, unprivileged);
 }
 
-/* Each case twice: as the user that runs the tests, and as one without privileges. */
+/* Each case runs twice: as the user that runs the tests, and as one without privileges. */
 #define REUSE_TEST(name)                                                                           \
     START_TEST(name) {                                                                             \
         in_numbers_of_ones_own(try_##name, false);                                                 \
@@ -65,7 +65,7 @@ static void go_on_for(struct run *run, double seconds) {
     ck_assert_msg(!run->ended, "status %d: %s", run->status, run->err.bytes);
 }
 
-/* The next number that an instance has told behind `word`; 0: none yet. */
+/* Returns the next number that an instance has printed after `word`; 0: none yet. */
 static pid_t next_number(const struct run *run, const char *word, size_t *from) {
     const char *at = strstr(run->out.bytes + *from, word);
     const char *end = at ? strchr(at, '\n') : NULL;
@@ -75,7 +75,7 @@ static pid_t next_number(const struct run *run, const char *word, size_t *from) 
     return (pid_t)atoi(at + strlen(word));
 }
 
-/* ---- an ended instance's leader ---- */
+/* ---- the leader of an ended instance ---- */
 
 static void end_master(struct run *run) {
     kill(run->pid, SIGTERM);
@@ -105,8 +105,7 @@ static void (*const ends[])(struct run *run) = {
 
 #define ENDS (sizeof ends / sizeof *ends)
 
-/* Two instances end early, and at that moment their numbers become others'; a third one continues.
- */
+/* Two instances end early, and their pids are reused at once; a third one continues. */
 static void try_a_leader_that_ended_is_not_signaled(void) {
     for (size_t i = 0; i < KERNELS * ENDS; i++) {
         struct run_setup setup = {.prepare = kernels[i / ENDS]};
@@ -131,7 +130,7 @@ static void try_a_leader_that_ended_is_not_signaled(void) {
 
 REUSE_TEST(a_leader_that_ended_is_not_signaled)
 
-/* Each instance that is started again has a number that was another process's before. */
+/* The pid of each restarted instance belonged to another process before. */
 static void try_leaders_of_iterations_are_not_signaled(void) {
     for (size_t i = 0; i < KERNELS; i++) {
         struct run_setup setup = {.prepare = kernels[i]};
@@ -156,7 +155,7 @@ REUSE_TEST(leaders_of_iterations_are_not_signaled)
 
 /* ---- ended branches ---- */
 
-/* Those of them that lead a session now. */
+/* Returns whether they lead a session now. */
 static bool lead_sessions(const struct family *family, size_t index) {
     return getsid(family->pids[index]) == family->pids[index];
 }
@@ -192,7 +191,9 @@ REUSE_TEST(a_branch_that_ended_is_not_signaled)
 
 /* ---- executors, instances and the master ---- */
 
-/* A stop that no signal ends: the guardian is sent SIGCONT when the master dies. */
+/*
+ * Stops a process so that no signal continues it: the master's death sends SIGCONT to the guardian.
+ */
 static void hold_still(pid_t pid) {
     int status;
     ck_assert_int_eq(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
@@ -201,7 +202,7 @@ static void hold_still(pid_t pid) {
     ck_assert_int_eq(run_state(pid), 't');
 }
 
-/* Kills all but the guardian while that cannot see to it. */
+/* Kills all but the guardian while the guardian cannot act. */
 static void kill_behind_the_guardian(struct run *run, pid_t guardian) {
     kill(run->pid, SIGSTOP);
     RUN_UNTIL(run, run_state(run->pid) == 'T');
@@ -220,7 +221,7 @@ static void take_all(struct run *run, const struct family *family, bool only_gro
     }
 }
 
-/* The guardian's list has numbers that have become others'. */
+/* Pids on the guardian's list have been reused. */
 static void take_over_with_strangers(size_t kernel, bool only_groups) {
     struct run_setup setup = {.prepare = kernels[kernel]};
     struct run *run =
@@ -262,7 +263,7 @@ REUSE_TEST(a_reused_group_of_any_process_is_not_signaled)
 
 /* ---- the shortest lives ---- */
 
-/* From Linux 6.9 on the kernel tells processes apart that had one number within one tick. */
+/* From Linux 6.9 on, the kernel distinguishes processes that had one pid within one tick. */
 static bool system_has_identities(void) {
     struct statfs system;
     int self = (int)syscall(SYS_pidfd_open, getpid(), 0);
@@ -273,8 +274,8 @@ static bool system_has_identities(void) {
 }
 
 /*
- * Executors cannot look for a while; meanwhile branches come and go, and the processes that get
- * their pids are as old as they are, as far as the system's clock ticks tell.
+ * Executors cannot look for a while. Meanwhile branches come and go, and the processes that get
+ * their pids have the same start time in clock ticks.
  */
 static void try_branches_of_the_same_tick_are_not_signaled(void) {
     SKIP_UNLESS(system_has_identities(),
@@ -289,7 +290,7 @@ static void try_branches_of_the_same_tick_are_not_signaled(void) {
         RUN_UNTIL(run, run_state(run->pid) == 'T');
         family_signal(&executors, SIGSTOP);
         RUN_UNTIL(run, run_state(executors.pids[0]) == 'T');
-        /* Only now every stopped process is one that we would continue. */
+        /* From here on, every stopped process is one that we would continue. */
         struct family instances = family_find("brief");
         family_signal(&instances, SIGCONT);
         for (int taken = 0; taken < 25;) {

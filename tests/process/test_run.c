@@ -62,7 +62,7 @@ START_TEST(load_follows_the_target) {
     struct run *run = FIGURES("-l", "50%", "--settle", "1s", "--duration", "4s", PAYLOAD, "spin");
     run_expect(run, 0);
     expect_between(run->out.bytes, "load_mean", 0.25, 1);
-    /* Where others leave less than half of the machine, all that can be done is to give way. */
+    /* If other processes leave less than half of the machine, the run can only give way. */
     if (json_number(run->out.bytes, "load_mean") > 0.75)
         expect_between(run->out.bytes, "duty_mean", 0, 0.3);
     else if (!strstr(run->out.bytes, "other processes took more than the target"))
@@ -136,7 +136,7 @@ static void expect_death_told(const char *script, const char *repeat, int status
     snprintf(line, sizeof line, "s: %s\n", how);
     run_expect_text(
         &run->err, "ended early                1      of 2 instances\n  instance 1 after ");
-    ck_assert_uint_eq(run_count_text(&run->err, line), 2); /* the live view's and the summary's */
+    ck_assert_uint_eq(run_count_text(&run->err, line), 2); /* from the live view and the summary */
     run_expect_text(&run->err, "showstopper: instance 1 ended after ");
     const char *json = json_field(run->out.bytes, "instances_ended");
     ck_assert_ptr_nonnull(json);
@@ -174,7 +174,7 @@ START_TEST(repeat_counts_iterations) {
 }
 END_TEST
 
-/* Two of one command, one of another that takes ten times as long. */
+/* Two instances of one command, one of another that takes ten times as long. */
 START_TEST(commands_have_iterations_of_their_own) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "workloads");
@@ -205,7 +205,7 @@ START_TEST(commands_have_iterations_of_their_own) {
 }
 END_TEST
 
-/* The command is gone when it is to be started again. */
+/* The command is gone when it should be restarted. */
 START_TEST(failed_repeat_is_reported) {
     const char *folder = run_make_folder();
     const char *script = run_path(folder, "script");
@@ -231,7 +231,10 @@ START_TEST(json_is_alone_on_standard_output) {
 }
 END_TEST
 
-/* Without a group an iteration is between two lines; with one it takes as long as it says. */
+/*
+ * Without a group, an iteration is from one line to the next; with one, it takes as long as the
+ * line says.
+ */
 START_TEST(iterations_are_found_in_lines) {
     const char *command = "for i in 1 2 3 4 5 6; do echo step $i took 9000000 ms; sleep 0.2; done";
     struct run *run =
@@ -243,8 +246,10 @@ START_TEST(iterations_are_found_in_lines) {
     run_expect(run, 0);
     expect_between(run->out.bytes, "iterations", 4, 6);
     expect_between(run->out.bytes, "iterations_per_second", 0, 0.01);
-    /* The summary alone is on standard output, with the command: whole, and as a line of
-     * workloads. The lines themselves are passed on to standard error. */
+    /*
+     * Only the summary is on standard output, with the command: whole, and as a line of workloads.
+     * The lines themselves are forwarded to standard error.
+     */
     ck_assert_int_eq(run->out.bytes[0], '{');
     ck_assert_uint_eq(run_count_text(&run->out, "step "), 2);
     ck_assert_uint_eq(run_count_text(&run->err, "step "), 6);
@@ -255,7 +260,7 @@ START_TEST(iterations_are_found_in_lines) {
 }
 END_TEST
 
-/* In the warm-up of a run of 20 s. */
+/* During the warm-up of a run of 20 s. */
 START_TEST(program_that_ends_early_is_named) {
     struct run *run = RUN("-n", "1", "-l", "100%", "--json", "-", "--warmup", "10s", "--duration",
         "20s", "--iteration", "x", "sh", "-c", "echo x");
@@ -299,7 +304,7 @@ START_TEST(stages_take_their_time) {
         "--duration", "3s", PAYLOAD, "spin");
     run_expect(run, 0);
     ck_assert_double_ge(run_now() - begin, 3.5);
-    /* A second is counted, a little more if the end is late. */
+    /* One second is counted, or a little more if the end is late. */
     expect_between(run->out.bytes, "duration_seconds", 0.9, 2.8);
     expect_between(run->out.bytes, "samples", 1, 5);
     expect_ended_by(run, "duration");
@@ -332,7 +337,7 @@ START_TEST(start_at_waits) {
     run_find(run, "ss-guardian");
     pid_t pids[RUN_PIDS_MAX];
     RUN_UNTIL(run, run_named("payload", pids) == 1);
-    /* Instances are started a little earlier, and no more than that. */
+    /* Instances are started a little earlier, but not more. */
     ck_assert_double_ge(run_now() - begin, left - 0.5);
     run_expect(run_wait(run), 0);
     ck_assert_double_ge(run_now() - begin, left + 0.45);

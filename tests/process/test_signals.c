@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Ends and pauses that are asked for by a signal to the master. */
+/* Ends and pauses by a signal to the master. */
 
 #include <math.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ START_TEST(it_ends_by_the_same_signal) {
 }
 END_TEST
 
-/* It must be continued to be able to do so. */
+/* It can only do so after being continued. */
 START_TEST(a_stopped_instance_ends_politely) {
     struct run *run =
         START("-q", "-n", "1", "-c", "fixed", "-l", "5%", "--grace", "30s", PAYLOAD, "catch");
@@ -92,7 +92,7 @@ START_TEST(a_second_signal_hurries) {
         START("-n", "2", "-l", "50%", "-c", "fixed", "--grace", "1h", PAYLOAD, "ignore-term");
     wait_for_ready(run, 2);
     kill(run->pid, SIGINT);
-    /* As a user does who sees that nothing happens. */
+    /* As a user does who sees no reaction. */
     double next = run_now() + 0.5;
     while (!run->ended) {
         run_nap(run);
@@ -120,7 +120,7 @@ START_TEST(repeated_signal_at_once_counts_once) {
 }
 END_TEST
 
-/* Checks that it runs, and ends what was left to us. */
+/* Checks that it runs, and then ends it. */
 static void end_kept(pid_t instance) {
     char state = run_state(instance);
     kill(instance, SIGKILL);
@@ -184,7 +184,7 @@ START_TEST(a_pause_stops_everything) {
     RUN_UNTIL(run, all_in_state('R'));
     ck_assert_int_ne(run_state(run->pid), 'T');
     run_expect(run_wait(run), 0);
-    /* The trace's clock stood still: a little less, for what passed before we began to look. */
+    /* The trace's clock stopped: slightly less, because some of it had passed before. */
     ck_assert_double_ge(run_now() - begin, 0.5 + pause);
     double counted = json_number(run->out.bytes, "load_mean");
     double all = fmin(1, 2 / (double)sysconf(_SC_NPROCESSORS_ONLN));
@@ -227,7 +227,7 @@ START_TEST(a_paused_run_can_be_ended) {
 }
 END_TEST
 
-/* As timeout(1) and others do: all of our group get it, the executors as well. */
+/* As timeout(1) and others do: our whole group gets it, including the executors. */
 START_TEST(signal_to_whole_group_counts_once) {
     struct run_setup setup = {.prepare = lead_a_group};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "-c",
@@ -250,7 +250,7 @@ START_TEST(a_run_that_waits_for_its_start_can_be_ended) {
 }
 END_TEST
 
-/* The reader of our output has fallen asleep. */
+/* The reader of our output sleeps. */
 START_TEST(stalled_reader_delays_nothing) {
     struct run *run = START(
         "-q", "-n", "1", "-l", "100%", "--grace", "500m", "--iteration", "x", PAYLOAD, "flood");

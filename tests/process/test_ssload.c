@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The load monitor: its rows, how it ends, and what it measures. */
+/* The load monitor: its rows, its end, and its measurements. */
 
 #include <math.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ static size_t count_rows(const struct run *run) {
     return run_count_text(&run->out, "\n") - 1;
 }
 
-/* The text of a field after the heading, up to its separator. */
+/* Returns the text of a field after the heading, up to its separator. */
 static const char *field(const struct run *run, size_t row, int column) {
     const char *at = run->out.bytes;
     for (size_t i = 0; i <= row && at; i++)
@@ -92,7 +92,7 @@ START_TEST(signals_end_it_well) {
 }
 END_TEST
 
-/* An interrupt yields no sample that is shorter than the others. */
+/* An interrupt does not produce a sample shorter than the others. */
 START_TEST(interrupted_sample_is_omitted) {
     struct run *run = START_LOAD("-i", "1s");
     run_wait_text(run, "\n2");
@@ -100,7 +100,7 @@ START_TEST(interrupted_sample_is_omitted) {
     RUN_UNTIL(run, run_now() > until);
     kill(run->pid, SIGINT);
     run_expect(run_wait(run), 0);
-    /* More than one row if this test was late, but none of less than a second. */
+    /* More than one row if this test was late, but none shorter than a second. */
     for (size_t i = 0; i < count_rows(run); i++)
         ck_assert_double_ge(number(run, i, ELAPSED), (double)(i + 1));
 }
@@ -122,7 +122,7 @@ START_TEST(nohup_is_honored) {
 }
 END_TEST
 
-/* A sample that comes late is divided by its real length, and those left out do not follow. */
+/* A late sample is divided by its real length, and skipped ones do not follow. */
 START_TEST(late_samples_do_not_pile_up) {
     struct run *run = START_LOAD("-i", "20m", "-d", "3s");
     run_wait_text(run, "\n2");
@@ -150,7 +150,7 @@ START_TEST(command_gives_the_status) {
     struct run *run = LOAD("-i", "50m", "--", "sh", "-c", "sleep 0.3; exit 3");
     run_expect(run, 3);
     ck_assert_double_ge(number(run, count_rows(run) - 1, ELAPSED), 0.3);
-    /* The measuring may end before. */
+    /* The measurement may end earlier. */
     double started = run_now();
     run = LOAD("-i", "20m", "-c", "1", "--", "sh", "-c", "sleep 0.3; exit 4");
     run_expect(run, 4);
@@ -167,7 +167,7 @@ START_TEST(command_may_be_missing) {
     run = LOAD("--", "/etc");
     run_expect(run, 126);
     expect_one_line(run, "/etc");
-    /* It is there, but what shall run it is not: that is seen only when it is started. */
+    /* It exists, but its interpreter does not, which shows only when it is started. */
     const char *folder = run_make_folder();
     const char *broken = run_path(folder, "broken");
     run_write_file(broken, "#!/there/is/none\n");
@@ -236,7 +236,7 @@ START_TEST(output_that_does_not_fit_is_an_error) {
 }
 END_TEST
 
-/* The reader has had enough, which is not an error: the command continues. */
+/* The reader has read enough, which is not an error: the command continues. */
 START_TEST(vanished_reader_ends_the_run_quietly) {
     struct run *run = run_wait(run_start(
         NULL, WORDS("bash", "-c",
@@ -308,14 +308,14 @@ static void expect_targets(const char *trace) {
         bool follows = intervals == before + 1;
         before = intervals;
         if (!follows)
-            continue; /* late by more than an interval: one cannot tell which end was planned */
+            continue; /* late by more than an interval: the planned end is unknown */
         judged++;
-        /* As it is written, after a while of two tenths that is left out when it starts again. */
+        /* The written trace, after 0.2 s that are skipped when it repeats. */
         double at = 0.05 * intervals;
         at = at < 0.6 + 1e-6 ? at : 0.2 + fmod(at - 0.2, 0.4);
         if (at < 0.2 + 1e-6 && elapsed > 0.3)
-            at = 0.6; /* what held until it starts again */
-        /* The target until then: a step that falls on the end comes too late. */
+            at = 0.6; /* the value held until the trace repeats */
+        /* The mean target until then: a step at the very end comes too late. */
         double expected = at < 0.2 + 1e-6 ? NAN : at < 0.4 + 1e-6 ? 0.2 + (at - 0.2) * 3 : NAN;
         double target = number(run, i, TARGET), error = number(run, i, ERROR);
         ck_assert_msg(isnan(expected) ? isnan(target) && isnan(error)
@@ -350,7 +350,7 @@ START_TEST(each_cpu_has_a_row) {
         ck_assert(number(run, i, ELAPSED) == number(run, 0, ELAPSED));
         sum += number(run, i, TICKS);
     }
-    /* CPUs do not get exactly as many ticks as each other. */
+    /* CPUs do not get exactly the same number of ticks. */
     ck_assert_double_eq_tol(sum / (double)cpus, number(run, 0, TICKS), 0.1);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A module that never returns ends the run; time that passes without us does not. */
+/* A module that never returns ends the run; time in which we do not run does not. */
 
 #include <sched.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
     "    for (volatile int i = 1; i;) {\n"                                                         \
     "    }\n"
 
-/* Both begin to loop when the run is well on its way, one in one executor, one in the master. */
+/* Both begin to loop in the middle of the run, one in one executor, one in the master. */
 static const char control_source[] =
     "#include <showstopper/control.h>\n"
     "static double update(const struct ss_self *self, const struct ss_control_input *input) {\n"
@@ -48,7 +48,7 @@ static const char trace_source[] =
     "    .target = target,\n"
     "};\n";
 
-/* So much CPU time, once, as if the kernel held us up while memory is short. */
+/* Uses this much CPU time once, as if the kernel delayed us while memory is short. */
 static const char slow_source[] =
     "#include <time.h>\n"
     "#include <showstopper/control.h>\n"
@@ -78,7 +78,7 @@ static void need_compiler(void) {
         "cc: it is not installed");
 }
 
-/* A module that all users can read. */
+/* Builds a module that all users can read. */
 static void build(const char *folder, const char *source) {
     const char *file = run_path(folder, "stuck.c");
     const char *module = run_path(folder, "stuck.so");
@@ -90,7 +90,7 @@ static void build(const char *folder, const char *source) {
     chmod(module, 0755);
 }
 
-/* Without real-time priority, but where others want the CPU still before them. */
+/* Without real-time priority, but ahead of others that want the CPU. */
 static void be_ordinary(void) {
     setpriority(PRIO_PROCESS, 0, -10); /* where it is allowed */
     if (geteuid() == 0)
@@ -99,7 +99,7 @@ static void be_ordinary(void) {
         setrlimit(RLIMIT_RTPRIO, &(struct rlimit){0, 0});
 }
 
-/* `options`: what makes the run use `stuck.so`, which is built there from the source. */
+/* `options`: select `stuck.so`, which is built from the source. */
 static void expect_stuck(const char *source, const char *const *options, bool realtime) {
     if (!realtime && geteuid() == 0)
         family_need_nobody();
@@ -155,7 +155,7 @@ static size_t count_realtime(const struct family *executors) {
     return count;
 }
 
-/* Real-time priority is lost for the time of the long turn, and nothing else. */
+/* Real-time priority is lost for the duration of the long turn, and nothing else happens. */
 START_TEST(long_turn_is_not_a_loop) {
     need_compiler();
     const char *folder = run_make_folder();
@@ -171,7 +171,7 @@ START_TEST(long_turn_is_not_a_loop) {
         RUN_UNTIL(run, count_realtime(&executors) == 1);
         RUN_UNTIL(run, count_realtime(&executors) == 2);
     }
-    RUN_UNTIL(run, run_now() > begin + 3); /* a loop has been found by then */
+    RUN_UNTIL(run, run_now() > begin + 3); /* a loop would have been found by then */
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_expect_nothing_left();
@@ -186,9 +186,9 @@ static void stop_all(struct run *run, const struct family *family) {
 }
 
 /*
- * Stops the master, then the others: it would continue them. After a while they continue, first the
- * guardian. With `all`, the guardian and the instances are stopped as well; otherwise the guardian
- * continues the executors.
+ * Stops the master, then the others, which it would continue. After a while they continue,
+ * beginning with the guardian. With `all`, guardian and instances are stopped as well; otherwise
+ * the guardian continues the executors.
  */
 static void stand_still(bool all) {
     double begin = run_now();
@@ -223,13 +223,13 @@ static void stand_still(bool all) {
     run_free_clean(run);
 }
 
-/* As on a machine that is suspended, except that the monotonic clock of a test continues. */
+/* As on a suspended machine, except that the test's monotonic clock continues. */
 START_TEST(suspended_run_continues) {
     stand_still(true);
 }
 END_TEST
 
-/* As on a machine so busy that the master is not given a CPU. */
+/* As on a machine so busy that the master gets no CPU. */
 START_TEST(starved_run_continues) {
     stand_still(false);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tasks of a guardian that is independent of the others and remembers earlier processes. */
+/* Work of a guardian that does not depend on others and knows earlier processes. */
 
 #include <signal.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 /* Processes that are not found by the mark. */
 #define UNMARKED "env", "-u", SS_SWEEP_MARK
 
-/* Its number was given away long ago, so no event names it. */
+/* Its pid was assigned long ago, so no event names it. */
 START_TEST(a_branch_made_without_a_guardian_is_found) {
     struct run *run = run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-c", "fixed", "-l",
                                           "20%", UNMARKED, PAYLOAD, "late-setsid", "1500"));

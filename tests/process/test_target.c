@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Targets that change during a run, and loads from elsewhere. */
+/* Targets that change during a run, and loads of other sources. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ START_TEST(target_is_set_while_it_runs) {
 }
 END_TEST
 
-/* A line with the state of a run, from its first sample on with its figures. */
+/* Prints a line with the state of a run, with its figures after the first sample. */
 START_TEST(status_of_a_run_is_printed) {
     struct run *run = START("-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
     char expected[64];
@@ -105,7 +105,7 @@ START_TEST(target_goes_back_to_the_trace) {
 }
 END_TEST
 
-/* A sleeper at duty 0 must learn of it, too. */
+/* A sleeping executor at duty 0 must notice it, too. */
 START_TEST(target_reaches_the_instances) {
     struct run *run = START(
         "-q", "-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "500m", PAYLOAD, "spin");
@@ -120,7 +120,7 @@ START_TEST(target_reaches_the_instances) {
 }
 END_TEST
 
-/* An executor that sleeps through a `free` section must not learn of it at its end. */
+/* An executor that sleeps through a `free` section must not notice it only at the end. */
 START_TEST(target_ends_a_free_section) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "free");
@@ -153,7 +153,7 @@ START_TEST(target_is_the_owners_alone) {
 }
 END_TEST
 
-/* An executor holds the same memory. */
+/* An executor has the same memory. */
 START_TEST(target_is_the_masters_alone) {
     struct run *run = START("-q", "-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
     run_wait_text(run, "instances run");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs at a terminal: keys, job control of a real shell, and a terminal that goes away. */
+/* Runs at a terminal: keys, job control of a real shell, and a terminal that is closed. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 
 #define TWO "-v -n 2 -l 50% -c fixed "
 
-/* Several rounds of control; no process under control stands still for so long. */
+/* Several rounds of control; no process under control keeps its state for so long. */
 #define STANDSTILL 0.6 /* seconds */
 
-/* Whether all have been stopped since `since`, which is moved on when one has not. */
+/* Returns whether all have been stopped since `since`, which is advanced if one is not. */
 static bool stand_still(const pid_t *pids, size_t count, double *since) {
     for (size_t i = 0; i < count; i++) {
         if (run_state(pids[i]) == 'R')
@@ -53,7 +53,7 @@ START_TEST(ctrl_z_stops_and_fg_continues) {
 }
 END_TEST
 
-/* Deaf to what the kernel sends to orphaned groups: we must have ended them. */
+/* Instances ignore what the kernel sends to orphaned groups: we must have ended them. */
 START_TEST(a_stopped_run_can_be_killed) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload ignore-term");
@@ -65,7 +65,7 @@ START_TEST(a_stopped_run_can_be_killed) {
 }
 END_TEST
 
-/* The shell itself continues what it ends so, and it may be gone before it can be continued. */
+/* The shell itself continues a job that it ends, and may be gone before that. */
 START_TEST(a_stopped_run_can_be_ended) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
@@ -77,7 +77,9 @@ START_TEST(a_stopped_run_can_be_ended) {
 }
 END_TEST
 
-/* The key reaches executors that have just been forked, too; once continued it must run. */
+/*
+ * The key reaches executors that have just been forked, too; once continued, the run must proceed.
+ */
 START_TEST(ctrl_z_stops_it_while_it_starts) {
     static const size_t moments[] = {1, 10, 20, 30, 40, 50};
     pid_t pids[RUN_PIDS_MAX];
@@ -102,8 +104,7 @@ START_TEST(ctrl_z_stops_it_while_it_starts) {
 }
 END_TEST
 
-/* Without a shell nothing could continue it: the system's own rule is not to stop such a program.
- */
+/* Without a shell nothing could continue it: the system does not stop such a program. */
 START_TEST(ctrl_z_without_a_shell_stops_nothing) {
     pid_t pids[RUN_PIDS_MAX];
     struct terminal *terminal = terminal_open(
@@ -121,7 +122,7 @@ START_TEST(ctrl_z_without_a_shell_stops_nothing) {
 }
 END_TEST
 
-/* ---- the terminal or the shell goes away ---- */
+/* ---- closed terminals and ended shells ---- */
 
 static void expect_nothing_without_terminal(struct terminal *terminal, pid_t master) {
     terminal_hang_up(terminal);
@@ -178,14 +179,14 @@ static void kill_shell(struct terminal *terminal, pid_t master) {
     terminal_free(terminal);
 }
 
-/* The system ends the foreground job then. */
+/* The system then ends the foreground job. */
 START_TEST(a_killed_shell_ends_the_run) {
     struct terminal *terminal = terminal_open_shell();
     kill_shell(terminal, terminal_start_run(terminal, TWO "payload spin"));
 }
 END_TEST
 
-/* As it does with stopped jobs once the shell that could continue them is gone. */
+/* The system does that to stopped jobs once the shell that could continue them is gone. */
 START_TEST(a_killed_shell_ends_a_stopped_run) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
@@ -194,7 +195,7 @@ START_TEST(a_killed_shell_ends_a_stopped_run) {
 }
 END_TEST
 
-/* The shell warns at the first time. */
+/* The shell warns the first time. */
 START_TEST(a_shell_that_leaves_ends_a_stopped_run) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
@@ -268,7 +269,7 @@ START_TEST(ctrl_backslash_ends_it) {
 }
 END_TEST
 
-/* ---- what the shell makes of the end ---- */
+/* ---- the status in the shell ---- */
 
 START_TEST(status_is_that_of_the_signal) {
     struct terminal *terminal = terminal_open_shell();
@@ -297,7 +298,7 @@ START_TEST(term_ends_a_loop_of_the_shell) {
 }
 END_TEST
 
-/* A shell continues its loop after a program that only exits with such a status. */
+/* A shell continues its loop after a program that merely exits with such a status. */
 START_TEST(ctrl_c_ends_a_loop_of_the_shell) {
     struct terminal *terminal = terminal_open_shell();
     terminal_type(terminal, "while :; do showstopper " TWO "payload spin; done\n");

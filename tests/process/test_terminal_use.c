@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Instances that help themselves to the terminal of the run. */
+/* Instances that use the terminal of the run. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -10,11 +10,11 @@
 #include "terminal.h"
 
 #define HALF "-q -n 1 -l 50% -c fixed "
-#define FULL "-q -n 1 -l 100% -c fixed " /* full duty: no stop but by the terminal */
+#define FULL "-q -n 1 -l 100% -c fixed " /* full duty: stopped only by the terminal */
 
 /* ---- settings of the terminal ---- */
 
-/* Without a shell, as that would put right what a program that died by a signal has left. */
+/* Without a shell, because a shell would repair the settings that a killed program has left. */
 static struct terminal *spoil_settings(struct termios *before, const char *const *words) {
     struct terminal *terminal = terminal_open(words);
     *before = terminal->at_first;
@@ -58,8 +58,8 @@ START_TEST(settings_survive_the_planned_end) {
 END_TEST
 
 /*
- * The guardian's work. If the run was started by a script, that continues in the foreground, and a
- * key must again be what it was.
+ * The guardian restores them. A script that started the run continues in the foreground, and keys
+ * must work as before.
  */
 START_TEST(settings_survive_a_killed_master) {
     struct termios before;
@@ -116,7 +116,7 @@ START_TEST(background_run_leaves_settings_alone) {
 }
 END_TEST
 
-/* ---- instances are in the background, but no shell would continue what the terminal stops ---- */
+/* ---- background instances, which no shell would continue after a stop by the terminal ---- */
 
 START_TEST(instances_cannot_read_the_terminal) {
     struct terminal *terminal = terminal_open_shell();

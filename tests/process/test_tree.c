@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* All that an instance starts is throttled and ended with it, wherever it has got to. */
+/* All descendants of an instance are throttled and ended with it, wherever they are. */
 
 #include <math.h>
 #include <signal.h>
@@ -16,24 +16,26 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* Long rounds, most of them stopped, so that a look at all processes falls into one stop. */
+/*
+ * Long rounds, stopped for most of the time, so that a look at all processes falls into one stop.
+ */
 #define ROUNDS       "-c", "fixed", "-l", "10%", "-D", "400m"
 #define START_2(...) START("-v", "-n", "2", ROUNDS, "--grace", "30s", __VA_ARGS__)
 
-/* How long CPU time is watched, in seconds. */
+/* How long CPU time is measured, in seconds. */
 #define WATCHED 3.0
 
 /*
- * The most of it that each of so many may have used: half of what it would have unstopped, but as
- * much as a process that is stopped with the others can get, which has a CPU for itself in the
- * tenth of the time in which they run.
+ * The most CPU time that each of `count` processes may have used: half of what it would use without
+ * stops, but at least what a process with its own CPU uses in the tenth of the time in which it
+ * runs.
  */
 static double share_most(size_t count) {
     double unstopped = (double)sysconf(_SC_NPROCESSORS_ONLN) / (double)count;
     return fmin(fmax(unstopped / 2, 0.15), 0.2);
 }
 
-/* The most of it that all may have used together: twice what two instances can in their tenths. */
+/* The most that all together may have used: twice what two instances can use in their tenths. */
 static double sum_most(size_t count) {
     return 0.4 * fmin((double)sysconf(_SC_NPROCESSORS_ONLN), (double)count);
 }
@@ -49,7 +51,7 @@ static void end_politely(struct run *run) {
     run_free(run);
 }
 
-/* All are stopped at one moment, run later, and so for about the part that was asked for. */
+/* All are stopped at one moment, run later, and so run for about the requested part. */
 static void expect_throttled(struct run *run, size_t count) {
     double used[RUN_PIDS_MAX];
     RUN_UNTIL(run, family_is_stopped("payload", count));
@@ -100,7 +102,7 @@ START_TEST(orphans_are_throttled) {
 }
 END_TEST
 
-/* The first that are found fork others meanwhile. */
+/* The first ones found fork others meanwhile. */
 START_TEST(trees_that_fork_as_they_begin_are_throttled) {
     run_greedily();
     struct run *run = START_2(PAYLOAD, "bloom", "3", "2");
@@ -126,7 +128,7 @@ START_TEST(children_of_a_shell_are_throttled) {
 }
 END_TEST
 
-/* Without pidfds the members of a session are held one by one, by their numbers. */
+/* Without pidfds the members of a session are held one by one, by their pids. */
 START_TEST(sessions_are_throttled_without_pidfds) {
     run_greedily();
     struct run_setup setup = {.prepare = family_deny_pidfds};
@@ -150,7 +152,7 @@ START_TEST(the_first_children_are_throttled) {
 }
 END_TEST
 
-/* Others have come since. */
+/* Returns whether others have come since. */
 static bool has_new(const char *name, const struct family *before) {
     struct family now = family_find(name);
     for (size_t i = 0; i < now.count; i++) {
@@ -160,7 +162,7 @@ static bool has_new(const char *name, const struct family *before) {
     return false;
 }
 
-/* Short-lived processes are stopped with the rest, time and again. */
+/* Short-lived processes are stopped with the rest, repeatedly. */
 static void expect_storm_throttled(struct run *run, const char *name) {
     for (int round = 0; round < 3; round++) {
         RUN_UNTIL(run, family_all_stopped("payload") && family_find(name).count > 0);
@@ -183,8 +185,8 @@ START_TEST(daemon_storms_are_throttled) {
 END_TEST
 
 /*
- * A process that is found while the rest is stopped already is not left running until all are
- * stopped the next time, which is long after.
+ * A process found while the rest is stopped must not keep running until the next stop, which is
+ * long after.
  */
 START_TEST(newcomers_are_stopped_at_once) {
     struct run *run =
@@ -199,7 +201,7 @@ START_TEST(newcomers_are_stopped_at_once) {
 }
 END_TEST
 
-/* Fails unless the daemons run, and ends them. */
+/* Fails unless the daemons run; then ends them. */
 static void end_kept(const struct family *daemons) {
     RUN_UNTIL(NULL, family_find("ss-").count == 0);
     ck_assert_uint_eq(family_find("payload-daemon").count, daemons->count);
@@ -244,7 +246,7 @@ START_TEST(daemons_end_by_a_signal) {
 }
 END_TEST
 
-/* The leader ends by itself; the rest is killed without a polite signal. */
+/* The leader ends by itself; the rest is killed without a termination signal. */
 START_TEST(daemons_end_with_their_leader) {
     const char *folder = run_make_folder();
     struct run_setup setup = {.folder = folder};
@@ -275,7 +277,7 @@ START_TEST(sessions_end_in_order) {
 }
 END_TEST
 
-/* It is not over with the leader. */
+/* The grace period does not end with the leader. */
 START_TEST(sessions_get_all_of_the_grace) {
     struct run *run =
         START_2("sh", "-c", "setsid " PAYLOAD " linger 3000 & exec " PAYLOAD " catch");
@@ -339,8 +341,8 @@ static bool sees_no_job_stopped(struct run **run) {
 }
 
 /*
- * With job control every job is in a group of its own, and the shell learns when one is stopped:
- * it would say so, and continue with the next command. On a busy machine a shell may be given a CPU
+ * With job control every job is in its own group, and the shell is notified when one stops: it
+ * would print a message and continue with the next command. On a busy machine a shell may get a CPU
  * so late that its stop is not waited for, so one try without that is enough.
  */
 START_TEST(shell_sees_no_stopped_job) {
@@ -368,7 +370,7 @@ START_TEST(process_that_stops_itself_is_continued) {
 }
 END_TEST
 
-/* False where the file system allows no such programs. */
+/* Returns false if the file system does not allow such programs. */
 static bool copy_for_root(const char *to) {
     run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, to))), 0);
     ck_assert_int_eq(chmod(to, 04755), 0);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A process that no signal ends for now: a run continues and ends without it, and says so. */
+/*
+ * A process that temporarily no signal can end: a run continues and ends without it, and says so.
+ */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -15,25 +17,25 @@ static void set(const struct control_group *group, const char *file, const char 
     ck_assert_msg(control_group_limit(group, file, file, value), "%s: %s", file, value);
 }
 
-/* Not even a signal that cannot be ignored ends a process that this kind of group has frozen. */
+/* A process frozen by this kind of group does not end even by SIGKILL. */
 static pid_t hold(const struct control_group *group, struct run *run, bool is_frozen) {
     char pid[16];
     pid_t held = run_find(run, "sleep");
     snprintf(pid, sizeof pid, "%d", (int)held);
     set(group, "cgroup.procs", pid);
     set(group, "freezer.state", is_frozen ? "FROZEN" : "THAWED");
-    /* Until it is, a signal ends it. */
+    /* Before that, a signal ends it. */
     RUN_UNTIL(run, control_group_has(group, "freezer.state", is_frozen ? "FROZEN" : "THAWED"));
     return held;
 }
 
-/* Nothing stays frozen should a test fail. */
+/* Thaws the group even if a test fails. */
 static void thaw_after_us(const struct control_group *group) {
     int ends[2];
     char byte;
     ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
     if (fork() == 0) {
-        setsid(); /* all of the test's own group is killed at its end */
+        setsid(); /* the whole group of a test is killed at its end */
         close(ends[1]);
         while (read(ends[0], &byte, 1) < 0) /* an assertion here would write into Check's file */
             ;
@@ -73,7 +75,7 @@ START_TEST(the_run_ends_without_it) {
 }
 END_TEST
 
-/* But for a moment. */
+/* It waits only for a moment. */
 START_TEST(the_next_iteration_does_not_wait) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
@@ -94,7 +96,7 @@ START_TEST(the_next_iteration_does_not_wait) {
 }
 END_TEST
 
-/* Ending it was the request: the run has failed. */
+/* The user requested its end, so the run has failed. */
 START_TEST(attached_process_that_cannot_end_fails_the_run) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
@@ -115,7 +117,7 @@ START_TEST(attached_process_that_cannot_end_fails_the_run) {
 }
 END_TEST
 
-/* Its instance is over, others run: only the end shows whether it is left. */
+/* Its instance is over while others run: only the end shows whether it is left. */
 START_TEST(a_process_that_ends_before_the_run_is_not_left) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
@@ -129,7 +131,7 @@ START_TEST(a_process_that_ends_before_the_run_is_not_left) {
         pid_t held = hold(&group, run, true);
         run_write_file(file, "");
         run_wait_text(run, "instance 0 ended");
-        double given_up = run_now() + 2; /* by the guardian, too */
+        double given_up = run_now() + 2; /* the guardian has given up, too */
         RUN_UNTIL(run, run_now() > given_up);
         if (!is_frozen) {
             set(&group, "freezer.state", "THAWED");

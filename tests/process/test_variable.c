@@ -10,7 +10,7 @@
 
 #include "platform/platform.h"
 
-/* Executes something that waits, with exactly this environment. */
+/* Executes a program that waits, with exactly this environment. */
 static pid_t start_with(const char *const *environment) {
     const char *const words[] = {"sleep", "100", NULL};
     pid_t parent = getpid();
@@ -95,7 +95,7 @@ START_TEST(a_value_fits_or_is_not_found) {
 }
 END_TEST
 
-/* The environment is read in blocks of 4096 bytes: name and value lie across the border. */
+/* The environment is read in blocks of 4096 bytes: name and value cross the border. */
 START_TEST(borders_of_blocks_do_not_matter) {
     static char padding[3 * 4096];
     const char variable[] = "MARK=12345";
@@ -122,7 +122,7 @@ START_TEST(a_process_without_environment_has_no_variable) {
     kin_end(child);
     expect_nothing(0, "PATH");
     expect_nothing(-1, "PATH");
-    /* Threads of the kernel have none, and those of other users are not ours to read. */
+    /* Kernel threads have none, and those of other users are not readable. */
     pid_t asker = fork();
     if (asker == 0) {
         char value[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A stuck process is known by the CPU time it uses, and not by the time that passes. */
+/* A stuck process is detected by the CPU time it uses, not by elapsed time. */
 
 #include "kin.h"
 #include "process.h"
@@ -13,10 +13,10 @@
 static struct ss_board *board;
 static struct ss_watchdog watchdog;
 
-/* Goes on as fast as the test likes: it must not matter. */
+/* Advances as the test likes, which must not matter. */
 static ss_time now = 1000 * SS_SECOND;
 
-/* Before others, where that is allowed: it needs CPU time to be caught. */
+/* At a high priority, if that is allowed: it needs CPU time to be detected. */
 static void spin(void) {
     setpriority(PRIO_PROCESS, 0, -20);
     close(kin_gate[1]);
@@ -51,7 +51,7 @@ static bool has_ended(pid_t pid) {
     return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == pid;
 }
 
-/* Keeps looking until a process has used so much CPU time since now. */
+/* Checks until a process has used this much more CPU time. */
 static void look_for(pid_t pid, double seconds) {
     ss_time end = ss_platform_process_cpu_time(pid) + (ss_time)(seconds * 1e9);
     RUN_UNTIL(NULL, look() && ss_platform_process_cpu_time(pid) >= end);
@@ -65,7 +65,7 @@ static void expect_end(pid_t pid, int signal) {
     ck_assert_int_eq(WTERMSIG(status), signal);
 }
 
-/* On a new board, as executor 0. */
+/* Starts it on a new board, as executor 0. */
 static pid_t start_spinner(void) {
     open_board(getpid());
     pid_t spinner = kin_start(spin);
@@ -147,7 +147,7 @@ START_TEST(watchdog_checks_twice_a_second) {
 }
 END_TEST
 
-/* The master learns of it and ends itself. */
+/* The master is notified and ends itself. */
 START_TEST(busy_master_is_reported) {
     pid_t spinner = kin_start(spin);
     open_board(spinner);

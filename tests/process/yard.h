@@ -20,10 +20,9 @@
 #include "surroundings.h"
 
 /*
- * Where root's processes can be let loose: a payload that can become root, and a control group
- * (version 2) that has been given to the user that runs it, as `systemd-run --user -p Delegate=yes`
- * does.
- * The rest of them ends with the test, however that ends.
+ * A place where root's processes can run safely: a payload that can become root, and a control
+ * group (version 2) that is delegated to the user that runs it, as with `systemd-run --user -p
+ * Delegate=yes`. All of its processes end with the test, however that ends.
  */
 
 #define YARD_USER 65534 /* the user of family_become_nobody() */
@@ -32,12 +31,12 @@ static struct {
     const char *group; /* NULL: none */
     const char *folder;
     const char *program;
-    const char *freezer; /* the group below ours that was found last */
+    const char *freezer; /* the last group found below ours */
     pid_t janitor;
     int alive; /* closed with the test */
-} yard;        /* run_setup.prepare can be given nothing */
+} yard;        /* run_setup.prepare has no argument */
 
-/* Our own group of version 2; NULL if absent or not permitted. */
+/* Returns our own group of version 2; NULL if absent or not permitted. */
 static inline const char *yard_find_own_group(void) {
     static const char *const roots[] = {"/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
     struct run_text text = run_read_file("/proc/self/cgroup");
@@ -68,7 +67,7 @@ static inline bool yard_make_group(void) {
     return made;
 }
 
-/* Calls back for each group below ours. Returns how many there are. */
+/* Calls `see` for each group below ours. Returns how many there are. */
 static inline size_t yard_each_freezer(void (*see)(const char *path)) {
     size_t count = 0;
     DIR *directory = yard.group ? opendir(yard.group) : NULL;
@@ -85,7 +84,7 @@ static inline size_t yard_each_freezer(void (*see)(const char *path)) {
     return count;
 }
 
-/* All processes in there were started by the test. */
+/* All processes in it were started by the test. */
 static inline void yard_tear_down(const char *group) {
     int pid;
     FILE *file = fopen(run_path(group, "cgroup.procs"), "re");
@@ -104,7 +103,7 @@ static inline bool yard_has_group(void) {
 
 _Noreturn static inline void yard_be_janitor(int alive) {
     char byte;
-    setsid(); /* a test that takes too long is killed with its group */
+    setsid(); /* a test that times out is killed with its group */
     while (read(alive, &byte, 1) < 0 && errno == EINTR) {
     }
     struct family left = family_find("");
@@ -141,7 +140,10 @@ static inline void yard_become_user(void) {
     family_become_nobody();
 }
 
-/* Not executable by all users, since it runs as root. False where no program may become root. */
+/*
+ * Not executable by all users, because it runs as root. Returns false if no program may become
+ * root.
+ */
 static inline bool yard_copy_program(void) {
     struct run_setup setup = {.prepare = family_become_nobody};
     run_expect(run_wait(run_start(NULL, WORDS("cp", PAYLOAD, yard.program))), 0);
@@ -162,7 +164,7 @@ static inline void yard_leave(void) {
     ck_assert_msg(status == 0, "%s is still there", yard.group ? yard.group : "something");
 }
 
-/* Skips the test if it is not available. An open yard must be left. */
+/* Skips the test if the yard is not available. An open yard must be left. */
 static inline void yard_enter(bool with_group) {
     SKIP_UNLESS(geteuid() == 0, "root: only it can make programs that become root");
     family_need_nobody();
