@@ -2,6 +2,13 @@
 #ifndef SHOWSTOPPER_BASE_HISTOGRAM_H
 #define SHOWSTOPPER_BASE_HISTOGRAM_H
 
+/*
+ * Distributions of lengths of time, counted in buckets. The width of the buckets is a parameter,
+ * `bits`: values below 2^bits have a bucket each; from there on 2^bits equal buckets make a
+ * doubling, so a bucket is at most 2^-bits of its values wide. Each bucket of a histogram lies
+ * within one bucket of any coarser histogram, so histograms can be added without error.
+ */
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,35 +16,95 @@
 #include <showstopper/contract.h>
 #include <showstopper/time.h>
 
-/*
- * Returns the bucket of a length of time. Values below 2^bits have a bucket each; above, each
- * doubling has 2^bits equal buckets, so the relative width of a bucket is at most 2^-bits.
- */
+/* Records and reports: the middle of a bucket is within 0.05 % of its values. */
+#define SS_HISTOGRAM_FINE 10
+
+/* Shared memory: the end of a bucket is at most 25 % above its values. */
+#define SS_HISTOGRAM_COARSE 2
+
+/* This many buckets hold every value. */
+#define SS_HISTOGRAM_BUCKETS(bits) ((65U - (bits)) << (bits))
+
 unsigned ss_histogram_bucket(ss_time value, unsigned bits);
 
-/* Returns the smallest value in a bucket. */
-ss_time ss_histogram_bucket_least(unsigned bucket, unsigned bits);
+/* The smallest, the middle and the largest value of a bucket. */
+ss_time ss_histogram_bucket_min(unsigned bucket, unsigned bits);
+ss_time ss_histogram_bucket_middle(unsigned bucket, unsigned bits);
+ss_time ss_histogram_bucket_max(unsigned bucket, unsigned bits);
 
-/* Number of buckets that hold every value. */
-#define SS_HISTOGRAM_BUCKETS_OF(bits) ((65U - (bits)) << (bits))
+/* At most this long, with the 0. */
+#define SS_HISTOGRAM_BUCKET_ROOM 24
 
-/* Up to 1 us in steps of 250 ns, then four per doubling: a quantile is exact to a quarter. */
-#define SS_HISTOGRAM_BUCKETS 132
+/* Prints the smallest value in seconds, exactly: "0.012345344". Returns the end. */
+SS_NONNULL() char *ss_histogram_put_bucket(char *to, unsigned bucket, unsigned bits);
 
-/* A distribution of lengths of time, written by one process and read by others. Zeroed: empty. */
+/* ---- in memory ---- */
+
+/*
+ * Takes any number of values in fixed memory: 440 KiB if fine, of which only the pages of used
+ * buckets become resident. Zeroed: closed, has no values.
+ */
 struct ss_histogram {
-    _Atomic uint64_t largest; /* nanoseconds */
-    _Atomic uint32_t buckets[SS_HISTOGRAM_BUCKETS];
+    unsigned bits;
+    uint64_t count;
+    ss_time min, max; /* SS_TIME_NEVER and 0 without values */
+    double sum;       /* nanoseconds; exact up to 104 days */
+    uint64_t *counts; /* of each bucket */
 };
 
+/* -1: no memory. */
+SS_NONNULL() SS_MUST_USE int ss_histogram_open(struct ss_histogram *histogram, unsigned bits);
+SS_NONNULL() void ss_histogram_close(struct ss_histogram *histogram);
+SS_NONNULL() void ss_histogram_clear(struct ss_histogram *histogram);
+
+/* Allocates nothing. */
 SS_NONNULL() void ss_histogram_add(struct ss_histogram *histogram, ss_time value);
 
-/* Adds the counts of `from`. */
+/*
+ * Adds values that were counted in a bucket of `bits`, which must not be less than the histogram's.
+ * Each counts as the middle of the bucket.
+ */
+SS_NONNULL()
+void ss_histogram_add_bucket(
+    struct ss_histogram *histogram, unsigned bucket, unsigned bits, uint64_t count);
+
+/* The exact maximum; ignored if no value is in its bucket, or if larger ones are. */
+SS_NONNULL() void ss_histogram_set_max(struct ss_histogram *histogram, ss_time max);
+
+/* Adds all values of `from`, whose `bits` must not be less. */
 SS_NONNULL() void ss_histogram_merge(struct ss_histogram *into, const struct ss_histogram *from);
 
-SS_NONNULL() bool ss_histogram_is_empty(const struct ss_histogram *histogram);
+/*
+ * The first bucket from `bucket` on that has values: a loop over them begins with bucket 0 and
+ * continues with the one after the result. False if there are no more.
+ */
+SS_NONNULL() bool ss_histogram_next(const struct ss_histogram *histogram, unsigned *bucket);
 
-/* Returns the value that a part `share` (0 to 1) of all values does not exceed; 0 if empty. */
-SS_NONNULL() ss_time ss_histogram_quantile(const struct ss_histogram *histogram, double share);
+/* Seconds. NaN without values. */
+SS_NONNULL() double ss_histogram_mean(const struct ss_histogram *histogram);
+
+/*
+ * The smallest value that the part `share` (0 to 1) of all values does not exceed, in seconds: the
+ * middle of its bucket, within `min` and `max`. NaN without values.
+ */
+SS_NONNULL() double ss_histogram_quantile(const struct ss_histogram *histogram, double share);
+
+/* The same, rounded up to the end of the bucket. */
+SS_NONNULL() double ss_histogram_quantile_max(const struct ss_histogram *histogram, double share);
+
+/* ---- in shared memory ---- */
+
+/* One process writes, others read. Zeroed: empty. */
+struct ss_shared_histogram {
+    _Atomic uint64_t max; /* nanoseconds */
+    _Atomic uint32_t counts[SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_COARSE)];
+};
+
+SS_NONNULL() void ss_shared_histogram_add(struct ss_shared_histogram *histogram, ss_time value);
+
+/* Adds all values to a coarse histogram. */
+SS_NONNULL()
+void ss_shared_histogram_read(
+    const struct ss_shared_histogram *histogram, struct ss_histogram *into);
 
 #endif

@@ -25,7 +25,7 @@
 #include "platform/platform.h"
 
 #define SS_BOARD_MAGIC   UINT64_C(0x53484f5753544f50)
-#define SS_BOARD_VERSION 12
+#define SS_BOARD_VERSION 13
 #define SS_BOARD_PREFIX  "showstopper."
 #define SS_BOARD_RECENT  256
 
@@ -89,7 +89,7 @@ struct ss_row {
     _Atomic uint64_t counts[SS_PERF_EVENTS]; /* its events so far, doubles; --counters */
     _Atomic uint32_t counts_unknown; /* a bit for each event that it could not read last time */
     _Atomic uint32_t uncounted;      /* threads whose events it could not count */
-    struct ss_histogram lateness;
+    struct ss_shared_histogram lateness;
 };
 
 /* Why an executor had to give up control. */

@@ -34,25 +34,28 @@ int ss_iterations_keep_apart(
     struct ss_iterations *iterations, uint32_t instances, uint32_t line_count) {
     iterations->shares = calloc(instances, sizeof *iterations->shares);
     iterations->line_of = calloc(instances, sizeof *iterations->line_of);
-    iterations->line_lengths = calloc(line_count, sizeof *iterations->line_lengths);
-    if (!iterations->shares || !iterations->line_of || !iterations->line_lengths)
+    iterations->lengths = calloc(line_count, sizeof *iterations->lengths);
+    if (!iterations->shares || !iterations->line_of || !iterations->lengths)
         return -1;
-    for (uint32_t i = 0; i < instances; i++)
-        iterations->shares[i].since = SS_TIME_NEVER;
     iterations->instances = instances;
     iterations->line_count = line_count;
+    for (uint32_t i = 0; i < instances; i++)
+        iterations->shares[i].since = SS_TIME_NEVER;
+    for (uint32_t i = 0; i < line_count; i++) {
+        if (ss_histogram_open(&iterations->lengths[i], SS_HISTOGRAM_FINE) < 0)
+            return -1;
+    }
     return 0;
 }
 
 void ss_iterations_free(struct ss_iterations *iterations) {
     ss_throughput_free(&iterations->throughput);
-    ss_lengths_free(&iterations->lengths);
     for (uint32_t i = 0; i < iterations->line_count; i++)
-        ss_lengths_free(&iterations->line_lengths[i]);
-    free(iterations->line_lengths);
+        ss_histogram_close(&iterations->lengths[i]);
+    free(iterations->lengths);
     free(iterations->line_of);
     free(iterations->shares);
-    iterations->line_lengths = NULL;
+    iterations->lengths = NULL;
     iterations->line_of = NULL;
     iterations->shares = NULL;
     iterations->line_count = 0;
@@ -92,45 +95,62 @@ static double find_gap(
     return ss_time_seconds(ss_time_since(start, move_up(iterations, share->since)));
 }
 
-void ss_iterations_add(
-    struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
-    struct ss_iteration_share *share = iterations->shares ? &iterations->shares[instance] : NULL;
-    ss_time raw_end = end;
-    iterations->seen++;
-    if (start > end)
-        start = end;
-    if (iterations->tell)
-        iterations->tell(iterations->context, instance, start, end);
-    start = move_up(iterations, start);
-    end = move_up(iterations, end);
-    double gap = share && share->begun ? find_gap(iterations, share, start) : NAN;
-    if (share) {
-        share->since = raw_end;
-        share->last = end - start;
-        share->begun = true;
-    }
-    ss_throughput_add(&iterations->throughput, start, end);
+/* Without the pauses. `start` is not after `end`. */
+static struct ss_iteration describe(
+    const struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
+    ss_time moved = move_up(iterations, end);
+    return (struct ss_iteration){
+        .instance = instance,
+        .line = iterations->line_of ? iterations->line_of[instance] : 0,
+        .start = start,
+        .end = end,
+        .length = moved - move_up(iterations, start),
+        .counted = iterations->from != SS_TIME_NEVER && moved >= iterations->from &&
+                   moved <= iterations->to,
+    };
+}
+
+/* The part of an iteration that lies in the window. One that took no time counts where it ended. */
+static double find_part(const struct ss_iterations *iterations, ss_time start, ss_time end) {
     ss_time from = start > iterations->from ? start : iterations->from;
     ss_time to = end < iterations->to ? end : iterations->to;
     if (iterations->from == SS_TIME_NEVER || to < from)
+        return 0;
+    return end == start ? 1 : (double)(to - from) / (double)(end - start);
+}
+
+/* The instance that it is of is kept apart. `start` and `part` are without pauses. */
+static void add_share(struct ss_iterations *iterations, const struct ss_iteration *iteration,
+    ss_time start, double part) {
+    struct ss_iteration_share *share = &iterations->shares[iteration->instance];
+    double gap = share->begun ? find_gap(iterations, share, start) : NAN;
+    share->since = iteration->end;
+    share->last = iteration->length;
+    share->begun = true;
+    share->parts += part;
+    if (!iteration->counted)
         return;
-    /* An iteration that took no time counts where it ended. */
-    double part = end == start ? 1 : (double)(to - from) / (double)(end - start);
-    iterations->parts += part;
-    if (share)
-        share->parts += part;
-    if (end > iterations->to || end < iterations->from)
-        return;
-    iterations->ended++;
-    ss_lengths_add(&iterations->lengths, end - start);
-    if (!share)
-        return;
-    add_length(share, ss_time_seconds(end - start));
+    add_length(share, ss_time_seconds(iteration->length));
+    ss_histogram_add(&iterations->lengths[iteration->line], iteration->length);
     if (!isnan(gap)) {
         share->gap_count++;
         share->gaps += gap;
     }
-    ss_lengths_add(&iterations->line_lengths[iterations->line_of[instance]], end - start);
+}
+
+void ss_iterations_add(
+    struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
+    struct ss_iteration iteration = describe(iterations, instance, start < end ? start : end, end);
+    iterations->seen++;
+    if (iterations->tell)
+        iterations->tell(iterations->context, &iteration);
+    ss_time to = move_up(iterations, end), from = to - iteration.length;
+    double part = find_part(iterations, from, to);
+    ss_throughput_add(&iterations->throughput, from, to);
+    iterations->parts += part;
+    iterations->ended += iteration.counted;
+    if (iterations->shares)
+        add_share(iterations, &iteration, from, part);
 }
 
 void ss_iterations_add_evenly(
@@ -239,6 +259,47 @@ struct ss_iteration_rate ss_iterations_rate_of(
     for (uint32_t i = first; i < first + count; i++)
         parts += iterations->shares[i].parts;
     return find_rate(iterations, parts, first, count, now);
+}
+
+static bool is_among(uint32_t line, uint32_t first, uint32_t count) {
+    return line >= first && line - first < count;
+}
+
+/* Mean and deviation from those of the instances. */
+static void find_moments(const struct ss_iterations *iterations, uint32_t first, uint32_t count,
+    struct ss_iteration_times *times) {
+    double ended = 0, seconds = 0, squares = 0;
+    for (uint32_t i = 0; i < iterations->instances; i++) {
+        if (!is_among(iterations->line_of[i], first, count))
+            continue;
+        ended += (double)iterations->shares[i].ended;
+        seconds += iterations->shares[i].seconds;
+    }
+    for (uint32_t i = 0; i < iterations->instances && ended > 0; i++) {
+        const struct ss_iteration_share *share = &iterations->shares[i];
+        if (!is_among(iterations->line_of[i], first, count) || share->ended == 0)
+            continue;
+        double away = share->seconds / (double)share->ended - seconds / ended;
+        squares += share->squares + (double)share->ended * away * away;
+    }
+    times->mean = ended > 0 ? seconds / ended : NAN;
+    times->deviation = ended > 1 ? sqrt(squares / (ended - 1)) : NAN;
+}
+
+struct ss_iteration_times ss_iterations_times(
+    const struct ss_iterations *iterations, uint32_t first, uint32_t count) {
+    struct ss_iteration_times times = {NAN, NAN, NAN, NAN, NAN};
+    struct ss_histogram all;
+    find_moments(iterations, first, count, &times);
+    if (ss_histogram_open(&all, SS_HISTOGRAM_FINE) < 0)
+        return times;
+    for (uint32_t i = first; i < first + count; i++)
+        ss_histogram_merge(&all, &iterations->lengths[i]);
+    times.median = ss_histogram_quantile(&all, 0.5);
+    times.p95 = ss_histogram_quantile(&all, 0.95);
+    times.p99 = ss_histogram_quantile(&all, 0.99);
+    ss_histogram_close(&all);
+    return times;
 }
 
 void ss_iterations_finish(struct ss_iterations *iterations) {

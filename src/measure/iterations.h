@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/time.h>
 
-#include "measure/lengths.h"
+#include "base/histogram.h"
 #include "measure/throughput.h"
 
 /* Time in which the run stood still. */
@@ -41,6 +42,24 @@ struct ss_iteration_rate {
     double bound;     /* what `per_second` can be at most if no iteration was seen; else NaN */
 };
 
+/* Iteration times in seconds. NaN: unknown. */
+struct ss_iteration_times {
+    double mean;
+    double deviation; /* sample standard deviation (n - 1) */
+    double median;    /* this and the percentiles: the middle of a bucket of a histogram */
+    double p95;
+    double p99;
+};
+
+/* An iteration that has ended. */
+struct ss_iteration {
+    uint32_t instance;
+    uint32_t line; /* its command */
+    ss_time start, end;
+    ss_time length; /* without pauses */
+    bool counted;   /* it ended in the window */
+};
+
 /* Counts iterations in a window of time that may still be open. */
 struct ss_iterations {
     ss_time from; /* SS_TIME_NEVER: nothing is counted yet */
@@ -48,11 +67,10 @@ struct ss_iterations {
     uint64_t seen;  /* all, whenever they ended */
     uint64_t ended; /* in the window */
     double parts;   /* parts of iterations that lie in the window: each whole one adds 1 */
-    struct ss_lengths lengths;         /* of those that ended in the window */
     struct ss_iteration_share *shares; /* of each instance; NULL: they are not kept apart */
     uint32_t instances;
-    uint32_t *line_of;               /* likewise: the command that it runs ... */
-    struct ss_lengths *line_lengths; /* ... and how long the iterations of each command took */
+    uint32_t *line_of;            /* likewise: the command that it runs ... */
+    struct ss_histogram *lengths; /* ... and iterations of each command that ended in the window */
     uint32_t line_count;
     struct ss_throughput throughput; /* since the window's beginning */
     struct ss_pause *pauses;         /* in order */
@@ -60,14 +78,14 @@ struct ss_iterations {
     uint64_t unmatched; /* lines of output that did not match ... */
     char example[96];   /* ... and the first of them */
 
-    /* Called with each iteration that counts; may be NULL. */
-    void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end);
+    /* Called with each iteration; may be NULL. */
+    void (*tell)(void *context, const struct ss_iteration *iteration);
     void *context;
 };
 
 /*
- * From now on instances and commands are kept apart. `line_of` is the caller's to fill in.
- * 0, or -1: no memory.
+ * From now on instances and commands are kept apart, in memory of fixed size: a histogram for each
+ * command. `line_of` is the caller's to fill in. 0, or -1: no memory.
  */
 int ss_iterations_keep_apart(
     struct ss_iterations *iterations, uint32_t instances, uint32_t line_count);
@@ -81,6 +99,7 @@ void ss_iterations_start(struct ss_iterations *iterations, uint32_t instance, ss
 /* An instance has ended by itself; no iteration of it is under way at the end of the window. */
 void ss_iterations_stop(struct ss_iterations *iterations, uint32_t instance);
 
+/* Allocates nothing, except when the intervals of throughput have doubled. */
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end);
 
@@ -123,6 +142,11 @@ struct ss_iteration_rate ss_iterations_rate(const struct ss_iterations *iteratio
 /* The same of `count` instances from `first` on, which must be kept apart. */
 struct ss_iteration_rate ss_iterations_rate_of(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count, ss_time now);
+
+/* Of `count` commands from `first` on, which must be kept apart. */
+SS_NONNULL()
+struct ss_iteration_times ss_iterations_times(
+    const struct ss_iterations *iterations, uint32_t first, uint32_t count);
 
 /* The window has ended: adds iterations that are under way to the intervals of throughput. */
 void ss_iterations_finish(struct ss_iterations *iterations);

@@ -22,8 +22,8 @@
 
 /* The files of a record. --force removes these and nothing else. */
 static const char *const names[] = {"plan.json", "platform.json", "samples.csv", "cpus.csv",
-    "decisions.csv", "decisions-before.csv", "iterations.csv", "events.jsonl", "counters.csv",
-    "summary.json", NULL};
+    "decisions.csv", "decisions-before.csv", "iterations.csv", "iteration-times.csv",
+    "events.jsonl", "counters.csv", "summary.json", NULL};
 
 /* How long showstopper-platform may take, in milliseconds. */
 #define PLATFORM_PATIENCE 5000

@@ -68,14 +68,15 @@ void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...) {
 }
 
 static void take_lateness(struct ss_outcome *outcome, const struct ss_board *board) {
-    struct ss_histogram all = {0};
-    for (uint32_t i = 0; i < board->instances; i++)
-        ss_histogram_merge(&all, &board->rows[i].lateness);
-    if (ss_histogram_is_empty(&all))
+    struct ss_histogram all;
+    if (ss_histogram_open(&all, SS_HISTOGRAM_COARSE) < 0)
         return;
-    outcome->wake_p50_us = (double)ss_histogram_quantile(&all, 0.5) / 1e3;
-    outcome->wake_p99_us = (double)ss_histogram_quantile(&all, 0.99) / 1e3;
-    outcome->wake_max_us = (double)all.largest / 1e3;
+    for (uint32_t i = 0; i < board->instances; i++)
+        ss_shared_histogram_read(&board->rows[i].lateness, &all);
+    outcome->wake_p50_us = ss_histogram_quantile_max(&all, 0.5) * 1e6;
+    outcome->wake_p99_us = ss_histogram_quantile_max(&all, 0.99) * 1e6;
+    outcome->wake_max_us = ss_histogram_quantile_max(&all, 1) * 1e6;
+    ss_histogram_close(&all);
 }
 
 static void warn_of_uncontrolled(struct ss_outcome *outcome, const struct ss_board *board) {
@@ -176,16 +177,6 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     ss_outcome_warn_of_own(outcome);
 }
 
-static struct ss_iteration_times find_times(const struct ss_lengths *lengths) {
-    return (struct ss_iteration_times){
-        .mean = ss_lengths_mean(lengths),
-        .deviation = ss_lengths_deviation(lengths),
-        .median = ss_lengths_quantile(lengths, 0.5),
-        .p95 = ss_lengths_quantile(lengths, 0.95),
-        .p99 = ss_lengths_quantile(lengths, 0.99),
-    };
-}
-
 /* The figures of each instance and of each command. */
 static void take_shares(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
@@ -196,7 +187,7 @@ static void take_shares(
     if (!outcome->of_lines || !outcome->of_instances)
         return;
     for (uint32_t i = 0; i < plan->line_count; i++) {
-        outcome->of_lines[i].times = find_times(&iterations->line_lengths[i]);
+        outcome->of_lines[i].times = ss_iterations_times(iterations, i, 1);
         outcome->of_lines[i].rate = ss_iterations_rate_of(
             iterations, plan->lines[i].first, plan->lines[i].count, iterations->to);
     }
@@ -310,7 +301,8 @@ void ss_outcome_take_iterations(
     if (!matched)
         return;
     outcome->rate = ss_iterations_rate(iterations, iterations->to);
-    outcome->iteration_times = find_times(&iterations->lengths);
+    if (iterations->shares)
+        outcome->iteration_times = ss_iterations_times(iterations, 0, iterations->line_count);
     take_shares(outcome, plan, iterations);
     warn_of_few(outcome, plan);
     ss_iterations_finish(iterations);

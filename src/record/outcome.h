@@ -19,15 +19,6 @@
 /* The mean error exceeds --tolerance, or is unknown. */
 #define SS_STATUS_TOLERANCE 3
 
-/* Iteration times in seconds. NaN: unknown. */
-struct ss_iteration_times {
-    double mean;
-    double deviation; /* sample standard deviation (n - 1) */
-    double median;
-    double p95;
-    double p99;
-};
-
 /* Iterations of one instance or of one command. */
 struct ss_iteration_outcome {
     uint64_t ended;

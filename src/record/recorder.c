@@ -22,6 +22,7 @@ static const struct {
         "time,elapsed_seconds,executor,state,planned_seconds,real_seconds,target,load,"
         "global_duty,local_duty\n"},
     [SS_RECORD_ITERATIONS] = {"iterations.csv", "instance,start,end\n"},
+    [SS_RECORD_ITERATION_TIMES] = {"iteration-times.csv", SS_ITERATION_TABLE_HEADING},
     [SS_RECORD_EVENTS] = {"events.jsonl", NULL},
     [SS_RECORD_COUNTERS] = {"counters.csv", NULL},
 };
@@ -91,6 +92,7 @@ static int open_files(struct ss_recorder *recorder, struct ss_error *error) {
 }
 
 void ss_recorder_abandon(struct ss_recorder *recorder) {
+    ss_iteration_table_close(&recorder->iteration_times);
     for (int i = 0; i < SS_RECORD_FILES; i++)
         ss_lines_close(&recorder->files[i]);
     ss_record_folder_remove(&recorder->record, recorder->plan->record);
@@ -109,6 +111,7 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     recorder->iterations_second = -1;
     recorder->iterations_kept = 0;
     recorder->iterations_left = 0;
+    recorder->iteration_times = (struct ss_iteration_table){0};
     for (int i = 0; i < SS_RECORD_FILES; i++)
         recorder->files[i].file = -1;
     if (!plan->record)
@@ -117,11 +120,14 @@ int ss_recorder_open(struct ss_recorder *recorder, struct ss_plan *plan, struct 
     if (ss_record_folder_open(&recorder->record, plan, error) < 0)
         return -1;
     ss_inputs_close(&plan->inputs);
-    if (open_files(recorder, error) < 0) {
+    int status = open_files(recorder, error);
+    bool counts = plan->repeat || plan->has_iteration;
+    if (status == 0 && counts &&
+        ss_iteration_table_open(&recorder->iteration_times, plan->line_count) < 0)
+        status = ss_error_memory(error);
+    if (status < 0)
         ss_recorder_abandon(recorder);
-        return -1;
-    }
-    return 0;
+    return status;
 }
 
 void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin) {
@@ -227,19 +233,27 @@ static bool keep_iteration(struct ss_recorder *recorder, ss_time end) {
     return false;
 }
 
-void ss_recorder_iteration(
-    struct ss_recorder *recorder, uint32_t instance, ss_time start, ss_time end) {
-    if (recorder->record.folder < 0 || !keep_iteration(recorder, end))
-        return;
+static void put_iteration(struct ss_recorder *recorder, const struct ss_iteration *iteration) {
     struct ss_lines *lines = &recorder->files[SS_RECORD_ITERATIONS];
     char *to = ss_lines_begin(lines, ROW);
-    to = stpcpy(to, recorder->plan->numbers[instance]);
+    to = stpcpy(to, recorder->plan->numbers[iteration->instance]);
     *to++ = ',';
-    to = put_elapsed(recorder, to, start);
+    to = put_elapsed(recorder, to, iteration->start);
     *to++ = ',';
-    to = put_elapsed(recorder, to, end);
+    to = put_elapsed(recorder, to, iteration->end);
     *to++ = '\n';
     ss_lines_end(lines, to);
+}
+
+void ss_recorder_iteration(struct ss_recorder *recorder, const struct ss_iteration *iteration) {
+    if (recorder->record.folder < 0)
+        return;
+    if (keep_iteration(recorder, iteration->end))
+        put_iteration(recorder, iteration);
+    if (iteration->counted)
+        ss_iteration_table_add(&recorder->iteration_times,
+            &recorder->files[SS_RECORD_ITERATION_TIMES], iteration,
+            ss_time_since(iteration->end, recorder->origin));
 }
 
 static void put_interval(
@@ -329,6 +343,10 @@ void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board) {
         while (ring && ss_ring_take(ring, &interval))
             put_interval(recorder, i, &interval);
     }
+    if (recorder->origin != SS_TIME_NEVER)
+        ss_iteration_table_advance(&recorder->iteration_times,
+            &recorder->files[SS_RECORD_ITERATION_TIMES],
+            ss_time_since(ss_plan_now(recorder->plan), recorder->origin));
     for (int i = 0; i < SS_RECORD_FILES; i++)
         ss_lines_flush(&recorder->files[i]);
 }
@@ -354,6 +372,9 @@ void ss_recorder_close(
                 "%llu decisions were lost for the record: they came faster than they were taken",
                 (unsigned long long)lost);
     }
+    ss_iteration_table_finish(
+        &recorder->iteration_times, &recorder->files[SS_RECORD_ITERATION_TIMES]);
+    ss_iteration_table_close(&recorder->iteration_times);
     outcome->iterations_left = recorder->iterations_left;
     if (recorder->iterations_left > 0)
         ss_outcome_warn(outcome,

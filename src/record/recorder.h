@@ -10,6 +10,7 @@
 #include "measure/monitor.h"
 #include "measure/perf.h"
 #include "record/folder.h"
+#include "record/iteration_table.h"
 #include "record/outcome.h"
 #include "record/rotation.h"
 
@@ -18,6 +19,7 @@ enum ss_record_file {
     SS_RECORD_CPUS,
     SS_RECORD_DECISIONS, /* unless the plan has none */
     SS_RECORD_ITERATIONS,
+    SS_RECORD_ITERATION_TIMES,
     SS_RECORD_EVENTS,
     SS_RECORD_COUNTERS, /* only if the plan has counters */
     SS_RECORD_FILES,
@@ -44,6 +46,7 @@ struct ss_recorder {
     int64_t iterations_second; /* the second of the monotonic clock that `iterations_kept` counts */
     uint32_t iterations_kept;  /* rows in that second */
     uint64_t iterations_left;  /* rows left out because their second was full */
+    struct ss_iteration_table iteration_times;
     struct ss_rotation decisions;
     double loads[SS_CPUS_MAX]; /* of the measured CPUs, in the present sample */
     struct ss_lines files[SS_RECORD_FILES];
@@ -58,8 +61,8 @@ void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin);
 
 void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sample *sample);
 
-void ss_recorder_iteration(
-    struct ss_recorder *recorder, uint32_t instance, ss_time start, ss_time end);
+SS_NONNULL()
+void ss_recorder_iteration(struct ss_recorder *recorder, const struct ss_iteration *iteration);
 
 /* Members that say nothing are left out. */
 struct ss_record_event {

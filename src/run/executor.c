@@ -309,7 +309,7 @@ _Noreturn static void pace(struct executor *executor) {
         read_spent(executor);
         ss_time now = ss_platform_now();
         if (executor->stepper.controlled && now >= executor->stepper.deadline)
-            ss_histogram_add(&executor->row->lateness, now - executor->stepper.deadline);
+            ss_shared_histogram_add(&executor->row->lateness, now - executor->stepper.deadline);
         struct ss_action action = ss_stepper_step(&executor->stepper, now);
         ss_journal_follow(&executor->journal, &executor->stepper, now);
         if (action.failure)

@@ -98,8 +98,8 @@ static void supervise(struct ss_master *master) {
     }
 }
 
-static void record_iteration(void *context, uint32_t instance, ss_time start, ss_time end) {
-    ss_recorder_iteration(context, instance, start, end);
+static void record_iteration(void *context, const struct ss_iteration *iteration) {
+    ss_recorder_iteration(context, iteration);
 }
 
 /* Opened first, so that a run that cannot be recorded does not start. */

@@ -12,7 +12,7 @@
  */
 static const char *const names[] = {"plan.json", "summary.json", "events.jsonl", "samples.csv",
     "decisions.csv", "iterations.csv", "energy.csv", "host-load.csv", "guest-clock.csv",
-    "guest-vcpus.csv", "cpus.csv"};
+    "guest-vcpus.csv", "cpus.csv", "iteration-times.csv"};
 #define NAMES (sizeof names / sizeof *names)
 
 #define MARK "==> "
@@ -103,6 +103,8 @@ static void check_run(const struct ssreport_run *run) {
     for (size_t i = 0; i < SSREPORT_BINS; i++)
         in_bins += run->errors.counts[i];
     FUZZ_CHECK(run->figures.samples == counted && in_bins == counted);
+    FUZZ_CHECK(!(run->figures.iteration.median > run->figures.iteration.p95) &&
+               !(run->figures.iteration.p95 > run->figures.iteration.p99));
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
         FUZZ_CHECK(step->from < step->to && step->load.count > 0);

@@ -44,7 +44,7 @@ static void check_seconds(const struct ssreport_responses *responses) {
         FUZZ_CHECK(i == 0 || second->begin >= second[-1].end);
         FUZZ_CHECK(second->completed >= 0 && isfinite(second->completed));
         FUZZ_CHECK(second->waiting >= 0 && second->unfinished >= 0);
-        FUZZ_CHECK(second->time_count <= responses->time_count);
+        FUZZ_CHECK(second->bucket_count <= responses->bucket_count);
     }
 }
 

@@ -478,7 +478,7 @@ START_TEST(a_full_disk_is_reported) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     surroundings_leave_mounts();
-    surroundings_mount_small(folder, "68k");
+    surroundings_mount_small(folder, "72k");
     struct run *run = run_wait(START("-n", "4", "-l", "50%", "-c", "fixed", "-D", "4m",
         "--duration", "3s", "--record", record, PAYLOAD, "spin"));
     run_expect(run, 0);

@@ -1,152 +1,360 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <malloc.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <showstopper/random.h>
 
 #include "base/histogram.h"
 #include "unit.h"
 
 static struct ss_histogram histogram;
 
-static void clear(void) {
-    memset(&histogram, 0, sizeof histogram);
-}
-
-static uint64_t counted(const struct ss_histogram *in) {
-    uint64_t count = 0;
-    for (int i = 0; i < SS_HISTOGRAM_BUCKETS; i++)
-        count += in->buckets[i];
-    return count;
-}
-
-/* The quantile is never below the true value, which is more than four fifths of it. */
-static void assert_quantile(double share, ss_time truth) {
-    ss_time found = ss_histogram_quantile(&histogram, share);
-    if (found < truth || (found > SS_MICROSECOND && (double)truth < 0.8 * (double)found))
-        fail_msg("quantile %g is %llu, the truth %llu", share, (unsigned long long)found,
-            (unsigned long long)truth);
-}
-
-static void an_empty_histogram_is_0(void **state) {
+static int set_up(void **state) {
     (void)state;
-    clear();
-    assert_int_equal(ss_histogram_quantile(&histogram, 0), 0);
-    assert_int_equal(ss_histogram_quantile(&histogram, 0.5), 0);
-    assert_int_equal(ss_histogram_quantile(&histogram, 1), 0);
-    assert_int_equal(histogram.largest, 0);
+    return ss_histogram_open(&histogram, SS_HISTOGRAM_FINE);
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    ss_histogram_close(&histogram);
+    return 0;
+}
+
+static void assert_near(double found, double truth, double part) {
+    if (!(fabs(found - truth) <= part * truth))
+        fail_msg("%.17g is not %.17g", found, truth);
+}
+
+/* ---- buckets ---- */
+
+/* At both ends of each bucket, with any width. */
+static void buckets_follow_one_another(void **state) {
+    (void)state;
+    for (unsigned bits = 1; bits <= 11; bits++) {
+        ss_time next = 0;
+        for (unsigned bucket = 0; bucket < SS_HISTOGRAM_BUCKETS(bits); bucket++) {
+            ss_time min = ss_histogram_bucket_min(bucket, bits);
+            ss_time max = ss_histogram_bucket_max(bucket, bits);
+            assert_int_equal(min, next);
+            assert_int_equal(ss_histogram_bucket(min, bits), bucket);
+            assert_int_equal(ss_histogram_bucket(max, bits), bucket);
+            assert_true(max == min || (double)(max - min) * (1 << bits) <= (double)min);
+            next = max + 1;
+        }
+        /* The last bucket ends with the largest value. */
+        assert_int_equal(next, 0);
+    }
+}
+
+static void bucket_middle_is_within_a_two_thousandth(void **state) {
+    (void)state;
+    for (ss_time value = 1; value < SS_TIME_NEVER / 2; value += value / 97 + 1) {
+        unsigned bucket = ss_histogram_bucket(value, SS_HISTOGRAM_FINE);
+        ss_time middle = ss_histogram_bucket_middle(bucket, SS_HISTOGRAM_FINE);
+        assert_near((double)middle, (double)value, 0.0005);
+    }
+}
+
+/* A fine bucket lies within one coarse bucket, which makes merging exact. */
+static void buckets_are_nested(void **state) {
+    (void)state;
+    for (unsigned bits = 1; bits < SS_HISTOGRAM_FINE; bits++) {
+        for (unsigned i = 0; i < SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_FINE); i++)
+            assert_int_equal(
+                ss_histogram_bucket(ss_histogram_bucket_min(i, SS_HISTOGRAM_FINE), bits),
+                ss_histogram_bucket(ss_histogram_bucket_max(i, SS_HISTOGRAM_FINE), bits));
+    }
+}
+
+static void bucket_is_printed_exactly(void **state) {
+    (void)state;
+    char text[SS_HISTOGRAM_BUCKET_ROOM];
+    static const struct {
+        ss_time value;
+        const char *text;
+    } rows[] = {{0, "0.000000000"}, {1, "0.000000001"}, {2 * SS_MILLISECOND, "0.001999872"},
+        {SS_SECOND, "0.999817216"}, {SS_TIME_NEVER, "18437736874.454810624"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        unsigned bucket = ss_histogram_bucket(rows[i].value, SS_HISTOGRAM_FINE);
+        char *end = ss_histogram_put_bucket(text, bucket, SS_HISTOGRAM_FINE);
+        assert_string_equal(text, rows[i].text);
+        assert_ptr_equal(end, text + strlen(text));
+    }
+}
+
+/* ---- values ---- */
+
+static void empty_histogram_has_no_figures(void **state) {
+    (void)state;
+    unsigned bucket = 0;
+    assert_true(isnan(ss_histogram_mean(&histogram)));
+    assert_true(isnan(ss_histogram_quantile(&histogram, 0.5)));
+    assert_true(isnan(ss_histogram_quantile_max(&histogram, 1)));
+    assert_false(ss_histogram_next(&histogram, &bucket));
+    assert_true(histogram.min == SS_TIME_NEVER);
+    assert_int_equal(histogram.max, 0);
 }
 
 static void one_value_is_exact(void **state) {
     (void)state;
     static const ss_time values[] = {
-        0, 1, 999, 1000, 1001, 1250, 1251, 123456789, 3600 * SS_SECOND};
+        0, 1, 1023, 1024, 1025, 123456789, 3600 * SS_SECOND, SS_TIME_NEVER};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
-        clear();
+        ss_histogram_clear(&histogram);
         ss_histogram_add(&histogram, values[i]);
-        assert_int_equal(histogram.largest, values[i]);
-        assert_int_equal(ss_histogram_quantile(&histogram, 0.5), values[i]);
-        assert_int_equal(ss_histogram_quantile(&histogram, 1), values[i]);
+        assert_true(ss_histogram_quantile(&histogram, 0.5) == (double)values[i] / 1e9);
+        assert_true(ss_histogram_quantile_max(&histogram, 0.5) == (double)values[i] / 1e9);
+        assert_true(ss_histogram_mean(&histogram) == (double)values[i] / 1e9);
     }
 }
 
-/* Each value is next to a far larger one, which must not influence it. */
-static void quantiles_are_exact_to_a_fifth(void **state) {
+/* Each value between a smaller and a larger one, which do not help to know it. */
+static void quantile_is_within_a_two_thousandth(void **state) {
+    (void)state;
+    for (ss_time value = 1; value < 100 * 86400 * SS_SECOND; value += value / 97 + 1) {
+        ss_histogram_clear(&histogram);
+        ss_histogram_add(&histogram, 0);
+        ss_histogram_add(&histogram, value);
+        ss_histogram_add(&histogram, 200 * 86400 * SS_SECOND);
+        double truth = (double)value / 1e9;
+        assert_near(ss_histogram_quantile(&histogram, 0.5), truth, 5e-4);
+        double max = ss_histogram_quantile_max(&histogram, 0.5);
+        assert_true(max >= truth && max <= truth * 1.001);
+    }
+}
+
+static int compare(const void *a, const void *b) {
+    ss_time left = *(const ss_time *)a, right = *(const ss_time *)b;
+    return (left > right) - (left < right);
+}
+
+static void quantiles_of_ten_million_are_within_a_thousandth(void **state) {
+    (void)state;
+    enum { COUNT = 10000000 };
+    ss_time *values = malloc(COUNT * sizeof *values);
+    assert_non_null(values);
+    uint64_t random = 7;
+    long double sum = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        /* From microseconds to minutes. */
+        values[i] = (ss_time)(1e6 * exp(12 * (ss_random_next(&random) - 0.3)));
+        ss_histogram_add(&histogram, values[i]);
+        sum += (long double)values[i];
+    }
+    qsort(values, COUNT, sizeof *values, compare);
+    static const double shares[] = {0.001, 0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        size_t rank = (size_t)llround(shares[i] * COUNT);
+        assert_near(
+            ss_histogram_quantile(&histogram, shares[i]), (double)values[rank - 1] / 1e9, 1e-3);
+    }
+    assert_true(ss_histogram_quantile(&histogram, 0) == (double)values[0] / 1e9);
+    assert_true(ss_histogram_quantile(&histogram, 1) == (double)values[COUNT - 1] / 1e9);
+    assert_near(ss_histogram_mean(&histogram), (double)(sum / COUNT / 1e9L), 1e-9);
+    assert_int_equal(histogram.count, COUNT);
+    free(values);
+}
+
+static void quantile_counts_values(void **state) {
+    (void)state;
+    for (ss_time i = 1; i <= 100; i++)
+        ss_histogram_add(&histogram, i);
+    for (unsigned i = 1; i <= 100; i++)
+        assert_true(ss_histogram_quantile(&histogram, i / 100.0) == i / 1e9);
+    assert_true(ss_histogram_quantile(&histogram, 0.071) == 8 / 1e9);
+}
+
+/* Far more values than a list could keep, in which every n-th is long. */
+static void quantiles_of_periodic_values_have_both_lengths(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 300000; i++)
+        ss_histogram_add(&histogram, (i % 2 == 0 ? 1 : 9) * SS_MILLISECOND);
+    assert_near(ss_histogram_quantile(&histogram, 0.5), 1e-3, 5e-4);
+    assert_near(ss_histogram_quantile(&histogram, 0.51), 9e-3, 5e-4);
+    assert_near(ss_histogram_mean(&histogram), 5e-3, 1e-12);
+    ss_histogram_clear(&histogram);
+    for (unsigned i = 0; i < 300000; i++)
+        ss_histogram_add(&histogram, (i % 4 == 3 ? 9 : 1) * SS_MILLISECOND);
+    assert_near(ss_histogram_quantile(&histogram, 0.75), 1e-3, 5e-4);
+    assert_near(ss_histogram_quantile(&histogram, 0.76), 9e-3, 5e-4);
+}
+
+static void adding_allocates_nothing(void **state) {
+    (void)state;
+    struct mallinfo2 before = mallinfo2();
+    uint64_t random = 7;
+    for (int i = 0; i < 100000; i++)
+        ss_histogram_add(&histogram, (ss_time)(1e3 * exp(30 * ss_random_next(&random))));
+    struct mallinfo2 after = mallinfo2();
+    assert_int_equal(after.uordblks, before.uordblks);
+    assert_int_equal(after.hblkhd, before.hblkhd);
+}
+
+/* ---- merging ---- */
+
+static void assert_same(const struct ss_histogram *one, const struct ss_histogram *other) {
+    assert_int_equal(one->count, other->count);
+    assert_int_equal(one->min, other->min);
+    assert_int_equal(one->max, other->max);
+    assert_true(one->sum == other->sum);
+    assert_memory_equal(
+        one->counts, other->counts, SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_FINE) * sizeof *one->counts);
+}
+
+/* The sum of parts, in any order, is the histogram of all values, bit by bit. */
+static void merging_is_exact(void **state) {
+    (void)state;
+    struct ss_histogram parts[7], forward, backward;
+    uint64_t random = 3;
+    for (int i = 0; i < 7; i++)
+        assert_int_equal(ss_histogram_open(&parts[i], SS_HISTOGRAM_FINE), 0);
+    assert_int_equal(ss_histogram_open(&forward, SS_HISTOGRAM_FINE), 0);
+    assert_int_equal(ss_histogram_open(&backward, SS_HISTOGRAM_FINE), 0);
+    for (int i = 0; i < 100000; i++) {
+        ss_time value = (ss_time)(1e3 * exp(15 * ss_random_next(&random)));
+        ss_histogram_add(&histogram, value);
+        ss_histogram_add(&parts[i % 6], value); /* the last one stays empty */
+    }
+    for (int i = 0; i < 7; i++) {
+        ss_histogram_merge(&forward, &parts[i]);
+        ss_histogram_merge(&backward, &parts[6 - i]);
+    }
+    assert_same(&forward, &histogram);
+    assert_same(&backward, &histogram);
+    for (int i = 0; i < 7; i++)
+        ss_histogram_close(&parts[i]);
+    ss_histogram_close(&forward);
+    ss_histogram_close(&backward);
+}
+
+/* As of a record: merged buckets give the quantiles of all values to a bucket. */
+static void recorded_buckets_give_the_same_quantiles(void **state) {
+    (void)state;
+    struct ss_histogram read;
+    uint64_t random = 5;
+    assert_int_equal(ss_histogram_open(&read, SS_HISTOGRAM_FINE), 0);
+    for (int i = 0; i < 10000; i++)
+        ss_histogram_add(&histogram, (ss_time)(1e6 * exp(5 * ss_random_next(&random))));
+    for (unsigned i = 0; ss_histogram_next(&histogram, &i); i++)
+        ss_histogram_add_bucket(&read, i, SS_HISTOGRAM_FINE, histogram.counts[i]);
+    ss_histogram_set_max(&read, histogram.max);
+    for (int i = 1; i <= 1000; i++)
+        assert_near(ss_histogram_quantile(&read, i / 1000.0),
+            ss_histogram_quantile(&histogram, i / 1000.0), i > 1 ? 0 : 5e-4);
+    ss_histogram_close(&read);
+}
+
+static void fine_buckets_go_into_coarse_ones(void **state) {
+    (void)state;
+    struct ss_histogram coarse, merged;
+    assert_int_equal(ss_histogram_open(&coarse, 7), 0);
+    assert_int_equal(ss_histogram_open(&merged, 7), 0);
+    for (ss_time value = 1; value < 100 * SS_SECOND; value += value / 50 + 1) {
+        ss_histogram_add(&histogram, value);
+        ss_histogram_add(&coarse, value);
+    }
+    ss_histogram_merge(&merged, &histogram);
+    assert_memory_equal(
+        merged.counts, coarse.counts, SS_HISTOGRAM_BUCKETS(7) * sizeof *merged.counts);
+    ss_histogram_close(&coarse);
+    ss_histogram_close(&merged);
+}
+
+/* An impossible maximum would move quantiles beyond the last bucket. */
+static void maximum_of_another_bucket_is_ignored(void **state) {
+    (void)state;
+    ss_histogram_add_bucket(&histogram, ss_histogram_bucket(SS_SECOND, 10), 10, 3);
+    ss_time middle = histogram.max;
+    ss_histogram_set_max(&histogram, 2 * SS_SECOND);
+    assert_int_equal(histogram.max, middle);
+    ss_histogram_set_max(&histogram, SS_SECOND);
+    assert_int_equal(histogram.max, SS_SECOND);
+}
+
+static void cleared_histogram_is_empty(void **state) {
+    (void)state;
+    struct ss_histogram fresh;
+    assert_int_equal(ss_histogram_open(&fresh, SS_HISTOGRAM_FINE), 0);
+    ss_histogram_add(&histogram, 0);
+    ss_histogram_add(&histogram, 5);
+    ss_histogram_add(&histogram, SS_TIME_NEVER);
+    ss_histogram_clear(&histogram);
+    assert_same(&histogram, &fresh);
+    ss_histogram_close(&fresh);
+}
+
+/* ---- in shared memory ---- */
+
+static void read_shared(const struct ss_shared_histogram *shared, size_t count) {
+    ss_histogram_close(&histogram);
+    assert_int_equal(ss_histogram_open(&histogram, SS_HISTOGRAM_COARSE), 0);
+    for (size_t i = 0; i < count; i++)
+        ss_shared_histogram_read(&shared[i], &histogram);
+}
+
+/* Rounded up by at most a quarter. */
+static void shared_quantiles_are_within_a_quarter(void **state) {
     (void)state;
     for (ss_time value = 1; value < 3000 * SS_SECOND; value += value / 7 + 1) {
-        clear();
-        ss_histogram_add(&histogram, value);
-        ss_histogram_add(&histogram, 3600 * SS_SECOND);
-        assert_quantile(0.5, value);
-        assert_int_equal(ss_histogram_quantile(&histogram, 1), 3600 * SS_SECOND);
+        struct ss_shared_histogram shared = {0};
+        ss_shared_histogram_add(&shared, value);
+        ss_shared_histogram_add(&shared, 3600 * SS_SECOND);
+        read_shared(&shared, 1);
+        double found = ss_histogram_quantile_max(&histogram, 0.5), truth = (double)value / 1e9;
+        assert_true(found >= truth && found <= 1.25 * truth);
+        assert_true(ss_histogram_quantile_max(&histogram, 1) == 3600);
     }
 }
 
-static void buckets_end_at_four_steps_to_a_doubling(void **state) {
+static void shared_histograms_take_any_value(void **state) {
     (void)state;
-    static const ss_time ends[] = {1000, 1250, 1500, 1750, 2000, 2500, 3000, 3500, 4000, 5000};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        clear();
-        ss_histogram_add(&histogram, ends[i]);
-        ss_histogram_add(&histogram, SS_SECOND);
-        assert_int_equal(histogram.buckets[3 + i], 1);
-        assert_int_equal(ss_histogram_quantile(&histogram, 0.5), ends[i]);
-        ss_histogram_add(&histogram, ends[i] + 1);
-        assert_int_equal(histogram.buckets[4 + i], 1);
-    }
+    struct ss_shared_histogram shared = {0};
+    ss_shared_histogram_add(&shared, 0);
+    for (unsigned shift = 0; shift < 64; shift++)
+        ss_shared_histogram_add(&shared, UINT64_C(1) << shift);
+    ss_shared_histogram_add(&shared, UINT64_MAX);
+    read_shared(&shared, 1);
+    assert_int_equal(histogram.count, 66);
+    assert_true(histogram.max == UINT64_MAX);
 }
 
-static void quantiles_count_values(void **state) {
+/* Of two writers; the maximum is exact whichever has it. */
+static void shared_histograms_are_added(void **state) {
     (void)state;
-    clear();
-    for (ss_time i = 1; i <= 1000; i++)
-        ss_histogram_add(&histogram, i * SS_MILLISECOND);
-    assert_int_equal(counted(&histogram), 1000);
-    assert_quantile(0.001, 1 * SS_MILLISECOND);
-    assert_quantile(0.5, 500 * SS_MILLISECOND);
-    assert_quantile(0.9, 900 * SS_MILLISECOND);
-    assert_quantile(0.99, 990 * SS_MILLISECOND);
-    assert_int_equal(ss_histogram_quantile(&histogram, 1), SS_SECOND);
-    /* 99 of 100 are short, and so is the 99th percentile. Above it, values are long. */
-    clear();
+    struct ss_shared_histogram shared[2] = {{0}};
     for (int i = 0; i < 99; i++)
-        ss_histogram_add(&histogram, 1000);
-    ss_histogram_add(&histogram, SS_SECOND);
-    assert_int_equal(ss_histogram_quantile(&histogram, 0.99), 1000);
-    assert_int_equal(ss_histogram_quantile(&histogram, 0.991), SS_SECOND);
-}
-
-static void largest_values_are_counted(void **state) {
-    (void)state;
-    clear();
-    ss_histogram_add(&histogram, SS_TIME_NEVER);
-    ss_histogram_add(&histogram, 1);
-    assert_int_equal(counted(&histogram), 2);
-    assert_int_equal(histogram.buckets[SS_HISTOGRAM_BUCKETS - 1], 1);
-    assert_true(histogram.largest == SS_TIME_NEVER);
-}
-
-static void merging_adds_counts(void **state) {
-    (void)state;
-    struct ss_histogram into = {0};
-    clear();
-    ss_histogram_add(&into, 1000);
-    ss_histogram_add(&into, 5000);
-    ss_histogram_add(&histogram, 1000);
-    ss_histogram_add(&histogram, 2000);
-    ss_histogram_merge(&into, &histogram);
-    assert_int_equal(counted(&into), 4);
-    assert_int_equal(into.buckets[3], 2);
-    assert_int_equal(into.largest, 5000);
-    assert_int_equal(counted(&histogram), 2);
-    ss_histogram_add(&histogram, 9000);
-    ss_histogram_merge(&into, &histogram);
-    assert_int_equal(counted(&into), 7);
-    assert_int_equal(into.largest, 9000);
-}
-
-/* Checks both ends of each bucket, for all widths. */
-static void buckets_follow_one_another(void **state) {
-    (void)state;
-    for (unsigned bits = 1; bits <= 11; bits++) {
-        ss_time next = 0;
-        for (unsigned bucket = 0; bucket < SS_HISTOGRAM_BUCKETS_OF(bits); bucket++) {
-            ss_time least = ss_histogram_bucket_least(bucket, bits);
-            assert_int_equal(least, next);
-            next = ss_histogram_bucket_least(bucket + 1, bits);
-            assert_int_equal(ss_histogram_bucket(least, bits), bucket);
-            assert_int_equal(ss_histogram_bucket(next - 1, bits), bucket);
-            /* The last bucket ends with the largest value: next is 0 then. */
-            assert_true(next - least == 1 || (double)(next - least) * (1 << bits) <= (double)least);
-        }
-        assert_int_equal(next, 0);
-    }
+        ss_shared_histogram_add(&shared[0], 5 * SS_MICROSECOND);
+    ss_shared_histogram_add(&shared[1], 65 * SS_MILLISECOND);
+    read_shared(shared, 2);
+    assert_int_equal(histogram.count, 100);
+    assert_int_equal(histogram.max, 65 * SS_MILLISECOND);
+    assert_near(ss_histogram_quantile_max(&histogram, 0.99), 5e-6, 0.25);
+    assert_true(ss_histogram_quantile_max(&histogram, 1) == 65e-3);
+    ss_shared_histogram_add(&shared[0], 66 * SS_MILLISECOND);
+    read_shared(shared, 2);
+    assert_int_equal(histogram.max, 66 * SS_MILLISECOND);
 }
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(an_empty_histogram_is_0),
-    cmocka_unit_test(one_value_is_exact),
-    cmocka_unit_test(quantiles_are_exact_to_a_fifth),
-    cmocka_unit_test(buckets_end_at_four_steps_to_a_doubling),
-    cmocka_unit_test(quantiles_count_values),
-    cmocka_unit_test(largest_values_are_counted),
-    cmocka_unit_test(merging_adds_counts),
-    cmocka_unit_test(buckets_follow_one_another))
+    cmocka_unit_test(buckets_follow_one_another),
+    cmocka_unit_test(bucket_middle_is_within_a_two_thousandth),
+    cmocka_unit_test(buckets_are_nested),
+    cmocka_unit_test(bucket_is_printed_exactly),
+    cmocka_unit_test_setup_teardown(empty_histogram_has_no_figures, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(one_value_is_exact, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(quantile_is_within_a_two_thousandth, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(quantiles_of_ten_million_are_within_a_thousandth, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(quantile_counts_values, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(quantiles_of_periodic_values_have_both_lengths, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(adding_allocates_nothing, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(merging_is_exact, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(recorded_buckets_give_the_same_quantiles, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(fine_buckets_go_into_coarse_ones, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(maximum_of_another_bucket_is_ignored, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(cleared_histogram_is_empty, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(shared_quantiles_are_within_a_quarter, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(shared_histograms_take_any_value, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(shared_histograms_are_added, set_up, tear_down))

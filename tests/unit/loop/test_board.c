@@ -269,57 +269,6 @@ static void publications_may_wrap(void **state) {
     free(board);
 }
 
-/* ---- histograms ---- */
-
-/* Four buckets per doubling: never less than the value, and less than a quarter more. */
-static void assert_quantile(
-    const struct ss_histogram *histogram, double share, ss_time exact, ss_time largest) {
-    ss_time value = ss_histogram_quantile(histogram, share);
-    if (value < exact || (double)value > 1.25 * (double)exact + 1000 || value > largest)
-        fail_msg("quantile %g is %llu ns, exactly it is %llu", share, (unsigned long long)value,
-            (unsigned long long)exact);
-}
-
-static void quantiles_are_known_within_a_bucket(void **state) {
-    (void)state;
-    static struct ss_histogram histogram;
-    assert_int_equal(ss_histogram_quantile(&histogram, 0.5), 0);
-    for (ss_time value = 1; value <= 10000; value++)
-        ss_histogram_add(&histogram, value * SS_MICROSECOND);
-    for (int percent = 1; percent <= 100; percent++)
-        assert_quantile(&histogram, percent / 100.0, (ss_time)percent * 100 * SS_MICROSECOND,
-            10000 * SS_MICROSECOND);
-    assert_int_equal(ss_histogram_quantile(&histogram, 1), 10000 * SS_MICROSECOND);
-    assert_int_equal(histogram.largest, 10000 * SS_MICROSECOND);
-}
-
-static void histograms_accept_any_value(void **state) {
-    (void)state;
-    static struct ss_histogram histogram;
-    ss_histogram_add(&histogram, 0);
-    assert_int_equal(ss_histogram_quantile(&histogram, 1), 0);
-    ss_histogram_add(&histogram, 17);
-    assert_int_equal(ss_histogram_quantile(&histogram, 1), 17);
-    for (unsigned shift = 0; shift < 64; shift++)
-        ss_histogram_add(&histogram, UINT64_C(1) << shift);
-    ss_histogram_add(&histogram, UINT64_MAX);
-    assert_true(histogram.largest == UINT64_MAX);
-    assert_true(ss_histogram_quantile(&histogram, 1) > 1000 * SS_SECOND);
-}
-
-static void histograms_can_be_merged(void **state) {
-    (void)state;
-    static struct ss_histogram one;
-    static struct ss_histogram other;
-    for (int i = 0; i < 99; i++)
-        ss_histogram_add(&one, 5 * SS_MICROSECOND);
-    ss_histogram_add(&other, 70 * MS);
-    ss_histogram_merge(&one, &other);
-    assert_quantile(&one, 0.5, 5 * SS_MICROSECOND, 70 * MS);
-    assert_quantile(&one, 0.99, 5 * SS_MICROSECOND, 70 * MS);
-    assert_int_equal(ss_histogram_quantile(&one, 1), 70 * MS);
-}
-
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(the_latest_notice_is_read),
@@ -337,7 +286,4 @@ UNIT_MAIN(
     cmocka_unit_test(mean_is_of_the_latest_peers),
     cmocka_unit_test(a_frequent_peer_counts_once),
     cmocka_unit_test(departed_executor_is_not_averaged),
-    cmocka_unit_test(publications_may_wrap),
-    cmocka_unit_test(quantiles_are_known_within_a_bucket),
-    cmocka_unit_test(histograms_accept_any_value),
-    cmocka_unit_test(histograms_can_be_merged))
+    cmocka_unit_test(publications_may_wrap))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <malloc.h>
 #include <math.h>
 
 #include "measure/figures.h"
@@ -364,17 +365,21 @@ static void instances_and_commands_are_kept_apart(void **state) {
     ss_iterations_add(&iterations, 2, 16 * SS_SECOND, 21 * SS_SECOND); /* does not end in it */
     ss_iterations_add(&iterations, 3, 9 * SS_SECOND, 19 * SS_SECOND);
     assert_int_equal(iterations.ended, 3);
-    assert_close(ss_lengths_mean(&iterations.lengths), 14 / 3.0);
+    assert_close(ss_iterations_times(&iterations, 0, 2).mean, 14 / 3.0);
     assert_int_equal(iterations.shares[0].ended, 1);
     assert_int_equal(iterations.shares[1].ended, 0);
     assert_int_equal(iterations.shares[2].ended, 1);
     assert_close(iterations.shares[2].parts, 1.8);
     assert_close(iterations.shares[2].seconds, 3);
     assert_close(iterations.shares[3].parts, 0.9);
-    assert_int_equal(iterations.line_lengths[0].count, 2);
-    assert_close(ss_lengths_mean(&iterations.line_lengths[0]), 2);
-    assert_int_equal(iterations.line_lengths[1].count, 1);
-    assert_close(ss_lengths_mean(&iterations.line_lengths[1]), 10);
+    assert_int_equal(iterations.lengths[0].count, 2);
+    assert_close(ss_iterations_times(&iterations, 0, 1).mean, 2);
+    assert_close(ss_iterations_times(&iterations, 0, 1).deviation, sqrt(2));
+    assert_close(ss_iterations_times(&iterations, 0, 1).p99, 3);
+    assert_int_equal(iterations.lengths[1].count, 1);
+    assert_close(ss_iterations_times(&iterations, 1, 1).mean, 10);
+    assert_close(ss_iterations_times(&iterations, 1, 1).median, 10);
+    assert_true(isnan(ss_iterations_times(&iterations, 1, 1).deviation));
     ss_iterations_free(&iterations);
     assert_null(iterations.shares);
 }
@@ -383,6 +388,61 @@ static void set_apart(struct ss_iterations *iterations, uint32_t instances) {
     *iterations = window();
     iterations->throughput.from = iterations->from;
     assert_int_equal(ss_iterations_keep_apart(iterations, instances, 1), 0);
+}
+
+/* As R has them: mean, sd, quantile(type = 1). Two instances, so that their shares are combined. */
+static void figures_of_few_iterations_are_exact(void **state) {
+    (void)state;
+    static const unsigned seconds[] = {9, 2, 7, 4, 1};
+    struct ss_iterations iterations;
+    set_apart(&iterations, 2);
+    assert_true(isnan(ss_iterations_times(&iterations, 0, 1).mean));
+    assert_true(isnan(ss_iterations_times(&iterations, 0, 1).median));
+    for (uint32_t i = 0; i < 5; i++)
+        ss_iterations_add(&iterations, i % 2, (20 - seconds[i]) * SS_SECOND - SS_MILLISECOND,
+            20 * SS_SECOND - SS_MILLISECOND);
+    struct ss_iteration_times times = ss_iterations_times(&iterations, 0, 1);
+    assert_close(times.mean, 4.6);
+    assert_close(times.deviation, 3.3615472627943221);
+    assert_true(fabs(times.median - 4) < 4 * 0.0005);
+    assert_close(times.p95, 9);
+    ss_iterations_free(&iterations);
+}
+
+/* A program of which every second iteration is long, and 300,000 iterations of it. */
+static void periodic_program_has_both_lengths(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 1);
+    iterations.to = SS_TIME_NEVER;
+    ss_time at = 10 * SS_SECOND;
+    for (unsigned i = 0; i < 300000; i++) {
+        ss_time length = (i % 2 == 0 ? 1 : 9) * SS_MILLISECOND;
+        ss_iterations_add(&iterations, 0, at, at + length);
+        at += length;
+    }
+    struct ss_iteration_times times = ss_iterations_times(&iterations, 0, 1);
+    assert_true(fabs(times.mean - 5e-3) < 1e-9);
+    assert_true(fabs(times.deviation - 4e-3) < 1e-7);
+    assert_true(fabs(times.median - 1e-3) < 1e-6);
+    assert_true(fabs(times.p95 - 9e-3) < 9e-6);
+    assert_true(fabs(times.p99 - 9e-3) < 9e-6);
+    ss_iterations_free(&iterations);
+}
+
+/* Within an interval of throughput. */
+static void adding_an_iteration_allocates_nothing(void **state) {
+    (void)state;
+    struct ss_iterations iterations;
+    set_apart(&iterations, 2);
+    ss_iterations_add(&iterations, 0, 10 * SS_SECOND, 11 * SS_SECOND);
+    struct mallinfo2 before = mallinfo2();
+    for (ss_time i = 0; i < 5000; i++)
+        ss_iterations_add(&iterations, i % 2, 11 * SS_SECOND, 11 * SS_SECOND + i * i * 40);
+    struct mallinfo2 after = mallinfo2();
+    assert_int_equal(after.uordblks, before.uordblks);
+    assert_int_equal(after.hblkhd, before.hblkhd);
+    ss_iterations_free(&iterations);
 }
 
 static void add_ms(struct ss_iterations *iterations, uint32_t instance, ss_time from, ss_time to) {
@@ -594,8 +654,8 @@ static void iterations_read_at_once_are_spread_evenly(void **state) {
     set_apart(&iterations, 1);
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     read_at(&iterations, 4, 10100);
-    assert_close(ss_lengths_quantile(&iterations.lengths, 0), 0.025);
-    assert_close(ss_lengths_quantile(&iterations.lengths, 1), 0.025);
+    assert_int_equal(iterations.lengths[0].min, 25 * SS_MILLISECOND);
+    assert_int_equal(iterations.lengths[0].max, 25 * SS_MILLISECOND);
     assert_true(iterations.shares[0].since == 10100 * SS_MILLISECOND);
     ss_iterations_free(&iterations);
 }
@@ -619,6 +679,9 @@ static void unfinished_iteration_excludes_pauses(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(iteration_excludes_pauses),
     cmocka_unit_test(instances_and_commands_are_kept_apart),
+    cmocka_unit_test(figures_of_few_iterations_are_exact),
+    cmocka_unit_test(periodic_program_has_both_lengths),
+    cmocka_unit_test(adding_an_iteration_allocates_nothing),
     cmocka_unit_test(an_unfinished_iteration_counts_in_part),
     cmocka_unit_test(intervals_count_an_unfinished_iteration_in_part),
     cmocka_unit_test(uncertainty_follows_the_spread_of_lengths),

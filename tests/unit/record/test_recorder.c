@@ -2,6 +2,7 @@
 /* A record written in simulated time. */
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -46,6 +47,9 @@ static void open_record(void) {
     static char first[] = "0", second[] = "1", program[] = "sssim";
     static char *numbers[] = {first, second, NULL};
     static char *arguments[] = {program, NULL};
+    static char *command[] = {program, NULL};
+    static struct ss_command_line lines[] = {
+        {.words = command, .count = 1}, {.words = command, .first = 1, .count = 1}};
     static char folder[4096];
     struct ss_error error = {0};
     tree_new();
@@ -59,6 +63,9 @@ static void open_record(void) {
         .record = folder,
         .clock = &clock,
         .counters = with_counters,
+        .has_iteration = true,
+        .lines = lines,
+        .line_count = 2,
         .reader = {.file = -1}};
     for (uint32_t cpu = 0; cpu < cpu_count; cpu++)
         ss_cpus_add(&plan.cpus, cpu);
@@ -119,7 +126,8 @@ static void times_are_those_of_the_simulation(void **state) {
         .duty = 0.75,
         .counted = true};
     ss_recorder_sample(&recorder, &sample);
-    ss_recorder_iteration(&recorder, 1, START, simulated_now);
+    ss_recorder_iteration(
+        &recorder, &(struct ss_iteration){.instance = 1, .start = START, .end = simulated_now});
     ss_recorder_event(
         &recorder, &(struct ss_record_event){simulated_now, "instance_started", 1, NULL, NAN});
     simulated_now = START + 2 * SS_SECOND;
@@ -133,6 +141,67 @@ static void times_are_those_of_the_simulation(void **state) {
     assert_has("events.jsonl", "{\"time\":\"2017-07-14T02:40:02.000Z\",\"elapsed_seconds\":2.00");
     assert_has("summary.json", "\"late\"");
     assert_null(read_record("interrupted"));
+}
+
+static void record_iteration(ss_time ms, ss_time length_us, uint32_t line) {
+    ss_recorder_iteration(&recorder, &(struct ss_iteration){.line = line,
+                                         .start = START,
+                                         .end = START + ms * SS_MILLISECOND,
+                                         .length = length_us * SS_MICROSECOND,
+                                         .counted = true});
+}
+
+/* By second and command, then of the whole run. */
+static void iteration_times_are_kept_in_buckets(void **state) {
+    (void)state;
+    open_record();
+    record_iteration(100, 2000, 0);
+    record_iteration(999, 2000, 1);
+    record_iteration(1000, 4000, 0);
+    record_iteration(3500, 2000, 0);
+    record_iteration(2100, 1, 0); /* read late */
+    ss_recorder_iteration(&recorder, &(struct ss_iteration){.end = START + 3600 * SS_MILLISECOND});
+    close_record();
+    assert_string_equal(read_record("iteration-times.csv"),
+        "elapsed_seconds,command,bucket_seconds,iterations\n"
+        "1.000000,0,0.001999872,1\n"
+        "1.000000,1,0.001999872,1\n"
+        "2.000000,0,0.003999744,1\n"
+        "4.000000,0,0.000001000,1\n"
+        "4.000000,0,0.001999872,1\n"
+        ",0,0.000001000,1\n"
+        ",0,0.001999872,2\n"
+        ",0,0.003999744,1\n"
+        ",1,0.001999872,1\n");
+}
+
+/* If the run is killed, only the current second is lost. */
+static void ended_seconds_are_written_without_further_iterations(void **state) {
+    (void)state;
+    open_record();
+    record_iteration(100, 2000, 0);
+    simulated_now = START + 999 * SS_MILLISECOND;
+    ss_recorder_flush(&recorder, board);
+    assert_string_equal(
+        read_record("iteration-times.csv"), "elapsed_seconds,command,bucket_seconds,iterations\n");
+    simulated_now = START + SS_SECOND;
+    ss_recorder_flush(&recorder, board);
+    assert_has("iteration-times.csv", "iterations\n1.000000,0,0.001999872,1\n");
+    close_record();
+}
+
+/* However many there are, and of whatever length. */
+static void recording_an_iteration_allocates_nothing(void **state) {
+    (void)state;
+    open_record();
+    record_iteration(1, 1, 0);
+    struct mallinfo2 before = mallinfo2();
+    for (ss_time i = 0; i < 30000; i++)
+        record_iteration(i, i * i, i % 2);
+    struct mallinfo2 after = mallinfo2();
+    assert_int_equal(after.uordblks, before.uordblks);
+    assert_int_equal(after.hblkhd, before.hblkhd);
+    close_record();
 }
 
 static void counts_have_a_table(void **state) {
@@ -216,6 +285,9 @@ static void this_machine_is_not_described(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(times_are_those_of_the_simulation),
     cmocka_unit_test(all_cpus_fit),
+    cmocka_unit_test(iteration_times_are_kept_in_buckets),
+    cmocka_unit_test(ended_seconds_are_written_without_further_iterations),
+    cmocka_unit_test(recording_an_iteration_allocates_nothing),
     cmocka_unit_test(counts_have_a_table),
     cmocka_unit_test(a_simulated_run_is_marked),
     cmocka_unit_test(this_machine_is_not_described))

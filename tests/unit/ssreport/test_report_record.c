@@ -207,15 +207,87 @@ static void iterations_that_were_left_out_have_no_rates(void **state) {
     ssreport_record_free(&record);
 }
 
+static struct ssreport_run read_run(const char *name) {
+    const struct ssreport_settings settings = {.interval = 10, .confidence = 0.95};
+    struct ssreport_run run;
+    struct ss_error error = {0};
+    if (ssreport_run_read(&run, folder_file(name), name, &settings, &error) < 0)
+        fail_msg("%s", error.message);
+    return run;
+}
+
+static void assert_within(double found, double truth) {
+    if (!(fabs(found - truth) <= 0.0005 * truth))
+        fail_msg("%.9g is not within 0.05 %% of %.9g", found, truth);
+}
+
+/* 90 of 1 s and 10 of 4 s; iterations.csv has 30 of the short ones, as if the rest had no room. */
+#define TIMES                                                                                      \
+    "elapsed_seconds,command,bucket_seconds,iterations\n"                                          \
+    "1.000000,0,0.999817216,90\n2.000000,1,3.999268864,10\n"
+
+static void iteration_times_come_from_buckets(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/iteration-times.csv", TIMES ",0,0.999817216,90\n,1,3.999268864,10\n");
+    folder_change("a/summary.json", "\"iterations\": 30",
+        "\"iterations\": 100, \"iterations_left_out\": 70, "
+        "\"iteration_seconds\": {\"mean\": 1.3, \"deviation\": 0.905}");
+    struct ssreport_run run = read_run("a");
+    assert_true(run.figures.iteration.mean == 1.3 && run.figures.iteration.deviation == 0.905);
+    assert_within(run.figures.iteration.median, 1);
+    assert_within(run.figures.iteration.p95, 4);
+    assert_within(run.figures.iteration.p99, 4);
+    assert_int_equal(run.record.iteration_times.count, 100);
+    ssreport_run_free(&run);
+}
+
+/* It has no rows of the whole run. */
+static void killed_run_has_the_buckets_of_its_seconds(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    unlink(folder_file("a/summary.json"));
+    folder_write("a/iteration-times.csv", TIMES "3.000000,0,0.99");
+    struct ssreport_run run = read_run("a");
+    assert_int_equal(run.record.iteration_times.count, 100);
+    assert_within(run.figures.iteration.mean, 1.3);
+    assert_true(isnan(run.figures.iteration.deviation));
+    assert_within(run.figures.iteration.p95, 4);
+    ssreport_run_free(&run);
+}
+
+/* Rows that the table lacks, as if the disk was full. */
+static void complete_rows_are_better_than_incomplete_buckets(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/iteration-times.csv",
+        "elapsed_seconds,command,bucket_seconds,iterations\n1.000000,0,3.999268864,29\n");
+    struct ssreport_run run = read_run("a");
+    assert_true(fabs(run.figures.iteration.p95 - 1) < 1e-9);
+    ssreport_run_free(&run);
+}
+
+static void bursts_have_no_iteration_times(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a/iteration-times.csv", TIMES);
+    folder_change("a/summary.json", "\"iterations\": 30",
+        "\"iterations\": 100, \"iterations_in_bursts\": 90, \"iterations_per_second\": null");
+    struct ssreport_run run = read_run("a");
+    assert_true(isnan(run.figures.iteration.median) && isnan(run.figures.iteration.mean));
+    ssreport_run_free(&run);
+}
+
 static void figures_that_do_not_agree_are_noted(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
     folder_change("a/summary.json", "\"error_mean_percent\": 2", "\"error_mean_percent\": 1.9");
-    const struct ssreport_settings settings = {.interval = 10, .confidence = 0.95};
-    struct ssreport_run run;
-    struct ss_error error = {0};
-    assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
+    struct ssreport_run run = read_run("a");
     assert_noted(&run.record, "its summary says a mean error of 1.900 %, its samples 2.000 %");
     ssreport_run_free(&run);
 }
@@ -452,6 +524,10 @@ UNIT_MAIN(
     cmocka_unit_test(broken_json_is_noted),
     cmocka_unit_test(nothing_done_is_not_nothing_counted),
     cmocka_unit_test(iterations_that_were_left_out_have_no_rates),
+    cmocka_unit_test(iteration_times_come_from_buckets),
+    cmocka_unit_test(killed_run_has_the_buckets_of_its_seconds),
+    cmocka_unit_test(complete_rows_are_better_than_incomplete_buckets),
+    cmocka_unit_test(bursts_have_no_iteration_times),
     cmocka_unit_test(figures_that_do_not_agree_are_noted),
     cmocka_unit_test(only_the_counted_time_counts),
     cmocka_unit_test(a_warm_up_with_times_does_not_count),

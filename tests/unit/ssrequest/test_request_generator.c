@@ -16,7 +16,7 @@ static void make(struct life *life, double rate, ss_time duration, uint64_t cap)
 }
 
 static double quantile(const struct life *life, enum ssrequest_origin origin, double share) {
-    return ssrequest_distribution_quantile(&life->tally.successes[origin], share);
+    return ss_histogram_quantile(&life->tally.successes[origin], share);
 }
 
 static void assert_about(double found, double truth, double part) {
@@ -63,9 +63,9 @@ static void overloaded_response_time_is_cap_by_capacity(void **state) {
         life_check(&life);
         life_run(&life, 119 * SS_SECOND);
         assert_int_equal(life.tally.unfinished_most, caps[i]);
-        assert_about(ssrequest_distribution_mean(&life.tally.successes[SSREQUEST_ACTUAL]),
+        assert_about(ss_histogram_mean(&life.tally.successes[SSREQUEST_ACTUAL]),
             (double)caps[i] * 0.016, 0.005);
-        assert_true(ssrequest_distribution_mean(&life.tally.successes[SSREQUEST_INTENDED]) >
+        assert_true(ss_histogram_mean(&life.tally.successes[SSREQUEST_INTENDED]) >
                     2 * (double)caps[i] * 0.016);
         life_end(&life);
     }
@@ -85,7 +85,7 @@ static void drop_refuses_requests_beyond_the_cap(void **state) {
     assert_int_equal(life.fates[SSREQUEST_REFUSED], 7);
     assert_int_equal(life.fates[SSREQUEST_ENDED], 3);
     assert_int_equal(life.tally.bytes, 300);
-    assert_int_equal(life.tally.lateness.most, 0);
+    assert_int_equal(life.tally.lateness.max, 0);
     life_end(&life);
 }
 
@@ -103,7 +103,7 @@ static void delayed_requests_wait_and_are_unsent_at_the_end(void **state) {
     assert_int_equal(life.tally.sent, 4); /* at 0, 0.3, 0.6, 0.9 s */
     assert_int_equal(life.tally.waiting, 6);
     assert_int_equal(life.fates[SSREQUEST_NEVER_SENT], 6);
-    assert_int_equal(life.tally.lateness.most, 600 * SS_MILLISECOND);
+    assert_int_equal(life.tally.lateness.max, 600 * SS_MILLISECOND);
     assert_int_equal(life.tally.all[SSREQUEST_INTENDED].count, 10);
     assert_int_equal(life.tally.all[SSREQUEST_ACTUAL].count, 4);
     life_end(&life);
@@ -139,7 +139,7 @@ static void a_closed_loop_sends_after_each_answer(void **state) {
     assert_int_equal(life.tally.unfinished_most, 4);
     assert_about(quantile(&life, SSREQUEST_ACTUAL, 0.5), 0.004, 0.001);
     assert_int_equal(life.tally.waiting, 0);
-    assert_int_equal(life.tally.lateness.most, 0);
+    assert_int_equal(life.tally.lateness.max, 0);
     life_end(&life);
 }
 
@@ -486,10 +486,10 @@ static void lateness_is_of_the_actual_sending(void **state) {
         0);
     ssrequest_generator_advance(life.generator, 0);
     assert_int_equal(life.tally.sent, 10);
-    assert_int_equal(life.tally.lateness.least, SS_MILLISECOND);
-    assert_int_equal(life.tally.lateness.most, 10 * SS_MILLISECOND);
+    assert_int_equal(life.tally.lateness.min, SS_MILLISECOND);
+    assert_int_equal(life.tally.lateness.max, 10 * SS_MILLISECOND);
     ssrequest_generator_abandon(life.generator, 15 * SS_MILLISECOND);
-    assert_int_equal(life.tally.all[SSREQUEST_ACTUAL].least, 5 * SS_MILLISECOND);
+    assert_int_equal(life.tally.all[SSREQUEST_ACTUAL].min, 5 * SS_MILLISECOND);
     life_end(&life);
 }
 

@@ -120,11 +120,14 @@ static void response_times_of_each_second_are_kept(void **state) {
     ssrequest_rows_finish(it->rows, 2500 * SS_MILLISECOND);
     assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
     char *text = read_whole(path_of(it->path, "response-times.csv"));
-    /* The middles of bins, which are 8.192 us wide at 2 ms and twice that at 4 ms. */
-    assert_string_equal(text, "elapsed_seconds,response_seconds,intended,actual\n"
-                              "1.000000,0.002002943,1,2\n"
-                              "1.000000,0.004005887,1,0\n"
-                              "2.500000,2.000683007,1,1\n");
+    /* The smallest times of buckets, which are 1024 ns wide at 2 ms and twice that at 4 ms. */
+    assert_string_equal(text, "elapsed_seconds,bucket_seconds,intended,actual\n"
+                              "1.000000,0.001999872,1,2\n"
+                              "1.000000,0.003999744,1,0\n"
+                              "2.500000,2.003828736,1,1\n"
+                              ",0.001999872,1,2\n"
+                              ",0.003999744,1,0\n"
+                              ",2.003828736,1,1\n");
     free(text);
     close_it(it);
 }

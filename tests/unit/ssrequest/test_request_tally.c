@@ -35,15 +35,15 @@ static void lengths_count_from_intended_and_actual_sending(void **state) {
     (void)state;
     send(1000, 4000);
     end(1000, 4000, 5000, SSREQUEST_SUCCESS);
-    assert_int_equal(tally.successes[SSREQUEST_INTENDED].most, 4000);
-    assert_int_equal(tally.successes[SSREQUEST_ACTUAL].most, 1000);
-    assert_int_equal(tally.lateness.most, 3000);
+    assert_int_equal(tally.successes[SSREQUEST_INTENDED].max, 4000);
+    assert_int_equal(tally.successes[SSREQUEST_ACTUAL].max, 1000);
+    assert_int_equal(tally.lateness.max, 3000);
     assert_int_equal(tally.bytes, 7);
     send(1000, 1000);
     end(1000, 1000, 9000, SSREQUEST_STATUS);
     assert_int_equal(tally.successes[SSREQUEST_INTENDED].count, 1);
     assert_int_equal(tally.all[SSREQUEST_INTENDED].count, 2);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].most, 8000);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].max, 8000);
     assert_int_equal(ssrequest_tally_failed(&tally), 1);
     assert_int_equal(tally.bytes, 14);
 }
@@ -53,11 +53,11 @@ static void timeout_is_at_least_the_limit(void **state) {
     (void)state;
     send(0, SS_SECOND);
     end(0, SS_SECOND, 11 * SS_SECOND - 5, SSREQUEST_TIMEOUT);
-    assert_int_equal(tally.all[SSREQUEST_INTENDED].least, 11 * SS_SECOND);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].least, 10 * SS_SECOND);
+    assert_int_equal(tally.all[SSREQUEST_INTENDED].min, 11 * SS_SECOND);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].min, 10 * SS_SECOND);
     send(0, SS_SECOND);
     end(0, SS_SECOND, 12 * SS_SECOND, SSREQUEST_TIMEOUT);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].most, 11 * SS_SECOND);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].max, 11 * SS_SECOND);
     assert_int_equal(tally.outcomes[SSREQUEST_TIMEOUT], 2);
 }
 
@@ -70,9 +70,9 @@ static void abandoned_requests_count_with_their_wait(void **state) {
     assert_int_equal(tally.waiting, 1);
     assert_int_equal(tally.unfinished, 1);
     assert_int_equal(tally.all[SSREQUEST_INTENDED].count, 2);
-    assert_int_equal(tally.all[SSREQUEST_INTENDED].most, 1001);
+    assert_int_equal(tally.all[SSREQUEST_INTENDED].max, 1001);
     assert_int_equal(tally.all[SSREQUEST_ACTUAL].count, 1);
-    assert_int_equal(tally.all[SSREQUEST_ACTUAL].most, 1000);
+    assert_int_equal(tally.all[SSREQUEST_ACTUAL].max, 1000);
 }
 
 static void clearing_keeps_the_sums(void **state) {

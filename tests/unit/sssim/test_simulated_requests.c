@@ -58,12 +58,12 @@ static void measure(
 
 /* In seconds, from successes. */
 static double mean(const struct measured *measured, enum ssrequest_origin origin) {
-    return ssrequest_distribution_mean(&measured->tally.successes[origin]);
+    return ss_histogram_mean(&measured->tally.successes[origin]);
 }
 
 static double quantile(
     const struct measured *measured, enum ssrequest_origin origin, double share) {
-    return ssrequest_distribution_quantile(&measured->tally.successes[origin], share);
+    return ss_histogram_quantile(&measured->tally.successes[origin], share);
 }
 
 static void close_measured(struct measured *measured) {
@@ -195,8 +195,7 @@ static void requests_time_out(void **state) {
         assert_int_equal(measured.tally.outcomes[SSREQUEST_SUCCESS], in_time);
         assert_int_equal(measured.tally.outcomes[SSREQUEST_TIMEOUT], 8 - in_time);
         assert_within(quantile(&measured, SSREQUEST_ACTUAL, 1), 0.8, 1e-6);
-        assert_within(
-            ssrequest_distribution_quantile(&measured.tally.all[SSREQUEST_ACTUAL], 1), 0.9, 1e-6);
+        assert_within(ss_histogram_quantile(&measured.tally.all[SSREQUEST_ACTUAL], 1), 0.9, 1e-6);
         /* The last one just when the run ends. */
         assert_int_equal(measured.end.wasted, given_up == QUEUE_SKIP ? 2 : 3);
         close_measured(&measured);
@@ -335,7 +334,7 @@ static struct looks look(enum ssrequest_balance balance) {
         const struct ssrequest_tally *tally = &measured.tally;
         looks.mean += mean(&measured, SSREQUEST_ACTUAL) / seeds;
         looks.p95 += quantile(&measured, SSREQUEST_ACTUAL, 0.95) / seeds;
-        looks.mean_of_all += ssrequest_distribution_mean(&tally->all[SSREQUEST_ACTUAL]) / seeds;
+        looks.mean_of_all += ss_histogram_mean(&tally->all[SSREQUEST_ACTUAL]) / seeds;
         looks.successes += (double)tally->outcomes[SSREQUEST_SUCCESS] / (double)tally->sent / seeds;
         close_measured(&measured);
     }
@@ -431,9 +430,9 @@ static void check_bounds(struct dice *dice) {
     assert_true(options.rules.most == 0 || tally->intended <= options.rules.most);
     assert_int_equal(ssrequest_tally_failed(tally), tally->outcomes[SSREQUEST_TIMEOUT]);
     if (succeeded > 0) {
-        const struct ssrequest_distribution *answers = &tally->successes[SSREQUEST_ACTUAL];
-        assert_true(answers->least + 1 >= options.service.work);
-        assert_true(answers->most <= options.timeout);
+        const struct ss_histogram *answers = &tally->successes[SSREQUEST_ACTUAL];
+        assert_true(answers->min + 1 >= options.service.work);
+        assert_true(answers->max <= options.timeout);
     }
     close_measured(&measured);
 }

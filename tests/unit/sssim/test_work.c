@@ -3,8 +3,6 @@
 
 #include "loop.h"
 
-#include "measure/lengths.h"
-
 #define MS SS_MILLISECOND
 
 /* ---- iterations of a trial ---- */
@@ -80,9 +78,11 @@ static void noise_has_the_requested_deviation(void **state) {
         options.work.noise = i == 0 ? 0 : 0.3;
         options.work.iteration = 10 * MS;
         open_trial(&trial, &options);
+        assert_int_equal(ss_iterations_keep_apart(&trial.iterations, 1, 1), 0);
         advance(&trial, 110 * SS_SECOND);
-        assert_close(ss_lengths_mean(&trial.iterations.lengths), 10e-3, i * 0.15e-3 + 1e-9);
-        assert_close(ss_lengths_deviation(&trial.iterations.lengths), i * 3e-3, i * 0.15e-3 + 1e-9);
+        struct ss_iteration_times times = ss_iterations_times(&trial.iterations, 0, 1);
+        assert_close(times.mean, 10e-3, i * 0.15e-3 + 1e-9);
+        assert_close(times.deviation, i * 3e-3, i * 0.15e-3 + 1e-9);
         trial_close(&trial);
     }
 }
@@ -96,9 +96,12 @@ struct seen {
     uint64_t sum; /* over all of it: tells one sequence from another */
 };
 
-static void see(void *context, uint32_t instance, ss_time start, ss_time end) {
+static void see(void *context, const struct ss_iteration *iteration) {
     struct seen *seen = context;
+    uint32_t instance = iteration->instance;
+    ss_time start = iteration->start, end = iteration->end;
     assert_true(instance < 4);
+    assert_int_equal(iteration->length, end - start);
     assert_true(end >= seen->last);
     assert_true(end > start);
     if (seen->ends[instance] > 0)

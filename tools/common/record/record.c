@@ -82,6 +82,7 @@ void ssreport_record_free(struct ssreport_record *record) {
     free(record->pauses);
     free(record->samples);
     free(record->iterations);
+    ss_histogram_close(&record->iteration_times);
     free(record->over);
     ssreport_counters_free(&record->counters);
     for (size_t i = 0; i < record->instance_room; i++)

@@ -13,6 +13,7 @@
 
 #include <showstopper/error.h>
 
+#include "base/histogram.h"
 #include "counters.h"
 #include "record_warnings.h"
 #include "statistics.h"
@@ -73,7 +74,7 @@ struct ssreport_record {
 
     /* From its own summary; NaN: not known. */
     double instance_count, cpu_count, settling, switches, iterations_done, iterations_left, own_cpu,
-        lateness_p99_us, error_mean_percent, steal;
+        lateness_p99_us, error_mean_percent, steal, iteration_mean, iteration_deviation;
 
     double wall;         /* when control began, seconds since 1970; NaN: not known */
     double counted_from; /* 0 without settling time */
@@ -88,9 +89,10 @@ struct ssreport_record {
     size_t sample_count, sample_capacity;
     struct ssreport_iteration *iterations;
     size_t iteration_count, iteration_capacity;
-    bool has_iterations;               /* they were counted at all */
-    bool is_bursty;                    /* its own summary has no throughput for that reason */
-    struct ssreport_counters counters; /* empty: not recorded */
+    struct ss_histogram iteration_times; /* of the counted time; no values if not recorded */
+    bool has_iterations;                 /* they were counted at all */
+    bool is_bursty;                      /* its own summary has no throughput for that reason */
+    struct ssreport_counters counters;   /* empty: not recorded */
     struct ssreport_instance *instances;
     size_t instance_room;
 };

@@ -93,6 +93,9 @@ static void read_summary(struct ssreport_record *record) {
     record->is_bursty = document_number(summary, "iterations_in_bursts") > 0 &&
                         isnan(document_number(summary, "iterations_per_second"));
     record->iterations_left = document_number(summary, "iterations_left_out");
+    struct json_object *times = document_get(summary, "iteration_seconds", json_type_object);
+    record->iteration_mean = document_number(times, "mean");
+    record->iteration_deviation = document_number(times, "deviation");
     record->own_cpu = document_number(summary, "own_cpu");
     record->error_mean_percent = document_number(summary, "error_mean_percent");
     record->steal = document_number(summary, "steal_mean");
@@ -121,6 +124,7 @@ int ssreport_record_read(
     if (ssreport_record_read_samples(record, error) < 0)
         return -1;
     ssreport_record_read_decisions(record);
+    ssreport_record_read_iteration_times(record);
     ssreport_record_read_iterations(record);
     ssreport_record_read_counters(record);
     /* What never came to be counted has no length. */

@@ -11,6 +11,9 @@
 
 #define INSTANCES_MAX 1000000
 
+/* Of iterations: sums of counts stay far below 2^64. */
+#define COUNT_MAX 1e12
+
 /* From one sample to the next, in seconds, unless one was lost. */
 #define USUAL_LENGTH 0.5
 #define LENGTH_MAX   1.0
@@ -175,6 +178,53 @@ void ssreport_record_read_decisions(struct ssreport_record *record) {
         ssreport_notes_add(&record->notes, "no duties: %s", error.message);
 }
 
+/* ---- iteration times ---- */
+
+struct times_reader {
+    struct ss_histogram whole, seconds;
+};
+
+/* Rows of the whole run have no time. */
+static bool take_times(void *context, const struct sstrace_field *fields) {
+    struct times_reader *reader = context;
+    double end, bucket, count;
+    if (!sstrace_field_number(&fields[0], false, &end) ||
+        !ssreport_csv_number(&fields[1], &bucket) || bucket < 0 ||
+        !ssreport_csv_number(&fields[2], &count) || count != floor(count) || count < 0 ||
+        count > COUNT_MAX)
+        return false;
+    ss_histogram_add_bucket(isnan(end) ? &reader->whole : &reader->seconds,
+        ss_histogram_bucket(ss_time_from_double(round(bucket * 1e9)), SS_HISTOGRAM_FINE),
+        SS_HISTOGRAM_FINE, (uint64_t)count);
+    return true;
+}
+
+static void read_times(struct ssreport_record *record, struct times_reader *reader) {
+    static const char *const columns[] = {"elapsed_seconds", "bucket_seconds", "iterations", NULL};
+    struct ss_error error = {0};
+    struct ssreport_csv csv = {
+        .name = "iteration-times.csv", .columns = columns, .take = take_times, .context = reader};
+    if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
+        ssreport_notes_add(&record->notes, "%s", error.message);
+    /* A run that was killed has only the seconds, one with a full disk may lack some. */
+    bool is_whole = reader->whole.count >= reader->seconds.count;
+    ss_histogram_merge(&record->iteration_times, is_whole ? &reader->whole : &reader->seconds);
+}
+
+void ssreport_record_read_iteration_times(struct ssreport_record *record) {
+    struct times_reader reader = {0};
+    char path[4200];
+    snprintf(path, sizeof path, "%.4000s/iteration-times.csv", record->path);
+    if (access(path, F_OK) < 0)
+        return;
+    if (ss_histogram_open(&record->iteration_times, SS_HISTOGRAM_FINE) == 0 &&
+        ss_histogram_open(&reader.whole, SS_HISTOGRAM_FINE) == 0 &&
+        ss_histogram_open(&reader.seconds, SS_HISTOGRAM_FINE) == 0)
+        read_times(record, &reader);
+    ss_histogram_close(&reader.whole);
+    ss_histogram_close(&reader.seconds);
+}
+
 /* ---- iterations ---- */
 
 static bool take_iteration(void *context, const struct sstrace_field *fields) {
@@ -215,6 +265,7 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
     if (record->is_bursty) {
         record->has_iterations = false;
         record->iteration_count = 0;
+        ss_histogram_clear(&record->iteration_times);
         ssreport_notes_add(&record->notes, "no rates of iterations: they ended in bursts");
     }
     if (record->iterations_left > 0) {

@@ -16,6 +16,9 @@ int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error
 void ssreport_record_read_decisions(struct ssreport_record *record);
 void ssreport_record_read_iterations(struct ssreport_record *record);
 
+/* Records of schema 1 have no such table. */
+void ssreport_record_read_iteration_times(struct ssreport_record *record);
+
 /*
  * Adds the iterations that were under way when counting ended. They end after it, at a time
  * that is estimated as the run's own summary does it.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/histogram.h"
 #include "responses_read.h"
 #include "steps.h"
 
@@ -28,7 +29,7 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         free(texts[i]);
     free(responses->seconds);
-    free(responses->times);
+    free(responses->buckets);
     free(responses->loads);
     ssreport_energy_free(&responses->energy);
     *responses = (struct ssreport_responses){0};
@@ -86,55 +87,24 @@ static double estimate_quantile(const struct ssreport_response_second *seconds, 
     return high;
 }
 
-/* A response time, and how often it occurred. */
-struct weighted {
-    double time, count;
-};
-
-static int by_time(const void *left, const void *right) {
-    const struct weighted *one = left, *other = right;
-    return (one->time > other->time) - (one->time < other->time);
-}
-
-/* From the shortest to the longest; owned by the caller. NULL: one second lacks them, or no memory.
- */
-static struct weighted *collect_times(const struct ssreport_response_second *seconds, size_t count,
-    enum ssreport_origin origin, size_t *used) {
-    size_t room = 0;
-    *used = 0;
+/* Adds up the buckets of all seconds. False if a second lacks them, or no memory. */
+static bool merge_buckets(struct ss_histogram *all, const struct ssreport_response_second *seconds,
+    size_t count, enum ssreport_origin origin) {
+    unsigned bits = SS_HISTOGRAM_FINE;
     for (size_t i = 0; i < count; i++) {
-        if (seconds[i].completed > 0 && seconds[i].time_count == 0)
-            return NULL;
-        room += seconds[i].time_count;
+        if (seconds[i].completed > 0 && seconds[i].bucket_count == 0)
+            return false;
+        if (seconds[i].bucket_count > 0 && seconds[i].bucket_bits < bits)
+            bits = seconds[i].bucket_bits;
     }
-    struct weighted *times = room > 0 ? malloc(room * sizeof *times) : NULL;
-    for (size_t i = 0; times && i < count; i++) {
-        for (size_t j = 0; j < seconds[i].time_count; j++) {
-            const struct ssreport_response_time *time = &seconds[i].times[j];
-            if (time->counts[origin] > 0)
-                times[(*used)++] = (struct weighted){time->seconds, time->counts[origin]};
-        }
-    }
-    if (times && *used > 0)
-        qsort(times, *used, sizeof *times, by_time);
-    return times;
-}
-
-/* The shortest time that a part `share` does not exceed; the longest one is known exactly. */
-static double find_quantile(const struct weighted *times, size_t count, double share, double most) {
-    double all = 0, seen = 0;
-    for (size_t i = 0; i < count; i++)
-        all += times[i].count;
-    /* A product such as 0.07 * 100 may lie just above the whole number that it is. */
-    double rank = fmax(ceil(share * all * (1 - 1e-12)), 1);
-    if (!(rank < all))
-        return most;
+    if (ss_histogram_open(all, bits) < 0)
+        return false;
     for (size_t i = 0; i < count; i++) {
-        seen += times[i].count;
-        if (seen >= rank)
-            return fmin(times[i].time, most);
+        for (size_t j = 0; j < seconds[i].bucket_count; j++)
+            ss_histogram_add_bucket(all, seconds[i].buckets[j].bucket, seconds[i].bucket_bits,
+                seconds[i].buckets[j].counts[origin]);
     }
-    return most;
+    return true;
 }
 
 static void set_percentiles(struct ssreport_response *response,
@@ -142,14 +112,15 @@ static void set_percentiles(struct ssreport_response *response,
     struct {
         double share, *value;
     } const percentiles[] = {{0.5, &response->p50}, {0.95, &response->p95}, {0.99, &response->p99}};
-    size_t used;
-    struct weighted *times = collect_times(seconds, count, origin, &used);
-    response->estimated = !times;
+    struct ss_histogram all = {0};
+    response->estimated = !merge_buckets(&all, seconds, count, origin);
+    ss_histogram_set_max(&all, ss_time_from_double(round(response->most * 1e9)));
     for (size_t i = 0; i < sizeof percentiles / sizeof *percentiles; i++)
         *percentiles[i].value =
-            times ? find_quantile(times, used, percentiles[i].share, response->most)
-                  : estimate_quantile(seconds, count, origin, percentiles[i].share);
-    free(times);
+            response->estimated
+                ? estimate_quantile(seconds, count, origin, percentiles[i].share)
+                : fmin(ss_histogram_quantile(&all, percentiles[i].share), response->most);
+    ss_histogram_close(&all);
 }
 
 /*

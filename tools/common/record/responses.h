@@ -3,13 +3,14 @@
 #define SSREPORT_RESPONSES_H
 
 /*
- * A record of ssrequest: requests.csv, a line for each second, response-times.csv, how the
- * response times of each second are distributed (older records lack it), and requests.json, the
- * figures of the whole run. Times are seconds; moments are seconds since 1970.
+ * A record of ssrequest: requests.csv, a line for each second, response-times.csv, the response
+ * times of each second in buckets (older records lack it), and requests.json, the figures of the
+ * whole run. Times are seconds; moments are seconds since 1970.
  */
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
@@ -32,10 +33,10 @@ enum ssreport_origin {
     SSREPORT_ORIGINS,
 };
 
-/* How many of the successes that ended in a second took this long. */
-struct ssreport_response_time {
-    double seconds;
-    double counts[SSREPORT_ORIGINS];
+/* How many of the successes that ended in a second have response times in a bucket. */
+struct ssreport_response_bucket {
+    unsigned bucket; /* see base/histogram.h */
+    uint64_t counts[SSREPORT_ORIGINS];
 };
 
 struct ssreport_response_second {
@@ -46,8 +47,9 @@ struct ssreport_response_second {
     double waiting, unfinished;                                    /* at its end */
     double lateness_most;
     struct ssreport_response response[SSREPORT_ORIGINS]; /* of the successes that ended in it */
-    const struct ssreport_response_time *times;          /* of all of them */
-    size_t time_count;                                   /* 0: not recorded, or not completely */
+    const struct ssreport_response_bucket *buckets;      /* of all of them */
+    size_t bucket_count;                                 /* 0: not recorded, or not completely */
+    unsigned bucket_bits;                                /* width of the buckets */
 };
 
 /* The load that ssload has seen beside a run. */
@@ -82,8 +84,8 @@ struct ssreport_responses {
 
     struct ssreport_response_second *seconds;
     size_t count, room;
-    struct ssreport_response_time *times; /* second by second */
-    size_t time_count, time_room;
+    struct ssreport_response_bucket *buckets; /* second by second */
+    size_t bucket_count, bucket_room;
 
     /* What was measured beside it where no record of showstopper tells. */
     struct ssreport_energy energy;
@@ -108,9 +110,9 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
 void ssreport_responses_free(struct ssreport_responses *responses);
 
 /*
- * All figures of these seconds together; NaN if no request succeeded. Percentiles are computed from
- * the distributions of all seconds. If one of these is missing, they are estimated: times between
- * two known percentiles of a second are taken to be evenly spread.
+ * All figures of these seconds together; NaN if no request succeeded. Percentiles come from the
+ * buckets of all seconds, added up. If a second has none, they are estimated: times between two
+ * known percentiles of a second are taken to be evenly spread.
  */
 struct ssreport_response ssreport_responses_of(
     const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin);

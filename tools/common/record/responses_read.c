@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/histogram.h"
 #include "base/version.h"
 #include "base/words.h"
 #include "csv.h"
@@ -154,61 +155,81 @@ static int read_table(struct ssreport_responses *responses, struct ss_error *err
 /* Both files have a second's end with six decimals. */
 #define SAME_END 1e-6
 
-struct times_reader {
+/* The width of the buckets in records of schema 1, which have the middle of each. */
+#define BITS_BEFORE 7
+
+enum { END, INTENDED, ACTUAL, BUCKET, MIDDLE };
+
+struct bucket_reader {
     struct ssreport_responses *responses;
     size_t second; /* to which the last row belonged */
 };
 
-/* Rows without a second, as of a run that was killed, are ignored. */
-static bool take_time(void *context, const struct sstrace_field *fields) {
-    struct times_reader *reader = context;
+static bool read_tally(const struct sstrace_field *field, uint64_t *tally) {
+    double count;
+    if (!read_count(field, &count) || !(count < (double)UINT64_MAX))
+        return false;
+    *tally = (uint64_t)count;
+    return true;
+}
+
+/* Ignores rows without a second: those of the whole run, and the last of a run that was killed. */
+static bool take_bucket(void *context, const struct sstrace_field *fields) {
+    struct bucket_reader *reader = context;
     struct ssreport_responses *responses = reader->responses;
-    struct ssreport_response_time time;
-    double end;
-    if (!ssreport_csv_number(&fields[0], &end) || !ssreport_csv_number(&fields[1], &time.seconds) ||
-        time.seconds < 0 || !read_count(&fields[2], &time.counts[SSREPORT_INTENDED]) ||
-        !read_count(&fields[3], &time.counts[SSREPORT_ACTUAL]))
+    struct ssreport_response_bucket bucket;
+    double end, time;
+    bool is_fine = !sstrace_field_is(&fields[BUCKET], "");
+    if (!sstrace_field_number(&fields[END], false, &end) ||
+        !ssreport_csv_number(&fields[is_fine ? BUCKET : MIDDLE], &time) || time < 0 ||
+        !read_tally(&fields[INTENDED], &bucket.counts[SSREPORT_INTENDED]) ||
+        !read_tally(&fields[ACTUAL], &bucket.counts[SSREPORT_ACTUAL]))
         return false;
     while (reader->second < responses->count &&
            responses->seconds[reader->second].end < end - SAME_END)
         reader->second++;
-    if (reader->second == responses->count ||
+    if (isnan(end) || reader->second == responses->count ||
         responses->seconds[reader->second].end > end + SAME_END)
         return true;
-    if (!ssreport_csv_make_room(
-            (void **)&responses->times, responses->time_count, &responses->time_room, sizeof time))
+    struct ssreport_response_second *second = &responses->seconds[reader->second];
+    second->bucket_bits = is_fine ? SS_HISTOGRAM_FINE : BITS_BEFORE;
+    bucket.bucket =
+        ss_histogram_bucket(ss_time_from_double(round(time * 1e9)), second->bucket_bits);
+    if (!ssreport_csv_make_room((void **)&responses->buckets, responses->bucket_count,
+            &responses->bucket_room, sizeof bucket))
         return false;
-    responses->times[responses->time_count++] = time;
-    responses->seconds[reader->second].time_count++;
+    responses->buckets[responses->bucket_count++] = bucket;
+    second->bucket_count++;
     return true;
 }
 
-/* A distribution counts only if it has every success of its second. */
-static void share_out_times(struct ssreport_responses *responses) {
-    const struct ssreport_response_time *times = responses->times;
+/* Buckets count only if they have every success of their second. */
+static void share_out_buckets(struct ssreport_responses *responses) {
+    const struct ssreport_response_bucket *buckets = responses->buckets;
     for (size_t i = 0; i < responses->count; i++) {
         struct ssreport_response_second *second = &responses->seconds[i];
         double sums[SSREPORT_ORIGINS] = {0};
-        second->times = times;
-        times += second->time_count;
-        for (size_t j = 0; j < second->time_count; j++) {
+        second->buckets = buckets;
+        buckets += second->bucket_count;
+        for (size_t j = 0; j < second->bucket_count; j++) {
             for (int origin = 0; origin < SSREPORT_ORIGINS; origin++)
-                sums[origin] += second->times[j].counts[origin];
+                sums[origin] += (double)second->buckets[j].counts[origin];
         }
         if (sums[SSREPORT_INTENDED] != second->completed ||
             sums[SSREPORT_ACTUAL] != second->completed)
-            second->time_count = 0;
+            second->bucket_count = 0;
     }
 }
 
 /* Records of earlier versions have no such table. */
-static void read_times(struct ssreport_responses *responses) {
+static void read_buckets(struct ssreport_responses *responses) {
     static const char *const columns[] = {
-        "elapsed_seconds", "response_seconds", "intended", "actual", NULL};
-    struct times_reader reader = {.responses = responses};
+        "elapsed_seconds", "intended", "actual", "bucket_seconds", "response_seconds", NULL};
+    struct bucket_reader reader = {.responses = responses};
     struct ssreport_csv csv = {.name = SSREPORT_RESPONSES_TIMES,
         .columns = columns,
-        .take = take_time,
+        .optional = 1U << BUCKET | 1U << MIDDLE,
+        .take = take_bucket,
         .context = &reader};
     struct ss_error error = {0};
     char path[4200];
@@ -217,7 +238,7 @@ static void read_times(struct ssreport_responses *responses) {
         return;
     if (ssreport_csv_read(responses->path, &csv, &responses->notes, &error) < 0)
         ssreport_notes_add(&responses->notes, "%s", error.message);
-    share_out_times(responses);
+    share_out_buckets(responses);
 }
 
 /* ---- requests.json ---- */
@@ -370,7 +391,7 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
     responses->title = responses->name;
     responses->interrupted = read_document(responses, &no_document) < 0;
     int table = read_table(responses, &no_table);
-    read_times(responses);
+    read_buckets(responses);
     if (responses->interrupted && responses->count == 0)
         return ss_error_fail(
             error, "%s", table < 0 ? no_table.message : SSREPORT_RESPONSES_TABLE " has no second");

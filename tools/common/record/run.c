@@ -16,6 +16,19 @@ static const double widths[] = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 
 /* ---- figures ---- */
 
+/* From the buckets; without all rows mean and deviation are those of the run's own summary. */
+static void take_times(struct ssreport_run *run, bool rows_lack) {
+    const struct ss_histogram *times = &run->record.iteration_times;
+    run->figures.iteration.median = ss_histogram_quantile(times, 0.5);
+    run->figures.iteration.p95 = ss_histogram_quantile(times, 0.95);
+    run->figures.iteration.p99 = ss_histogram_quantile(times, 0.99);
+    if (!rows_lack)
+        return;
+    double mean = run->record.iteration_mean;
+    run->figures.iteration.mean = isnan(mean) ? ss_histogram_mean(times) : mean;
+    run->figures.iteration.deviation = run->record.iteration_deviation;
+}
+
 static void set_iterations(struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
     double to = ssreport_record_counted_to(record);
@@ -33,6 +46,9 @@ static void set_iterations(struct ssreport_run *run) {
     run->figures.iteration.p95 = ssreport_quantile_of(lengths, count, 0.95);
     run->figures.iteration.p99 = ssreport_quantile_of(lengths, count, 0.99);
     free(lengths);
+    /* Rows may be left out, buckets are complete. */
+    if (record->iteration_times.count >= count)
+        take_times(run, record->iteration_times.count > count);
 }
 
 static void set_figures(struct ssreport_run *run) {

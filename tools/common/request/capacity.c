@@ -40,10 +40,10 @@ int ssrequest_criterion_parse(
     return 0;
 }
 
-static double figure_of(const struct ssrequest_criterion *criterion,
-    const struct ssrequest_distribution *distribution) {
-    return criterion->mean ? ssrequest_distribution_mean(distribution)
-                           : ssrequest_distribution_quantile(distribution, criterion->share);
+static double figure_of(
+    const struct ssrequest_criterion *criterion, const struct ss_histogram *times) {
+    return criterion->mean ? ss_histogram_mean(times)
+                           : ss_histogram_quantile(times, criterion->share);
 }
 
 double ssrequest_criterion_figure(

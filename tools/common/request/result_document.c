@@ -80,7 +80,7 @@ static void print_counts(struct ss_json *json, const struct ssrequest_tally *tal
 }
 
 static void print_distribution(
-    struct ss_json *json, const char *name, const struct ssrequest_distribution *times) {
+    struct ss_json *json, const char *name, const struct ss_histogram *times) {
     static const struct {
         const char *name;
         double share;
@@ -88,16 +88,15 @@ static void print_distribution(
         {"p99_seconds", 0.99}, {"p99_9_seconds", 0.999}};
     ss_json_open(json, name, '{');
     print_whole(json, "count", times->count);
-    ss_json_number(json, "mean_seconds", ssrequest_distribution_mean(times));
+    ss_json_number(json, "mean_seconds", ss_histogram_mean(times));
     for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
-        ss_json_number(
-            json, quantiles[i].name, ssrequest_distribution_quantile(times, quantiles[i].share));
-    ss_json_number(json, "most_seconds", times->count ? ss_time_seconds(times->most) : NAN);
+        ss_json_number(json, quantiles[i].name, ss_histogram_quantile(times, quantiles[i].share));
+    ss_json_number(json, "most_seconds", ss_histogram_quantile(times, 1));
     ss_json_close(json, '}');
 }
 
 static void print_origins(
-    struct ss_json *json, const char *name, const struct ssrequest_distribution *times) {
+    struct ss_json *json, const char *name, const struct ss_histogram *times) {
     ss_json_open(json, name, '{');
     print_distribution(json, "intended", &times[SSREQUEST_INTENDED]);
     print_distribution(json, "actual", &times[SSREQUEST_ACTUAL]);

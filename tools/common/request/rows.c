@@ -21,9 +21,11 @@ static const char seconds_heading[] =
     "intended_p95_seconds,intended_p99_seconds,intended_most_seconds,actual_mean_seconds,"
     "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n";
 
-/* A line for each bin that has any: how many of the successes that ended in the second took so
- * long. */
-static const char times_heading[] = "elapsed_seconds,response_seconds,intended,actual\n";
+/*
+ * A line for each bucket with any success of a second or, at the end, of the whole run, which has
+ * no elapsed time. It is named by the smallest time in it.
+ */
+static const char times_heading[] = "elapsed_seconds,bucket_seconds,intended,actual\n";
 
 static const char each_heading[] =
     "number,target,due_seconds,sent_seconds,finished_seconds,outcome,bytes,status\n";
@@ -40,14 +42,15 @@ struct ssrequest_rows {
     struct ssrequest_second last;
 
     /* The second that has not ended: */
-    struct ssrequest_distribution times[SSREQUEST_ORIGINS];
+    struct ss_histogram times[SSREQUEST_ORIGINS];
+    struct ss_histogram before[SSREQUEST_ORIGINS]; /* the seconds that have ended */
     double lateness_most;
     uint64_t failed, timeouts, bytes;
     uint64_t due, sent, refused; /* before it */
 
     const char *each_path;
     bool each_is_new; /* and empty, and not wanted if there is no run */
-    struct ss_lines seconds, distributions, each;
+    struct ss_lines seconds, response_times, each;
 };
 
 int ssrequest_rows_open(struct ssrequest_rows **opened, const struct ssrequest_tally *tally,
@@ -59,12 +62,13 @@ int ssrequest_rows_open(struct ssrequest_rows **opened, const struct ssrequest_t
     rows->profile = profile;
     rows->turned = -1;
     rows->lateness_most = rows->epoch = NAN;
-    rows->seconds.file = rows->distributions.file = rows->each.file = -1;
+    rows->seconds.file = rows->response_times.file = rows->each.file = -1;
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
-        if (ssrequest_distribution_open(&rows->times[origin], error) < 0) {
+        if (ss_histogram_open(&rows->times[origin], SS_HISTOGRAM_FINE) < 0 ||
+            ss_histogram_open(&rows->before[origin], SS_HISTOGRAM_FINE) < 0) {
             ssrequest_rows_close(rows, NULL);
             *opened = NULL;
-            return -1;
+            return ss_error_memory(error);
         }
     }
     return 0;
@@ -82,14 +86,16 @@ int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error) {
     if (!rows)
         return 0;
     int result = close_lines(&rows->seconds, SSREQUEST_ROWS_SECONDS, error);
-    if (close_lines(&rows->distributions, SSREQUEST_ROWS_TIMES, error) < 0)
+    if (close_lines(&rows->response_times, SSREQUEST_ROWS_TIMES, error) < 0)
         result = -1;
     if (rows->each_path && close_lines(&rows->each, rows->each_path, error) < 0)
         result = -1;
     if (rows->each_is_new)
         unlink(rows->each_path);
-    for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++)
-        ssrequest_distribution_close(&rows->times[origin]);
+    for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
+        ss_histogram_close(&rows->times[origin]);
+        ss_histogram_close(&rows->before[origin]);
+    }
     free(rows);
     return result;
 }
@@ -107,13 +113,13 @@ static int keep(struct ss_lines *lines, int folder, const char *name, struct ss_
 int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error *error) {
     if (keep(&rows->seconds, folder, SSREQUEST_ROWS_SECONDS, error) < 0)
         return -1;
-    if (keep(&rows->distributions, folder, SSREQUEST_ROWS_TIMES, error) < 0) {
+    if (keep(&rows->response_times, folder, SSREQUEST_ROWS_TIMES, error) < 0) {
         ss_lines_close(&rows->seconds);
         unlinkat(folder, SSREQUEST_ROWS_SECONDS, 0);
         return -1;
     }
     add_heading(&rows->seconds, seconds_heading, sizeof seconds_heading - 1);
-    add_heading(&rows->distributions, times_heading, sizeof times_heading - 1);
+    add_heading(&rows->response_times, times_heading, sizeof times_heading - 1);
     return 0;
 }
 
@@ -216,22 +222,30 @@ static void write_second(struct ssrequest_rows *rows, const struct ssrequest_sec
     ss_lines_flush(&rows->seconds);
 }
 
-static void write_distributions(struct ssrequest_rows *rows, ss_time end) {
-    const struct ssrequest_distribution *times = rows->times;
-    for (unsigned bin = 0; bin < SSREQUEST_BINS; bin++) {
-        uint64_t intended = ssrequest_distribution_bin(&times[SSREQUEST_INTENDED], bin);
-        uint64_t actual = ssrequest_distribution_bin(&times[SSREQUEST_ACTUAL], bin);
-        if (intended == 0 && actual == 0)
-            continue;
-        char *to = ss_lines_begin(&rows->distributions, LINE_ROOM);
-        to = ss_number_put_fixed(to, ss_time_seconds(end), 6);
-        to = put_number(to, ssrequest_bin_middle(bin), 9);
-        to = put_count(to, intended);
-        to = put_count(to, actual);
+/* The next bucket from this one on that either histogram uses. */
+static bool find_used(const struct ss_histogram times[SSREQUEST_ORIGINS], unsigned *bucket) {
+    unsigned intended = *bucket, actual = *bucket;
+    bool has_intended = ss_histogram_next(&times[SSREQUEST_INTENDED], &intended);
+    bool has_actual = ss_histogram_next(&times[SSREQUEST_ACTUAL], &actual);
+    *bucket = has_actual && !(has_intended && intended < actual) ? actual : intended;
+    return has_intended || has_actual;
+}
+
+/* `end` is that of a second, or SS_TIME_NEVER for the whole run. */
+static void write_times(
+    struct ssrequest_rows *rows, const struct ss_histogram times[SSREQUEST_ORIGINS], ss_time end) {
+    for (unsigned bucket = 0; find_used(times, &bucket); bucket++) {
+        char *to = ss_lines_begin(&rows->response_times, LINE_ROOM);
+        if (end != SS_TIME_NEVER)
+            to = ss_number_put_fixed(to, ss_time_seconds(end), 6);
+        *to++ = ',';
+        to = ss_histogram_put_bucket(to, bucket, SS_HISTOGRAM_FINE);
+        to = put_count(to, times[SSREQUEST_INTENDED].counts[bucket]);
+        to = put_count(to, times[SSREQUEST_ACTUAL].counts[bucket]);
         *to++ = '\n';
-        ss_lines_end(&rows->distributions, to);
+        ss_lines_end(&rows->response_times, to);
     }
-    ss_lines_flush(&rows->distributions);
+    ss_lines_flush(&rows->response_times);
 }
 
 static char *put_moment(char *to, ss_time moment) {
@@ -277,13 +291,13 @@ static double rate_of(const struct ssrequest_rows *rows, ss_time end) {
            ss_time_seconds(end - rows->begin);
 }
 
-static void fill_times(struct ssrequest_second *second, const struct ssrequest_distribution *times,
+static void fill_times(struct ssrequest_second *second, const struct ss_histogram *times,
     enum ssrequest_origin origin) {
-    second->mean[origin] = ssrequest_distribution_mean(times);
-    second->median[origin] = ssrequest_distribution_quantile(times, 0.5);
-    second->p95[origin] = ssrequest_distribution_quantile(times, 0.95);
-    second->p99[origin] = ssrequest_distribution_quantile(times, 0.99);
-    second->most[origin] = times->count ? ss_time_seconds(times->most) : NAN;
+    second->mean[origin] = ss_histogram_mean(times);
+    second->median[origin] = ss_histogram_quantile(times, 0.5);
+    second->p95[origin] = ss_histogram_quantile(times, 0.95);
+    second->p99[origin] = ss_histogram_quantile(times, 0.99);
+    second->most[origin] = ss_histogram_quantile(times, 1);
 }
 
 static void end_second(struct ssrequest_rows *rows, ss_time end) {
@@ -304,12 +318,12 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
         .lateness_most = rows->lateness_most,
     };
     /* Before its line, so that a run that is killed leaves no line without them. */
-    if (rows->distributions.file >= 0 && second.completed > 0)
-        write_distributions(rows, end);
+    if (rows->response_times.file >= 0)
+        write_times(rows, rows->times, end);
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
         fill_times(&second, &rows->times[origin], (enum ssrequest_origin)origin);
-        if (rows->times[origin].count > 0)
-            ssrequest_distribution_clear(&rows->times[origin]);
+        ss_histogram_merge(&rows->before[origin], &rows->times[origin]);
+        ss_histogram_clear(&rows->times[origin]);
     }
     if (rows->seconds.file >= 0)
         write_second(rows, &second);
@@ -343,6 +357,8 @@ void ssrequest_rows_finish(struct ssrequest_rows *rows, ss_time now) {
     /* In virtual time the last request may end exactly at a second's end, and must not be lost. */
     if (now > rows->begin || has_news(rows))
         end_second(rows, now);
+    if (rows->response_times.file >= 0)
+        write_times(rows, rows->before, SS_TIME_NEVER);
 }
 
 void ssrequest_rows_send(struct ssrequest_rows *rows, const struct ssrequest_one *one) {
@@ -357,10 +373,8 @@ static void count_ended(struct ssrequest_rows *rows, const struct ssrequest_ende
         rows->timeouts += ended->outcome == SSREQUEST_TIMEOUT;
         return;
     }
-    ssrequest_distribution_add(
-        &rows->times[SSREQUEST_INTENDED], ss_time_since(ended->finished, ended->due));
-    ssrequest_distribution_add(
-        &rows->times[SSREQUEST_ACTUAL], ss_time_since(ended->finished, ended->sent));
+    ss_histogram_add(&rows->times[SSREQUEST_INTENDED], ss_time_since(ended->finished, ended->due));
+    ss_histogram_add(&rows->times[SSREQUEST_ACTUAL], ss_time_since(ended->finished, ended->sent));
 }
 
 void ssrequest_rows_witness(void *context, const struct ssrequest_one *one,

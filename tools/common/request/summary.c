@@ -128,14 +128,14 @@ static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
 static void tell_lateness(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     bool closed = account->rules.closed > 0;
-    double p99 = ssrequest_distribution_quantile(&tally->lateness, 0.99);
+    double p99 = ss_histogram_quantile(&tally->lateness, 0.99);
     bool waited = !closed && tally->unfinished_most >= account->rules.cap &&
                   account->rules.when_full == SSREQUEST_DELAY;
     const char *due = closed ? "their client's last answer" : "when they were due";
     if (tally->lateness.count == 0)
         return;
-    struct ssrequest_shown most = ssrequest_show_time(ss_time_seconds(tally->lateness.most));
-    if (tally->lateness.most == 0)
+    struct ssrequest_shown most = ssrequest_show_time(ss_time_seconds(tally->lateness.max));
+    if (tally->lateness.max == 0)
         say(stream, "Sent on time: none was late.");
     else if (p99 <= LATE)
         say(stream, "Sent on time: 99 %% within %s of %s, the latest after %s.",
@@ -200,9 +200,9 @@ static void tell_failures(FILE *stream, const struct ssrequest_account *account)
 /* Coordinated omission, and what successes alone leave out. */
 static void tell_times(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
-    double intended = ssrequest_distribution_quantile(&tally->successes[SSREQUEST_INTENDED], 0.99);
-    double actual = ssrequest_distribution_quantile(&tally->successes[SSREQUEST_ACTUAL], 0.99);
-    double all = ssrequest_distribution_quantile(&tally->all[SSREQUEST_INTENDED], 0.99);
+    double intended = ss_histogram_quantile(&tally->successes[SSREQUEST_INTENDED], 0.99);
+    double actual = ss_histogram_quantile(&tally->successes[SSREQUEST_ACTUAL], 0.99);
+    double all = ss_histogram_quantile(&tally->all[SSREQUEST_INTENDED], 0.99);
     if (intended > REMARKABLE * actual && intended - actual > LATE)
         say(stream,
             "99 %% were answered within %s of being sent, but within %s of when they were due: "
@@ -220,7 +220,7 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
 static bool is_saturated(const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     return account->rules.closed > 0 || tally->refused > 0 || tally->waiting > 0 ||
-           ssrequest_distribution_quantile(&tally->lateness, 0.99) > LATE;
+           ss_histogram_quantile(&tally->lateness, 0.99) > LATE;
 }
 
 /* "used 44 % of a CPU and waited for one for 54 % of the time" */
@@ -275,17 +275,13 @@ static void print_row(FILE *stream, const char *name, const char *const cells[4]
     fputc('\n', stream);
 }
 
-static double most_of(const struct ssrequest_distribution *times) {
-    return times->count ? ss_time_seconds(times->most) : NAN;
-}
-
 static void print_times(FILE *stream, const struct ssrequest_tally *tally) {
     static const struct {
         const char *name;
         double share;
     } rows[] = {{"mean", -1}, {"50 %", 0.5}, {"90 %", 0.9}, {"95 %", 0.95}, {"99 %", 0.99},
         {"99.9 %", 0.999}, {"longest", 1}};
-    const struct ssrequest_distribution *times[] = {&tally->successes[SSREQUEST_INTENDED],
+    const struct ss_histogram *times[] = {&tally->successes[SSREQUEST_INTENDED],
         &tally->successes[SSREQUEST_ACTUAL], &tally->all[SSREQUEST_INTENDED],
         &tally->all[SSREQUEST_ACTUAL]};
     fprintf(stream, "%-18s%28s%31s\n", "response time", "successes", "all");
@@ -294,11 +290,9 @@ static void print_times(FILE *stream, const struct ssrequest_tally *tally) {
     for (size_t row = 0; row < sizeof rows / sizeof *rows; row++) {
         struct ssrequest_shown shown[4];
         for (int i = 0; i < 4; i++)
-            shown[i] = ssrequest_show_time(
-                rows[row].share < 0 ? ssrequest_distribution_mean(times[i])
-                : rows[row].share == 1
-                    ? most_of(times[i])
-                    : ssrequest_distribution_quantile(times[i], rows[row].share));
+            shown[i] = ssrequest_show_time(rows[row].share < 0
+                                               ? ss_histogram_mean(times[i])
+                                               : ss_histogram_quantile(times[i], rows[row].share));
         print_row(stream, rows[row].name,
             (const char *const[]){shown[0].text, shown[1].text, shown[2].text, shown[3].text});
     }
@@ -339,8 +333,7 @@ static void print_figures(FILE *stream, const struct ssrequest_account *account)
     print_figure(stream, "success ratio",
         ssrequest_show_share(tally->outcomes[SSREQUEST_SUCCESS], tally->intended).text,
         "of all that were due");
-    print_figure(stream, "lateness",
-        ssrequest_show_time(ssrequest_distribution_mean(&tally->lateness)).text,
+    print_figure(stream, "lateness", ssrequest_show_time(ss_histogram_mean(&tally->lateness)).text,
         "of sending, mean of all that were sent");
     snprintf(what, sizeof what, "at a time, of at most %s",
         ssrequest_show_count(account->rules.cap).text);

@@ -3,10 +3,9 @@
 
 #include <string.h>
 
-/* All that have memory of their own. */
-#define DISTRIBUTIONS (2 * SSREQUEST_ORIGINS + 1)
+#define HISTOGRAMS (2 * SSREQUEST_ORIGINS + 1)
 
-static struct ssrequest_distribution *distribution_of(struct ssrequest_tally *tally, unsigned i) {
+static struct ss_histogram *histogram_of(struct ssrequest_tally *tally, unsigned i) {
     if (i < SSREQUEST_ORIGINS)
         return &tally->successes[i];
     return i < 2 * SSREQUEST_ORIGINS ? &tally->all[i - SSREQUEST_ORIGINS] : &tally->lateness;
@@ -33,18 +32,18 @@ int ssrequest_tally_open(struct ssrequest_tally *tally, ss_time timeout, struct 
     memset(tally, 0, sizeof *tally);
     tally->timeout = timeout;
     tally->first_failure = SS_TIME_NEVER;
-    for (unsigned i = 0; i < DISTRIBUTIONS; i++) {
-        if (ssrequest_distribution_open(distribution_of(tally, i), error) != 0) {
+    for (unsigned i = 0; i < HISTOGRAMS; i++) {
+        if (ss_histogram_open(histogram_of(tally, i), SS_HISTOGRAM_FINE) < 0) {
             ssrequest_tally_close(tally);
-            return -1;
+            return ss_error_memory(error);
         }
     }
     return 0;
 }
 
 void ssrequest_tally_close(struct ssrequest_tally *tally) {
-    for (unsigned i = 0; i < DISTRIBUTIONS; i++)
-        ssrequest_distribution_close(distribution_of(tally, i));
+    for (unsigned i = 0; i < HISTOGRAMS; i++)
+        ss_histogram_close(histogram_of(tally, i));
 }
 
 void ssrequest_tally_clear(struct ssrequest_tally *tally) {
@@ -57,8 +56,8 @@ void ssrequest_tally_clear(struct ssrequest_tally *tally) {
     tally->last_failure = 0;
     tally->bytes = 0;
     tally->unfinished_most = tally->unfinished;
-    for (unsigned i = 0; i < DISTRIBUTIONS; i++)
-        ssrequest_distribution_clear(distribution_of(tally, i));
+    for (unsigned i = 0; i < HISTOGRAMS; i++)
+        ss_histogram_clear(histogram_of(tally, i));
 }
 
 void ssrequest_tally_due(struct ssrequest_tally *tally) {
@@ -77,7 +76,7 @@ void ssrequest_tally_send(struct ssrequest_tally *tally, ss_time due, ss_time se
     tally->unfinished++;
     if (tally->unfinished > tally->unfinished_most)
         tally->unfinished_most = tally->unfinished;
-    ssrequest_distribution_add(&tally->lateness, ss_time_since(sent, due));
+    ss_histogram_add(&tally->lateness, ss_time_since(sent, due));
 }
 
 static void note_failure(struct ssrequest_tally *tally, ss_time moment) {
@@ -105,17 +104,17 @@ void ssrequest_tally_end(struct ssrequest_tally *tally, const struct ssrequest_e
         [SSREQUEST_ACTUAL] = ss_time_since(finished, ended->sent),
     };
     for (unsigned i = 0; i < SSREQUEST_ORIGINS; i++) {
-        ssrequest_distribution_add(&tally->all[i], lengths[i]);
+        ss_histogram_add(&tally->all[i], lengths[i]);
         if (ended->outcome == SSREQUEST_SUCCESS)
-            ssrequest_distribution_add(&tally->successes[i], lengths[i]);
+            ss_histogram_add(&tally->successes[i], lengths[i]);
     }
 }
 
 void ssrequest_tally_abandon(
     struct ssrequest_tally *tally, ss_time due, ss_time sent, ss_time now) {
-    ssrequest_distribution_add(&tally->all[SSREQUEST_INTENDED], ss_time_since(now, due));
+    ss_histogram_add(&tally->all[SSREQUEST_INTENDED], ss_time_since(now, due));
     if (sent != SS_TIME_NEVER)
-        ssrequest_distribution_add(&tally->all[SSREQUEST_ACTUAL], ss_time_since(now, sent));
+        ss_histogram_add(&tally->all[SSREQUEST_ACTUAL], ss_time_since(now, sent));
 }
 
 uint64_t ssrequest_tally_failed(const struct ssrequest_tally *tally) {

@@ -14,7 +14,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "distribution.h"
+#include "base/histogram.h"
 
 /* How a request ended. */
 enum ssrequest_outcome {
@@ -61,12 +61,12 @@ struct ssrequest_tally {
     uint64_t unfinished_most;
     ss_time first_failure, last_failure; /* when they ended; SS_TIME_NEVER, 0: none failed */
     ss_time timeout; /* the limit: as long as that at least a timeout has taken */
-    struct ssrequest_distribution successes[SSREQUEST_ORIGINS];
+    struct ss_histogram successes[SSREQUEST_ORIGINS];
     /* Failures as long as they took, those that never ended or were never sent as long as they had
      * waited; those refused at the cap have no length, those never sent none from the actual
      * moment. */
-    struct ssrequest_distribution all[SSREQUEST_ORIGINS];
-    struct ssrequest_distribution lateness; /* from due to sent, of all that were sent */
+    struct ss_histogram all[SSREQUEST_ORIGINS];
+    struct ss_histogram lateness; /* from due to sent, of all that were sent */
 };
 
 int ssrequest_tally_open(struct ssrequest_tally *tally, ss_time timeout, struct ss_error *error);

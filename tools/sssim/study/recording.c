@@ -67,8 +67,8 @@ static int make_plan(
     return number_instances(plan, error);
 }
 
-static void take_iteration(void *context, uint32_t instance, ss_time start, ss_time end) {
-    ss_recorder_iteration(context, instance, start, end);
+static void take_iteration(void *context, const struct ss_iteration *iteration) {
+    ss_recorder_iteration(context, iteration);
 }
 
 static void note(struct recording *recording, ss_time at, const char *name, const char *text) {

@@ -80,7 +80,8 @@ static int step(struct trial *trial, uint32_t number, struct ss_error *error) {
     }
     const struct ss_stepper *stepper = &trial->steppers[number];
     if (stepper->controlled && trial->now >= stepper->deadline)
-        ss_histogram_add(&trial->board->rows[number].lateness, trial->now - stepper->deadline);
+        ss_shared_histogram_add(
+            &trial->board->rows[number].lateness, trial->now - stepper->deadline);
     struct ss_action action = ss_stepper_step(&trial->steppers[number], trial->now);
     trial->steps++;
     trial->own += trial->options.switch_cost;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_RECORD_ITERATION_TABLE_H
+#define SHOWSTOPPER_RECORD_ITERATION_TABLE_H
+
+#include <showstopper/contract.h>
+
+#include "base/histogram.h"
+#include "base/lines.h"
+#include "measure/iterations.h"
+
+#define SS_ITERATION_TABLE_HEADING "elapsed_seconds,command,bucket_seconds,iterations\n"
+
+/*
+ * The table iteration-times.csv: a row for each used bucket of each command, second by second and,
+ * at the end, of the whole run. Holds two histograms for each command, whatever the run does.
+ */
+struct ss_iteration_table {
+    struct ss_histogram *second; /* of each command, in the second that is not yet written ... */
+    struct ss_histogram *whole;  /* ... and before it */
+    uint32_t commands;           /* 0: closed */
+    uint64_t seconds;            /* written so far */
+};
+
+/* -1: no memory. */
+SS_NONNULL()
+SS_MUST_USE int ss_iteration_table_open(struct ss_iteration_table *table, uint32_t commands);
+
+/* Writes nothing. */
+SS_NONNULL() void ss_iteration_table_close(struct ss_iteration_table *table);
+
+/*
+ * Adds an iteration that counts and ended when control had lasted for `elapsed`. If its second is
+ * already written, it is added to the current one. Allocates nothing.
+ */
+SS_NONNULL()
+void ss_iteration_table_add(struct ss_iteration_table *table, struct ss_lines *lines,
+    const struct ss_iteration *iteration, ss_time elapsed);
+
+/* Writes the seconds that have ended by `elapsed`. */
+SS_NONNULL()
+void ss_iteration_table_advance(
+    struct ss_iteration_table *table, struct ss_lines *lines, ss_time elapsed);
+
+/* Writes the last second and the whole run. */
+SS_NONNULL()
+void ss_iteration_table_finish(struct ss_iteration_table *table, struct ss_lines *lines);
+
+#endif
