@@ -113,6 +113,10 @@ struct ss_branch {
     _Atomic uint64_t started;
     _Atomic uint32_t missed; /* executor: the serial of the branch that had ended before the
                                 executor could hold it */
+    /* guardian, attached instances: a member of the group besides its leader; 0: none is known. As
+       long as it lives, no other group has this number. */
+    _Atomic int32_t witness;
+    _Atomic uint64_t witness_started;
 };
 
 #define SS_BOARD_BRANCHES 4096

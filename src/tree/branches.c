@@ -28,6 +28,7 @@ uint32_t ss_branch_claim(
     atomic_store(&branch->pid, pid);
     atomic_store(&branch->started, started);
     atomic_store(&branch->group, group);
+    atomic_store(&branch->witness, 0);
     if (slot == used)
         atomic_store(&board->branches_used, used + 1);
     atomic_store(&branch->owner, row + 1);
@@ -160,19 +161,18 @@ void ss_holds_signal_reversed(const struct ss_holds *holds, uint32_t row, int si
 
 struct leaderless {
     const struct ss_holds *holds;
+    struct ss_board *board;
     uint32_t row;
     int signal;
 };
 
-/*
- * The number of a group is not assigned to a new process while the group has members. A group that
- * is empty leaves the board within a second, so its number cannot have become a stranger's.
- */
-static bool covers(const struct ss_hold *hold, const struct ss_process *process) {
-    struct ss_process leader;
-    return hold->group && hold->pid == process->group && hold->started <= process->started &&
-           ss_hold_signal(hold, 0) == -ESRCH &&
-           (!ss_platform_process_look(hold->pid, &leader) || leader.started == hold->started);
+/* The number of a group is not assigned to another one as long as the group has members. */
+static bool has_witness(struct ss_board *board, const struct ss_hold *hold) {
+    const struct ss_branch *branch = &ss_board_branches(board)[hold->slot];
+    struct ss_process witness;
+    return ss_platform_process_look(atomic_load(&branch->witness), &witness) &&
+           witness.started == atomic_load(&branch->witness_started) && witness.group == hold->pid &&
+           still_stands(board, hold);
 }
 
 static void signal_leaderless(void *context, pid_t pid) {
@@ -182,13 +182,15 @@ static void signal_leaderless(void *context, pid_t pid) {
         return;
     for (uint32_t i = 0; i < search->holds->count; i++) {
         const struct ss_hold *hold = &search->holds->list[i];
-        if (hold->row == search->row && covers(hold, &process))
+        if (hold->row == search->row && hold->group && hold->pid == process.group &&
+            ss_hold_signal(hold, 0) == -ESRCH && has_witness(search->board, hold))
             ss_platform_process_signal_once(pid, process.started, search->signal);
     }
 }
 
-void ss_holds_signal_leaderless(const struct ss_holds *holds, uint32_t row, int signal) {
-    struct leaderless search = {holds, row, signal};
+void ss_holds_signal_leaderless(
+    const struct ss_holds *holds, struct ss_board *board, uint32_t row, int signal) {
+    struct leaderless search = {holds, board, row, signal};
     bool any = false;
     for (uint32_t i = 0; i < holds->count && !any; i++)
         any = holds->list[i].row == row && holds->list[i].group;

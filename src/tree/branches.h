@@ -71,10 +71,12 @@ void ss_holds_signal(const struct ss_holds *holds, uint32_t from, uint32_t row, 
 void ss_holds_signal_reversed(const struct ss_holds *holds, uint32_t row, int signal);
 
 /*
- * Signals the members of groups that cannot be opened any more because their leaders have ended.
- * Searches all processes, for a rescuer that has not held these groups itself.
+ * Signals the members of groups that cannot be opened any more because their leaders have ended, if
+ * a witness on the board proves that the number still means that group. Searches all processes, for
+ * a rescuer that has not held these groups itself.
  */
 SS_NONNULL()
-void ss_holds_signal_leaderless(const struct ss_holds *holds, uint32_t row, int signal);
+void ss_holds_signal_leaderless(
+    const struct ss_holds *holds, struct ss_board *board, uint32_t row, int signal);
 
 #endif

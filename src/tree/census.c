@@ -72,6 +72,7 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
     if (!census->left_at || !census->leaders || !census->tops || !census->members ||
         !census->newcomers ||
         ss_pid_map_open(&census->covered, board->instances + SS_BOARD_BRANCHES) < 0 ||
+        ss_pid_map_open(&census->slots, SS_BOARD_BRANCHES) < 0 ||
         ss_pid_map_open(&census->roots, board->instances) < 0 ||
         ss_pid_map_open(&census->indexes, MEMBERS_MAX) < 0 ||
         ss_pid_map_open(&census->kin[0], MEMBERS_MAX) < 0 ||
@@ -88,6 +89,7 @@ int ss_census_open(struct ss_census *census, struct ss_board *board,
 
 void ss_census_close(struct ss_census *census) {
     ss_pid_map_close(&census->covered);
+    ss_pid_map_close(&census->slots);
     ss_pid_map_close(&census->roots);
     ss_pid_map_close(&census->indexes);
     ss_pid_map_close(&census->kin[0]);
@@ -372,6 +374,29 @@ static uint32_t row_of(struct ss_census *census, pid_t pid, struct ss_process *p
     return trace(census, pid, process);
 }
 
+static void cover_group(struct ss_census *census, uint32_t row, pid_t group, uint32_t slot) {
+    ss_pid_map_set(&census->covered, group, row);
+    ss_pid_map_set(&census->slots, group, slot);
+}
+
+/*
+ * Writes to the board that this process of ours is a member of the group. A rescuer that is late
+ * can open the group no longer if its leader has ended.
+ */
+static void name_witness(struct ss_census *census, pid_t pid, pid_t group) {
+    uint32_t slot = ss_pid_map_get(&census->slots, group);
+    struct ss_process process;
+    if (!census->board->attached || slot == SS_PID_MAP_NONE || pid == group)
+        return;
+    struct ss_branch *branch = &ss_board_branches(census->board)[slot];
+    pid_t witness = atomic_load(&branch->witness);
+    if ((witness && group_of(census, witness) == group) || !look(census, pid, &process) ||
+        process.group != group)
+        return;
+    atomic_store(&branch->witness, pid);
+    atomic_store(&branch->witness_started, process.started);
+}
+
 /*
  * Returns whether the group that this process of ours leads has no unrelated members. Any process
  * of the session can join the group, so one of ours must have begun the session of an attached
@@ -413,8 +438,10 @@ static uint32_t cover(
         ss_branch_release(census->board, slot);
         return claim(census, row, pid, process, false);
     }
-    if (slot < SS_BOARD_BRANCHES)
-        ss_pid_map_set(&census->covered, group, row);
+    if (slot < SS_BOARD_BRANCHES) {
+        cover_group(census, row, group, slot);
+        name_witness(census, pid, group);
+    }
     return SS_BOARD_BRANCHES;
 }
 
@@ -491,6 +518,7 @@ static bool examine(struct ss_census *census, pid_t pid) {
         slot = cover(census, row, pid, &process);
     census->ours = true;
     enter(census, pid, row, slot, process.session);
+    name_witness(census, pid, group);
     /* A group leader rarely leaves its group. */
     if (slot == SS_BOARD_BRANCHES && process.group != pid)
         await(census, pid, true);
@@ -530,8 +558,10 @@ static bool recheck(struct ss_census *census, struct ss_census_member *member) {
     note_beyond(census, member);
     if (member->slot < SS_BOARD_BRANCHES)
         return !census->source->is_gone(census->source->holder, member->slot);
-    if (ss_pid_map_get(&census->covered, group) != NO_ROW)
+    if (ss_pid_map_get(&census->covered, group) != NO_ROW) {
+        name_witness(census, member->pid, group);
         return true;
+    }
     census->budget -= census->budget > 0;
     uint32_t row = trace(census, member->pid, &process);
     if (row == UNKNOWN)
@@ -602,6 +632,7 @@ static void drop_groups(struct ss_census *census) {
             !census->source->is_gone(census->source->holder, slot))
             continue;
         ss_pid_map_remove(&census->covered, atomic_load(&branch->pid));
+        ss_pid_map_remove(&census->slots, atomic_load(&branch->pid));
         ss_branch_release(census->board, slot);
     }
 }
@@ -635,7 +666,7 @@ static void adopt_branches(struct ss_census *census) {
         if (census->source->is_gone(census->source->holder, slot))
             ss_branch_release(board, slot);
         else if (atomic_load(&branch->group))
-            ss_pid_map_set(&census->covered, pid, owner - 1);
+            cover_group(census, owner - 1, pid, slot);
         else if (ss_pid_map_get(&census->indexes, pid) == SS_PID_MAP_NONE)
             enter(census, pid, owner - 1, slot, 0);
         else

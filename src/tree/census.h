@@ -86,6 +86,7 @@ struct ss_census {
     bool fresh;                /* the processes examined now have just been started */
     bool crowded;              /* some processes did not fit */
     struct ss_pid_map covered; /* maps groups that one signal reaches to rows */
+    struct ss_pid_map slots;   /* maps groups that are branches to their slots on the board */
     struct ss_pid_map roots;   /* maps the ends of lines of descent to rows: each row's executor, or
                                   the first process of an attached instance */
     struct ss_pid_map indexes; /* maps pids to indexes of members */

@@ -92,11 +92,11 @@ static void clear(struct ss_rescue *rescue, uint32_t index) {
     if (!rescue->board->keep) {
         signal_instance(rescue, index, SIGKILL);
         ss_holds_signal(rescue->holds, 0, index, SIGKILL);
-        ss_holds_signal_leaderless(rescue->holds, index, SIGKILL);
+        ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGKILL);
     }
     ss_freezer_release(rescue->board, index);
     ss_holds_signal_reversed(rescue->holds, index, SIGCONT);
-    ss_holds_signal_leaderless(rescue->holds, index, SIGCONT);
+    ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGCONT);
     signal_instance(rescue, index, SIGCONT);
     atomic_store(&row->stopped, 0);
     ss_board_permit(rescue->board, index, ss_platform_now(), false);

@@ -3,6 +3,7 @@
 /* A hold reaches no other process, whatever the board says and whenever it is read. */
 
 #include <pthread.h>
+#include <sys/wait.h>
 
 #include "own_board.h"
 
@@ -88,6 +89,50 @@ static void slot_read_during_change_reaches_nothing(void **state) {
     close_board();
 }
 
+/* The test joins the group of a child, which ends before the group can be opened. */
+static pid_t join_leaderless_group(uint64_t *leader_started) {
+    pid_t leader = fork();
+    if (leader == 0) {
+        pause();
+        _exit(0);
+    }
+    assert_true(leader > 1);
+    assert_int_equal(setpgid(leader, leader), 0);
+    assert_int_equal(setpgid(0, leader), 0);
+    *leader_started = ss_platform_process_started(leader);
+    kill(leader, SIGKILL);
+    assert_int_equal(waitpid(leader, NULL, 0), leader);
+    return leader;
+}
+
+static void leaderless_group_is_reached_with_a_witness_only(void **state) {
+    (void)state;
+    open_board();
+    uint64_t leader_started;
+    pid_t leader = join_leaderless_group(&leader_started);
+    ss_branch_claim(board, 0, leader, leader_started, true);
+    refresh(0);
+    assert_int_equal(ss_hold_signal(&holds->list[0], 0), -ESRCH);
+    const struct {
+        pid_t pid;
+        uint64_t started;
+        uint32_t row;
+        int reached;
+    } witnesses[] = {{0, 0, 0, 0}, {self, started + 1, 0, 0}, {getppid(), started, 0, 0},
+        {self, started, 1, 0}, {self, started, 0, 1}};
+    for (size_t i = 0; i < sizeof witnesses / sizeof *witnesses; i++) {
+        atomic_store(&branch_at(0)->witness, witnesses[i].pid);
+        atomic_store(&branch_at(0)->witness_started, witnesses[i].started);
+        ss_holds_signal_leaderless(holds, board, witnesses[i].row, SIGCONT);
+        expect_continuations(witnesses[i].reached);
+    }
+    ss_branch_release(board, 0); /* from here on the hold is outdated */
+    ss_holds_signal_leaderless(holds, board, 0, SIGCONT);
+    expect_continuations(1);
+    assert_int_equal(setpgid(0, 0), 0);
+    close_board();
+}
+
 /* ---- concurrent readers and writers ---- */
 
 #define PLACES 8
@@ -138,4 +183,5 @@ UNIT_MAIN(
     cmocka_unit_test(a_pid_alone_reaches_nothing),
     cmocka_unit_test(a_pid_with_another_start_reaches_nothing),
     cmocka_unit_test(slot_read_during_change_reaches_nothing),
+    cmocka_unit_test(leaderless_group_is_reached_with_a_witness_only),
     cmocka_unit_test(holds_end_up_as_on_the_board))
