@@ -32,6 +32,10 @@ void ss_terminal_close(struct ss_terminal *terminal) {
     if (terminal->ours && is_in_foreground(terminal) && tcgetattr(terminal->file, &now) == 0 &&
         !are_equal(&now, &terminal->settings))
         tcsetattr(terminal->file, TCSANOW, &terminal->settings);
+    ss_terminal_leave(terminal);
+}
+
+void ss_terminal_leave(struct ss_terminal *terminal) {
     if (terminal->file >= 0)
         close(terminal->file);
     terminal->file = -1;

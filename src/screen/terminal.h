@@ -22,4 +22,7 @@ void ss_terminal_open(struct ss_terminal *terminal);
  */
 void ss_terminal_close(struct ss_terminal *terminal);
 
+/* Leaves the settings as they are: another process restores them. */
+void ss_terminal_leave(struct ss_terminal *terminal);
+
 #endif

@@ -160,11 +160,9 @@ static bool receive(int report, struct message *message) {
     }
 }
 
-static int stand_outside(
-    pid_t first, int report, const struct ss_board *board, struct ss_error *error) {
-    struct ss_terminal terminal;
+static int stand_outside(pid_t first, int report, const struct ss_board *board,
+    struct ss_terminal *terminal, struct ss_error *error) {
     struct message message;
-    ss_terminal_open(&terminal);
     pass_signals_on(first);
     bool received = receive(report, &message);
     next_process = 0;
@@ -172,7 +170,7 @@ static int stand_outside(
     unblock_signals();
     while (waitpid(first, NULL, 0) < 0 && errno == EINTR) {
     }
-    ss_terminal_close(&terminal);
+    ss_terminal_close(terminal);
     /* The namespace may have ended with a killed master before the guardian could do this. */
     if (atomic_load(&board->view))
         ss_screen_release(STDERR_FILENO);
@@ -193,13 +191,16 @@ int ss_isolate(const struct ss_board *board, struct ss_error *error) {
     int report[2];
     struct ss_isolation isolation;
     struct caller caller;
+    struct ss_terminal terminal;
     if (pipe2(report, O_CLOEXEC) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     fflush(NULL);
     block_signals(&caller);
+    ss_terminal_open(&terminal); /* before an instance can change its settings */
     pid_t first = ss_platform_isolation_fork(&isolation);
     if (first == 0) {
         close(report[0]);
+        ss_terminal_leave(&terminal);
         run_init(report[1], &isolation);
         restore_signals(&caller);
         return 0;
@@ -207,7 +208,8 @@ int ss_isolate(const struct ss_board *board, struct ss_error *error) {
     int why = errno;
     close(report[1]);
     if (first > 0)
-        return stand_outside(first, report[0], board, error);
+        return stand_outside(first, report[0], board, &terminal, error);
+    ss_terminal_leave(&terminal);
     restore_signals(&caller);
     close(report[0]);
     return ss_error_fail(error,

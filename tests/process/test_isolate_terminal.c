@@ -4,6 +4,7 @@
 
 #include "family.h"
 #include "isolated.h"
+#include "surroundings.h"
 #include "terminal.h"
 
 #define LINE "showstopper --isolate -v -n 2 -l 50% -c fixed "
@@ -178,10 +179,14 @@ END_TEST
 
 /* ---- settings of the terminal ---- */
 
+/* The process outside is late to look at the settings. */
+static const char *const shim = SHIMS_WORK ? SHIM("shim_late") : "SS_TEST_SHIM=";
+static const char late[] = "SS_TEST_LATE=500:outside";
+
 /* `end` ends the run; NULL: it ends as planned. */
 static void expect_settings(void (*end)(struct terminal *terminal), int status) {
-    struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, "--duration",
-        end ? "1h" : "4s", "-n", "1", "-l", "100%", PAYLOAD, "tty-raw", "keys"));
+    struct terminal *terminal = terminal_open(WORDS("env", shim, late, SHOWSTOPPER, ISOLATE,
+        "--duration", end ? "1h" : "4s", "-n", "1", "-l", "100%", PAYLOAD, "tty-raw", "keys"));
     struct termios before = terminal->at_first;
     terminal_wait_ready(terminal, 1);
     struct termios now = terminal_settings(terminal);
