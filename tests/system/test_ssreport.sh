@@ -106,6 +106,58 @@ figures_of_a_paused_run() {
         "$folder/paused/samples.csv" || fail "samples.csv: $(cat "$folder/paused/samples.csv")"
 }
 
+# read_as_before EXPECTED RECORD...: the tables are those that ssreport made when the records were new.
+read_as_before() {
+    local expected=$1 table
+    shift
+    rm -rf report
+    "$bin/ssreport" -q -o report "$@" 2>/dev/null || fail "$*: status $?"
+    [ "$(cd report && echo *.csv)" = "$(cd "$expected" && echo *.csv)" ] || fail "$*: other tables: $(ls report)"
+    for table in "$expected"/*.csv; do
+        diff "$table" "report/${table##*/}" >differences || fail "$*: ${table##*/}: $(cat differences)"
+    done
+}
+
+# Their version is made today's, which would be noted otherwise.
+records_of_earlier_schemas_keep_their_tables() {
+    local data version
+    data=$(cd "$(dirname "$0")/../data/records" && pwd)
+    version=$("$bin/ssreport" --version | cut -d ' ' -f 2)
+    rm -rf "$folder/before"
+    cp -r "$data/schema-1" "$folder/before"
+    cd "$folder/before"
+    find . -type f -exec sed -i "s/0\.1\.0/$version/" {} +
+    ! grep -q '"schema"' run/plan.json requests/requests.json || fail "they have a schema"
+    read_as_before report run requests
+    cp -r requests requests-bare
+    rm requests-bare/response-times.csv
+    read_as_before report-bare requests-bare
+    grep -q ,estimated, report/requests-rates.csv || fail "not marked: $(cat report/requests-rates.csv)"
+    cd - >/dev/null
+}
+
+# What writes a record says its schema; what reads one refuses a later one, and says what to do.
+records_of_later_schemas_are_refused() {
+    local refusal record
+    record_a_short_run
+    rm -rf "$folder/requests"
+    cp -r "$(dirname "$0")/../data/records/schema-1/requests" "$folder/requests"
+    grep -q '^  "schema": 2,$' "$folder/run/plan.json" || fail "no schema: $(cat "$folder/run/plan.json")"
+    grep -q '^  "schema": 2,$' "$folder/run/summary.json" || fail "no schema in the summary"
+    sed -i -e 's/"schema": 2/"schema": 3/' -e 's/"version": "[^"]*"/"version": "9.8.7"/' "$folder/run/plan.json"
+    sed -i -e 's/"version": "[^"]*"/"schema": 3, "version": "9.8.7"/' "$folder/requests/requests.json"
+    refusal='the record has schema 3, .* reads schemas up to 2: use version 9\.8\.7, which wrote it, or a later one$'
+    for record in run requests; do
+        report 125 "$folder/$record"
+        [ "$(grep -c "^ssreport: .*$record: $refusal" "$folder/err")" -eq 1 ] ||
+            fail "$record: $(cat "$folder/err")"
+    done
+    [ ! -x "$bin/showstopper-replay" ] ||
+        ! "$bin/showstopper" --replay "$folder/run" >"$folder/out" 2>"$folder/err" || fail "replayed"
+    [ ! -x "$bin/showstopper-replay" ] || grep -q "$folder/run: $refusal" "$folder/err" ||
+        fail "$(cat "$folder/err")"
+}
+
 # On a busy machine, too: without feedback the instances run all the same.
 record_a_run() {
     rm -rf "$folder/run"
@@ -664,6 +716,8 @@ words_are_checked() {
 }
 
 run_case figures_of_a_paused_run
+run_case records_of_earlier_schemas_keep_their_tables
+run_case records_of_later_schemas_are_refused
 run_case whole_and_interrupted_runs
 run_case two_steps
 run_case an_experiment

@@ -581,6 +581,7 @@ records_are_kept() {
     ask 0 --rate 100 --duration 1500m --record record --each each.csv "$url"
     end_server
     cmp json record/requests.json || fail "two documents"
+    grep -q '^  "schema": 2,$' json || fail "no schema: $(cat json)"
     [ "$(wc -l <each.csv)" -eq 151 ] || fail "$(wc -l <each.csv) lines in --each"
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { due += $column["due"]; sent += $column["sent"]; done += $column["completed"]

@@ -76,8 +76,9 @@ static void assert_says(const char *text, const char *part) {
 
 static void json_has_every_figure(void **state) {
     (void)state;
-    static const char *const lines[] = {"{\n  \"version\": \"", "\n  \"instances\": 4,\n",
-        "\n  \"cpus\": \"0-1,5\",\n", "\n  \"duration_seconds\": 20.5,\n", "\n  \"samples\": 41,\n",
+    static const char *const lines[] = {"{\n  \"schema\": 2,\n  \"version\": \"",
+        "\n  \"instances\": 4,\n", "\n  \"cpus\": \"0-1,5\",\n",
+        "\n  \"duration_seconds\": 20.5,\n", "\n  \"samples\": 41,\n",
         "\n  \"target_mean\": 0.5,\n", "\n  \"load_mean\": 0.505,\n",
         "\n  \"error_mean_percent\": -0.5,\n", "\n  \"error_mse_e4\": 1.25,\n",
         "\n  \"error_p95_percent\": 2.75,\n", "\n  \"settling_seconds\": 1.5,\n",

@@ -50,6 +50,23 @@ static void a_whole_record_is_read(void **state) {
     ssreport_record_free(&record);
 }
 
+static void record_of_a_later_schema_is_refused(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    struct ssreport_record record;
+    folder_open();
+    folder_write_record("a");
+    folder_change("a/plan.json", "{", "{\"schema\": 2, ");
+    record = read_record("a");
+    ssreport_record_free(&record);
+    folder_change("a/plan.json", "\"schema\": 2", "\"schema\": 3");
+    assert_int_equal(ssreport_record_read(&record, folder_file("a"), "a", &error), -1);
+    assert_non_null(strstr(error.message, "the record has schema 3, and this version, "));
+    assert_non_null(strstr(error.message,
+        ", reads schemas up to 2: use version 9.8.7, which wrote it, or a later one"));
+    ssreport_record_free(&record);
+}
+
 static void an_interrupted_record_is_read(void **state) {
     (void)state;
     folder_open();
@@ -515,6 +532,7 @@ static void bursts_give_no_rates(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(a_whole_record_is_read),
+    cmocka_unit_test(record_of_a_later_schema_is_refused),
     cmocka_unit_test(an_interrupted_record_is_read),
     cmocka_unit_test(broken_lines_are_left_out),
     cmocka_unit_test(a_line_cut_off_is_left_out),

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/owned.h"
+#include "base/version.h"
+#include "base/words.h"
 
 #define DOCUMENT_MAX ((size_t)16 << 20)
 
@@ -97,6 +99,17 @@ double document_number(const struct json_object *object, const char *name) {
         value = document_get(object, name, json_type_int);
     double number = value ? json_object_get_double(value) : NAN;
     return isfinite(number) ? number : NAN;
+}
+
+int document_check_schema(const struct json_object *document, struct ss_error *error) {
+    const char *version = document_text(document, "version");
+    double schema = document_number(document, "schema");
+    if (!(schema > SS_RECORD_SCHEMA))
+        return 0;
+    return ss_error_fail(error,
+        "the record has schema %g, and this version, %s, reads schemas up to %d: use version %s, "
+        "which wrote it, or a later one",
+        schema, ss_version(), SS_RECORD_SCHEMA, version ? ss_words_show(version).text : "?");
 }
 
 char *document_join(struct json_object *list) {

@@ -35,6 +35,12 @@ double document_number(const struct json_object *object, const char *name) SS_NO
 /* NULL if it is not a text. */
 const char *document_as_text(struct json_object *value);
 
+/*
+ * Fails if a document of a record has a later schema than SS_RECORD_SCHEMA, and says what to do.
+ * Accepts NULL and documents without a schema.
+ */
+SS_MUST_USE int document_check_schema(const struct json_object *document, struct ss_error *error);
+
 /* The texts of a list with blanks between them, "?" for anything else; NULL without a list or
  * memory. */
 char *document_join(struct json_object *list);

@@ -56,11 +56,15 @@ static void note_warning(struct ssreport_record *record, const char *warning) {
         ssreport_notes_add(&record->notes, "warning: %s", warning ? warning : "?");
 }
 
-static void read_plan(struct ssreport_record *record) {
-    struct ss_error error = {0};
-    struct json_object *plan = document_read(record->path, "plan.json", "", &error);
+static int read_plan(struct ssreport_record *record, struct ss_error *error) {
+    struct ss_error missing = {0};
+    struct json_object *plan = document_read(record->path, "plan.json", "", &missing);
     if (!plan)
-        ssreport_notes_add(&record->notes, "%s", error.message);
+        ssreport_notes_add(&record->notes, "%s", missing.message);
+    if (document_check_schema(plan, error) < 0) {
+        json_object_put(plan);
+        return -1;
+    }
     record->version = copy(document_text(plan, "version"));
     record->started = copy(document_text(plan, "started"));
     record->command = document_join(document_get(plan, "command", json_type_array));
@@ -72,6 +76,7 @@ static void read_plan(struct ssreport_record *record) {
         ssreport_notes_add(&record->notes, "recorded by version %s, this is %s",
             ss_words_show(record->version).text, ss_version());
     json_object_put(plan);
+    return 0;
 }
 
 static void read_summary(struct ssreport_record *record) {
@@ -118,7 +123,8 @@ int ssreport_record_read(
         return ss_error_fail(error, "not a folder: name the folder that --record has made");
     if (access(path, R_OK | X_OK) < 0)
         return ss_error_fail(error, "it cannot be read: %s", strerror(errno));
-    read_plan(record);
+    if (read_plan(record, error) < 0)
+        return -1;
     read_summary(record);
     ssreport_record_read_events(record);
     if (ssreport_record_read_samples(record, error) < 0)

@@ -316,9 +316,7 @@ static void read_capacity(struct ssreport_capacity *capacity, struct json_object
     capacity->failed_times = document_number(found, "failed_times");
 }
 
-static int read_document(struct ssreport_responses *responses, struct ss_error *error) {
-    struct json_object *document =
-        document_read(responses->path, SSREPORT_RESPONSES_DOCUMENT, "", error);
+static void take_document(struct ssreport_responses *responses, struct json_object *document) {
     struct json_object *profile = document_get(document, "profile", json_type_object);
     const char *loop = document_text(document, "loop");
     responses->version = copy(document_text(document, "version"));
@@ -330,12 +328,22 @@ static int read_document(struct ssreport_responses *responses, struct ss_error *
     read_counters(responses, document);
     read_responses(responses, document);
     read_capacity(&responses->capacity, document_get(document, "capacity", json_type_object));
-    bool known = document != NULL;
-    json_object_put(document);
     if (responses->version && strcmp(responses->version, ss_version()) != 0)
         ssreport_notes_add(&responses->notes, "recorded by version %s, this is %s",
             ss_words_show(responses->version).text, ss_version());
-    return known ? 0 : -1;
+}
+
+/* Fails only for a record of a later schema. Without the document the run was interrupted. */
+static int read_document(
+    struct ssreport_responses *responses, struct ss_error *missing, struct ss_error *error) {
+    struct json_object *document =
+        document_read(responses->path, SSREPORT_RESPONSES_DOCUMENT, "", missing);
+    int status = document_check_schema(document, error);
+    responses->interrupted = !document;
+    if (status == 0)
+        take_document(responses, document);
+    json_object_put(document);
+    return status;
 }
 
 /* ---- both ---- */
@@ -389,7 +397,8 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
     if (!responses->name || !responses->path)
         return ss_error_memory(error);
     responses->title = responses->name;
-    responses->interrupted = read_document(responses, &no_document) < 0;
+    if (read_document(responses, &no_document, error) < 0)
+        return -1;
     int table = read_table(responses, &no_table);
     read_buckets(responses);
     if (responses->interrupted && responses->count == 0)

@@ -197,6 +197,7 @@ void ssrequest_document_print(FILE *stream, const struct ssrequest_account *acco
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
     ss_json_text(&json, "program", account->program);
+    ss_json_number(&json, "schema", SS_RECORD_SCHEMA);
     ss_json_text(&json, "version", ss_version());
     ss_json_number(&json, "begin_epoch_seconds", account->begin);
     ss_json_number(&json, "end_epoch_seconds", account->begin + ss_time_seconds(account->took));
