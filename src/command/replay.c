@@ -9,6 +9,7 @@
 #include "tree/signals.h"
 
 #define PROGRAM "showstopper-replay"
+#define SUBPATH SHOWSTOPPER_LIBEXEC_SUBDIR "/" PROGRAM
 
 /* Passes on all options except --replay. */
 static char **pass_on(const struct ss_cli *cli) {
@@ -34,9 +35,11 @@ int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
     if (*cli->command)
         return ss_error_fail(error,
             "--replay: unexpected argument '%s': the record has the command", cli->command[0]);
-    if (ss_platform_program_path(path, sizeof path - sizeof PROGRAM) < 0)
+    if (ss_platform_program_path(path, sizeof path - sizeof SUBPATH) < 0)
         return ss_error_fail(error, "--replay: %s", strerror(errno));
-    strcpy(strrchr(path, '/') + 1, PROGRAM);
+    *strrchr(path, '/') = '\0';
+    char *slash = strrchr(path, '/');
+    strcpy(slash ? slash + 1 : path, SUBPATH);
     char **words = pass_on(cli);
     if (words) {
         ss_signals_release_file_limit();

@@ -243,7 +243,7 @@ START_TEST(a_closed_output_is_reported) {
         {TEST_BIN_DIR "/ssreport", "--help"},
         {TEST_BIN_DIR "/showstopper-platform", "--help"},
         {TEST_BIN_DIR "/showstopper-platform"},
-        {TEST_BIN_DIR "/showstopper-replay", "--help"},
+        {TEST_BUILD_DIR "/libexec/showstopper/showstopper-replay", "--help"},
         {TEST_BIN_DIR "/sstrace", "--help"},
         {TEST_BIN_DIR "/sstrace", "--version"},
     };

@@ -537,7 +537,8 @@ START_TEST(a_run_is_repeated) {
     run_expect(run, 125);
     run_expect_text(&run->err, "the record has the command");
     run_free(run);
-    run = run_wait(run_start(NULL, WORDS(SHOWSTOPPER "-replay")));
+    run =
+        run_wait(run_start(NULL, WORDS(TEST_BUILD_DIR "/libexec/showstopper/showstopper-replay")));
     run_expect(run, 125);
     run_expect_text(&run->err,
         "showstopper: --replay: missing the folder of a record: showstopper --replay DIR");

@@ -15,8 +15,9 @@ fail() {
 }
 
 build=$(realpath "$1")
-for program in showstopper-platform showstopper-replay ssprofile ssreport ssrequest; do
-    [ -x "$build/bin/$program" ] || skip "left-out: $program was not built"
+for program in bin/showstopper-platform libexec/showstopper/showstopper-replay bin/ssprofile bin/ssreport \
+    bin/ssrequest; do
+    [ -x "$build/$program" ] || skip "left-out: $program was not built"
 done
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -41,6 +42,10 @@ page_names() {
 names "$build/bin" >"$scratch/expected"
 names "$scratch/all/bin" >"$scratch/installed"
 same programs
+
+names "$build/libexec" >"$scratch/expected"
+names "$scratch/all/libexec" >"$scratch/installed"
+same "programs that others start"
 
 { page_names "$source/src" "$source/tools" && (cd "$build" && ls ./*.[1-9]) | sed 's,^\./,,'; } | sort >"$scratch/expected"
 page_names "$scratch/all/share/man" >"$scratch/installed"
@@ -69,6 +74,19 @@ same batteries
 (cd "$source" && ls ./*.md LICENSE) | sed 's,^\./,,' | grep -vx CONTRIBUTING.md | sort >"$scratch/expected"
 names "$scratch"/all/share/doc/* >"$scratch/installed"
 same documents
+
+# Each part alone, which together are all.
+: >"$scratch/installed"
+for part in core tools sdk documents; do
+    cmake --install "$build" --component "$part" --prefix "$scratch/$part" >"$scratch/log" 2>&1 ||
+        fail "$part: $(tail -n 5 "$scratch/log")"
+    names "$scratch/$part" >>"$scratch/installed"
+done
+sort -o "$scratch/installed" "$scratch/installed"
+names "$scratch/all" >"$scratch/expected"
+same parts
+[ "$(ls "$scratch/sdk")" = $'include\nlib\nshare' ] || fail "sdk: $(ls "$scratch/sdk")"
+"$scratch/core/bin/showstopper" --list-modules >"$scratch/listed" || fail "the core does not run alone"
 
 # An installed tree does not need the one it was built in.
 PATH=$scratch/all/bin:$PATH

@@ -256,12 +256,26 @@ static char **make_command(const struct recorded_run *run, const char *showstopp
     return words;
 }
 
-static int repeat(struct recorded_run *run, char **argv, struct ss_error *error) {
-    char programs[4200], showstopper[4300];
-    if (ss_platform_program_path(programs, sizeof programs) < 0)
+/* This program itself is in SHOWSTOPPER_LIBEXEC_SUBDIR of the same tree. */
+static int find_programs(char programs[4200], struct ss_error *error) {
+    if (ss_platform_program_path(programs, 4200) < 0)
         return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
     *strrchr(programs, '/') = '\0';
-    snprintf(showstopper, sizeof showstopper, "%.4000s/showstopper", programs);
+    size_t tree = strlen(programs) - strlen(SHOWSTOPPER_LIBEXEC_SUBDIR);
+    if (strlen(programs) < strlen(SHOWSTOPPER_LIBEXEC_SUBDIR) ||
+        strcmp(programs + tree, SHOWSTOPPER_LIBEXEC_SUBDIR) != 0)
+        return ss_error_fail(error,
+            "cannot locate the programs: %s is not in %s of an installed tree", NAME,
+            SHOWSTOPPER_LIBEXEC_SUBDIR);
+    strcpy(programs + tree, "bin");
+    return 0;
+}
+
+static int repeat(struct recorded_run *run, char **argv, struct ss_error *error) {
+    char programs[4200], showstopper[4300];
+    if (find_programs(programs, error) < 0)
+        return -1;
+    snprintf(showstopper, sizeof showstopper, "%.4100s/showstopper", programs);
     if (read_run(run, argv[1], error) < 0)
         return -1;
     print_differences(argv[1], programs, run->plan);
