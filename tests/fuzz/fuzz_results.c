@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "choice.h"
 #include "fuzz.h"
 #include "ratios.h"
 

@@ -9,6 +9,7 @@
 #include "base/owned.h"
 #include "base/words.h"
 #include "benchmark_run.h"
+#include "choice.h"
 #include "commands.h"
 #include "idle_states.h"
 #include "options/arguments.h"
@@ -17,7 +18,7 @@
 #include "profile_output.h"
 #include "ratio_findings.h"
 #include "ratios.h"
-#include "search.h"
+#include "setting_search.h"
 #include "shuffle.h"
 
 #define CONFIDENCE      0.95
@@ -142,8 +143,7 @@ static int begin_setting(struct calibration *calibration, double setting, struct
     calibration->stream = open_memstream(&calibration->rows, &calibration->size);
     if (!calibration->stream)
         return ss_error_memory(error);
-    fprintf(
-        calibration->stream, "machine,limits,benchmark,lower_is_better,class,repetition,result\n");
+    fputs(SSPROFILE_RESULTS_HEADING, calibration->stream);
     struct ssprofile_throttle throttle = calibration->throttle;
     throttle.setting = setting;
     return ssprofile_runner_use(&calibration->runner, &throttle, error);

@@ -6,6 +6,7 @@
 #include "base/owned.h"
 #include "battery.h"
 #include "benchmark_run.h"
+#include "choice.h"
 #include "commands.h"
 #include "halves.h"
 #include "options/arguments.h"

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "base/streams.h"
-#include "base/version.h"
+#include "base/program.h"
 #include "commands.h"
 
 static const struct {
@@ -13,9 +12,9 @@ static const struct {
     const char *help;
 } commands[] = {
     {"measure", ssprofile_measure, "run a battery of benchmarks on this machine"},
-    {"compare", ssprofile_compare, "how much faster targets are than a base"},
+    {"compare", ssprofile_compare, "compare the speed of targets with that of a base"},
     {"calibrate", ssprofile_calibrate, "find the throttle that makes this machine match a base"},
-    {"predict", ssprofile_predict, "where the ratio of one more benchmark lies"},
+    {"predict", ssprofile_predict, "predict the ratio of one more benchmark"},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)
@@ -29,8 +28,9 @@ static void print_help(void) {
            "The status is 0, 2 if a battery is wrong, or 125 if something else failed.\n");
 }
 
-static int run(char **argv, struct ss_error *error) {
+static int run(char **argv, int *status, struct ss_error *error) {
     const char *names[COMMANDS];
+    (void)status;
     if (!argv[0] || !argv[1])
         return ss_error_fail(error, "no command: see --help");
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -38,7 +38,7 @@ static int run(char **argv, struct ss_error *error) {
         return 0;
     }
     if (strcmp(argv[1], "--version") == 0) {
-        printf("ssprofile %s\n", ss_version());
+        ss_program_print_version("ssprofile");
         return 0;
     }
     for (size_t i = 0; i < COMMANDS; i++) {
@@ -52,11 +52,5 @@ static int run(char **argv, struct ss_error *error) {
 
 int main(int argc, char **argv) {
     (void)argc;
-    struct ss_error error = {0};
-    ss_streams_occupy();
-    if (run(argv, &error) == 0)
-        ss_streams_flush(&error);
-    if (error.status)
-        fprintf(stderr, "ssprofile: %s\n", error.message);
-    return error.status;
+    return ss_program_main("ssprofile", run, argv);
 }

@@ -16,6 +16,7 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "benchmark_run.h"
+#include "choice.h"
 #include "commands.h"
 #include "idle_states.h"
 #include "options/arguments.h"
@@ -124,8 +125,6 @@ struct measurement {
 
 /* ---- what was measured already ---- */
 
-static const char results_heading[] =
-    "machine,limits,benchmark,lower_is_better,class,repetition,result\n";
 static const char runs_heading[] =
     "order,limits,benchmark,class,repetition,begin,seconds,frequency_hz\n";
 
@@ -136,7 +135,7 @@ static void path_of(char path[4300], const struct request *request, const char *
 static int open_tables(struct measurement *measurement, struct ss_error *error) {
     char path[4300];
     path_of(path, measurement->request, "results.csv");
-    if (ssprofile_ledger_open(&measurement->table, path, results_heading, error) < 0)
+    if (ssprofile_ledger_open(&measurement->table, path, SSPROFILE_RESULTS_HEADING, error) < 0)
         return -1;
     path_of(path, measurement->request, "runs.csv");
     return ssprofile_ledger_open(&measurement->runs, path, runs_heading, error);

@@ -4,8 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/streams.h"
-#include "base/version.h"
+#include "base/program.h"
 #include "base/whole_file.h"
 #include "load_inputs.h"
 #include "memory_profile.h"
@@ -270,28 +269,23 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
     return result;
 }
 
-static int run(const struct ssreport_request *request, struct ss_error *error) {
-    int result = 0;
-    if (request->help)
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct ssreport_request request;
+    (void)status;
+    int result = ssreport_request_parse(&request, argv, error);
+    if (result == 0)
+        ss_option_store_print_warnings(stderr, "ssreport", &request.store);
+    if (result == 0 && request.help)
         ssreport_request_print_help();
-    else if (request->version)
-        printf("ssreport %s\n", ss_version());
-    else
-        result = make_report(request, error);
-    return result == 0 ? ss_streams_flush(error) : result;
+    else if (result == 0 && request.version)
+        ss_program_print_version("ssreport");
+    else if (result == 0)
+        result = make_report(&request, error);
+    ss_option_store_free(&request.store);
+    return result;
 }
 
 int main(int argc, char **argv) {
     (void)argc;
-    struct ss_error error = {0};
-    struct ssreport_request request;
-    ss_streams_occupy();
-    if (ssreport_request_parse(&request, argv, &error) == 0) {
-        ss_option_store_print_warnings(stderr, "ssreport", &request.store);
-        run(&request, &error);
-    }
-    if (error.status)
-        fprintf(stderr, "ssreport: %s\n", error.message);
-    ss_option_store_free(&request.store);
-    return error.status;
+    return ss_program_main("ssreport", run, argv);
 }

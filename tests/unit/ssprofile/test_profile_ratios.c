@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "battery.h"
+#include "choice.h"
 #include "ratios.h"
 #include "unit.h"
 

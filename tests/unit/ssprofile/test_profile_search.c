@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "search.h"
+#include "setting_search.h"
 #include "unit.h"
 
 /* The points that the published method tests on the cost |q - 6263|. */

@@ -97,7 +97,7 @@ static void a_report_without_power_says_so(void **state) {
     report = begin_report();
     assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
     assert_non_null(
-        strstr(report.runs[0].record.notes.text, "no power: energy.csv has no column 'watts'"));
+        strstr(report.runs[0].record.notes.text, "no power: energy.csv:1:1: no column 'watts'"));
     ssreport_report_free(&report);
 }
 

@@ -102,10 +102,10 @@ static void broken_lines_are_left_out(void **state) {
     assert_int_equal(record.sample_count, 57);
     assert_int_equal(record.iteration_count, 29);
     assert_int_equal(record.instance_room, 2);
-    assert_noted(&record, "samples.csv:5: this is no row of it");
+    assert_noted(&record, "samples.csv:5: invalid row");
     assert_noted(&record, "(and 2 more)");
     assert_noted(&record, "iterations.csv:6:12: the row has 2 fields, where 3 are expected");
-    assert_noted(&record, "decisions.csv:3: this is no row");
+    assert_noted(&record, "decisions.csv:3: invalid row");
     assert_noted(&record, "events.jsonl:2: this is no event, nor are others");
     ssreport_record_free(&record);
 }
@@ -136,9 +136,9 @@ static void a_clock_gone_mad_does_no_harm(void **state) {
     struct ssreport_record record = read_record("a");
     assert_int_equal(record.sample_count, 59);
     assert_true(ssreport_record_end(&record) == 30);
-    assert_noted(&record, "samples.csv:21: this is no row of it");
+    assert_noted(&record, "samples.csv:21: invalid row");
     assert_int_equal(record.instance_room, 2);
-    assert_noted(&record, "decisions.csv:3: this is no row of it");
+    assert_noted(&record, "decisions.csv:3: invalid row");
     ssreport_record_free(&record);
 }
 
@@ -507,7 +507,7 @@ static void paths_without_a_record_are_refused(void **state) {
     folder_write("heading/samples.csv", "time,elapsed_seconds,target,load\n");
     assert_fails("heading", "no sample under control");
     folder_write("strange/samples.csv", "time,seconds,target,load\n1,2,3,4\n");
-    assert_fails("strange", "samples.csv has no column 'elapsed_seconds'");
+    assert_fails("strange", "samples.csv:1:1: no column 'elapsed_seconds'");
     folder_write_record("a");
     unlink(folder_file("a/samples.csv"));
     mkdir(folder_file("a/samples.csv"), 0777);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/wallclock.h"
@@ -27,6 +28,16 @@ bool ssreport_csv_time(const struct sstrace_field *field, double *time) {
     return true;
 }
 
+void csv_trim(struct sstrace_field *field) {
+    while (field->length > 0 && strchr(" \t\r", field->text[0])) {
+        field->text++;
+        field->column++;
+        field->length--;
+    }
+    while (field->length > 0 && strchr(" \t\r", field->text[field->length - 1]))
+        field->length--;
+}
+
 bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t size) {
     if (count < *capacity)
         return true;
@@ -39,47 +50,154 @@ bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t
     return true;
 }
 
-/* Finds the requested columns in the heading, the line that was read last. */
-static int pick_columns(
-    struct sstrace_table *table, const struct ssreport_csv *csv, struct sstrace_field *fields) {
-    for (size_t i = 0; csv->columns[i]; i++) {
-        struct sstrace_walk walk;
-        struct sstrace_field field;
-        size_t number = 0;
-        bool found = false;
-        sstrace_walk_begin(&walk, table->input, ',');
-        while (!found && sstrace_walk_next(&walk, &field) > 0) {
-            number++;
-            found = sstrace_field_is(&field, csv->columns[i]);
-        }
-        fields[i] = (struct sstrace_field){.text = ""};
-        if (found)
-            sstrace_table_pick(table, number, &fields[i]);
-        else if (!(csv->optional & 1U << i))
-            return ss_error_fail(table->input->error,
-                "%s has no column '%s': is it of another version?", csv->name, csv->columns[i]);
-    }
-    /* Every row has as many fields as the heading. */
-    return sstrace_table_split(table) > 0 ? 0 : -1;
+/* ---- heading ---- */
+
+struct heading {
+    size_t numbers[SSTRACE_PICKS]; /* of the fields, from 1; 0: missing */
+    size_t width;
+    const char *missing, *twice; /* a column; NULL if none is */
+};
+
+/* Some spreadsheets begin a file with a mark of its encoding. */
+static void drop_mark(struct sstrace_input *input) {
+    if (strncmp(input->text, "\xef\xbb\xbf", 3) != 0)
+        return;
+    memmove(input->text, input->text + 3, input->length - 2);
+    input->length -= 3;
 }
 
-/* All columns, in their order. */
-static int pick_all(
-    struct sstrace_table *table, const struct ssreport_csv *csv, struct sstrace_field *fields) {
+/* Finds the columns in the line that was read last. -1: its quotes are invalid. */
+static int find_columns(const struct csv_reader *reader, struct heading *heading) {
     struct sstrace_walk walk;
-    size_t count = 0;
+    struct sstrace_field field;
     int more;
-    sstrace_walk_begin(&walk, table->input, ',');
-    while (count < SSTRACE_PICKS && (more = sstrace_walk_next(&walk, &fields[count])) > 0) {
-        sstrace_table_pick(table, count + 1, &fields[count]);
-        count++;
+    *heading = (struct heading){0};
+    sstrace_walk_begin(&walk, reader->input, ',');
+    while ((more = sstrace_walk_next(&walk, &field)) > 0) {
+        csv_trim(&field);
+        heading->width++;
+        for (size_t i = 0; i < reader->count; i++) {
+            if (!sstrace_field_is(&field, reader->columns[i]))
+                continue;
+            if (heading->numbers[i] > 0)
+                heading->twice = reader->columns[i];
+            heading->numbers[i] = heading->width;
+        }
+    }
+    for (size_t i = reader->count; i > 0; i--) {
+        if (heading->numbers[i - 1] == 0 && !(reader->optional & 1U << (i - 1)))
+            heading->missing = reader->columns[i - 1];
+    }
+    return more;
+}
+
+static void use_heading(struct csv_reader *reader, const struct heading *heading) {
+    reader->table =
+        (struct sstrace_table){.input = reader->input, .separator = ',', .columns = heading->width};
+    for (size_t i = 0; i < reader->count; i++) {
+        reader->fields[i] = (struct sstrace_field){.text = ""};
+        if (heading->numbers[i] > 0)
+            sstrace_table_pick(&reader->table, heading->numbers[i], &reader->fields[i]);
+    }
+}
+
+/* All columns, in their order; the fields are their names. */
+static int use_all(struct csv_reader *reader) {
+    struct heading heading = {0};
+    struct sstrace_walk walk;
+    struct sstrace_field field;
+    int more;
+    sstrace_walk_begin(&walk, reader->input, ',');
+    while ((more = sstrace_walk_next(&walk, &field)) > 0) {
+        if (heading.width == SSTRACE_PICKS)
+            return sstrace_input_blame(
+                reader->input, field.column, "more than %d columns", SSTRACE_PICKS);
+        heading.numbers[heading.width] = heading.width + 1;
+        heading.width++;
     }
     if (more < 0)
         return -1;
-    if (more > 0 || !csv->take_heading(csv->context, fields, count))
-        return sstrace_input_blame(table->input, 1, "invalid heading");
-    return sstrace_table_split(table) > 0 ? 0 : -1;
+    reader->count = heading.width;
+    use_heading(reader, &heading);
+    return sstrace_table_split(&reader->table) > 0 ? 0 : -1;
 }
+
+int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns,
+    unsigned optional) {
+    struct heading heading;
+    *reader = (struct csv_reader){.input = input, .columns = columns, .optional = optional};
+    int more = sstrace_table_read_row(input);
+    if (more < 0)
+        return -1;
+    if (more == 0)
+        return ss_error_fail(input->error, "%s is empty", input->name);
+    drop_mark(input);
+    if (!columns)
+        return use_all(reader);
+    while (columns[reader->count])
+        reader->count++;
+    if (find_columns(reader, &heading) < 0)
+        return -1;
+    if (heading.missing && !strchr(input->text, ',') && strpbrk(input->text, ";\t"))
+        return sstrace_input_blame(input, 1, "columns must be separated by commas");
+    if (heading.missing)
+        return sstrace_input_blame(input, 1, "no column '%s'", heading.missing);
+    if (heading.twice)
+        return sstrace_input_blame(input, 1, "column '%s' appears twice", heading.twice);
+    use_heading(reader, &heading);
+    return 0;
+}
+
+/* ---- rows ---- */
+
+/* Files that were joined have a heading each, perhaps in another order. */
+static bool is_heading(struct csv_reader *reader) {
+    struct heading heading;
+    struct ss_error ignored = {0}, *error = reader->input->error;
+    if (!reader->columns || !strcasestr(reader->input->text, reader->columns[0]))
+        return false;
+    reader->input->error = &ignored;
+    int result = find_columns(reader, &heading);
+    reader->input->error = error;
+    if (result < 0 || heading.missing || heading.twice)
+        return false;
+    use_heading(reader, &heading);
+    return true;
+}
+
+static bool looks_like_row(const struct csv_reader *reader) {
+    size_t commas = 0;
+    for (const char *at = reader->input->text; *at; at++)
+        commas += *at == ',';
+    return commas > 0 && commas + 1 == reader->table.columns;
+}
+
+enum csv_line csv_next(struct csv_reader *reader) {
+    struct sstrace_input *input = reader->input;
+    for (;;) {
+        uint64_t before = input->line;
+        reader->unended = false;
+        int more = reader->broken ? 0 : sstrace_input_read_line(input);
+        if (more == 0)
+            return CSV_END;
+        if (more < 0) {
+            /* A line that cannot be read at all is the last one. */
+            reader->broken = input->line == before || ferror(input->stream);
+            return CSV_BAD;
+        }
+        drop_mark(input);
+        if (sstrace_table_is_row(input))
+            break;
+        if (looks_like_row(reader))
+            return CSV_COMMENT;
+    }
+    reader->unended = feof(input->stream);
+    if (is_heading(reader))
+        return CSV_HEADING;
+    return sstrace_table_split(&reader->table) > 0 ? CSV_ROW : CSV_BAD;
+}
+
+/* ---- whole tables ---- */
 
 /* Reports the first one in full and counts the others. */
 struct faults {
@@ -93,36 +211,33 @@ static void note_fault(struct faults *faults, const struct sstrace_input *input,
             input->error->status ? input->error->message : "");
     if (faults->count == 1 && !*faults->first)
         snprintf(faults->first, sizeof faults->first, "%s:%llu: %s, in \"%s\"", input->name,
-            (unsigned long long)input->line, why ? why : "this is no row of it",
+            (unsigned long long)input->line, why ? why : "invalid row",
             ss_words_show(input->text).text);
     *input->error = (struct ss_error){0};
 }
 
-/* A line that the file ends in may lack digits, and look whole. */
-static bool take_line(struct sstrace_table *table, const struct ssreport_csv *csv,
-    const struct sstrace_field *fields) {
-    if (!sstrace_table_is_row(table->input))
+/* False: it is a fault, which the input's error or `why` explains. */
+static bool take_line(
+    struct csv_reader *reader, enum csv_line line, const struct ssreport_csv *csv) {
+    if (line == CSV_COMMENT)
         return true;
-    if (feof(table->input->stream)) {
-        sstrace_input_blame(table->input, table->input->length + 1, "the last line has no end");
+    if (reader->unended) {
+        /* It may lack digits, and look whole. */
+        *reader->input->error = (struct ss_error){0};
+        sstrace_input_blame(reader->input, reader->input->length + 1, "the last line has no end");
         return false;
     }
-    return sstrace_table_split(table) > 0 && csv->take(csv->context, fields);
+    if (line == CSV_HEADING)
+        sstrace_input_blame(reader->input, 1, "another heading");
+    return line == CSV_ROW && csv->take(csv->context, reader->fields);
 }
 
-static void read_rows(struct sstrace_table *table, const struct ssreport_csv *csv,
-    const struct sstrace_field *fields, struct faults *faults) {
-    struct sstrace_input *input = table->input;
-    for (;;) {
-        uint64_t before = input->line;
-        int more = sstrace_input_read_line(input);
-        if (more == 0)
-            return;
-        if (more < 0 || !take_line(table, csv, fields))
-            note_fault(faults, input, csv->why ? *csv->why : NULL);
-        /* A line that cannot be read at all is the last one. */
-        if (more < 0 && (input->line == before || ferror(input->stream)))
-            return;
+static void read_rows(
+    struct csv_reader *reader, const struct ssreport_csv *csv, struct faults *faults) {
+    enum csv_line line;
+    while ((line = csv_next(reader)) != CSV_END) {
+        if (!take_line(reader, line, csv))
+            note_fault(faults, reader->input, csv->why ? *csv->why : NULL);
     }
 }
 
@@ -139,16 +254,15 @@ static int open_input(struct sstrace_input *input, const char *folder,
 int ssreport_csv_read(const char *folder, const struct ssreport_csv *csv,
     struct ssreport_notes *notes, struct ss_error *error) {
     struct sstrace_input input = {.descriptor = -1};
-    struct sstrace_field fields[SSTRACE_PICKS];
+    struct csv_reader reader;
     struct faults faults = {0};
     struct ss_error fault = {0};
-    if (open_input(&input, folder, csv, &fault) == 0) {
-        struct sstrace_table table = {.input = &input, .separator = ','};
-        int more = sstrace_input_read_line(&input);
-        if (more == 0)
-            ss_error_fail(&fault, "%s is empty", csv->name);
-        if (more > 0 && (csv->columns ? pick_columns : pick_all)(&table, csv, fields) == 0)
-            read_rows(&table, csv, fields, &faults);
+    if (open_input(&input, folder, csv, &fault) == 0 &&
+        csv_begin(&reader, &input, csv->columns, csv->optional) == 0) {
+        if (csv->columns || csv->take_heading(csv->context, reader.fields, reader.count))
+            read_rows(&reader, csv, &faults);
+        else
+            sstrace_input_blame(&input, 1, "invalid heading");
     }
     struct ss_error ignored = {0};
     input.error = &ignored;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "search.h"
+#include "setting_search.h"
 
 #include <math.h>
 

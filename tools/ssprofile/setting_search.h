@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSPROFILE_SEARCH_H
-#define SSPROFILE_SEARCH_H
+#ifndef SSPROFILE_SETTING_SEARCH_H
+#define SSPROFILE_SETTING_SEARCH_H
 
 /* Which throttle setting makes the target as fast as the base. No input, no output, no clock. */
 

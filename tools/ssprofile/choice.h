@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSPROFILE_CHOICE_H
+#define SSPROFILE_CHOICE_H
+
+#include "results.h"
+
+/*
+ * "FILE[:MACHINE[:LIMITS]]"; FILE may be a folder with a results.csv. Without LIMITS it means the
+ * machine without a throttle or, if it has only one profile, that one. An existing path is taken as
+ * a whole, so it may contain colons. So may the name of a machine: the results say where it ends.
+ */
+struct ssprofile_choice {
+    char path[4200];
+    char machine[512]; /* up to the last colon; "": the only one */
+    char limits[512];  /* after it; "": there was none */
+};
+
+SS_NONNULL(1, 2)
+int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct ss_error *error);
+
+/* The chosen profile; NULL if there is none, or there are several, which the error names. */
+SS_NONNULL(1, 2)
+const struct ssprofile_profile *ssprofile_results_find(const struct ssprofile_results *results,
+    const struct ssprofile_choice *choice, struct ss_error *error);
+
+#endif
