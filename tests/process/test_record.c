@@ -16,7 +16,8 @@
 #include "run.h"
 #include "surroundings.h"
 
-static const char *const tables[] = {"samples.csv", "cpus.csv", "decisions.csv", "iterations.csv"};
+static const char *const tables[] = {
+    "samples.csv", "cpus.csv", "decisions.csv", "iterations.csv", "iteration-times.csv"};
 
 #define TABLES (sizeof tables / sizeof *tables)
 
@@ -591,6 +592,19 @@ START_TEST(a_simulated_run_is_not_repeated) {
 }
 END_TEST
 
+/* The sums of the seconds' buckets and of the whole run's. */
+static void expect_iteration_times(const char *record, double iterations) {
+    struct run_text text = read_record(record, "iteration-times.csv");
+    double of_seconds = 0, of_run = 0, count;
+    for (char *line = strchr(text.bytes, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+        ck_assert_int_eq(sscanf(strchr(line, ',') + 1, "%*[^,],%*[^,],%lf", &count), 1);
+        *(*line == ',' ? &of_run : &of_seconds) += count;
+    }
+    ck_assert_double_eq(of_seconds, iterations);
+    ck_assert_double_eq(of_run, iterations);
+    free(text.bytes);
+}
+
 /* A program that prints without a pause does not fill the disk; its figures are complete. */
 START_TEST(excessive_iterations_are_omitted) {
     const char *record = run_path(run_make_folder(), "record");
@@ -606,6 +620,7 @@ START_TEST(excessive_iterations_are_omitted) {
     struct run_text summary = read_record(record, "summary.json");
     double left = json_number(summary.bytes, "iterations_left_out");
     ck_assert_double_gt(left, 0);
+    expect_iteration_times(record, json_number(summary.bytes, "iterations"));
     /* More iterations are seen than counted, before control begins and after it has ended. */
     ck_assert_double_ge((double)rows + left, json_number(summary.bytes, "iterations"));
     double end_first, end_last = 0;
@@ -616,6 +631,27 @@ START_TEST(excessive_iterations_are_omitted) {
         sscanf(line, "%*[^,],%*[^,],%lf", &end_last);
     ck_assert_double_le((double)rows, 10000 * (end_last - end_first + 2));
     run_expect_nothing_left();
+}
+END_TEST
+
+/* Every fourth iteration is long, of far more than anyone would keep a list of. */
+START_TEST(periodic_program_is_summarized) {
+    const char *record = run_path(run_make_folder(), "record");
+    char script[8400];
+    snprintf(script, sizeof script,
+        SHOWSTOPPER " -n 1 -l 100%% -c fixed --duration 2s --iteration 'done ([0-9.]+) ms' "
+                    "--record %s yes 'done 1 ms\ndone 1 ms\ndone 1 ms\ndone 9 ms' >/dev/null",
+        record);
+    struct run *run = run_wait(run_start(NULL, WORDS("/bin/sh", "-c", script)));
+    run_expect(run, 0);
+    struct run_text summary = read_record(record, "summary.json");
+    double iterations = json_number(summary.bytes, "iterations");
+    ck_assert_double_gt(iterations, 65536);
+    ck_assert_double_eq_tol(json_number(summary.bytes, "mean"), 3e-3, 1e-5);
+    ck_assert_double_eq_tol(json_number(summary.bytes, "median"), 1e-3, 1e-6);
+    ck_assert_double_eq_tol(json_number(summary.bytes, "p95"), 9e-3, 9e-6);
+    expect_iteration_times(record, iterations);
+    run_free(run);
 }
 END_TEST
 
@@ -751,6 +787,7 @@ PROCESS_MAIN(
     SS_CASE(a_full_disk_is_reported),
     SS_CASE(a_signal_leaves_a_whole_record),
     SS_CASE(excessive_iterations_are_omitted),
+    SS_CASE(periodic_program_is_summarized),
     SS_CASE(a_run_is_repeated),
     SS_CASE(labels_stay_with_a_run),
     SS_CASE(a_simulated_run_is_not_repeated),

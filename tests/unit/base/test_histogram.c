@@ -181,6 +181,14 @@ static void quantiles_of_periodic_values_have_both_lengths(void **state) {
     assert_near(ss_histogram_quantile(&histogram, 0.76), 9e-3, 5e-4);
 }
 
+/* Memory that manuals state. */
+static void memory_is_bounded(void **state) {
+    (void)state;
+    assert_int_equal(
+        SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_FINE) * sizeof *histogram.counts, 440 * 1024);
+    assert_true(sizeof(struct ss_shared_histogram) <= 1024);
+}
+
 static void adding_allocates_nothing(void **state) {
     (void)state;
     struct mallinfo2 before = mallinfo2();
@@ -349,6 +357,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(quantiles_of_ten_million_are_within_a_thousandth, set_up, tear_down),
     cmocka_unit_test_setup_teardown(quantile_counts_values, set_up, tear_down),
     cmocka_unit_test_setup_teardown(quantiles_of_periodic_values_have_both_lengths, set_up, tear_down),
+    cmocka_unit_test(memory_is_bounded),
     cmocka_unit_test_setup_teardown(adding_allocates_nothing, set_up, tear_down),
     cmocka_unit_test_setup_teardown(merging_is_exact, set_up, tear_down),
     cmocka_unit_test_setup_teardown(recorded_buckets_give_the_same_quantiles, set_up, tear_down),
