@@ -95,21 +95,6 @@ static double find_gap(
     return ss_time_seconds(ss_time_since(start, move_up(iterations, share->since)));
 }
 
-/* Without the pauses. `start` is not after `end`. */
-static struct ss_iteration describe(
-    const struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
-    ss_time moved = move_up(iterations, end);
-    return (struct ss_iteration){
-        .instance = instance,
-        .line = iterations->line_of ? iterations->line_of[instance] : 0,
-        .start = start,
-        .end = end,
-        .length = moved - move_up(iterations, start),
-        .counted = iterations->from != SS_TIME_NEVER && moved >= iterations->from &&
-                   moved <= iterations->to,
-    };
-}
-
 /* The part of an iteration that lies in the window. One that took no time counts where it ended. */
 static double find_part(const struct ss_iterations *iterations, ss_time start, ss_time end) {
     ss_time from = start > iterations->from ? start : iterations->from;
@@ -138,19 +123,32 @@ static void add_share(struct ss_iterations *iterations, const struct ss_iteratio
     }
 }
 
+static bool is_in_window(const struct ss_iterations *iterations, ss_time end) {
+    return iterations->from != SS_TIME_NEVER && end >= iterations->from && end <= iterations->to;
+}
+
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
-    struct ss_iteration iteration = describe(iterations, instance, start < end ? start : end, end);
-    iterations->seen++;
-    if (iterations->tell)
-        iterations->tell(iterations->context, &iteration);
-    ss_time to = move_up(iterations, end), from = to - iteration.length;
+    start = start < end ? start : end;
+    /* Without the pauses. */
+    ss_time from = move_up(iterations, start), to = move_up(iterations, end);
+    struct ss_iteration iteration = {
+        .instance = instance,
+        .line = iterations->line_of ? iterations->line_of[instance] : 0,
+        .start = start,
+        .end = end,
+        .length = to - from,
+        .counted = is_in_window(iterations, to),
+    };
     double part = find_part(iterations, from, to);
-    ss_throughput_add(&iterations->throughput, from, to);
-    iterations->parts += part;
+    iterations->seen++;
     iterations->ended += iteration.counted;
+    iterations->parts += part;
+    ss_throughput_add(&iterations->throughput, from, to);
     if (iterations->shares)
         add_share(iterations, &iteration, from, part);
+    if (iterations->tell)
+        iterations->tell(iterations->context, &iteration);
 }
 
 void ss_iterations_add_evenly(

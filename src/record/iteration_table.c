@@ -66,7 +66,7 @@ static void write_second(struct ss_iteration_table *table, struct ss_lines *line
 
 void ss_iteration_table_advance(
     struct ss_iteration_table *table, struct ss_lines *lines, ss_time elapsed) {
-    if (table->commands == 0 || elapsed / SS_SECOND <= table->seconds)
+    if (table->commands == 0 || elapsed < (table->seconds + 1) * SS_SECOND)
         return;
     write_second(table, lines);
     table->seconds = elapsed / SS_SECOND;
