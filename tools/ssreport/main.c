@@ -9,31 +9,25 @@
 #include "load_inputs.h"
 #include "memory_profile.h"
 #include "page.h"
-#include "predict.h"
 #include "report_options.h"
-#include "summary_text.h"
+#include "topics.h"
 
 /* Everything was reported, but nothing was measured. */
 #define STATUS_NO_RESULTS 1
 
-static void tell(const char *name, const char *text) {
-    fprintf(stderr, "ssreport: %s: %s\n", name, text);
+static void print_note(const char *name, const char *text) {
+    if (*text)
+        fprintf(stderr, "ssreport: %s: %s\n", name, text);
 }
 
-/* One line for each record of which there is something to say. */
-static void tell_notes(const struct ssreport_report *report) {
-    for (size_t i = 0; i < report->run_count; i++) {
-        const struct ssreport_record *record = &report->runs[i].record;
-        if (*record->notes.text)
-            tell(record->name, record->notes.text);
-    }
-    for (size_t i = 0; i < report->response_count; i++) {
-        const struct ssreport_responses *responses = &report->responses[i];
-        if (*responses->notes.text)
-            tell(responses->name, responses->notes.text);
-    }
+/* One line for each record with notes. */
+static void print_notes(const struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++)
+        print_note(report->runs[i].record.name, report->runs[i].record.notes.text);
+    for (size_t i = 0; i < report->response_count; i++)
+        print_note(report->responses[i].name, report->responses[i].notes.text);
     for (size_t i = 0; i < report->failure_count; i++)
-        tell(report->failures[i].name, report->failures[i].why);
+        print_note(report->failures[i].name, report->failures[i].why);
     if (*report->notes.text)
         fprintf(stderr, "ssreport: %s\n", report->notes.text);
 }
@@ -68,8 +62,8 @@ static int write_sheet(
 
 static int write_sheets(
     const struct ssreport_report *report, const char *folder, struct ss_error *error) {
-    for (int i = 0; i < SSREPORT_SHEETS; i++) {
-        if (write_sheet(&report->sheets[i], folder, error) < 0)
+    for (size_t i = 0; i < report->table_count; i++) {
+        if (write_sheet(&report->tables[i], folder, error) < 0)
             return -1;
     }
     return 0;
@@ -203,31 +197,12 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
         if (ssreport_gather(report, request->folders[i], i >= request->first_set) < 0)
             return ss_error_memory(error);
     }
-    ssreport_report_choose_titles(report);
+    report->trace = request->predict;
     report->compares = request->first_set < request->count;
     if (report->compares)
         name_sets(report, request);
     read_published(report, request->published);
-    if (ssreport_report_interference(report) < 0 || ssreport_report_put_together(report) < 0 ||
-        ssreport_report_constant_load(report) < 0 || ssreport_report_replay(report) < 0)
-        return ss_error_memory(error);
-    ssreport_report_published(report);
-    ssreport_report_curves(report);
-    if (ssreport_report_methods(report) < 0)
-        return ss_error_memory(error);
-    if (ssreport_report_predict(report, request->predict, error) < 0)
-        return -1;
-    ssreport_report_environments(report);
-    ssreport_report_energy(report);
-    ssreport_report_counters(report);
-    if (ssreport_report_compare(report) < 0 || ssreport_report_requests(report) < 0)
-        return ss_error_memory(error);
-    ssreport_report_fill(report);
-    for (int i = 0; i < SSREPORT_SHEETS; i++) {
-        if (report->sheets[i].failed)
-            return ss_error_memory(error);
-    }
-    return 0;
+    return ssreport_topics_build(report, error);
 }
 
 /* Whether anything was measured at all. */
@@ -251,7 +226,7 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         }};
     int result = fill(&report, request, error);
     if (result == 0)
-        tell_notes(&report);
+        print_notes(&report);
     bool empty = report.run_count + report.response_count == 0;
     if (result == 0 && empty && report.manifest_count == 0)
         result = ss_error_fail(error, "there is no record to report");
@@ -260,7 +235,7 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
     if (result == 0 && request->profile)
         result = write_profile(&report, request->profile, error);
     if (result == 0 && !request->quiet)
-        ssreport_summary_print(stdout, &report);
+        ssreport_text_print(stdout, &report);
     if (result == 0 && !has_results(&report))
         result = ss_error_set(error, STATUS_NO_RESULTS, "%s",
             empty ? "no results: no run has a record that can be reported"

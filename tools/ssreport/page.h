@@ -5,10 +5,14 @@
 #include "report.h"
 
 /*
- * The report as one HTML page that needs nothing else. Without gnuplot it has no pictures, and the
- * first reason why is in `without`; nothing else is wrong with it then.
+ * The report as one HTML page that needs nothing else. Without gnuplot it has no pictures, and
+ * `without` says why.
  */
+SS_NONNULL(1, 2, 3)
 void ssreport_page_print(
-    FILE *page, const struct ssreport_report *report, struct ss_error *without);
+    FILE *stream, const struct ssreport_report *report, struct ss_error *without);
+
+/* The report on a terminal, in 80 columns. */
+SS_NONNULL(1, 2) void ssreport_text_print(FILE *stream, const struct ssreport_report *report);
 
 #endif

@@ -9,9 +9,8 @@
 #define FOLDER_VERSION "9.8.7"
 #include "load_inputs.h"
 #include "page.h"
-#include "predict.h"
 #include "report_folder.h"
-#include "summary_text.h"
+#include "topics.h"
 
 /* What is written to a stream, as text; to be freed. */
 struct text {
@@ -45,26 +44,14 @@ static inline struct ssreport_report begin_report(void) {
             .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95, .deviation = 0.05}};
 }
 
-/* What is predicted for; NULL: no trace. */
+/* The trace to predict the throughput for; NULL: none. */
 static const char *report_trace;
 
 static inline void finish_report(struct ssreport_report *report) {
-    ssreport_report_choose_titles(report);
-    assert_int_equal(ssreport_report_interference(report), 0);
-    assert_int_equal(ssreport_report_put_together(report), 0);
-    assert_int_equal(ssreport_report_constant_load(report), 0);
-    assert_int_equal(ssreport_report_replay(report), 0);
-    ssreport_report_published(report);
-    ssreport_report_curves(report);
-    assert_int_equal(ssreport_report_methods(report), 0);
     struct ss_error error = {0};
-    assert_int_equal(ssreport_report_predict(report, report_trace, &error), 0);
-    ssreport_report_environments(report);
-    ssreport_report_energy(report);
-    ssreport_report_counters(report);
-    assert_int_equal(ssreport_report_compare(report), 0);
-    assert_int_equal(ssreport_report_requests(report), 0);
-    ssreport_report_fill(report);
+    report->trace = report_trace;
+    if (ssreport_topics_build(report, &error) < 0)
+        fail_msg("no report: %s", error.message);
 }
 
 /* The report of a record, or of a folder of records. */
@@ -81,7 +68,7 @@ static inline struct text print_report(const struct ssreport_report *report) {
     struct ss_error without = {.status = 1};
     begin(&text);
     ssreport_page_print(text.stream, report, &without);
-    ssreport_summary_print(text.stream, report);
+    ssreport_text_print(text.stream, report);
     end(&text);
     return text;
 }
@@ -95,28 +82,26 @@ static inline void read_published(struct ssreport_report *report) {
 }
 
 static inline const struct ssreport_cell *cell(
-    const struct ssreport_report *report, int sheet, size_t row, const char *name) {
-    const struct ssreport_sheet *of = &report->sheets[sheet];
-    for (size_t i = 0; i < of->column_count; i++) {
-        if (strcmp(of->columns[i].name, name) == 0 && row < ssreport_sheet_rows(of))
-            return &of->cells[row * of->column_count + i];
-    }
-    fail_msg("%s: no row %zu or no column '%s'", of->name, row, name);
-    return NULL;
+    const struct ssreport_report *report, const char *table, size_t row, const char *name) {
+    const struct ssreport_sheet *of = ssreport_table(report, table);
+    if (row >= ssreport_sheet_rows(of))
+        fail_msg("%s: no row %zu", table, row);
+    return ssreport_sheet_cell(of, row, name);
 }
 
-static inline void assert_text(const struct ssreport_report *report, int sheet, size_t row,
+static inline void assert_text(const struct ssreport_report *report, const char *table, size_t row,
     const char *name, const char *want) {
-    assert_string_equal(cell(report, sheet, row, name)->text, want);
+    assert_string_equal(cell(report, table, row, name)->text, want);
 }
 
-static inline void assert_rows(const struct ssreport_report *report, int sheet, size_t want) {
-    assert_int_equal(ssreport_sheet_rows(&report->sheets[sheet]), want);
+static inline void assert_rows(
+    const struct ssreport_report *report, const char *table, size_t want) {
+    assert_int_equal(ssreport_sheet_rows(ssreport_table(report, table)), want);
 }
 
-static inline void assert_cell(
-    const struct ssreport_report *report, int sheet, size_t row, const char *name, double want) {
-    double have = cell(report, sheet, row, name)->number;
+static inline void assert_cell(const struct ssreport_report *report, const char *table, size_t row,
+    const char *name, double want) {
+    double have = cell(report, table, row, name)->number;
     if (!(fabs(have - want) <= 1e-9 * fabs(want)) && !(isnan(have) && isnan(want)))
         fail_msg("%s is %.12g, not %.12g", name, have, want);
 }

@@ -58,19 +58,19 @@ static void records_are_compared_step_by_step(void **state) {
     add_run(&report, 1, (double[]){4, 2, 0, 1});
     add_run(&report, 0, (double[]){9, 9, 9, 9});
     finish_report(&report);
-    assert_rows(&report, SSREPORT_RATIOS, 4);
-    assert_cell(&report, SSREPORT_RATIOS, 0, "ratio", 0.5);
-    assert_cell(&report, SSREPORT_RATIOS, 1, "ratio", 1.5);
-    assert_cell(&report, SSREPORT_RATIOS, 2, "half", 2);
-    assert_cell(&report, SSREPORT_RATIOS, 2, "ratio", NAN); /* by nothing */
-    assert_cell(&report, SSREPORT_RATIOS, 3, "ratio", NAN);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "steps", 2);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_median", 1);
+    assert_rows(&report, "ratios", 4);
+    assert_cell(&report, "ratios", 0, "ratio", 0.5);
+    assert_cell(&report, "ratios", 1, "ratio", 1.5);
+    assert_cell(&report, "ratios", 2, "half", 2);
+    assert_cell(&report, "ratios", 2, "ratio", NAN); /* by nothing */
+    assert_cell(&report, "ratios", 3, "ratio", NAN);
+    assert_cell(&report, "comparison", 0, "steps", 2);
+    assert_cell(&report, "comparison", 0, "ratio_median", 1);
     /* Two ratios that are none, and the steps of the run that the other set lacks. */
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "left_out", 2 + 4);
-    assert_rows(&report, SSREPORT_UNMATCHED, 4);
-    assert_text(&report, SSREPORT_UNMATCHED, 0, "why", "the other set has no such run");
-    assert_text(&report, SSREPORT_UNMATCHED, 0, "set", "first set");
+    assert_cell(&report, "comparison", 0, "left_out", 2 + 4);
+    assert_rows(&report, "unmatched", 4);
+    assert_text(&report, "unmatched", 0, "why", "the other set has no such run");
+    assert_text(&report, "unmatched", 0, "set", "first set");
     ssreport_report_free(&report);
 }
 
@@ -83,13 +83,12 @@ static void a_missing_step_is_named(void **state) {
     memmove(&run->steps.items[1], &run->steps.items[2], 2 * sizeof *run->steps.items);
     run->steps.count = 3;
     finish_report(&report);
-    assert_rows(&report, SSREPORT_RATIOS, 3);
+    assert_rows(&report, "ratios", 3);
     for (size_t i = 0; i < 3; i++)
-        assert_cell(&report, SSREPORT_RATIOS, i, "ratio", 1);
-    assert_rows(&report, SSREPORT_UNMATCHED, 1);
-    assert_cell(&report, SSREPORT_UNMATCHED, 0, "step", 2);
-    assert_text(
-        &report, SSREPORT_UNMATCHED, 0, "why", "the other set has the run, but no such step");
+        assert_cell(&report, "ratios", i, "ratio", 1);
+    assert_rows(&report, "unmatched", 1);
+    assert_cell(&report, "unmatched", 0, "step", 2);
+    assert_text(&report, "unmatched", 0, "why", "the other set has the run, but no such step");
     ssreport_report_free(&report);
 }
 
@@ -101,9 +100,9 @@ static void records_of_one_name_are_matched(void **state) {
     set_word(&add_run(&report, 0, (double[]){2, 2, 2, 2})->record.name, "vm/y");
     set_word(&add_run(&report, 1, (double[]){4, 4, 4, 4})->record.name, "box/y");
     finish_report(&report);
-    assert_rows(&report, SSREPORT_RATIOS, 4);
-    assert_cell(&report, SSREPORT_RATIOS, 0, "ratio", 0.5);
-    assert_text(&report, SSREPORT_UNMATCHED, 0, "record", "vm/x");
+    assert_rows(&report, "ratios", 4);
+    assert_cell(&report, "ratios", 0, "ratio", 0.5);
+    assert_text(&report, "unmatched", 0, "record", "vm/x");
     ssreport_report_free(&report);
 }
 
@@ -121,11 +120,11 @@ static void runs_are_matched_by_what_a_manifest_says(void **state) {
     add_named(&report, 1, 20, NULL, 1)->target = 0.5;
     add_named(&report, 1, 20, NULL, 1)->speed = 2;
     finish_report(&report);
-    assert_rows(&report, SSREPORT_RATIOS, 4);
-    assert_rows(&report, SSREPORT_COMPARISON, 1);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_min", 0.5);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 0.5);
-    assert_rows(&report, SSREPORT_UNMATCHED, 7 * 4);
+    assert_rows(&report, "ratios", 4);
+    assert_rows(&report, "comparison", 1);
+    assert_cell(&report, "comparison", 0, "ratio_min", 0.5);
+    assert_cell(&report, "comparison", 0, "ratio_max", 0.5);
+    assert_rows(&report, "unmatched", 7 * 4);
     ssreport_report_free(&report);
 }
 
@@ -136,9 +135,9 @@ static void a_run_without_steps_is_one_row(void **state) {
     for (int set = 0; set < 2; set++)
         add_named(&report, set, 3 - set, NULL, 1)->steps.count = 0;
     finish_report(&report);
-    assert_rows(&report, SSREPORT_RATIOS, 1);
-    assert_cell(&report, SSREPORT_RATIOS, 0, "ratio", 1.5);
-    assert_cell(&report, SSREPORT_RATIOS, 0, "step", NAN);
+    assert_rows(&report, "ratios", 1);
+    assert_cell(&report, "ratios", 0, "ratio", 1.5);
+    assert_cell(&report, "ratios", 0, "step", NAN);
     ssreport_report_free(&report);
 }
 
@@ -150,11 +149,11 @@ static void environments_are_never_pooled(void **state) {
     add_named(&report, 0, 6, "podman", 1);
     add_named(&report, 1, 4, "none", 1);
     finish_report(&report);
-    assert_rows(&report, SSREPORT_COMPARISON, 2);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 0.5);
-    assert_text(&report, SSREPORT_COMPARISON, 1, "environment_a", "podman");
-    assert_cell(&report, SSREPORT_COMPARISON, 1, "ratio_min", 1.5);
-    assert_rows(&report, SSREPORT_UNMATCHED, 0);
+    assert_rows(&report, "comparison", 2);
+    assert_cell(&report, "comparison", 0, "ratio_max", 0.5);
+    assert_text(&report, "comparison", 1, "environment_a", "podman");
+    assert_cell(&report, "comparison", 1, "ratio_min", 1.5);
+    assert_rows(&report, "unmatched", 0);
     ssreport_report_free(&report);
     /* Where they share one, only that is compared. */
     report = begin_sets();
@@ -162,9 +161,9 @@ static void environments_are_never_pooled(void **state) {
     add_named(&report, 1, 4, "none", 1);
     add_named(&report, 1, 8, "lxc", 1);
     finish_report(&report);
-    assert_rows(&report, SSREPORT_COMPARISON, 1);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 0.25);
-    assert_rows(&report, SSREPORT_UNMATCHED, 4);
+    assert_rows(&report, "comparison", 1);
+    assert_cell(&report, "comparison", 0, "ratio_max", 0.25);
+    assert_rows(&report, "unmatched", 4);
     ssreport_report_free(&report);
     /* What is not named is none. */
     report = begin_sets();
@@ -172,8 +171,8 @@ static void environments_are_never_pooled(void **state) {
     add_named(&report, 1, 4, "none", 1);
     add_named(&report, 1, 8, "lxc", 1);
     finish_report(&report);
-    assert_rows(&report, SSREPORT_COMPARISON, 1);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 0.5);
+    assert_rows(&report, "comparison", 1);
+    assert_cell(&report, "comparison", 0, "ratio_max", 0.5);
     ssreport_report_free(&report);
     /* So is where it was measured from. */
     report = begin_sets();
@@ -181,8 +180,8 @@ static void environments_are_never_pooled(void **state) {
     set_word(&add_named(&report, 1, 4, "lxc", 1)->measured_in, "host");
     set_word(&add_named(&report, 1, 8, "lxc", 1)->measured_in, "inside");
     finish_report(&report);
-    assert_rows(&report, SSREPORT_COMPARISON, 1);
-    assert_cell(&report, SSREPORT_COMPARISON, 0, "ratio_max", 0.25);
+    assert_rows(&report, "comparison", 1);
+    assert_cell(&report, "comparison", 0, "ratio_max", 0.25);
     ssreport_report_free(&report);
 }
 

@@ -31,30 +31,30 @@ static void counters_are_added_up_by_run_and_step(void **state) {
     write_counters("a/counters.csv", "2,3000,1000,100,400,50,5,20,10,7,6,5,0.5",
         "4,1000,1000,300,500,50,10,20,2,1,2,3,1.5");
     struct ssreport_report report = make_report(folder_file("a"));
-    assert_rows(&report, SSREPORT_COUNTERS_RUNS, 1);
-    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "instructions", 10 * 3000 + 20 * 1000);
-    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "task_clock_seconds", 10 * 0.5 + 20 * 1.5);
-    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "seconds", 30);
-    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "runnable_mean", (10 * 2 + 20 * 4) / 30.0);
-    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "instructions_per_cycle", 50000 / 30000.0);
+    assert_rows(&report, "counters", 1);
+    assert_cell(&report, "counters", 0, "instructions", 10 * 3000 + 20 * 1000);
+    assert_cell(&report, "counters", 0, "task_clock_seconds", 10 * 0.5 + 20 * 1.5);
+    assert_cell(&report, "counters", 0, "seconds", 30);
+    assert_cell(&report, "counters", 0, "runnable_mean", (10 * 2 + 20 * 4) / 30.0);
+    assert_cell(&report, "counters", 0, "instructions_per_cycle", 50000 / 30000.0);
     /* The first step counts from 2 to 8 s, the second from 12 to 18 s. */
-    assert_rows(&report, SSREPORT_COUNTERS_STEPS, 3);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "seconds", 6);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "runnable_mean", 2);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "cpus_used", 0.5);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "instructions_per_second", 3000);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "instructions_per_cycle", 3);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "stalled_frontend_per_cycle", 0.1);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "stalled_backend_per_cycle", 0.4);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "l1d_miss_rate", 0.1);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "cache_references_per_second", 20);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "cache_misses_per_second", 10);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "cache_miss_rate", 0.5);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "page_faults_per_second", 7);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "context_switches_per_second", 6);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "migrations_per_second", 5);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 1, "instructions_per_cycle", 1);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 1, "cache_miss_rate", 0.1);
+    assert_rows(&report, "counters-steps", 3);
+    assert_cell(&report, "counters-steps", 0, "seconds", 6);
+    assert_cell(&report, "counters-steps", 0, "runnable_mean", 2);
+    assert_cell(&report, "counters-steps", 0, "cpus_used", 0.5);
+    assert_cell(&report, "counters-steps", 0, "instructions_per_second", 3000);
+    assert_cell(&report, "counters-steps", 0, "instructions_per_cycle", 3);
+    assert_cell(&report, "counters-steps", 0, "stalled_frontend_per_cycle", 0.1);
+    assert_cell(&report, "counters-steps", 0, "stalled_backend_per_cycle", 0.4);
+    assert_cell(&report, "counters-steps", 0, "l1d_miss_rate", 0.1);
+    assert_cell(&report, "counters-steps", 0, "cache_references_per_second", 20);
+    assert_cell(&report, "counters-steps", 0, "cache_misses_per_second", 10);
+    assert_cell(&report, "counters-steps", 0, "cache_miss_rate", 0.5);
+    assert_cell(&report, "counters-steps", 0, "page_faults_per_second", 7);
+    assert_cell(&report, "counters-steps", 0, "context_switches_per_second", 6);
+    assert_cell(&report, "counters-steps", 0, "migrations_per_second", 5);
+    assert_cell(&report, "counters-steps", 1, "instructions_per_cycle", 1);
+    assert_cell(&report, "counters-steps", 1, "cache_miss_rate", 0.1);
     struct text text = print_report(&report);
     assert_has(&text, "<h2>Counters</h2>");
     assert_has(&text, "<caption>Counters by step");
@@ -69,17 +69,17 @@ static void what_was_not_counted_is_empty(void **state) {
     folder_write_record("a");
     write_counters("a/counters.csv", "2,,,,,,,,,7,,5,0.5", "2,,,,,,,,,7,30,5,0.5");
     struct ssreport_report report = make_report(folder_file("a"));
-    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "instructions", NAN);
-    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "instructions_per_cycle", NAN);
-    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "cache_miss_rate", NAN);
-    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "page_faults_per_second", 7);
+    assert_cell(&report, "counters", 0, "instructions", NAN);
+    assert_cell(&report, "counters", 0, "instructions_per_cycle", NAN);
+    assert_cell(&report, "counters", 0, "cache_miss_rate", NAN);
+    assert_cell(&report, "counters", 0, "page_faults_per_second", 7);
     /* The first value covers all seconds before it. */
-    assert_cell(&report, SSREPORT_COUNTERS_RUNS, 0, "context_switches_per_second", 20 * 30 / 30.0);
+    assert_cell(&report, "counters", 0, "context_switches_per_second", 20 * 30 / 30.0);
     ssreport_report_free(&report);
     /* Most records have no counters, and no word is said of it. */
     unlink(folder_file("a/counters.csv"));
     report = make_report(folder_file("a"));
-    assert_rows(&report, SSREPORT_COUNTERS_RUNS, 0);
+    assert_rows(&report, "counters", 0);
     assert_null(strstr(report.runs[0].record.notes.text, "counters"));
     struct text text = print_report(&report);
     assert_has_not(&text, "<h2>Counters</h2>");
@@ -101,11 +101,11 @@ static void a_foreground_is_counted_in_the_steps_of_its_background(void **state)
     struct ssreport_report report =
         gather_rows("front,interference,x,uncontrolled,foreground,g,per-core,,,,1,\n"
                     "back,interference,y,default,background,g,per-core,,,,1,\n");
-    assert_rows(&report, SSREPORT_COUNTERS_STEPS, 3);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "target", 0.3);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 0, "cpus_used", 0.5);
-    assert_cell(&report, SSREPORT_COUNTERS_STEPS, 1, "cpus_used", 1.5);
-    assert_non_null(strstr(cell(&report, SSREPORT_COUNTERS_STEPS, 0, "steps_of")->text, "back"));
+    assert_rows(&report, "counters-steps", 3);
+    assert_cell(&report, "counters-steps", 0, "target", 0.3);
+    assert_cell(&report, "counters-steps", 0, "cpus_used", 0.5);
+    assert_cell(&report, "counters-steps", 1, "cpus_used", 1.5);
+    assert_non_null(strstr(cell(&report, "counters-steps", 0, "steps_of")->text, "back"));
     ssreport_report_free(&report);
 }
 

@@ -50,29 +50,29 @@ static void runs_and_steps_have_a_cost(void **state) {
     struct ssreport_report report = gather_rows("a,throughput,x,default,,,,,,,1,rapl: packages\n"
                                                 "b,throughput,x,default,,,,,,,1,\n"
                                                 "c,throughput,x,default,,,,,,,1,\n");
-    assert_rows(&report, SSREPORT_ENERGY, 3);
-    assert_text(&report, SSREPORT_ENERGY, 0, "covers", "rapl: packages");
-    assert_cell(&report, SSREPORT_ENERGY, 0, "seconds", 30);
-    assert_cell(&report, SSREPORT_ENERGY, 0, "watts", 30);
-    assert_cell(&report, SSREPORT_ENERGY, 0, "watt_hours", 0.25);
-    assert_cell(&report, SSREPORT_ENERGY, 0, "iterations", 30);
-    assert_cell(&report, SSREPORT_ENERGY, 0, "iterations_per_watt_hour", 120);
-    assert_cell(&report, SSREPORT_ENERGY, 0, "relative", 1);
-    assert_text(&report, SSREPORT_ENERGY, 0, "note", "");
-    assert_text(&report, SSREPORT_ENERGY, 1, "covers", "not known");
-    assert_cell(&report, SSREPORT_ENERGY, 1, "seconds", 29);
-    assert_cell(&report, SSREPORT_ENERGY, 1, "relative", 60 / (29 * 30 / 3600.0) / 120);
-    assert_text(&report, SSREPORT_ENERGY, 1, "note", "power is known for 29 of 30 s");
-    assert_text(&report, SSREPORT_ENERGY, 2, "note", "no power was recorded");
-    assert_cell(&report, SSREPORT_ENERGY, 2, "watt_hours", NAN);
+    assert_rows(&report, "energy", 3);
+    assert_text(&report, "energy", 0, "covers", "rapl: packages");
+    assert_cell(&report, "energy", 0, "seconds", 30);
+    assert_cell(&report, "energy", 0, "watts", 30);
+    assert_cell(&report, "energy", 0, "watt_hours", 0.25);
+    assert_cell(&report, "energy", 0, "iterations", 30);
+    assert_cell(&report, "energy", 0, "iterations_per_watt_hour", 120);
+    assert_cell(&report, "energy", 0, "relative", 1);
+    assert_text(&report, "energy", 0, "note", "");
+    assert_text(&report, "energy", 1, "covers", "not known");
+    assert_cell(&report, "energy", 1, "seconds", 29);
+    assert_cell(&report, "energy", 1, "relative", 60 / (29 * 30 / 3600.0) / 120);
+    assert_text(&report, "energy", 1, "note", "power is known for 29 of 30 s");
+    assert_text(&report, "energy", 2, "note", "no power was recorded");
+    assert_cell(&report, "energy", 2, "watt_hours", NAN);
     /* The first steps count from 2 to 8 and from 12 to 18 s. */
-    assert_rows(&report, SSREPORT_ENERGY_STEPS, 3 + 1);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "seconds", 6);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "watt_hours", 60 / 3600.0);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "iterations_per_watt_hour", 6 / 60.0 * 3600);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "target", 0.4);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "watts", 40);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "relative", 90 / 360.0);
+    assert_rows(&report, "energy-steps", 3 + 1);
+    assert_cell(&report, "energy-steps", 0, "seconds", 6);
+    assert_cell(&report, "energy-steps", 0, "watt_hours", 60 / 3600.0);
+    assert_cell(&report, "energy-steps", 0, "iterations_per_watt_hour", 6 / 60.0 * 3600);
+    assert_cell(&report, "energy-steps", 1, "target", 0.4);
+    assert_cell(&report, "energy-steps", 1, "watts", 40);
+    assert_cell(&report, "energy-steps", 1, "relative", 90 / 360.0);
     struct text text = print_report(&report);
     assert_has(&text, "<td class=\"text\">rapl: packages</td>");
     assert_has(&text, "<td class=\"text\">no power was recorded</td>");
@@ -117,14 +117,14 @@ static void both_sides_have_one_power(void **state) {
     char text[512];
     snprintf(text, sizeof text, rows, "x");
     struct ssreport_report report = gather_rows(text);
-    assert_text(&report, SSREPORT_ENERGY, 0, "note", "counted with its background");
-    assert_cell(&report, SSREPORT_ENERGY, 0, "iterations", NAN);
-    assert_cell(&report, SSREPORT_ENERGY, 1, "iterations", 60);
-    assert_cell(&report, SSREPORT_ENERGY, 1, "iterations_per_watt_hour", 200);
-    assert_cell(&report, SSREPORT_ENERGY, 1, "relative", NAN); /* it was not run in per-chip */
-    assert_text(&report, SSREPORT_ENERGY, 1, "note", "with the iterations of the foreground");
-    assert_rows(&report, SSREPORT_ENERGY_STEPS, 1);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "iterations_per_watt_hour", 200);
+    assert_text(&report, "energy", 0, "note", "counted with its background");
+    assert_cell(&report, "energy", 0, "iterations", NAN);
+    assert_cell(&report, "energy", 1, "iterations", 60);
+    assert_cell(&report, "energy", 1, "iterations_per_watt_hour", 200);
+    assert_cell(&report, "energy", 1, "relative", NAN); /* it was not run in per-chip */
+    assert_text(&report, "energy", 1, "note", "with the iterations of the foreground");
+    assert_rows(&report, "energy-steps", 1);
+    assert_cell(&report, "energy-steps", 0, "iterations_per_watt_hour", 200);
     ssreport_report_free(&report);
     /* The foreground has steps, but no table of their energy: it stands with the background. */
     folder_write_stairs("pair/front");
@@ -135,10 +135,9 @@ static void both_sides_have_one_power(void **state) {
     ssreport_report_free(&report);
     snprintf(text, sizeof text, rows, "y");
     report = gather_rows(text);
-    assert_cell(&report, SSREPORT_ENERGY, 1, "watts", 36);
-    assert_cell(&report, SSREPORT_ENERGY, 1, "iterations", NAN);
-    assert_text(
-        &report, SSREPORT_ENERGY, 1, "note", "of two programs, whose iterations do not add up");
+    assert_cell(&report, "energy", 1, "watts", 36);
+    assert_cell(&report, "energy", 1, "iterations", NAN);
+    assert_text(&report, "energy", 1, "note", "of two programs, whose iterations do not add up");
     ssreport_report_free(&report);
 }
 
@@ -172,27 +171,26 @@ static void steps_are_relative_to_the_same_step_in_per_chip(void **state) {
                     "chip/back,interference,x,default,background,chip,per-chip,,,,1,\n"
                     "other/front,interference,x,uncontrolled,foreground,other,per-core,,,,2,\n"
                     "other/back,interference,x,default,background,other,per-core,,,,2,\n");
-    assert_rows(&report, SSREPORT_ENERGY_STEPS, 9);
-    assert_text(&report, SSREPORT_ENERGY_STEPS, 0, "placement", "per-core");
-    assert_text(&report, SSREPORT_ENERGY_STEPS, 0, "foreground", "x");
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "iterations_per_watt_hour", 2 / 10.0 * 3600);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 0, "relative", 2);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 1, "relative", 0.5);
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 2, "relative", 0.5);
+    assert_rows(&report, "energy-steps", 9);
+    assert_text(&report, "energy-steps", 0, "placement", "per-core");
+    assert_text(&report, "energy-steps", 0, "foreground", "x");
+    assert_cell(&report, "energy-steps", 0, "iterations_per_watt_hour", 2 / 10.0 * 3600);
+    assert_cell(&report, "energy-steps", 0, "relative", 2);
+    assert_cell(&report, "energy-steps", 1, "relative", 0.5);
+    assert_cell(&report, "energy-steps", 2, "relative", 0.5);
     for (size_t i = 3; i < 6; i++)
-        assert_cell(&report, SSREPORT_ENERGY_STEPS, i, "relative", 1);
+        assert_cell(&report, "energy-steps", i, "relative", 1);
     struct text text;
     begin(&text);
-    ssreport_energy_plots_write(text.stream, &report.sheets[SSREPORT_ENERGY_STEPS], 0);
+    ssreport_energy_plots_write(text.stream, ssreport_table(&report, "energy-steps"), 0);
     end(&text);
     assert_has(&text, "$r0 << END\n1 2\n2 0.5\n3 0.5\nEND\n$r3 << END\n1 1\n2 1\n3 1\nEND\nplot");
     free(text.bytes);
     /* Another round has a per-chip of its own, which was not run. */
-    assert_cell(&report, SSREPORT_ENERGY_STEPS, 6, "relative", NAN);
+    assert_cell(&report, "energy-steps", 6, "relative", NAN);
     /* 10 W for 10 s and 80 W for 20 s, against 20 W and 40 W. */
-    assert_cell(
-        &report, SSREPORT_ENERGY, 1, "relative", (20 * 10 + 40 * 20) / (10 * 10 + 80 * 20.0));
-    assert_cell(&report, SSREPORT_ENERGY, 3, "relative", 1);
+    assert_cell(&report, "energy", 1, "relative", (20 * 10 + 40 * 20) / (10 * 10 + 80 * 20.0));
+    assert_cell(&report, "energy", 3, "relative", 1);
     ssreport_report_free(&report);
 }
 

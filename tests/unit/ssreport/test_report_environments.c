@@ -4,9 +4,9 @@
 
 #include "report_manifest.h"
 
-static void assert_near(
-    const struct ssreport_report *report, int sheet, size_t row, const char *name, double want) {
-    double have = cell(report, sheet, row, name)->number;
+static void assert_near(const struct ssreport_report *report, const char *table, size_t row,
+    const char *name, double want) {
+    double have = cell(report, table, row, name)->number;
     if (!(fabs(have - want) < 1e-6))
         fail_msg("%s is %.12g, not %.12g", name, have, want);
 }
@@ -27,15 +27,15 @@ static void the_load_of_the_host_stands_beside_that_inside(void **state) {
     folder_write("a/host-load.csv", host_load);
     folder_write("manifest.csv", "run,environment,measured_in\na,lxc,inside\nb,,\n");
     struct ssreport_report report = make_report(folder_path);
-    assert_rows(&report, SSREPORT_ENVIRONMENTS, 1);
-    assert_text(&report, SSREPORT_ENVIRONMENTS, 0, "environment", "lxc");
-    assert_text(&report, SSREPORT_ENVIRONMENTS, 0, "measured_in", "inside");
-    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "load_mean", 0.48);
-    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "host_load_mean", 0.6);
-    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "load_difference", -0.12);
-    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "host_samples", 3);
-    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "vcpus", NAN);
-    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "clock_difference_end_seconds", NAN);
+    assert_rows(&report, "environments", 1);
+    assert_text(&report, "environments", 0, "environment", "lxc");
+    assert_text(&report, "environments", 0, "measured_in", "inside");
+    assert_near(&report, "environments", 0, "load_mean", 0.48);
+    assert_near(&report, "environments", 0, "host_load_mean", 0.6);
+    assert_near(&report, "environments", 0, "load_difference", -0.12);
+    assert_cell(&report, "environments", 0, "host_samples", 3);
+    assert_cell(&report, "environments", 0, "vcpus", NAN);
+    assert_cell(&report, "environments", 0, "clock_difference_end_seconds", NAN);
     ssreport_report_free(&report);
 }
 
@@ -57,19 +57,19 @@ static void a_guest_is_put_onto_the_clock_of_the_host(void **state) {
                                  "2026-11-20T10:00:10.000Z,120,70\n");
     folder_write("manifest.csv", "run,environment,measured_in\na,kvm,inside\n");
     struct ssreport_report report = make_report(folder_path);
-    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "host_load_mean", 0.8);
-    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "clock_difference_start_seconds", 100);
-    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "clock_difference_end_seconds", 100.25);
-    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "vcpus", 2);
-    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "vcpu_host_cpu_seconds", 31);
-    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "vcpu_wall_seconds", 62);
-    assert_cell(&report, SSREPORT_ENVIRONMENTS, 0, "vcpu_load", 0.5);
-    assert_cell(&report, SSREPORT_ENERGY, 0, "watts", 7.5);
+    assert_near(&report, "environments", 0, "host_load_mean", 0.8);
+    assert_cell(&report, "environments", 0, "clock_difference_start_seconds", 100);
+    assert_near(&report, "environments", 0, "clock_difference_end_seconds", 100.25);
+    assert_cell(&report, "environments", 0, "vcpus", 2);
+    assert_cell(&report, "environments", 0, "vcpu_host_cpu_seconds", 31);
+    assert_cell(&report, "environments", 0, "vcpu_wall_seconds", 62);
+    assert_cell(&report, "environments", 0, "vcpu_load", 0.5);
+    assert_cell(&report, "energy", 0, "watts", 7.5);
     ssreport_report_free(&report);
     /* A record of the host has its clock. */
     folder_write("manifest.csv", "run,environment,measured_in\na,kvm,host\n");
     report = make_report(folder_path);
-    assert_near(&report, SSREPORT_ENVIRONMENTS, 0, "host_load_mean", 0.1);
+    assert_near(&report, "environments", 0, "host_load_mean", 0.1);
     ssreport_report_free(&report);
 }
 
@@ -83,13 +83,13 @@ static void each_cpu_has_its_mean_load(void **state) {
                                "x,5.0,0.9,0.9\nx,10.0,0.9,0.9\nx,15.0,0.25,0.5\n"
                                "x,20.0,0.35,\nx,25.0,0.5\nx,40.0,0.9,0.9\nx,30.0,0.9,0.");
     struct ssreport_report report = make_report(folder_file("a"));
-    assert_rows(&report, SSREPORT_CPUS, 2);
-    assert_text(&report, SSREPORT_CPUS, 0, "cpu", "cpu0");
-    assert_near(&report, SSREPORT_CPUS, 0, "load_mean", 0.3);
-    assert_cell(&report, SSREPORT_CPUS, 0, "samples", 2);
-    assert_text(&report, SSREPORT_CPUS, 1, "cpu", "cpu3");
-    assert_near(&report, SSREPORT_CPUS, 1, "load_mean", 0.5);
-    assert_cell(&report, SSREPORT_CPUS, 1, "samples", 1);
+    assert_rows(&report, "cpus", 2);
+    assert_text(&report, "cpus", 0, "cpu", "cpu0");
+    assert_near(&report, "cpus", 0, "load_mean", 0.3);
+    assert_cell(&report, "cpus", 0, "samples", 2);
+    assert_text(&report, "cpus", 1, "cpu", "cpu3");
+    assert_near(&report, "cpus", 1, "load_mean", 0.5);
+    assert_cell(&report, "cpus", 1, "samples", 1);
     if (!strstr(report.runs[0].record.notes.text, "cpus.csv:6: this is no row of it, nor are"))
         fail_msg("notes: %s", report.runs[0].record.notes.text);
     ssreport_report_free(&report);
@@ -101,7 +101,7 @@ static void steal_is_shown_where_it_is_known(void **state) {
     folder_write_record("a");
     struct ssreport_report report = make_report(folder_file("a"));
     struct text text = print_report(&report);
-    assert_cell(&report, SSREPORT_RUNS, 0, "steal_mean", NAN);
+    assert_cell(&report, "runs", 0, "steal_mean", NAN);
     assert_has_not(&text, "steal");
     free(text.bytes);
     ssreport_report_free(&report);
@@ -109,7 +109,7 @@ static void steal_is_shown_where_it_is_known(void **state) {
         "a/summary.json", "\"iterations\": 30", "\"iterations\": 30, \"steal_mean\": 0.125");
     report = make_report(folder_file("a"));
     text = print_report(&report);
-    assert_cell(&report, SSREPORT_RUNS, 0, "steal_mean", 0.125);
+    assert_cell(&report, "runs", 0, "steal_mean", 0.125);
     assert_has(&text, ">steal, %</th>");
     assert_has(&text, "<td>12.50</td>");
     free(text.bytes);

@@ -3,16 +3,16 @@
 /* Where to pin, what an environment costs, what both sides do together: examples computed by hand.
  */
 
-#include "pair_findings.h"
+#include "findings.h"
 #include "report_pairs.h"
 
 /* The row of findings with this scope and kind of an environment; -1: there is none. */
 static long find_row(const struct ssreport_report *report, const char *scope, const char *kind,
     const char *environment) {
-    for (size_t i = 0; i < ssreport_sheet_rows(&report->sheets[SSREPORT_FINDINGS]); i++) {
-        if (strcmp(cell(report, SSREPORT_FINDINGS, i, "scope")->text, scope) == 0 &&
-            strcmp(cell(report, SSREPORT_FINDINGS, i, "kind")->text, kind) == 0 &&
-            strcmp(cell(report, SSREPORT_FINDINGS, i, "environment")->text, environment) == 0)
+    for (size_t i = 0; i < ssreport_sheet_rows(ssreport_table(report, "findings")); i++) {
+        if (strcmp(cell(report, "findings", i, "scope")->text, scope) == 0 &&
+            strcmp(cell(report, "findings", i, "kind")->text, kind) == 0 &&
+            strcmp(cell(report, "findings", i, "environment")->text, environment) == 0)
             return (long)i;
     }
     return -1;
@@ -26,9 +26,9 @@ static size_t want_row(const struct ssreport_report *report, const char *scope, 
     return (size_t)row;
 }
 
-static void assert_near(
-    const struct ssreport_report *report, int sheet, size_t row, const char *name, double want) {
-    double have = cell(report, sheet, row, name)->number;
+static void assert_near(const struct ssreport_report *report, const char *table, size_t row,
+    const char *name, double want) {
+    double have = cell(report, table, row, name)->number;
     if (!(fabs(have - want) < 1e-6))
         fail_msg("%s is %.12g, not %.12g", name, have, want);
 }
@@ -48,14 +48,14 @@ static void the_best_placement_and_where_it_changes(void **state) {
     add_made_pair(&report, &per_core);
     finish_report(&report);
     size_t row = want_row(&report, "pair", "placement", "none");
-    assert_text(&report, SSREPORT_FINDINGS, row, "placement", "per-core");
-    assert_text(&report, SSREPORT_FINDINGS, row, "against", "per-chip");
-    assert_text(&report, SSREPORT_FINDINGS, row, "foreground", "p");
-    assert_text(&report, SSREPORT_FINDINGS, row, "background", "q");
-    assert_near(&report, SSREPORT_FINDINGS, row, "percent", 100 / 6.0);
-    assert_near(&report, SSREPORT_FINDINGS, row, "low_percent", 100 / 6.0);
-    assert_text(&report, SSREPORT_FINDINGS, row, "told", "yes");
-    assert_cell(&report, SSREPORT_FINDINGS, row, "count", 6);
+    assert_text(&report, "findings", row, "placement", "per-core");
+    assert_text(&report, "findings", row, "against", "per-chip");
+    assert_text(&report, "findings", row, "foreground", "p");
+    assert_text(&report, "findings", row, "background", "q");
+    assert_near(&report, "findings", row, "percent", 100 / 6.0);
+    assert_near(&report, "findings", row, "low_percent", 100 / 6.0);
+    assert_text(&report, "findings", row, "told", "yes");
+    assert_cell(&report, "findings", row, "count", 6);
     assert_string_equal(ssreport_finding_at(&report, row).sentence,
         "p beside q (none): best per-core, 16.7 % (16.7 to 16.7) more throughput of the foreground "
         "than per-chip. From a background load of 80 % (80 to 80) on, per-chip is better than "
@@ -63,15 +63,15 @@ static void the_best_placement_and_where_it_changes(void **state) {
     assert_string_equal(
         ssreport_finding_at(&report, want_row(&report, "all", "placement", "none")).sentence,
         "Where to pin (none): per-core is best for 1 of 1 ordered pair.");
-    assert_rows(&report, SSREPORT_CHANGES, 1);
-    assert_text(&report, SSREPORT_CHANGES, 0, "below", "per-core");
-    assert_text(&report, SSREPORT_CHANGES, 0, "above", "per-chip");
-    assert_near(&report, SSREPORT_CHANGES, 0, "load", 0.8);
-    assert_text(&report, SSREPORT_CHANGES, 0, "told", "yes");
+    assert_rows(&report, "changes", 1);
+    assert_text(&report, "changes", 0, "below", "per-core");
+    assert_text(&report, "changes", 0, "above", "per-chip");
+    assert_near(&report, "changes", 0, "load", 0.8);
+    assert_text(&report, "changes", 0, "told", "yes");
     /* They are the first lines of the summary and of the page. */
     struct text text;
     begin(&text);
-    ssreport_summary_print(text.stream, &report);
+    ssreport_text_print(text.stream, &report);
     end(&text);
     assert_ptr_equal(strstr(text.bytes, "- Where to pin (none): per-core is best"), text.bytes);
     free(text.bytes);
@@ -100,8 +100,8 @@ static void only_steps_that_all_have_are_compared(void **state) {
     report.runs[report.run_count - 1].record.first_end = 15;
     finish_report(&report);
     size_t row = want_row(&report, "pair", "placement", "none");
-    assert_near(&report, SSREPORT_FINDINGS, row, "percent", 100 / 6.0);
-    assert_cell(&report, SSREPORT_FINDINGS, row, "count", 6);
+    assert_near(&report, "findings", row, "percent", 100 / 6.0);
+    assert_cell(&report, "findings", row, "count", 6);
     ssreport_report_free(&report);
 }
 
@@ -116,15 +116,15 @@ static void what_cannot_be_told_is_said(void **state) {
     add_made_pair(&report, &noisy);
     finish_report(&report);
     size_t row = want_row(&report, "pair", "placement", "none");
-    assert_text(&report, SSREPORT_FINDINGS, row, "told", "no");
+    assert_text(&report, "findings", row, "told", "no");
     assert_non_null(strstr(ssreport_finding_at(&report, row).sentence,
         "on the whole the best placement cannot be told: per-core is 0.8 % (-"));
     assert_string_equal(
         ssreport_finding_at(&report, want_row(&report, "all", "placement", "none")).sentence,
         "Where to pin (none): the differences are within their uncertainty for 1 of 1 ordered "
         "pair.");
-    for (size_t i = 0; i < ssreport_sheet_rows(&report.sheets[SSREPORT_CHANGES]); i++)
-        assert_text(&report, SSREPORT_CHANGES, i, "told", "no");
+    for (size_t i = 0; i < ssreport_sheet_rows(ssreport_table(&report, "changes")); i++)
+        assert_text(&report, "changes", i, "told", "no");
     ssreport_report_free(&report);
     report = begin_report();
     add_made_pair(&report, &per_chip);
@@ -145,9 +145,9 @@ static void a_change_that_cannot_be_told_is_in_no_sentence(void **state) {
     add_made_pair(&report, &per_chip);
     add_made_pair(&report, &noisy);
     finish_report(&report);
-    assert_rows(&report, SSREPORT_CHANGES, 1);
-    assert_near(&report, SSREPORT_CHANGES, 0, "load", 0.6 + 0.5 / 6 / (3.5 / 6));
-    assert_text(&report, SSREPORT_CHANGES, 0, "told", "no");
+    assert_rows(&report, "changes", 1);
+    assert_near(&report, "changes", 0, "load", 0.6 + 0.5 / 6 / (3.5 / 6));
+    assert_text(&report, "changes", 0, "told", "no");
     assert_null(strstr(
         ssreport_finding_at(&report, want_row(&report, "pair", "placement", "none")).sentence,
         "From a background load"));
@@ -172,13 +172,13 @@ static void rounds_may_differ_more_than_steps(void **state) {
     }
     finish_report(&report);
     size_t row = want_row(&report, "pair", "placement", "none");
-    assert_text(&report, SSREPORT_FINDINGS, row, "of", "rounds");
-    assert_cell(&report, SSREPORT_FINDINGS, row, "count", 3);
-    assert_near(&report, SSREPORT_FINDINGS, row, "percent", 100 / 6.0);
+    assert_text(&report, "findings", row, "of", "rounds");
+    assert_cell(&report, "findings", row, "count", 3);
+    assert_near(&report, "findings", row, "percent", 100 / 6.0);
     double half = 4.302652729911275 * 0.8 / sqrt(3);
-    assert_near(&report, SSREPORT_FINDINGS, row, "low_percent", 100 * (1 - half) / 6);
-    assert_near(&report, SSREPORT_FINDINGS, row, "high_percent", 100 * (1 + half) / 6);
-    assert_text(&report, SSREPORT_FINDINGS, row, "told", "no");
+    assert_near(&report, "findings", row, "low_percent", 100 * (1 - half) / 6);
+    assert_near(&report, "findings", row, "high_percent", 100 * (1 + half) / 6);
+    assert_text(&report, "findings", row, "told", "no");
     ssreport_report_free(&report);
 }
 
@@ -198,16 +198,16 @@ static void an_environment_costs_what_steps_lose(void **state) {
     add_made_pair(&report, &inside);
     finish_report(&report);
     size_t row = want_row(&report, "all", "environment", "lxc");
-    assert_near(&report, SSREPORT_FINDINGS, row, "percent", 10);
-    assert_near(&report, SSREPORT_FINDINGS, row, "low_percent", 5);
-    assert_near(&report, SSREPORT_FINDINGS, row, "high_percent", 20);
-    assert_text(&report, SSREPORT_FINDINGS, row, "of", "steps");
+    assert_near(&report, "findings", row, "percent", 10);
+    assert_near(&report, "findings", row, "low_percent", 5);
+    assert_near(&report, "findings", row, "high_percent", 20);
+    assert_text(&report, "findings", row, "of", "steps");
     assert_string_equal(ssreport_finding_at(&report, row).sentence,
         "lxc costs 10.0 % (5.0 to 20.0) of the foreground's throughput in none; median of 6 "
         "steps.");
     row = want_row(&report, "pair", "environment", "lxc");
-    assert_text(&report, SSREPORT_FINDINGS, row, "placement", "quota");
-    assert_cell(&report, SSREPORT_FINDINGS, row, "count", 6);
+    assert_text(&report, "findings", row, "placement", "quota");
+    assert_cell(&report, "findings", row, "count", 6);
     assert_int_equal(find_row(&report, "all", "environment", "none"), -1);
     ssreport_report_free(&report);
     /* Nothing to compare with. */
@@ -235,11 +235,11 @@ static void enough_runs_are_counted_instead_of_steps(void **state) {
     }
     finish_report(&report);
     size_t row = want_row(&report, "all", "environment", "kvm");
-    assert_text(&report, SSREPORT_FINDINGS, row, "of", "runs");
-    assert_cell(&report, SSREPORT_FINDINGS, row, "count", 6);
-    assert_near(&report, SSREPORT_FINDINGS, row, "percent", 3.5);
-    assert_near(&report, SSREPORT_FINDINGS, row, "low_percent", 1);
-    assert_near(&report, SSREPORT_FINDINGS, row, "high_percent", 6);
+    assert_text(&report, "findings", row, "of", "runs");
+    assert_cell(&report, "findings", row, "count", 6);
+    assert_near(&report, "findings", row, "percent", 3.5);
+    assert_near(&report, "findings", row, "low_percent", 1);
+    assert_near(&report, "findings", row, "high_percent", 6);
     ssreport_report_free(&report);
 }
 
@@ -272,13 +272,12 @@ static void what_is_emulated_is_no_finding(void **state) {
         double kvm, lxc;
     } want[] = {{"none", -2.2, -3.3}, {"kvm", -2.2, NAN}, {"lxc", NAN, -3.3}, {"tcg", NAN, NAN},
         {"tcg", NAN, NAN}};
-    assert_rows(&report, SSREPORT_INTERFERENCE_PUBLISHED, 5);
+    assert_rows(&report, "interference-published", 5);
     for (size_t i = 0; i < 5; i++) {
-        assert_text(
-            &report, SSREPORT_INTERFERENCE_PUBLISHED, i, "environment", want[i].environment);
-        assert_cell(&report, SSREPORT_INTERFERENCE_PUBLISHED, i, "kvm_percent", want[i].kvm);
-        assert_cell(&report, SSREPORT_INTERFERENCE_PUBLISHED, i, "lxc_percent", want[i].lxc);
-        assert_true(isnan(cell(&report, SSREPORT_INTERFERENCE_PUBLISHED, i, "kvm_most")->number) ==
+        assert_text(&report, "interference-published", i, "environment", want[i].environment);
+        assert_cell(&report, "interference-published", i, "kvm_percent", want[i].kvm);
+        assert_cell(&report, "interference-published", i, "lxc_percent", want[i].lxc);
+        assert_true(isnan(cell(&report, "interference-published", i, "kvm_most")->number) ==
                     isnan(want[i].kvm));
     }
     ssreport_report_free(&report);
@@ -299,19 +298,18 @@ static void the_whole_system_is_related_step_by_step(void **state) {
     add_made_pair(&report, &core);
     add_made_pair(&report, &per_core); /* of two programs */
     finish_report(&report);
-    assert_rows(&report, SSREPORT_WHOLE_SYSTEM, 4 * STEPS);
-    assert_cell(&report, SSREPORT_WHOLE_SYSTEM, 0, "iterations_per_second", 9);
-    assert_cell(&report, SSREPORT_WHOLE_SYSTEM, 0, "relative_to_per_chip", 1);
-    assert_text(&report, SSREPORT_WHOLE_SYSTEM, STEPS, "placement", "per-core");
+    assert_rows(&report, "whole-system", 4 * STEPS);
+    assert_cell(&report, "whole-system", 0, "iterations_per_second", 9);
+    assert_cell(&report, "whole-system", 0, "relative_to_per_chip", 1);
+    assert_text(&report, "whole-system", STEPS, "placement", "per-core");
     for (size_t i = 0; i < STEPS; i++) {
-        assert_cell(&report, SSREPORT_WHOLE_SYSTEM, STEPS + i, "step", (double)(i + 1));
-        assert_cell(&report, SSREPORT_WHOLE_SYSTEM, STEPS + i, "half", i < 3 ? 1 : 2);
-        assert_near(&report, SSREPORT_WHOLE_SYSTEM, STEPS + i, "target", made_load(i));
-        assert_near(&report, SSREPORT_WHOLE_SYSTEM, STEPS + i, "relative_to_per_chip",
+        assert_cell(&report, "whole-system", STEPS + i, "step", (double)(i + 1));
+        assert_cell(&report, "whole-system", STEPS + i, "half", i < 3 ? 1 : 2);
+        assert_near(&report, "whole-system", STEPS + i, "target", made_load(i));
+        assert_near(&report, "whole-system", STEPS + i, "relative_to_per_chip",
             (per_core.throughputs[i] + 3) / 9);
         for (size_t other = 2; other < 4; other++)
-            assert_cell(
-                &report, SSREPORT_WHOLE_SYSTEM, other * STEPS + i, "relative_to_per_chip", NAN);
+            assert_cell(&report, "whole-system", other * STEPS + i, "relative_to_per_chip", NAN);
     }
     ssreport_report_free(&report);
 }

@@ -2,7 +2,7 @@
 
 /* The manifest's edges of steps, and the load of other processes. */
 
-#include "pair_findings.h"
+#include "findings.h"
 #include "report_make.h"
 
 static const char heading[] = "run,experiment,workload,method,placement,role,group,speed,others\n";
@@ -23,15 +23,15 @@ static void disturbed_runs_are_reported_first(void **state) {
     struct ssreport_report report = gather_others("a,throughput,w,cdc,,,,,0.387\n"
                                                   "b,throughput,w,nbench,,,,,0.020\n"
                                                   "c,throughput,w,nbench,,,,,\n");
-    assert_cell(&report, SSREPORT_RUNS, 0, "others", 0.387);
-    assert_cell(&report, SSREPORT_RUNS, 1, "others", 0.02);
-    assert_cell(&report, SSREPORT_RUNS, 2, "others", NAN);
-    assert_cell(&report, SSREPORT_STEPS, 0, "others", 0.387);
+    assert_cell(&report, "runs", 0, "others", 0.387);
+    assert_cell(&report, "runs", 1, "others", 0.02);
+    assert_cell(&report, "runs", 2, "others", NAN);
+    assert_cell(&report, "steps", 0, "others", 0.387);
     assert_non_null(strstr(ssreport_finding_at(&report, 0).sentence,
         "Other processes used more than 2 % of the machine during 1 of 2 runs: "));
     assert_non_null(strstr(ssreport_finding_at(&report, 0).sentence, "a (38.7 %). These figures"));
     assert_true(ssreport_finding_at(&report, 0).is_general);
-    assert_text(&report, SSREPORT_FINDINGS, 0, "kind", "others");
+    assert_text(&report, "findings", 0, "kind", "others");
     struct text text = print_report(&report);
     assert_has(&text, "disturbed: other processes used 38.7 % of the machine during this run");
     assert_has(&text, "\n* disturbed: other processes used more than 2 % of the machine\n");
@@ -48,14 +48,14 @@ static void runs_under_different_loads_of_others_are_not_compared(void **state) 
     folder_write_record("b");
     struct ssreport_report report =
         gather_others("a,replay,w,cdc,,,,1,0.010\nb,replay,w,cdc,,,,2,0.031\n");
-    assert_rows(&report, SSREPORT_REPLAY, 2);
-    assert_cell(&report, SSREPORT_REPLAY, 0, "ratio", 1);
-    assert_cell(&report, SSREPORT_REPLAY, 1, "ratio", NAN);
-    assert_text(&report, SSREPORT_REPLAY, 1, "note",
-        "not compared: others used another part of the machine");
+    assert_rows(&report, "replay", 2);
+    assert_cell(&report, "replay", 0, "ratio", 1);
+    assert_cell(&report, "replay", 1, "ratio", NAN);
+    assert_text(
+        &report, "replay", 1, "note", "not compared: others used another part of the machine");
     ssreport_report_free(&report);
     report = gather_others("a,replay,w,cdc,,,,1,0.010\nb,replay,w,cdc,,,,2,0.030\n");
-    assert_cell(&report, SSREPORT_REPLAY, 1, "ratio", 1);
+    assert_cell(&report, "replay", 1, "ratio", 1);
     ssreport_report_free(&report);
 }
 
@@ -72,9 +72,9 @@ static void sets_under_different_loads_of_others_are_not_compared(void **state) 
     assert_int_equal(ssreport_gather(&report, folder_path, 1), 0);
     report.compares = true;
     finish_report(&report);
-    assert_cell(&report, SSREPORT_RATIOS, 0, "ratio", NAN);
-    assert_cell(&report, SSREPORT_RATIOS, 0, "others_a", 0.4);
-    assert_cell(&report, SSREPORT_RATIOS, 0, "others_b", 0.01);
+    assert_cell(&report, "ratios", 0, "ratio", NAN);
+    assert_cell(&report, "ratios", 0, "others_a", 0.4);
+    assert_cell(&report, "ratios", 0, "others_b", 0.01);
     assert_non_null(strstr(report.notes.text, "1 of 1 steps are not compared"));
     ssreport_report_free(&report);
 }
@@ -95,7 +95,7 @@ static void runs_that_ended_before_their_time_are_named(void **state) {
     ssreport_report_free(&report);
     /* Outside of a study a program may run until it is done. */
     report = make_report(folder_file("b"));
-    assert_rows(&report, SSREPORT_FINDINGS, 0);
+    assert_rows(&report, "findings", 0);
     ssreport_report_free(&report);
 }
 
@@ -108,13 +108,13 @@ static void no_iteration_is_a_bound_and_not_zero(void **state) {
     folder_change("a/summary.json", "\"iterations\": 30", "\"iterations\": 0");
     struct ssreport_report report = gather_others("a,replay,w,cdc,,,,2,\nb,replay,w,cdc,,,,1,\n");
     /* 2 instances in 30 s. */
-    assert_cell(&report, SSREPORT_RUNS, 0, "iterations_per_second", NAN);
-    assert_cell(&report, SSREPORT_RUNS, 0, "iterations_per_second_bound", 2 / 30.0);
-    assert_cell(&report, SSREPORT_RUNS, 1, "iterations_per_second_bound", NAN);
-    assert_cell(&report, SSREPORT_STEPS, 0, "iterations_per_second", NAN);
-    assert_cell(&report, SSREPORT_STEPS, 0, "iterations_per_second_bound", 2 / 20.0);
-    assert_cell(&report, SSREPORT_REPLAY, 1, "ratio", NAN);
-    assert_text(&report, SSREPORT_REPLAY, 1, "in_proportion", "no");
+    assert_cell(&report, "runs", 0, "iterations_per_second", NAN);
+    assert_cell(&report, "runs", 0, "iterations_per_second_bound", 2 / 30.0);
+    assert_cell(&report, "runs", 1, "iterations_per_second_bound", NAN);
+    assert_cell(&report, "steps", 0, "iterations_per_second", NAN);
+    assert_cell(&report, "steps", 0, "iterations_per_second_bound", 2 / 20.0);
+    assert_cell(&report, "replay", 1, "ratio", NAN);
+    assert_text(&report, "replay", 1, "in_proportion", "no");
     assert_non_null(strstr(report.runs[0].record.notes.text, "none ended, so at most 6.67 % of"));
     struct text text = print_report(&report);
     assert_has(&text, " <= 0.0667\n");
@@ -135,20 +135,20 @@ static void edges_are_those_of_the_manifest(void **state) {
     folder_write_stairs("a");
     folder_write("manifest.csv", "run,edge_seconds\na,3\n");
     struct ssreport_report report = make_report(folder_path);
-    assert_cell(&report, SSREPORT_STEPS, 0, "from_seconds", 3);
-    assert_cell(&report, SSREPORT_STEPS, 0, "to_seconds", 7);
+    assert_cell(&report, "steps", 0, "from_seconds", 3);
+    assert_cell(&report, "steps", 0, "to_seconds", 7);
     ssreport_report_free(&report);
     folder_change("manifest.csv", "a,3", "a,0");
     report = make_report(folder_path);
-    assert_cell(&report, SSREPORT_STEPS, 1, "from_seconds", 10);
-    assert_cell(&report, SSREPORT_STEPS, 1, "to_seconds", 20);
+    assert_cell(&report, "steps", 1, "from_seconds", 10);
+    assert_cell(&report, "steps", 1, "to_seconds", 20);
     ssreport_report_free(&report);
     /* No number, or none that is an edge. */
     static const char *const rows[] = {"a,", "a,x", "a,-1"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         folder_change("manifest.csv", i == 0 ? "a,0" : rows[i - 1], rows[i]);
         report = make_report(folder_path);
-        assert_cell(&report, SSREPORT_STEPS, 0, "from_seconds", 2);
+        assert_cell(&report, "steps", 0, "from_seconds", 2);
         ssreport_report_free(&report);
     }
     /* The command line is stronger. */
@@ -157,7 +157,7 @@ static void edges_are_those_of_the_manifest(void **state) {
     report.settings.edge = 1;
     assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
     finish_report(&report);
-    assert_cell(&report, SSREPORT_STEPS, 0, "from_seconds", 1);
+    assert_cell(&report, "steps", 0, "from_seconds", 1);
     ssreport_report_free(&report);
 }
 

@@ -2,8 +2,8 @@
 
 /* Methods of one workload, against the baseline. */
 
+#include "findings.h"
 #include "methods.h"
-#include "pair_findings.h"
 #include "report_make.h"
 
 /* A run of one step. */
@@ -27,9 +27,9 @@ static struct ssreport_run *add_run(struct ssreport_report *report, const char *
 
 /* The row of a method at a load. */
 static size_t find(const struct ssreport_report *report, const char *method, double load) {
-    for (size_t i = 0; i < ssreport_sheet_rows(&report->sheets[SSREPORT_METHODS]); i++) {
-        if (strcmp(cell(report, SSREPORT_METHODS, i, "method")->text, method) == 0 &&
-            fabs(cell(report, SSREPORT_METHODS, i, "load")->number - load) < 1e-12)
+    for (size_t i = 0; i < ssreport_sheet_rows(ssreport_table(report, "methods")); i++) {
+        if (strcmp(cell(report, "methods", i, "method")->text, method) == 0 &&
+            fabs(cell(report, "methods", i, "load")->number - load) < 1e-12)
             return i;
     }
     fail_msg("no %s at %g", method, load);
@@ -53,30 +53,28 @@ static void deviations_are_from_the_wider_baseline(void **state) {
     add_run(&report, "pi-even", 0.1, 0.1, 9);
     add_run(&report, "pi-even", 0.2, 0.2, 1);
     finish_report(&report);
-    assert_rows(&report, SSREPORT_METHODS, 9);
+    assert_rows(&report, "methods", 9);
     size_t row = find(&report, "pi-even", 0.4);
-    assert_text(&report, SSREPORT_METHODS, row, "baseline", "nbench");
-    assert_cell(&report, SSREPORT_METHODS, row, "baseline_iterations_per_second", 4);
-    assert_true(
-        fabs(cell(&report, SSREPORT_METHODS, row, "deviation_percent")->number - 10) < 1e-9);
-    assert_cell(&report, SSREPORT_METHODS, find(&report, "pi-even", 0.2), "deviation_percent", -50);
+    assert_text(&report, "methods", row, "baseline", "nbench");
+    assert_cell(&report, "methods", row, "baseline_iterations_per_second", 4);
+    assert_true(fabs(cell(&report, "methods", row, "deviation_percent")->number - 10) < 1e-9);
+    assert_cell(&report, "methods", find(&report, "pi-even", 0.2), "deviation_percent", -50);
     row = find(&report, "pi-even", 0.61);
-    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", NAN);
-    assert_text(&report, SSREPORT_METHODS, row, "note", "outside the loads of the baseline");
-    assert_cell(&report, SSREPORT_METHODS, find(&report, "pi-even", 0.1), "deviation_percent", NAN);
+    assert_cell(&report, "methods", row, "deviation_percent", NAN);
+    assert_text(&report, "methods", row, "note", "outside the loads of the baseline");
+    assert_cell(&report, "methods", find(&report, "pi-even", 0.1), "deviation_percent", NAN);
     row = find(&report, "nbench", 0.58);
-    assert_text(&report, SSREPORT_METHODS, row, "note", "the baseline itself");
-    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", NAN);
+    assert_text(&report, "methods", row, "note", "the baseline itself");
+    assert_cell(&report, "methods", row, "deviation_percent", NAN);
     /* By method: 1cdc, nbench, pi-even. */
-    assert_rows(&report, SSREPORT_METHODS_DEVIATION, 3);
-    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 0, "compared", 2);
-    assert_text(&report, SSREPORT_METHODS_DEVIATION, 1, "baseline", "itself");
-    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 2, "points", 4);
-    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 2, "compared", 2);
-    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 2, "deviation_least_percent", -50);
+    assert_rows(&report, "methods-deviation", 3);
+    assert_cell(&report, "methods-deviation", 0, "compared", 2);
+    assert_text(&report, "methods-deviation", 1, "baseline", "itself");
+    assert_cell(&report, "methods-deviation", 2, "points", 4);
+    assert_cell(&report, "methods-deviation", 2, "compared", 2);
+    assert_cell(&report, "methods-deviation", 2, "deviation_least_percent", -50);
     assert_true(
-        fabs(cell(&report, SSREPORT_METHODS_DEVIATION, 2, "deviation_mean_percent")->number + 20) <
-        1e-9);
+        fabs(cell(&report, "methods-deviation", 2, "deviation_mean_percent")->number + 20) < 1e-9);
     struct text text = print_report(&report);
     assert_has(&text, "<h2>Methods</h2>");
     free(text.bytes);
@@ -94,13 +92,12 @@ static void steps_shorter_than_their_iterations_are_not_compared(void **state) {
     add_run(&report, "cdc", 0.5, 0.5, 9)->steps.items[0].is_exceeded = true;
     finish_report(&report);
     size_t row = find(&report, "cdc", 0.3);
-    assert_true(
-        fabs(cell(&report, SSREPORT_METHODS, row, "deviation_percent")->number - 100) < 1e-9);
+    assert_true(fabs(cell(&report, "methods", row, "deviation_percent")->number - 100) < 1e-9);
     row = find(&report, "cdc", 0.5);
-    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", NAN);
-    assert_text(&report, SSREPORT_METHODS, row, "note",
-        "not compared: iterations take longer than the step");
-    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 0, "compared", 1);
+    assert_cell(&report, "methods", row, "deviation_percent", NAN);
+    assert_text(
+        &report, "methods", row, "note", "not compared: iterations take longer than the step");
+    assert_cell(&report, "methods-deviation", 0, "compared", 1);
     ssreport_report_free(&report);
 }
 
@@ -117,22 +114,19 @@ static void methods_under_different_loads_of_others_are_not_compared(void **stat
     add_run(&report, "cdc", 0.5, 0.5, 10)->others = 0.02;
     finish_report(&report);
     size_t row = find(&report, "cdc", 0.3);
-    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", NAN);
-    assert_cell(&report, SSREPORT_METHODS, row, "others", 0.39);
-    assert_text(&report, SSREPORT_METHODS, row, "note",
-        "not compared: others used another part of the machine");
-    row = find(&report, "cdc", 0.5);
-    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", NAN);
-    row = find(&report, "cdc", 0.25);
-    assert_true(
-        fabs(cell(&report, SSREPORT_METHODS, row, "deviation_percent")->number - 100) < 1e-9);
-    row = find(&report, "cdc", 0.35);
-    assert_true(
-        fabs(cell(&report, SSREPORT_METHODS, row, "deviation_percent")->number - 100) < 1e-9);
+    assert_cell(&report, "methods", row, "deviation_percent", NAN);
+    assert_cell(&report, "methods", row, "others", 0.39);
     assert_text(
-        &report, SSREPORT_METHODS, find(&report, "nbench", 0.6), "note", "the baseline itself");
-    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 0, "compared", 2);
-    assert_cell(&report, SSREPORT_METHODS_DEVIATION, 0, "others_most", 0.39);
+        &report, "methods", row, "note", "not compared: others used another part of the machine");
+    row = find(&report, "cdc", 0.5);
+    assert_cell(&report, "methods", row, "deviation_percent", NAN);
+    row = find(&report, "cdc", 0.25);
+    assert_true(fabs(cell(&report, "methods", row, "deviation_percent")->number - 100) < 1e-9);
+    row = find(&report, "cdc", 0.35);
+    assert_true(fabs(cell(&report, "methods", row, "deviation_percent")->number - 100) < 1e-9);
+    assert_text(&report, "methods", find(&report, "nbench", 0.6), "note", "the baseline itself");
+    assert_cell(&report, "methods-deviation", 0, "compared", 2);
+    assert_cell(&report, "methods-deviation", 0, "others_most", 0.39);
     assert_string_equal(ssreport_finding_at(&report, 1).sentence,
         "w: cdc is not compared with nbench in 2 of 4 steps. Other processes used up to 39.0 % of "
         "the machine with it and up to 30.0 % with the baseline, so a difference in throughput may "
@@ -152,8 +146,8 @@ static void one_cdc_is_the_baseline_where_it_covers_more(void **state) {
     add_run(&report, "cdc", 0.5, 0.5, 5);
     finish_report(&report);
     size_t row = find(&report, "cdc", 0.5);
-    assert_text(&report, SSREPORT_METHODS, row, "baseline", "1cdc, 107 ms");
-    assert_cell(&report, SSREPORT_METHODS, row, "deviation_percent", -50);
+    assert_text(&report, "methods", row, "baseline", "1cdc, 107 ms");
+    assert_cell(&report, "methods", row, "deviation_percent", -50);
     ssreport_report_free(&report);
 }
 
@@ -171,8 +165,8 @@ static void each_environment_has_a_baseline_of_its_own(void **state) {
     finish_report(&report);
     for (double load = 0.3; load < 0.55; load += 0.1) {
         size_t row = find(&report, "cdc", load);
-        assert_text(&report, SSREPORT_METHODS, row, "baseline", "");
-        assert_text(&report, SSREPORT_METHODS, row, "note", "no baseline");
+        assert_text(&report, "methods", row, "baseline", "");
+        assert_text(&report, "methods", row, "note", "no baseline");
     }
     ssreport_report_free(&report);
     /* Other experiments are no points. */
@@ -180,7 +174,7 @@ static void each_environment_has_a_baseline_of_its_own(void **state) {
     free(add_run(&report, "cdc", 0.3, 0.3, 2)->experiment);
     report.runs[0].experiment = strdup("accuracy");
     finish_report(&report);
-    assert_rows(&report, SSREPORT_METHODS, 0);
+    assert_rows(&report, "methods", 0);
     ssreport_report_free(&report);
 }
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "findings.h"
 #include "page.h"
-#include "pair_findings.h"
 #include "report_make.h"
 #include "run_plots.h"
-#include "summary_text.h"
 
 /* In place of the C library's, to fail on demand. */
 static bool out_of_memory;
@@ -63,7 +62,7 @@ static void absolute_paths_are_not_titles(void **state) {
     assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
     finish_report(&report);
     /* In CSV, where a program reads it, it is the path. */
-    assert_text(&report, SSREPORT_RUNS, 0, "record", folder_file("a"));
+    assert_text(&report, "runs", 0, "record", folder_file("a"));
     struct text text = print_report(&report);
     assert_has(&text, "<h2>a</h2>");
     assert_has(&text, "<td class=\"text\">b</td>");
@@ -104,7 +103,7 @@ static void long_sentences_are_not_cut(void **state) {
     finish_report(&report);
     memset(sentence, 'x', sizeof sentence);
     strcpy(sentence + 1500, "<end> 5 % of it");
-    ssreport_findings_add(&report, "others", sentence);
+    ssreport_findings_add(&report, "others", "%s", sentence);
     struct text text = print_report(&report);
     assert_has(&text, "xxx&lt;end&gt; 5\u00a0% of it</li>");
     free(text.bytes);
@@ -127,20 +126,20 @@ static void the_rest_is_still_reported(void **state) {
     assert_int_equal(report.failure_count, 1);
     assert_string_not_equal(report.runs[0].record.name, report.runs[1].record.name);
     assert_null(strstr(report.runs[1].record.name, "//"));
-    assert_cell(&report, SSREPORT_RUNS, 0, "samples", 60);
-    assert_cell(&report, SSREPORT_RUNS, 0, "error_mean_percent", 2);
-    assert_cell(&report, SSREPORT_RUNS, 0, "error_mse_e4", 4);
-    assert_cell(&report, SSREPORT_RUNS, 0, "error_p95_percent", 2);
-    assert_cell(&report, SSREPORT_RUNS, 0, "iterations_per_second", 1);
-    assert_cell(&report, SSREPORT_DUTY, 1, "duty_mean", 0.5);
-    assert_string_equal(cell(&report, SSREPORT_RUNS, 2, "state")->text, "not reported");
+    assert_cell(&report, "runs", 0, "samples", 60);
+    assert_cell(&report, "runs", 0, "error_mean_percent", 2);
+    assert_cell(&report, "runs", 0, "error_mse_e4", 4);
+    assert_cell(&report, "runs", 0, "error_p95_percent", 2);
+    assert_cell(&report, "runs", 0, "iterations_per_second", 1);
+    assert_cell(&report, "duty", 1, "duty_mean", 0.5);
+    assert_string_equal(cell(&report, "runs", 2, "state")->text, "not reported");
     double sum = 0;
     for (size_t i = 0; i < SSREPORT_BINS; i++)
-        sum += cell(&report, SSREPORT_ERRORS, i, "samples")->number;
+        sum += cell(&report, "errors", i, "samples")->number;
     assert_true(sum == 60);
     struct text text;
     begin(&text);
-    ssreport_summary_print(text.stream, &report);
+    ssreport_text_print(text.stream, &report);
     end(&text);
     for (char *line = strtok(text.bytes, "\n"); line; line = strtok(NULL, "\n"))
         assert_true(strlen(line) <= 80);
@@ -150,8 +149,8 @@ static void the_rest_is_still_reported(void **state) {
 
 static void assert_named(const struct ssreport_report *report, const struct text *page, size_t row,
     const char *state, const char *part) {
-    assert_string_equal(cell(report, SSREPORT_RUNS, row, "state")->text, state);
-    const char *notes = cell(report, SSREPORT_RUNS, row, "notes")->text;
+    assert_string_equal(cell(report, "runs", row, "state")->text, state);
+    const char *notes = cell(report, "runs", row, "notes")->text;
     if (!strstr(notes, part))
         fail_msg("no '%s' in: %s", part, notes);
     assert_has(page, part);
@@ -192,8 +191,8 @@ static void each_fault_is_named_with_its_run(void **state) {
     assert_named(&report, &page, 6, "not reported", "samples.csv: No such file or directory");
     assert_named(&report, &page, 7, "not reported", "it failed with status 3");
     for (size_t i = 0; i < 6; i++) {
-        assert_cell(&report, SSREPORT_RUNS, i, "samples", 60);
-        assert_cell(&report, SSREPORT_RUNS, i, "iterations_per_second", 1);
+        assert_cell(&report, "runs", i, "samples", 60);
+        assert_cell(&report, "runs", i, "iterations_per_second", 1);
     }
     free(page.bytes);
     ssreport_report_free(&report);
@@ -211,14 +210,14 @@ static void figures_are_of_the_counted_time(void **state) {
     assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
     assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
     finish_report(&report);
-    assert_cell(&report, SSREPORT_RUNS, 0, "samples", 50);
-    assert_cell(&report, SSREPORT_RUNS, 0, "duty_mean", 0.6);
-    assert_cell(&report, SSREPORT_RUNS, 0, "error_mean_percent", (49 * 2 - 48) / 50.0);
-    assert_cell(&report, SSREPORT_ERRORS, 0, "samples", 1); /* far out */
-    assert_string_equal(cell(&report, SSREPORT_FITS, 0, "over")->text, "intervals");
-    assert_string_equal(cell(&report, SSREPORT_FITS, 1, "over")->text, "steps");
-    assert_cell(&report, SSREPORT_STEPS, 1, "target", 0.3);
-    assert_cell(&report, SSREPORT_STEPS, 3, "iterations_per_second", 1);
+    assert_cell(&report, "runs", 0, "samples", 50);
+    assert_cell(&report, "runs", 0, "duty_mean", 0.6);
+    assert_cell(&report, "runs", 0, "error_mean_percent", (49 * 2 - 48) / 50.0);
+    assert_cell(&report, "errors", 0, "samples", 1); /* far out */
+    assert_string_equal(cell(&report, "fits", 0, "over")->text, "intervals");
+    assert_string_equal(cell(&report, "fits", 1, "over")->text, "steps");
+    assert_cell(&report, "steps", 1, "target", 0.3);
+    assert_cell(&report, "steps", 3, "iterations_per_second", 1);
     ssreport_report_free(&report);
 }
 

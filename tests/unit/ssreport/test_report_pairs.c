@@ -27,21 +27,21 @@ static void labels_say_what_no_manifest_does(void **state) {
     finish_report(&report);
     assert_string_equal(ssreport_record_label(&report.runs[0].record, "mine"), "y");
     assert_null(ssreport_record_label(&report.runs[0].record, "other"));
-    assert_rows(&report, SSREPORT_INTERFERENCE, 1);
-    assert_text(&report, SSREPORT_INTERFERENCE, 0, "environment", "lxc");
-    assert_text(&report, SSREPORT_INTERFERENCE, 0, "measured_in", "inside");
-    assert_text(&report, SSREPORT_INTERFERENCE, 0, "foreground", "x");
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "round", 3);
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "set", 1);
+    assert_rows(&report, "interference", 1);
+    assert_text(&report, "interference", 0, "environment", "lxc");
+    assert_text(&report, "interference", 0, "measured_in", "inside");
+    assert_text(&report, "interference", 0, "foreground", "x");
+    assert_cell(&report, "interference", 0, "round", 3);
+    assert_cell(&report, "interference", 0, "set", 1);
     ssreport_report_free(&report);
     /* What a manifest says counts; where it says nothing, the label. */
     folder_write("manifest.csv", "run,role,group,environment,workload,round\n"
                                  "a,foreground,2,kvm,,7\nb,background,2,kvm,,\n");
     report = make_report(folder_path);
-    assert_rows(&report, SSREPORT_INTERFERENCE, 1);
-    assert_text(&report, SSREPORT_INTERFERENCE, 0, "environment", "kvm");
-    assert_text(&report, SSREPORT_INTERFERENCE, 0, "foreground", "x");
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "round", 7);
+    assert_rows(&report, "interference", 1);
+    assert_text(&report, "interference", 0, "environment", "kvm");
+    assert_text(&report, "interference", 0, "foreground", "x");
+    assert_cell(&report, "interference", 0, "round", 7);
     ssreport_report_free(&report);
 }
 
@@ -56,11 +56,11 @@ static void a_pair_is_in_one_environment_and_in_one_folder(void **state) {
                                  "a,foreground,1,,f,1\nb,background,1,lxc,of lxc,1\n"
                                  "c,background,1,none,of none,1\nd,foreground,1,lxc,f,1\n");
     struct ssreport_report report = make_report(folder_path);
-    assert_rows(&report, SSREPORT_INTERFERENCE, 2);
-    assert_text(&report, SSREPORT_INTERFERENCE, 0, "environment", "none");
-    assert_text(&report, SSREPORT_INTERFERENCE, 0, "background", "of none");
-    assert_text(&report, SSREPORT_INTERFERENCE, 1, "environment", "lxc");
-    assert_text(&report, SSREPORT_INTERFERENCE, 1, "background", "of lxc");
+    assert_rows(&report, "interference", 2);
+    assert_text(&report, "interference", 0, "environment", "none");
+    assert_text(&report, "interference", 0, "background", "of none");
+    assert_text(&report, "interference", 1, "environment", "lxc");
+    assert_text(&report, "interference", 1, "background", "of lxc");
     ssreport_report_free(&report);
     folder_write("other/manifest.csv", "run,role,group\n../a,foreground,1\n");
     folder_write("manifest.csv", "run,role,group\nb,background,1\n");
@@ -68,7 +68,7 @@ static void a_pair_is_in_one_environment_and_in_one_folder(void **state) {
     assert_int_equal(ssreport_gather(&report, folder_file("other"), 0), 0);
     assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
     finish_report(&report);
-    assert_rows(&report, SSREPORT_INTERFERENCE, 0);
+    assert_rows(&report, "interference", 0);
     ssreport_report_free(&report);
 }
 
@@ -79,10 +79,10 @@ static void a_metric_without_bounds_is_noted(void **state) {
     folder_write_stairs("b");
     folder_write("manifest.csv", "run,role,group\na,foreground,1\nb,background,1\n");
     struct ssreport_report report = make_report(folder_path);
-    assert_rows(&report, SSREPORT_INTERFERENCE, 1);
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "low_percent", NAN);
-    assert_text(&report, SSREPORT_INTERFERENCE, 0, "note", "no line through the first half");
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "round", NAN);
+    assert_rows(&report, "interference", 1);
+    assert_cell(&report, "interference", 0, "low_percent", NAN);
+    assert_text(&report, "interference", 0, "note", "no line through the first half");
+    assert_cell(&report, "interference", 0, "round", NAN);
     ssreport_report_free(&report);
 }
 

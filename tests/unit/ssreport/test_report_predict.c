@@ -2,6 +2,7 @@
 
 /* Throughput over a trace, predicted and measured. */
 
+#include "predict.h"
 #include "report_make.h"
 
 static struct ssreport_run *add_run(struct ssreport_report *report, const char *experiment) {
@@ -64,7 +65,7 @@ static struct ssreport_run *add_replay(struct ssreport_report *report) {
 
 static void assert_about(
     const struct ssreport_report *report, size_t row, const char *name, double want) {
-    double have = cell(report, SSREPORT_PREDICTION, row, name)->number;
+    double have = cell(report, "prediction", row, name)->number;
     if (!(fabs(have - want) <= 1e-6))
         fail_msg("%s is %.12g, not %.12g", name, have, want);
 }
@@ -77,18 +78,18 @@ static void a_trace_is_predicted_and_its_replay_beside_it(void **state) {
     add_loads(&report, 10, 90);
     add_replay(&report);
     finish_report(&report);
-    assert_rows(&report, SSREPORT_PREDICTION, 2);
-    assert_cell(&report, SSREPORT_PREDICTION, 0, "points", 9);
-    assert_cell(&report, SSREPORT_PREDICTION, 0, "seconds", 30);
+    assert_rows(&report, "prediction", 2);
+    assert_cell(&report, "prediction", 0, "points", 9);
+    assert_cell(&report, "prediction", 0, "seconds", 30);
     assert_about(&report, 0, "inside", 1);
     assert_about(&report, 0, "predicted_iterations_per_second", 5);
     assert_about(&report, 0, "low", 5);
-    assert_text(&report, SSREPORT_PREDICTION, 0, "record", "");
-    assert_cell(&report, SSREPORT_PREDICTION, 0, "measured_iterations_per_second", NAN);
+    assert_text(&report, "prediction", 0, "record", "");
+    assert_cell(&report, "prediction", 0, "measured_iterations_per_second", NAN);
     assert_about(&report, 1, "predicted_iterations_per_second", 5);
     assert_about(&report, 1, "measured_iterations_per_second", 80 / 15.0);
     assert_about(&report, 1, "difference_percent", 100 * (5 / (80 / 15.0) - 1));
-    assert_text(&report, SSREPORT_PREDICTION, 1, "note", "");
+    assert_text(&report, "prediction", 1, "note", "");
     struct text text = print_report(&report);
     assert_has(&text, "<h2>Prediction</h2>");
     free(text.bytes);
@@ -108,12 +109,12 @@ static void what_lies_outside_of_the_loads_is_said_and_left_out(void **state) {
     finish_report(&report);
     assert_about(&report, 1, "inside", 25 / 30.0);
     assert_about(&report, 1, "outside", 5 / 30.0);
-    assert_cell(&report, SSREPORT_PREDICTION, 1, "load_least", 0.2);
-    assert_cell(&report, SSREPORT_PREDICTION, 1, "load_most", 0.7);
+    assert_cell(&report, "prediction", 1, "load_least", 0.2);
+    assert_cell(&report, "prediction", 1, "load_most", 0.7);
     assert_about(&report, 1, "predicted_iterations_per_second", 4.5);
     assert_about(&report, 1, "measured_iterations_per_second", 4.8);
     assert_non_null(
-        strstr(cell(&report, SSREPORT_PREDICTION, 1, "note")->text, "16.7 % of it not predicted"));
+        strstr(cell(&report, "prediction", 1, "note")->text, "16.7 % of it not predicted"));
     ssreport_report_free(&report);
     report = begin_report();
     add_loads(&report, 30, 90);
@@ -162,8 +163,8 @@ static void a_replay_is_held_against_its_own_curve(void **state) {
     replay = add_replay(&report);
     replay->record.sample_count = 10;
     finish_report(&report);
-    assert_rows(&report, SSREPORT_PREDICTION, 1);
-    assert_cell(&report, SSREPORT_PREDICTION, 0, "points", 9);
+    assert_rows(&report, "prediction", 1);
+    assert_cell(&report, "prediction", 0, "points", 9);
     ssreport_report_free(&report);
 }
 
@@ -173,14 +174,14 @@ static void too_few_steps_predict_nothing(void **state) {
     struct ssreport_report report = begin_report();
     add_loads(&report, 20, 50);
     finish_report(&report);
-    assert_cell(&report, SSREPORT_PREDICTION, 0, "predicted_iterations_per_second", NAN);
-    assert_text(&report, SSREPORT_PREDICTION, 0, "note",
+    assert_cell(&report, "prediction", 0, "predicted_iterations_per_second", NAN);
+    assert_text(&report, "prediction", 0, "note",
         "no curve through 4 steps: at least 5 at different loads");
     ssreport_report_free(&report);
     report = begin_report();
     add_replay(&report);
     finish_report(&report);
-    assert_rows(&report, SSREPORT_PREDICTION, 0);
+    assert_rows(&report, "prediction", 0);
     assert_non_null(strstr(report.notes.text, "nothing is predicted"));
     ssreport_report_free(&report);
     struct ss_error error = {0};

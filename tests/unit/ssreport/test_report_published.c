@@ -84,23 +84,23 @@ static void published_constant_loads_stand_beside_ours(void **state) {
                                                 "c,accuracy,serial,pi-even,,,,0.66,0.053,,1,\n"
                                                 "d,accuracy,blocking,nbench,,,,0.25,,,1,\n"
                                                 "e,throughput,blocking,nbench,,,,0.25,,,1,\n");
-    assert_rows(&report, SSREPORT_CONSTANT_LOAD, 3);
-    assert_text(&report, SSREPORT_CONSTANT_LOAD, 0, "workload", "blocking");
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "tau_seconds", NAN);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "error_mean_percent", 2);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "error_mean_percent_published", -20.8);
-    assert_text(&report, SSREPORT_CONSTANT_LOAD, 0, "published_is", "certain");
+    assert_rows(&report, "constant-load", 3);
+    assert_text(&report, "constant-load", 0, "workload", "blocking");
+    assert_cell(&report, "constant-load", 0, "tau_seconds", NAN);
+    assert_cell(&report, "constant-load", 0, "error_mean_percent", 2);
+    assert_cell(&report, "constant-load", 0, "error_mean_percent_published", -20.8);
+    assert_text(&report, "constant-load", 0, "published_is", "certain");
     /* Rounds of another length are not what was published. */
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 1, "tau_seconds", 0.053);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 1, "error_mse_e4", 4);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 1, "error_mse_e4_published", NAN);
-    assert_text(&report, SSREPORT_CONSTANT_LOAD, 1, "published_is", "");
+    assert_cell(&report, "constant-load", 1, "tau_seconds", 0.053);
+    assert_cell(&report, "constant-load", 1, "error_mse_e4", 4);
+    assert_cell(&report, "constant-load", 1, "error_mse_e4_published", NAN);
+    assert_text(&report, "constant-load", 1, "published_is", "");
     /* The mean of two. */
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 2, "runs", 2);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 2, "error_mean_percent", (2 + 1) / 2.0);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 2, "error_mean_percent_published", 0.05);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 2, "error_mse_e4_published", 2.74);
-    assert_text(&report, SSREPORT_CONSTANT_LOAD, 2, "published_is", "probable");
+    assert_cell(&report, "constant-load", 2, "runs", 2);
+    assert_cell(&report, "constant-load", 2, "error_mean_percent", (2 + 1) / 2.0);
+    assert_cell(&report, "constant-load", 2, "error_mean_percent_published", 0.05);
+    assert_cell(&report, "constant-load", 2, "error_mse_e4_published", 2.74);
+    assert_text(&report, "constant-load", 2, "published_is", "probable");
     struct text text = print_report(&report);
     assert_has(&text, "<caption>Constant load: errors, and those that were published</caption>");
     assert_has(&text, "<td>2.000</td><td>\u221220.800</td><td class=\"text\">certain</td>");
@@ -115,29 +115,29 @@ static void published_tables_are_named(void **state) {
     folder_open();
     folder_write_record("a");
     struct ssreport_report report = gather_rows("a,accuracy,serial,nbench-fit,,,,0.5,,,1,\n");
-    assert_rows(&report, SSREPORT_PUBLISHED, 7);
-    assert_text(&report, SSREPORT_PUBLISHED, 0, "tables", "1, 2");
-    assert_text(&report, SSREPORT_PUBLISHED, 0, "file", "constant-load-mean-error.csv");
-    assert_cell(&report, SSREPORT_PUBLISHED, 0, "values", 15 * 6);
-    assert_cell(&report, SSREPORT_PUBLISHED, 1, "values", 15 * 6);
-    assert_text(&report, SSREPORT_PUBLISHED, 2, "tables", "3");
-    assert_text(&report, SSREPORT_PUBLISHED, 2, "note", "not transcribed");
-    assert_cell(&report, SSREPORT_PUBLISHED, 3, "values", 4 * 8);
-    assert_text(&report, SSREPORT_PUBLISHED, 4, "note", "its values are not available");
-    assert_cell(&report, SSREPORT_PUBLISHED, 5, "values", 20 * 5);
-    assert_cell(&report, SSREPORT_PUBLISHED, 6, "values", 15 * 5);
+    assert_rows(&report, "published", 7);
+    assert_text(&report, "published", 0, "tables", "1, 2");
+    assert_text(&report, "published", 0, "file", "constant-load-mean-error.csv");
+    assert_cell(&report, "published", 0, "values", 15 * 6);
+    assert_cell(&report, "published", 1, "values", 15 * 6);
+    assert_text(&report, "published", 2, "tables", "3");
+    assert_text(&report, "published", 2, "note", "not transcribed");
+    assert_cell(&report, "published", 3, "values", 4 * 8);
+    assert_text(&report, "published", 4, "note", "its values are not available");
+    assert_cell(&report, "published", 5, "values", 20 * 5);
+    assert_cell(&report, "published", 6, "values", 15 * 5);
     /* nbench corrected for the load of one instance is another method than the published one. */
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "error_mean_percent_published", NAN);
+    assert_cell(&report, "constant-load", 0, "error_mean_percent_published", NAN);
     struct text text = print_report(&report);
     assert_has(&text, "<h2>Published figures</h2>");
     free(text.bytes);
     ssreport_report_free(&report);
     report = gather_rows("a,accuracy,serial,nbench,,,,0.5,,,1,\n");
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "error_mean_percent_published", -9.47);
+    assert_cell(&report, "constant-load", 0, "error_mean_percent_published", -9.47);
     ssreport_report_free(&report);
     /* Where nothing is compared, nothing is named. */
     report = make_report(folder_file("a"));
-    assert_rows(&report, SSREPORT_PUBLISHED, 0);
+    assert_rows(&report, "published", 0);
     ssreport_report_free(&report);
 }
 
@@ -162,21 +162,21 @@ static void an_independent_load_stands_beside_ours(void **state) {
     free(text);
     struct ssreport_report report = gather_rows("a,accuracy,serial,pi-even,,,,0.5,0.107,,1,\n"
                                                 "b,accuracy,serial,pi-even,,,,0.5,0.107,,2,\n");
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "runs", 2);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_runs", 1);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_load_mean", 0.48);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_error_mean_percent", 2);
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_error_mse_e4", (9 + 1) / 2.0);
+    assert_cell(&report, "constant-load", 0, "runs", 2);
+    assert_cell(&report, "constant-load", 0, "beside_runs", 1);
+    assert_cell(&report, "constant-load", 0, "beside_load_mean", 0.48);
+    assert_cell(&report, "constant-load", 0, "beside_error_mean_percent", 2);
+    assert_cell(&report, "constant-load", 0, "beside_error_mse_e4", (9 + 1) / 2.0);
     ssreport_report_free(&report);
     /* Without a target of its own it is held against the run's. */
     folder_write("a/beside.csv", "time,load\n2026-11-20T10:00:09.000Z,0.4\n"
                                  "2026-11-20T10:00:10.000Z,0.4\n");
     report = gather_rows("a,accuracy,serial,pi-even,,,,0.5,0.107,,1,\n");
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_error_mean_percent", 10);
+    assert_cell(&report, "constant-load", 0, "beside_error_mean_percent", 10);
     ssreport_report_free(&report);
     folder_write("a/beside.csv", "time\n");
     report = gather_rows("a,accuracy,serial,pi-even,,,,0.5,0.107,,1,\n");
-    assert_cell(&report, SSREPORT_CONSTANT_LOAD, 0, "beside_load_mean", NAN);
+    assert_cell(&report, "constant-load", 0, "beside_load_mean", NAN);
     assert_non_null(strstr(report.runs[0].record.notes.text, "no load beside it: beside.csv"));
     ssreport_report_free(&report);
 }
@@ -189,11 +189,11 @@ static void published_interference_stands_beside_ours(void **state) {
     struct ssreport_report report =
         gather_rows("a,interference,blocking,uncontrolled,foreground,g,per-core,,,,1,\n"
                     "b,interference,h2,default,background,g,per-core,,,,1,\n");
-    assert_rows(&report, SSREPORT_INTERFERENCE_PUBLISHED, 1);
-    assert_cell(&report, SSREPORT_INTERFERENCE_PUBLISHED, 0, "kvm_percent", 6.5);
-    assert_cell(&report, SSREPORT_INTERFERENCE_PUBLISHED, 0, "lxc_percent", -4.9);
-    assert_cell(&report, SSREPORT_INTERFERENCE_PUBLISHED, 0, "kvm_least", 0.2);
-    assert_cell(&report, SSREPORT_INTERFERENCE_PUBLISHED, 0, "lxc_most", 6);
+    assert_rows(&report, "interference-published", 1);
+    assert_cell(&report, "interference-published", 0, "kvm_percent", 6.5);
+    assert_cell(&report, "interference-published", 0, "lxc_percent", -4.9);
+    assert_cell(&report, "interference-published", 0, "kvm_least", 0.2);
+    assert_cell(&report, "interference-published", 0, "lxc_most", 6);
     ssreport_report_free(&report);
 }
 

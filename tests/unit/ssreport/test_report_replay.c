@@ -23,21 +23,21 @@ static void speeds_are_held_against_the_original(void **state) {
                                                 "b,replay,blocking,pi-uneven,,,,,0.107,1.5,1,\n"
                                                 "a,replay,blocking,pi-uneven,,,,,0.107,1,1,\n"
                                                 "d,replay,blocking,pi-uneven,,,,,0.107,18,2,\n");
-    assert_rows(&report, SSREPORT_REPLAY, 4);
-    assert_cell(&report, SSREPORT_REPLAY, 0, "speed", 1);
-    assert_cell(&report, SSREPORT_REPLAY, 0, "ratio", 1);
-    assert_cell(&report, SSREPORT_REPLAY, 0, "iterations", 30);
-    assert_cell(&report, SSREPORT_REPLAY, 0, "error_mean_percent", 2);
-    assert_cell(&report, SSREPORT_REPLAY, 0, "error_mse_e4", 4);
-    assert_cell(&report, SSREPORT_REPLAY, 0, "error_mse_e4_published_least", 0.34);
-    assert_cell(&report, SSREPORT_REPLAY, 0, "error_mse_e4_published_most", 3.28);
-    assert_cell(&report, SSREPORT_REPLAY, 1, "ratio", 31 / 30.0);
-    assert_text(&report, SSREPORT_REPLAY, 1, "in_proportion", "yes");
-    assert_cell(&report, SSREPORT_REPLAY, 2, "speed", 18);
-    assert_cell(&report, SSREPORT_REPLAY, 2, "against_speed", 1);
-    assert_text(&report, SSREPORT_REPLAY, 2, "in_proportion", "no");
-    assert_cell(&report, SSREPORT_REPLAY, 3, "round", 2);
-    assert_cell(&report, SSREPORT_REPLAY, 3, "against_speed", 18);
+    assert_rows(&report, "replay", 4);
+    assert_cell(&report, "replay", 0, "speed", 1);
+    assert_cell(&report, "replay", 0, "ratio", 1);
+    assert_cell(&report, "replay", 0, "iterations", 30);
+    assert_cell(&report, "replay", 0, "error_mean_percent", 2);
+    assert_cell(&report, "replay", 0, "error_mse_e4", 4);
+    assert_cell(&report, "replay", 0, "error_mse_e4_published_least", 0.34);
+    assert_cell(&report, "replay", 0, "error_mse_e4_published_most", 3.28);
+    assert_cell(&report, "replay", 1, "ratio", 31 / 30.0);
+    assert_text(&report, "replay", 1, "in_proportion", "yes");
+    assert_cell(&report, "replay", 2, "speed", 18);
+    assert_cell(&report, "replay", 2, "against_speed", 1);
+    assert_text(&report, "replay", 2, "in_proportion", "no");
+    assert_cell(&report, "replay", 3, "round", 2);
+    assert_cell(&report, "replay", 3, "against_speed", 18);
     assert_note(&report.runs[0], "not in proportion to the time scale (+10.0 % against speed 1)");
     assert_null(strstr(report.runs[1].record.notes.text, "proportion"));
     assert_null(strstr(report.runs[3].record.notes.text, "proportion"));
@@ -62,11 +62,11 @@ static void without_an_original_the_slowest_replay_stands_for_it(void **state) {
     struct ssreport_report report = gather_rows("a,replay,x,default,,,,,,100,1,\n"
                                                 "b,replay,x,default,,,,,,200,1,\n"
                                                 "c,replay,x,default,,,,,,300,1,\n");
-    assert_cell(&report, SSREPORT_REPLAY, 0, "ratio", NAN);
-    assert_text(&report, SSREPORT_REPLAY, 0, "in_proportion", "");
-    assert_cell(&report, SSREPORT_REPLAY, 2, "against_speed", 200);
-    assert_cell(&report, SSREPORT_REPLAY, 2, "ratio", 29 / 30.0);
-    assert_cell(&report, SSREPORT_REPLAY, 2, "error_mse_e4_published_least", NAN);
+    assert_cell(&report, "replay", 0, "ratio", NAN);
+    assert_text(&report, "replay", 0, "in_proportion", "");
+    assert_cell(&report, "replay", 2, "against_speed", 200);
+    assert_cell(&report, "replay", 2, "ratio", 29 / 30.0);
+    assert_cell(&report, "replay", 2, "error_mse_e4_published_least", NAN);
     ssreport_report_free(&report);
 }
 

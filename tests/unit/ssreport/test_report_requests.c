@@ -82,7 +82,7 @@ static void write_constant(const char *name, double begin, int rate, int count) 
 }
 
 static void assert_found(const struct ssreport_report *report, const char *part) {
-    const struct ssreport_sheet *sheet = &report->sheets[SSREPORT_FINDINGS];
+    const struct ssreport_sheet *sheet = ssreport_table(report, "findings");
     for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
         if (strstr(ssreport_sheet_cell(sheet, i, "sentence")->text, part))
             return;
@@ -325,8 +325,8 @@ static void estimated_percentiles_are_marked(void **state) {
     folder_open();
     write_seconds("a", TEN, uneven, 2);
     struct ssreport_report report = make_report(folder_file("a"));
-    assert_text(&report, SSREPORT_REQUESTS_RATES, 0, "percentiles", "estimated");
-    assert_text(&report, SSREPORT_REQUESTS, 0, "percentiles", "estimated");
+    assert_text(&report, "requests-rates", 0, "percentiles", "estimated");
+    assert_text(&report, "requests", 0, "percentiles", "estimated");
     assert_non_null(strstr(report.responses[0].notes.text,
         "its percentiles over several seconds are estimated from those of each: it has no complete "
         "response-times.csv"));
@@ -335,7 +335,7 @@ static void estimated_percentiles_are_marked(void **state) {
     write_times("a", "1.000000,0.010000000,9,10\n1.000000,0.040000000,1,0\n"
                      "2.000000,0.100000000,1,10\n2.000000,0.400000000,9,0\n");
     report = make_report(folder_file("a"));
-    assert_text(&report, SSREPORT_REQUESTS_RATES, 0, "percentiles", "counted");
+    assert_text(&report, "requests-rates", 0, "percentiles", "counted");
     assert_null(strstr(report.responses[0].notes.text, "estimated"));
     assert_found(&report, "at most 400 ms for 95 %");
     ssreport_report_free(&report);
@@ -351,33 +351,33 @@ static void stretches_of_one_rate_are_points(void **state) {
         {20, 0.03, 0.01, 18, 2, 5}, {0, 0.04, 0.01, 5, 0, 0}};
     write_seconds("a", TEN, seconds, 7);
     struct ssreport_report report = make_report(folder_file("a"));
-    assert_rows(&report, SSREPORT_REQUESTS_RATES, 2);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "rate", 10);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "seconds", 2);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "rate", 20);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "step", 2);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "begin_seconds", 4);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "completed", 33);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "throughput", 16.5);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "success_ratio", 33 / 35.0);
+    assert_rows(&report, "requests-rates", 2);
+    assert_cell(&report, "requests-rates", 0, "rate", 10);
+    assert_cell(&report, "requests-rates", 0, "seconds", 2);
+    assert_cell(&report, "requests-rates", 1, "rate", 20);
+    assert_cell(&report, "requests-rates", 1, "step", 2);
+    assert_cell(&report, "requests-rates", 1, "begin_seconds", 4);
+    assert_cell(&report, "requests-rates", 1, "completed", 33);
+    assert_cell(&report, "requests-rates", 1, "throughput", 16.5);
+    assert_cell(&report, "requests-rates", 1, "success_ratio", 33 / 35.0);
     assert_cell(
-        &report, SSREPORT_REQUESTS_RATES, 1, "intended_mean_seconds", (15 * 0.02 + 18 * 0.03) / 33);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "load", NAN);
-    assert_rows(&report, SSREPORT_REQUESTS_SECONDS, 7);
-    assert_rows(&report, SSREPORT_REQUESTS_CAPACITY, 0);
+        &report, "requests-rates", 1, "intended_mean_seconds", (15 * 0.02 + 18 * 0.03) / 33);
+    assert_cell(&report, "requests-rates", 1, "load", NAN);
+    assert_rows(&report, "requests-seconds", 7);
+    assert_rows(&report, "requests-capacity", 0);
     ssreport_report_free(&report);
     /* Of long stretches the ends are left out, in whole seconds. */
     write_constant("a", TEN, 20, 12);
     unlink(folder_file("a/requests.json"));
     report = make_report(folder_file("a"));
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "seconds", 8);
+    assert_cell(&report, "requests-rates", 0, "seconds", 8);
     ssreport_report_free(&report);
     /* A run at one rate has figures of its own, which are of all requests. */
     write_constant("a", TEN, 20, 12);
     report = make_report(folder_file("a"));
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "seconds", 12);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "step", NAN);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "intended_p95_seconds", 0.022);
+    assert_cell(&report, "requests-rates", 0, "seconds", 12);
+    assert_cell(&report, "requests-rates", 0, "step", NAN);
+    assert_cell(&report, "requests-rates", 0, "intended_p95_seconds", 0.022);
     ssreport_report_free(&report);
 }
 
@@ -388,7 +388,7 @@ static void edges_of_rates_are_those_of_the_manifest(void **state) {
     unlink(folder_file("a/requests.json"));
     folder_write("manifest.csv", "run,edge_seconds\na,3\n");
     struct ssreport_report report = make_report(folder_path);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "seconds", 6);
+    assert_cell(&report, "requests-rates", 0, "seconds", 6);
     ssreport_report_free(&report);
 }
 
@@ -430,18 +430,17 @@ static void requests_meet_the_record_of_the_same_time(void **state) {
                     "runs/y/requests,latency,serve,averageq,requests,,,0.6,,,1,rapl\n");
     assert_int_equal(report.run_count, 2);
     assert_int_equal(report.response_count, 2);
-    assert_string_equal(
-        cell(&report, SSREPORT_REQUESTS, 0, "joined")->text, report.runs[0].record.name);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "load", (18 * 0.48 + 2 * 0.96) / 20);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "duty", 0.6);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "target", 0.5);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "watts", (2 * 10 + 8 * 30) / 10.0);
-    assert_cell(&report, SSREPORT_REQUESTS_SECONDS, 4, "load", (0.48 + 0.96) / 2);
-    assert_cell(&report, SSREPORT_REQUESTS_SECONDS, 1, "watts", 10);
-    assert_cell(&report, SSREPORT_REQUESTS_SECONDS, 2, "watts", 30);
-    assert_text(&report, SSREPORT_REQUESTS, 1, "joined", "");
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "load", 0.5);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 1, "duty", NAN);
+    assert_string_equal(cell(&report, "requests", 0, "joined")->text, report.runs[0].record.name);
+    assert_cell(&report, "requests-rates", 0, "load", (18 * 0.48 + 2 * 0.96) / 20);
+    assert_cell(&report, "requests-rates", 0, "duty", 0.6);
+    assert_cell(&report, "requests-rates", 0, "target", 0.5);
+    assert_cell(&report, "requests-rates", 0, "watts", (2 * 10 + 8 * 30) / 10.0);
+    assert_cell(&report, "requests-seconds", 4, "load", (0.48 + 0.96) / 2);
+    assert_cell(&report, "requests-seconds", 1, "watts", 10);
+    assert_cell(&report, "requests-seconds", 2, "watts", 30);
+    assert_text(&report, "requests", 1, "joined", "");
+    assert_cell(&report, "requests-rates", 1, "load", 0.5);
+    assert_cell(&report, "requests-rates", 1, "duty", NAN);
     ssreport_report_free(&report);
 }
 
@@ -502,9 +501,9 @@ static void findings_come_first(void **state) {
         "\"held_times\": 5, \"failed_rate\": 85.5, \"failed_times\": 4},");
     report = make_report(folder_file("b"));
     assert_found(&report, "the capacity for p95=2s is between 84 and 85.5 requests a second.");
-    assert_rows(&report, SSREPORT_REQUESTS_RATES, 0);
-    assert_cell(&report, SSREPORT_REQUESTS_CAPACITY, 0, "failed_rate", 85.5);
-    assert_cell(&report, SSREPORT_REQUESTS_CAPACITY, 0, "held_times", 5);
+    assert_rows(&report, "requests-rates", 0);
+    assert_cell(&report, "requests-capacity", 0, "failed_rate", 85.5);
+    assert_cell(&report, "requests-capacity", 0, "held_times", 5);
     ssreport_report_free(&report);
 }
 
@@ -518,7 +517,7 @@ static void a_closed_loop_is_called_so(void **state) {
     write_figures("a", TEN, TEN + 2, 40, 0, "");
     folder_change("a/requests.json", "\"open\"", "\"closed\"");
     struct ssreport_report report = make_report(folder_file("a"));
-    assert_text(&report, SSREPORT_REQUESTS, 0, "loop", "closed");
+    assert_text(&report, "requests", 0, "loop", "closed");
     assert_found(&report, "a closed loop answered 20 requests a second.");
     ssreport_report_free(&report);
 }
@@ -551,15 +550,14 @@ static void mean_has_a_confidence_interval(void **state) {
     struct ssreport_report report = make_report(folder_file("a"));
     /* Both are 15 ms requests off: sqrt(2 (15^2 + 15^2)) / 8 = 3.75 ms; t is 12.706. */
     double half = 12.706204736174705 * 0.00375;
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "intended_mean_low_seconds", 0);
-    assert_true(
-        fabs(cell(&report, SSREPORT_REQUESTS_RATES, 0, "intended_mean_high_seconds")->number -
-             (0.0175 + half)) < 1e-9);
+    assert_cell(&report, "requests-rates", 0, "intended_mean_low_seconds", 0);
+    assert_true(fabs(cell(&report, "requests-rates", 0, "intended_mean_high_seconds")->number -
+                     (0.0175 + half)) < 1e-9);
     assert_found(&report, "17.5 ms on average (95 %: 0.00 ms to 65.1 ms, of 8 requests)");
     ssreport_report_free(&report);
     write_seconds("a", TEN, seconds, 1);
     report = make_report(folder_file("a"));
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "intended_mean_low_seconds", NAN);
+    assert_cell(&report, "requests-rates", 0, "intended_mean_low_seconds", NAN);
     assert_found(&report, "10.0 ms on average (of 2 requests, which give no interval)");
     ssreport_report_free(&report);
 }
@@ -571,8 +569,8 @@ static void disturbed_rates_are_marked(void **state) {
     write_constant("b", TEN + 60, 20, 5);
     folder_write("manifest.csv", "run,workload,others\na,serve,0.25\nb,serve,0.02\n");
     struct ssreport_report report = make_report(folder_path);
-    assert_cell(&report, SSREPORT_REQUESTS_RATES, 0, "others", 0.25);
-    assert_cell(&report, SSREPORT_REQUESTS, 1, "others", 0.02);
+    assert_cell(&report, "requests-rates", 0, "others", 0.25);
+    assert_cell(&report, "requests", 1, "others", 0.02);
     assert_found(&report, "during 1 of 2 runs: a (25.0 %).");
     struct text script;
     begin(&script);

@@ -64,23 +64,23 @@ static void a_foreground_is_seen_at_its_own_clock(void **state) {
     set_place(add_run(&report, 0, (double[STEPS]){0}), "1", "per-core", "background", "c");
     add_pair(&report, "1", "per-thread", "b");
     finish_report(&report);
-    assert_int_equal(ssreport_sheet_rows(&report.sheets[SSREPORT_INTERFERENCE]), 1);
-    assert_string_equal(cell(&report, SSREPORT_INTERFERENCE, 0, "background")->text, "b");
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "first_points", 3);
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "second_points", 3);
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "first_intercept", 0.1);
-    assert_true(fabs(cell(&report, SSREPORT_INTERFERENCE, 0, "metric_percent")->number) < 1e-9);
-    assert_string_equal(cell(&report, SSREPORT_INTERFERENCE, 0, "agree")->text, "yes");
+    assert_int_equal(ssreport_sheet_rows(ssreport_table(&report, "interference")), 1);
+    assert_string_equal(cell(&report, "interference", 0, "background")->text, "b");
+    assert_cell(&report, "interference", 0, "first_points", 3);
+    assert_cell(&report, "interference", 0, "second_points", 3);
+    assert_cell(&report, "interference", 0, "first_intercept", 0.1);
+    assert_true(fabs(cell(&report, "interference", 0, "metric_percent")->number) < 1e-9);
+    assert_string_equal(cell(&report, "interference", 0, "agree")->text, "yes");
     ssreport_report_free(&report);
     /* A clock that is off puts parts of iterations into other steps. */
     report = begin_report();
     add_pair(&report, "1", "per-thread", "b");
     report.runs[1].record.wall -= 3;
     finish_report(&report);
-    assert_true(fabs(cell(&report, SSREPORT_INTERFERENCE, 0, "first_slope")->number) > 1e-3);
+    assert_true(fabs(cell(&report, "interference", 0, "first_slope")->number) > 1e-3);
     /* The last step lies behind the foreground's end, and two points make no line. */
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "second_points", 2);
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "metric_percent", NAN);
+    assert_cell(&report, "interference", 0, "second_points", 2);
+    assert_cell(&report, "interference", 0, "metric_percent", NAN);
     ssreport_report_free(&report);
 }
 
@@ -93,7 +93,7 @@ static void a_foreground_that_begins_late_loses_a_step(void **state) {
         add_pair(&report, "1", "per-thread", "b");
         report.runs[1].record.wall = cases[i].wall;
         finish_report(&report);
-        assert_cell(&report, SSREPORT_INTERFERENCE, 0, "first_points", cases[i].points);
+        assert_cell(&report, "interference", 0, "first_points", cases[i].points);
         ssreport_report_free(&report);
     }
 }
@@ -119,16 +119,16 @@ static void a_foreground_that_died_says_nothing_about_its_background(void **stat
     report.runs[1].record.first_end = 42; /* at its own clock: in the fourth step */
     add_pair(&report, "2", "per-thread", "b");
     finish_report(&report);
-    assert_rows(&report, SSREPORT_INTERFERENCE, 2);
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "first_points", 3);
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "second_points", 0);
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "metric_percent", NAN);
-    assert_text(&report, SSREPORT_INTERFERENCE, 0, "agree", "no");
+    assert_rows(&report, "interference", 2);
+    assert_cell(&report, "interference", 0, "first_points", 3);
+    assert_cell(&report, "interference", 0, "second_points", 0);
+    assert_cell(&report, "interference", 0, "metric_percent", NAN);
+    assert_text(&report, "interference", 0, "agree", "no");
     if (!strstr(report.runs[1].record.notes.text,
             "did not run, or had no iteration, in 3 of the 6 steps"))
         fail_msg("notes: %s", report.runs[1].record.notes.text);
     /* The other pair is as it was. */
-    assert_cell(&report, SSREPORT_INTERFERENCE, 1, "second_points", 3);
+    assert_cell(&report, "interference", 1, "second_points", 3);
     assert_string_equal(report.runs[3].record.notes.text, "");
     ssreport_report_free(&report);
 }
@@ -143,11 +143,11 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
         run->steps.items[0].load.mean = 0.1 * (i + 1);
     }
     finish_report(&report);
-    assert_int_equal(ssreport_sheet_rows(&report.sheets[SSREPORT_FITS]), 5);
-    assert_string_equal(cell(&report, SSREPORT_FITS, 4, "record")->text, "all runs");
-    assert_cell(&report, SSREPORT_FITS, 4, "points", 3);
-    assert_cell(&report, SSREPORT_FITS, 4, "slope", -10);
-    assert_cell(&report, SSREPORT_FITS, 4, "intercept", 8);
+    assert_int_equal(ssreport_sheet_rows(ssreport_table(&report, "fits")), 5);
+    assert_string_equal(cell(&report, "fits", 4, "record")->text, "all runs");
+    assert_cell(&report, "fits", 4, "points", 3);
+    assert_cell(&report, "fits", 4, "slope", -10);
+    assert_cell(&report, "fits", 4, "intercept", 8);
     ssreport_report_free(&report);
     /* Others of another method or workload make another one. */
     report = begin_report();
@@ -159,9 +159,9 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
         run->method = strdup(i % 3 == 1 ? "c" : "d");
     }
     finish_report(&report);
-    assert_int_equal(report.together_count, 3);
-    assert_string_equal(report.together[1].record.name, "all runs: b, c");
-    assert_int_equal(report.together[1].steps.count, 3);
+    assert_int_equal(report.pooled_count, 3);
+    assert_string_equal(report.pooled[1].record.name, "all runs: b, c");
+    assert_int_equal(report.pooled[1].steps.count, 3);
     ssreport_report_free(&report);
     /* So do others of another environment or experiment. */
     report = begin_report();
@@ -173,21 +173,21 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
         run->experiment = strdup(i % 3 == 1 ? "throughput" : "replay");
     }
     finish_report(&report);
-    assert_int_equal(report.together_count, 3);
-    assert_string_equal(report.together[0].record.name, "all runs: lxc, replay");
-    assert_string_equal(report.together[1].record.name, "all runs: none");
+    assert_int_equal(report.pooled_count, 3);
+    assert_string_equal(report.pooled[0].record.name, "all runs: lxc, replay");
+    assert_string_equal(report.pooled[1].record.name, "all runs: none");
     ssreport_report_free(&report);
     /* One run is a curve by itself. */
     report = begin_report();
     add_run(&report, 0, (double[STEPS]){1, 2, 3, 4, 5, 6});
     finish_report(&report);
-    assert_int_equal(report.together_count, 0);
+    assert_int_equal(report.pooled_count, 0);
     ssreport_report_free(&report);
     /* Foregrounds and backgrounds are at each other's loads. */
     report = begin_report();
     add_pair(&report, "1", "per-core", "b");
     finish_report(&report);
-    assert_int_equal(report.together_count, 0);
+    assert_int_equal(report.pooled_count, 0);
     ssreport_report_free(&report);
 }
 
@@ -211,9 +211,9 @@ static void a_manifest_names_runs(void **state) {
     assert_non_null(strstr(report.failures[1].name, ": y per-core"));
     assert_non_null(strstr(report.failures[2].why, "manifest.csv:6:"));
     /* Both at one load: no line, so no metric; but a throughput of both together. */
-    assert_cell(&report, SSREPORT_INTERFERENCE, 0, "metric_percent", NAN);
-    assert_cell(&report, SSREPORT_WHOLE_SYSTEM, 0, "iterations_per_second", 2);
-    assert_cell(&report, SSREPORT_WHOLE_SYSTEM, 0, "relative_to_per_chip", 1);
+    assert_cell(&report, "interference", 0, "metric_percent", NAN);
+    assert_cell(&report, "whole-system", 0, "iterations_per_second", 2);
+    assert_cell(&report, "whole-system", 0, "relative_to_per_chip", 1);
     ssreport_report_free(&report);
 }
 

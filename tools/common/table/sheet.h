@@ -2,18 +2,27 @@
 #ifndef SSREPORT_SHEET_H
 #define SSREPORT_SHEET_H
 
-/* A table of the report, in memory, and its forms: CSV in full precision, HTML to be read. */
+/*
+ * A table in memory, and its forms: CSV and JSON in full precision for programs; HTML, Markdown and
+ * text for readers.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 struct ssreport_column {
-    const char *name;    /* in CSV */
-    const char *heading; /* in HTML; NULL: the column is not there */
-    int decimals;        /* in HTML */
-    bool percent;        /* in HTML, of a part of 1 */
-    bool if_known;       /* in HTML the column is there only if it holds anything */
+    const char *name;    /* in CSV and JSON, and in the program */
+    const char *heading; /* for readers; NULL: the column is for programs only */
+    int decimals;        /* for readers */
+    bool percent;        /* for readers, of a part of 1 */
+    bool if_known;       /* readers see it only if any row has a value */
+    struct {
+        const char *heading; /* NULL: not in text */
+        int width;
+    } text;
 };
 
 struct ssreport_cell {
@@ -38,6 +47,60 @@ struct ssreport_sheet {
         .columns = (columns_),                                                                     \
         .column_count = sizeof(columns_) / sizeof *(columns_)})
 
+/* A member of a static array of empty tables. */
+#define SSREPORT_TABLE(name_, title_, columns_)                                                    \
+    {                                                                                              \
+        .name = (name_), .title = (title_), .columns = (columns_),                                 \
+        .column_count = sizeof(columns_) / sizeof *(columns_)                                      \
+    }
+
+/* A value for the column of this name. NaN and NULL: unknown. */
+struct ssreport_value {
+    const char *column, *text;
+    double number;
+    bool is_text;
+};
+
+/* From a text, any number, or a bool, which becomes "yes" or "no". */
+#define CELL(column, value)                                                                        \
+    _Generic((value),                                                                              \
+        char *: ssreport_value_of_text,                                                            \
+        const char *: ssreport_value_of_text,                                                      \
+        bool: ssreport_value_of_answer,                                                            \
+        size_t: ssreport_value_of_count,                                                           \
+        default: ssreport_value_of_number)((column), (value))
+
+static inline struct ssreport_value ssreport_value_of_text(const char *column, const char *text) {
+    return (struct ssreport_value){.column = column, .text = text, .is_text = true};
+}
+
+static inline struct ssreport_value ssreport_value_of_answer(const char *column, bool answer) {
+    return ssreport_value_of_text(column, answer ? "yes" : "no");
+}
+
+static inline struct ssreport_value ssreport_value_of_number(const char *column, double number) {
+    return (struct ssreport_value){.column = column, .number = number};
+}
+
+static inline struct ssreport_value ssreport_value_of_count(const char *column, size_t count) {
+    return ssreport_value_of_number(column, (double)count);
+}
+
+/*
+ * SSREPORT_ROW(sheet, CELL("step", i + 1), CELL("load", load)) adds a row; columns that are not
+ * named are empty. SSREPORT_CELLS() sets more cells of the last row. A column that the sheet does
+ * not have is an error of the program, which aborts.
+ */
+#define SSREPORT_ROW(sheet, ...) (ssreport_sheet_row(sheet), SSREPORT_CELLS(sheet, __VA_ARGS__))
+#define SSREPORT_CELLS(sheet, ...)                                                                 \
+    ssreport_sheet_set(sheet, (const struct ssreport_value[]){__VA_ARGS__},                        \
+        sizeof((const struct ssreport_value[]){__VA_ARGS__}) / sizeof(struct ssreport_value))
+
+SS_NONNULL(1) void ssreport_sheet_row(struct ssreport_sheet *sheet);
+SS_NONNULL(1, 2)
+void ssreport_sheet_set(
+    struct ssreport_sheet *sheet, const struct ssreport_value *values, size_t count);
+
 /* The next cells, from left to right; a row ends by itself. NaN and NULL: nothing is known. */
 #define SSREPORT_NUMBERS(sheet, ...)                                                               \
     ssreport_sheet_numbers(sheet, (const double[]){__VA_ARGS__},                                   \
@@ -54,15 +117,41 @@ const char *ssreport_sheet_shown(const struct ssreport_sheet *sheet, const char 
 
 size_t ssreport_sheet_rows(const struct ssreport_sheet *sheet);
 
-/* The cell of a row in the column of this name, which the sheet must have. */
+/* The cell of a row in the column of this name, which the sheet must have or the program aborts. */
 const struct ssreport_cell *ssreport_sheet_cell(
     const struct ssreport_sheet *sheet, size_t row, const char *name);
+
+/* Whether readers see a column at all. */
+bool ssreport_sheet_shows(const struct ssreport_sheet *sheet, size_t column);
+
+/* Orders two rows by the column of this name: by strcmp(), or numbers, unknown ones first. */
+int ssreport_sheet_compare(
+    const struct ssreport_sheet *sheet, size_t row, size_t other, const char *name);
 
 /* Whether two rows have the same in the column of this name; unknown numbers are the same. */
 bool ssreport_sheet_is_same(
     const struct ssreport_sheet *sheet, size_t row, size_t other, const char *name);
 
+/* ---- for programs ---- */
+
 void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet);
+
+/* A list of objects, whose members have the names of columns; what is unknown is null. */
+void ssreport_sheet_print_json(FILE *stream, const struct ssreport_sheet *sheet);
+
+/* ---- for readers ---- */
+
+/* The columns with a heading. */
+void ssreport_sheet_print_markdown(FILE *stream, const struct ssreport_sheet *sheet);
+
+/* The columns with a heading in text, under the title; nothing without rows. */
+void ssreport_sheet_print_text(FILE *stream, const struct ssreport_sheet *sheet, const char *title);
+
+/* As text: a long name without its beginning, which says less of a path than its end. */
+void ssreport_text_name(FILE *stream, const char *name, int width);
+
+/* As text: a blank and a number, or a dash if it is unknown. */
+void ssreport_text_number(FILE *stream, int width, int decimals, double number);
 
 /* The rows whose first cell is this text; NULL: all. The first column is then left out. */
 void ssreport_sheet_print_html(FILE *stream, const struct ssreport_sheet *sheet, const char *only);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "letters.h"
+#include "sheet.h"
+
+void ssreport_html_part(FILE *stream, const char *text, size_t size) {
+    const char *end = text + size;
+    while (text < end && *text) {
+        size_t length = text_letter_length(text);
+        if (length == 0)
+            fputc(*text == '\n' || *text == '\t' ? ' ' : '?', stream);
+        else if (*text == '<')
+            fputs("&lt;", stream);
+        else if (*text == '>')
+            fputs("&gt;", stream);
+        else if (*text == '&')
+            fputs("&amp;", stream);
+        else if (*text == '"')
+            fputs("&quot;", stream);
+        else
+            fwrite(text, 1, length, stream);
+        text += length > 0 ? length : 1;
+    }
+}
+
+void ssreport_html_text(FILE *stream, const char *text) {
+    ssreport_html_part(stream, text, strlen(text));
+}
+
+void ssreport_html_number(FILE *stream, double number, int decimals) {
+    if (!isfinite(number)) {
+        fputs("\u2013", stream);
+        return;
+    }
+    char text[400];
+    snprintf(text, sizeof text, "%.*f", decimals, number);
+    /* Something small is not nothing; nor is there a negative nothing. */
+    if (number != 0 && strtod(text, NULL) == 0 && fabs(number) < 1e-3)
+        snprintf(text, sizeof text, "%.1e", number);
+    else if (strtod(text, NULL) == 0)
+        snprintf(text, sizeof text, "%.*f", decimals, 0.0);
+    fprintf(stream, "%s%s", *text == '-' ? "\u2212" : "", text + (*text == '-'));
+}
+
+static void print_row(FILE *stream, const struct ssreport_sheet *sheet, size_t row, size_t first) {
+    fputs("<tr>", stream);
+    for (size_t i = first; i < sheet->column_count; i++) {
+        const struct ssreport_column *column = &sheet->columns[i];
+        const struct ssreport_cell *cell = &sheet->cells[row * sheet->column_count + i];
+        if (!ssreport_sheet_shows(sheet, i))
+            continue;
+        fputs(cell->text ? "<td class=\"text\">" : "<td>", stream);
+        if (cell->text)
+            ssreport_html_text(stream, ssreport_sheet_shown(sheet, cell->text));
+        else
+            ssreport_html_number(
+                stream, column->percent ? 100 * cell->number : cell->number, column->decimals);
+        fputs("</td>", stream);
+    }
+    fputs("</tr>\n", stream);
+}
+
+/* Rows of a sheet, from the first one to before the last. */
+struct rows {
+    size_t from, to;
+};
+
+/* From the first to the last row with this text as the first cell. */
+static struct rows find_rows(const struct ssreport_sheet *sheet, const char *only) {
+    size_t count = ssreport_sheet_rows(sheet);
+    struct rows rows = {only ? count : 0, only ? 0 : count};
+    for (size_t row = 0; only && row < count; row++) {
+        const char *text = sheet->cells[row * sheet->column_count].text;
+        if (!text || strcmp(text, only) != 0)
+            continue;
+        rows.from = row < rows.from ? row : rows.from;
+        rows.to = row + 1;
+    }
+    return rows;
+}
+
+static bool holds_text(const struct ssreport_sheet *sheet, struct rows rows, size_t column) {
+    for (size_t row = rows.from; row < rows.to; row++) {
+        if (sheet->cells[row * sheet->column_count + column].text)
+            return true;
+    }
+    return false;
+}
+
+void ssreport_sheet_print_html(FILE *stream, const struct ssreport_sheet *sheet, const char *only) {
+    size_t first = only ? 1 : 0;
+    struct rows rows = find_rows(sheet, only);
+    fputs("<div class=\"wide\"><table>\n<caption>", stream);
+    ssreport_html_text(stream, sheet->title);
+    fputs("</caption>\n<thead><tr>", stream);
+    for (size_t i = first; i < sheet->column_count; i++) {
+        if (!ssreport_sheet_shows(sheet, i))
+            continue;
+        fputs(
+            holds_text(sheet, rows, i) ? "<th scope=\"col\" class=\"text\">" : "<th scope=\"col\">",
+            stream);
+        ssreport_html_text(stream, sheet->columns[i].heading);
+        fputs("</th>", stream);
+    }
+    fputs("</tr></thead>\n<tbody>\n", stream);
+    for (size_t row = rows.from; row < rows.to; row++) {
+        const char *text = sheet->cells[row * sheet->column_count].text;
+        if (!only || (text && strcmp(text, only) == 0))
+            print_row(stream, sheet, row, first);
+    }
+    fputs("</tbody></table></div>\n", stream);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* CSV, JSON, Markdown, and text on a terminal. */
+
+#include <math.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/words.h"
+#include "sheet.h"
+
+void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet) {
+    for (size_t i = 0; i < sheet->column_count; i++)
+        fprintf(stream, "%s%s", i > 0 ? "," : "", sheet->columns[i].name);
+    fputc('\n', stream);
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct ssreport_cell *cell = &sheet->cells[i];
+        size_t column = i % sheet->column_count;
+        if (column > 0)
+            fputc(',', stream);
+        if (cell->text)
+            ss_words_quote_csv(stream, cell->text);
+        else if (isfinite(cell->number))
+            fprintf(stream, "%.12g", cell->number);
+        if (column + 1 == sheet->column_count)
+            fputc('\n', stream);
+    }
+}
+
+void ssreport_sheet_print_json(FILE *stream, const struct ssreport_sheet *sheet) {
+    struct ss_json json = {.stream = stream};
+    ss_json_open(&json, NULL, '[');
+    for (size_t i = 0; i < sheet->count; i++) {
+        const struct ssreport_cell *cell = &sheet->cells[i];
+        const char *name = sheet->columns[i % sheet->column_count].name;
+        char digits[32];
+        if (i % sheet->column_count == 0)
+            ss_json_open(&json, NULL, '{');
+        snprintf(digits, sizeof digits, "%.12g", cell->number);
+        if (!cell->text && isfinite(cell->number))
+            ss_json_digits(&json, name, digits);
+        else
+            ss_json_text(&json, name, cell->text && *cell->text ? cell->text : NULL);
+        if ((i + 1) % sheet->column_count == 0)
+            ss_json_close(&json, '}');
+    }
+    ss_json_close(&json, ']');
+}
+
+/* ---- Markdown ---- */
+
+static void print_markdown_text(FILE *stream, const char *text) {
+    for (; *text; text++) {
+        if (strchr("|\\`*_<>&[]", *text))
+            fputc('\\', stream);
+        fputc(*text == '\n' || *text == '\r' || *text == '\t' ? ' ' : *text, stream);
+    }
+}
+
+static void print_markdown_cell(FILE *stream, const struct ssreport_sheet *sheet, size_t at) {
+    const struct ssreport_column *column = &sheet->columns[at % sheet->column_count];
+    const struct ssreport_cell *cell = &sheet->cells[at];
+    double number = column->percent ? 100 * cell->number : cell->number;
+    if (cell->text)
+        print_markdown_text(stream, ssreport_sheet_shown(sheet, cell->text));
+    else if (isfinite(number))
+        fprintf(stream, "%.*f", column->decimals, number);
+}
+
+void ssreport_sheet_print_markdown(FILE *stream, const struct ssreport_sheet *sheet) {
+    for (size_t i = 0; i < sheet->column_count; i++) {
+        if (!ssreport_sheet_shows(sheet, i))
+            continue;
+        fputs("| ", stream);
+        print_markdown_text(stream, sheet->columns[i].heading);
+        fputc(' ', stream);
+    }
+    fputs("|\n", stream);
+    for (size_t i = 0; i < sheet->column_count; i++) {
+        bool is_text = sheet->count > 0 && sheet->cells[i].text;
+        if (ssreport_sheet_shows(sheet, i))
+            fputs(is_text ? "| --- " : "| ---: ", stream);
+    }
+    fputs("|\n", stream);
+    for (size_t i = 0; i < sheet->count; i++) {
+        if (ssreport_sheet_shows(sheet, i % sheet->column_count)) {
+            fputs("| ", stream);
+            print_markdown_cell(stream, sheet, i);
+            fputc(' ', stream);
+        }
+        if ((i + 1) % sheet->column_count == 0)
+            fputs("|\n", stream);
+    }
+}
+
+/* ---- text ---- */
+
+void ssreport_text_name(FILE *stream, const char *name, int width) {
+    char shown[96];
+    snprintf(shown, sizeof shown, "%s", ss_words_show(name).text);
+    size_t length = strlen(shown);
+    if (length <= (size_t)width)
+        fprintf(stream, "%-*s", width, shown);
+    else
+        fprintf(stream, "..%s", shown + length - (size_t)width + 2);
+}
+
+void ssreport_text_number(FILE *stream, int width, int decimals, double number) {
+    if (fabs(number) < 0.5 * pow(10, -decimals))
+        number = 0; /* no negative one */
+    if (isfinite(number))
+        fprintf(stream, " %*.*f", width, decimals, number);
+    else
+        fprintf(stream, " %*s", width, "-");
+}
+
+/* Whether the column is flush left: a text that is not a short word. */
+static bool is_left(const struct ssreport_sheet *sheet, size_t column) {
+    return sheet->cells[column].text && sheet->columns[column].text.width >= 10;
+}
+
+/* A column that is flush left after one that is not begins with a blank. */
+static int gap_before(const struct ssreport_sheet *sheet, size_t column) {
+    for (size_t i = column; i-- > 0;) {
+        if (sheet->columns[i].text.heading)
+            return is_left(sheet, column) && !is_left(sheet, i);
+    }
+    return 0;
+}
+
+void ssreport_sheet_print_text(
+    FILE *stream, const struct ssreport_sheet *sheet, const char *title) {
+    if (sheet->count == 0)
+        return;
+    fprintf(stream, "\n%s\n", title);
+    for (size_t i = 0; i < sheet->column_count; i++) {
+        const struct ssreport_column *column = &sheet->columns[i];
+        int gap = gap_before(sheet, i);
+        if (column->text.heading)
+            fprintf(stream, is_left(sheet, i) ? "%*s%-*s" : "%*s%*s", gap, "",
+                column->text.width - gap, column->text.heading);
+    }
+    for (size_t i = 0; i < sheet->count; i++) {
+        size_t at = i % sheet->column_count;
+        const struct ssreport_column *column = &sheet->columns[at];
+        const struct ssreport_cell *cell = &sheet->cells[i];
+        int gap = gap_before(sheet, at);
+        if (at == 0)
+            fputc('\n', stream);
+        if (!column->text.heading)
+            continue;
+        fprintf(stream, "%*s", gap, "");
+        if (cell->text)
+            ssreport_text_name(
+                stream, ssreport_sheet_shown(sheet, cell->text), column->text.width - gap);
+        else
+            ssreport_text_number(stream, column->text.width - 1, column->decimals,
+                column->percent ? 100 * cell->number : cell->number);
+    }
+    fputc('\n', stream);
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Two sets of runs: the throughput of the first divided by that of the second, step by step. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "comparison_topic.h"
+#include "csv.h"
+#include "group_by.h"
+#include "html_page.h"
+#include "ratio_tables.h"
+
+/* The page leaves more ratios to their file. */
+#define RATIOS_MAX 200
+
+// clang-format off
+#define OF_BOTH                                                                                    \
+    {"experiment", NULL},                                                                          \
+    {"environment_a", "environment of A", .text = {"env. of A", 10}}, {"measured_in_a", NULL},     \
+    {"environment_b", "of B", .text = {"env. of B", 10}}, {"measured_in_b", NULL},                 \
+    {"placement", "placement", .text = {"placement", 10}},                                         \
+    {"foreground", "foreground", .text = {"foreground", 11}},                                      \
+    {"background", "background", .text = {"background", 11}}, {"method", "method"},                \
+    {"tau_seconds", NULL}, {"speed", NULL}
+static const struct ssreport_column comparison_columns[] = {
+    {"a", NULL}, {"b", NULL}, OF_BOTH,
+    {"steps", "steps compared", .text = {"steps", 6}},
+    {"ratio_min", "least A/B", 4, .text = {"min", 7}},
+    {"ratio_median", "median", 4, .text = {"median", 7}},
+    {"ratio_max", "largest", 4, .text = {"max", 7}}, {"left_out", "steps left out"},
+};
+static const struct ssreport_column ratio_columns[] = {
+    OF_BOTH, {"round", "round"}, {"step", "step"}, {"half", "half"}, {"target", "target, %", 2, true},
+    {"occurrence", NULL}, {"load_a", NULL}, {"load_b", NULL},
+    {"iterations_per_second_a", "throughput of A, /s", 4},
+    {"iterations_per_second_b", "of B, /s", 4}, {"ratio", "A/B", 4},
+    {"others_a", "others of A, %", 1, true, true}, {"others_b", "of B, %", 1, true, true},
+    {"record_a", NULL}, {"record_b", NULL},
+};
+static const struct ssreport_column unmatched_columns[] = {
+    {"set", "set"}, {"record", "record"}, {"environment", "environment"}, {"measured_in", NULL},
+    {"placement", "placement"}, {"foreground", "foreground"}, {"background", "background"},
+    {"method", "method"}, {"round", "round"}, {"step", "step"}, {"half", "half"},
+    {"target", "target, %", 2, true}, {"why", "why"},
+};
+static const struct ssreport_sheet tables[] = {
+    SSREPORT_TABLE("comparison", "Throughput of A divided by that of B, by pair",
+        comparison_columns),
+    SSREPORT_TABLE("ratios", "Throughput of both sets, step by step", ratio_columns),
+    SSREPORT_TABLE("unmatched", "Steps without a counterpart in the other set", unmatched_columns),
+    {.name = NULL},
+};
+// clang-format on
+
+/* A step, or a whole run without steps. */
+struct part {
+    size_t step; /* from 1; 0: the whole run */
+    int half;
+    double target, load, throughput; /* throughput is the foreground's */
+    const char *unmatched;           /* why it has no counterpart; NULL if it has one */
+};
+
+/* A run that was alone, or a foreground with its background, which then gives the steps. */
+struct entry {
+    const struct ssreport_run *run, *background; /* `background` may be NULL */
+    const char *label; /* name of a record without a manifest; NULL: its position names it */
+    size_t copy;       /* number of the same entries before it */
+    struct part *parts;
+    size_t count;
+};
+
+struct ratio {
+    const struct entry *entries[2];
+    const struct part *parts[2];
+    double value;
+};
+
+struct comparison {
+    struct ssreport_report *report;
+    struct entry *entries[2];
+    size_t counts[2];
+    bool is_across; /* the sets differ in the environment, which need not be the same then */
+    struct ratio *ratios;
+    size_t ratio_count, ratio_capacity;
+    size_t forbidden; /* ratios of runs with different parts of the machine used by others */
+};
+
+/* ---- entries ---- */
+
+/* The run that gives the steps and the method. */
+static const struct ssreport_run *leader(const struct entry *entry) {
+    return entry->background ? entry->background : entry->run;
+}
+
+static int add_parts(struct entry *entry) {
+    const struct ssreport_steps *steps = &leader(entry)->steps;
+    entry->count = steps->count ? steps->count : 1;
+    entry->parts = calloc(entry->count, sizeof *entry->parts);
+    if (!entry->parts)
+        return -1;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct ssreport_step *step = &steps->items[i];
+        double throughput = entry->background ? ssreport_report_throughput_beside(entry->run,
+                                                    entry->background, step->from, step->to)
+                                              : step->throughput;
+        entry->parts[i] = (struct part){.step = i + 1,
+            .half = step->half,
+            .target = step->target,
+            .load = step->load.mean,
+            .throughput = throughput};
+    }
+    if (steps->count == 0)
+        *entry->parts = (struct part){.target = NAN,
+            .load = leader(entry)->figures.load_mean,
+            .throughput = entry->background ? NAN : entry->run->figures.throughput};
+    return 0;
+}
+
+static int compare_places(const struct ssreport_run *left, const struct ssreport_run *right) {
+    return STATS_ORDER(strcmp(ssreport_run_environment(left), ssreport_run_environment(right)),
+        ssreport_compare_words(left->measured_in, right->measured_in));
+}
+
+/* The last part of a record's path names it without a manifest. */
+static const char *last_part(const struct entry *entry) {
+    const char *name = entry->run->record.name;
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
+
+static int compare_runs(const struct ssreport_run *left, const struct ssreport_run *right) {
+    return STATS_ORDER(ssreport_compare_numbers(left->tau, right->tau),
+        ssreport_compare_numbers(left->speed, right->speed),
+        ssreport_compare_numbers(left->target, right->target),
+        ssreport_compare_numbers(left->round, right->round),
+        ssreport_compare_words(left->workload, right->workload),
+        ssreport_compare_words(left->placement, right->placement),
+        ssreport_compare_words(left->method, right->method),
+        ssreport_compare_words(left->experiment, right->experiment));
+}
+
+/* In all but environment and copy. */
+static int compare_entries(const struct entry *left, const struct entry *right) {
+    bool both = left->background && right->background;
+    return STATS_ORDER(!left->background - !right->background, compare_runs(left->run, right->run),
+        ssreport_compare_words(left->label, right->label),
+        both ? compare_runs(left->background, right->background) : 0);
+}
+
+static int compare_copies(const void *left, const void *right, void *context) {
+    const struct entry *one = left, *other = right;
+    (void)context;
+    return STATS_ORDER(compare_entries(one, other), compare_places(one->run, other->run));
+}
+
+static int add_entry(struct comparison *comparison, const struct ssreport_run *run) {
+    struct entry *entries = comparison->entries[run->set];
+    struct entry *entry = &entries[comparison->counts[run->set]];
+    if (ssreport_is_word(run->role, "background"))
+        return 0;
+    *entry = (struct entry){.run = run};
+    if (run->role)
+        entry->background = ssreport_report_beside(comparison->report, run, "background");
+    if (run->role && !entry->background)
+        return 0; /* a note says that it has no background */
+    comparison->counts[run->set]++;
+    return add_parts(entry);
+}
+
+/* Records without a manifest are matched by the names of their folders, if both sets have them. */
+static void set_labels(struct comparison *comparison) {
+    for (size_t i = 0; i < comparison->counts[0]; i++) {
+        for (size_t j = 0; j < comparison->counts[1]; j++) {
+            struct entry *left = &comparison->entries[0][i], *right = &comparison->entries[1][j];
+            if (!left->run->workload && !right->run->workload &&
+                strcmp(last_part(left), last_part(right)) == 0)
+                left->label = right->label = last_part(left);
+        }
+    }
+}
+
+static int set_copies(struct comparison *comparison) {
+    const struct stats_key key = {.size = sizeof(struct entry), .compare = compare_copies};
+    for (int set = 0; set < 2; set++) {
+        struct entry *entries = comparison->entries[set];
+        SS_OWNED(groups)
+        struct stats_groups groups = stats_group_by(entries, comparison->counts[set], &key);
+        if (!groups.first)
+            return -1;
+        for (size_t i = 0; i < groups.items; i++) {
+            if (groups.next[i] < groups.items)
+                entries[groups.next[i]].copy = entries[i].copy + 1;
+        }
+    }
+    return 0;
+}
+
+/* Whether no environment of one set is one of the other. */
+static bool differ_in_environment(const struct comparison *comparison) {
+    for (size_t i = 0; i < comparison->counts[0]; i++) {
+        for (size_t j = 0; j < comparison->counts[1]; j++) {
+            if (compare_places(comparison->entries[0][i].run, comparison->entries[1][j].run) == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* ---- counterparts ---- */
+
+static bool is_counterpart(
+    const struct comparison *comparison, const struct entry *left, const struct entry *right) {
+    return left->copy == right->copy &&
+           (comparison->is_across || compare_places(left->run, right->run) == 0) &&
+           compare_entries(left, right) == 0;
+}
+
+static struct part *find_part(
+    const struct entry *of, const struct entry *in, const struct part *part) {
+    const struct ssreport_steps *steps = &leader(in)->steps;
+    if (part->step == 0)
+        return in->parts[0].step == 0 ? in->parts : NULL;
+    const struct ssreport_step *step =
+        ssreport_steps_counterpart(&leader(of)->steps, part->step - 1, steps);
+    return step ? &in->parts[step - steps->items] : NULL;
+}
+
+static int add_ratio(struct comparison *comparison, const struct entry *const entries[2],
+    const struct part *const parts[2]) {
+    if (!ssreport_csv_make_room((void **)&comparison->ratios, comparison->ratio_count,
+            &comparison->ratio_capacity, sizeof *comparison->ratios))
+        return -1;
+    double first = parts[0]->throughput, second = parts[1]->throughput;
+    bool forbidden = !ssreport_others_permit(entries[0]->run->others, entries[1]->run->others);
+    comparison->forbidden += forbidden;
+    comparison->ratios[comparison->ratio_count++] = (struct ratio){
+        .entries = {entries[0], entries[1]},
+        .parts = {parts[0], parts[1]},
+        .value = second > 0 && !forbidden ? first / second : NAN,
+    };
+    return 0;
+}
+
+/* Marks parts with a counterpart; 1: both runs are counterparts. */
+static int match_entries(struct comparison *comparison, struct entry *left, struct entry *right) {
+    if (!is_counterpart(comparison, left, right))
+        return 0;
+    for (size_t i = 0; i < left->count; i++) {
+        struct part *part = &left->parts[i], *other = find_part(left, right, part);
+        if (!other)
+            continue;
+        part->unmatched = other->unmatched = NULL;
+        if (add_ratio(comparison, (const struct entry *const[]){left, right},
+                (const struct part *const[]){part, other}) < 0)
+            return -1;
+    }
+    return 1;
+}
+
+static void set_unmatched(struct entry *entry, const char *from, const char *why) {
+    for (size_t i = 0; i < entry->count; i++) {
+        if (!from || entry->parts[i].unmatched == from)
+            entry->parts[i].unmatched = why;
+    }
+}
+
+static int match(struct comparison *comparison) {
+    static const char no_run[] = "the other set has no such run";
+    static const char no_step[] = "the other set has the run, but no such step";
+    for (int set = 0; set < 2; set++) {
+        for (size_t i = 0; i < comparison->counts[set]; i++)
+            set_unmatched(&comparison->entries[set][i], NULL, no_run);
+    }
+    for (size_t i = 0; i < comparison->counts[0]; i++) {
+        for (size_t j = 0; j < comparison->counts[1]; j++) {
+            struct entry *left = &comparison->entries[0][i], *right = &comparison->entries[1][j];
+            int found = match_entries(comparison, left, right);
+            if (found < 0)
+                return -1;
+            if (found == 0)
+                continue;
+            set_unmatched(left, no_run, no_step);
+            set_unmatched(right, no_run, no_step);
+        }
+    }
+    return 0;
+}
+
+/* ---- tables ---- */
+
+static double known(double number) {
+    return number > 0 ? number : NAN;
+}
+
+/* The cells of both tables that say what is compared. */
+static void add_row(struct ssreport_sheet *sheet, const struct ratio *ratio) {
+    const struct entry *entry = ratio->entries[0];
+    const struct ssreport_run *run = entry->run, *other = ratio->entries[1]->run;
+    SSREPORT_ROW(sheet, CELL("experiment", run->experiment),
+        CELL("environment_a", ssreport_run_environment(run)),
+        CELL("measured_in_a", run->measured_in),
+        CELL("environment_b", ssreport_run_environment(other)),
+        CELL("measured_in_b", other->measured_in), CELL("placement", run->placement),
+        CELL("foreground", run->workload),
+        CELL("background", entry->background ? entry->background->workload : ""),
+        CELL("method", leader(entry)->method), CELL("tau_seconds", known(leader(entry)->tau)),
+        CELL("speed", known(run->speed)));
+}
+
+static void fill_ratios(const struct comparison *comparison) {
+    struct ssreport_sheet *sheet = ssreport_table(comparison->report, "ratios");
+    for (size_t i = 0; i < comparison->ratio_count; i++) {
+        const struct ratio *ratio = &comparison->ratios[i];
+        const struct part *part = ratio->parts[0], *other = ratio->parts[1];
+        const struct ssreport_run *runs[2] = {ratio->entries[0]->run, ratio->entries[1]->run};
+        add_row(sheet, ratio);
+        SSREPORT_CELLS(sheet, CELL("round", known(runs[0]->round)),
+            CELL("half", part->half ? part->half : NAN), CELL("target", part->target),
+            CELL("load_a", part->load), CELL("load_b", other->load),
+            CELL("iterations_per_second_a", part->throughput),
+            CELL("iterations_per_second_b", other->throughput), CELL("ratio", ratio->value),
+            CELL("others_a", runs[0]->others), CELL("others_b", runs[1]->others),
+            CELL("record_a", runs[0]->record.name), CELL("record_b", runs[1]->record.name));
+        if (part->step > 0)
+            SSREPORT_CELLS(sheet, CELL("step", part->step),
+                CELL("occurrence",
+                    ssreport_steps_occurrence(&leader(ratio->entries[0])->steps, part->step - 1)));
+    }
+}
+
+static int compare_sides(const struct entry *left, const struct entry *right) {
+    return STATS_ORDER(compare_places(left->run, right->run),
+        !left->background - !right->background,
+        ssreport_compare_words(left->run->experiment, right->run->experiment),
+        ssreport_compare_words(left->run->workload, right->run->workload),
+        ssreport_compare_words(left->run->placement, right->run->placement),
+        ssreport_compare_words(leader(left)->workload, leader(right)->workload),
+        ssreport_compare_words(leader(left)->method, leader(right)->method),
+        ssreport_compare_numbers(leader(left)->tau, leader(right)->tau),
+        ssreport_compare_numbers(left->run->speed, right->run->speed));
+}
+
+/* Ratios of one pair differ in step and round only. */
+static int compare_pairs(const void *left, const void *right, void *context) {
+    const struct ratio *one = left, *other = right;
+    (void)context;
+    return STATS_ORDER(compare_sides(one->entries[0], other->entries[0]),
+        compare_sides(one->entries[1], other->entries[1]));
+}
+
+/* Steps of the pair's own runs without a counterpart. */
+static size_t count_lost(const struct comparison *comparison, const struct ratio *pair) {
+    size_t lost = 0;
+    for (int set = 0; set < 2; set++) {
+        for (size_t i = 0; i < comparison->counts[set]; i++) {
+            const struct entry *entry = &comparison->entries[set][i];
+            bool belongs = compare_sides(entry, pair->entries[set]) == 0;
+            for (size_t j = 0; belongs && j < entry->count; j++)
+                lost += entry->parts[j].unmatched != NULL;
+        }
+    }
+    return lost;
+}
+
+static int fill_comparison(const struct comparison *comparison) {
+    const struct ssreport_report *report = comparison->report;
+    struct ssreport_sheet *sheet = ssreport_table(report, "comparison");
+    const struct stats_key key = {.size = sizeof(struct ratio), .compare = compare_pairs};
+    SS_OWNED(free) double *values = calloc(comparison->ratio_count + 1, sizeof *values);
+    SS_OWNED(groups)
+    struct stats_groups pairs = stats_group_by(comparison->ratios, comparison->ratio_count, &key);
+    if (!values || !pairs.first)
+        return -1;
+    for (size_t pair = 0; pair < pairs.count; pair++) {
+        const struct ratio *first = &comparison->ratios[pairs.first[pair]];
+        size_t used = 0, lost = count_lost(comparison, first);
+        for (size_t i = pairs.first[pair]; i < pairs.items; i = pairs.next[i]) {
+            if (isfinite(comparison->ratios[i].value))
+                values[used++] = comparison->ratios[i].value;
+            else
+                lost++;
+        }
+        double median = ssreport_median_of(values, used);
+        add_row(sheet, first);
+        SSREPORT_CELLS(sheet, CELL("a", ssreport_report_set_name(report, 0)),
+            CELL("b", ssreport_report_set_name(report, 1)), CELL("steps", used),
+            CELL("ratio_min", used ? values[0] : NAN), CELL("ratio_median", median),
+            CELL("ratio_max", used ? values[used - 1] : NAN), CELL("left_out", lost));
+    }
+    return 0;
+}
+
+static void add_unmatched(
+    struct ssreport_report *report, const struct entry *entry, const struct part *part) {
+    const struct ssreport_run *run = entry->run;
+    SSREPORT_ROW(ssreport_table(report, "unmatched"),
+        CELL("set", ssreport_report_set_name(report, run->set)), CELL("record", run->record.name),
+        CELL("environment", ssreport_run_environment(run)), CELL("measured_in", run->measured_in),
+        CELL("placement", run->placement), CELL("foreground", run->workload),
+        CELL("background", entry->background ? entry->background->workload : ""),
+        CELL("method", leader(entry)->method), CELL("round", known(run->round)),
+        CELL("step", part->step ? (double)part->step : NAN),
+        CELL("half", part->half ? part->half : NAN), CELL("target", part->target),
+        CELL("why", part->unmatched));
+}
+
+static void fill_unmatched(const struct comparison *comparison) {
+    struct ssreport_report *report = comparison->report;
+    size_t lost[2] = {0};
+    for (int set = 0; set < 2; set++) {
+        for (size_t i = 0; i < comparison->counts[set]; i++) {
+            const struct entry *entry = &comparison->entries[set][i];
+            for (size_t j = 0; j < entry->count; j++) {
+                if (!entry->parts[j].unmatched)
+                    continue;
+                add_unmatched(report, entry, &entry->parts[j]);
+                lost[set]++;
+            }
+        }
+    }
+    if (comparison->forbidden > 0)
+        ssreport_notes_add(&report->notes,
+            "%zu of %zu steps are not compared, as what other processes used of the machine "
+            "differs by more than %g points between the sets: a difference in throughput may be "
+            "theirs",
+            comparison->forbidden, comparison->ratio_count, 100 * SSREPORT_OTHERS_DIFFERENCE_MAX);
+    if (lost[0] + lost[1] > 0)
+        ssreport_notes_add(&report->notes,
+            "steps without a counterpart in the other set: %zu of %s, %zu of %s; they are not "
+            "compared, unmatched.csv names them",
+            lost[0], ssreport_report_set_name(report, 0), lost[1],
+            ssreport_report_set_name(report, 1));
+}
+
+static int compare(struct comparison *comparison) {
+    const struct ssreport_report *report = comparison->report;
+    for (int set = 0; set < 2; set++) {
+        comparison->entries[set] = calloc(report->run_count + 1, sizeof *comparison->entries[set]);
+        if (!comparison->entries[set])
+            return -1;
+    }
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (add_entry(comparison, &report->runs[i]) < 0)
+            return -1;
+    }
+    set_labels(comparison);
+    if (set_copies(comparison) < 0)
+        return -1;
+    comparison->is_across = differ_in_environment(comparison);
+    if (match(comparison) < 0)
+        return -1;
+    fill_ratios(comparison);
+    fill_unmatched(comparison);
+    return fill_comparison(comparison);
+}
+
+static int build(struct ssreport_report *report, struct ss_error *error) {
+    struct comparison comparison = {.report = report};
+    int result = report->compares ? compare(&comparison) : 0;
+    for (int set = 0; set < 2; set++) {
+        for (size_t i = 0; i < comparison.counts[set]; i++)
+            free(comparison.entries[set][i].parts);
+        free(comparison.entries[set]);
+    }
+    free(comparison.ratios);
+    return result < 0 ? ss_error_memory(error) : 0;
+}
+
+/* ---- page and terminal ---- */
+
+static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
+    char heading[300];
+    if (!report->compares)
+        return;
+    snprintf(heading, sizeof heading, "%s / %s", ssreport_report_set_name(report, 0),
+        ssreport_report_set_name(report, 1));
+    ssreport_page_open(page, heading);
+    ssreport_ratio_tables_print(page->stream, report);
+    page_sheet(page->stream, ssreport_table(report, "comparison"));
+    page_sheet(page->stream, ssreport_table(report, "unmatched"));
+    if (ssreport_sheet_rows(ssreport_table(report, "ratios")) <= RATIOS_MAX)
+        page_sheet(page->stream, ssreport_table(report, "ratios"));
+    else
+        fputs("<p>Each ratio by itself is in <code>ratios.csv</code>.</p>\n", page->stream);
+    ssreport_page_close(page);
+}
+
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    char title[400];
+    snprintf(title, sizeof title, "throughput, %.128s / %.128s",
+        ssreport_report_set_name(report, 0), ssreport_report_set_name(report, 1));
+    ssreport_sheet_print_text(stream, ssreport_table(report, "comparison"), title);
+}
+
+const struct ssreport_topic ssreport_comparison_topic = {
+    .name = "comparison",
+    .tables = tables,
+    .build = build,
+    .page = print_page,
+    .text = print_text,
+};

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_RATIO_TABLES_H
+#define SSREPORT_RATIO_TABLES_H
+
+#include "report.h"
+
+/*
+ * The median ratio of each pair, a table for each placement and pair of environments, in one range
+ * of colors; nothing if no pairs were compared.
+ */
+void ssreport_ratio_tables_print(FILE *page, const struct ssreport_report *report);
+
+#endif

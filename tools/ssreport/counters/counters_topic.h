@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_COUNTERS_TOPIC_H
+#define SSREPORT_COUNTERS_TOPIC_H
+
+#include "topic.h"
+
+/* Events of the hardware and the kernel, counted in the instances. */
+extern const struct ssreport_topic ssreport_counters_topic;
+
+#endif

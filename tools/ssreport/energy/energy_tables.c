@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "energy_topic.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+#include "energy_plots.h"
+#include "group_by.h"
+#include "html_page.h"
+#include "options/option.h"
+
+// clang-format off
+static const struct ssreport_column energy_columns[] = {
+    {"record", "record", .text = {"run", 23}}, {"workload", NULL}, {"covers", "power covers"},
+    {"seconds", "seconds sampled", .text = {"seconds", 9}}, {"watts", "W", 2, .text = {"W", 9}},
+    {"watt_hours", "Wh", 4, .text = {"Wh", 11}}, {"iterations", "iterations", 1},
+    {"iterations_per_watt_hour", "iterations per Wh", 3, .text = {"per Wh", 13}},
+    {"relative", "relative", 3, .text = {"relative", 10}}, {"note", "note"},
+};
+static const struct ssreport_column step_columns[] = {
+    {"record", "record"}, {"step", "step"}, {"half", NULL}, {"target", "target, %", 2, true},
+    {"load", "load, %", 2, true}, {"seconds", "seconds sampled"}, {"watts", "W", 2},
+    {"watt_hours", "Wh", 4}, {"iterations", "iterations", 1},
+    {"iterations_per_watt_hour", "iterations per Wh", 3}, {"relative", "relative", 3},
+    {"relative_to", NULL}, {"environment", NULL}, {"placement", NULL}, {"foreground", NULL},
+    {"background", NULL}, {"round", NULL}, {"measured_in", NULL}, {"set", NULL},
+};
+static const struct ssreport_sheet tables[] = {
+    SSREPORT_TABLE("energy",
+        "Energy: iterations per watt-hour, relative to per-chip; without placements, to the first "
+        "run of the same program", energy_columns),
+    SSREPORT_TABLE("energy-steps",
+        "Energy by step, relative to the same step in per-chip; without placements, to the first "
+        "step", step_columns),
+    {.name = NULL},
+};
+// clang-format on
+
+/* A run, and the one beside it if the same power has fed both. */
+struct consumer {
+    const struct ssreport_run *run;
+    const struct ssreport_run *foreground; /* NULL: it was alone */
+    bool adds_up;                          /* iterations of both are the same */
+};
+
+/* A foreground counts with its background. */
+static bool is_counted_elsewhere(
+    const struct ssreport_report *report, const struct ssreport_run *run) {
+    return run->energy.shared && ssreport_is_word(run->role, "foreground") &&
+           ssreport_report_beside(report, run, "background");
+}
+
+static struct consumer find_consumer(
+    const struct ssreport_report *report, const struct ssreport_run *run) {
+    struct consumer consumer = {.run = run, .adds_up = true};
+    if (!run->energy.shared)
+        return consumer;
+    consumer.foreground = ssreport_report_beside(report, run, "foreground");
+    consumer.adds_up =
+        consumer.foreground && ssreport_is_word(consumer.foreground->workload, run->workload);
+    return consumer;
+}
+
+/* NaN: not counted, or of two programs. */
+static double iterations_between(const struct consumer *consumer, double from, double to) {
+    double rate = ssreport_steps_throughput(&consumer->run->record, from, to);
+    if (consumer->foreground)
+        rate += ssreport_report_throughput_beside(consumer->foreground, consumer->run, from, to);
+    return consumer->adds_up ? rate * (to - from) : NAN;
+}
+
+static double divide(double iterations, double watt_hours) {
+    return watt_hours > 0 ? iterations / watt_hours : NAN;
+}
+
+static struct ssreport_cost cost_between(const struct ssreport_run *run, double from, double to) {
+    return ssreport_energy_between(&run->energy, run->record.wall + from, run->record.wall + to);
+}
+
+/* Cells of both tables, in the row that was added last. */
+static void add_cost(struct ssreport_sheet *sheet, const struct ssreport_cost *cost,
+    double iterations, double relative) {
+    SSREPORT_CELLS(sheet, CELL("seconds", cost->seconds), CELL("watts", cost->watts),
+        CELL("watt_hours", cost->seconds ? cost->watt_hours : NAN), CELL("iterations", iterations),
+        CELL("iterations_per_watt_hour", divide(iterations, cost->watt_hours)),
+        CELL("relative", relative));
+}
+
+/* ---- runs ---- */
+
+static double rate_of_run(const struct ssreport_report *report, const struct ssreport_run *run) {
+    if (run->energy.count == 0 || is_counted_elsewhere(report, run))
+        return NAN;
+    double from = run->record.counted_from, to = ssreport_record_counted_to(&run->record);
+    struct consumer consumer = find_consumer(report, run);
+    struct ssreport_cost cost = cost_between(run, from, to);
+    return divide(iterations_between(&consumer, from, to), cost.watt_hours);
+}
+
+/* What no manifest names is the same program if it was called in the same way. */
+static bool is_comparable(const struct ssreport_run *left, const struct ssreport_run *right) {
+    if (left->placement || right->placement)
+        return false;
+    return left->workload || right->workload
+               ? ssreport_is_word(left->workload, right->workload)
+               : ssreport_is_same(left->record.command, right->record.command);
+}
+
+static bool is_same_side(const struct ssreport_run *left, const struct ssreport_run *right) {
+    if (!left || !right)
+        return left == right;
+    return ssreport_is_same(left->workload, right->workload) &&
+           ssreport_is_same(left->method, right->method);
+}
+
+/* The same pair, or the same run alone, in the placement per-chip. NULL: it was not run. */
+static const struct ssreport_run *find_per_chip(
+    const struct ssreport_report *report, const struct ssreport_run *run) {
+    const struct ssreport_run *foreground = ssreport_report_beside(report, run, "foreground");
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *other = &report->runs[i];
+        if (ssreport_is_word(other->placement, "per-chip") && other->set == run->set &&
+            ssreport_is_one_environment(other, run) &&
+            ssreport_is_same(other->measured_in, run->measured_in) &&
+            ssreport_is_same(other->role, run->role) && other->round == run->round &&
+            is_same_side(other, run) &&
+            is_same_side(ssreport_report_beside(report, other, "foreground"), foreground))
+            return other;
+    }
+    return NULL;
+}
+
+/*
+ * What has a placement against the same in per-chip; anything else against the first run of the
+ * same program that has a figure.
+ */
+static double relative_rate(
+    const struct ssreport_report *report, const struct ssreport_run *run, double rate) {
+    if (run->placement) {
+        const struct ssreport_run *other = find_per_chip(report, run);
+        double base = other ? rate_of_run(report, other) : NAN;
+        return base > 0 ? rate / base : NAN;
+    }
+    for (size_t i = 0; i < report->run_count && isfinite(rate); i++) {
+        double first =
+            is_comparable(&report->runs[i], run) ? rate_of_run(report, &report->runs[i]) : NAN;
+        if (first > 0)
+            return rate / first;
+    }
+    return NAN;
+}
+
+static void note_cost(struct ssreport_notes *notes, const struct consumer *consumer,
+    const struct ssreport_cost *cost, double length) {
+    /* Where the seconds begin is chance, so there may be one fewer than the run is long. */
+    double all = fmax((double)(cost->seconds + cost->unknown), floor(length) - 1);
+    if ((double)cost->seconds < all)
+        ssreport_notes_add(notes, "power is known for %zu of %.0f s", cost->seconds, all);
+    if (consumer->foreground && consumer->adds_up)
+        ssreport_notes_add(notes, "with the iterations of the foreground");
+    else if (consumer->foreground)
+        ssreport_notes_add(notes, "of two programs, whose iterations do not add up");
+    else if (!consumer->adds_up)
+        ssreport_notes_add(notes, "power of two programs, of which one is not reported");
+    if (!consumer->run->record.has_iterations)
+        ssreport_notes_add(notes, "iterations were not counted");
+}
+
+static void add_run(const struct ssreport_report *report, const struct ssreport_run *run) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "energy");
+    double from = run->record.counted_from, to = ssreport_record_counted_to(&run->record);
+    bool elsewhere = is_counted_elsewhere(report, run), known = run->energy.count > 0;
+    struct consumer consumer = find_consumer(report, run);
+    struct ssreport_cost cost = cost_between(run, from, to);
+    struct ssreport_notes notes = {0};
+    double iterations = known && !elsewhere ? iterations_between(&consumer, from, to) : NAN;
+    if (!known) {
+        ssreport_notes_add(&notes, "no power was recorded");
+        cost = (struct ssreport_cost){.watts = NAN};
+    } else if (elsewhere) {
+        ssreport_notes_add(&notes, "counted with its background");
+    } else {
+        note_cost(&notes, &consumer, &cost, to - from);
+    }
+    SSREPORT_ROW(sheet, CELL("record", run->record.name), CELL("workload", run->workload),
+        CELL("covers", !known              ? ""
+                       : run->power_source ? run->power_source
+                                           : "not known"),
+        CELL("note", notes.text));
+    add_cost(
+        sheet, &cost, iterations, relative_rate(report, run, divide(iterations, cost.watt_hours)));
+}
+
+/* ---- steps ---- */
+
+static double rate_of_step(const struct ssreport_report *report, const struct ssreport_run *run,
+    const struct ssreport_step *step) {
+    if (run->energy.count == 0)
+        return NAN;
+    struct consumer consumer = find_consumer(report, run);
+    struct ssreport_cost cost = cost_between(run, step->from, step->to);
+    return divide(iterations_between(&consumer, step->from, step->to), cost.watt_hours);
+}
+
+/* What the steps of a run stand against: those of `run`, or else its own first one. */
+struct base {
+    const struct ssreport_run *per_chip;
+    double first;
+};
+
+/* Of per-chip the step of the same level and half, never the mean of several. */
+static double base_of_step(const struct ssreport_report *report, const struct base *base,
+    const struct ssreport_run *run, size_t at) {
+    if (!run->placement)
+        return base->first;
+    const struct ssreport_step *step =
+        base->per_chip ? ssreport_steps_counterpart(&run->steps, at, &base->per_chip->steps) : NULL;
+    return step ? rate_of_step(report, base->per_chip, step) : NAN;
+}
+
+static void add_steps(const struct ssreport_report *report, const struct ssreport_run *run) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "energy-steps");
+    struct consumer consumer = find_consumer(report, run);
+    const struct ssreport_run *foreground = ssreport_report_beside(report, run, "foreground");
+    struct base base = {.first = NAN};
+    if (run->energy.count == 0 || is_counted_elsewhere(report, run))
+        return;
+    if (run->placement)
+        base.per_chip = find_per_chip(report, run);
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct ssreport_step *step = &run->steps.items[i];
+        struct ssreport_cost cost = cost_between(run, step->from, step->to);
+        double iterations = iterations_between(&consumer, step->from, step->to);
+        double rate = divide(iterations, cost.watt_hours);
+        if (!(base.first > 0))
+            base.first = rate;
+        double against = base_of_step(report, &base, run, i);
+        SSREPORT_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
+            CELL("half", step->half ? step->half : NAN), CELL("target", step->target),
+            CELL("load", step->load.mean),
+            CELL("relative_to", !run->placement ? "the first step"
+                                : base.per_chip ? base.per_chip->record.name
+                                                : ""),
+            CELL("environment", ssreport_run_environment(run)), CELL("placement", run->placement),
+            CELL("foreground", foreground ? foreground->workload : ""),
+            CELL("background", run->workload), CELL("round", run->round > 0 ? run->round : NAN),
+            CELL("measured_in", run->measured_in), CELL("set", run->set + 1));
+        add_cost(sheet, &cost, iterations, against > 0 ? rate / against : NAN);
+    }
+}
+
+static int build(struct ssreport_report *report, struct ss_error *error) {
+    (void)error;
+    for (size_t i = 0; i < report->run_count; i++) {
+        add_run(report, &report->runs[i]);
+        add_steps(report, &report->runs[i]);
+    }
+    return 0;
+}
+
+/* ---- page and terminal ---- */
+
+static bool has_energy(const void *item, void *context) {
+    const struct ssreport_run *run = item;
+    (void)context;
+    return run->energy.count > 0;
+}
+
+static int compare_sources(const void *left, const void *right, void *context) {
+    const struct ssreport_run *one = left, *other = right;
+    (void)context;
+    return ssreport_compare_words(one->power_source, other->power_source);
+}
+
+/* Runs with power, by what it covers. */
+static struct stats_groups group_sources(const struct ssreport_report *report) {
+    const struct stats_key key = {
+        .size = sizeof *report->runs, .compare = compare_sources, .includes = has_energy};
+    return stats_group_by(report->runs, report->run_count, &key);
+}
+
+static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
+    SS_OWNED(groups) struct stats_groups sources = group_sources(report);
+    if (report->run_count == 0)
+        return;
+    if (sources.count == 0) {
+        fputs("<p>Energy: no power was recorded beside these runs.</p>\n", page->stream);
+        return;
+    }
+    ssreport_page_open(page, "Energy");
+    page_sheet(page->stream, ssreport_table(report, "energy"));
+    ssreport_energy_plots_print(page, report);
+    ssreport_page_close(page);
+}
+
+/* Power of both sides is in the rows of the background. */
+static void print_run(struct ssreport_page *page, const struct ssreport_report *report,
+    const struct ssreport_run *run) {
+    const struct ssreport_sheet *sheet = ssreport_table(report, "energy-steps");
+    bool has_row = false;
+    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++)
+        has_row |= strcmp(ssreport_sheet_cell(sheet, i, "record")->text, run->record.name) == 0;
+    if (has_row && run->steps.count > 1)
+        ssreport_sheet_print_html(page->stream, sheet, run->record.name);
+}
+
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    SS_OWNED(groups) struct stats_groups sources = group_sources(report);
+    if (report->run_count == 0)
+        return;
+    if (sources.count == 0) {
+        fputs("energy: no power was recorded\n", stream);
+        return;
+    }
+    ssreport_sheet_print_text(stream, ssreport_table(report, "energy"),
+        "energy; iterations per watt-hour, relative to per-chip or the first such run");
+    for (size_t i = 0; i < sources.count; i++) {
+        const char *source = report->runs[sources.first[i]].power_source;
+        fputs("power covers ", stream);
+        ss_option_print_wrapped(
+            stream, 13, source ? ss_words_show(source).text : "what is not known");
+    }
+}
+
+const struct ssreport_topic ssreport_energy_topic = {
+    .name = "energy",
+    .tables = tables,
+    .build = build,
+    .page = print_page,
+    .run = print_run,
+    .text = print_text,
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "findings.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "html_page.h"
+#include "options/option.h"
+
+/* Maximum number of findings on single pairs that the terminal shows, and the page unfolded. */
+#define SENTENCES_MAX      12
+#define SENTENCES_OPEN_MAX 8
+
+// clang-format off
+static const struct ssreport_column columns[] = {
+    {"kind", NULL}, {"scope", NULL}, {"environment", "environment"}, {"measured_in", NULL},
+    {"placement", "placement"},
+    {"foreground", "foreground"}, {"background", "background"}, {"against", "against"},
+    {"percent", "%", 2}, {"low_percent", "its confidence, from", 2}, {"high_percent", "to", 2},
+    {"told", NULL}, {"count", "of"}, {"of", ""}, {"sentence", NULL}, {"set", NULL},
+};
+static const struct ssreport_sheet tables[] = {
+    SSREPORT_TABLE("findings", "Findings", columns),
+    {.name = NULL},
+};
+// clang-format on
+
+struct ssreport_sheet *ssreport_findings_add_list(
+    struct ssreport_report *report, const char *kind, const char *format, va_list arguments) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "findings");
+    char *sentence = NULL;
+    if (vasprintf(&sentence, format, arguments) < 0)
+        sentence = NULL;
+    sheet->failed |= !sentence;
+    SSREPORT_ROW(sheet, CELL("kind", kind), CELL("scope", "all"), CELL("told", "yes"),
+        CELL("sentence", sentence));
+    free(sentence);
+    return sheet;
+}
+
+struct ssreport_sheet *ssreport_findings_add(
+    struct ssreport_report *report, const char *kind, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    struct ssreport_sheet *sheet = ssreport_findings_add_list(report, kind, format, arguments);
+    va_end(arguments);
+    return sheet;
+}
+
+struct ssreport_finding ssreport_finding_at(const struct ssreport_report *report, size_t row) {
+    const struct ssreport_sheet *sheet = ssreport_table(report, "findings");
+    return (struct ssreport_finding){.sentence = ssreport_sheet_cell(sheet, row, "sentence")->text,
+        .is_general = strcmp(ssreport_sheet_cell(sheet, row, "scope")->text, "all") == 0};
+}
+
+/* How many there are, on single pairs, and with a confidence interval. */
+struct counts {
+    size_t all, special, sure;
+};
+
+static struct counts count_findings(const struct ssreport_report *report) {
+    const struct ssreport_sheet *sheet = ssreport_table(report, "findings");
+    struct counts counts = {.all = ssreport_sheet_rows(sheet)};
+    for (size_t i = 0; i < counts.all; i++) {
+        counts.special += !ssreport_finding_at(report, i).is_general;
+        counts.sure += isfinite(ssreport_sheet_cell(sheet, i, "low_percent")->number);
+    }
+    return counts;
+}
+
+/* ---- the page ---- */
+
+static void print_sentences(FILE *stream, const struct ssreport_report *report, bool general) {
+    page_findings_begin(stream);
+    for (size_t i = 0; i < ssreport_sheet_rows(ssreport_table(report, "findings")); i++) {
+        struct ssreport_finding finding = ssreport_finding_at(report, i);
+        if (finding.is_general == general)
+            page_finding(stream, finding.sentence);
+    }
+    page_findings_end(stream);
+}
+
+static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
+    struct counts counts = count_findings(report);
+    if (counts.all == 0)
+        return;
+    ssreport_page_open(page, "Findings");
+    print_sentences(page->stream, report, true);
+    if (counts.special > 0) {
+        fprintf(page->stream, "<details%s><summary>Pair by pair: %zu findings</summary>\n",
+            counts.special <= SENTENCES_OPEN_MAX ? " open=\"open\"" : "", counts.special);
+        print_sentences(page->stream, report, false);
+        fputs("</details>\n", page->stream);
+    }
+    if (counts.sure > 0)
+        fprintf(page->stream,
+            "<p><small>In brackets: the %g %% confidence interval of what is said. Unless runs or "
+            "rounds are counted, it is for the scatter of steps within runs, not between "
+            "runs.</small></p>\n",
+            100 * report->settings.confidence);
+    ssreport_page_close(page);
+}
+
+/* ---- the terminal ---- */
+
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    struct counts counts = count_findings(report);
+    size_t special = 0;
+    for (size_t i = 0; i < counts.all; i++) {
+        struct ssreport_finding finding = ssreport_finding_at(report, i);
+        if (!finding.is_general && ++special > SENTENCES_MAX)
+            continue;
+        fputs("- ", stream);
+        ss_option_print_wrapped(stream, 2, finding.sentence);
+    }
+    if (special > SENTENCES_MAX)
+        fprintf(stream, "and %zu more of single pairs: see findings.csv (--output)\n",
+            special - SENTENCES_MAX);
+    if (counts.sure > 0)
+        fprintf(stream, "(%g %% confidence intervals in brackets)\n",
+            100 * report->settings.confidence);
+    if (counts.all > 0)
+        fputc('\n', stream);
+}
+
+const struct ssreport_topic ssreport_findings_topic = {
+    .name = "findings",
+    .tables = tables,
+    .page = print_page,
+    .text = print_text,
+};

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_FINDINGS_H
+#define SSREPORT_FINDINGS_H
+
+#include <stdarg.h>
+
+#include "report.h"
+#include "topic.h"
+
+/* The table "findings", with which page and terminal begin. Other topics add to it. */
+extern const struct ssreport_topic ssreport_findings_topic;
+
+struct ssreport_finding {
+    const char *sentence;
+    bool is_general; /* on all runs of an environment, not on one pair */
+};
+
+/* A sentence on the whole report. Returns the table, of whose last row more cells can be set. */
+SS_FORMAT(3, 4)
+struct ssreport_sheet *ssreport_findings_add(
+    struct ssreport_report *report, const char *kind, const char *format, ...);
+SS_FORMAT(3, 0)
+struct ssreport_sheet *ssreport_findings_add_list(
+    struct ssreport_report *report, const char *kind, const char *format, va_list arguments);
+
+struct ssreport_finding ssreport_finding_at(const struct ssreport_report *report, size_t row);
+
+#endif

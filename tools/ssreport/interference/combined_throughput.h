@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_WHOLE_SYSTEM_H
+#define SSREPORT_WHOLE_SYSTEM_H
+
+#include "pairs.h"
+
+/*
+ * The throughput of both sides in a step, divided by that in the same step and round with the
+ * placement per-chip in the same environment. NaN without such a step.
+ */
+double ssreport_whole_system_relative(const struct ssreport_report *report,
+    const struct ssreport_pair *pair, const struct ssreport_pair_step *step);
+
+#endif

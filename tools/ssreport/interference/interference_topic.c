@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "interference_topic.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "combined_throughput.h"
+#include "html_page.h"
+#include "interference_tables.h"
+#include "pair_findings.h"
+#include "pair_plots.h"
+#include "pairs.h"
+#include "picture.h"
+
+/* Maximum number of pairs that the terminal shows. */
+#define PAIRS_MAX 40
+
+// clang-format off
+static const struct ssreport_column interference_columns[] = {
+    {"environment", "environment", .text = {"in", 10}},
+    {"placement", "placement", .text = {"placement", 11}},
+    {"foreground", "foreground", .text = {"foreground", 12}},
+    {"background", "background", .text = {"background", 12}},
+    {"round", "round", .text = {"round", 6}},
+    {"metric_percent", "interference, %", 2, .text = {"metric", 9}},
+    {"low_percent", "its confidence, from", 2, .text = {"from", 9}},
+    {"high_percent", "to", 2, .text = {"to", 9}}, {"first_half_percent", "first half", 2},
+    {"second_half_percent", "second half", 2}, {"angle_degrees", "angle, degrees", 2},
+    {"agree", NULL}, {"significant", NULL},
+    {"first_points", NULL}, {"first_intercept", NULL}, {"first_intercept_p", NULL},
+    {"first_slope", NULL}, {"first_slope_p", NULL},
+    {"second_points", NULL}, {"second_intercept", NULL}, {"second_intercept_p", NULL},
+    {"second_slope", NULL}, {"second_slope_p", NULL},
+    {"first_low_percent", NULL}, {"first_high_percent", NULL}, {"second_low_percent", NULL},
+    {"second_high_percent", NULL}, {"measured_in", NULL}, {"others", "others, %", 1, true, true},
+    {"note", "note"}, {"set", NULL},
+};
+static const struct ssreport_column published_columns[] = {
+    {"environment", "environment"}, {"placement", "placement"}, {"foreground", "foreground"},
+    {"background", "background"}, {"round", "round"},
+    {"metric_percent", "here", 1},
+    {"kvm_percent", "published, KVM", 1}, {"kvm_least", "of all pairs there, from", 1},
+    {"kvm_most", "to", 1},
+    {"lxc_percent", "published, LXC", 1}, {"lxc_least", "of all pairs there, from", 1},
+    {"lxc_most", "to", 1}, {"set", NULL},
+};
+static const struct ssreport_column whole_system_columns[] = {
+    {"environment", "environment"}, {"placement", "placement"},
+    {"workload", "workload on both sides"}, {"round", "round"}, {"step", "step"}, {"half", "half"},
+    {"target", "target, %", 1, true}, {"load", "background load, %", 2, true},
+    {"foreground_iterations_per_second", "foreground, /s", 4},
+    {"background_iterations_per_second", "background, /s", 4},
+    {"iterations_per_second", "both, /s", 4}, {"relative_to_per_chip", "relative to per-chip", 4},
+    {"measured_in", NULL}, {"set", NULL},
+};
+static const struct ssreport_column change_columns[] = {
+    {"environment", "environment"}, {"measured_in", NULL}, {"foreground", "foreground"},
+    {"background", "background"},
+    {"below", "best below"}, {"above", "best above"}, {"load", "background load, %", 1, true},
+    {"load_low", "its confidence, from", 1, true}, {"load_high", "to", 1, true}, {"told", "told"},
+    {"steps", "steps"}, {"load_least", NULL}, {"load_most", NULL}, {"set", NULL},
+};
+static const struct ssreport_sheet tables[] = {
+    SSREPORT_TABLE("interference", "All pairs", interference_columns),
+    SSREPORT_TABLE("whole-system", "Throughput of both sides together, step by step",
+        whole_system_columns),
+    SSREPORT_TABLE("interference-published", "Beside what others have published, in percent",
+        published_columns),
+    SSREPORT_TABLE("changes", "Background loads at which the best placement changes",
+        change_columns),
+    {.name = NULL},
+};
+// clang-format on
+
+/* The cells that three tables begin with. */
+static void add_row(struct ssreport_sheet *sheet, const struct ssreport_pair *pair) {
+    const struct ssreport_run *run = pair->foreground;
+    SSREPORT_ROW(sheet, CELL("environment", ssreport_run_environment(run)),
+        CELL("placement", pair->placement), CELL("round", run->round > 0 ? run->round : NAN),
+        CELL("set", run->set + 1));
+}
+
+#define FIT_CELLS(half, fit, interval)                                                             \
+    CELL(half "_points", (fit).count), CELL(half "_intercept", (fit).intercept),                   \
+        CELL(half "_intercept_p", (fit).intercept_p), CELL(half "_slope", (fit).slope),            \
+        CELL(half "_slope_p", (fit).slope_p), CELL(half "_low_percent", (interval).low),           \
+        CELL(half "_high_percent", (interval).high)
+
+static void add_interference(
+    const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "interference");
+    const struct ssreport_interference *result = &pair->interference;
+    const struct ssreport_run *run = pair->foreground;
+    add_row(sheet, pair);
+    SSREPORT_CELLS(sheet, CELL("foreground", pair->program),
+        CELL("background", pair->background_program), CELL("metric_percent", result->metric),
+        CELL("low_percent", result->interval.low), CELL("high_percent", result->interval.high),
+        CELL("first_half_percent", result->halves[0]),
+        CELL("second_half_percent", result->halves[1]), CELL("angle_degrees", result->angle),
+        CELL("agree", result->agree), CELL("significant", result->significant),
+        FIT_CELLS("first", result->fits[0], result->half_intervals[0]),
+        FIT_CELLS("second", result->fits[1], result->half_intervals[1]),
+        CELL("measured_in", run->measured_in), CELL("others", run->others),
+        CELL("note", ssreport_interference_missing(result)));
+}
+
+static void add_whole_system(
+    const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "whole-system");
+    const struct ssreport_run *run = pair->foreground;
+    if (!ssreport_is_word(run->workload, pair->background->workload))
+        return;
+    for (size_t i = 0; i < pair->count; i++) {
+        const struct ssreport_pair_step *step = &pair->steps[i];
+        add_row(sheet, pair);
+        SSREPORT_CELLS(sheet, CELL("workload", pair->program), CELL("step", i + 1),
+            CELL("half", step->half ? step->half : NAN), CELL("target", step->target),
+            CELL("load", step->load), CELL("foreground_iterations_per_second", step->foreground),
+            CELL("background_iterations_per_second", step->background),
+            CELL("iterations_per_second", step->foreground + step->background),
+            CELL("relative_to_per_chip", ssreport_whole_system_relative(report, pair, step)),
+            CELL("measured_in", run->measured_in));
+    }
+}
+
+/*
+ * Published figures of LXC and of KVM are compared with pairs in the same environment, and both
+ * with pairs on the machine itself; none with pairs under emulation.
+ */
+static bool is_comparable(const struct ssreport_pair *pair, const char *published_in) {
+    const char *environment = ssreport_run_environment(pair->foreground);
+    return strcmp(environment, "none") == 0 || strcmp(environment, published_in) == 0;
+}
+
+/* Published figures of such a pair, and the range of all pairs with that placement. */
+static void add_published(const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    static const struct {
+        const char *environment, *table, *number, *least, *most;
+    } known[] = {{"kvm", "interference-kvm", "kvm_percent", "kvm_least", "kvm_most"},
+        {"lxc", "interference-lxc", "lxc_percent", "lxc_least", "lxc_most"}};
+    struct ssreport_sheet *sheet = ssreport_table(report, "interference-published");
+    const struct ssreport_run *run = pair->foreground;
+    add_row(sheet, pair);
+    SSREPORT_CELLS(sheet, CELL("foreground", pair->program),
+        CELL("background", pair->background_program),
+        CELL("metric_percent", pair->interference.metric));
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const char *placement = is_comparable(pair, known[i].environment) ? run->placement : NULL;
+        struct ssreport_range range =
+            published_range(&report->published, known[i].table, placement);
+        const struct published_cell *cell = published_find(&report->published, known[i].table,
+            (const char *const[]){placement, run->workload}, pair->background->workload);
+        SSREPORT_CELLS(sheet, CELL(known[i].number, published_number(cell)),
+            CELL(known[i].least, range.least), CELL(known[i].most, range.most));
+    }
+}
+
+static int build(struct ssreport_report *report, struct ss_error *error) {
+    if (ssreport_pairs_find(report) < 0)
+        return ss_error_memory(error);
+    for (size_t i = 0; i < report->pair_count; i++) {
+        add_interference(report, &report->pairs[i]);
+        add_whole_system(report, &report->pairs[i]);
+        add_published(report, &report->pairs[i]);
+    }
+    return ssreport_pair_findings(report) < 0 ? ss_error_memory(error) : 0;
+}
+
+/* ---- the page ---- */
+
+/* The environment and what follows it. */
+static void print_caption(FILE *page, const char *element, const struct ssreport_pair *pair,
+    const char *first, const char *second) {
+    fprintf(page, "<%s>", element);
+    ssreport_html_text(page, pair->environment);
+    fputs(pair->foreground->set > 0 ? ", second set: " : ": ", page);
+    ssreport_html_text(page, first);
+    if (second) {
+        fputs(" beside ", page);
+        ssreport_html_text(page, second);
+    }
+    fprintf(page, "</%s>\n", element);
+}
+
+static void print_matrices(struct ssreport_page *page, const struct ssreport_report *report) {
+    SS_OWNED(groups)
+    struct stats_groups groups = ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT);
+    if (!page->without.status)
+        fputs(
+            "<p>In each field: the foreground's throughput, in percent of the most that it has in "
+            "any, against the background's load. Foregrounds by row, backgrounds by column.</p>\n",
+            page->stream);
+    for (size_t i = 0; i < groups.count; i++) {
+        const struct ssreport_pair *pair = &report->pairs[groups.first[i]];
+        SS_OWNED(fclose) FILE *script = ssreport_page_script(page);
+        if (!script)
+            return;
+        unsigned width = ssreport_plot_matrix(script, report, pair);
+        fputs("<figure class=\"wide\">", page->stream);
+        print_caption(page->stream, "figcaption", pair, "all pairs", NULL);
+        fprintf(page->stream, "<div style=\"min-width:%upx;max-width:%upx\">\n", width * 3 / 4,
+            width * 5 / 4);
+        page_picture(
+            page->stream, script, ++page->pictures, "throughput of all pairs", &page->without);
+        fputs("</div></figure>\n", page->stream);
+    }
+}
+
+static void print_pair(struct ssreport_page *page, const struct ssreport_report *report,
+    const struct ssreport_pair *pair) {
+    bool is_one_program = strcmp(pair->program, pair->background_program) == 0;
+    fputs("<details>", page->stream);
+    print_caption(page->stream, "summary", pair, pair->program, pair->background_program);
+    fputs("<div class=\"plots\">\n", page->stream);
+    FILE *script = ssreport_page_script(page);
+    if (script)
+        ssreport_page_figure(page, script, ssreport_plot_sides(script, report, pair),
+            "Throughput of both sides against the background's load; \u25b2 going up, \u25bd going "
+            "down");
+    script = is_one_program ? ssreport_page_script(page) : NULL;
+    if (script)
+        ssreport_page_figure(page, script, ssreport_plot_whole_system(script, report, pair),
+            "Throughput of both sides together; \u25b2 going up, \u25bd going down");
+    fputs("</div></details>\n", page->stream);
+}
+
+static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
+    SS_OWNED(groups)
+    struct stats_groups pairs =
+        ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS);
+    if (report->pair_count == 0)
+        return;
+    ssreport_page_open(page, "Interference");
+    page_sheet(page->stream, ssreport_table(report, "changes"));
+    ssreport_shades_print(page->stream, report);
+    print_matrices(page, report);
+    for (size_t i = 0; i < pairs.count && !page->without.status; i++)
+        print_pair(page, report, &report->pairs[pairs.first[i]]);
+    page_sheet(page->stream, ssreport_table(report, "interference"));
+    page_sheet(page->stream, ssreport_table(report, "whole-system"));
+    ssreport_page_published(page);
+    page_sheet(page->stream, ssreport_table(report, "interference-published"));
+    ssreport_page_close(page);
+}
+
+/* A table of hundreds of pairs would hide the findings. */
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    const struct ssreport_sheet *sheet = ssreport_table(report, "interference");
+    size_t rows = ssreport_sheet_rows(sheet);
+    if (rows > PAIRS_MAX)
+        fprintf(stream, "\ninterference of %zu pairs: see interference.csv (--output)\n", rows);
+    else
+        ssreport_sheet_print_text(
+            stream, sheet, "interference metric in %, and its confidence interval");
+}
+
+const struct ssreport_topic ssreport_interference_topic = {
+    .name = "interference",
+    .tables = tables,
+    .build = build,
+    .page = print_page,
+    .text = print_text,
+    .free = ssreport_pairs_free,
+};

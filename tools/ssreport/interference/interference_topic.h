@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_INTERFERENCE_TOPIC_H
+#define SSREPORT_INTERFERENCE_TOPIC_H
+
+#include "topic.h"
+
+/* Runs side by side: what one costs the other, and where to pin both. */
+extern const struct ssreport_topic ssreport_interference_topic;
+
+#endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Where to pin two programs, and the cost of an environment: in sentences and as a table. */
+
+#include "pair_findings.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "findings.h"
+#include "placement_crossings.h"
+
+/* Fewer runs do not show how much their medians scatter. */
+#define RUNS_MIN 6
+
+/* NULL and NaN: unknown. */
+struct finding {
+    const char *kind;
+    const struct ssreport_pair *pair; /* gives the environment and the set */
+    bool is_general;
+    const char *placement, *against;
+    double percent;
+    struct ssreport_interval interval;
+    bool told;
+    size_t count;
+    const char *unit;
+    char sentence[1024];
+};
+
+SS_FORMAT(2, 3)
+static void append(struct finding *finding, const char *format, ...) {
+    size_t used = strlen(finding->sentence);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(finding->sentence + used, sizeof finding->sentence - used, format, arguments);
+    va_end(arguments);
+}
+
+static void add_finding(struct ssreport_report *report, const struct finding *finding) {
+    const struct ssreport_pair *pair = finding->pair;
+    const struct ssreport_run *run = pair->foreground;
+    bool general = finding->is_general;
+    struct ssreport_sheet *sheet = ssreport_findings_add(
+        report, finding->kind, "%s%s", run->set > 0 ? "Second set: " : "", finding->sentence);
+    SSREPORT_CELLS(sheet, CELL("scope", general ? "all" : "pair"),
+        CELL("environment", ssreport_run_environment(run)), CELL("measured_in", run->measured_in),
+        CELL("placement", finding->placement), CELL("foreground", general ? "" : pair->program),
+        CELL("background", general ? "" : pair->background_program),
+        CELL("against", finding->against), CELL("percent", finding->percent),
+        CELL("low_percent", finding->interval.low), CELL("high_percent", finding->interval.high),
+        CELL("told", finding->told), CELL("count", finding->count), CELL("of", finding->unit),
+        CELL("set", run->set + 1));
+}
+
+/* ---- placements ---- */
+
+static void add_changes(
+    const struct ssreport_report *report, const struct ssreport_placements *placements) {
+    const struct ssreport_pair *pair = placements->pair;
+    const struct ssreport_run *run = pair->foreground;
+    for (size_t i = 0; i < placements->change_count; i++) {
+        const struct ssreport_change *change = &placements->changes[i];
+        SSREPORT_ROW(ssreport_table(report, "changes"),
+            CELL("environment", ssreport_run_environment(run)),
+            CELL("measured_in", run->measured_in), CELL("foreground", pair->program),
+            CELL("background", pair->background_program),
+            CELL("below", placements->names[change->below]),
+            CELL("above", placements->names[change->above]), CELL("load", change->load),
+            CELL("load_low", change->interval.low), CELL("load_high", change->interval.high),
+            CELL("told", change->told), CELL("steps", placements->steps),
+            CELL("load_least", placements->least_load), CELL("load_most", placements->most_load),
+            CELL("set", run->set + 1));
+    }
+}
+
+/* Continues the sentence on the best placement: from which load on another one is better. */
+static void append_changes(struct finding *finding, const struct ssreport_placements *placements) {
+    for (size_t i = 0; i < placements->change_count; i++) {
+        const struct ssreport_change *change = &placements->changes[i];
+        if (change->told)
+            append(finding,
+                " From a background load of %.0f %% (%.0f to %.0f) on, %s is better than %s.",
+                100 * change->load, 100 * change->interval.low, 100 * change->interval.high,
+                placements->names[change->above], placements->names[change->below]);
+    }
+}
+
+static void add_best(struct ssreport_report *report, const struct ssreport_placements *placements) {
+    const struct ssreport_pair *pair = placements->pair;
+    const char *best = placements->names[placements->best];
+    const char *second = placements->names[placements->second];
+    struct finding finding = {.kind = "placement",
+        .pair = pair,
+        .placement = best,
+        .against = second,
+        .percent = 100 * placements->advantage,
+        .interval = {100 * placements->interval.low, 100 * placements->interval.high},
+        .told = placements->told,
+        .count = placements->by_rounds > 0 ? placements->by_rounds : placements->steps,
+        .unit = placements->by_rounds > 0 ? "rounds" : "steps"};
+    append(&finding, "%.60s beside %.60s (%s): ", pair->program, pair->background_program,
+        pair->environment);
+    if (finding.told)
+        append(&finding,
+            "best %s, %.1f %% (%.1f to %.1f) more throughput of the foreground than %s.", best,
+            finding.percent, finding.interval.low, finding.interval.high, second);
+    else
+        append(&finding,
+            "on the whole the best placement cannot be told: %s is %.1f %% (%.1f to %.1f) above "
+            "%s.",
+            best, finding.percent, finding.interval.low, finding.interval.high, second);
+    append_changes(&finding, placements);
+    add_finding(report, &finding);
+}
+
+/* How often each placement is the best one in an environment. */
+struct tally {
+    const char *names[SSREPORT_PLACEMENTS_MAX];
+    size_t counts[SSREPORT_PLACEMENTS_MAX], count;
+    size_t pairs, untold, single; /* of ordered pairs; with a placement alone */
+};
+
+static void count_best(struct tally *tally, const struct ssreport_placements *placements) {
+    size_t i = 0;
+    tally->pairs++;
+    if (placements->count < 2) {
+        tally->single++;
+        return;
+    }
+    if (!placements->told) {
+        tally->untold++;
+        return;
+    }
+    while (i < tally->count && strcmp(tally->names[i], placements->names[placements->best]) != 0)
+        i++;
+    if (i == SSREPORT_PLACEMENTS_MAX)
+        return;
+    if (i == tally->count)
+        tally->names[tally->count++] = placements->names[placements->best];
+    tally->counts[i]++;
+}
+
+static void add_tally(
+    struct ssreport_report *report, const struct ssreport_pair *pair, const struct tally *tally) {
+    struct finding finding = {.kind = "placement",
+        .pair = pair,
+        .is_general = true,
+        .percent = NAN,
+        .interval = {NAN, NAN},
+        .told = tally->count > 0,
+        .count = tally->pairs,
+        .unit = "pairs"};
+    append(&finding, "Where to pin (%s):", pair->environment);
+    for (size_t i = 0; i < tally->count; i++)
+        append(&finding, "%s %s %sfor %zu", i > 0 ? "," : "", tally->names[i],
+            i > 0 ? "" : "is best ", tally->counts[i]);
+    const char *joint = tally->count > 0 ? ";" : "";
+    if (tally->untold > 0)
+        append(&finding, "%s the differences are within their uncertainty for %zu", joint,
+            tally->untold);
+    joint = tally->count + tally->untold > 0 ? ";" : "";
+    if (tally->single > 0)
+        append(&finding,
+            "%s it cannot be told, as fewer than two placements have three steps in common, for "
+            "%zu",
+            joint, tally->single);
+    append(&finding, " of %zu ordered pair%s.", tally->pairs, tally->pairs == 1 ? "" : "s");
+    add_finding(report, &finding);
+}
+
+/* The findings on one group of pairs in an environment; counts them. */
+static int find_placement(struct ssreport_report *report, const struct ssreport_pair *pair,
+    struct tally *tally, bool general) {
+    struct ssreport_placements placements;
+    if (ssreport_placements_compare(&placements, report, pair) < 0)
+        return -1;
+    if (placements.steps < 3)
+        placements.count = 0; /* nothing in common */
+    count_best(tally, &placements);
+    if (!general && placements.count > 1) {
+        add_best(report, &placements);
+        add_changes(report, &placements);
+    }
+    ssreport_placements_free(&placements);
+    return 0;
+}
+
+/* General sentences come first, so this is called twice. */
+static int find_placements(struct ssreport_report *report, bool general) {
+    SS_OWNED(groups)
+    struct stats_groups environments = ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT);
+    SS_OWNED(groups)
+    struct stats_groups pairs =
+        ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS);
+    if (!environments.first || !pairs.first)
+        return -1;
+    for (size_t group = 0; group < environments.count; group++) {
+        const struct ssreport_pair *first = &report->pairs[environments.first[group]];
+        struct tally tally = {0};
+        if (ssreport_pair_is_emulated(first))
+            continue;
+        for (size_t i = 0; i < pairs.count; i++) {
+            if (environments.group[pairs.first[i]] == group &&
+                find_placement(report, &report->pairs[pairs.first[i]], &tally, general) < 0)
+                return -1;
+        }
+        if (general)
+            add_tally(report, first, &tally);
+    }
+    return 0;
+}
+
+/* ---- what an environment costs ---- */
+
+/* How many percent lower a foreground's throughput is than in the same step outside of the
+ * environment. */
+struct costs {
+    double *values, *medians; /* of the steps, and of each run with any; `values` owns both */
+    size_t steps, runs;
+};
+
+static int open_costs(struct costs *costs, const struct ssreport_report *report) {
+    size_t room = report->pair_count + 1;
+    for (size_t i = 0; i < report->pair_count; i++)
+        room += report->pairs[i].count;
+    *costs = (struct costs){.values = calloc(2 * room, sizeof *costs->values)};
+    costs->medians = costs->values ? costs->values + room : NULL;
+    return costs->values ? 0 : -1;
+}
+
+/* The same pair with the same placement in the same round, but in no environment. */
+static const struct ssreport_pair *find_outside(
+    const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *other = &report->pairs[i];
+        if (strcmp(ssreport_run_environment(other->foreground), "none") == 0 &&
+            ssreport_pair_is_like(pair, other,
+                SSREPORT_PAIR_PLACEMENT | SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND) &&
+            ssreport_others_permit(pair->foreground->others, other->foreground->others))
+            return other;
+    }
+    return NULL;
+}
+
+static void add_costs(
+    struct costs *costs, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    const struct ssreport_pair *outside = find_outside(report, pair);
+    size_t first = costs->steps;
+    for (size_t i = 0; outside && i < pair->count; i++) {
+        const struct ssreport_pair_step *same = ssreport_pair_step_like(outside, &pair->steps[i]);
+        double ratio = same ? pair->steps[i].foreground / same->foreground : NAN;
+        if (isfinite(ratio))
+            costs->values[costs->steps++] = 100 * (1 - ratio);
+    }
+    if (costs->steps > first)
+        costs->medians[costs->runs++] =
+            ssreport_median_of(costs->values + first, costs->steps - first);
+}
+
+/*
+ * Steps of one run are not independent, so where there are enough runs the interval is that of
+ * their medians.
+ */
+static void weigh_costs(struct finding *finding, struct costs *costs, double confidence) {
+    bool by_run = costs->runs >= RUNS_MIN;
+    double *values = by_run ? costs->medians : costs->values;
+    finding->count = by_run ? costs->runs : costs->steps;
+    finding->unit = by_run ? "runs" : "steps";
+    finding->percent = ssreport_median_of(values, finding->count);
+    finding->interval = ssreport_median_interval(values, finding->count, confidence);
+    finding->told = finding->interval.low > 0 || finding->interval.high < 0;
+}
+
+static void append_cost(struct finding *finding, const char *what) {
+    double percent = finding->percent, low = finding->interval.low, high = finding->interval.high;
+    append(finding, "%s", what);
+    if (finding->count == 0)
+        append(finding, ": what it costs cannot be told, as no step was also measured in none.");
+    else if (!isfinite(low))
+        append(finding, ": what it costs cannot be told from %zu %s; the median is %.1f %%.",
+            finding->count, finding->unit, percent);
+    else if (!finding->told)
+        append(finding,
+            ": no cost can be told, %.1f %% (%.1f to %.1f) of the foreground's throughput in none",
+            percent, low, high);
+    else if (percent < 0)
+        append(finding,
+            " costs nothing: the foreground's throughput is %.1f %% (%.1f to %.1f) higher than in "
+            "none",
+            -percent, -high, -low);
+    else
+        append(finding, " costs %.1f %% (%.1f to %.1f) of the foreground's throughput in none",
+            percent, low, high);
+    if (isfinite(low) && finding->count > 0)
+        append(finding, "; median of %zu %s.", finding->count, finding->unit);
+}
+
+/* Of the pairs of one group, which are all in one environment. */
+static int add_cost(
+    struct ssreport_report *report, const struct stats_groups *groups, size_t group, bool general) {
+    const struct ssreport_pair *pair = &report->pairs[groups->first[group]];
+    struct finding finding = {.kind = "environment",
+        .pair = pair,
+        .is_general = general,
+        .placement = general ? "" : pair->placement,
+        .against = "none"};
+    struct costs costs;
+    char what[256];
+    if (open_costs(&costs, report) < 0)
+        return -1;
+    for (size_t i = groups->first[group]; i < groups->items; i = groups->next[i])
+        add_costs(&costs, report, &report->pairs[i]);
+    weigh_costs(&finding, &costs, report->settings.confidence);
+    free(costs.values);
+    if (general)
+        snprintf(what, sizeof what, "%s", pair->environment);
+    else
+        snprintf(what, sizeof what, "%s, %.60s beside %.60s, %s", pair->environment, pair->program,
+            pair->background_program, pair->placement);
+    append_cost(&finding, what);
+    /* Without anything to compare with, the general finding says so once for all pairs. */
+    if (general || finding.count > 0)
+        add_finding(report, &finding);
+    return 0;
+}
+
+static int find_costs(struct ssreport_report *report, bool general) {
+    SS_OWNED(groups)
+    struct stats_groups groups = ssreport_pairs_group(
+        report, SSREPORT_PAIR_ENVIRONMENT |
+                    (general ? 0 : SSREPORT_PAIR_PLACEMENT | SSREPORT_PAIR_PROGRAMS));
+    if (!groups.first)
+        return -1;
+    for (size_t group = 0; group < groups.count; group++) {
+        const struct ssreport_pair *pair = &report->pairs[groups.first[group]];
+        if (strcmp(ssreport_run_environment(pair->foreground), "none") != 0 &&
+            !ssreport_pair_is_emulated(pair) && add_cost(report, &groups, group, general) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- what is left out ---- */
+
+static int name_emulated(struct ssreport_report *report) {
+    SS_OWNED(groups)
+    struct stats_groups groups = ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT);
+    for (size_t group = 0; group < groups.count; group++) {
+        const struct ssreport_pair *pair = &report->pairs[groups.first[group]];
+        struct finding finding = {.kind = "left-out",
+            .pair = pair,
+            .is_general = true,
+            .percent = NAN,
+            .interval = {NAN, NAN},
+            .unit = "runs",
+            .sentence = "tcg is left out of the findings: an emulated machine says nothing of a "
+                        "real one."};
+        for (size_t i = groups.first[group]; i < groups.items; i = groups.next[i])
+            finding.count++;
+        if (ssreport_pair_is_emulated(pair))
+            add_finding(report, &finding);
+    }
+    return groups.first ? 0 : -1;
+}
+
+/* Counts pairs of runs that differ only in placement or environment: only these are compared. */
+static int find_forbidden(struct ssreport_report *report) {
+    SS_OWNED(groups)
+    struct stats_groups groups =
+        ssreport_pairs_group(report, SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND);
+    size_t count = 0, forbidden = 0;
+    for (size_t i = 0; groups.first && i < groups.items; i++) {
+        for (size_t j = groups.next[i]; j < groups.items; j = groups.next[j], count++)
+            forbidden += !ssreport_others_permit(
+                report->pairs[i].foreground->others, report->pairs[j].foreground->others);
+    }
+    if (forbidden > 0)
+        ssreport_findings_add(report, "others",
+            "%zu of %zu comparisons of placements and environments are not made: what other "
+            "processes used of the machine differs by more than %g points between the runs, so a "
+            "difference in throughput may be theirs.",
+            forbidden, count, 100 * SSREPORT_OTHERS_DIFFERENCE_MAX);
+    return groups.first ? 0 : -1;
+}
+
+int ssreport_pair_findings(struct ssreport_report *report) {
+    if (find_forbidden(report) < 0 || find_placements(report, true) < 0 ||
+        find_costs(report, true) < 0 || name_emulated(report) < 0)
+        return -1;
+    return find_placements(report, false) < 0 || find_costs(report, false) < 0 ? -1 : 0;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pair_plots.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "combined_throughput.h"
+#include "frame.h"
+#include "gnuplot.h"
+#include "page_parts.h"
+
+#define SAME_PAIR (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
+
+/* Letters of a name in a picture. */
+#define LABEL_MAX 24
+
+/* ---- colors ---- */
+
+/* Placements of other names have colors in the order in which they occur. */
+static const char *color_of(const struct ssreport_report *report, const char *placement) {
+    const char *known = ssreport_placement_color(placement);
+    size_t other = 4; /* after those of known placements */
+    if (known)
+        return known;
+    SS_OWNED(groups)
+    struct stats_groups groups = ssreport_pairs_group(report, SSREPORT_PAIR_PLACEMENT);
+    for (size_t i = 0; i < groups.count; i++, other++) {
+        if (strcmp(report->pairs[groups.first[i]].placement, placement) == 0)
+            break;
+    }
+    return plot_series_color(other);
+}
+
+/* ---- both sides of a pair ---- */
+
+enum kind { FOREGROUND, BACKGROUND, BOTH, RELATIVE };
+
+static double value_of(const struct ssreport_report *report, const struct ssreport_pair *pair,
+    const struct ssreport_pair_step *step, enum kind kind) {
+    switch (kind) {
+    case FOREGROUND:
+        return step->foreground;
+    case BACKGROUND:
+        return step->background;
+    case BOTH:
+        return step->foreground + step->background;
+    case RELATIVE:
+        return 100 * ssreport_whole_system_relative(report, pair, step);
+    }
+    return NAN;
+}
+
+/* Whether the load rises in the half of a step; what is no staircase does not fall. */
+static bool is_rising(const struct ssreport_pair *pair, const struct ssreport_pair_step *step) {
+    double first = NAN, last = NAN;
+    for (size_t i = 0; i < pair->count; i++) {
+        if (pair->steps[i].half != step->half)
+            continue;
+        first = isnan(first) ? pair->steps[i].target : first;
+        last = pair->steps[i].target;
+    }
+    return !(last < first);
+}
+
+static void write_points(FILE *script, const struct ssreport_report *report,
+    const struct stats_groups *groups, size_t group, enum kind kind, bool rising) {
+    for (size_t i = groups->first[group]; i < groups->items; i = groups->next[i]) {
+        const struct ssreport_pair *pair = &report->pairs[i];
+        for (size_t j = 0; j < pair->count; j++) {
+            const struct ssreport_pair_step *step = &pair->steps[j];
+            double value = value_of(report, pair, step, kind);
+            if (isfinite(value) && isfinite(step->load) && is_rising(pair, step) == rising)
+                fprintf(script, "%.6g %.6g\n", 100 * step->load, value);
+        }
+    }
+}
+
+/* One data block for each panel, placement and direction: $a0up, $a0down, $a1up ... */
+static void write_blocks(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, const enum kind kinds[2]) {
+    SS_OWNED(groups)
+    struct stats_groups groups = ssreport_pairs_group(report, SAME_PAIR | SSREPORT_PAIR_PLACEMENT);
+    size_t placements = 0;
+    for (size_t group = 0; group < groups.count; group++) {
+        if (!ssreport_pair_is_like(pair, &report->pairs[groups.first[group]], SAME_PAIR))
+            continue;
+        for (int panel = 0; panel < 2; panel++) {
+            for (int rising = 0; rising < 2; rising++) {
+                fprintf(
+                    script, "$%c%zu%s << END\n", 'a' + panel, placements, rising ? "up" : "down");
+                write_points(script, report, &groups, group, kinds[panel], rising);
+                /* gnuplot refuses a block without points; an undefined one is enough. */
+                fputs("NaN NaN\nEND\n", script);
+            }
+        }
+        placements++;
+    }
+}
+
+static void write_panel(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, int panel, bool titled, const char *label) {
+    SS_OWNED(groups)
+    struct stats_groups groups = ssreport_pairs_group(report, SAME_PAIR | SSREPORT_PAIR_PLACEMENT);
+    size_t placement = 0;
+    plot_axis(script, 'y', label, PLOT_FROM_ZERO);
+    fputs("plot ", script);
+    for (size_t group = 0; group < groups.count; group++) {
+        const struct ssreport_pair *first = &report->pairs[groups.first[group]];
+        if (!ssreport_pair_is_like(pair, first, SAME_PAIR))
+            continue;
+        const char *color = color_of(report, first->placement);
+        fprintf(script, "%s$%c%zuup with points pt 9 ps 0.7 lc rgb \"%s\" ",
+            placement > 0 ? ", " : "", 'a' + panel, placement, color);
+        if (titled) {
+            fputs("title ", script);
+            plot_quote(script, first->placement, LABEL_MAX);
+        } else {
+            fputs("notitle", script);
+        }
+        fprintf(script, ", $%c%zudown with points pt 10 ps 0.7 lc rgb \"%s\" notitle", 'a' + panel,
+            placement, color);
+        placement++;
+    }
+    fputc('\n', script);
+}
+
+/* Whether a panel of this kind has any point, without which gnuplot draws nothing at all. */
+static bool is_known(
+    const struct ssreport_report *report, const struct ssreport_pair *like, enum kind kind) {
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *pair = &report->pairs[i];
+        if (!ssreport_pair_is_like(like, pair, SAME_PAIR))
+            continue;
+        for (size_t j = 0; j < pair->count; j++) {
+            const struct ssreport_pair_step *step = &pair->steps[j];
+            if (isfinite(step->load) && isfinite(value_of(report, pair, step, kind)))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool write_panels(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, const enum kind kinds[2], const char *const labels[2]) {
+    int known[2], count = 0;
+    for (int panel = 0; panel < 2; panel++) {
+        if (is_known(report, pair, kinds[panel]))
+            known[count++] = panel;
+    }
+    if (count == 0)
+        return false;
+    plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, count == 2 ? 500 : 280);
+    fputs("set key samplen 1\nset xrange [0:100]\nset lmargin 9\n", script);
+    write_blocks(script, report, pair, kinds);
+    fprintf(script, "set multiplot layout %d,1\n", count);
+    if (count == 2) {
+        fputs("set format x \"\"\n", script);
+        write_panel(script, report, pair, known[0], true, labels[known[0]]);
+        fputs("unset key\nset format x\n", script);
+    }
+    fputs("set xlabel \"background load observed, %\"\n", script);
+    write_panel(script, report, pair, known[count - 1], count == 1, labels[known[count - 1]]);
+    fputs("unset multiplot\n", script);
+    return true;
+}
+
+bool ssreport_plot_sides(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    return write_panels(script, report, pair, (const enum kind[]){FOREGROUND, BACKGROUND},
+        (const char *const[]){"foreground, /s", "background, /s"});
+}
+
+bool ssreport_plot_whole_system(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    return write_panels(script, report, pair, (const enum kind[]){BOTH, RELATIVE},
+        (const char *const[]){"both, /s", "of per-chip, %"});
+}
+
+/* ---- the matrix ---- */
+
+#define FIELD_WIDTH  110 /* units of the picture */
+#define FIELD_HEIGHT 82
+#define MARGIN_LEFT  150
+#define MARGIN_TOP   60
+#define FILLED       0.9 /* of a field; the rest is the gap to the next one */
+
+/* Whether both have the same axes. */
+static bool share_axes(const struct ssreport_pair *pair, const struct ssreport_pair *other) {
+    return ssreport_pair_is_like(pair, other, 0) &&
+           ssreport_pair_is_emulated(pair) == ssreport_pair_is_emulated(other);
+}
+
+/* How many rows and columns the pairs of a set take. */
+static void find_size(const struct ssreport_report *report, const struct ssreport_pair *pair,
+    size_t *rows, size_t *columns) {
+    *rows = *columns = 0;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *other = &report->pairs[i];
+        if (!ssreport_pair_is_like(pair, other, 0))
+            continue;
+        *rows = other->row >= *rows ? other->row + 1 : *rows;
+        *columns = other->column >= *columns ? other->column + 1 : *columns;
+    }
+}
+
+/* The largest throughput of this foreground in all plots that share its axes. */
+static double most_of(const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    double most = 0;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *other = &report->pairs[i];
+        if (!share_axes(pair, other) ||
+            !ssreport_pair_is_like(pair, other, SSREPORT_PAIR_FOREGROUND))
+            continue;
+        for (size_t j = 0; j < other->count; j++)
+            most = fmax(most, other->steps[j].foreground);
+    }
+    return most;
+}
+
+/* A line for each half, in its field: a picture of one plot, as a plot for each takes long. */
+static void write_lines(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    double left = (double)pair->column;
+    double bottom = -1 - (double)pair->row;
+    double most = most_of(report, pair);
+    int half = -1;
+    for (size_t i = 0; i < pair->count; i++) {
+        const struct ssreport_pair_step *step = &pair->steps[i];
+        if (step->half != half)
+            fputc('\n', script);
+        half = step->half;
+        if (isfinite(step->foreground) && isfinite(step->load) && most > 0)
+            fprintf(script, "%.4f %.4f\n", left + FILLED * fmin(step->load, 1),
+                bottom + FILLED * step->foreground / most);
+    }
+    fputc('\n', script);
+}
+
+static void write_names(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, size_t rows) {
+    SS_OWNED(groups)
+    struct stats_groups foregrounds = ssreport_pairs_group(report, SSREPORT_PAIR_FOREGROUND);
+    SS_OWNED(groups)
+    struct stats_groups backgrounds = ssreport_pairs_group(report, SSREPORT_PAIR_BACKGROUND);
+    const struct stats_groups *programs[] = {&foregrounds, &backgrounds};
+    for (int role = 0; role < 2; role++) {
+        for (size_t i = 0; i < programs[role]->count; i++) {
+            const struct ssreport_pair *other = &report->pairs[programs[role]->first[i]];
+            if (!ssreport_pair_is_like(pair, other, 0))
+                continue;
+            fputs("set label ", script);
+            plot_quote(
+                script, role == 0 ? other->program : other->background_program, role ? 13 : 16);
+            if (role == 0)
+                fprintf(script, " at -0.12,%.3f right\n", -(double)other->row - 1 + FILLED / 2);
+            else
+                fprintf(script, " at %.3f,0.08 center\n", (double)other->column + FILLED / 2);
+        }
+    }
+    /* The axes of the field at the lower left hold for all. */
+    fprintf(script,
+        "set label \"0\" at 0,%.3f center font \",%d\"\n"
+        "set label \"100 %%\" at %.3f,%.3f center font \",%d\"\n"
+        "set label \"100 %%\" at -0.03,%.3f right font \",%d\"\n",
+        -(double)rows - 0.13, PLOT_SMALL, FILLED, -(double)rows - 0.13, PLOT_SMALL,
+        -(double)rows + FILLED - 0.04, PLOT_SMALL);
+}
+
+static void write_frames(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    SS_OWNED(groups) struct stats_groups groups = ssreport_pairs_group(report, SAME_PAIR);
+    fputs("$frames << END\n", script);
+    for (size_t i = 0; i < groups.count; i++) {
+        const struct ssreport_pair *other = &report->pairs[groups.first[i]];
+        if (!ssreport_pair_is_like(pair, other, SSREPORT_PAIR_ENVIRONMENT))
+            continue;
+        double left = (double)other->column;
+        double bottom = -1 - (double)other->row;
+        fprintf(script, "%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n%.4f %.4f\n\n", left, bottom,
+            left + FILLED, bottom, left + FILLED, bottom + FILLED, left, bottom + FILLED, left,
+            bottom);
+    }
+    fputs("END\n", script);
+}
+
+unsigned ssreport_plot_matrix(
+    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    size_t rows, columns;
+    find_size(report, pair, &rows, &columns);
+    unsigned width = MARGIN_LEFT + 20 + FIELD_WIDTH * (unsigned)columns;
+    unsigned height = MARGIN_TOP + 40 + FIELD_HEIGHT * (unsigned)rows;
+    width = width < 460 ? 460 : width;
+    plot_begin(script, PLOT_ON_PAGE, width, height);
+    fprintf(script,
+        "unset border\nunset tics\nunset grid\nset xrange [0:%.3f]\nset yrange [%.3f:0]\n"
+        "set lmargin at screen %.5f\nset rmargin at screen %.5f\n"
+        "set tmargin at screen %.5f\nset bmargin at screen %.5f\n"
+        "set key at screen 0.005,0.995 top left horizontal samplen 1.5 noenhanced\n",
+        (double)columns, -(double)rows, (double)MARGIN_LEFT / width,
+        (double)(MARGIN_LEFT + FIELD_WIDTH * columns) / width, 1 - (double)MARGIN_TOP / height,
+        1 - (double)(MARGIN_TOP + FIELD_HEIGHT * rows) / height);
+    write_names(script, report, pair, rows);
+    write_frames(script, report, pair);
+    SS_OWNED(groups)
+    struct stats_groups groups =
+        ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT);
+    for (size_t i = 0; i < groups.count; i++) {
+        if (!ssreport_pair_is_like(
+                pair, &report->pairs[groups.first[i]], SSREPORT_PAIR_ENVIRONMENT))
+            continue;
+        fprintf(script, "$lines%zu << END\n", i);
+        for (size_t j = groups.first[i]; j < groups.items; j = groups.next[j])
+            write_lines(script, report, &report->pairs[j]);
+        fputs("NaN NaN\nEND\n", script);
+    }
+    fputs("plot $frames with lines lw 0.6 lc rgb \"" PLOT_AXIS "\" notitle", script);
+    for (size_t i = 0; i < groups.count; i++) {
+        const struct ssreport_pair *first = &report->pairs[groups.first[i]];
+        if (!ssreport_pair_is_like(pair, first, SSREPORT_PAIR_ENVIRONMENT))
+            continue;
+        fprintf(script, ", $lines%zu with lines lw 1.2 lc rgb \"%s\" title ", i,
+            color_of(report, first->placement));
+        plot_quote(script, first->placement, LABEL_MAX);
+    }
+    fputc('\n', script);
+    return width;
+}

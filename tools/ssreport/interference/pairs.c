@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pairs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+
+/* Targets that differ by less are one level. */
+#define SAME_LEVEL 1e-4
+
+/* ---- pairs ---- */
+
+static const char *shown(const char *text) {
+    return text ? text : "-";
+}
+
+static void set_steps(struct ssreport_pair *pair) {
+    for (size_t i = 0; i < pair->count; i++) {
+        const struct ssreport_step *step = &pair->background->steps.items[i];
+        struct ssreport_pair_step *own = &pair->steps[i];
+        *own = (struct ssreport_pair_step){.target = step->target,
+            .load = step->load.mean,
+            .half = step->half,
+            .occurrence = ssreport_steps_occurrence(&pair->background->steps, i),
+            .foreground = ssreport_report_throughput_beside(
+                pair->foreground, pair->background, step->from, step->to),
+            .background = step->throughput};
+    }
+}
+
+/* Notes how many steps are excluded: too short, or the foreground had not begun or had ended. */
+static void note_lost_steps(const struct ssreport_pair *pair) {
+    struct ssreport_record *record = &pair->foreground->record;
+    size_t lost = 0, short_ones = pair->background->steps.too_short;
+    if (short_ones > 0)
+        ssreport_notes_add(&record->notes,
+            "%zu of the %zu steps of its background do not count, too short for three samples and "
+            "one between the edges: hold them longer",
+            short_ones, short_ones + pair->count);
+    for (size_t i = 0; i < pair->count; i++)
+        lost += isnan(pair->steps[i].foreground);
+    if (lost > 0 && record->has_iterations)
+        ssreport_notes_add(&record->notes,
+            "it did not run, or had no iteration, in %zu of the %zu steps of its background, which "
+            "do not count",
+            lost, pair->count);
+}
+
+static int set_interference(struct ssreport_pair *pair, double confidence) {
+    struct ssreport_point *points = calloc(pair->count + 1, sizeof *points);
+    if (!points)
+        return -1;
+    for (size_t i = 0; i < pair->count; i++)
+        points[i] = (struct ssreport_point){.load = pair->steps[i].load,
+            .throughput = pair->steps[i].foreground,
+            .half = pair->steps[i].half};
+    int status = ssreport_interference_of(points, pair->count, confidence, &pair->interference);
+    free(points);
+    return status;
+}
+
+/* Numbers programs in the order in which they occur; `pair` is the last pair so far. */
+static size_t find_index(
+    const struct ssreport_report *report, const struct ssreport_pair *pair, unsigned role) {
+    size_t next = 0;
+    for (const struct ssreport_pair *other = report->pairs; other < pair; other++) {
+        size_t index = role == SSREPORT_PAIR_FOREGROUND ? other->row : other->column;
+        if (ssreport_pair_is_like(pair, other, role))
+            return index;
+        if (other->foreground->set == pair->foreground->set && index >= next)
+            next = index + 1;
+    }
+    return next;
+}
+
+static int add_pair(struct ssreport_report *report, struct ssreport_run *foreground,
+    const struct ssreport_run *background) {
+    if (!ssreport_csv_make_room((void **)&report->pairs, report->pair_count, &report->pair_capacity,
+            sizeof *report->pairs))
+        return -1;
+    struct ssreport_pair *pair = &report->pairs[report->pair_count++];
+    *pair = (struct ssreport_pair){.foreground = foreground,
+        .background = background,
+        .placement = shown(foreground->placement),
+        .program = shown(foreground->workload),
+        .background_program = shown(background->workload),
+        .count = background->steps.count};
+    bool on_host = ssreport_is_word(foreground->measured_in, "host");
+    snprintf(pair->environment, sizeof pair->environment, "%.40s%s",
+        ssreport_run_environment(foreground), on_host ? ", from the host" : "");
+    pair->row = find_index(report, pair, SSREPORT_PAIR_FOREGROUND);
+    pair->column = find_index(report, pair, SSREPORT_PAIR_BACKGROUND);
+    pair->steps = calloc(pair->count + 1, sizeof *pair->steps);
+    if (!pair->steps)
+        return -1;
+    set_steps(pair);
+    note_lost_steps(pair);
+    return set_interference(pair, report->settings.confidence);
+}
+
+/* All tables and pictures have this order, whatever the order of the runs; none comes first. */
+static int compare_pairs(const void *left, const void *right) {
+    const struct ssreport_pair *a = left, *b = right;
+    bool a_is_none = strcmp(a->environment, "none") == 0;
+    bool b_is_none = strcmp(b->environment, "none") == 0;
+    return STATS_ORDER(a->foreground->set - b->foreground->set, b_is_none - a_is_none,
+        strcmp(a->environment, b->environment), (a->row > b->row) - (a->row < b->row),
+        (a->column > b->column) - (a->column < b->column), strcmp(a->placement, b->placement),
+        ssreport_compare_numbers(a->foreground->round, b->foreground->round),
+        (a->foreground > b->foreground) - (a->foreground < b->foreground));
+}
+
+int ssreport_pairs_find(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        struct ssreport_run *run = &report->runs[i];
+        if (!ssreport_is_word(run->role, "foreground"))
+            continue;
+        const struct ssreport_run *background = ssreport_report_beside(report, run, "background");
+        if (!background)
+            ssreport_notes_add(&run->record.notes, "no background of group '%s' is reported",
+                run->group ? run->group : "");
+        else if (add_pair(report, run, background) < 0)
+            return -1;
+    }
+    if (report->pair_count > 0)
+        qsort(report->pairs, report->pair_count, sizeof *report->pairs, compare_pairs);
+    return 0;
+}
+
+void ssreport_pairs_free(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->pair_count; i++)
+        free(report->pairs[i].steps);
+    free(report->pairs);
+    report->pairs = NULL;
+    report->pair_count = report->pair_capacity = 0;
+}
+
+/* ---- groups ---- */
+
+static int compare_parts(
+    const struct ssreport_pair *pair, const struct ssreport_pair *other, unsigned what) {
+    return STATS_ORDER(pair->foreground->set - other->foreground->set,
+        what & SSREPORT_PAIR_ENVIRONMENT ? strcmp(pair->environment, other->environment) : 0,
+        what & SSREPORT_PAIR_PLACEMENT ? strcmp(pair->placement, other->placement) : 0,
+        what & SSREPORT_PAIR_FOREGROUND ? strcmp(pair->program, other->program) : 0,
+        what & SSREPORT_PAIR_BACKGROUND
+            ? strcmp(pair->background_program, other->background_program)
+            : 0,
+        what & SSREPORT_PAIR_ROUND
+            ? ssreport_compare_numbers(pair->foreground->round, other->foreground->round)
+            : 0);
+}
+
+static int compare_like(const void *left, const void *right, void *what) {
+    return compare_parts(left, right, *(unsigned *)what);
+}
+
+bool ssreport_pair_is_like(
+    const struct ssreport_pair *pair, const struct ssreport_pair *other, unsigned what) {
+    return compare_parts(pair, other, what) == 0;
+}
+
+struct stats_groups ssreport_pairs_group(const struct ssreport_report *report, unsigned what) {
+    const struct stats_key key = {
+        .size = sizeof *report->pairs, .compare = compare_like, .context = &what};
+    return stats_group_by(report->pairs, report->pair_count, &key);
+}
+
+const struct ssreport_pair_step *ssreport_pair_step_like(
+    const struct ssreport_pair *pair, const struct ssreport_pair_step *step) {
+    for (size_t i = 0; i < pair->count; i++) {
+        const struct ssreport_pair_step *own = &pair->steps[i];
+        if (own->half == step->half && own->occurrence == step->occurrence &&
+            fabs(own->target - step->target) < SAME_LEVEL)
+            return own;
+    }
+    return NULL;
+}
+
+bool ssreport_pair_is_emulated(const struct ssreport_pair *pair) {
+    return strcmp(ssreport_run_environment(pair->foreground), "tcg") == 0;
+}

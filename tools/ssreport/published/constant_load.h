@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_CONSTANT_LOAD_H
+#define SSREPORT_CONSTANT_LOAD_H
+
+#include "report.h"
+
+/* Fills the table of how well constant loads were held, by workload, method, target. -1: no memory.
+ */
+SS_MUST_USE SS_NONNULL(1) int ssreport_constant_load_fill(struct ssreport_report *report);
+
+#endif

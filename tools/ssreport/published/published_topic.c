@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "published_topic.h"
+
+#include <math.h>
+
+#include "constant_load.h"
+#include "html_page.h"
+#include "replay.h"
+
+// clang-format off
+static const struct ssreport_column constant_columns[] = {
+    {"set", NULL}, {"workload", "workload", .text = {"workload", 10}},
+    {"method", "method", .text = {"method", 12}},
+    {"tau_seconds", "mean round, s", 3, .text = {"round,s", 7}},
+    {"target", "target, %", 0, true, .text = {"target%", 8}}, {"runs", "runs"},
+    {"instances", NULL}, {"stands_for", "instances stand for, %", 2, true},
+    {"load_mean", "load, %", 2, true, .text = {"load, %", 8}},
+    {"error_mean_percent", "mean error, %", 3, .text = {"error", 8}},
+    {"error_mean_percent_published", "published", 3, .text = {"publ.", 8}},
+    {"published_is", "which is"},
+    {"error_mse_e4", "mean squared error, %\u00b2", 3, .text = {"MSE", 9}},
+    {"error_mse_e4_published", "published", 3, .text = {"publ.", 9}},
+    {"beside_runs", NULL}, {"beside_load_mean", "load by ssload, %", 2, true},
+    {"beside_error_mean_percent", "its mean error, %", 3},
+    {"beside_error_mse_e4", "its mean squared error, %\u00b2", 3},
+    {"others_most", "others, at most, %", 1, true, true},
+};
+static const struct ssreport_column replay_columns[] = {
+    {"set", NULL}, {"workload", "workload", .text = {"workload", 10}},
+    {"method", "method", .text = {"method", 12}}, {"round", NULL},
+    {"speed", "speed", 2, .text = {"speed", 7}}, {"seconds", "counted, s", 1},
+    {"load_mean", "load, %", 2, true},
+    {"error_mean_percent", "mean error, %", 3, .text = {"error", 8}},
+    {"error_mse_e4", "mean squared error, %\u00b2", 3, .text = {"MSE", 8}},
+    {"error_mse_e4_published_least", "published at six speeds, from", 2, .text = {"publ.", 7}},
+    {"error_mse_e4_published_most", "to", 2, .text = {"to", 7}}, {"iterations", NULL},
+    {"iterations_per_second", "throughput, /s", 3, .text = {"throughput", 11}},
+    {"against_speed", "against speed", 2},
+    {"ratio", "ratio of throughput", 4, .text = {"ratio", 8}},
+    {"in_proportion", "in proportion to time"},
+    {"others", "others, %", 1, true, true}, {"note", "note"}, {"record", NULL},
+};
+static const struct ssreport_column published_columns[] = {
+    {"tables", "table"}, {"source", "source"}, {"what", "what it holds"}, {"file", "file"},
+    {"values", "values"}, {"beside", "beside"}, {"note", "note"},
+};
+static const struct ssreport_sheet tables[] = {
+    SSREPORT_TABLE("constant-load", "Constant load: errors, and those that were published",
+        constant_columns),
+    SSREPORT_TABLE("published", "What was published", published_columns),
+    SSREPORT_TABLE("replay", "One trace at several speeds", replay_columns),
+    {.name = NULL},
+};
+// clang-format on
+
+/* Lists the published tables that were read, and those without values. */
+static void fill_published(const struct ssreport_report *report) {
+    const struct published *published = &report->published;
+    for (size_t i = 0; i < published->table_count && published->cell_count > 0; i++) {
+        const struct published_table *table = &published->tables[i];
+        size_t values = published_count(published, table);
+        bool has_file = *table->name != '\0';
+        char file[PUBLISHED_WORD + 4] = "";
+        if (has_file)
+            snprintf(file, sizeof file, "%s.csv", table->name);
+        SSREPORT_ROW(ssreport_table(report, "published"), CELL("tables", table->tables),
+            CELL("source", table->source), CELL("what", table->what), CELL("file", file),
+            CELL("values", values), CELL("beside", table->beside),
+            CELL("note", has_file && values == 0 ? "the file has no values, or cannot be read"
+                                                 : table->note));
+    }
+}
+
+static int build(struct ssreport_report *report, struct ss_error *error) {
+    if (ssreport_constant_load_fill(report) < 0 || ssreport_replay_fill(report) < 0)
+        return ss_error_memory(error);
+    fill_published(report);
+    return 0;
+}
+
+static void print_section(
+    struct ssreport_page *page, const struct ssreport_sheet *sheet, const char *heading) {
+    if (ssreport_sheet_rows(sheet) == 0)
+        return;
+    ssreport_page_open(page, heading);
+    ssreport_page_published(page);
+    page_sheet(page->stream, sheet);
+    ssreport_page_close(page);
+}
+
+static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
+    const struct ssreport_sheet *replay = ssreport_table(report, "replay");
+    print_section(page, ssreport_table(report, "constant-load"), "Constant load");
+    if (ssreport_sheet_rows(replay) == 0)
+        return;
+    ssreport_page_open(page, "Replay at several speeds");
+    ssreport_page_published(page);
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        if (run->speed > 0 && *run->record.notes.text)
+            page_note(page->stream, ssreport_record_title(&run->record), run->record.notes.text);
+    }
+    page_sheet(page->stream, replay);
+    ssreport_page_close(page);
+}
+
+static void print_details(struct ssreport_page *page, const struct ssreport_report *report) {
+    print_section(page, ssreport_table(report, "published"), "Published figures");
+}
+
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    ssreport_sheet_print_text(stream, ssreport_table(report, "constant-load"),
+        "constant load; mean error in %, mean squared error (MSE) in %^2");
+    ssreport_sheet_print_text(stream, ssreport_table(report, "replay"),
+        "replay; mean error in %, MSE in %^2, ratio of throughput to the original speed's");
+}
+
+const struct ssreport_topic ssreport_published_topic = {
+    .name = "published",
+    .tables = tables,
+    .build = build,
+    .page = print_page,
+    .details = print_details,
+    .text = print_text,
+};

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "replay.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "experiment_order.h"
+
+/* A manifest writes speeds with ten digits. */
+#define SAME_SPEED 1e-6
+
+static double published(
+    const struct ssreport_report *report, const struct ssreport_run *run, const char *end) {
+    char column[64];
+    snprintf(column, sizeof column, "%.40s_%s", run->method ? run->method : "", end);
+    return published_number(published_find(
+        &report->published, "replay-mse-range", (const char *const[]){run->workload, ""}, column));
+}
+
+/*
+ * Throughput against that of the original is the same as iterations against what the length of the
+ * run lets expect.
+ */
+static void add_run(
+    struct ssreport_report *report, struct ssreport_run *run, const struct ssreport_run *original) {
+    const struct ssreport_record *record = &run->record;
+    double seconds = ssreport_record_counted_to(record) - record->counted_from;
+    bool forbidden = original && !ssreport_others_permit(run->others, original->others);
+    double ratio = original && !forbidden && original->figures.throughput > 0
+                       ? run->figures.throughput / original->figures.throughput
+                       : NAN;
+    /* If no iteration ended, there is only a limit of the ratio. */
+    double most = original ? run->figures.throughput_bound / original->figures.throughput : NAN;
+    bool in_proportion = fabs(ratio - 1) <= report->settings.deviation;
+    bool is_known = isfinite(ratio) || (!forbidden && most < 1 - report->settings.deviation);
+    SSREPORT_ROW(ssreport_table(report, "replay"), CELL("set", run->set + 1),
+        CELL("workload", run->workload), CELL("method", run->method),
+        CELL("round", run->round > 0 ? run->round : NAN), CELL("speed", run->speed),
+        CELL("seconds", seconds), CELL("load_mean", run->figures.load_mean),
+        CELL("error_mean_percent", run->figures.error_mean_percent),
+        CELL("error_mse_e4", run->figures.error_mse_e4),
+        CELL("error_mse_e4_published_least", published(report, run, "min")),
+        CELL("error_mse_e4_published_most", published(report, run, "max")),
+        CELL("iterations", run->figures.throughput * seconds),
+        CELL("iterations_per_second", run->figures.throughput),
+        CELL("against_speed", original ? original->speed : NAN), CELL("ratio", ratio),
+        CELL("in_proportion", !is_known       ? ""
+                              : in_proportion ? "yes"
+                                              : "no"),
+        CELL("others", run->others),
+        CELL("note", forbidden ? "not compared: others used another part of the machine" : ""),
+        CELL("record", record->name));
+    if (isfinite(ratio) && !in_proportion)
+        ssreport_notes_add(&run->record.notes,
+            "the iterations are not in proportion to the time scale (%+.1f %% against speed "
+            "%.4g), so this speed says nothing about the original",
+            100 * (ratio - 1), original->speed);
+    else if (is_known && !in_proportion)
+        ssreport_notes_add(&run->record.notes,
+            "the iterations are not in proportion to the time scale (none ended, so at most %.3g "
+            "%% of the throughput at speed %.4g), so this speed says nothing about the original",
+            100 * most, original->speed);
+}
+
+/* The run of speed 1, or else the slowest; runs are in the order of their speeds. NULL if none
+ * has a throughput. */
+static const struct ssreport_run *find_original(struct ssreport_run *const *runs, size_t count) {
+    const struct ssreport_run *slowest = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(runs[i]->figures.throughput))
+            continue;
+        if (fabs(runs[i]->speed - 1) <= SAME_SPEED)
+            return runs[i];
+        if (!slowest)
+            slowest = runs[i];
+    }
+    return slowest;
+}
+
+int ssreport_replay_fill(struct ssreport_report *report) {
+    struct ssreport_run **runs = ssreport_series_of(report, "replay");
+    if (!runs)
+        return -1;
+    for (size_t first = 0, next; runs[first]; first = next) {
+        next = first + 1;
+        while (runs[next] && runs[next]->round == runs[first]->round &&
+               ssreport_series_is_one(runs[first], runs[next]))
+            next++;
+        const struct ssreport_run *original = find_original(runs + first, next - first);
+        for (size_t i = first; i < next; i++)
+            add_run(report, runs[i], original);
+    }
+    free(runs);
+    return 0;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_REPLAY_H
+#define SSREPORT_REPLAY_H
+
+#include "report.h"
+
+/*
+ * Fills the table of traces at several speeds: is a faster replay like the original? A run whose
+ * iterations are not in proportion to its time gets a note. -1: no memory.
+ */
+SS_MUST_USE SS_NONNULL(1) int ssreport_replay_fill(struct ssreport_report *report);
+
+#endif

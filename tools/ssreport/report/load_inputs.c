@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "load_inputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/words.h"
+#include "csv.h"
+#include "responses_read.h"
+
+#define MANIFEST "manifest.csv"
+
+static bool is_taken(const struct ssreport_report *report, const char *name) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (strcmp(report->runs[i].record.name, name) == 0)
+            return true;
+    }
+    for (size_t i = 0; i < report->response_count; i++) {
+        if (strcmp(report->responses[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The path without what says nothing, and a number where there is another one of that name. */
+static void choose_name(
+    const struct ssreport_report *report, const char *path, char *name, size_t size) {
+    int length = (int)strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    snprintf(name, size, "%.*s", length, path);
+    for (size_t i = 2; is_taken(report, name); i++)
+        snprintf(name, size, "%.*s (%zu)", length, path, i);
+}
+
+static int add_failure(struct ssreport_report *report, const char *name, const char *why) {
+    if (!ssreport_csv_make_room((void **)&report->failures, report->failure_count,
+            &report->failure_capacity, sizeof *report->failures))
+        return -1;
+    struct ssreport_failure *added = &report->failures[report->failure_count++];
+    *added = (struct ssreport_failure){.name = strdup(name), .why = strdup(why)};
+    return added->name && added->why ? 0 : -1;
+}
+
+/* Returns the run, or NULL where it failed; `result` says whether that was for want of memory. */
+static struct ssreport_run *add_run(
+    struct ssreport_report *report, const char *path, int set, double edge, int *result) {
+    char name[4200];
+    struct ss_error error = {0};
+    struct ssreport_settings settings = report->settings;
+    settings.edge = edge;
+    *result = 0;
+    if (!ssreport_csv_make_room((void **)&report->runs, report->run_count, &report->run_capacity,
+            sizeof *report->runs)) {
+        *result = -1;
+        return NULL;
+    }
+    choose_name(report, path, name, sizeof name);
+    struct ssreport_run *run = &report->runs[report->run_count];
+    if (ssreport_run_read(run, path, name, &settings, &error) < 0) {
+        ssreport_run_free(run);
+        *result = add_failure(report, name, error.message);
+        return NULL;
+    }
+    run->set = set;
+    report->run_count++;
+    return run;
+}
+
+/* The same of what ssrequest has recorded. */
+static struct ssreport_responses *add_responses(
+    struct ssreport_report *report, const char *path, int set, int *result) {
+    char name[4200];
+    struct ss_error error = {0};
+    *result = 0;
+    if (!ssreport_csv_make_room((void **)&report->responses, report->response_count,
+            &report->response_capacity, sizeof *report->responses)) {
+        *result = -1;
+        return NULL;
+    }
+    choose_name(report, path, name, sizeof name);
+    struct ssreport_responses *responses = &report->responses[report->response_count];
+    if (ssreport_responses_read(responses, path, name, &error) < 0) {
+        ssreport_responses_free(responses);
+        *result = add_failure(report, name, error.message);
+        return NULL;
+    }
+    ssreport_responses_read_beside(responses);
+    responses->set = set;
+    responses->edge = report->settings.edge;
+    responses->others = NAN;
+    report->response_count++;
+    return responses;
+}
+
+/* ---- manifests ---- */
+
+/* The columns that are read, and the labels. Those from WORKLOAD to PLACEMENT name what has no
+ * record. */
+enum {
+    RUN,
+    EXPERIMENT,
+    WORKLOAD,
+    METHOD,
+    PLACEMENT,
+    ENVIRONMENT,
+    MEASURED_IN,
+    ROLE,
+    GROUP,
+    ENERGY,
+    REASON,
+    TARGET,
+    STANDS_FOR,
+    TAU,
+    SPEED,
+    ROUND,
+    EDGE,
+    OTHERS
+};
+
+static const char *const manifest_columns[] = {[RUN] = "run",
+    [EXPERIMENT] = "experiment",
+    [WORKLOAD] = "workload",
+    [METHOD] = "method",
+    [PLACEMENT] = "placement",
+    [ENVIRONMENT] = "environment",
+    [MEASURED_IN] = "measured_in",
+    [ROLE] = "role",
+    [GROUP] = "group",
+    [ENERGY] = "energy",
+    [REASON] = "reason",
+    [TARGET] = "target",
+    [STANDS_FOR] = "stands_for",
+    [TAU] = "tau_seconds",
+    [SPEED] = "speed",
+    [ROUND] = "round",
+    [EDGE] = "edge_seconds",
+    [OTHERS] = "others",
+    NULL};
+_Static_assert(sizeof manifest_columns / sizeof *manifest_columns - 1 <= SSTRACE_PICKS,
+    "a row has no room for so many fields");
+
+struct manifest {
+    struct ssreport_report *report;
+    const char *folder;
+    int set, result;
+};
+
+/* The cell of the manifest or, if that is empty, the label of the record. */
+static struct sstrace_field find_field(
+    const struct ssreport_run *run, const struct sstrace_field *fields, int column) {
+    const char *label = ssreport_record_label(&run->record, manifest_columns[column]);
+    if ((fields && fields[column].length > 0) || !label)
+        return fields ? fields[column] : (struct sstrace_field){.text = ""};
+    return (struct sstrace_field){.text = label, .length = strlen(label)};
+}
+
+static char *copy_field(
+    const struct ssreport_run *run, const struct sstrace_field *fields, int column) {
+    struct sstrace_field field = find_field(run, fields, column);
+    return field.length > 0 ? strndup(field.text, field.length) : NULL;
+}
+
+static double read_number(
+    const struct ssreport_run *run, const struct sstrace_field *fields, int column) {
+    struct sstrace_field field = find_field(run, fields, column);
+    double number;
+    return ssreport_csv_number(&field, &number) && number > 0 ? number : 0;
+}
+
+/* A number that may be 0; NaN if absent. */
+static double known_number(const struct sstrace_field *field) {
+    double number;
+    return ssreport_csv_number(field, &number) && number >= 0 ? number : NAN;
+}
+
+/* That of the command line, or else that of the row. */
+static double choose_edge(const struct ssreport_report *report, const struct sstrace_field *field) {
+    double edge = known_number(field);
+    return report->settings.edge != SSREPORT_EDGE_DEFAULT || isnan(edge) ? report->settings.edge
+                                                                         : edge;
+}
+
+/* `fields` are those of its row; NULL: no manifest names it. */
+static void take_origin(struct ssreport_run *run, const struct sstrace_field *fields) {
+    run->experiment = copy_field(run, fields, EXPERIMENT);
+    run->workload = copy_field(run, fields, WORKLOAD);
+    run->method = copy_field(run, fields, METHOD);
+    run->placement = copy_field(run, fields, PLACEMENT);
+    run->environment = copy_field(run, fields, ENVIRONMENT);
+    run->measured_in = copy_field(run, fields, MEASURED_IN);
+    run->role = copy_field(run, fields, ROLE);
+    run->group = copy_field(run, fields, GROUP);
+    run->power_source = copy_field(run, fields, ENERGY);
+    run->target = read_number(run, fields, TARGET);
+    run->stands_for = read_number(run, fields, STANDS_FOR);
+    run->tau = read_number(run, fields, TAU);
+    run->speed = read_number(run, fields, SPEED);
+    run->round = read_number(run, fields, ROUND);
+    run->others = fields ? known_number(&fields[OTHERS]) : NAN;
+}
+
+/* What was used while the run stood still is not its energy. */
+static void leave_out_pauses(struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    struct ssreport_energy *energy = &run->energy;
+    size_t kept = 0;
+    for (size_t i = 0; i < energy->count && record->pause_count > 0; i++) {
+        struct ssreport_power sample = energy->samples[i];
+        double elapsed = sample.at - record->wall;
+        if (ssreport_record_is_paused(record, elapsed))
+            continue;
+        sample.at = record->wall + ssreport_record_run_time(record, elapsed);
+        energy->samples[kept++] = sample;
+    }
+    if (record->pause_count > 0)
+        energy->count = kept;
+}
+
+/*
+ * In the record's own folder; for runs side by side it may lie beside their folders, once for all.
+ */
+static void find_energy(struct ssreport_run *run, const char *path) {
+    char folder[8500], file[8600];
+    struct ss_error error = {0};
+    snprintf(folder, sizeof folder, "%s", path);
+    for (int up = 0; up < (run->role ? 2 : 1); up++) {
+        if (up > 0)
+            snprintf(folder, sizeof folder, "%s/..", path);
+        snprintf(file, sizeof file, "%s/energy.csv", folder);
+        if (access(file, F_OK) < 0)
+            continue;
+        run->energy.shared = up > 0;
+        if (ssreport_energy_read(&run->energy, folder, &run->record.notes, &error) < 0)
+            ssreport_notes_add(&run->record.notes, "no power: %s", error.message);
+        leave_out_pauses(run);
+        return;
+    }
+}
+
+/* Power comes last, since it is matched by the clock that the surroundings correct. */
+static void find_surroundings(struct ssreport_run *run, const char *path) {
+    bool inside = !ssreport_is_word(run->measured_in, "host");
+    ssreport_surroundings_read(&run->surroundings, path, &run->record, inside);
+    find_energy(run, path);
+}
+
+static char *copy_cell(const struct sstrace_field *field) {
+    return field->length > 0 ? strndup(field->text, field->length) : NULL;
+}
+
+static double cell_number(const struct sstrace_field *field) {
+    double number;
+    return ssreport_csv_number(field, &number) && number > 0 ? number : 0;
+}
+
+static void take_responses(
+    struct manifest *manifest, const char *path, const struct sstrace_field *fields) {
+    struct ssreport_responses *responses =
+        add_responses(manifest->report, path, manifest->set, &manifest->result);
+    if (!responses)
+        return;
+    responses->manifest = manifest->report->manifest_count;
+    responses->experiment = copy_cell(&fields[EXPERIMENT]);
+    responses->workload = copy_cell(&fields[WORKLOAD]);
+    responses->method = copy_cell(&fields[METHOD]);
+    responses->environment = copy_cell(&fields[ENVIRONMENT]);
+    responses->group = copy_cell(&fields[GROUP]);
+    responses->power_source = copy_cell(&fields[ENERGY]);
+    responses->target = cell_number(&fields[TARGET]);
+    responses->tau = cell_number(&fields[TAU]);
+    responses->round = cell_number(&fields[ROUND]);
+    responses->edge = choose_edge(manifest->report, &fields[EDGE]);
+    responses->others = known_number(&fields[OTHERS]);
+}
+
+/* What was to be run, and why it was not. */
+static int add_absent(struct manifest *manifest, const struct sstrace_field *fields) {
+    char name[512], why[512];
+    snprintf(name, sizeof name, "%.200s:", manifest->folder);
+    for (int i = WORKLOAD; i <= PLACEMENT; i++) {
+        size_t used = strlen(name);
+        if (fields[i].length > 0)
+            snprintf(
+                name + used, sizeof name - used, " %.*s", (int)fields[i].length, fields[i].text);
+    }
+    snprintf(why, sizeof why, "%.*s", (int)fields[REASON].length, fields[REASON].text);
+    return add_failure(manifest->report, name, *why ? why : "there is no record");
+}
+
+static bool take_run(void *context, const struct sstrace_field *fields) {
+    struct manifest *manifest = context;
+    char path[8400];
+    if (manifest->result < 0)
+        return true;
+    if (fields[RUN].length == 0) {
+        manifest->result = add_absent(manifest, fields);
+        return true;
+    }
+    snprintf(path, sizeof path, "%.4000s/%.*s", *fields[RUN].text == '/' ? "" : manifest->folder,
+        (int)fields[RUN].length, fields[RUN].text);
+    if (ssreport_responses_are_in(path) || sstrace_field_is(&fields[ROLE], "requests")) {
+        take_responses(manifest, path, fields);
+        return true;
+    }
+    struct ssreport_run *run = add_run(manifest->report, path, manifest->set,
+        choose_edge(manifest->report, &fields[EDGE]), &manifest->result);
+    if (!run)
+        return true;
+    run->manifest = manifest->report->manifest_count;
+    take_origin(run, fields);
+    find_surroundings(run, path);
+    return true;
+}
+
+static int load_manifest(struct ssreport_report *report, const char *folder, int set) {
+    struct manifest manifest = {.report = report, .folder = folder, .set = set};
+    struct ssreport_csv csv = {.name = MANIFEST,
+        .columns = manifest_columns,
+        .optional = ~1U,
+        .take = take_run,
+        .context = &manifest};
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    report->manifest_count++;
+    if (ssreport_csv_read(folder, &csv, &notes, &error) < 0)
+        return add_failure(report, folder, error.message);
+    if (*notes.text && add_failure(report, folder, notes.text) < 0)
+        return -1;
+    return manifest.result;
+}
+
+int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
+    char manifest[4200];
+    int result;
+    snprintf(manifest, sizeof manifest, "%.4000s/" MANIFEST, path);
+    if (access(manifest, F_OK) == 0)
+        return load_manifest(report, path, set);
+    if (ssreport_responses_are_in(path)) {
+        add_responses(report, path, set, &result);
+        return result;
+    }
+    struct ssreport_run *run = add_run(report, path, set, report->settings.edge, &result);
+    if (!run)
+        return result;
+    take_origin(run, NULL);
+    find_surroundings(run, path);
+    return 0;
+}
+
+void ssreport_inputs_free(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++)
+        ssreport_run_free(&report->runs[i]);
+    for (size_t i = 0; i < report->response_count; i++)
+        ssreport_responses_free(&report->responses[i]);
+    for (size_t i = 0; i < report->failure_count; i++) {
+        free(report->failures[i].name);
+        free(report->failures[i].why);
+    }
+    for (size_t i = 0; i < report->table_count; i++)
+        ssreport_sheet_free(&report->tables[i]);
+    published_free(&report->published);
+    free(report->tables);
+    free(report->runs);
+    free(report->responses);
+    free(report->failures);
+    free(report->prefix);
+    *report = (struct ssreport_report){0};
+}

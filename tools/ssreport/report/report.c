@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Maximum seconds between the starts of two sides that were to start at the same time. */
+#define APART 0.02
+
+/* A manifest writes numbers with ten digits. */
+#define SAME_NUMBER 1e-9
+
+struct ssreport_sheet *ssreport_table(const struct ssreport_report *report, const char *name) {
+    for (size_t i = 0; i < report->table_count; i++) {
+        if (strcmp(report->tables[i].name, name) == 0)
+            return &report->tables[i];
+    }
+    fprintf(stderr, "no topic has a table %s\n", name);
+    abort();
+}
+
+const char *ssreport_report_set_name(const struct ssreport_report *report, int set) {
+    static const char *const numbers[] = {"first set", "second set"};
+    return *report->names[set] ? report->names[set] : numbers[set];
+}
+
+/* ---- titles ---- */
+
+/* Shortens the prefix to the folders that this path begins with, too. */
+static void share_prefix(struct ssreport_report *report, const char *path) {
+    if (*path != '/')
+        return;
+    size_t length = 0;
+    if (!report->prefix)
+        report->prefix = strdup(path);
+    if (!report->prefix)
+        return;
+    for (size_t i = 0; report->prefix[i] && report->prefix[i] == path[i]; i++)
+        length = path[i] == '/' && path[i + 1] ? i + 1 : length;
+    report->prefix[length] = '\0';
+}
+
+static const char *without_prefix(const struct ssreport_report *report, const char *path) {
+    size_t length = report->prefix ? strlen(report->prefix) : 0;
+    return length > 0 && strncmp(path, report->prefix, length) == 0 ? path + length : path;
+}
+
+void ssreport_report_choose_titles(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++)
+        share_prefix(report, report->runs[i].record.name);
+    for (size_t i = 0; i < report->response_count; i++)
+        share_prefix(report, report->responses[i].name);
+    for (size_t i = 0; i < report->run_count; i++)
+        report->runs[i].record.title = without_prefix(report, report->runs[i].record.name);
+    for (size_t i = 0; i < report->response_count; i++)
+        report->responses[i].title = without_prefix(report, report->responses[i].name);
+}
+
+/* ---- comparisons of runs ---- */
+
+bool ssreport_is_word(const char *left, const char *right) {
+    return left && right && strcmp(left, right) == 0;
+}
+
+bool ssreport_is_same(const char *left, const char *right) {
+    return left && right ? strcmp(left, right) == 0 : left == right;
+}
+
+int ssreport_compare_words(const char *left, const char *right) {
+    return strcmp(left ? left : "", right ? right : "");
+}
+
+int ssreport_compare_numbers(double left, double right) {
+    if (isnan(left) || isnan(right))
+        return !isnan(left) - !isnan(right);
+    return (left > right + SAME_NUMBER) - (left < right - SAME_NUMBER);
+}
+
+bool ssreport_is_one_environment(
+    const struct ssreport_run *left, const struct ssreport_run *right) {
+    return strcmp(ssreport_run_environment(left), ssreport_run_environment(right)) == 0;
+}
+
+/* ---- runs side by side ---- */
+
+const struct ssreport_run *ssreport_report_beside(
+    const struct ssreport_report *report, const struct ssreport_run *run, const char *role) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *other = &report->runs[i];
+        if (ssreport_is_word(other->role, role) && other->set == run->set &&
+            other->manifest == run->manifest && ssreport_is_word(other->group, run->group) &&
+            ssreport_is_one_environment(other, run) &&
+            ssreport_is_same(other->placement, run->placement))
+            return other;
+    }
+    return NULL;
+}
+
+double ssreport_report_throughput_beside(const struct ssreport_run *foreground,
+    const struct ssreport_run *background, double from, double to) {
+    const struct ssreport_record *record = &foreground->record;
+    double shift = background->record.wall - record->wall;
+    from = ssreport_record_elapsed(&background->record, from) + shift;
+    to = ssreport_record_elapsed(&background->record, to) + shift;
+    from = ssreport_record_run_time(record, from);
+    to = ssreport_record_run_time(record, to);
+    if (!(from >= -APART) || !(to <= ssreport_record_end(record) + 1) || !(to <= record->first_end))
+        return NAN;
+    return ssreport_steps_throughput(record, from, to);
+}

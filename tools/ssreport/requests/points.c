@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "points.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "csv.h"
+
+/* ---- runs at the same time ---- */
+
+/* The length of a path without its last part. */
+static size_t parent_length(const char *path) {
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    return length;
+}
+
+static bool is_beside(const struct ssreport_responses *responses, const struct ssreport_run *run) {
+    if (responses->set != run->set || responses->manifest != run->manifest)
+        return false;
+    if (responses->manifest == 0)
+        return true;
+    if (responses->group || run->group)
+        return ssreport_is_same(responses->group, run->group);
+    size_t length = parent_length(responses->name);
+    return length == parent_length(run->record.name) &&
+           strncmp(responses->name, run->record.name, length) == 0;
+}
+
+static double overlap(const struct ssreport_responses *responses, const struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    double end = record->wall + ssreport_record_elapsed(record, ssreport_record_end(record));
+    return fmin(responses->ended, end) - fmax(responses->begin, record->wall);
+}
+
+const struct ssreport_run *ssreport_responses_beside(
+    const struct ssreport_report *report, const struct ssreport_responses *responses) {
+    const struct ssreport_run *found = NULL;
+    double most = 0;
+    if (isnan(responses->begin + responses->ended))
+        return NULL;
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        double seconds = overlap(responses, run);
+        if (!isnan(run->record.wall) && is_beside(responses, run) && seconds > most) {
+            most = seconds;
+            found = run;
+        }
+    }
+    return found;
+}
+
+static double mean_load(const struct ssreport_responses *responses, double from, double to) {
+    double sum = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < responses->load_count; i++) {
+        if (!(responses->loads[i].at > from && responses->loads[i].at <= to))
+            continue;
+        sum += responses->loads[i].load;
+        count++;
+    }
+    return count ? sum / (double)count : NAN;
+}
+
+/* Uses samples with their middle between these times, as for a load. */
+static void join_samples(
+    struct ssreport_joined *joined, const struct ssreport_record *record, double from, double to) {
+    double targets = 0, duties = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < record->sample_count; i++) {
+        const struct ssreport_sample *sample = &record->samples[i];
+        double middle = (sample->begin + sample->end) / 2;
+        if (middle < from || middle >= to)
+            continue;
+        targets += sample->target;
+        duties += sample->duty;
+        count++;
+    }
+    joined->target = count ? targets / (double)count : NAN;
+    joined->duty = count ? duties / (double)count : NAN;
+    joined->load = ssreport_run_load(record, from, to);
+}
+
+struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *responses,
+    const struct ssreport_run *beside, double from, double to) {
+    struct ssreport_joined joined = {.load = mean_load(responses, from, to),
+        .target = NAN,
+        .duty = NAN,
+        .watts = ssreport_energy_between(&responses->energy, from, to).watts};
+    if (!beside)
+        return joined;
+    const struct ssreport_record *record = &beside->record;
+    from = ssreport_record_run_time(record, from - record->wall);
+    to = ssreport_record_run_time(record, to - record->wall);
+    join_samples(&joined, record, from, to);
+    if (beside->energy.count > 0)
+        joined.watts =
+            ssreport_energy_between(&beside->energy, record->wall + from, record->wall + to).watts;
+    return joined;
+}
+
+/* ---- points ---- */
+
+static int add_point(struct ssreport_report *report, const struct ssreport_responses *responses,
+    const struct ssreport_stretch *stretch, size_t step) {
+    if (!ssreport_csv_make_room((void **)&report->points, report->point_count,
+            &report->point_capacity, sizeof *report->points))
+        return -1;
+    struct ssreport_rate_point *point = &report->points[report->point_count++];
+    double seconds = stretch->to - stretch->from;
+    *point = (struct ssreport_rate_point){.of = responses,
+        .beside = ssreport_responses_beside(report, responses),
+        .step = step,
+        .stretch = *stretch,
+        .seconds = seconds,
+        .success_ratio = stretch->completed / (stretch->completed + stretch->failed),
+        .throughput = stretch->completed / seconds,
+        .in_time = stretch->completed / stretch->due};
+    point->joined = ssreport_responses_join(responses, point->beside, stretch->from, stretch->to);
+    return 0;
+}
+
+/* A run at one rate has exact figures of its own. */
+static void use_figures(struct ssreport_rate_point *point) {
+    const struct ssreport_responses *responses = point->of;
+    struct ssreport_stretch *stretch = &point->stretch;
+    stretch->due = responses->intended;
+    stretch->sent = responses->sent;
+    stretch->refused = responses->refused;
+    stretch->completed = responses->succeeded;
+    stretch->failed = responses->failed;
+    stretch->timeouts = responses->timeouts;
+    stretch->lateness_most = responses->lateness_most;
+    for (int origin = 0; origin < SSREPORT_ORIGINS; origin++) {
+        struct ssreport_sureness sureness = stretch->response[origin].mean_sureness;
+        stretch->response[origin] = responses->successes[origin];
+        stretch->response[origin].mean_sureness = sureness;
+    }
+    point->step = 0;
+    point->success_ratio = responses->success_ratio;
+    point->throughput = responses->throughput;
+}
+
+static bool has_one_rate(const struct ssreport_responses *responses) {
+    return !responses->interrupted &&
+           (responses->closed || ssreport_is_word(responses->profile, "constant"));
+}
+
+static int add_points(struct ssreport_report *report, const struct ssreport_responses *responses) {
+    size_t next = 0, step = 0, first = report->point_count;
+    struct ssreport_stretch stretch;
+    /* A search for the capacity goes from rate to rate too fast for any of them to settle. */
+    if (responses->capacity.demand)
+        return 0;
+    double edge = has_one_rate(responses) ? 0 : responses->edge;
+    while (ssreport_responses_stretch(responses, edge, &next, &stretch)) {
+        /* The first stretch of a staircase, and what follows the last, have no requests. */
+        if (stretch.due == 0 || stretch.rate == 0)
+            continue;
+        if (add_point(report, responses, &stretch, ++step) < 0)
+            return -1;
+        if (has_one_rate(responses)) {
+            use_figures(&report->points[first]);
+            return 0;
+        }
+    }
+    return 0;
+}
+
+int ssreport_points_find(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->response_count; i++) {
+        if (add_points(report, &report->responses[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int compare_services(const void *left, const void *right, void *context) {
+    const struct ssreport_responses *one = ((const struct ssreport_rate_point *)left)->of;
+    const struct ssreport_responses *other = ((const struct ssreport_rate_point *)right)->of;
+    /* Records of a manifest without a workload each have a service of their own. */
+    bool is_named = one->workload || one->manifest == 0;
+    (void)context;
+    return STATS_ORDER(one->set - other->set,
+        (one->manifest > other->manifest) - (one->manifest < other->manifest),
+        ssreport_compare_words(one->workload, other->workload),
+        ssreport_compare_words(one->environment, other->environment),
+        ssreport_compare_words(one->arrival, other->arrival), one->closed - other->closed,
+        is_named ? 0 : (one > other) - (one < other));
+}
+
+static int compare_series(const void *left, const void *right, void *context) {
+    const struct ssreport_responses *one = ((const struct ssreport_rate_point *)left)->of;
+    const struct ssreport_responses *other = ((const struct ssreport_rate_point *)right)->of;
+    return STATS_ORDER(compare_services(left, right, context),
+        ssreport_compare_words(one->method, other->method),
+        ssreport_compare_numbers(one->target, other->target),
+        ssreport_compare_numbers(one->tau, other->tau));
+}
+
+bool ssreport_rate_point_is_service(
+    const struct ssreport_rate_point *one, const struct ssreport_rate_point *other) {
+    return compare_services(one, other, NULL) == 0;
+}
+
+bool ssreport_rate_point_is_series(
+    const struct ssreport_rate_point *one, const struct ssreport_rate_point *other) {
+    return compare_series(one, other, NULL) == 0;
+}
+
+struct stats_groups ssreport_points_by_service(const struct ssreport_report *report) {
+    const struct stats_key key = {.size = sizeof *report->points, .compare = compare_services};
+    return stats_group_by(report->points, report->point_count, &key);
+}
+
+struct stats_groups ssreport_points_by_series(const struct ssreport_report *report) {
+    const struct stats_key key = {.size = sizeof *report->points, .compare = compare_series};
+    return stats_group_by(report->points, report->point_count, &key);
+}
+
+void ssreport_rate_point_describe(
+    const struct ssreport_rate_point *point, char *text, size_t size) {
+    const struct ssreport_responses *of = point->of;
+    if (!of->workload) {
+        snprintf(text, size, "%s", of->title);
+        return;
+    }
+    size_t used = (size_t)snprintf(text, size, "%.100s", of->workload);
+    if (of->environment && strcmp(of->environment, "none") != 0)
+        used += (size_t)snprintf(text + used, size - used, " in %.40s", of->environment);
+    if (of->method && strcmp(of->method, "none") != 0)
+        used += (size_t)snprintf(text + used, size - used, ", %.60s", of->method);
+    if (of->target > 0)
+        used += (size_t)snprintf(text + used, size - used, ", %g %%", 100 * of->target);
+    if (of->arrival && !of->closed)
+        used += (size_t)snprintf(text + used, size - used, ", %.20s", of->arrival);
+    if (of->set > 0)
+        snprintf(text + used, size - used, ", second set");
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "requests_topic.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "html_page.h"
+#include "points.h"
+#include "responses_findings.h"
+#include "responses_plots.h"
+#include "responses_read.h"
+
+// clang-format off
+/* With the headings of two of them in text; NULL: not there. */
+#define TIMES(origin, mean, p95)                                                                   \
+    {origin "_mean_seconds", origin ": mean, s", 4, .text = {mean, 9}},                            \
+    {origin "_p50_seconds", NULL}, {origin "_p95_seconds", "95 %, s", 4, .text = {p95, 9}},        \
+    {origin "_p99_seconds", "99 %, s", 4}, {origin "_most_seconds", NULL}
+static const struct ssreport_column request_columns[] = {
+    {"record", "record"}, {"set", NULL}, {"state", "state"}, {"version", NULL},
+    {"workload", "service"}, {"method", "method"}, {"environment", NULL},
+    {"throttle_target", NULL}, {"round", NULL},
+    {"targets", NULL}, {"loop", "loop"}, {"profile", NULL}, {"arrival", "arrival"},
+    {"cap", "cap"}, {"when_full", NULL}, {"timeout_seconds", NULL}, {"duration_seconds", NULL},
+    {"intended", "intended"}, {"sent", "sent"}, {"refused", "refused"}, {"waiting", NULL},
+    {"unfinished", NULL}, {"succeeded", "succeeded"}, {"failed", "failed"}, {"timeouts", NULL},
+    {"causes", "causes"}, {"success_ratio", "successes, %", 2, true},
+    {"throughput", "answered, /s", 2}, {"unfinished_most", NULL}, {"bytes", NULL},
+    {"lateness_p99_seconds", "sent late (99 %), s", 5}, {"lateness_most_seconds", NULL},
+    TIMES("intended", NULL, NULL), TIMES("actual", NULL, NULL),
+    {"all_intended_mean_seconds", NULL}, {"all_intended_p95_seconds", "all, intended: 95 %, s", 4},
+    {"all_intended_p99_seconds", NULL}, {"all_actual_mean_seconds", NULL},
+    {"all_actual_p95_seconds", NULL}, {"all_actual_p99_seconds", NULL}, {"percentiles", NULL},
+    {"own_cpu_seconds", NULL}, {"others", "others, %", 1, true, true}, {"joined", NULL}, {"notes", NULL},
+};
+static const struct ssreport_column rate_columns[] = {
+    {"record", "record", .text = {"requests", 20}}, {"set", NULL}, {"workload", "service"},
+    {"method", "method"}, {"environment", NULL}, {"throttle_target", NULL}, {"step", "step"},
+    {"begin_seconds", NULL}, {"end_seconds", NULL}, {"seconds", "seconds", 0},
+    {"rate", "asked, /s", 2, .text = {"asked,/s", 9}},
+    {"throughput", "answered, /s", 2, .text = {"answered", 9}},
+    {"due", NULL}, {"sent", NULL}, {"refused", NULL}, {"completed", NULL}, {"failed", NULL},
+    {"timeouts", NULL}, {"success_ratio", "successes, %", 2, true, .text = {"ok, %", 7}},
+    {"lateness_most_seconds", NULL},
+    TIMES("intended", "mean, s", "95 %, s"), TIMES("actual", NULL, "sent"),
+    {"percentiles", "percentiles"},
+    {"intended_mean_low_seconds", "intended mean, its confidence from, s", 4},
+    {"intended_mean_high_seconds", "to, s", 4},
+    {"load", "load, %", 1, true, true, .text = {"load, %", 8}},
+    {"target", "target, %", 1, true, true}, {"duty", "duty, %", 1, true, true},
+    {"watts", "W", 2, false, true}, {"others", "others, %", 1, true, true},
+};
+static const struct ssreport_column second_columns[] = {
+    {"record", NULL}, {"epoch_seconds", NULL}, {"elapsed_seconds", NULL}, {"rate", NULL},
+    {"due", NULL}, {"sent", NULL}, {"refused", NULL}, {"waiting", NULL}, {"unfinished", NULL},
+    {"completed", NULL}, {"failed", NULL}, {"timeouts", NULL},
+    TIMES("intended", NULL, NULL), TIMES("actual", NULL, NULL),
+    {"load", NULL}, {"target", NULL}, {"duty", NULL}, {"watts", NULL},
+};
+static const struct ssreport_column capacity_columns[] = {
+    {"record", "record", .text = {"requests", 28}}, {"set", NULL}, {"workload", "service"},
+    {"method", "method"}, {"environment", NULL},
+    {"throttle_target", "throttled to, %", 1, true, true}, {"round", NULL},
+    {"demand", "demand", .text = {"demand", 14}},
+    {"held_rate", "holds up to, /s", 2, .text = {"holds up to, /s", 17}}, {"held_times", "times"},
+    {"failed_rate", "fails from, /s", 2, .text = {"fails from, /s", 17}},
+    {"failed_times", "times"},
+};
+static const struct ssreport_sheet tables[] = {
+    SSREPORT_TABLE("requests",
+        "Requests: response times of the successes, from when they were due (intended) and from "
+        "when they were sent (actual)", request_columns),
+    SSREPORT_TABLE("requests-rates", "Response times by rate", rate_columns),
+    SSREPORT_TABLE("requests-seconds", "Requests second by second", second_columns),
+    SSREPORT_TABLE("requests-capacity",
+        "Capacity: the highest rate at which the response time is as demanded", capacity_columns),
+    {.name = NULL},
+};
+// clang-format on
+
+/* Maximum number of rates that the terminal shows. */
+#define RATES_MAX 40
+
+static double known(double value) {
+    return value > 0 ? value : NAN;
+}
+
+#define TIME_CELLS(origin, response)                                                               \
+    CELL(origin "_mean_seconds", (response).mean), CELL(origin "_p50_seconds", (response).p50),    \
+        CELL(origin "_p95_seconds", (response).p95), CELL(origin "_p99_seconds", (response).p99),  \
+        CELL(origin "_most_seconds", (response).most)
+
+static void add_times(struct ssreport_sheet *sheet, const struct ssreport_response *response) {
+    SSREPORT_CELLS(sheet, TIME_CELLS("intended", response[SSREPORT_INTENDED]),
+        TIME_CELLS("actual", response[SSREPORT_ACTUAL]));
+}
+
+static void add_joined(struct ssreport_sheet *sheet, const struct ssreport_joined *joined) {
+    SSREPORT_CELLS(sheet, CELL("load", joined->load), CELL("target", joined->target),
+        CELL("duty", joined->duty), CELL("watts", joined->watts));
+}
+
+/* The cells that all tables but that of seconds begin with. */
+static void add_row(struct ssreport_sheet *sheet, const struct ssreport_responses *of) {
+    SSREPORT_ROW(sheet, CELL("record", of->name), CELL("set", of->set + 1),
+        CELL("workload", of->workload), CELL("method", of->method),
+        CELL("environment", of->environment), CELL("throttle_target", known(of->target)));
+}
+
+static const char *describe_percentiles(const struct ssreport_response response[SSREPORT_ORIGINS]) {
+    if (response[SSREPORT_INTENDED].estimated || response[SSREPORT_ACTUAL].estimated)
+        return "estimated";
+    return isnan(response[SSREPORT_INTENDED].p95) ? "" : "counted";
+}
+
+static void add_request(const struct ssreport_report *report, const struct ssreport_responses *of) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "requests");
+    const struct ssreport_run *beside = ssreport_responses_beside(report, of);
+    const struct ssreport_response *intended = &of->all[SSREPORT_INTENDED];
+    const struct ssreport_response *actual = &of->all[SSREPORT_ACTUAL];
+    add_row(sheet, of);
+    SSREPORT_CELLS(sheet, CELL("state", of->interrupted ? "interrupted" : "whole"),
+        CELL("version", of->version), CELL("round", known(of->round)), CELL("targets", of->targets),
+        CELL("loop", of->closed ? "closed" : "open"), CELL("profile", of->profile),
+        CELL("arrival", of->arrival), CELL("cap", of->cap), CELL("when_full", of->when_full),
+        CELL("timeout_seconds", of->timeout), CELL("duration_seconds", of->duration),
+        CELL("intended", of->intended), CELL("sent", of->sent), CELL("refused", of->refused),
+        CELL("waiting", of->waiting), CELL("unfinished", of->unfinished),
+        CELL("succeeded", of->succeeded), CELL("failed", of->failed),
+        CELL("timeouts", of->timeouts), CELL("causes", of->causes),
+        CELL("success_ratio", of->success_ratio), CELL("throughput", of->throughput),
+        CELL("unfinished_most", of->unfinished_most), CELL("bytes", of->bytes),
+        CELL("lateness_p99_seconds", of->lateness_p99),
+        CELL("lateness_most_seconds", of->lateness_most),
+        CELL("all_intended_mean_seconds", intended->mean),
+        CELL("all_intended_p95_seconds", intended->p95),
+        CELL("all_intended_p99_seconds", intended->p99),
+        CELL("all_actual_mean_seconds", actual->mean), CELL("all_actual_p95_seconds", actual->p95),
+        CELL("all_actual_p99_seconds", actual->p99),
+        CELL("percentiles", describe_percentiles(of->successes)),
+        CELL("own_cpu_seconds", of->own_cpu), CELL("others", of->others),
+        CELL("joined", beside ? beside->record.name : ""), CELL("notes", of->notes.text));
+    add_times(sheet, of->successes);
+}
+
+static void add_rate(
+    const struct ssreport_report *report, const struct ssreport_rate_point *point) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "requests-rates");
+    const struct ssreport_stretch *stretch = &point->stretch;
+    struct ssreport_interval interval = ssreport_response_mean_interval(
+        &stretch->response[SSREPORT_INTENDED], report->settings.confidence);
+    add_row(sheet, point->of);
+    SSREPORT_CELLS(sheet, CELL("step", point->step > 0 ? (double)point->step : NAN),
+        CELL("begin_seconds", stretch->begin), CELL("end_seconds", stretch->end),
+        CELL("seconds", point->seconds), CELL("rate", stretch->rate),
+        CELL("throughput", point->throughput), CELL("due", stretch->due),
+        CELL("sent", stretch->sent), CELL("refused", stretch->refused),
+        CELL("completed", stretch->completed), CELL("failed", stretch->failed),
+        CELL("timeouts", stretch->timeouts), CELL("success_ratio", point->success_ratio),
+        CELL("lateness_most_seconds", stretch->lateness_most),
+        CELL("percentiles", describe_percentiles(stretch->response)),
+        CELL("intended_mean_low_seconds", interval.low),
+        CELL("intended_mean_high_seconds", interval.high), CELL("others", point->of->others));
+    add_times(sheet, stretch->response);
+    add_joined(sheet, &point->joined);
+}
+
+static void add_seconds(const struct ssreport_report *report, const struct ssreport_responses *of) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "requests-seconds");
+    const struct ssreport_run *beside = ssreport_responses_beside(report, of);
+    for (size_t i = 0; i < of->count; i++) {
+        const struct ssreport_response_second *second = &of->seconds[i];
+        struct ssreport_joined joined = ssreport_responses_join(
+            of, beside, second->at - (second->end - second->begin), second->at);
+        SSREPORT_ROW(sheet, CELL("record", of->name), CELL("epoch_seconds", second->at),
+            CELL("elapsed_seconds", second->end), CELL("rate", second->rate),
+            CELL("due", second->due), CELL("sent", second->sent), CELL("refused", second->refused),
+            CELL("waiting", second->waiting), CELL("unfinished", second->unfinished),
+            CELL("completed", second->completed), CELL("failed", second->failed),
+            CELL("timeouts", second->timeouts));
+        add_times(sheet, second->response);
+        add_joined(sheet, &joined);
+    }
+}
+
+static void add_capacity(
+    const struct ssreport_report *report, const struct ssreport_responses *of) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "requests-capacity");
+    const struct ssreport_capacity *capacity = &of->capacity;
+    if (!capacity->demand)
+        return;
+    add_row(sheet, of);
+    SSREPORT_CELLS(sheet, CELL("round", known(of->round)), CELL("demand", capacity->demand),
+        CELL("held_rate", capacity->held), CELL("held_times", capacity->held_times),
+        CELL("failed_rate", capacity->failed), CELL("failed_times", capacity->failed_times));
+}
+
+static void note_lonely(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->response_count; i++) {
+        struct ssreport_responses *of = &report->responses[i];
+        bool could = false;
+        for (size_t j = 0; j < report->run_count; j++)
+            could |= report->runs[j].set == of->set && of->manifest == 0 &&
+                     report->runs[j].manifest == 0;
+        if (could && !ssreport_responses_beside(report, of))
+            ssreport_notes_add(
+                &of->notes, "no record of showstopper beside it is of the same time");
+    }
+}
+
+static void note_estimated(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->response_count; i++) {
+        struct ssreport_responses *of = &report->responses[i];
+        bool estimated = of->successes[SSREPORT_INTENDED].estimated;
+        for (size_t j = 0; j < report->point_count; j++)
+            estimated |= report->points[j].of == of &&
+                         report->points[j].stretch.response[SSREPORT_INTENDED].estimated;
+        if (estimated)
+            ssreport_notes_add(&of->notes,
+                "its percentiles over several seconds are estimated from those of each: it has no "
+                "complete " SSREPORT_RESPONSES_TIMES);
+    }
+}
+
+static int build(struct ssreport_report *report, struct ss_error *error) {
+    note_lonely(report);
+    if (ssreport_points_find(report) < 0)
+        return ss_error_memory(error);
+    note_estimated(report);
+    for (size_t i = 0; i < report->response_count; i++) {
+        add_request(report, &report->responses[i]);
+        add_seconds(report, &report->responses[i]);
+        add_capacity(report, &report->responses[i]);
+    }
+    for (size_t i = 0; i < report->point_count; i++)
+        add_rate(report, &report->points[i]);
+    return ssreport_responses_findings(report) < 0 ? ss_error_memory(error) : 0;
+}
+
+static void free_points(struct ssreport_report *report) {
+    free(report->points);
+}
+
+/* ---- page and terminal ---- */
+
+static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
+    if (report->response_count == 0)
+        return;
+    ssreport_page_open(page, "Requests");
+    for (size_t i = 0; i < report->response_count; i++) {
+        if (*report->responses[i].notes.text)
+            page_note(page->stream, report->responses[i].title, report->responses[i].notes.text);
+    }
+    page_sheet(page->stream, ssreport_table(report, "requests-capacity"));
+    ssreport_responses_plots_print(page, report);
+    page_sheet(page->stream, ssreport_table(report, "requests-rates"));
+    page_sheet(page->stream, ssreport_table(report, "requests"));
+    ssreport_page_close(page);
+}
+
+/* Hundreds of rates would hide the findings. */
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    const struct ssreport_sheet *rates = ssreport_table(report, "requests-rates");
+    size_t rows = ssreport_sheet_rows(rates);
+    ssreport_sheet_print_text(stream, ssreport_table(report, "requests-capacity"),
+        "capacity: the highest rate at which the response time is as demanded");
+    if (rows > RATES_MAX)
+        fprintf(stream, "\nrequests at %zu rates: see requests-rates.csv (--output)\n", rows);
+    else
+        ssreport_sheet_print_text(stream, rates,
+            "response time of successes from when they were due; \"sent\": 95 % from sending");
+}
+
+const struct ssreport_topic ssreport_requests_topic = {
+    .name = "requests",
+    .tables = tables,
+    .build = build,
+    .page = print_page,
+    .text = print_text,
+    .free = free_points,
+};

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run_plots.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "frame.h"
+
+/* More points than this cannot be told apart. */
+#define COLUMNS_MAX 800
+
+#define BAND_POINTS 60
+
+/* More instances than this are drawn without marks of their range. */
+#define RANGES_MAX 64
+
+/* Seconds, or minutes where there would be many of them. */
+static double time_unit(const struct ssreport_run *run) {
+    return ssreport_record_end(&run->record) > 600 ? 60 : 1;
+}
+
+static void begin_over_time(FILE *script, const struct ssreport_run *run) {
+    double unit = time_unit(run);
+    plot_begin_on_page(script);
+    plot_axis_between(script, 'x', unit == 60 ? "time in minutes" : "time in seconds", 0,
+        ssreport_record_end(&run->record) / unit);
+}
+
+static bool has_samples(const struct ssreport_run *run) {
+    return run->record.sample_count > 0;
+}
+
+/* ---- target and load over time ---- */
+
+struct column {
+    double begin, end, least, most, load, target;
+    bool has_target;
+};
+
+static struct column take_column(const struct ssreport_record *record, size_t from, size_t to) {
+    struct column column = {.begin = record->samples[from].begin,
+        .end = record->samples[to - 1].end,
+        .least = INFINITY,
+        .most = -INFINITY};
+    size_t targets = 0;
+    for (size_t i = from; i < to; i++) {
+        const struct ssreport_sample *sample = &record->samples[i];
+        column.least = fmin(column.least, sample->load);
+        column.most = fmax(column.most, sample->load);
+        column.load += sample->load / (double)(to - from);
+        if (isnan(sample->target))
+            continue;
+        column.target += sample->target;
+        targets++;
+    }
+    column.has_target = targets > 0;
+    column.target /= (double)targets;
+    return column;
+}
+
+static void write_over_time(FILE *script, const struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    size_t count = record->sample_count < COLUMNS_MAX ? record->sample_count : COLUMNS_MAX;
+    bool merges = count < record->sample_count;
+    double unit = time_unit(run);
+    begin_over_time(script, run);
+    plot_axis_between(script, 'y', "load, %", 0, 100);
+    fputs("$load << END\n", script);
+    for (size_t i = 0; i < count; i++) {
+        struct column column = take_column(
+            record, i * record->sample_count / count, (i + 1) * record->sample_count / count);
+        fprintf(script, "%.9g %.6g %.6g %.6g\n", (column.begin + column.end) / 2 / unit,
+            100 * column.least, 100 * column.most, 100 * column.load);
+    }
+    fputs("END\n$target << END\n", script);
+    for (size_t i = 0; i < count; i++) {
+        struct column column = take_column(
+            record, i * record->sample_count / count, (i + 1) * record->sample_count / count);
+        if (column.has_target)
+            fprintf(script, "%.9g %.6g\n%.9g %.6g\n", column.begin / unit, 100 * column.target,
+                column.end / unit, 100 * column.target);
+        else
+            fputc('\n', script);
+    }
+    fputs("END\nplot ", script);
+    if (merges)
+        fputs("$load using 1:2:3 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_BLUE
+              "\" title \"range\", ",
+            script);
+    fputs("$load using 1:4 with lines lw 1.3 lc rgb \"" PLOT_BLUE "\" title \"load\", "
+          "$target using 1:2 with lines lw 1.3 lc rgb \"" PLOT_ORANGE "\" title \"target\"\n",
+        script);
+}
+
+/* ---- errors ---- */
+
+static bool has_errors(const struct ssreport_run *run) {
+    return run->figures.samples > 0;
+}
+
+static void write_errors(FILE *script, const struct ssreport_run *run) {
+    const struct ssreport_distribution *errors = &run->errors;
+    plot_begin_on_page(script);
+    plot_axis_between(script, 'x', "error (target minus load), %", errors->from, -errors->from);
+    plot_axis(script, 'y', "samples, %", PLOT_FROM_ZERO);
+    fputs("$errors << END\n", script);
+    for (size_t i = 0; i < SSREPORT_BINS; i++)
+        fprintf(script, "%.9g %.9g\n", errors->from + ((double)i + 0.5) * errors->width,
+            100.0 * (double)errors->counts[i] / (double)run->figures.samples);
+    fprintf(script,
+        "END\nset boxwidth %.9g\n"
+        "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead lc rgb \"" PLOT_ORANGE "\" lw 1.3\n"
+        "plot $errors using 1:2 with boxes lc rgb \"" PLOT_SKY "\" notitle, "
+        "NaN with lines lw 1.3 lc rgb \"" PLOT_ORANGE "\" title \"mean\"\n",
+        errors->width * 0.92, run->figures.error_mean_percent, run->figures.error_mean_percent);
+}
+
+/* ---- duties ---- */
+
+static bool has_duties(const struct ssreport_run *run) {
+    for (size_t i = 0; i < run->record.instance_room; i++) {
+        if (run->record.instances[i].all.known > 0)
+            return true;
+    }
+    return false;
+}
+
+static void write_duties(FILE *script, const struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    plot_begin_on_page(script);
+    plot_axis_between(script, 'y', "duty, %", 0, 100);
+    fprintf(script, "set xlabel \"instance\"\nset xrange [-0.7:%.9g]\n$duties << END\n",
+        (double)record->instance_room - 0.3);
+    for (size_t i = 0; i < record->instance_room; i++) {
+        const struct ssreport_instance *instance = &record->instances[i];
+        struct ssreport_range range = ssreport_instance_range(instance);
+        if (instance->all.known > 0)
+            fprintf(script, "%u %.6g %.6g %.6g\n", (unsigned)instance->number,
+                100 * instance->all.running / instance->all.known, 100 * range.least,
+                100 * range.most);
+    }
+    fputs("END\nset boxwidth 0.6\nset pointintervalbox 0\n", script);
+    if (record->instance_room <= 20)
+        fputs("set xtics 1\n", script);
+    fputs("plot $duties using 1:2 with boxes lc rgb \"" PLOT_SKY "\" title \"mean\"", script);
+    if (record->instance_room <= RANGES_MAX)
+        fputs(", $duties using 1:2:3:4 with yerrorbars pt 7 ps 0.4 lw 1.3 lc rgb \"" PLOT_INK
+              "\" title \"range over time\"",
+            script);
+    fputc('\n', script);
+}
+
+/* ---- duties over time ---- */
+
+/* So many fields at most, as each of them is a part of the picture. */
+#define FIELDS_MAX 720
+#define ROWS_MAX   64
+
+/* What one field shows: some instances, in some neighboring parts of the run. */
+static double duty_of(
+    const struct ssreport_record *record, size_t first, size_t last, size_t from, size_t to) {
+    double running = 0, known = 0;
+    for (size_t i = first; i < last; i++) {
+        for (size_t part = from; record->instances[i].parts && part < to; part++) {
+            running += record->instances[i].parts[part].running;
+            known += record->instances[i].parts[part].known;
+        }
+    }
+    return running / known;
+}
+
+static void write_duties_over_time(FILE *script, const struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    size_t instances = record->instance_room;
+    size_t rows = instances < ROWS_MAX ? instances : ROWS_MAX;
+    size_t most = FIELDS_MAX / rows;
+    size_t columns = most < SSREPORT_DUTY_PARTS ? most : SSREPORT_DUTY_PARTS;
+    double part = ssreport_record_end(record) / time_unit(run) / SSREPORT_DUTY_PARTS;
+    begin_over_time(script, run);
+    fprintf(script,
+        "unset grid\nset ylabel \"instance\"\nset yrange [-0.5:%.9g]\nset cbrange [0:100]\n"
+        "set cblabel \"duty, %%\"\n" PLOT_GRADIENT "$duties << END\n",
+        (double)instances - 0.5);
+    for (size_t row = 0; row < rows; row++) {
+        size_t first = row * instances / rows, last = (row + 1) * instances / rows;
+        for (size_t i = 0; i < columns; i++) {
+            size_t from = i * SSREPORT_DUTY_PARTS / columns;
+            size_t to = (i + 1) * SSREPORT_DUTY_PARTS / columns;
+            double duty = duty_of(record, first, last, from, to);
+            if (isfinite(duty))
+                fprintf(script, "%.6g %.6g %.6g %.6g %.4g\n", (double)from * part,
+                    (double)to * part, (double)first - 0.5, (double)last - 0.5, 100 * duty);
+        }
+    }
+    fprintf(script,
+        "END\n%splot $duties using (($1+$2)/2):(($3+$4)/2):1:2:3:4:5 with boxxyerror "
+        "lc palette notitle\n",
+        instances <= 20 ? "set ytics 1\n" : "");
+}
+
+/* ---- throughput ---- */
+
+static bool has_rates(const struct ssreport_run *run) {
+    return run->rates.count > 1;
+}
+
+static void write_rates(FILE *script, const struct ssreport_run *run) {
+    const struct ssreport_rates *rates = &run->rates;
+    double unit = time_unit(run);
+    begin_over_time(script, run);
+    plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
+    fputs("$rates << END\n", script);
+    for (size_t i = 0; i < rates->count; i++)
+        fprintf(script, "%.9g %.9g\n%.9g %.9g\n",
+            (rates->from + (double)i * rates->interval) / unit, rates->parts[i],
+            (rates->from + (double)(i + 1) * rates->interval) / unit, rates->parts[i]);
+    fprintf(script,
+        "END\nplot $rates using 1:2 with lines lw 1.3 lc rgb \"" PLOT_BLUE
+        "\" title \"intervals of %g s\"\n",
+        rates->interval);
+}
+
+static bool has_points(const struct ssreport_run *run) {
+    return run->record.has_iterations && run->least_load <= run->most_load;
+}
+
+static void write_against_load(FILE *script, const struct ssreport_run *run) {
+    plot_begin_on_page(script);
+    plot_axis_percent(script, 'x', "load observed, %", run->least_load, run->most_load);
+    plot_axis(script, 'y', "throughput, /s", PLOT_FROM_ZERO);
+    fputs("$points << END\n", script);
+    for (size_t i = 0; i < run->fit.count; i++)
+        fprintf(script, "%.9g %.9g\n", 100 * run->loads[i], run->throughputs[i]);
+    fputs("END\n$line << END\n", script);
+    for (int i = 0; i <= BAND_POINTS; i++) {
+        double load = run->least_load + (run->most_load - run->least_load) * i / BAND_POINTS;
+        struct ssreport_band band = ssreport_fit_at(&run->fit, load, run->confidence);
+        fprintf(script, "%.9g %.9g %.9g %.9g\n", 100 * load, band.y, band.low, band.high);
+    }
+    fputs("END\n$curve << END\n", script);
+    for (int i = 0; i <= BAND_POINTS && run->curve.count > 0; i++) {
+        double load = run->curve.least + (run->curve.most - run->curve.least) * i / BAND_POINTS;
+        struct ssreport_band band =
+            ssreport_curve_at(&run->curve, fmin(load, run->curve.most), run->confidence);
+        fprintf(script, "%.9g %.9g %.9g %.9g\n", 100 * load, band.y, band.low, band.high);
+    }
+    fputs("END\nplot ", script);
+    if (isfinite(run->fit.slope_error))
+        fprintf(script,
+            "$line using 1:3:4 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_ORANGE
+            "\" title \"%g %% band\", ",
+            100 * run->confidence);
+    if (run->curve.count > 0)
+        fputs("$curve using 1:3:4 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_GREEN
+              "\" notitle, $curve using 1:2 with lines lw 1.5 lc rgb \"" PLOT_GREEN
+              "\" title \"local\", ",
+            script);
+    if (isfinite(run->fit.slope))
+        fputs("$line using 1:2 with lines lw 1.3 lc rgb \"" PLOT_ORANGE
+              "\" title \"least squares\", ",
+            script);
+    fprintf(script,
+        "$points using 1:2 with points pt 7 ps 0.5 lc rgb \"" PLOT_BLUE "\" title \"%s\"\n",
+        run->fits_steps ? "steps" : "intervals");
+}
+
+/* ---- power ---- */
+
+/* Of runs side by side it is drawn once, with the background, which has the steps. */
+static bool has_power(const struct ssreport_run *run) {
+    return run->energy.count > 1 &&
+           !(run->energy.shared && run->role && strcmp(run->role, "foreground") == 0);
+}
+
+static void write_power(FILE *script, const struct ssreport_run *run) {
+    const struct ssreport_energy *energy = &run->energy;
+    double unit = time_unit(run), wall = run->record.wall;
+    size_t step = energy->count / COLUMNS_MAX + 1;
+    begin_over_time(script, run);
+    plot_axis(script, 'y', "power, W", PLOT_FROM_ZERO);
+    fputs("$power << END\n", script);
+    /* Each point is the mean of as many samples as it stands for; nothing known is a gap. */
+    for (size_t i = 0; i < energy->count; i += step) {
+        size_t last = i + step < energy->count ? i + step - 1 : energy->count - 1;
+        double at = energy->samples[last].at - wall;
+        struct ssreport_cost cost =
+            ssreport_energy_between(energy, energy->samples[i].at - 1e-6, energy->samples[last].at);
+        if (!(at >= 0) || at > ssreport_record_end(&run->record))
+            continue;
+        if (isfinite(cost.watts))
+            fprintf(script, "%.9g %.6g\n", at / unit, cost.watts);
+        else
+            fputc('\n', script);
+    }
+    fputs("END\n$steps << END\n", script);
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct ssreport_step *at = &run->steps.items[i];
+        struct ssreport_cost cost = ssreport_energy_between(energy, wall + at->from, wall + at->to);
+        if (isfinite(cost.watts))
+            fprintf(script, "%.9g %.6g\n%.9g %.6g\n\n", at->from / unit, cost.watts, at->to / unit,
+                cost.watts);
+    }
+    fputs("END\nplot $power using 1:2 with lines lw 1 lc rgb \"" PLOT_SKY "\" title \"power\", "
+          "$steps using 1:2 with lines lw 2.5 lc rgb \"" PLOT_ORANGE
+          "\" title \"mean of a step\"\n",
+        script);
+}
+
+const struct ssreport_plot ssreport_plots[] = {
+    {"Target and load", has_samples, write_over_time},
+    {"Errors of the samples", has_errors, write_errors},
+    {"Duty of each instance", has_duties, write_duties},
+    {"Duty of each instance over time", has_duties, write_duties_over_time},
+    {"Throughput over time", has_rates, write_rates},
+    {"Throughput against load", has_points, write_against_load},
+    {"Power", has_power, write_power},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_PLOTS_H
+#define SSREPORT_PLOTS_H
+
+/* What is drawn of a run, as scripts for gnuplot. */
+
+#include "run.h"
+
+struct ssreport_plot {
+    const char *caption;
+    bool (*is_there)(const struct ssreport_run *run);
+    void (*write)(FILE *script, const struct ssreport_run *run);
+};
+
+/* In the order in which they are shown; the last one has no caption. */
+extern const struct ssreport_plot ssreport_plots[];
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runs_tables.h"
+
+#include <math.h>
+
+/* A table describes a curve at this number of loads, in equal distances. */
+#define LOADS 41
+
+/* Quantities that a run's summary has, too, have the same names here. */
+// clang-format off
+static const struct ssreport_column run_columns[] = {
+    {"record", "record"}, {"set", NULL}, {"state", "state"}, {"version", NULL}, {"command", NULL},
+    {"started", NULL},
+    {"ended_by", NULL},
+    {"instances", "instances"}, {"cpu_count", "CPUs"}, {"duration_seconds", "counted, s", 1},
+    {"samples", "samples"},
+    {"target_mean", "target, %", 2, true}, {"load_mean", "load, %", 2, true},
+    {"others", "others, %", 1, true, true},
+    {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, %\u00b2", 3},
+    {"error_p95_percent", "95 % within, %", 2}, {"settling_seconds", NULL},
+    {"duty_mean", "duty, %", 2, true}, {"switches_per_second", "switches, /s", 1},
+    {"iterations", NULL}, {"iterations_per_second", "throughput, /s", 3},
+    {"iterations_per_second_bound", "at most, /s", 3, false, true},
+    {"iteration_seconds_mean", "iteration, s", 4}, {"iteration_seconds_deviation", NULL},
+    {"iteration_seconds_median", NULL}, {"iteration_seconds_p95", "95 % within, s", 4},
+    {"iteration_seconds_p99", NULL},
+    {"own_cpu", NULL}, {"wake_lateness_p99_us", "late wake-up (99 %), \u00b5s"},
+    {"steal_mean", "steal, %", 2, true, true},
+    {"notes", NULL},
+};
+static const struct ssreport_column step_columns[] = {
+    {"record", "record"}, {"step", "step"}, {"half", "half"},
+    {"begin_seconds", NULL}, {"end_seconds", NULL},
+    {"from_seconds", "from, s", 1}, {"to_seconds", "to, s", 1}, {"target", "target, %", 2, true},
+    {"samples", "samples"}, {"load", "load, %", 2, true}, {"load_low", NULL}, {"load_high", NULL},
+    {"error_mean_percent", "mean error, %", 3}, {"error_mse_e4", "mean squared error, %\u00b2", 3},
+    {"iterations_per_second", "throughput, /s", 3},
+    {"iterations_per_second_bound", "at most, /s", 3, false, true}, {"intervals", "whole intervals"},
+    {"intervals_mean", "their mean, /s", 3},
+    {"iterations_per_second_low", "its confidence, from", 3}, {"iterations_per_second_high", "to", 3},
+    {"others", "others in the run, %", 1, true, true},
+};
+static const struct ssreport_column fit_columns[] = {
+    {"record", "record"}, {"over", "over"}, {"points", "points"},
+    {"intercept", "intercept, /s", 4}, {"intercept_error", "\u00b1", 4}, {"intercept_p", "p", 3},
+    {"slope", "slope, /s", 4}, {"slope_error", "\u00b1", 4}, {"slope_p", "p", 3},
+    {"r_squared", "R\u00b2", 4}, {"note", "note"},
+};
+static const struct ssreport_column curve_columns[] = {
+    {"record", "record"}, {"points", NULL}, {"bandwidth", NULL}, {"load", "load, %", 2, true},
+    {"iterations_per_second", "throughput, /s", 4}, {"low", "its confidence, from", 4},
+    {"high", "to", 4}, {"line", "straight line", 4}, {"line_low", NULL}, {"line_high", NULL},
+};
+static const struct ssreport_column error_columns[] = {
+    {"record", NULL}, {"from_percent", NULL}, {"to_percent", NULL}, {"samples", NULL},
+    {"share", NULL},
+};
+static const struct ssreport_column duty_columns[] = {
+    {"record", NULL}, {"instance", NULL}, {"duty_mean", NULL}, {"duty_min", NULL},
+    {"duty_max", NULL}, {"known_seconds", NULL},
+};
+static const struct ssreport_column throughput_columns[] = {
+    {"record", NULL}, {"from_seconds", NULL}, {"to_seconds", NULL}, {"load", NULL},
+    {"iterations", NULL}, {"iterations_per_second", NULL},
+};
+
+const struct ssreport_sheet ssreport_runs_tables[] = {
+    SSREPORT_TABLE("runs", "Runs", run_columns),
+    SSREPORT_TABLE("steps", "Steps: stretches of constant target", step_columns),
+    SSREPORT_TABLE("fits", "Throughput = intercept + slope \u00b7 load (load from 0 to 1)",
+        fit_columns),
+    SSREPORT_TABLE("curve", "Throughput against load: local curve", curve_columns),
+    SSREPORT_TABLE("errors", "Distribution of errors", error_columns),
+    SSREPORT_TABLE("duty", "Duty of each instance", duty_columns),
+    SSREPORT_TABLE("throughput", "Throughput over time", throughput_columns),
+    {.name = NULL},
+};
+// clang-format on
+
+static void list_run(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
+    const struct ssreport_record *record = &run->record;
+    const struct ssreport_figures *figures = &run->figures;
+    SSREPORT_ROW(sheet, CELL("record", record->name), CELL("set", run->set + 1),
+        CELL("state", record->interrupted ? "interrupted" : "whole"),
+        CELL("version", record->version), CELL("command", record->command),
+        CELL("started", record->started), CELL("ended_by", record->ended_by),
+        CELL("instances", record->instance_count), CELL("cpu_count", record->cpu_count),
+        CELL("duration_seconds", ssreport_record_counted_to(record) - record->counted_from),
+        CELL("samples", figures->samples), CELL("target_mean", figures->target_mean),
+        CELL("load_mean", figures->load_mean), CELL("others", run->others),
+        CELL("error_mean_percent", figures->error_mean_percent),
+        CELL("error_mse_e4", figures->error_mse_e4),
+        CELL("error_p95_percent", figures->error_p95_percent),
+        CELL("settling_seconds", record->settling), CELL("duty_mean", figures->duty_mean),
+        CELL("switches_per_second", record->switches), CELL("iterations", record->iterations_done),
+        CELL("iterations_per_second", figures->throughput),
+        CELL("iterations_per_second_bound", figures->throughput_bound),
+        CELL("iteration_seconds_mean", figures->iteration.mean),
+        CELL("iteration_seconds_deviation", figures->iteration.deviation),
+        CELL("iteration_seconds_median", figures->iteration.median),
+        CELL("iteration_seconds_p95", figures->iteration.p95),
+        CELL("iteration_seconds_p99", figures->iteration.p99), CELL("own_cpu", record->own_cpu),
+        CELL("wake_lateness_p99_us", record->lateness_p99_us), CELL("steal_mean", record->steal),
+        CELL("notes", record->notes.text));
+}
+
+void ssreport_runs_list(struct ssreport_report *report) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "runs");
+    for (size_t i = 0; i < report->run_count; i++)
+        list_run(sheet, &report->runs[i]);
+    for (size_t i = 0; i < report->failure_count; i++)
+        SSREPORT_ROW(sheet, CELL("record", report->failures[i].name), CELL("state", "not reported"),
+            CELL("notes", report->failures[i].why));
+}
+
+static void add_steps(const struct ssreport_report *report, const struct ssreport_run *run) {
+    struct ssreport_sheet *sheet = ssreport_table(report, "steps");
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct ssreport_step *step = &run->steps.items[i];
+        SSREPORT_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
+            CELL("half", step->half ? step->half : NAN), CELL("begin_seconds", step->begin),
+            CELL("end_seconds", step->end), CELL("from_seconds", step->from),
+            CELL("to_seconds", step->to), CELL("target", step->target),
+            CELL("samples", step->load.count), CELL("load", step->load.mean),
+            CELL("load_low", step->load.low), CELL("load_high", step->load.high),
+            CELL("error_mean_percent", step->error_mean_percent),
+            CELL("error_mse_e4", step->error_mse_e4),
+            CELL("iterations_per_second", step->throughput),
+            CELL("iterations_per_second_bound", step->throughput_bound),
+            CELL("intervals", step->rates.count), CELL("intervals_mean", step->rates.mean),
+            CELL("iterations_per_second_low", step->rates.low),
+            CELL("iterations_per_second_high", step->rates.high), CELL("others", run->others));
+    }
+}
+
+static void add_fit(const struct ssreport_report *report, const struct ssreport_run *run) {
+    const struct ssreport_fit *fit = &run->fit;
+    if (run->record.has_iterations)
+        SSREPORT_ROW(ssreport_table(report, "fits"), CELL("record", run->record.name),
+            CELL("over", run->fits_steps ? "steps" : "intervals"), CELL("points", fit->count),
+            CELL("intercept", fit->intercept), CELL("intercept_error", fit->intercept_error),
+            CELL("intercept_p", fit->intercept_p), CELL("slope", fit->slope),
+            CELL("slope_error", fit->slope_error), CELL("slope_p", fit->slope_p),
+            CELL("r_squared", fit->r_squared), CELL("note", ssreport_fit_missing(fit)));
+}
+
+static void add_curve(const struct ssreport_report *report, const struct ssreport_run *run) {
+    const struct ssreport_curve *curve = &run->curve;
+    for (int i = 0; i < LOADS && curve->count > 0; i++) {
+        /* Rounding must not lead beyond its end. */
+        double load = i + 1 < LOADS ? curve->least + (curve->most - curve->least) * i / (LOADS - 1)
+                                    : curve->most;
+        struct ssreport_band local = ssreport_curve_at(curve, load, run->confidence);
+        struct ssreport_band line = ssreport_fit_at(&run->fit, load, run->confidence);
+        SSREPORT_ROW(ssreport_table(report, "curve"), CELL("record", run->record.name),
+            CELL("points", curve->count), CELL("bandwidth", curve->bandwidth), CELL("load", load),
+            CELL("iterations_per_second", local.y), CELL("low", local.low),
+            CELL("high", local.high), CELL("line", line.y), CELL("line_low", line.low),
+            CELL("line_high", line.high));
+    }
+}
+
+static void add_errors(const struct ssreport_report *report, const struct ssreport_run *run) {
+    const struct ssreport_distribution *errors = &run->errors;
+    for (size_t i = 0; i < SSREPORT_BINS && run->figures.samples > 0; i++)
+        SSREPORT_ROW(ssreport_table(report, "errors"), CELL("record", run->record.name),
+            CELL("from_percent", i > 0 ? errors->from + (double)i * errors->width : -INFINITY),
+            CELL("to_percent",
+                i + 1 < SSREPORT_BINS ? errors->from + (double)(i + 1) * errors->width : INFINITY),
+            CELL("samples", errors->counts[i]),
+            CELL("share", (double)errors->counts[i] / (double)run->figures.samples));
+}
+
+static void add_duties(const struct ssreport_report *report, const struct ssreport_run *run) {
+    for (size_t i = 0; i < run->record.instance_room; i++) {
+        const struct ssreport_instance *instance = &run->record.instances[i];
+        struct ssreport_range range = ssreport_instance_range(instance);
+        if (instance->all.known > 0)
+            SSREPORT_ROW(ssreport_table(report, "duty"), CELL("record", run->record.name),
+                CELL("instance", (double)instance->number),
+                CELL("duty_mean", instance->all.running / instance->all.known),
+                CELL("duty_min", range.least), CELL("duty_max", range.most),
+                CELL("known_seconds", instance->all.known));
+    }
+}
+
+static void add_throughput(const struct ssreport_report *report, const struct ssreport_run *run) {
+    const struct ssreport_rates *rates = &run->rates;
+    for (size_t i = 0; i < rates->count; i++) {
+        double from = rates->from + (double)i * rates->interval, to = from + rates->interval;
+        SSREPORT_ROW(ssreport_table(report, "throughput"), CELL("record", run->record.name),
+            CELL("from_seconds", from), CELL("to_seconds", to),
+            CELL("load", ssreport_run_load(&run->record, from, to)),
+            CELL("iterations", rates->parts[i] * rates->interval),
+            CELL("iterations_per_second", rates->parts[i]));
+    }
+}
+
+void ssreport_runs_fill(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        add_steps(report, run);
+        add_fit(report, run);
+        add_curve(report, run);
+        add_errors(report, run);
+        add_duties(report, run);
+        add_throughput(report, run);
+    }
+    for (size_t i = 0; i < report->pooled_count; i++) {
+        add_fit(report, &report->pooled[i]);
+        add_curve(report, &report->pooled[i]);
+    }
+}

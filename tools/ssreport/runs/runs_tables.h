@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_RUNS_TABLES_H
+#define SSREPORT_RUNS_TABLES_H
+
+#include "report.h"
+
+/*
+ * Pools the steps of runs of one workload and method in one environment, which make one curve.
+ * -1: no memory.
+ */
+SS_MUST_USE SS_NONNULL(1) int ssreport_runs_pool(struct ssreport_report *report);
+
+/* All tables but that of runs, and then that, when all notes are written. */
+SS_NONNULL(1) void ssreport_runs_fill(struct ssreport_report *report);
+SS_NONNULL(1) void ssreport_runs_list(struct ssreport_report *report);
+
+extern const struct ssreport_sheet ssreport_runs_tables[];
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "runs_topic.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/words.h"
+#include "findings.h"
+#include "html_page.h"
+#include "options/option.h"
+#include "run_plots.h"
+#include "runs_tables.h"
+
+/* Maximum number of runs of which the terminal shows the steps. */
+#define STEPS_OF_MAX 4
+
+/* ---- findings ---- */
+
+/* Maximum number of runs that a finding names. */
+#define NAMED_MAX 4
+
+/* Runs of which a finding names the first. */
+struct named {
+    size_t count;
+    char text[NAMED_MAX * 160];
+};
+
+SS_FORMAT(2, 3) static void name_run(struct named *named, const char *format, ...) {
+    size_t used = strlen(named->text);
+    va_list arguments;
+    if (named->count++ >= NAMED_MAX)
+        return;
+    used +=
+        (size_t)snprintf(named->text + used, sizeof named->text - used, "%s", used > 0 ? ", " : "");
+    va_start(arguments, format);
+    vsnprintf(named->text + used, sizeof named->text - used, format, arguments);
+    va_end(arguments);
+}
+
+/* ", and 3 more" */
+static void count_unnamed(const struct named *named, char text[40]) {
+    *text = '\0';
+    if (named->count > NAMED_MAX)
+        snprintf(text, 40, ", and %zu more", named->count - NAMED_MAX);
+}
+
+/* A run of a study has a length of its own; its program should not be done earlier. */
+static void find_early(struct ssreport_report *report) {
+    struct named early = {0};
+    char more[40];
+    size_t runs = 0;
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        runs += run->manifest > 0;
+        if (run->manifest > 0 && ssreport_is_word(run->record.ended_by, "workloads"))
+            name_run(&early, "%.120s (after %.1f s)", ssreport_record_title(&run->record),
+                ssreport_record_end(&run->record));
+    }
+    count_unnamed(&early, more);
+    if (early.count > 0)
+        ssreport_findings_add(report, "early",
+            "%zu of %zu runs ended before their time, because their programs were done: %s%s. "
+            "Repeat them with --repeat, which starts a program again.",
+            early.count, runs, early.text, more);
+}
+
+static void find_disturbed(struct ssreport_report *report) {
+    struct named disturbed = {0};
+    char more[40];
+    size_t known = 0;
+    for (size_t i = 0; i < report->run_count + report->response_count; i++) {
+        bool is_run = i < report->run_count;
+        size_t response = i - report->run_count;
+        double others = is_run ? report->runs[i].others : report->responses[response].others;
+        known += isfinite(others);
+        if (ssreport_others_disturb(others))
+            name_run(&disturbed, "%.120s (%.1f %%)",
+                is_run ? ssreport_record_title(&report->runs[i].record)
+                       : report->responses[response].title,
+                100 * others);
+    }
+    count_unnamed(&disturbed, more);
+    if (disturbed.count > 0)
+        ssreport_findings_add(report, "others",
+            "Other processes used more than %g %% of the machine during %zu of %zu runs: %s%s. "
+            "These figures are those of a disturbed machine: repeat these runs on a quiet one.",
+            100 * SSREPORT_OTHERS_MAX, disturbed.count, known, disturbed.text, more);
+}
+
+static int build(struct ssreport_report *report, struct ss_error *error) {
+    find_early(report);
+    find_disturbed(report);
+    if (ssreport_runs_pool(report) < 0)
+        return ss_error_memory(error);
+    ssreport_runs_fill(report);
+    return 0;
+}
+
+static void free_pooled(struct ssreport_report *report) {
+    for (size_t i = 0; i < report->pooled_count; i++)
+        ssreport_run_free(&report->pooled[i]);
+    free(report->pooled);
+}
+
+/* ---- the page ---- */
+
+static void print_plots(
+    struct ssreport_page *page, const struct ssreport_run *run, bool first_only) {
+    fputs("<div class=\"plots\">\n", page->stream);
+    for (const struct ssreport_plot *plot = ssreport_plots;
+         plot->caption && !(first_only && plot > ssreport_plots); plot++) {
+        FILE *script = plot->is_there(run) ? ssreport_page_script(page) : NULL;
+        if (!script)
+            continue;
+        plot->write(script, run);
+        ssreport_page_figure(page, script, true, plot->caption);
+    }
+    fputs("</div>\n", page->stream);
+}
+
+static void print_fit(struct ssreport_page *page, const struct ssreport_report *report,
+    const struct ssreport_run *run) {
+    ssreport_sheet_print_html(page->stream, ssreport_table(report, "fits"), run->record.name);
+}
+
+static void print_run(struct ssreport_page *page, const struct ssreport_report *report,
+    const struct ssreport_run *run) {
+    char disturbed[160];
+    ssreport_page_open(page, ssreport_record_title(&run->record));
+    fputs("<p><code>", page->stream);
+    ssreport_html_text(
+        page->stream, run->record.command ? run->record.command : "command not known");
+    fputs("</code></p>\n", page->stream);
+    if (*run->record.notes.text)
+        page_note(page->stream, NULL, run->record.notes.text);
+    snprintf(disturbed, sizeof disturbed,
+        "disturbed: other processes used %.1f %% of the machine during this run",
+        100 * run->others);
+    if (ssreport_others_disturb(run->others))
+        page_note(page->stream, NULL, disturbed);
+    print_plots(page, run, report->run_count > SSREPORT_PICTURED_MAX);
+    if (run->steps.count > 1)
+        ssreport_sheet_print_html(page->stream, ssreport_table(report, "steps"), run->record.name);
+    for (size_t i = 0; page->topics[i]; i++) {
+        if (page->topics[i]->run)
+            page->topics[i]->run(page, report, run);
+    }
+    if (run->record.has_iterations)
+        print_fit(page, report, run);
+    ssreport_page_close(page);
+}
+
+static void print_details(struct ssreport_page *page, const struct ssreport_report *report) {
+    bool folds = report->run_count > SSREPORT_PICTURED_MAX;
+    for (size_t i = 0; i < report->pooled_count; i++) {
+        ssreport_page_open(page, report->pooled[i].record.name);
+        print_plots(page, &report->pooled[i], false);
+        print_fit(page, report, &report->pooled[i]);
+        ssreport_page_close(page);
+    }
+    page_sheet(page->stream, ssreport_table(report, "runs"));
+    if (folds)
+        fprintf(page->stream,
+            "<p>In reports of more than %d runs each has its load over time only: give "
+            "<code>ssreport</code> fewer runs for all of their pictures.</p>\n"
+            "<details><summary>Run by run: %zu runs</summary>\n",
+            SSREPORT_PICTURED_MAX, report->run_count);
+    for (size_t i = 0; i < report->run_count; i++)
+        print_run(page, report, &report->runs[i]);
+    if (folds)
+        fputs("</details>\n", page->stream);
+}
+
+/* ---- the terminal ---- */
+
+/* A throughput, or its maximum if no iteration ended. */
+static void print_throughput(FILE *stream, int width, double throughput, double bound) {
+    char text[40];
+    snprintf(text, sizeof text, "<= %.3g", bound);
+    if (isfinite(bound))
+        fprintf(stream, " %*s", width, text);
+    else
+        ssreport_text_number(stream, width, 3, throughput);
+}
+
+static void print_runs(FILE *stream, const struct ssreport_report *report) {
+    bool interrupted = false, bounded = false, disturbed = false;
+    fprintf(stream, "%-23s %7s %7s %7s %10s %8s %10s\n", "run", "samples", "target", "load",
+        "mean error", "MSE", "throughput");
+    fprintf(stream, "%-23s %7s %7s %7s %10s %8s %10s\n", "", "", "%", "%", "%", "%^2", "/s");
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        const struct ssreport_figures *figures = &run->figures;
+        bool is_disturbed = ssreport_others_disturb(run->others);
+        ssreport_text_name(stream, ssreport_record_title(&run->record), 23);
+        ssreport_text_number(stream, 7, 0, (double)figures->samples);
+        ssreport_text_number(stream, 7, 2, 100 * figures->target_mean);
+        ssreport_text_number(stream, 7, 2, 100 * figures->load_mean);
+        ssreport_text_number(stream, 10, 3, figures->error_mean_percent);
+        ssreport_text_number(stream, 8, 3, figures->error_mse_e4);
+        print_throughput(stream, 10, figures->throughput, figures->throughput_bound);
+        fprintf(stream, "%s%s\n", run->record.interrupted ? " !" : "", is_disturbed ? " *" : "");
+        interrupted |= run->record.interrupted;
+        bounded |= isfinite(figures->throughput_bound);
+        disturbed |= is_disturbed;
+    }
+    if (interrupted)
+        fputs("! interrupted\n", stream);
+    if (bounded)
+        fputs("<= no iteration ended: the throughput is at most this\n", stream);
+    if (disturbed)
+        fprintf(stream, "* disturbed: other processes used more than %g %% of the machine\n",
+            100 * SSREPORT_OTHERS_MAX);
+}
+
+/* The interval contains its own mean, but not always that of all the step. */
+static void print_rates(FILE *stream, const struct ssreport_mean *rates) {
+    if (rates->count == 1)
+        fputs("  one: no spread", stream);
+    else if (rates->count > 1)
+        fprintf(
+            stream, "  %.4g +- %.2g of %zu", rates->mean, rates->high - rates->mean, rates->count);
+}
+
+static void explain_rates(
+    FILE *stream, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+    char text[200];
+    size_t most = 0;
+    for (size_t i = 0; i < run->steps.count; i++)
+        most = run->steps.items[i].rates.count > most ? run->steps.items[i].rates.count : most;
+    if (most < 2)
+        return;
+    snprintf(text, sizeof text,
+        "(mean +- half of its %g %% confidence interval, of so many whole intervals of %g s; what "
+        "fills none is only in the throughput beside it)",
+        100 * settings->confidence, settings->interval);
+    ss_option_print_wrapped(stream, 0, text);
+}
+
+static void print_steps(
+    FILE *stream, const struct ssreport_run *run, const struct ssreport_settings *settings) {
+    if (run->steps.count < 2)
+        return;
+    fputs("\nsteps of ", stream);
+    fprintf(stream, "%s\n", ss_words_show(ssreport_record_title(&run->record)).text);
+    fprintf(stream, "%4s %7s %7s %7s %7s %8s %9s  %s\n", "step", "from, s", "to, s", "target",
+        "load", "mean", "through-", run->record.has_iterations ? "throughput in" : "");
+    fprintf(stream, "%4s %7s %7s %7s %7s %8s %9s  %s\n", "", "", "", "%", "%", "error, %",
+        "put, /s", run->record.has_iterations ? "whole intervals" : "");
+    for (size_t i = 0; i < run->steps.count; i++) {
+        const struct ssreport_step *step = &run->steps.items[i];
+        fprintf(stream, "%4zu", i + 1);
+        ssreport_text_number(stream, 7, 1, step->from);
+        ssreport_text_number(stream, 7, 1, step->to);
+        ssreport_text_number(stream, 7, 2, 100 * step->target);
+        ssreport_text_number(stream, 7, 2, 100 * step->load.mean);
+        ssreport_text_number(stream, 8, 3, step->error_mean_percent);
+        print_throughput(stream, 9, step->throughput, step->throughput_bound);
+        print_rates(stream, &step->rates);
+        fputc('\n', stream);
+    }
+    explain_rates(stream, run, settings);
+}
+
+static void print_line(FILE *stream, const struct ssreport_run *run) {
+    const struct ssreport_fit *fit = &run->fit;
+    const char *missing = ssreport_fit_missing(fit);
+    /* One constant load gives no line. */
+    if (!run->record.has_iterations || !run->fits_steps)
+        return;
+    if (missing) {
+        fprintf(stream, "least squares: %s\n", missing);
+        return;
+    }
+    char text[300];
+    int used = snprintf(text, sizeof text, "least squares: %.4g %c %.4g x load /s", fit->intercept,
+        fit->slope < 0 ? '-' : '+', fabs(fit->slope));
+    if (isfinite(fit->r_squared))
+        used += snprintf(text + used, sizeof text - (size_t)used, ", R^2 %.4f", fit->r_squared);
+    if (isfinite(fit->slope_p))
+        used += snprintf(text + used, sizeof text - (size_t)used, ", p %.1e", fit->slope_p);
+    snprintf(text + used, sizeof text - (size_t)used, ", of %zu points", fit->count);
+    ss_option_print_wrapped(stream, 0, text);
+}
+
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    if (report->run_count > 0)
+        print_runs(stream, report);
+    for (size_t i = 0; i < report->run_count && report->run_count <= STEPS_OF_MAX; i++) {
+        print_steps(stream, &report->runs[i], &report->settings);
+        print_line(stream, &report->runs[i]);
+    }
+    for (size_t i = 0; i < report->pooled_count; i++) {
+        fprintf(stream, "\n%s\n", ss_words_show(report->pooled[i].record.name).text);
+        print_line(stream, &report->pooled[i]);
+    }
+}
+
+const struct ssreport_topic ssreport_runs_topic = {
+    .name = "runs",
+    .tables = ssreport_runs_tables,
+    .build = build,
+    .finish = ssreport_runs_list,
+    .details = print_details,
+    .text = print_text,
+    .free = free_pooled,
+};

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_RUNS_TOPIC_H
+#define SSREPORT_RUNS_TOPIC_H
+
+#include "topic.h"
+
+/* Runs by themselves: figures, steps, lines, curves, duties, throughput over time. */
+extern const struct ssreport_topic ssreport_runs_topic;
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "methods.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Targets that differ by less are equal. */
+#define SAME 1e-4
+
+/* Methods without control or with a constant duty, in the order of preference. */
+static const char *const baselines[] = {"nbench", "nbench-fit", "1cdc", NULL};
+
+static bool is_point(const void *item, void *context) {
+    const struct ssreport_run *run = item;
+    (void)context;
+    return ssreport_is_word(run->experiment, "throughput") && !run->role && run->workload &&
+           run->method && run->record.has_iterations;
+}
+
+static int compare_runs(const void *left, const void *right, void *context) {
+    const struct ssreport_run *one = left, *other = right;
+    (void)context;
+    return STATS_ORDER(one->set - other->set,
+        strcmp(ssreport_run_environment(one), ssreport_run_environment(other)),
+        ssreport_compare_words(one->measured_in, other->measured_in),
+        strcmp(one->workload, other->workload));
+}
+
+struct stats_groups ssreport_methods_group(const struct ssreport_report *report) {
+    const struct stats_key key = {
+        .size = sizeof *report->runs, .compare = compare_runs, .includes = is_point};
+    return stats_group_by(report->runs, report->run_count, &key);
+}
+
+bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssreport_run *right) {
+    return ssreport_is_word(left->method, right->method) &&
+           ssreport_compare_numbers(left->tau, right->tau) == 0;
+}
+
+void ssreport_methods_name(char *name, size_t size, const struct ssreport_run *run) {
+    int used = snprintf(name, size, "%.60s", run->method);
+    if (run->tau > 0 && used > 0 && (size_t)used < size)
+        snprintf(name + used, size - (size_t)used, ", %g ms", 1000 * run->tau);
+}
+
+/* ---- points ---- */
+
+double ssreport_methods_target(const struct ssreport_method_point *point) {
+    return point->run->target > 0 ? point->run->target : point->step->target;
+}
+
+static int compare_points(const void *left, const void *right) {
+    const struct ssreport_method_point *one = left, *other = right;
+    bool is_target = fabs(ssreport_methods_target(one) - ssreport_methods_target(other)) <= SAME;
+    return STATS_ORDER(strcmp(one->run->method, other->run->method),
+        ssreport_compare_numbers(one->run->tau, other->run->tau),
+        is_target ? 0
+                  : ssreport_compare_numbers(
+                        ssreport_methods_target(one), ssreport_methods_target(other)),
+        ssreport_compare_numbers(one->step->load.mean, other->step->load.mean));
+}
+
+static int collect(struct ssreport_methods *methods, const struct ssreport_report *report,
+    const struct stats_groups *groups, size_t group) {
+    size_t room = 1;
+    for (size_t i = groups->first[group]; i < groups->items; i = groups->next[i])
+        room += report->runs[i].steps.count;
+    methods->points = calloc(room, sizeof *methods->points);
+    if (!methods->points)
+        return -1;
+    for (size_t i = groups->first[group]; i < groups->items; i = groups->next[i]) {
+        const struct ssreport_run *run = &report->runs[i];
+        for (size_t j = 0; j < run->steps.count; j++) {
+            const struct ssreport_step *step = &run->steps.items[j];
+            if (isfinite(step->throughput) && isfinite(step->load.mean))
+                methods->points[methods->count++] =
+                    (struct ssreport_method_point){.run = run, .step = step};
+        }
+    }
+    qsort(methods->points, methods->count, sizeof *methods->points, compare_points);
+    return 0;
+}
+
+/* ---- the baseline ---- */
+
+static bool is_baseline(const struct ssreport_methods *methods, const struct ssreport_run *run) {
+    return methods->baseline && ssreport_methods_is_one(run, methods->baseline);
+}
+
+static double range_of(const struct ssreport_methods *methods, const struct ssreport_run *run) {
+    double least = INFINITY, most = -INFINITY;
+    for (size_t i = 0; i < methods->count; i++) {
+        const struct ssreport_method_point *point = &methods->points[i];
+        if (!ssreport_methods_is_one(point->run, run))
+            continue;
+        least = fmin(least, point->step->load.mean);
+        most = fmax(most, point->step->load.mean);
+    }
+    return most - least;
+}
+
+static void choose_baseline(struct ssreport_methods *methods) {
+    double widest = 0;
+    for (size_t i = 0; baselines[i]; i++) {
+        for (size_t j = 0; j < methods->count; j++) {
+            const struct ssreport_run *run = methods->points[j].run;
+            double range = strcmp(run->method, baselines[i]) == 0 ? range_of(methods, run) : 0;
+            if (!(range > widest))
+                continue;
+            widest = range;
+            methods->baseline = run;
+        }
+    }
+}
+
+static int by_load(const void *left, const void *right) {
+    const struct ssreport_knot *one = left, *other = right;
+    return ssreport_compare_numbers(one->load, other->load);
+}
+
+/* Repetitions of a target make one knot. */
+static int find_knots(struct ssreport_methods *methods) {
+    methods->knot = calloc(methods->count + 1, sizeof *methods->knot);
+    if (!methods->knot)
+        return -1;
+    size_t same = 0;
+    double target = NAN;
+    for (size_t i = 0; methods->baseline && i < methods->count; i++) {
+        const struct ssreport_method_point *point = &methods->points[i];
+        if (!ssreport_methods_is_one(point->run, methods->baseline) || point->step->is_exceeded)
+            continue;
+        if (!(fabs(ssreport_methods_target(point) - target) <= SAME)) {
+            target = ssreport_methods_target(point);
+            methods->knot[methods->knots++] =
+                (struct ssreport_knot){.others_least = NAN, .others_most = NAN};
+            same = 0;
+        }
+        struct ssreport_knot *knot = &methods->knot[methods->knots - 1];
+        same++;
+        knot->load += (point->step->load.mean - knot->load) / (double)same;
+        knot->throughput += (point->step->throughput - knot->throughput) / (double)same;
+        knot->others_least = fmin(knot->others_least, point->run->others);
+        knot->others_most = fmax(knot->others_most, point->run->others);
+    }
+    qsort(methods->knot, methods->knots, sizeof *methods->knot, by_load);
+    return 0;
+}
+
+/* The knots on both sides of a load; NULL: it is outside. */
+static const struct ssreport_knot *find_knot(const struct ssreport_methods *methods, double load) {
+    for (size_t i = 1; i < methods->knots; i++) {
+        const struct ssreport_knot *knot = &methods->knot[i - 1];
+        if (load >= knot[0].load && load <= knot[1].load)
+            return knot;
+    }
+    return NULL;
+}
+
+double ssreport_methods_baseline(const struct ssreport_methods *methods, double load) {
+    const struct ssreport_knot *knot = find_knot(methods, load);
+    if (!knot)
+        return NAN;
+    double from = knot[0].load, to = knot[1].load;
+    double part = to > from ? (load - from) / (to - from) : 0.5;
+    return knot[0].throughput + part * (knot[1].throughput - knot[0].throughput);
+}
+
+bool ssreport_methods_is_forbidden(
+    const struct ssreport_methods *methods, const struct ssreport_method_point *point) {
+    const struct ssreport_knot *knot = find_knot(methods, point->step->load.mean);
+    double others = point->run->others;
+    return knot && !is_baseline(methods, point->run) &&
+           !(ssreport_others_permit(others, knot[0].others_least) &&
+               ssreport_others_permit(others, knot[0].others_most) &&
+               ssreport_others_permit(others, knot[1].others_least) &&
+               ssreport_others_permit(others, knot[1].others_most));
+}
+
+double ssreport_methods_deviation(
+    const struct ssreport_methods *methods, const struct ssreport_method_point *point) {
+    double baseline = ssreport_methods_baseline(methods, point->step->load.mean);
+    return baseline > 0 && !point->step->is_exceeded &&
+                   !ssreport_methods_is_forbidden(methods, point)
+               ? 100 * (point->step->throughput / baseline - 1)
+               : NAN;
+}
+
+int ssreport_methods_of(struct ssreport_methods *methods, const struct ssreport_report *report,
+    const struct stats_groups *groups, size_t group) {
+    *methods = (struct ssreport_methods){0};
+    if (collect(methods, report, groups, group) < 0)
+        return -1;
+    choose_baseline(methods);
+    return find_knots(methods);
+}
+
+void ssreport_methods_free(struct ssreport_methods *methods) {
+    free(methods->points);
+    free(methods->knot);
+    *methods = (struct ssreport_methods){0};
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "throughput_topic.h"
+
+#include "html_page.h"
+#include "methods.h"
+#include "predict.h"
+
+// clang-format off
+static const struct ssreport_column method_columns[] = {
+    {"set", NULL}, {"environment", "environment"}, {"measured_in", NULL}, {"workload", "workload"},
+    {"method", "method"}, {"tau_seconds", "mean round, s", 3}, {"round", "round"},
+    {"target", "target, %", 2, true}, {"half", NULL}, {"load", "load, %", 2, true},
+    {"iterations_per_second", "throughput, /s", 4}, {"baseline", "baseline"},
+    {"baseline_iterations_per_second", "its throughput there", 4},
+    {"deviation_percent", "deviation, %", 2}, {"others", "others, %", 1, true, true},
+    {"note", "note"}, {"record", NULL},
+};
+static const struct ssreport_column deviation_columns[] = {
+    {"set", NULL}, {"environment", "environment", .text = {"in", 10}}, {"measured_in", NULL},
+    {"workload", "workload", .text = {"workload", 12}}, {"method", "method", .text = {"method", 12}},
+    {"tau_seconds", "mean round, s", 3}, {"baseline", "baseline", .text = {"baseline", 13}},
+    {"points", "points"}, {"compared", "within its loads", .text = {"steps", 6}},
+    {"load_least", "loads from, %", 1, true}, {"load_most", "to", 1, true},
+    {"deviation_mean_percent", "deviation, mean, %", 2, .text = {"mean", 9}},
+    {"deviation_least_percent", "least", 2, .text = {"least", 9}},
+    {"deviation_most_percent", "largest", 2, .text = {"most", 9}},
+    {"others_most", "others, at most, %", 1, true, true},
+};
+static const struct ssreport_column prediction_columns[] = {
+    {"set", NULL}, {"environment", "in"}, {"measured_in", NULL},
+    {"workload", "workload", .text = {"workload", 10}}, {"method", "method", .text = {"method", 10}},
+    {"tau_seconds", NULL}, {"points", "steps"},
+    {"load_least", "loads from, %", 1, true},
+    {"load_most", "to", 1, true}, {"trace", NULL}, {"seconds", NULL},
+    {"inside", "of the trace within, %", 1, true, .text = {"within%", 9}},
+    {"outside", NULL}, {"free", NULL},
+    {"predicted_iterations_per_second", "predicted, /s", 4, .text = {"predicted", 11}},
+    {"low", "from", 4}, {"high", "to", 4}, {"record", "replay", .text = {"replay", 19}},
+    {"speed", "speed", 2},
+    {"measured_iterations_per_second", "measured, /s", 4, .text = {"measured", 11}},
+    {"difference_percent", "predicted is off by, %", 2, .text = {"off, %", 9}}, {"note", "note"},
+};
+
+static const struct ssreport_sheet tables[] = {
+    SSREPORT_TABLE("prediction", "Throughput over a trace, predicted from the local curve",
+        prediction_columns),
+    SSREPORT_TABLE("methods",
+        "Throughput at each load, against the baseline (cdc: constant duty cycle, 1cdc: of one "
+        "instance)", method_columns),
+    SSREPORT_TABLE("methods-deviation",
+        "Deviation of each method from the baseline without control", deviation_columns),
+    {.name = NULL},
+};
+// clang-format on
+
+static int build(struct ssreport_report *report, struct ss_error *error) {
+    if (ssreport_methods_fill(report) < 0)
+        return ss_error_memory(error);
+    return report->trace ? ssreport_report_predict(report, report->trace, error) : 0;
+}
+
+static void print_methods(struct ssreport_page *page, const struct ssreport_report *report) {
+    if (ssreport_sheet_rows(ssreport_table(report, "methods")) == 0)
+        return;
+    ssreport_page_open(page, "Methods");
+    fputs("<p>The baseline is <code>nbench</code> (as many uncontrolled instances as the target "
+          "has CPUs), <code>nbench-fit</code> (as many as give the load) or <code>1cdc</code> (one "
+          "instance with a constant duty cycle), whichever covers the wider range of loads. "
+          "<code>cdc</code> is a constant duty cycle of all instances, without feedback. The "
+          "baseline is interpolated between its targets, and nothing is said of loads beyond "
+          "them.</p>\n",
+        page->stream);
+    ssreport_methods_print(page, report);
+    page_sheet(page->stream, ssreport_table(report, "methods-deviation"));
+    ssreport_page_close(page);
+}
+
+static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
+    const struct ssreport_sheet *prediction = ssreport_table(report, "prediction");
+    print_methods(page, report);
+    if (ssreport_sheet_rows(prediction) == 0)
+        return;
+    ssreport_page_open(page, "Prediction");
+    fputs("<p>The trace: <code>", page->stream);
+    ssreport_html_text(page->stream, report->trace);
+    fputs("</code></p>\n", page->stream);
+    page_sheet(page->stream, prediction);
+    ssreport_page_close(page);
+}
+
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    ssreport_sheet_print_text(stream, ssreport_table(report, "methods-deviation"),
+        "methods; deviation of throughput from the baseline, in %");
+    ssreport_sheet_print_text(stream, ssreport_table(report, "prediction"),
+        "prediction; throughput over the part of the trace within known loads, /s");
+}
+
+const struct ssreport_topic ssreport_throughput_topic = {
+    .name = "throughput",
+    .tables = tables,
+    .build = build,
+    .page = print_page,
+    .text = print_text,
+};

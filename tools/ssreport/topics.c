@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "topics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "comparison_topic.h"
+#include "counters_topic.h"
+#include "energy_topic.h"
+#include "environments_topic.h"
+#include "findings.h"
+#include "interference_topic.h"
+#include "load_inputs.h"
+#include "published_topic.h"
+#include "requests_topic.h"
+#include "runs_topic.h"
+#include "throughput_topic.h"
+
+const struct ssreport_topic *const ssreport_topics[] = {
+    &ssreport_findings_topic,
+    &ssreport_runs_topic,
+    &ssreport_requests_topic,
+    &ssreport_published_topic,
+    &ssreport_throughput_topic,
+    &ssreport_comparison_topic,
+    &ssreport_interference_topic,
+    &ssreport_environments_topic,
+    &ssreport_energy_topic,
+    &ssreport_counters_topic,
+    NULL,
+};
+
+/* The n-th table of all topics; NULL after the last. */
+static const struct ssreport_sheet *table_at(size_t number) {
+    for (size_t i = 0; ssreport_topics[i]; i++) {
+        for (const struct ssreport_sheet *table = ssreport_topics[i]->tables; table->name;
+             table++) {
+            if (number-- == 0)
+                return table;
+        }
+    }
+    return NULL;
+}
+
+const struct ssreport_sheet *ssreport_topics_find(const char *name) {
+    const struct ssreport_sheet *table;
+    size_t i = 0;
+    while ((table = table_at(i++)) != NULL && strcmp(table->name, name) != 0)
+        ;
+    return table;
+}
+
+static int make_tables(struct ssreport_report *report) {
+    size_t count = 0;
+    while (table_at(count))
+        count++;
+    report->tables = calloc(count, sizeof *report->tables);
+    if (!report->tables)
+        return -1;
+    for (size_t i = 0; i < count; i++) {
+        report->tables[i] = *table_at(i);
+        report->tables[i].prefix = report->prefix;
+    }
+    report->table_count = count;
+    return 0;
+}
+
+int ssreport_topics_build(struct ssreport_report *report, struct ss_error *error) {
+    ssreport_report_choose_titles(report);
+    if (make_tables(report) < 0)
+        return ss_error_memory(error);
+    for (size_t i = 0; ssreport_topics[i]; i++) {
+        if (ssreport_topics[i]->build && ssreport_topics[i]->build(report, error) < 0)
+            return -1;
+    }
+    for (size_t i = 0; ssreport_topics[i]; i++) {
+        if (ssreport_topics[i]->finish)
+            ssreport_topics[i]->finish(report);
+    }
+    for (size_t i = 0; i < report->table_count; i++) {
+        if (report->tables[i].failed)
+            return ss_error_memory(error);
+    }
+    return 0;
+}
+
+void ssreport_report_free(struct ssreport_report *report) {
+    for (size_t i = 0; ssreport_topics[i]; i++) {
+        if (ssreport_topics[i]->free)
+            ssreport_topics[i]->free(report);
+    }
+    ssreport_inputs_free(report);
+}

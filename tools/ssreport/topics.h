@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_TOPICS_H
+#define SSREPORT_TOPICS_H
+
+#include "topic.h"
+
+/* All topics, in the order of the report. NULL after the last. */
+extern const struct ssreport_topic *const ssreport_topics[];
+
+/* Makes the tables of all topics and fills them. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssreport_topics_build(
+    struct ssreport_report *report, struct ss_error *error);
+
+/* The table of this name, of whatever topic; NULL if no topic has it. */
+const struct ssreport_sheet *ssreport_topics_find(const char *name);
+
+void ssreport_report_free(struct ssreport_report *report);
+
+#endif
