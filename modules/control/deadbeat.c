@@ -30,10 +30,7 @@
  */
 #define LEARN_INTERVAL 8e6
 
-/*
- * As a part of a round. Found best on a real machine: shorter horizons react to noise, longer ones
- * too late.
- */
+/* As a part of a round: see showstopper-method(7), "Constants of control". */
 #define HORIZON 0.6
 
 /* How much larger a balance may grow if it can be paid back. */

@@ -31,11 +31,12 @@
  * A workload that uses more CPUs in one round than in the next gets too much or too little, and
  * about a round later control has made up for it. Rounds are halved if that would make the load
  * uneven by more than UNEVEN, as a mean square relative to the window, and doubled if it would stay
- * clearly below that.
+ * clearly below that: see showstopper-method(7), "Constants of control".
  */
 #define UNEVEN       7e-5
-#define LENGTHENED   5.0 /* factor of unevenness if rounds are doubled */
-#define MADE_UP      0.6 /* part of a round after which a difference is made up */
+#define FITTED       16.0 /* to simulations */
+#define LENGTHENED   5.0  /* factor of unevenness if rounds are doubled */
+#define MADE_UP      0.6  /* part of a round after which a difference is made up */
 #define MEMORY       2e9
 #define STEP         0.02 /* of the target; after a larger change, control learns the workload again */
 #define LEARNING     2    /* windows that this takes */
@@ -251,7 +252,7 @@ static bool may_halve(
 static double find_uneven(
     const struct ss_self *self, const struct ss_dithering_input *input, double tau, double change) {
     double made_up = MADE_UP * tau / (double)self->window * input->target;
-    return 16 * (1 - input->target) / input->place.count * made_up * made_up * change;
+    return FITTED * (1 - input->target) / input->place.count * made_up * made_up * change;
 }
 
 /*
