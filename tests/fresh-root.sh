@@ -192,12 +192,12 @@ take_options() {
             shift
             ;;
         --)
-            [ $# -gt 1 ] || refuse "-- wants a command"
+            [ $# -gt 1 ] || refuse "-- requires a command"
             command=("${@:2}")
             return
             ;;
         --cache)
-            [ $# -gt 1 ] || refuse "--cache wants a folder"
+            [ $# -gt 1 ] || refuse "--cache requires a folder"
             cache=$(realpath -m "$2")
             shift
             ;;

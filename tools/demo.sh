@@ -31,7 +31,7 @@ take_options() {
         --load) load=${2-} ;;
         *) fail "$1: unknown option: see --help" ;;
         esac
-        [ $# -gt 1 ] || fail "$1 wants a value: see --help"
+        [ $# -gt 1 ] || fail "$1 requires a value: see --help"
         shift 2
     done
 }

@@ -23,7 +23,7 @@ SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
         {
             SS_MODULE_HEAD(control, CONTROL),
             .name = "fixed",
-            .summary = "the target itself, or a given duty, without any feedback",
+            .summary = "a given duty, or the target as the duty, without feedback",
             .options = options,
             .config_size = sizeof(struct config),
         },

@@ -17,11 +17,11 @@ struct memory {
 
 static const struct ss_option options[] = {
     SS_OPTION("peers", COUNT, peers, .initial = "2", .max = "1000",
-        .help = "with how many other executors' outputs its own is averaged"),
+        .help = "the number of other executors whose outputs are averaged with its own"),
     SS_OPTION("ke", NUMBER, ke, .initial = "1", .min = "0", .max = "1000",
         .help = "the weight of the present error"),
     SS_OPTION("ki", NUMBER, ki, .initial = "1", .min = "0", .max = "1000",
-        .help = "the weight of the errors of the past, added up over seconds"),
+        .help = "the weight of past errors, summed over seconds"),
     SS_OPTION_END,
 };
 

@@ -58,7 +58,7 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
         {
             SS_MODULE_HEAD(dithering, DITHERING),
             .name = "fixedq",
-            .summary = "states last whole quanta, as many running ones as the duty asks for",
+            .summary = "states of whole quanta; the duty is the fraction that run",
             .options = options,
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),

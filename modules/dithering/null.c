@@ -13,7 +13,7 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
         {
             SS_MODULE_HEAD(dithering, DITHERING),
             .name = "null",
-            .summary = "runs always, whatever the duty (for tests)",
+            .summary = "always runs, at any duty (for tests)",
         },
     .next = next,
 };

@@ -87,11 +87,11 @@ static const struct ss_option options[] = {
                 "would take more than a quarter of the CPU time"),
     LEAST_OPTION_MIN,
     SS_OPTION("jitter", NUMBER, jitter, .initial = "0.1", .max = "0.5",
-        .help = "how far rounds are moved from their places, as a part of tau or of 107m, so that "
-                "nothing keeps step with the kernel's tick; 0 keeps tau exact"),
+        .help = "how far rounds are moved, as a fraction of tau (of 107m if that is shorter), so "
+                "that nothing stays in step with the kernel's tick; 0 keeps tau exact"),
     SS_OPTION("unsteady", TIME, unsteady, .initial = "26m", .max = "1h",
-        .help = "where tau is found, rounds are halved while a workload's use of CPUs changes so "
-                "much from round to round that the load would be uneven, down to this; 0: never"),
+        .help = "with tau=0, rounds are halved while a workload's use of CPUs changes so much from "
+                "round to round that the load would be uneven, down to this length; 0: never"),
     SS_OPTION_END,
 };
 
@@ -401,7 +401,7 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
         {
             SS_MODULE_HEAD(dithering, DITHERING),
             .name = "stagger",
-            .summary = "rounds of one run and one stop, the executors' spread over the round",
+            .summary = "rounds of one run and one stop, begun by the executors at different times",
             .options = options,
             .config_size = sizeof(struct config),
             .run_memory = sizeof(struct run),

@@ -69,7 +69,7 @@ SS_MODULE_EXPORT const struct ss_feedback_module showstopper_module = {
         {
             SS_MODULE_HEAD(feedback, FEEDBACK),
             .name = "command",
-            .summary = "the numbers that a program prints",
+            .summary = "the load that a program prints",
             .options = options,
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),

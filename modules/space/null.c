@@ -13,8 +13,7 @@ SS_MODULE_EXPORT const struct ss_space_module showstopper_module = {
         {
             SS_MODULE_HEAD(space, SPACE),
             .name = "null",
-            .summary = "passes the global duty through, as even does: no other split would keep "
-                       "its mean (for tests)",
+            .summary = "gives every instance the global duty, like even (for tests)",
         },
     .local_duty = local_duty,
 };

@@ -43,7 +43,7 @@ SS_MODULE_EXPORT const struct ss_space_module showstopper_module = {
         {
             SS_MODULE_HEAD(space, SPACE),
             .name = "uneven",
-            .summary = "as few instances as possible run, all but one of them always",
+            .summary = "runs as few instances as possible, all but one of them all the time",
             .options = options,
             .config_size = sizeof(struct config),
         },

@@ -37,7 +37,7 @@ static const struct ss_option options[] = {
     SS_OPTION(
         "path", FILE, path, .help = "the file with the trace, in text or compiled", .required = 1),
     SS_OPTION("scale", NUMBER, scale, .initial = "1", .min = "0",
-        .help = "what times are multiplied by: 1/3 plays three times faster"),
+        .help = "the factor for times: 1/3 plays three times as fast"),
     SS_OPTION("loop", CHOICE, loop, .initial = "yes", .choices = "no yes",
         .help = "start again at the end; with no, the run ends with the trace"),
     SS_OPTION("offset", TIME, offset, .initial = "0", .sensible = "500m",
@@ -83,7 +83,7 @@ static int set_times(struct trace *trace, const struct config *config, struct ss
             config->path);
     if (config->loop == LOOP_NO && trace->offset > 0 && trace->offset >= trace->end)
         return ss_error_fail(error,
-            "offset lies behind the end of the trace in %s: choose a smaller one, or loop=yes",
+            "offset is after the end of the trace in %s: choose a smaller one, or loop=yes",
             config->path);
     set_loop(trace, config);
     return 0;

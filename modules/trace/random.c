@@ -17,7 +17,7 @@ struct config {
 
 static const struct ss_option options[] = {
     SS_OPTION("seed", COUNT, seed, .initial = "1",
-        .help = "which sequence; the same seed gives the same one on every machine"),
+        .help = "selects the sequence; the same seed gives the same one on every machine"),
     SS_OPTION("min", LOAD, min, .initial = "0", .help = "the lowest target"),
     SS_OPTION("max", LOAD, max, .initial = "1", .help = "the highest target"),
     SS_OPTION("step", TIME, step, .initial = "10s", .min = "1m", .sensible = "100m",
@@ -31,8 +31,7 @@ static int check_bounds(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
     if (config->min <= config->max)
         return 0;
-    return ss_error_fail(error, "min=%g is more than max=%g: give them the other way round",
-        config->min, config->max);
+    return ss_error_fail(error, "min=%g is more than max=%g: swap them", config->min, config->max);
 }
 
 static double draw(const struct config *config, uint64_t index) {
@@ -55,7 +54,7 @@ SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
         {
             SS_MODULE_HEAD(trace, TRACE),
             .name = "random",
-            .summary = "evenly spread random targets, repeatable by their seed",
+            .summary = "uniformly distributed random targets, reproducible by the seed",
             .options = options,
             .config_size = sizeof(struct config),
             .prepare = check_bounds,

@@ -11,13 +11,13 @@ struct config {
 };
 
 static const struct ss_option options[] = {
-    SS_OPTION("mean", LOAD, mean, .required = 1, .help = "the load about which the target swings"),
+    SS_OPTION("mean", LOAD, mean, .required = 1, .help = "the mean of the target"),
     SS_OPTION("amplitude", LOAD, amplitude, .initial = "0.1",
-        .help = "how far it swings to either side; cut off at loads 0 and 1"),
+        .help = "how far the target goes to either side; limited to loads from 0 to 1"),
     SS_OPTION("period", TIME, period, .initial = "60s", .min = "1m", .sensible = "100m",
-        .help = "the time of one swing up and down"),
+        .help = "the length of one period"),
     SS_OPTION("phase", NUMBER, phase, .initial = "0", .min = "0", .max = "1",
-        .help = "how far into its period it begins, as a part of the period"),
+        .help = "where in its period the wave begins, as a fraction of the period"),
     SS_OPTION_END,
 };
 

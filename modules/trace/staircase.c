@@ -74,7 +74,7 @@ SS_MODULE_EXPORT const struct ss_trace_module showstopper_module = {
         {
             SS_MODULE_HEAD(trace, TRACE),
             .name = "staircase",
-            .summary = "level after level, each held for a time, then the end",
+            .summary = "a staircase: levels, each held for a time, then the end",
             .options = options,
             .config_size = sizeof(struct config),
             .prepare = prepare_stairs,

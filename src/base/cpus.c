@@ -78,7 +78,7 @@ static bool read_range(const char **at, struct range *range) {
 /* Returns why the range is invalid, or NULL. */
 static const char *range_fault(const struct range *range) {
     if (range->first >= SS_CPUS_MAX || range->last >= SS_CPUS_MAX)
-        return "names a CPU beyond 8191, the largest number there can be";
+        return "has a CPU number above 8191, the largest possible";
     if (range->first > range->last)
         return "has a range that runs backwards: write the smaller number first";
     if (range->stride == 0)

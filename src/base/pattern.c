@@ -46,7 +46,7 @@ static int check_escape(char letter, struct ss_error *error) {
     for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++) {
         const struct escape *escape = &escapes[i];
         if (escape->letter == letter && !is_known_here(escape))
-            return ss_error_fail(error, "\\%c is no POSIX extended regular expression: write %s",
+            return ss_error_fail(error, "\\%c is not a POSIX extended regular expression: write %s",
                 letter, escape->instead);
     }
     return 0;
@@ -100,7 +100,7 @@ static int check_repetition(const char *at, double *copies, struct ss_error *err
     *copies *= most > 1 ? most : 1;
     if (*copies > COPIES_MAX)
         return ss_error_fail(
-            error, "it repeats too often: the product of its numbers is above %d", COPIES_MAX);
+            error, "too many repetitions: the product of its numbers is above %d", COPIES_MAX);
     return 0;
 }
 
@@ -109,11 +109,12 @@ static int check_at(const char *at, struct ss_error *error) {
         return check_escape(at[1], error);
     if (at[0] == '(' && at[1] == '?')
         return ss_error_fail(error,
-            "(? is no POSIX extended regular expression: write ( alone; the first group is the "
+            "(? is not a POSIX extended regular expression: write ( alone; the first group is the "
             "iteration's time");
     if (strchr("*+?", *at) && at[1] == '?')
         return ss_error_fail(error,
-            "%.2s is no POSIX extended regular expression, which has no lazy repetition: write a "
+            "%.2s is not a POSIX extended regular expression, which has no lazy repetition: write "
+            "a "
             "class such as [^ ]* instead",
             at);
     return 0;

@@ -28,7 +28,7 @@ int ss_streams_flush(struct ss_error *error) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
     return ss_error_fail(error, "standard output: %s",
-        errno == EBADF ? "it is closed: what was asked for is lost"
+        errno == EBADF ? "closed: the output is lost"
         : errno        ? strerror(errno)
-                       : "it could not be written");
+                       : "write error");
 }

@@ -280,8 +280,7 @@ int ss_units_loads(const char *text, char separator, double cpus, double *values
         struct ss_words_part part;
         if (!ss_words_next(&at, separator, &part) || (i + 1 == count) != !at ||
             part.length >= sizeof load)
-            return ss_error_fail(
-                error, "it takes %zu loads with '%c' between them", count, separator);
+            return ss_error_fail(error, "expected %zu loads separated by '%c'", count, separator);
         *(char *)mempcpy(load, part.text, part.length) = '\0';
         if (ss_units_load(load, cpus, &values[i], error) < 0)
             return -1;

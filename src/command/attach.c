@@ -71,7 +71,7 @@ static int refuse_other_runs(pid_t pid, struct ss_error *error) {
     ss_platform_process_each(compare_with_run, &clash);
     if (clash.master)
         return ss_error_fail(error,
-            "process %d belongs to the run of showstopper %d, or that run to it: let that run end "
+            "process %d is part of the run of showstopper %d, or contains it: let that run end "
             "first",
             (int)pid, (int)clash.master);
     return 0;
@@ -171,7 +171,7 @@ static int check(pid_t pid, struct ss_process *process, struct ss_error *error) 
     if (pid == 1)
         return ss_error_fail(error, "process 1 cannot be stopped: the system depends on it");
     if (!ss_platform_process_look(pid, process))
-        return ss_error_fail(error, "no process has pid %d: look with `ps`", (int)pid);
+        return ss_error_fail(error, "no process has pid %d: check with `ps`", (int)pid);
     if (process->state == 'Z' || process->state == 'X')
         return ss_error_fail(error, "process %d has ended already", (int)pid);
     if (process->kernel)
@@ -282,15 +282,14 @@ static int add_named(struct ss_attachments *attachments, const char *name, struc
     /* The kernel truncates names: another program may have the same first letters. */
     if (strlen(name) >= SS_PROCESS_NAME)
         return ss_error_fail(error,
-            "'%s' is longer than any name that `ps` shows, cut to %d letters: look there, or give "
-            "--attach PID",
+            "'%s' is too long: `ps` cuts names to %d letters; use such a name, or --attach PID",
             ss_words_show(name).text, SS_PROCESS_NAME - 1);
     ss_platform_process_each(see, &search);
     drop_descendants(&search);
     int status;
     if (search.count == 0)
         status =
-            ss_error_fail(error, "no process that can be attached is named '%s': look with `ps`",
+            ss_error_fail(error, "no process that can be attached is named '%s': check with `ps`",
                 ss_words_show(name).text);
     else if (search.count == 1)
         status = add(attachments, search.found[0], error);

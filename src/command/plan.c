@@ -351,7 +351,7 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     if (cli->force && !cli->record)
         return ss_error_fail(error, "--force requires --record");
     if (cli->counters && !cli->record)
-        return ss_error_fail(error, "--counters requires --record, which has the table of them");
+        return ss_error_fail(error, "--counters requires --record, which stores the counts");
     if (cli->json && strcmp(cli->json, "-") != 0 && ss_whole_file_check(cli->json, error) < 0)
         return ss_error_wrap(error, "--json");
     return 0;
@@ -398,9 +398,8 @@ static int resolve_end(struct ss_plan *plan, const struct ss_cli *cli, struct ss
     plan->isolate = cli->isolate;
     plan->tty = cli->tty;
     if (plan->keep && plan->isolate)
-        return ss_error_fail(error,
-            "--keep and --isolate exclude each other: with one of them instances outlive the run, "
-            "with the other nothing can");
+        return ss_error_fail(error, "--keep and --isolate exclude each other: --keep lets "
+                                    "instances outlive the run, --isolate ends them with it");
     if (plan->keep && (cli->iteration || cli->output || cli->tty))
         return ss_error_fail(error,
             "--keep and --%s exclude each other: the output passes through a pipe, which ends with "

@@ -46,6 +46,6 @@ int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
         execv(path, words);
     }
     free(words);
-    return ss_error_fail(
-        error, "--replay: %s: %s: it is part of a build with json-c", path, strerror(errno));
+    return ss_error_fail(error, "--replay: %s: %s: the program is part of a build with json-c",
+        path, strerror(errno));
 }

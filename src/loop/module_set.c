@@ -46,7 +46,7 @@ static int check_account(const struct ss_module_set *set, struct ss_error *error
     if (!control->keeps_account || keeps_account(set))
         return 0;
     return ss_error_fail(error,
-        "control/%s keeps an account of CPU time, of which feedback/%s knows nothing: take another "
+        "control/%s needs an account of CPU time, which feedback/%s does not keep: use another "
         "feedback, or another control, such as " SS_CONTROL_WITHOUT_ACCOUNT,
         control->head.name, set->modules[SS_KIND_FEEDBACK].head->name);
 }

@@ -16,7 +16,7 @@
             .type = SS_OPTION_TEXT,                                                                \
             .initial = initial_,                                                                   \
             .offset = offsetof(config, modules) + sizeof(char *) * (kind),                         \
-            .help = "module that says " what}},                                                    \
+            .help = "module that " what}},                                                         \
     {                                                                                              \
         large, "OPTS",                                                                             \
             {.name = name_ "-options",                                                             \
@@ -35,23 +35,23 @@
  * window.
  */
 #define SS_ARGUMENTS_MODULES(config)                                                               \
-    SS_ARGUMENTS_KIND(                                                                             \
-        config, 't', 'T', "trace", SS_KIND_TRACE, "constant", "what load is wanted"),              \
+    SS_ARGUMENTS_KIND(config, 't', 'T', "trace", SS_KIND_TRACE, "constant", "sets the target"),    \
         SS_ARGUMENTS_KIND(                                                                         \
-            config, 'f', 'F', "feedback", SS_KIND_FEEDBACK, "exact", "what the load is"),          \
+            config, 'f', 'F', "feedback", SS_KIND_FEEDBACK, "exact", "measures the load"),         \
         SS_ARGUMENTS_KIND(config, 'c', 'C', "control", SS_KIND_CONTROL, NULL,                      \
-            "how much may run; without it, " SS_CONTROL_DEFAULT ", or " SS_CONTROL_WITHOUT_ACCOUNT \
+            "decides how much may run; default: " SS_CONTROL_DEFAULT                               \
+            ", or " SS_CONTROL_WITHOUT_ACCOUNT                                                     \
             " for a feedback that keeps no account of CPU time"),                                  \
         SS_ARGUMENTS_KIND(                                                                         \
-            config, 's', 'S', "space", SS_KIND_SPACE, "even", "which instances run"),              \
+            config, 's', 'S', "space", SS_KIND_SPACE, "even", "decides which instances run"),      \
         SS_ARGUMENTS_KIND(                                                                         \
-            config, 'd', 'D', "dithering", SS_KIND_DITHERING, "stagger", "when they run"),         \
+            config, 'd', 'D', "dithering", SS_KIND_DITHERING, "stagger", "plans when they run"),   \
     {                                                                                              \
         0, "TIME", {                                                                               \
             .name = "window", .type = SS_OPTION_TIME, .offset = offsetof(config, window),          \
             .initial = "500m", .min = "50m", .max = "1M", .sensible = "50m",                       \
-            .help = "the length of the samples in which the load is to be even: a shorter one "    \
-                    "needs more stops and continues"                                               \
+            .help = "the length of the samples in which the load should be even; a shorter "       \
+                    "window needs more stops and continues"                                        \
         }                                                                                          \
     }
 

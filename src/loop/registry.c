@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/words.h"
 #include "options/option.h"
 #include "platform/platform.h"
@@ -111,13 +111,13 @@ static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *er
         return -1;
     char what[32];
     snprintf(what, sizeof what, "%s module", ss_kind_names[kind]);
-    struct ss_nearest_names known = {
+    struct ss_suggest_names known = {
         .what = what,
         .names = (const char *const *)names,
         .count = count,
-        .hint = count > 0 ? NULL : "there are none (is Showstopper installed as a whole?)",
+        .hint = count > 0 ? NULL : "none was found (is the installation of Showstopper complete?)",
     };
-    ss_nearest_refuse(&known, name, error);
+    ss_suggest_refuse(&known, name, error);
     for (size_t i = 0; i < count; i++)
         free(names[i]);
     return -1;
@@ -146,13 +146,14 @@ static int check_head(
     const struct ss_module *head, enum ss_kind kind, const char *path, struct ss_error *error) {
     if (head->version != SS_MODULE_VERSION)
         return ss_error_fail(error,
-            "%s is made for version %u of the module interface, this is version %d: rebuild it",
+            "%s was built for version %u of the module interface, but this program has version %d: "
+            "rebuild it",
             path, head->version, SS_MODULE_VERSION);
     if (head->kind != kind)
         return ss_error_fail(error, "%s is a %s module, not a %s module", path,
             head->kind < SS_KINDS ? ss_kind_names[head->kind] : "strange", ss_kind_names[kind]);
     if (head->size != table_sizes[kind])
-        return ss_error_fail(error, "%s has a table of %u bytes where %zu are expected: rebuild it",
+        return ss_error_fail(error, "%s has a table of %u bytes, but %zu are expected: rebuild it",
             path, head->size, table_sizes[kind]);
     if (!head->name || !head->summary)
         return ss_error_fail(error, "%s has no name or no summary", path);
@@ -257,7 +258,7 @@ int ss_registry_load(
             error, "the %s module '%s' cannot be loaded: %s", ss_kind_names[kind], name, dlerror());
     const struct ss_module *head = dlsym(module->handle, "showstopper_module");
     int status = head ? check_head(head, kind, module->path, error)
-                      : ss_error_fail(error, "%s is no module: it exports no showstopper_module",
+                      : ss_error_fail(error, "%s is not a module: it exports no showstopper_module",
                             module->path);
     if (status == 0) {
         memcpy(&module->table, head, table_sizes[kind]);
@@ -293,7 +294,8 @@ int ss_registry_list(FILE *stream, struct ss_error *error) {
             free(names[i]);
         }
         if (count == 0 && ss_platform_check_proc(error) == 0)
-            ss_error_fail(error, "no %s module was found: is Showstopper installed as a whole?",
+            ss_error_fail(error,
+                "no %s module was found: is the installation of Showstopper complete?",
                 ss_kind_names[kind]);
         if (count == 0)
             return -1;
@@ -313,8 +315,8 @@ static int split_which(
         }
     }
     return ss_error_fail(error,
-        "'%s' names no module: write KIND/NAME, KIND being trace, feedback, control, space or "
-        "dithering",
+        "'%s' does not name a module: write KIND/NAME, where KIND is trace, feedback, control, "
+        "space or dithering",
         which);
 }
 

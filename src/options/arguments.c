@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options/arguments.h"
 
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/words.h"
 
 #define NAMES_MAX   64
@@ -30,8 +30,8 @@ static const struct ss_argument *find_name(
     }
     char word[64];
     snprintf(word, sizeof word, "--%.*s", (int)length, name);
-    ss_nearest_refuse(
-        &(struct ss_nearest_names){"option", names, count, "see --help"}, word, error);
+    ss_suggest_refuse(
+        &(struct ss_suggest_names){"option", names, count, "see --help"}, word, error);
     return NULL;
 }
 
@@ -68,7 +68,7 @@ static int take(struct cursor *cursor, const struct ss_argument *row, char *valu
     value = value ? value : next_word(cursor);
     const char *second = value && row->second ? next_word(cursor) : "";
     if (!value || !second)
-        return ss_error_fail(cursor->error, "--%s wants %s: --%s %s", name,
+        return ss_error_fail(cursor->error, "--%s requires %s: --%s %s", name,
             row->second ? "two values" : "a value", name, row->value);
     if (row->option.type == SS_OPTION_TEXT && !*value && !row->may_be_empty)
         return ss_error_fail(cursor->error, "--%s is empty: write --%s %s", name, name, row->value);

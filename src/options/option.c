@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
 #include "base/number.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
 
@@ -209,7 +209,7 @@ static const struct ss_option *find_row(
         if (count < sizeof names / sizeof *names)
             names[count++] = row->name;
     }
-    ss_nearest_refuse(&(struct ss_nearest_names){"option", names, count, NULL}, name, error);
+    ss_suggest_refuse(&(struct ss_suggest_names){"option", names, count, NULL}, name, error);
     return NULL;
 }
 
@@ -226,7 +226,7 @@ static const struct ss_option *set_item(const struct ss_option *rows, char *item
     const struct ss_option *row = rows;
     if (!equals && !first) {
         ss_error_fail(error,
-            "'%s' has no name: only the first option may stand bare, write name=value", item);
+            "'%s' has no name: only the first option may omit its name; write name=value", item);
         return NULL;
     }
     if (equals) {
@@ -283,7 +283,7 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     free(items);
     for (int i = 0; status == 0 && rows[i].name && i < ROWS_MAX; i++) {
         if (rows[i].required && !given[i])
-            status = ss_error_fail(error, "%s is not given: %s", rows[i].name, rows[i].help);
+            status = ss_error_fail(error, "%s is missing: %s", rows[i].name, rows[i].help);
     }
     return status;
 }

@@ -71,16 +71,16 @@ static int fail(struct reader *reader, const char *why) {
         return ss_error_fail(
             reader->error, "%s cannot be read: %s", reader->name.text, strerror(errno));
     return ss_error_fail(reader->error,
-        "%s is no whole compiled trace: %s: compile it again from its text", reader->name.text,
-        why);
+        "%s is not a complete compiled trace: %s: compile it again from its text",
+        reader->name.text, why);
 }
 
 static int read_header(struct reader *reader) {
     struct ss_trace_header *header = &reader->header;
     if (fread(header, sizeof *header, 1, reader->stream) != 1)
-        return fail(reader, "it ends within its header");
+        return fail(reader, "truncated header");
     if (memcmp(header->magic, SS_TRACE_MAGIC, sizeof header->magic) != 0)
-        return fail(reader, "it does not begin as one");
+        return fail(reader, "it does not begin like one");
     if (header->order == __builtin_bswap32(SS_TRACE_ORDER))
         return ss_error_fail(reader->error,
             "%s was compiled on a machine of the other byte order: take its text from there, with "
@@ -94,7 +94,7 @@ static int read_header(struct reader *reader) {
             "again from its text",
             reader->name.text, header->version, SS_TRACE_VERSION);
     if (header->count == 0)
-        return fail(reader, "it has no record");
+        return fail(reader, "no record");
     reader->checksum = mix(0, header, sizeof *header);
     return 0;
 }
@@ -109,7 +109,7 @@ static int pass_on(struct reader *reader, const struct ss_trace_packed *packed, 
         struct ss_trace_record record = ss_trace_unpack(&packed[i]);
         if (record.time < reader->last || record.time > reader->header.length ||
             !is_load(record.load))
-            return fail(reader, "it has a record that cannot be");
+            return fail(reader, "invalid record");
         reader->last = record.time;
         if (sink->take(sink, &record, reader->error) != 0)
             return -1;
@@ -122,7 +122,7 @@ static int read_records(struct reader *reader, struct ss_trace_sink *sink) {
     for (uint64_t left = reader->header.count; left > 0;) {
         size_t wanted = left < BATCH ? (size_t)left : BATCH;
         if (fread(batch, sizeof *batch, wanted, reader->stream) != wanted)
-            return fail(reader, "it ends too early");
+            return fail(reader, "truncated");
         reader->checksum = mix(reader->checksum, batch, wanted * sizeof *batch);
         if (pass_on(reader, batch, wanted, sink) != 0)
             return -1;
@@ -134,10 +134,10 @@ static int read_records(struct reader *reader, struct ss_trace_sink *sink) {
 static int read_end(struct reader *reader) {
     uint64_t checksum;
     if (fread(&checksum, sizeof checksum, 1, reader->stream) != 1)
-        return fail(reader, "it ends too early");
+        return fail(reader, "truncated");
     if (checksum != reader->checksum || reader->last != reader->header.length ||
         reader->last == SS_TIME_NEVER)
-        return fail(reader, "its checksum is another one, so it was damaged");
+        return fail(reader, "checksum mismatch");
     if (getc(reader->stream) != EOF || ferror(reader->stream))
         return fail(reader, "trailing data after the end");
     return 0;

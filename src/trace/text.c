@@ -91,7 +91,7 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
     if (relative)
         *time = ss_time_add(before, *time);
     if (*time == SS_TIME_NEVER) {
-        ss_error_fail(reader->error, "'%s' goes too far: a trace lasts at most 213503d (584 years)",
+        ss_error_fail(reader->error, "'%s' is too late: a trace lasts at most 213503d (584 years)",
             ss_words_show(text).text);
         return blame(reader, column);
     }
@@ -99,8 +99,8 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
         char shown[32];
         ss_units_print_time(shown, sizeof shown, before);
         ss_error_fail(reader->error,
-            "'%s' lies before the record above it: write a time of %s or more, or +TIME for one "
-            "from there",
+            "'%s' is before the previous record: write a time of %s or more, or +TIME relative to "
+            "it",
             ss_words_show(text).text, shown);
         return blame(reader, column);
     }
@@ -142,7 +142,7 @@ static int read_record(struct reader *reader) {
     column = next_field(reader, &at);
     if (*reader->field) {
         ss_error_fail(reader->error,
-            "'%s' is too much: write one record a line, TIME LOAD, and # before a comment",
+            "unexpected '%s': write one record per line, TIME LOAD, and # before a comment",
             ss_words_show(reader->field).text);
         return blame(reader, column);
     }
@@ -156,12 +156,12 @@ static int check_line(struct reader *reader) {
     size_t text = strlen(reader->line);
     if (text < reader->length) {
         ss_error_fail(reader->error,
-            "there is a byte of value 0: this is no text; write TIME LOAD, such as 20s 60%%");
+            "the line contains a zero byte: write text, TIME LOAD, such as 20s 60%%");
         return blame(reader, reader->line + text);
     }
     if (reader->too_long) {
         ss_error_fail(reader->error,
-            "the line has more than %d characters: write one record a line, TIME LOAD",
+            "the line has more than %d characters: write one record per line, TIME LOAD",
             LINE_LONGEST);
         return blame(reader, reader->line + LINE_LONGEST);
     }
@@ -196,7 +196,7 @@ static int read_all(struct reader *reader) {
         return ss_error_fail(reader->error, "%s cannot be read: %s", name.text, strerror(errno));
     if (!reader->any)
         return ss_error_fail(reader->error,
-            "%s:%llu:1: there is no record: write lines of TIME LOAD, such as 20s 60%%", name.text,
+            "%s:%llu:1: no record: write lines of TIME LOAD, such as 20s 60%%", name.text,
             (unsigned long long)reader->number + 1);
     return 0;
 }

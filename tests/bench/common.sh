@@ -27,7 +27,7 @@ take_options() {
             shift
             continue
         fi
-        [ $# -gt 1 ] || fail "$1 wants a value: see --help"
+        [ $# -gt 1 ] || fail "$1 requires a value: see --help"
         printf -v "$name" %s "$2"
         shift 2
     done

@@ -596,7 +596,7 @@ START_TEST(invalid_processes_are_not_attached) {
     REFUSED("an ancestor of showstopper", "--attach", pid_text(getpid()));
     REFUSED("no process that can be attached is named", "--attach-name", "no such name");
     REFUSED("no process that can be attached is named", "--attach-name", "of15letters-all");
-    REFUSED("is longer than any name that `ps` shows", "--attach-name", "of16letters-all!");
+    REFUSED("is too long: `ps` cuts names to", "--attach-name", "of16letters-all!");
     struct run *zombie = run_start(NULL, WORDS(PAYLOAD, "exit", "0"));
     RUN_UNTIL(NULL, run_state(zombie->pid) == 'Z');
     REFUSED("has ended already", "--attach", pid_text(zombie->pid));
@@ -613,9 +613,9 @@ START_TEST(one_tree_is_attached_once) {
     snprintf(list, sizeof list, "%d,%d", (int)target->pid, (int)child);
     REFUSED("belong to one tree", "--attach", list);
     struct run *run = attach(target, 3, "-v");
-    REFUSED("belongs to the run of showstopper", "--attach", pid_text(target->pid));
-    REFUSED("belongs to the run of showstopper", "--attach", pid_text(child));
-    REFUSED("belongs to the run of showstopper", "--attach", pid_text(run->pid));
+    REFUSED("is part of the run of showstopper", "--attach", pid_text(target->pid));
+    REFUSED("is part of the run of showstopper", "--attach", pid_text(child));
+    REFUSED("is part of the run of showstopper", "--attach", pid_text(run->pid));
     kill(run->pid, SIGTERM);
     run_wait(run);
     struct family tree = family_find("payload");

@@ -96,7 +96,7 @@ START_TEST(modules_are_listed) {
         run_expect_text(&help->out, names[i]);
         ck_assert_uint_eq(help->err.length, 0);
     }
-    REFUSED(125, "'rbpid' names no module", "--help-module", "rbpid");
+    REFUSED(125, "'rbpid' does not name a module", "--help-module", "rbpid");
     REFUSED(125, "did you mean 'rbpid'", "--help-module", "control/rbpd");
 }
 END_TEST
@@ -295,7 +295,7 @@ END_TEST
 START_TEST(unknown_words_are_refused) {
     REFUSED(125, "--instances", "--instnces", "3", TOUCH_AT("50%"));
     REFUSED(125, "unknown option '-Z'", "-Z", TOUCH_AT("50%"));
-    REFUSED(125, "--load wants a value", "--load");
+    REFUSED(125, "--load requires a value", "--load");
     REFUSED(125, "takes no value", "--keep=yes", TOUCH_AT("50%"));
     REFUSED(125, "no command", "-l", "50%");
     REFUSED(125, "no command", "-l", "50%", "--");
@@ -309,7 +309,7 @@ START_TEST(unknown_words_are_refused) {
     REFUSED(125, "--progress", "--progress", "sometimes", TOUCH_AT("50%"));
     REFUSED(125, "--iteration", "--iteration", "(", TOUCH_AT("50%"));
     REFUSED(
-        125, "--iteration: '(\\d+)': \\d is no POSIX", "--iteration", "(\\d+)", TOUCH_AT("50%"));
+        125, "--iteration: '(\\d+)': \\d is not a POSIX", "--iteration", "(\\d+)", TOUCH_AT("50%"));
     REFUSED(125, "--keep and --iteration exclude each other", "--keep", "--iteration", "x",
         TOUCH_AT("50%"));
     REFUSED(
@@ -319,7 +319,7 @@ END_TEST
 
 START_TEST(invalid_modules_are_refused) {
     REFUSED(125,
-        "unknown control module 'rbpd': did you mean 'rbpid'? There are deadbeat, fixed, "
+        "unknown control module 'rbpd': did you mean 'rbpid'? Available: deadbeat, fixed, "
         "geom",
         "-c", "rbpd", TOUCH_AT("50%"));
     REFUSED(125, "unknown trace module", "-t", "zzzzzzzz", "-T", "1", TOUCH);
@@ -327,7 +327,7 @@ START_TEST(invalid_modules_are_refused) {
     REFUSED(125, "cannot be read", "-s", "./even.so", TOUCH_AT("50%"));
     REFUSED(125, "period", "-F", "perod=1s", TOUCH_AT("50%"));
     REFUSED(125, "feedback/exact", "-F", "perod=1s", TOUCH_AT("50%"));
-    REFUSED(125, "of which feedback/command knows nothing: take another feedback", "-c", "deadbeat",
+    REFUSED(125, "which feedback/command does not keep: use another feedback", "-c", "deadbeat",
         "-f", "command", "-F", "echo 1", TOUCH_AT("50%"));
     REFUSED(125, "'uneven'", "-s", "unevn", TOUCH_AT("50%"));
 }
@@ -490,7 +490,7 @@ START_TEST(missing_system_features_are_named) {
     refuse_as(
         hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--dry-run", TOUCH_AT("50%")));
     refuse_as(hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--list-modules"));
-    refuse_as(hide_devices, 125, "there is no /dev/null",
+    refuse_as(hide_devices, 125, "/dev/null cannot be read and written",
         WORDS(SHOWSTOPPER, "--dry-run", TOUCH_AT("50%")));
 }
 END_TEST

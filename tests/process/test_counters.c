@@ -209,7 +209,7 @@ START_TEST(counters_are_part_of_a_record) {
     struct run *run = RUN("-l", "50%", "--counters", PAYLOAD, "exit", "9");
     run_expect(run, 125);
     run_expect_text(
-        &run->err, "showstopper: --counters requires --record, which has the table of them\n");
+        &run->err, "showstopper: --counters requires --record, which stores the counts\n");
     run = RUN("-l", "50%", "--counters", "--record", record, "--dry-run", PAYLOAD, "exit", "9");
     run_expect(run, 0);
     run_expect_text(&run->out, "\ncounters   events of the instances, every second\n");

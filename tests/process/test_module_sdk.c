@@ -233,11 +233,11 @@ START_TEST(invalid_module_output_is_limited_or_ends_the_run) {
     struct run *run =
         RUN_INSTALLED("-c", compile("-DBODY=return 7"), "--duration", "700m", "--json", "-");
     run_expect(run, 0);
-    run_expect_text(
-        &run->out, "\"control/tiny gave 7 as a duty, which lies beyond 0 and 1, and was cut\"");
-    ck_assert_uint_eq(run_count_text(&run->out, "control/tiny gave"), 1);
+    run_expect_text(&run->out,
+        "\"control/tiny returned 7 as a duty, which was limited to the range from 0 to 1\"");
+    ck_assert_uint_eq(run_count_text(&run->out, "control/tiny returned"), 1);
     run = RUN_INSTALLED("-c", compile("-DBODY=return 1"), "--duration", "700m", "--json", "-");
-    ck_assert_uint_eq(run_count_text(&run->out, "control/tiny gave"), 0);
+    ck_assert_uint_eq(run_count_text(&run->out, "control/tiny returned"), 0);
     run_expect(RUN_INSTALLED("-c", compile("-DBODY=return -INFINITY"), "--duration", "700m"), 0);
     run_remove_folder(root);
 }
@@ -275,7 +275,7 @@ START_TEST(the_simulator_names_a_module_that_is_wrong) {
     }
     struct run *run = simulate("-DBODY=return 7");
     run_expect(run, 0);
-    run_expect_text(&run->err, "sssim: warning: control/tiny gave 7 as a duty");
+    run_expect_text(&run->err, "sssim: warning: control/tiny returned 7 as a duty");
     run_remove_folder(root);
 }
 END_TEST

@@ -264,7 +264,7 @@ START_TEST(error_messages_are_one_line) {
         const char *words[5];
         const char *part;
     } cases[] = {
-        {{"-i"}, "--interval wants a value"},
+        {{"-i"}, "--interval requires a value"},
         {{"-i", "5"}, "'5' has no unit"},
         {{"-i", "1m"}, "--interval"},
         {{"-c", "0"}, "--count"},

@@ -354,7 +354,7 @@ END
     refuses "--background-method: nbench: not one of" interference --background-method nbench
     refuses "--background-method: uncontrolled: it follows no stairs" interference \
         --background-method uncontrolled
-    refuses "--foreground-load wants a --foreground-method" interference --foreground-load 50%
+    refuses "--foreground-load requires a --foreground-method" interference --foreground-load 50%
     refuses "--foreground-tau: '7x' has an unknown unit" interference --foreground-tau 7x
     refuses "--background-instances: at least one" interference --background-instances 0
     refuses "--instances: it is --foreground-instances" interference --instances 2

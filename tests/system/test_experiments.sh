@@ -26,7 +26,7 @@ words_are_checked() {
         grep -q "^Usage: tools/experiments/$name " "$output" || fail "$name --help"
         ! grep -E 'default (;|$)' "$output" | grep -v 'default  *showstopper' || fail "$name: default what?"
         refuses "--sedonds: unknown option" "$name" --sedonds 3
-        refuses "--rounds wants a value" "$name" --rounds
+        refuses "--rounds requires a value" "$name" --rounds
         refuses "$name: --warmup: '3x' has an unknown unit, 'x'" "$name" --warmup=3x
         refuses "--workloads: cereal: no such workload" "$name" --workloads cereal
         refuses "want a command behind --" "$name" --repeat

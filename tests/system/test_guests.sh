@@ -100,7 +100,7 @@ words_are_checked() {
         grep -q "^Usage: tools/experiments/$name " "$output" || fail "$name --help"
         refuses "--sedonds: unknown option" "$name" --sedonds 3
     done
-    refuses "--kernel wants a value" make-guest --kernel
+    refuses "--kernel requires a value" make-guest --kernel
     refuses "the name of a folder is wanted" make-guest
     refuses "$scratch/shared: it exists" make-guest "$scratch/shared"
     refuses "--guest is wanted" run-in-guest -- true

@@ -117,7 +117,7 @@ words_are_checked() {
         ! grep -q "unknown option" "$output" || fail "--$option is unknown"
     done < <(sed -nE 's/^  --([a-z-]+) .*/\1/p' "$output")
     refuses "--sedonds: unknown option" latency --sedonds 3
-    refuses "--rounds wants a value" latency --rounds
+    refuses "--rounds requires a value" latency --rounds
     refuses "--service: apache: serve, mediawiki or a URL is wanted" latency --service apache
     refuses "--rates: how many requests a second?" latency --service http://localhost/
     refuses "--rates: 0: requests per second are wanted" latency --rates 0

@@ -130,7 +130,7 @@ words_are_checked() {
     will_not "start: not one of up, run, status, down, check" start "$dir"
     will_not "name a folder" up
     will_not "--sedonds: unknown option" up "$dir" --sedonds
-    will_not "--port wants a value" up "$dir" --port
+    will_not "--port requires a value" up "$dir" --port
     will_not "--port: 70000: a number from 1 to 65535" up "$dir" --port 70000
     will_not "--workers: 0: a number" up "$dir" --workers=0
     will_not "options are for up and run only" down "$dir" --port 80

@@ -70,7 +70,7 @@ words_are_checked() {
     refuses "alone: name a target, too, or demo" portability alone
     refuses "--sedonds: unknown option" portability demo --sedonds 3
     refuses "-x: unknown option" portability -x demo
-    refuses "--output wants a value" portability demo -o
+    refuses "--output requires a value" portability demo -o
     refuses "--force: not for demo" portability demo --force
     refuses "--applications: not for demo" portability demo --applications x
     refuses "--throttle: not for BASE TARGET" portability --throttle duty a b

@@ -90,7 +90,7 @@ unknown_words_are_refused() {
     expect_refusal "unknown option '-x'" serial -x
     expect_refusal '--threads: serial ' serial --threads 2
     expect_refusal '--threads: ' parallel --threads 0
-    expect_refusal '--threads wants a value' parallel --threads
+    expect_refusal '--threads requires a value' parallel --threads
     expect_refusal '--work: excludes --iteration' serial --work 1 --iteration 10m
     expect_refusal '--work: ' serial --work 0
     expect_refusal '--work: ' serial --work many

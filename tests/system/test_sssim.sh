@@ -156,7 +156,7 @@ expect "${run[@]}" --sweep load=25%,75% --csv
 
 # ---- what is refused ----
 
-refused '--sweep wants a value' --sweep
+refused '--sweep requires a value' --sweep
 refused "--sweep: 'load' names no option" --sweep load
 refused "--sweep: '=1' names no option" --sweep =1
 refused '--sweep: --load is swept twice' --sweep load=1 --sweep load=2
@@ -179,7 +179,7 @@ refused '--class: a:2: "2s" is not a line of a profile' -l 50% --class profile:a
 refused '--lateness-law recorded has its own' -l 50% --lateness-law recorded --lateness 1m
 refused '--background-period has no halves' -l 50% --background-period 1n
 refused "--accounting: 'tick' is not one of: exact ticks" -l 50% --accounting tick
-refused '--window wants a value' --window
+refused '--window requires a value' --window
 refused "--window: '100' has no unit" -l 50% --window 100
 refused "--window: '0' is too small: at least 50m" -l 50% --window 0
 refused "--window: '1m' is too small: at least 50m; 1m is 1 millisecond" -l 50% --window 1m

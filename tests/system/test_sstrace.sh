@@ -87,7 +87,7 @@ error_has 'standard input:2:1: '
 error_has 'in "20 6/10"'
 
 expect 2 --check </dev/null
-error_has 'there is no record'
+error_has 'no record'
 expect 2 --check "$folder/absent"
 error_has "$folder/absent cannot be opened: No such file or directory"
 expect 2 --check "$folder"
@@ -104,7 +104,7 @@ error_has "unknown option '-x'"
 expect 2 --check=yes "$traces/saw.txt"
 error_has '--check takes no value'
 expect 2 --scale
-error_has '--scale wants a value: --scale F'
+error_has '--scale requires a value: --scale F'
 expect 0 "$traces/saw.txt" --check
 no_error
 expect 2 "$traces/saw.txt" --check -- -x
@@ -158,7 +158,7 @@ expect 2 --dump "$folder/bad"
 [ ! -s "$folder/out" ] || fail "a bad trace was written"
 head -c 100 "$folder/saw.trace" >"$folder/cut"
 expect 2 --dump "$folder/cut"
-error_has 'is no whole compiled trace: it ends too early'
+error_has 'is not a complete compiled trace: truncated'
 expect 2 -o "$folder/none/file" "$traces/saw.txt"
 error_has "$folder/none/file cannot be written: No such file or directory"
 expect 0 -o "$folder/new" "$traces/saw.txt"

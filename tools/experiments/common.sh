@@ -80,7 +80,7 @@ take_options() {
         case $word in
         --help) usage && exit ;;
         --)
-            [ $# -gt 0 ] || fail "-- wants a command: see --help"
+            [ $# -gt 0 ] || fail "-- requires a command: see --help"
             user_command=("$@")
             return
             ;;
@@ -95,7 +95,7 @@ take_options() {
         elif [[ $word = *=* ]]; then
             value=${word#*=}
         else
-            [ $# -gt 0 ] || fail "$word wants a value: see --help"
+            [ $# -gt 0 ] || fail "$word requires a value: see --help"
             value=$1
             shift
         fi

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/version.h"
 #include "calibrate.h"
 #include "kernels.h"
@@ -43,8 +43,8 @@ static int take_name(
     }
     return request->kernel
                ? 0
-               : ss_nearest_refuse(
-                     &(struct ss_nearest_names){"kernel", names, count, "see --list"}, word, error);
+               : ss_suggest_refuse(
+                     &(struct ss_suggest_names){"kernel", names, count, "see --list"}, word, error);
 }
 
 #define AT(member) .offset = offsetof(struct request, member)

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
 #include "base/program.h"
+#include "base/suggest.h"
 #include "commands.h"
 
 static const struct {
@@ -46,8 +46,8 @@ static int run(char **argv, int *status, struct ss_error *error) {
         if (strcmp(argv[1], names[i]) == 0)
             return commands[i].run(argv + 1, error);
     }
-    return ss_nearest_refuse(
-        &(struct ss_nearest_names){"command", names, COMMANDS, "see --help"}, argv[1], error);
+    return ss_suggest_refuse(
+        &(struct ss_suggest_names){"command", names, COMMANDS, "see --help"}, argv[1], error);
 }
 
 int main(int argc, char **argv) {

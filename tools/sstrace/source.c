@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/words.h"
 #include "import.h"
 #include "trace/compiled.h"
@@ -19,8 +19,8 @@ static const struct sstrace_format *find_format(const char *name, struct ss_erro
         if (strcmp(names[count], name) == 0)
             return sstrace_formats[count];
     }
-    struct ss_nearest_names known = {"format", names, count, "sstrace --help lists them"};
-    ss_nearest_refuse(&known, name, error);
+    struct ss_suggest_names known = {"format", names, count, "sstrace --help lists them"};
+    ss_suggest_refuse(&known, name, error);
     ss_error_wrap(error, "--from");
     return NULL;
 }

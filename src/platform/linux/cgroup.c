@@ -83,7 +83,7 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
             return 0;
     }
     return ss_error_fail(error,
-        "control group '%s': no cpu.stat or cpuacct.usage below %s: name a group that is there",
+        "control group '%s': no cpu.stat or cpuacct.usage below %s: name an existing group",
         group ? group : "(our own)", root);
 }
 

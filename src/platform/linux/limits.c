@@ -87,7 +87,7 @@ int ss_platform_check_system(struct ss_error *error) {
         access("/dev/null", R_OK | W_OK) == 0)
         return 0;
     return ss_error_fail(error,
-        "there is no /dev/null that can be read and written, as instances must: mknod -m 666 "
+        "/dev/null cannot be read and written, which instances need: mknod -m 666 "
         "/dev/null c 1 3");
 }
 

@@ -34,7 +34,7 @@ static const char *add_cpu(
     for (uint32_t state = 0; (file = open_state(roots, cpu, state)) >= 0; state++) {
         if (residencies->count == SS_RESIDENCIES_MAX) {
             close(file);
-            return "with so many CPUs, idle time from /proc/stat is fine enough";
+            return "with this many CPUs, idle time from /proc/stat is precise enough";
         }
         residencies->states[residencies->count++] = (struct ss_residency){.cpu = cpu, .file = file};
     }

@@ -76,11 +76,11 @@ static const char *open_root(
     char folder[2048];
     reader->whole = has_all_cpus(reader);
     if (!is_first_namespace(roots))
-        return "inside a container the machine's control groups are not seen";
+        return "the machine's control groups are not visible in a container";
     if (find_root(roots, " - cgroup ", "cpuacct", folder))
         return open_usage(reader, folder);
     if (!find_root(roots, " - cgroup2 ", "", folder))
-        return "there are no control groups that account for CPU time";
+        return "no control group counts CPU time";
     if (!reader->whole)
         return "control groups of version 2 do not account for single CPUs";
     return ss_linux_groups_open(reader, roots, folder);

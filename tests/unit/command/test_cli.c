@@ -272,8 +272,8 @@ static void set_takes_two_values(void **state) {
     assert_string_equal(cli.set_pid, "123");
     assert_string_equal(cli.set_load, "trace");
     assert_string_equal(cli.command[0], "x");
-    refuse("--set 123", "--set wants two values: --set PID LOAD");
-    refuse("--set", "--set wants two values: --set PID LOAD");
+    refuse("--set 123", "--set requires two values: --set PID LOAD");
+    refuse("--set", "--set requires two values: --set PID LOAD");
 }
 
 static void assert_label(size_t index, const char *name, const char *value) {
@@ -299,7 +299,7 @@ static void labels_are_collected(void **state) {
 static void invalid_labels_are_refused(void **state) {
     (void)state;
     char line[2048], value[SS_LABEL_VALUE_MAX + 2], name[SS_LABEL_NAME_MAX + 2];
-    refuse("--label", "--label wants a value: --label NAME=VALUE");
+    refuse("--label", "--label requires a value: --label NAME=VALUE");
     refuse("--label pair", "--label: 'pair' has no value: write NAME=VALUE");
     refuse("--label =x", "--label: '=x' does not begin with a name: write NAME=VALUE");
     refuse("--label '' x", "--label: '' has no value");
@@ -351,9 +351,9 @@ static void unknown_option_gets_a_suggestion(void **state) {
 
 static void missing_and_extra_values_are_refused(void **state) {
     (void)state;
-    refuse("-n", "--instances wants a value: --instances N");
-    refuse("-qn", "--instances wants a value");
-    refuse("--help-module", "--help-module wants a value: --help-module KIND/NAME");
+    refuse("-n", "--instances requires a value: --instances N");
+    refuse("-qn", "--instances requires a value");
+    refuse("--help-module", "--help-module requires a value: --help-module KIND/NAME");
     refuse("--quiet=yes", "--quiet takes no value, but got 'yes'");
     refuse("--quiet=", "--quiet takes no value");
 }

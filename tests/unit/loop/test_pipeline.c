@@ -45,13 +45,13 @@ static void excess_is_limited_and_recorded(void **state) {
     bench.script.output = 2;
     step_at(&bench, 80 * MS);
     assert_close(ss_double_from_word(bench.board->rows[0].output), 1, 0);
-    assert_excess(
-        &bench, 1, "control/script gave 2 as a duty, which lies beyond 0 and 1, and was cut");
+    assert_excess(&bench, 1,
+        "control/script returned 2 as a duty, which was limited to the range from 0 to 1");
     bench.script.output = 3; /* the first excess is reported */
     bench.script.share = -1;
     step_at(&bench, 120 * MS);
-    assert_excess(
-        &bench, 2, "space/script gave -1 as a duty, which lies beyond 0 and 1, and was cut");
+    assert_excess(&bench, 2,
+        "space/script returned -1 as a duty, which was limited to the range from 0 to 1");
     close_bench(&bench);
 }
 

@@ -100,10 +100,10 @@ static void unknown_names_get_a_suggestion_and_the_list(void **state) {
     (void)state;
     refuse(SS_KIND_CONTROL, "rpbid", "unknown control module 'rpbid': did you mean 'rbpid'?");
     refuse(
-        SS_KIND_CONTROL, "zzzzzz", "unknown control module 'zzzzzz': there are deadbeat, fixed, ");
+        SS_KIND_CONTROL, "zzzzzz", "unknown control module 'zzzzzz'; available: deadbeat, fixed, ");
     refuse(SS_KIND_CONTROL, "zzzzzz", "null, rbpid");
     refuse(SS_KIND_SPACE, "evn",
-        "unknown space module 'evn': did you mean 'even'? There are "
+        "unknown space module 'evn': did you mean 'even'? Available: "
         "even, null, uneven");
     /* A module of another kind is not found. */
     refuse(SS_KIND_SPACE, "rbpid", "unknown space module 'rbpid'");
@@ -156,7 +156,7 @@ static void non_modules_are_refused(void **state) {
     void *self = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
     assert_non_null(self);
     assert_int_equal(dlinfo(self, RTLD_DI_LINKMAP, &map), 0);
-    refuse(SS_KIND_TRACE, map->l_name, "is no module: it exports no showstopper_module");
+    refuse(SS_KIND_TRACE, map->l_name, "is not a module: it exports no showstopper_module");
     dlclose(self);
 }
 
@@ -201,11 +201,12 @@ static void incompatible_tables_are_refused(void **state) {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         char words[128];
         snprintf(words, sizeof words,
-            "is made for version %u of the module interface, this is version %d: rebuild it",
+            "was built for version %u of the module interface, but this program has version %d: "
+            "rebuild it",
             others[i], SS_MODULE_VERSION);
         refuse_changed(0, others[i], words);
     }
-    refuse_changed(1, 8, "has a table of 8 bytes where ");
+    refuse_changed(1, 8, "has a table of 8 bytes, but ");
     refuse_changed(1, sizeof(struct ss_control_module) + 8, "are expected: rebuild it");
     refuse_changed(2, SS_KIND_SPACE, "is a space module, not a control module");
     refuse_changed(2, 99, "is a strange module, not a control module");
@@ -353,7 +354,7 @@ static void help_requires_kind_and_name(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct ss_error error = {0};
         assert_int_equal(ss_registry_help(stream, wrong[i], &error), -1);
-        assert_non_null(strstr(error.message, "names no module: write KIND/NAME"));
+        assert_non_null(strstr(error.message, "does not name a module: write KIND/NAME"));
     }
     static const char *const unknown[] = {"control/", "control/..", "control/zzzzzz"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {

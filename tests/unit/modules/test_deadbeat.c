@@ -254,7 +254,7 @@ static void a_feedback_without_an_account_is_refused(void **state) {
     options.modules[SS_KIND_FEEDBACK] = "null";
     options.modules[SS_KIND_CONTROL] = "deadbeat";
     assert_int_equal(trial_open(&trial, &options, &error), -1);
-    assert_non_null(strstr(error.message, "keeps an account"));
+    assert_non_null(strstr(error.message, "needs an account"));
 }
 
 // clang-format off

@@ -56,7 +56,7 @@ static void a_takers_error_names_its_option(void **state) {
     assert_string_equal(error.message, "'bad' is refused");
     error = (struct ss_error){0};
     assert_int_equal(PARSE(with_words, NULL, "--text"), -1);
-    assert_string_equal(error.message, "--text wants a value: --text TEXT");
+    assert_string_equal(error.message, "--text requires a value: --text TEXT");
     error = (struct ss_error){0};
     assert_int_equal(PARSE(with_words, NULL, "--mark=1"), -1);
     assert_string_equal(error.message, "--mark takes no value, but got '1'");

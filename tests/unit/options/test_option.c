@@ -190,9 +190,9 @@ static void equals_signs_belong_to_paths_and_commands(void **state) {
 static void unknown_names_get_a_suggestion_and_the_list(void **state) {
     (void)state;
     refuse(all, "copeis=5",
-        "unknown option 'copeis': did you mean 'copies'? There are path, "
+        "unknown option 'copeis': did you mean 'copies'? Available: path, "
         "length, part, copies, gain, mode");
-    refuse(all, "a.trace,zzzzzz=5", "unknown option 'zzzzzz': there are path, length");
+    refuse(all, "a.trace,zzzzzz=5", "unknown option 'zzzzzz'; available: path, length");
     refuse(all, "cop=5", "did you mean 'copies'?");
     /* A prefix of a name is not accepted. */
     refuse(all, "copie=5", "unknown option 'copie'");
@@ -264,11 +264,11 @@ static void choices_are_whole_words(void **state) {
 
 static void required_options_must_be_given(void **state) {
     (void)state;
-    refuse(needed, NULL, "path is not given: a file to read");
-    refuse(needed, "length=1s,copies=1", "path is not given");
+    refuse(needed, NULL, "path is missing: a file to read");
+    refuse(needed, "length=1s,copies=1", "path is missing");
     /* A default does not satisfy `required`. */
-    refuse(needed, "x", "copies is not given: how many of them");
-    refuse(needed, "path=x", "copies is not given");
+    refuse(needed, "x", "copies is missing: how many of them");
+    refuse(needed, "path=x", "copies is missing");
     parse(needed, "x,copies=1");
     parse(needed, "copies=1,path=x");
     parse(needed, "copies=1,path=");

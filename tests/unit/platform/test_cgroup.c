@@ -345,7 +345,7 @@ static void whole_paths_are_accepted(void **state) {
     /* A group outside the tree is invalid. */
     tree_write("other/cpu.stat", USAGE);
     snprintf(path, sizeof path, "%s", tree_path("other"));
-    refuse_group(path, "name a group that is there");
+    refuse_group(path, "name an existing group");
 }
 
 static void unknown_groups_are_named(void **state) {

@@ -94,7 +94,7 @@ static void idle_time_replaces_missing_run_time(void **state) {
     tree_write("self/mountinfo", "");
     open_into(&reader, SS_SOURCE_RUNTIME, "0-1");
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
-    assert_string_equal(reader.reason, "there are no control groups that account for CPU time");
+    assert_string_equal(reader.reason, "no control group counts CPU time");
 }
 
 static void assert_stat_alone(const char *list, const char *reason) {
@@ -129,7 +129,7 @@ static void many_idle_states_are_not_read(void **state) {
             write_state(cpu, i, 1);
     }
     tree_write("stat", stat);
-    assert_stat_alone("0-63", "with so many CPUs, idle time from /proc/stat is fine enough");
+    assert_stat_alone("0-63", "with this many CPUs, idle time from /proc/stat is precise enough");
     open_into(&reader, SS_SOURCE_IDLE, "0-41");
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
 }

@@ -8,8 +8,8 @@
 #include "counter_reader.h"
 #include "measure/load.h"
 
-#define NO_GROUPS "there are no control groups that account for CPU time"
-#define CONTAINER "inside a container the machine's control groups are not seen"
+#define NO_GROUPS "no control group counts CPU time"
+#define CONTAINER "the machine's control groups are not visible in a container"
 
 /* All CPUs of this machine: fewer would be a part of it. */
 static const char *all_cpus(void) {

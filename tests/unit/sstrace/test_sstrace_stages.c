@@ -297,7 +297,7 @@ static void bad_command_lines_are_refused(void **state) {
     assert_refused("", WORDS("--check", "--dump"), "choose one");
     assert_refused("", WORDS("--sine", "0.5", "--random", "3"), "one of them");
     assert_refused("", WORDS("--sine", "0.5", "file"), "'file' is too much");
-    assert_refused("", WORDS("--scale"), "wants a value");
+    assert_refused("", WORDS("--scale"), "requires a value");
     assert_refused("", WORDS("--check=3"), "takes no value");
     assert_refused("", WORDS("-x"), "-x");
     assert_refused("", WORDS("--gaps", "no"), "--gaps");

@@ -106,7 +106,7 @@ static void truncated_trace_is_refused(void **state) {
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
     for (size_t size = 0; size < SIZE; size++)
-        assert_refused(bytes, size, "ends");
+        assert_refused(bytes, size, "truncated");
     bytes[SIZE] = 0;
     assert_refused(bytes, SIZE + 1, "trailing data");
 }

@@ -144,7 +144,7 @@ static void errors_name_the_place_and_show_the_line(void **state) {
     assert_refused("0 10%\n  20s  1.5 # x\n",
         "saw.txt:2:8: '1.5' is not a load: it must be between 0 and 1 (60%, 0.6 or 6/10), in "
         "\"  20s  1.5 \"");
-    assert_refused("0 10% 5s\n", "saw.txt:1:7: '5s' is too much");
+    assert_refused("0 10% 5s\n", "saw.txt:1:7: unexpected '5s'");
     assert_refused("0 Free\n", "saw.txt:1:3: 'Free' is not a load: write a number from 0 to 1 ");
     assert_refused("0 Free\n", "or the word free, in \"0 Free\"");
     assert_refused("0 10%\n5s\n", "saw.txt:2:3: missing load: write TIME LOAD");
@@ -157,25 +157,25 @@ static void errors_name_the_place_and_show_the_line(void **state) {
 static void times_never_decrease(void **state) {
     (void)state;
     assert_refused("0 10%\n20s 60%\n19s 10%\n",
-        "saw.txt:3:1: '19s' lies before the record above it: write a time of 20s or more");
+        "saw.txt:3:1: '19s' is before the previous record: write a time of 20s or more");
 }
 
 static void times_have_an_end(void **state) {
     (void)state;
-    assert_refused("213503d 10%\n+1d 60%\n", "saw.txt:2:1: '+1d' goes too far");
+    assert_refused("213503d 10%\n+1d 60%\n", "saw.txt:2:1: '+1d' is too late");
     assert_refused("0 10%\n+213504d 60%\n", "saw.txt:2:1: '213504d' is too long");
 }
 
 static void a_trace_without_records_is_refused(void **state) {
     (void)state;
-    assert_refused("", "saw.txt:1:1: there is no record");
-    assert_refused("# nothing\n\n", "saw.txt:3:1: there is no record");
+    assert_refused("", "saw.txt:1:1: no record");
+    assert_refused("# nothing\n\n", "saw.txt:3:1: no record");
 }
 
 static void bytes_of_zero_are_refused(void **state) {
     (void)state;
     static const char text[] = "0 10%\n20s \0 60%\n";
-    assert_refused_bytes(text, sizeof text - 1, "saw.txt:2:5: there is a byte of value 0");
+    assert_refused_bytes(text, sizeof text - 1, "saw.txt:2:5: the line contains a zero byte");
 }
 
 static void long_lines_are_refused_but_not_long_comments(void **state) {

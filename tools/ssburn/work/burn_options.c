@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "options/arguments.h"
@@ -72,8 +72,8 @@ static int take_class(
         options->class = &classes[i];
         return 0;
     }
-    return ss_nearest_refuse(
-        &(struct ss_nearest_names){"class", names, CLASS_COUNT, "see --help"}, word, error);
+    return ss_suggest_refuse(
+        &(struct ss_suggest_names){"class", names, CLASS_COUNT, "see --help"}, word, error);
 }
 
 /* Bounds are text: those of THREADS_MAX and WORK_UNITS_MAX. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "base/words.h"
 #include "chance.h"
@@ -78,9 +78,9 @@ static int parse_name(struct demand_class *class, const char *name, struct ss_er
         class->kind = DEMAND_PROFILE;
         return profile_read(&class->profile, name + sizeof prefix - 1, error);
     }
-    struct ss_nearest_names known = {
+    struct ss_suggest_names known = {
         "class", names, NAMES, "there are serial, parallel, blocking, forking and profile:FILE"};
-    return ss_nearest_refuse(&known, name, error);
+    return ss_suggest_refuse(&known, name, error);
 }
 
 /* Digits after the last colon are a weight. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/suggest.h"
 #include "unit.h"
 
 static const char *const names[] = {"averageq", "fixedq", "even", "uneven", "realtime", "constant",
     "staircase", "sine", "null", "tau"};
 
 static const char *nearest(const char *word) {
-    return ss_nearest(word, names, sizeof names / sizeof *names);
+    return ss_suggest(word, names, sizeof names / sizeof *names);
 }
 
 static void one_letter_off_is_suggested(void **state) {
@@ -45,13 +45,13 @@ static void distant_words_get_no_suggestion(void **state) {
     assert_null(nearest("banana"));
     assert_null(nearest("x"));
     assert_null(nearest(""));
-    assert_null(ss_nearest("even", names, 0));
+    assert_null(ss_suggest("even", names, 0));
     char text[1000];
     memset(text, 'e', sizeof text);
     text[sizeof text - 1] = '\0';
     assert_null(nearest(text));
     const char *const lengthy[] = {text};
-    assert_null(ss_nearest("eeee", lengthy, 1));
+    assert_null(ss_suggest("eeee", lengthy, 1));
 }
 
 // clang-format off

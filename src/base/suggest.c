@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/nearest.h"
+#include "base/suggest.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return above[b_length];
 }
 
-const char *ss_nearest(const char *word, const char *const *names, size_t count) {
+const char *ss_suggest(const char *word, const char *const *names, size_t count) {
     const char *nearest = NULL;
     size_t length = strlen(word), best = LONGEST + 1;
     if (length == 0 || length > LONGEST)
@@ -62,22 +62,22 @@ const char *ss_nearest(const char *word, const char *const *names, size_t count)
     return nearest;
 }
 
-int ss_nearest_refuse(
-    const struct ss_nearest_names *known, const char *word, struct ss_error *error) {
+int ss_suggest_refuse(
+    const struct ss_suggest_names *known, const char *word, struct ss_error *error) {
     const char *hint = known->hint;
     struct ss_words_shown shown = ss_words_show(word);
     size_t dashes = strspn(word, "-");
-    const char *nearest = ss_nearest(word + dashes, known->names, known->count);
+    const char *name = ss_suggest(word + dashes, known->names, known->count);
     char list[600] = "";
     for (size_t i = 0; i < known->count && !hint; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "", known->names[i]);
     }
-    if (nearest)
+    if (name)
         ss_error_fail(error, "unknown %s '%s': did you mean '%.*s%s'?%s%s", known->what, shown.text,
-            (int)dashes, word, nearest, hint ? "" : " There are ", list);
+            (int)dashes, word, name, hint ? "" : " Available: ", list);
     else
-        ss_error_fail(error, "unknown %s '%s': %s%s", known->what, shown.text,
-            hint ? hint : "there are ", hint ? "" : list);
+        ss_error_fail(error, "unknown %s '%s'%s%s", known->what, shown.text,
+            hint ? ": " : "; available: ", hint ? hint : list);
     return -1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_BASE_NEAREST_H
-#define SHOWSTOPPER_BASE_NEAREST_H
+#ifndef SHOWSTOPPER_BASE_SUGGEST_H
+#define SHOWSTOPPER_BASE_SUGGEST_H
 
 #include <stddef.h>
 
@@ -10,9 +10,9 @@
  * Returns the name that `word` most likely means: the one with the fewest letters changed, added,
  * dropped or swapped, or one that begins with `word`; NULL if none is close. Ignores case.
  */
-SS_READS(2, 3) const char *ss_nearest(const char *word, const char *const *names, size_t count);
+SS_READS(2, 3) const char *ss_suggest(const char *word, const char *const *names, size_t count);
 
-struct ss_nearest_names {
+struct ss_suggest_names {
     const char *what; /* "option" */
     const char *const *names;
     size_t count;
@@ -24,7 +24,7 @@ struct ss_nearest_names {
  * '--target'?"
  */
 SS_NONNULL(1, 2)
-int ss_nearest_refuse(
-    const struct ss_nearest_names *known, const char *word, struct ss_error *error);
+int ss_suggest_refuse(
+    const struct ss_suggest_names *known, const char *word, struct ss_error *error);
 
 #endif
