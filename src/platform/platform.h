@@ -450,9 +450,27 @@ struct ss_quota {
 SS_NONNULL(2)
 void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota);
 
-/* ---- a control group of our own that limits CPU time ---- */
+/* ---- control groups ---- */
 
 #define SS_GROUP_PATH_SIZE 4400
+
+/* How much of the machine our own control group and those above it leave to us. */
+struct ss_allowance {
+    int version;                    /* of the hierarchy that limits CPU time; 0: unknown */
+    char own[SS_GROUP_PATH_SIZE];   /* our group in it */
+    bool is_known;                  /* all limits can be read */
+    double quota_cpus;              /* the tightest quota; 0: none was read */
+    ss_time time, period;           /* so much CPU time in each period */
+    char group[SS_GROUP_PATH_SIZE]; /* that has this quota, and its folder */
+    char folder[SS_GROUP_PATH_SIZE];
+    char cpus[4096]; /* that we may use, as the kernel lists them; empty: unknown */
+};
+
+SS_NONNULL(2)
+void ss_platform_allowance_read(
+    const struct ss_platform_roots *roots, struct ss_allowance *allowance);
+
+/* A group of our own that limits CPU time. */
 
 struct ss_limit_group {
     char folder[SS_GROUP_PATH_SIZE]; /* empty: not made */

@@ -4,31 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/words.h"
 #include "platform/linux/linux.h"
 
 /* Large enough for the path of any group. */
 #define FOLDER_SIZE 4200
-
-int ss_linux_own_cgroup(
-    const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
-    char file[4096];
-    char text[8192];
-    snprintf(file, sizeof file, "%s/self/cgroup", ss_linux_proc(roots));
-    if (ss_linux_read_text(file, text, sizeof text) < 0)
-        return -1;
-    char *rest = text;
-    for (char *line; (line = strsep(&rest, "\n"));) {
-        strsep(&line, ":");
-        const char *list = strsep(&line, ":");
-        /* The list of v2 is empty. */
-        if (line && ss_words_has(list, ',', controller ? controller : "")) {
-            snprintf(path, size, "%s", line);
-            return 0;
-        }
-    }
-    return -1;
-}
 
 /* Looks in a group's folder for the file with its CPU time. */
 static bool try_folder(struct ss_counter_reader *reader, const char *folder) {
@@ -87,109 +66,22 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
         group ? group : "(our own)", root);
 }
 
-/* CPU time that a group may use in each period. */
-struct quota {
-    double cpus;    /* averaged over a period; 0: no limit */
-    ss_time period; /* 0: no limit */
-    char folder[FOLDER_SIZE];
-};
-
-/* "QUOTA PERIOD", both in microseconds. */
-static void take_quota(struct quota *quota, const char *time, const char *period) {
-    double numerator = strtod(time, NULL);
-    double denominator = strtod(period, NULL);
-    if (!(numerator > 0) || !(denominator > 0))
-        return;
-    quota->cpus = numerator / denominator;
-    quota->period = ss_time_from_double(denominator * SS_MICROSECOND);
-}
-
-static void read_quota(struct quota *quota, const char *folder) {
-    char path[4600];
-    char text[256];
-    char period[256];
-    *quota = (struct quota){0};
-    snprintf(quota->folder, sizeof quota->folder, "%s", folder);
-    snprintf(path, sizeof path, "%s/cpu.max", folder);
-    if (ss_linux_read_text(path, text, sizeof text) == 0) {
-        char *space = strchr(text, ' ');
-        if (space)
-            take_quota(quota, text, space);
-        return;
-    }
-    snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
-    if (ss_linux_read_text(path, text, sizeof text) < 0)
-        return;
-    snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
-    if (ss_linux_read_text(path, period, sizeof period) == 0)
-        take_quota(quota, text, period);
-}
-
-/*
- * Replaces `tightest` with the tightest limit of a group and of all groups above it, if that is
- * tighter. In a container the root has a limit, too.
- */
-static void tighten(struct quota *tightest, const char *folder, const char *root) {
-    char at[FOLDER_SIZE];
-    struct quota quota;
-    snprintf(at, sizeof at, "%s", folder);
-    for (;;) {
-        read_quota(&quota, at);
-        if (quota.cpus > 0 && (tightest->cpus <= 0 || quota.cpus < tightest->cpus))
-            *tightest = quota;
-        if (strlen(at) <= strlen(root))
-            return;
-        *strrchr(at, '/') = '\0';
-    }
-}
-
 /*
  * The limits of a group are in the same folder as its CPU time, or in the v1 hierarchy of `cpu`.
  * There our own group may have another path; any other group is assumed to have the same one.
  */
-static void find_quota(struct quota *tightest, const char *folder, const char *group,
+static void find_quota(struct ss_linux_quota *tightest, const char *folder, const char *group,
     const struct ss_platform_roots *roots) {
     static const char *const places[] = {"/cpu", "/cpu,cpuacct"};
     const char *root = ss_linux_cgroup_root(roots);
     char name[2048], other[FOLDER_SIZE];
-    tighten(tightest, folder, root);
+    ss_linux_tighten_quota(tightest, folder, root);
     if (group || ss_linux_own_cgroup(roots, "cpu", name, sizeof name) < 0)
         snprintf(name, sizeof name, "%s", path_in_hierarchy(folder, root));
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         snprintf(other, sizeof other, "%s%s%s", root, places[i], name);
-        tighten(tightest, other, root);
+        ss_linux_tighten_quota(tightest, other, root);
     }
-}
-
-static uint64_t read_count(const char *text, const char *name) {
-    uint64_t count = 0;
-    const char *at = strstr(text, name);
-    if (at)
-        ss_linux_read_number(at + strlen(name), &count);
-    return count;
-}
-
-void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota) {
-    static const struct hierarchy places[] = {
-        {"/cpu", "cpu"}, {"/cpu,cpuacct", "cpu"}, {"/unified", NULL}, {"", NULL}};
-    const char *root = ss_linux_cgroup_root(roots);
-    struct quota tightest = {0};
-    char folder[FOLDER_SIZE], group[2048], path[4600], text[4096];
-    *quota = (struct ss_quota){0};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        if (ss_linux_own_cgroup(roots, places[i].controller, group, sizeof group) < 0)
-            continue;
-        snprintf(folder, sizeof folder, "%.2000s%s%s", root, places[i].folder, group);
-        tighten(&tightest, folder, root);
-    }
-    if (tightest.cpus <= 0)
-        return;
-    quota->cpus = tightest.cpus;
-    snprintf(path, sizeof path, "%s/cpu.stat", tightest.folder);
-    if (ss_linux_read_text(path, text, sizeof text) < 0)
-        return;
-    quota->periods = read_count(text, "nr_periods");
-    quota->throttled = read_count(text, "nr_throttled");
 }
 
 static bool read_cpus(const char *path, struct ss_cpus *cpus) {
@@ -233,7 +125,7 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
         return ss_error_fail(
             error, "control group %s: it may use none of the measured CPUs", folder);
     }
-    struct quota quota = {0};
+    struct ss_linux_quota quota = {0};
     find_quota(&quota, folder, group, roots);
     reader->capacity = reader->at_once;
     if (quota.cpus > 0 && quota.cpus < reader->at_once) {
@@ -262,8 +154,8 @@ static uint64_t read_throttled(const struct ss_counter_reader *reader) {
     ssize_t length = pread(reader->throttling, text, sizeof text - 1, 0);
     text[length > 0 ? length : 0] = '\0';
     /* The first field is v2's, the second v1's. */
-    return read_count(text, "throttled_usec ") * SS_MICROSECOND +
-           read_count(text, "throttled_time ");
+    return ss_linux_read_count(text, "throttled_usec ") * SS_MICROSECOND +
+           ss_linux_read_count(text, "throttled_time ");
 }
 
 int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *counters) {

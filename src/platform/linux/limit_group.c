@@ -70,7 +70,7 @@ static bool is_limited(const char *folder) {
     return false;
 }
 
-static bool take_unified(struct place *place) {
+static bool can_hold_unified(struct place *place) {
     char processes[4096], own[32];
     if (!has_file(place->folder, "cgroup.procs", W_OK))
         return false;
@@ -89,10 +89,9 @@ static bool take_unified(struct place *place) {
 }
 
 /* Climbs from our own group. */
-static bool find_unified(struct place *place, const char *root, const char *own) {
-    snprintf(place->folder, sizeof place->folder, "%s%s", root, strcmp(own, "/") == 0 ? "" : own);
+static bool find_unified(struct place *place, const char *root) {
     place->unified = true;
-    while (!take_unified(place)) {
+    while (!can_hold_unified(place)) {
         place->enable = false;
         if (strlen(place->folder) <= strlen(root) || is_limited(place->folder))
             return false;
@@ -102,28 +101,16 @@ static bool find_unified(struct place *place, const char *root, const char *own)
 }
 
 static bool find_place(struct place *place, const struct ss_platform_roots *roots) {
-    static const char *const first[] = {"/cpu", "/cpu,cpuacct", "/cpuacct,cpu"};
-    static const char *const second[] = {"/unified", ""};
-    const char *root = ss_linux_cgroup_root(roots);
-    char mount[2048], own[2048];
+    struct ss_linux_hierarchy hierarchy;
     *place = (struct place){0};
-    if (ss_linux_own_cgroup(roots, "cpu", own, sizeof own) == 0) {
-        for (size_t i = 0; i < sizeof first / sizeof *first; i++) {
-            snprintf(place->folder, sizeof place->folder, "%s%s%s", root, first[i],
-                strcmp(own, "/") == 0 ? "" : own);
-            if (has_file(place->folder, "cpu.cfs_quota_us", F_OK) ||
-                has_file(place->folder, "cgroup.procs", F_OK))
-                return true;
-        }
-    }
-    if (ss_linux_own_cgroup(roots, NULL, own, sizeof own) < 0)
+    if (!ss_linux_find_hierarchy(&hierarchy, roots, "cpu"))
         return false;
-    for (size_t i = 0; i < sizeof second / sizeof *second; i++) {
-        snprintf(mount, sizeof mount, "%s%s", root, second[i]);
-        if (has_file(mount, "cgroup.controllers", F_OK))
-            return find_unified(place, mount, own);
-    }
-    return false;
+    snprintf(place->folder, sizeof place->folder, "%s%s", hierarchy.root,
+        strcmp(hierarchy.own, "/") == 0 ? "" : hierarchy.own);
+    if (hierarchy.version == 2)
+        return find_unified(place, hierarchy.root);
+    return has_file(place->folder, "cpu.cfs_quota_us", F_OK) ||
+           has_file(place->folder, "cgroup.procs", F_OK);
 }
 
 /* ---- making and removing ---- */

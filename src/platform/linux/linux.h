@@ -4,6 +4,8 @@
 
 /* Shared by the files of this folder. */
 
+#include <string.h>
+
 #include "platform/platform.h"
 
 SS_NONNULL(1)
@@ -61,6 +63,36 @@ static inline const char *ss_linux_cgroup_root(const struct ss_platform_roots *r
     return roots && roots->cgroup ? roots->cgroup : "/sys/fs/cgroup";
 }
 
+/* The hierarchy of control groups that has a controller. */
+struct ss_linux_hierarchy {
+    int version;
+    char root[2048]; /* its folder */
+    char own[2048];  /* the path of our own group in it */
+};
+
+/*
+ * Finds the hierarchy of "cpu" or "cpuset": that of version 1 if the controller is there, as it
+ * cannot be in both. False if it is unknown.
+ */
+SS_NONNULL(1, 3)
+bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
+    const struct ss_platform_roots *roots, const char *controller);
+
+/* CPU time that a group may use in each period. */
+struct ss_linux_quota {
+    double cpus;          /* on average over a period; 0: no limit */
+    ss_time time, period; /* 0: no limit */
+    bool is_unreadable;   /* a group has a limit that cannot be read */
+    char folder[SS_GROUP_PATH_SIZE];
+};
+
+/*
+ * Replaces a quota with the tightest one of a group and of all groups above it, if that is tighter.
+ * In a container the root has a limit, too.
+ */
+SS_NONNULL()
+void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder, const char *root);
+
 /* The path of our own group in the hierarchy of a v1 controller, or of v2 (NULL). */
 SS_WRITES(3, 4)
 int ss_linux_own_cgroup(
@@ -80,6 +112,15 @@ static inline const char *ss_linux_read_number(const char *at, uint64_t *number)
     while (*at >= '0' && *at <= '9')
         *number = *number * 10 + (uint64_t)(*at++ - '0');
     return at;
+}
+
+/* The number after a name in a text of several lines; 0 if absent. */
+static inline uint64_t ss_linux_read_count(const char *text, const char *name) {
+    uint64_t count = 0;
+    const char *at = strstr(text, name);
+    if (at)
+        ss_linux_read_number(at + strlen(name), &count);
+    return count;
 }
 
 /*

@@ -6,7 +6,9 @@
 #include "platform/linux/linux.h"
 
 int ss_linux_read_text(const char *path, char *buffer, size_t size) {
-    SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC);
+    /* A pipe in a recorded tree must not stop us. */
+    SS_OWNED(close)
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)
         return -1;
     ssize_t length = read(file, buffer, size - 1);

@@ -312,6 +312,7 @@ static void our_own_tightest_quota_is_found(void **state) {
     tree_new();
     assert_quota(0, 0, 0);
     tree_write("proc/self/cgroup", "0::/a/b\n");
+    tree_write("cgroup/cgroup.controllers", "cpu\n");
     tree_write("cgroup/a/b/cpu.max", "max 100000\n");
     tree_write("cgroup/a/b/cpu.stat", "usage_usec 1\nnr_periods 7\nnr_throttled 6\n");
     assert_quota(0, 0, 0);

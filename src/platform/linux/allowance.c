@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Where our control groups are, and how much of the machine they leave to us. */
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/words.h"
+#include "platform/linux/linux.h"
+
+/* ---- where ---- */
+
+int ss_linux_own_cgroup(
+    const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
+    char file[4096];
+    char text[8192];
+    snprintf(file, sizeof file, "%s/self/cgroup", ss_linux_proc(roots));
+    if (ss_linux_read_text(file, text, sizeof text) < 0)
+        return -1;
+    char *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        strsep(&line, ":");
+        const char *list = strsep(&line, ":");
+        /* The list of v2 is empty. */
+        if (line && *line == '/' && ss_words_has(list, ',', controller ? controller : "")) {
+            snprintf(path, size, "%s", line);
+            return 0;
+        }
+    }
+    return -1;
+}
+
+bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
+    const struct ss_platform_roots *roots, const char *controller) {
+    static const struct {
+        const char *controller; /* NULL: all of them */
+        const char *folder;
+        const char *mark; /* the file by which the folder is known */
+        int version;
+    } places[] = {
+        {"cpu", "/cpu", "", 1},
+        {"cpu", "/cpu,cpuacct", "", 1},
+        {"cpu", "/cpuacct,cpu", "", 1},
+        {"cpuset", "/cpuset", "", 1},
+        {NULL, "/unified", "/cgroup.controllers", 2},
+        {NULL, "", "/cgroup.controllers", 2},
+    };
+    *hierarchy = (struct ss_linux_hierarchy){0};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char mark[2200];
+        if (places[i].controller && strcmp(places[i].controller, controller) != 0)
+            continue;
+        snprintf(hierarchy->root, sizeof hierarchy->root, "%.1900s%s", ss_linux_cgroup_root(roots),
+            places[i].folder);
+        snprintf(mark, sizeof mark, "%s%s", hierarchy->root, places[i].mark);
+        if (access(mark, F_OK) < 0 || ss_linux_own_cgroup(roots, places[i].controller,
+                                          hierarchy->own, sizeof hierarchy->own) < 0)
+            continue;
+        hierarchy->version = places[i].version;
+        return true;
+    }
+    return false;
+}
+
+/* ---- quotas ---- */
+
+/* Microseconds, as a decimal number above 0; 0: something else. */
+static ss_time parse_time(const char *text) {
+    size_t digits = strspn(text, "0123456789");
+    return digits > 0 && !text[digits] && digits < 16 ? strtoull(text, NULL, 10) * SS_MICROSECOND
+                                                      : 0;
+}
+
+/* A group without such a file has no limit: the root, or one whose controller is off. */
+static void read_quota(struct ss_linux_quota *quota, const char *folder) {
+    char path[SS_GROUP_PATH_SIZE + 64], text[256], period[256] = "";
+    *quota = (struct ss_linux_quota){0};
+    snprintf(quota->folder, sizeof quota->folder, "%s", folder);
+    snprintf(path, sizeof path, "%s/cpu.max", folder);
+    if (ss_linux_read_text(path, text, sizeof text) == 0) {
+        char *space = strchr(text, ' ');
+        if (space) {
+            snprintf(period, sizeof period, "%s", space + 1);
+            *space = '\0';
+        }
+    } else {
+        snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", folder);
+        if (ss_linux_read_text(path, text, sizeof text) < 0) {
+            quota->is_unreadable = access(path, F_OK) == 0;
+            return;
+        }
+        snprintf(path, sizeof path, "%s/cpu.cfs_period_us", folder);
+        ss_linux_read_text(path, period, sizeof period);
+    }
+    if (strcmp(text, "max") == 0 || strcmp(text, "-1") == 0)
+        return;
+    quota->time = parse_time(text);
+    quota->period = parse_time(period);
+    if (quota->time > 0 && quota->period > 0)
+        quota->cpus = (double)quota->time / (double)quota->period;
+    else
+        quota->is_unreadable = true;
+}
+
+void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder, const char *root) {
+    char at[SS_GROUP_PATH_SIZE];
+    struct ss_linux_quota quota;
+    snprintf(at, sizeof at, "%s", folder);
+    for (;;) {
+        size_t length = strlen(at);
+        if (length > strlen(root) && at[length - 1] == '/')
+            at[length - 1] = '\0';
+        bool is_unreadable = tightest->is_unreadable;
+        read_quota(&quota, at);
+        is_unreadable |= quota.is_unreadable;
+        if (quota.cpus > 0 && (tightest->cpus <= 0 || quota.cpus < tightest->cpus))
+            *tightest = quota;
+        tightest->is_unreadable = is_unreadable;
+        if (strlen(at) <= strlen(root))
+            return;
+        *strrchr(at, '/') = '\0';
+    }
+}
+
+/* ---- all of it ---- */
+
+/* The CPUs of the nearest group that names them: one that is not there is in another namespace. */
+static void find_cpus(struct ss_allowance *allowance, const struct ss_platform_roots *roots) {
+    static const char *const files[][2] = {
+        {NULL}, {"cpuset.effective_cpus", "cpuset.cpus"}, {"cpuset.cpus.effective", NULL}};
+    struct ss_linux_hierarchy hierarchy;
+    struct ss_cpus cpus;
+    char path[SS_GROUP_PATH_SIZE + 64];
+    bool found = ss_linux_find_hierarchy(&hierarchy, roots, "cpuset");
+    while (found) {
+        for (int i = 0; i < 2 && files[hierarchy.version][i]; i++) {
+            snprintf(path, sizeof path, "%s%s/%s", hierarchy.root, hierarchy.own,
+                files[hierarchy.version][i]);
+            if (ss_linux_read_text(path, allowance->cpus, sizeof allowance->cpus) == 0 &&
+                *allowance->cpus && ss_cpus_parse(allowance->cpus, &cpus, NULL) == 0)
+                return;
+        }
+        char *slash = strrchr(hierarchy.own, '/');
+        if (!slash)
+            break;
+        *slash = '\0';
+    }
+    allowance->cpus[0] = '\0';
+}
+
+void ss_platform_allowance_read(
+    const struct ss_platform_roots *roots, struct ss_allowance *allowance) {
+    struct ss_linux_hierarchy hierarchy;
+    struct ss_linux_quota quota = {0};
+    char folder[SS_GROUP_PATH_SIZE];
+    *allowance = (struct ss_allowance){0};
+    find_cpus(allowance, roots);
+    if (!ss_linux_find_hierarchy(&hierarchy, roots, "cpu"))
+        return;
+    allowance->version = hierarchy.version;
+    snprintf(allowance->own, sizeof allowance->own, "%s", hierarchy.own);
+    /* "/.." leads out of our namespace, to groups that we cannot see. */
+    if (strstr(hierarchy.own, "/.."))
+        return;
+    snprintf(folder, sizeof folder, "%s%s", hierarchy.root, hierarchy.own);
+    ss_linux_tighten_quota(&quota, folder, hierarchy.root);
+    allowance->is_known = !quota.is_unreadable;
+    if (quota.cpus <= 0)
+        return;
+    allowance->quota_cpus = quota.cpus;
+    allowance->time = quota.time;
+    allowance->period = quota.period;
+    snprintf(allowance->folder, sizeof allowance->folder, "%s", quota.folder);
+    const char *group = quota.folder + strlen(hierarchy.root);
+    snprintf(allowance->group, sizeof allowance->group, "%s", *group ? group : "/");
+}
+
+void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quota *quota) {
+    struct ss_allowance allowance;
+    char path[SS_GROUP_PATH_SIZE + 64], text[4096];
+    ss_platform_allowance_read(roots, &allowance);
+    *quota = (struct ss_quota){.cpus = allowance.quota_cpus};
+    snprintf(path, sizeof path, "%s/cpu.stat", allowance.folder);
+    if (!(quota->cpus > 0) || ss_linux_read_text(path, text, sizeof text) < 0)
+        return;
+    quota->periods = ss_linux_read_count(text, "nr_periods");
+    quota->throttled = ss_linux_read_count(text, "nr_throttled");
+}
