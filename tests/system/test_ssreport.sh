@@ -475,6 +475,35 @@ methods_and_a_prediction() {
     [ ! -e "$folder/nothing" ] || fail "something was written in spite of a bad trace"
 }
 
+# One table for scripts: CSV as in the files, JSON that others read, Markdown.
+one_table() {
+    made_record "$folder/made" "2 4"
+    report 0 -o "$folder/report" --table steps "$folder/made"
+    cmp "$folder/out" "$folder/report/steps.csv" || fail "not the file: $(cat "$folder/out")"
+    report 0 -q --table steps --format json "$folder/made"
+    if command -v python3 >/dev/null; then
+        python3 -c 'import json, sys
+rows = json.load(sys.stdin)
+sys.exit(not (len(rows) == 2 and rows[1]["iterations_per_second"] == 4 and rows[1]["others"] is None))' \
+            <"$folder/out" || fail "JSON: $(cat "$folder/out")"
+    else
+        skip_part "python3: it is not installed"
+    fi
+    report 0 --table fits --format md "$folder/made"
+    [ "$(sed -n 3p "$folder/out")" = "| made | steps | 2 |  |  |  |  |  |  |  | two points: no fit |" ] ||
+        fail "Markdown: $(cat "$folder/out")"
+    [ "$(grep -c . "$folder/out")" -eq 3 ] || fail "more than a table: $(cat "$folder/out")"
+    report 1 --table replay "$folder/made"
+    error_has 1 'the table replay has no rows'
+    [ ! -s "$folder/out" ] || fail "no rows, but $(cat "$folder/out")"
+    report 125 --table nonsense "$folder/made"
+    error_has 1 '--table: there is no table "nonsense": findings, runs, steps, '
+    report 125 --format json "$folder/made"
+    error_has 1 '--format needs a table'
+    report 125 --table steps --format xml "$folder/made"
+    error_has 1 '--format'
+}
+
 # made_side FOLDER LABELS INTERCEPT SLOPE: a record of six steps of 10 s, 90, 60, 30 % and back, with a
 # throughput of INTERCEPT + SLOPE * load per second.
 made_side() {
@@ -724,6 +753,7 @@ run_case whole_and_interrupted_runs
 run_case two_steps
 run_case an_experiment
 run_case two_sets
+run_case one_table
 run_case a_profile_for_the_simulator
 run_case methods_and_a_prediction
 run_case pairs_in_environments

@@ -6,13 +6,14 @@
 
 #include "base/program.h"
 #include "base/whole_file.h"
+#include "base/words.h"
 #include "load_inputs.h"
 #include "memory_profile.h"
 #include "page.h"
 #include "report_options.h"
 #include "topics.h"
 
-/* Everything was reported, but nothing was measured. */
+/* Everything was reported, but nothing was measured, or the table has no rows. */
 #define STATUS_NO_RESULTS 1
 
 static void print_note(const char *name, const char *text) {
@@ -112,6 +113,35 @@ static int check_output(const char *folder, struct ss_error *error) {
                 "--output: %s holds a record, which the report would damage: choose another folder",
                 folder);
     }
+    return 0;
+}
+
+/* Before any record is read. */
+static int check_table(const char *name, struct ss_error *error) {
+    char names[800] = "";
+    if (!name || ssreport_topics_table(name))
+        return 0;
+    ssreport_topics_name_tables(names, sizeof names);
+    return ss_error_fail(
+        error, "--table: there is no table \"%s\": %s", ss_words_show(name).text, names);
+}
+
+/* The table that was asked for, or else the summary. */
+static int print_output(const struct ssreport_report *report,
+    const struct ssreport_request *request, struct ss_error *error) {
+    static void (*const print[])(FILE *, const struct ssreport_sheet *) = {
+        [SSREPORT_FORMAT_CSV] = ssreport_sheet_print_csv,
+        [SSREPORT_FORMAT_MARKDOWN] = ssreport_sheet_print_markdown,
+        [SSREPORT_FORMAT_JSON] = ssreport_sheet_print_json};
+    if (!request->table) {
+        if (!request->quiet)
+            ssreport_text_print(stdout, report);
+        return 0;
+    }
+    const struct ssreport_sheet *table = ssreport_table(report, request->table);
+    if (ssreport_sheet_rows(table) == 0)
+        return ss_error_set(error, STATUS_NO_RESULTS, "the table %s has no rows", table->name);
+    print[request->format < 0 ? SSREPORT_FORMAT_CSV : request->format](stdout, table);
     return 0;
 }
 
@@ -224,7 +254,9 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
             .confidence = request->confidence,
             .deviation = request->deviation,
         }};
-    int result = fill(&report, request, error);
+    int result = check_table(request->table, error);
+    if (result == 0)
+        result = fill(&report, request, error);
     if (result == 0)
         print_notes(&report);
     bool empty = report.run_count + report.response_count == 0;
@@ -234,8 +266,8 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         result = write_all(&report, request->output, error);
     if (result == 0 && request->profile)
         result = write_profile(&report, request->profile, error);
-    if (result == 0 && !request->quiet)
-        ssreport_text_print(stdout, &report);
+    if (result == 0)
+        result = print_output(&report, request, error);
     if (result == 0 && !has_results(&report))
         result = ss_error_set(error, STATUS_NO_RESULTS, "%s",
             empty ? "no results: no run has a record that can be reported"

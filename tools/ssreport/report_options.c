@@ -53,6 +53,10 @@ static const struct ss_argument rows[] = {
                 "compare with replays of it"}},
     {0, "FILE", {"profile", SS_OPTION_TEXT, AT(profile),
         .help = "write there what one instance of a run with counters does, for sssim"}},
+    {0, "NAME", {"table", SS_OPTION_TEXT, AT(table),
+        .help = "print this table on standard output instead of the summary"}},
+    {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "csv md json",
+        .help = "the form of that table; default: csv"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
@@ -68,16 +72,19 @@ void ssreport_request_print_help(void) {
     ss_arguments_print_help(stdout, rows);
     printf("\n"
            "The status is 0 if at least one record was reported that has results, 1 if none\n"
-           "has any, and 125 if there is no record or something else is wrong.\n");
+           "has any or the table of --table has no rows, and 125 if there is no record or\n"
+           "something else is wrong.\n");
 }
 
 int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error) {
     /* The folders move to the front of argv, over words that have been parsed. */
-    *request = (struct ssreport_request){.edge = SS_TIME_NEVER, .folders = argv + 1};
+    *request = (struct ssreport_request){.edge = SS_TIME_NEVER, .format = -1, .folders = argv + 1};
     if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
         return -1;
     if (request->help || request->version)
         return 0;
+    if (request->format >= 0 && !request->table)
+        return ss_error_fail(error, "--format needs a table: ssreport --table NAME RECORD...");
     const char *slash = request->names ? strchr(request->names, '/') : NULL;
     if (request->names &&
         (!slash || slash == request->names || !slash[1] || strchr(slash + 1, '/')))

@@ -9,14 +9,18 @@
 
 #include "options/option.h"
 
-/* The command line. */
+enum ssreport_format { SSREPORT_FORMAT_CSV, SSREPORT_FORMAT_MARKDOWN, SSREPORT_FORMAT_JSON };
+
+/* The command line. Texts are NULL if not given. */
 struct ssreport_request {
-    const char *output;    /* NULL: nothing is written */
-    const char *published; /* NULL: what came with the program */
-    const char *names;     /* of both sets, "A/B"; NULL: not given */
-    const char *predict;   /* a trace; NULL: none */
-    const char *profile;   /* a file for what sssim reads; NULL: none */
-    ss_time edge;          /* SS_TIME_NEVER: not given */
+    const char *output;
+    const char *published;
+    const char *names;   /* of both sets, "A/B" */
+    const char *predict; /* a trace */
+    const char *profile; /* a file, for sssim */
+    const char *table;   /* instead of the summary */
+    int format;          /* of the table; negative: not given */
+    ss_time edge;        /* SS_TIME_NEVER: not given */
     ss_time interval;
     double confidence; /* 0 to 1 */
     double deviation;  /* part of 1 */

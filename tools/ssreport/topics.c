@@ -42,12 +42,19 @@ static const struct ssreport_sheet *table_at(size_t number) {
     return NULL;
 }
 
-const struct ssreport_sheet *ssreport_topics_find(const char *name) {
-    const struct ssreport_sheet *table;
+const struct ssreport_sheet *ssreport_topics_table(const char *name) {
     size_t i = 0;
-    while ((table = table_at(i++)) != NULL && strcmp(table->name, name) != 0)
-        ;
+    const struct ssreport_sheet *table = table_at(i);
+    while (table && strcmp(table->name, name) != 0)
+        table = table_at(++i);
     return table;
+}
+
+void ssreport_topics_name_tables(char *names, size_t size) {
+    size_t used = 0;
+    for (size_t i = 0; table_at(i) && used < size; i++)
+        used += (size_t)snprintf(
+            names + used, size - used, "%s%s", i > 0 ? ", " : "", table_at(i)->name);
 }
 
 static int make_tables(struct ssreport_report *report) {

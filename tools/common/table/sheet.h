@@ -141,7 +141,7 @@ void ssreport_sheet_print_json(FILE *stream, const struct ssreport_sheet *sheet)
 
 /* ---- for readers ---- */
 
-/* The columns with a heading. */
+/* The columns with a heading or, if there are none, all by their names. */
 void ssreport_sheet_print_markdown(FILE *stream, const struct ssreport_sheet *sheet);
 
 /* The columns with a heading in text, under the title; nothing without rows. */

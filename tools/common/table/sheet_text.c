@@ -57,33 +57,44 @@ static void print_markdown_text(FILE *stream, const char *text) {
     }
 }
 
+/* The columns for readers or, if there are none, all. */
+static bool is_in_markdown(const struct ssreport_sheet *sheet, size_t column) {
+    bool any = false;
+    for (size_t i = 0; i < sheet->column_count; i++)
+        any |= sheet->columns[i].heading != NULL;
+    return !any || ssreport_sheet_shows(sheet, column);
+}
+
 static void print_markdown_cell(FILE *stream, const struct ssreport_sheet *sheet, size_t at) {
     const struct ssreport_column *column = &sheet->columns[at % sheet->column_count];
     const struct ssreport_cell *cell = &sheet->cells[at];
     double number = column->percent ? 100 * cell->number : cell->number;
     if (cell->text)
         print_markdown_text(stream, ssreport_sheet_shown(sheet, cell->text));
-    else if (isfinite(number))
+    else if (isfinite(number) && column->heading)
         fprintf(stream, "%.*f", column->decimals, number);
+    else if (isfinite(number))
+        fprintf(stream, "%.12g", number);
 }
 
 void ssreport_sheet_print_markdown(FILE *stream, const struct ssreport_sheet *sheet) {
     for (size_t i = 0; i < sheet->column_count; i++) {
-        if (!ssreport_sheet_shows(sheet, i))
+        const struct ssreport_column *column = &sheet->columns[i];
+        if (!is_in_markdown(sheet, i))
             continue;
         fputs("| ", stream);
-        print_markdown_text(stream, sheet->columns[i].heading);
+        print_markdown_text(stream, column->heading ? column->heading : column->name);
         fputc(' ', stream);
     }
     fputs("|\n", stream);
     for (size_t i = 0; i < sheet->column_count; i++) {
         bool is_text = sheet->count > 0 && sheet->cells[i].text;
-        if (ssreport_sheet_shows(sheet, i))
+        if (is_in_markdown(sheet, i))
             fputs(is_text ? "| --- " : "| ---: ", stream);
     }
     fputs("|\n", stream);
     for (size_t i = 0; i < sheet->count; i++) {
-        if (ssreport_sheet_shows(sheet, i % sheet->column_count)) {
+        if (is_in_markdown(sheet, i % sheet->column_count)) {
             fputs("| ", stream);
             print_markdown_cell(stream, sheet, i);
             fputc(' ', stream);

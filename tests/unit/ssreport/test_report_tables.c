@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Tables: cells by the names of columns, and the forms of a table; groups of items. */
+
+#include <setjmp.h>
+#include <signal.h>
+
+#include "base/owned.h"
+#include "group_by.h"
+#include "report_make.h"
+
+// clang-format off
+static const struct ssreport_column columns[] = {
+    {"name", "a | name", .text = {"name", 12}}, {"hidden", NULL},
+    {"load", "load, %", 1, true, .text = {"load", 7}}, {"count", "count"},
+    {"note", "note", .text = {"note", 10}}, {"unused", "unused", 2, false, true},
+};
+// clang-format on
+
+static struct ssreport_sheet make_sheet(void) {
+    struct ssreport_sheet sheet = SSREPORT_SHEET("made", "Made up", columns);
+    size_t count = 3;
+    SSREPORT_ROW(&sheet, CELL("count", count), CELL("load", 0.12345), CELL("name", "/tmp/a_b"),
+        CELL("note", ""));
+    SSREPORT_ROW(&sheet, CELL("name", "x \"y\"\nz"), CELL("hidden", 1.5));
+    SSREPORT_CELLS(&sheet, CELL("note", (bool)true), CELL("count", -1));
+    sheet.prefix = "/tmp/";
+    return sheet;
+}
+
+static void assert_form(
+    void (*print)(FILE *stream, const struct ssreport_sheet *sheet), const char *want) {
+    struct ssreport_sheet sheet = make_sheet();
+    struct text text;
+    begin(&text);
+    print(text.stream, &sheet);
+    end(&text);
+    assert_string_equal(text.bytes, want);
+    free(text.bytes);
+    ssreport_sheet_free(&sheet);
+}
+
+static void cells_are_set_by_the_names_of_columns(void **state) {
+    (void)state;
+    assert_form(ssreport_sheet_print_csv,
+        "name,hidden,load,count,note,unused\n/tmp/a_b,,0.12345,3,,\n"
+        "\"x \"\"y\"\"\nz\",1.5,,-1,yes,\n");
+    struct ssreport_sheet sheet = make_sheet();
+    assert_int_equal(ssreport_sheet_rows(&sheet), 2);
+    assert_true(isnan(ssreport_sheet_cell(&sheet, 1, "load")->number));
+    assert_null(ssreport_sheet_cell(&sheet, 1, "load")->text);
+    /* The last value of a cell holds. */
+    SSREPORT_CELLS(&sheet, CELL("note", 7), CELL("name", (const char *)NULL));
+    assert_null(ssreport_sheet_cell(&sheet, 1, "note")->text);
+    assert_string_equal(ssreport_sheet_cell(&sheet, 1, "name")->text, "");
+    assert_false(sheet.failed);
+    ssreport_sheet_free(&sheet);
+}
+
+static sigjmp_buf aborted;
+
+static void leave(int number) {
+    (void)number;
+    siglongjmp(aborted, 1);
+}
+
+static void an_unknown_column_aborts(void **state) {
+    (void)state;
+    struct ssreport_sheet sheet = make_sheet();
+    void (*before)(int) = signal(SIGABRT, leave);
+    bool returned = false;
+    if (sigsetjmp(aborted, 1) == 0) {
+        SSREPORT_CELLS(&sheet, CELL("laod", 1));
+        returned = true;
+    }
+    signal(SIGABRT, before);
+    assert_false(returned);
+    ssreport_sheet_free(&sheet);
+}
+
+static void json_is_a_list_of_objects(void **state) {
+    (void)state;
+    assert_form(ssreport_sheet_print_json,
+        "[\n  {\n    \"name\": \"/tmp/a_b\",\n    \"hidden\": null,\n    \"load\": 0.12345,\n"
+        "    \"count\": 3,\n    \"note\": null,\n    \"unused\": null\n  },\n"
+        "  {\n    \"name\": \"x \\\"y\\\"\\u000az\",\n    \"hidden\": 1.5,\n    \"load\": null,\n"
+        "    \"count\": -1,\n    \"note\": \"yes\",\n    \"unused\": null\n  }\n]\n");
+}
+
+static void markdown_has_the_columns_for_readers(void **state) {
+    (void)state;
+    assert_form(ssreport_sheet_print_markdown,
+        "| a \\| name | load, % | count | note |\n| --- | ---: | ---: | --- |\n"
+        "| a\\_b | 12.3 | 3 |  |\n| x \"y\" z |  | -1 | yes |\n");
+    /* Without any, it has all. */
+    static const struct ssreport_column plain[] = {{"low", NULL}, {"high", NULL}};
+    struct ssreport_sheet sheet = SSREPORT_SHEET("plain", "Plain", plain);
+    SSREPORT_ROW(&sheet, CELL("high", 0.125));
+    struct text text;
+    begin(&text);
+    ssreport_sheet_print_markdown(text.stream, &sheet);
+    end(&text);
+    assert_string_equal(text.bytes, "| low | high |\n| ---: | ---: |\n|  | 0.125 |\n");
+    free(text.bytes);
+    ssreport_sheet_free(&sheet);
+}
+
+static void text_has_headings_and_widths_of_columns(void **state) {
+    (void)state;
+    struct ssreport_sheet sheet = make_sheet();
+    struct text text;
+    begin(&text);
+    ssreport_sheet_print_text(text.stream, &sheet, "title");
+    end(&text);
+    /* A text after a number is set off by a blank. */
+    assert_has(&text, "\ntitle\nname           load note     \na_b            12.3          \n");
+    free(text.bytes);
+    ssreport_sheet_free(&sheet);
+}
+
+static void every_topic_has_its_tables(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    finish_report(&report);
+    size_t count = 0;
+    for (size_t i = 0; ssreport_topics[i]; i++) {
+        for (const struct ssreport_sheet *table = ssreport_topics[i]->tables; table->name;
+             table++) {
+            assert_ptr_equal(ssreport_topics_table(table->name), table);
+            assert_string_equal(ssreport_table(&report, table->name)->title, table->title);
+            count++;
+        }
+    }
+    assert_int_equal(count, report.table_count);
+    assert_null(ssreport_topics_table("none"));
+    char names[1000];
+    ssreport_topics_name_tables(names, sizeof names);
+    assert_non_null(strstr(names, "findings, runs, steps, "));
+    ssreport_report_free(&report);
+}
+
+/* ---- groups ---- */
+
+static int compare_tens(const void *left, const void *right, void *context) {
+    int one = *(const int *)left / 10, other = *(const int *)right / 10;
+    (*(size_t *)context)++;
+    return one - other;
+}
+
+static bool is_even(const void *item, void *context) {
+    (void)context;
+    return *(const int *)item % 2 == 0;
+}
+
+static void groups_are_in_the_order_of_their_first_items(void **state) {
+    (void)state;
+    static const int items[] = {42, 10, 44, 13, 7, 18, 6};
+    size_t comparisons = 0;
+    struct stats_key key = {
+        .size = sizeof *items, .compare = compare_tens, .context = &comparisons};
+    SS_OWNED(groups) struct stats_groups all = stats_group_by(items, 7, &key);
+    assert_int_equal(all.count, 3);
+    static const size_t first[] = {0, 1, 4}, next[] = {2, 3, 7, 5, 6, 7, 7};
+    static const size_t group[] = {0, 1, 0, 1, 2, 1, 2};
+    assert_memory_equal(all.first, first, sizeof first);
+    assert_memory_equal(all.next, next, sizeof next);
+    assert_memory_equal(all.group, group, sizeof group);
+    key.includes = is_even;
+    SS_OWNED(groups) struct stats_groups even = stats_group_by(items, 7, &key);
+    assert_int_equal(even.count, 3);
+    assert_int_equal(even.first[1], 1);
+    assert_int_equal(even.next[1], 5);
+    assert_int_equal(even.first[2], 6);
+    assert_int_equal(even.group[3], 7);
+    SS_OWNED(groups) struct stats_groups none = stats_group_by(items, 0, &key);
+    assert_int_equal(none.count, 0);
+    assert_non_null(none.first);
+}
+
+static void many_items_take_few_comparisons(void **state) {
+    (void)state;
+    enum { ITEMS = 20000 };
+    int *items = calloc(ITEMS, sizeof *items);
+    size_t comparisons = 0;
+    for (int i = 0; i < ITEMS; i++)
+        items[i] = 10 * (i % (ITEMS / 2));
+    const struct stats_key key = {
+        .size = sizeof *items, .compare = compare_tens, .context = &comparisons};
+    SS_OWNED(groups) struct stats_groups groups = stats_group_by(items, ITEMS, &key);
+    assert_int_equal(groups.count, ITEMS / 2);
+    assert_in_range(comparisons, ITEMS, 30 * (size_t)ITEMS);
+    free(items);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(cells_are_set_by_the_names_of_columns),
+    cmocka_unit_test(an_unknown_column_aborts),
+    cmocka_unit_test(json_is_a_list_of_objects),
+    cmocka_unit_test(markdown_has_the_columns_for_readers),
+    cmocka_unit_test(text_has_headings_and_widths_of_columns),
+    cmocka_unit_test(every_topic_has_its_tables),
+    cmocka_unit_test(groups_are_in_the_order_of_their_first_items),
+    cmocka_unit_test(many_items_take_few_comparisons))
