@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
@@ -200,12 +201,9 @@ static int add(struct ss_attachments *attachments, pid_t pid, struct ss_error *e
                     : "process %d and process %d belong to one tree: name only the upper one",
                 (int)pid, (int)other);
     }
-    struct ss_attachment *items =
-        reallocarray(attachments->items, attachments->count + 1, sizeof *items);
-    if (!items)
+    if (!SS_GROW(attachments->items, attachments->count + 1, attachments->room))
         return ss_error_memory(error);
-    attachments->items = items;
-    struct ss_attachment *item = &items[attachments->count];
+    struct ss_attachment *item = &attachments->items[attachments->count];
     *item = (struct ss_attachment){.pid = pid, .started = process.started};
     if (take_tree(pid, &item->claim, error) < 0)
         return -1;
@@ -235,7 +233,7 @@ static int add_list(struct ss_attachments *attachments, const char *pids, struct
 struct search {
     const char *name;
     pid_t *found;
-    uint32_t count;
+    uint32_t count, room;
 };
 
 static void see(void *context, pid_t pid) {
@@ -246,11 +244,8 @@ static void see(void *context, pid_t pid) {
     if (!ss_platform_process_name(pid, name) || strcmp(name, search->name) != 0 ||
         check(pid, &process, &ignored) < 0)
         return;
-    pid_t *found = reallocarray(search->found, search->count + 1, sizeof *found);
-    if (!found)
-        return;
-    search->found = found;
-    found[search->count++] = pid;
+    if (SS_GROW(search->found, search->count + 1, search->room))
+        search->found[search->count++] = pid;
 }
 
 /* A process below another one of that name belongs to the other's tree. */

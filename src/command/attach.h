@@ -17,7 +17,7 @@ struct ss_attachment {
 /* Zero-initialized: none. */
 struct ss_attachments {
     struct ss_attachment *items;
-    uint32_t count;
+    uint32_t count, room;
 };
 
 /*

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
@@ -52,12 +53,9 @@ static char **copy_words(char *const *words) {
 }
 
 static int add_line(struct ss_commands *commands, char *const *words, uint32_t count) {
-    struct ss_command_line *lines =
-        reallocarray(commands->lines, commands->line_count + 1, sizeof *lines);
-    if (!lines)
+    if (!SS_GROW(commands->lines, commands->line_count + 1, commands->line_room))
         return -1;
-    commands->lines = lines;
-    struct ss_command_line *line = &lines[commands->line_count];
+    struct ss_command_line *line = &commands->lines[commands->line_count];
     *line = (struct ss_command_line){copy_words(words), commands->count, count};
     if (!line->words)
         return -1;
@@ -78,16 +76,15 @@ int ss_commands_repeat(
             (unsigned long long)count, commands->count, COMMANDS_MAX);
     if (add_line(commands, words, (uint32_t)count) < 0)
         return ss_error_memory(error);
-    char ***items = realloc(commands->items, (commands->count + count) * sizeof *items);
-    if (items)
-        commands->items = items;
-    for (uint64_t i = 0; items && i < count; i++) {
-        items[commands->count] = copy_words(words);
-        if (!items[commands->count])
+    if (!SS_GROW(commands->items, commands->count + count, commands->room))
+        return ss_error_memory(error);
+    for (uint64_t i = 0; i < count; i++) {
+        commands->items[commands->count] = copy_words(words);
+        if (!commands->items[commands->count])
             return ss_error_memory(error);
         commands->count++;
     }
-    return items ? 0 : ss_error_memory(error);
+    return 0;
 }
 
 static int read_line(struct ss_commands *commands, const char *line, struct ss_error *error) {

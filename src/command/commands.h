@@ -18,9 +18,9 @@ struct ss_command_line {
  */
 struct ss_commands {
     char ***items;
-    uint32_t count;
+    uint32_t count, room;
     struct ss_command_line *lines; /* ordered by instance */
-    uint32_t line_count;
+    uint32_t line_count, line_room;
 };
 
 void ss_commands_free(struct ss_commands *commands);

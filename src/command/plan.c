@@ -433,7 +433,12 @@ int ss_plan_make(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error
 }
 
 void ss_plan_free(struct ss_plan *plan) {
-    struct ss_commands commands = {plan->commands, plan->instances, plan->lines, plan->line_count};
+    struct ss_commands commands = {
+        .items = plan->commands,
+        .count = plan->instances,
+        .lines = plan->lines,
+        .line_count = plan->line_count,
+    };
     ss_commands_free(&commands);
     for (uint32_t i = 0; plan->numbers && i < plan->instances; i++)
         free(plan->numbers[i]);

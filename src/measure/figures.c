@@ -4,18 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 #define SETTLED_ERROR   0.05
 #define SETTLED_SECONDS 2.0
 
 bool ss_figures_add(struct ss_figures *figures, double target, double load) {
-    if (figures->count == figures->capacity) {
-        size_t capacity = figures->capacity ? 2 * figures->capacity : 256;
-        double *sizes = realloc(figures->sizes, capacity * sizeof *sizes);
-        if (!sizes)
-            return false;
-        figures->sizes = sizes;
-        figures->capacity = capacity;
-    }
+    if (!SS_GROW(figures->sizes, figures->count + 1, figures->capacity))
+        return false;
     double error = target - load;
     figures->sizes[figures->count++] = fabs(error);
     figures->target_sum += target;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/words.h"
 #include "measure/unfinished.h"
 
@@ -11,12 +12,9 @@ void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_tim
     /* Both saturate at "not yet". */
     iterations->from = ss_time_add(iterations->from, length);
     iterations->throughput.from = ss_time_add(iterations->throughput.from, length);
-    struct ss_pause *pauses =
-        reallocarray(iterations->pauses, iterations->pause_count + 1, sizeof *pauses);
-    if (!pauses)
-        return;
-    iterations->pauses = pauses;
-    pauses[iterations->pause_count++] = (struct ss_pause){.begin = begin, .length = length};
+    if (SS_GROW(iterations->pauses, iterations->pause_count + 1, iterations->pause_room))
+        iterations->pauses[iterations->pause_count++] =
+            (struct ss_pause){.begin = begin, .length = length};
 }
 
 /* The same time on a clock that stood still in the pauses and is right now. */

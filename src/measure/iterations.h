@@ -74,7 +74,7 @@ struct ss_iterations {
     uint32_t line_count;
     struct ss_throughput throughput; /* since the window's beginning */
     struct ss_pause *pauses;         /* in order */
-    size_t pause_count;
+    size_t pause_count, pause_room;
     uint64_t unmatched; /* lines of output that did not match ... */
     char example[96];   /* ... and the first of them */
 

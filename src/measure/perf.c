@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 const char *const ss_perf_names[SS_PERF_EVENTS] = {
     [SS_PERF_INSTRUCTIONS] = "instructions",
     [SS_PERF_CYCLES] = "cycles",
@@ -32,15 +34,7 @@ static bool lacks_kernel(enum ss_perf_event event) {
 }
 
 static bool make_room(struct ss_perf_meter *meter) {
-    if (meter->room - meter->count >= SS_PERF_EVENTS)
-        return true;
-    size_t room = 2 * meter->room + SS_PERF_EVENTS;
-    struct ss_perf_source *sources = reallocarray(meter->sources, room, sizeof *sources);
-    if (!sources)
-        return false;
-    meter->sources = sources;
-    meter->room = room;
-    return true;
+    return SS_GROW(meter->sources, meter->count + SS_PERF_EVENTS, meter->room);
 }
 
 /* Without the right to count in the kernel, user mode is counted. */

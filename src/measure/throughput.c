@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* A clock gone mad must not ask for all memory: ten years. */
 #define INTERVALS_MAX ((size_t)52596000)
 
@@ -13,14 +15,8 @@ static bool make_room(struct ss_throughput *throughput, size_t count) {
         return true;
     if (count > INTERVALS_MAX)
         return false;
-    if (count > throughput->capacity) {
-        size_t capacity = count * 2;
-        double *parts = reallocarray(throughput->parts, capacity, sizeof *parts);
-        if (!parts)
-            return false;
-        throughput->parts = parts;
-        throughput->capacity = capacity;
-    }
+    if (!SS_GROW(throughput->parts, count, throughput->capacity))
+        return false;
     memset(throughput->parts + throughput->count, 0,
         (count - throughput->count) * sizeof *throughput->parts);
     throughput->count = count;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
+
 /* A reading may take so small a part of the time. */
 #define COST_PART 100
 
@@ -86,16 +88,8 @@ struct ss_usage_tree ss_usage_add_up(
 
 static void see(void *context, pid_t pid) {
     struct ss_usage *usage = context;
-    if (usage->count == usage->capacity) {
-        size_t capacity = usage->capacity ? 2 * usage->capacity : 1024;
-        struct ss_process_usage *processes =
-            reallocarray(usage->processes, capacity, sizeof *processes);
-        if (!processes)
-            return;
-        usage->processes = processes;
-        usage->capacity = capacity;
-    }
-    if (ss_platform_process_times(pid, &usage->processes[usage->count].times))
+    if (SS_GROW(usage->processes, usage->count + 1, usage->capacity) &&
+        ss_platform_process_times(pid, &usage->processes[usage->count].times))
         usage->count++;
 }
 

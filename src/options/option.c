@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "base/suggest.h"
 #include "base/units.h"
@@ -23,19 +24,13 @@ void ss_option_store_free(struct ss_option_store *store) {
     *store = (struct ss_option_store){0};
 }
 
-static char *add_copy(char ***list, size_t *count, const char *text) {
-    char **longer = realloc(*list, (*count + 1) * sizeof *longer);
-    if (!longer)
+const char *ss_option_store_add(struct ss_option_store *store, const char *text) {
+    if (!SS_GROW(store->texts, store->count + 1, store->room))
         return NULL;
-    *list = longer;
     char *copy = strdup(text);
     if (copy)
-        longer[(*count)++] = copy;
+        store->texts[store->count++] = copy;
     return copy;
-}
-
-const char *ss_option_store_add(struct ss_option_store *store, const char *text) {
-    return add_copy(&store->texts, &store->count, text);
 }
 
 void ss_option_store_warn(struct ss_option_store *store, const char *text) {
@@ -43,7 +38,11 @@ void ss_option_store_warn(struct ss_option_store *store, const char *text) {
         if (strcmp(store->warnings[i], text) == 0)
             return;
     }
-    add_copy(&store->warnings, &store->warning_count, text);
+    char *copy = SS_GROW(store->warnings, store->warning_count + 1, store->warning_room)
+                     ? strdup(text)
+                     : NULL;
+    if (copy)
+        store->warnings[store->warning_count++] = copy;
 }
 
 void ss_option_store_label(struct ss_option_store *store, size_t first, const char *label) {

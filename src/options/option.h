@@ -12,9 +12,9 @@ struct ss_option_store {
     double cpus;  /* CPUs that make a load of 1, for loads given in CPUs; 0: refuses those */
     double scale; /* the run's window in default windows, for defaults that follow it; 0: 1 */
     char **texts; /* texts that the configuration points to */
-    size_t count;
+    size_t count, room;
     char **warnings; /* about values that are allowed but unlikely to be meant, each only once */
-    size_t warning_count;
+    size_t warning_count, warning_room;
 };
 
 void ss_option_store_free(struct ss_option_store *store);

@@ -8,20 +8,16 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/grow.h"
+
 /* NaN, an end before control began, sorts first. */
 static bool is_before(double left, double right) {
     return isnan(left) ? !isnan(right) : left < right;
 }
 
 void ss_ends_add(struct ss_ends *ends, const struct ss_end *end) {
-    if (ends->count == ends->capacity) {
-        size_t capacity = ends->capacity ? 2 * ends->capacity : 16;
-        struct ss_end *items = reallocarray(ends->items, capacity, sizeof *items);
-        if (!items)
-            return;
-        ends->items = items;
-        ends->capacity = capacity;
-    }
+    if (!SS_GROW(ends->items, ends->count + 1, ends->capacity))
+        return;
     size_t at = ends->count++;
     for (; at > 0 && is_before(end->seconds, ends->items[at - 1].seconds); at--)
         ends->items[at] = ends->items[at - 1];

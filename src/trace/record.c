@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 void ss_trace_records_free(struct ss_trace_records *records) {
     free(records->items);
     *records = (struct ss_trace_records){0};
@@ -11,14 +13,8 @@ void ss_trace_records_free(struct ss_trace_records *records) {
 static int collect(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct ss_trace_records *records = ((struct ss_trace_collector *)sink)->records;
-    if (records->count == records->capacity) {
-        size_t capacity = records->capacity > 0 ? records->capacity * 2 : 64;
-        struct ss_trace_record *items = reallocarray(records->items, capacity, sizeof *items);
-        if (!items)
-            return ss_error_memory(error);
-        records->items = items;
-        records->capacity = capacity;
-    }
+    if (!SS_GROW(records->items, records->count + 1, records->capacity))
+        return ss_error_memory(error);
     records->items[records->count++] = *record;
     return 0;
 }

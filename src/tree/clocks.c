@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "platform/platform.h"
 
 /* Reading a clock takes a few microseconds, or some tens while its thread runs. */
@@ -19,16 +20,7 @@ static bool knows(const struct ss_clocks *clocks, pid_t thread) {
 }
 
 static bool make_room(struct ss_clocks *clocks) {
-    if (clocks->count < clocks->room)
-        return true;
-    uint32_t room = clocks->room ? 2 * clocks->room : 16;
-    struct ss_clocks_entry *entries =
-        room <= ENTRIES_MAX ? reallocarray(clocks->entries, room, sizeof *entries) : NULL;
-    if (!entries)
-        return false;
-    clocks->entries = entries;
-    clocks->room = room;
-    return true;
+    return clocks->count < ENTRIES_MAX && SS_GROW(clocks->entries, clocks->count + 1, clocks->room);
 }
 
 struct adding {

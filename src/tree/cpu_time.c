@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "platform/platform.h"
 
 /* A listing may take at most 1 / COST_PART of the time ... */
@@ -68,15 +69,8 @@ static struct ss_cpu_time_process *find(const struct ss_cpu_time_list *list, pid
 /* ---- listing processes ---- */
 
 static void add(struct ss_cpu_time_list *list, pid_t pid, pid_t parent) {
-    if (list->count == list->room) {
-        uint32_t room = list->room ? 2 * list->room : 64;
-        struct ss_cpu_time_process *items = reallocarray(list->items, room, sizeof *items);
-        if (!items)
-            return;
-        list->items = items;
-        list->room = room;
-    }
-    list->items[list->count++] = (struct ss_cpu_time_process){.pid = pid, .parent = parent};
+    if (SS_GROW(list->items, list->count + 1, list->room))
+        list->items[list->count++] = (struct ss_cpu_time_process){.pid = pid, .parent = parent};
 }
 
 struct listing {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "json_fields.h"
 
 static bool is_alike(const struct ssplatform_group *group, char *const *values) {
@@ -26,15 +27,11 @@ static struct ssplatform_group *find(const struct ssplatform_groups *groups, cha
 void ssplatform_groups_add(
     struct ssplatform_groups *groups, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]) {
     struct ssplatform_group *group = find(groups, values);
-    if (!group) {
-        group = realloc(groups->list, (groups->count + 1) * sizeof *group);
-        if (group) {
-            groups->list = group;
-            group = &groups->list[groups->count++];
-            *group = (struct ssplatform_group){0};
-            memcpy(group->values, values, sizeof group->values);
-            memset(values, 0, sizeof group->values);
-        }
+    if (!group && SS_GROW(groups->list, groups->count + 1, groups->room)) {
+        group = &groups->list[groups->count++];
+        *group = (struct ssplatform_group){0};
+        memcpy(group->values, values, sizeof group->values);
+        memset(values, 0, sizeof group->values);
     }
     if (group)
         ss_cpus_add(&group->cpus, cpu);

@@ -16,7 +16,7 @@ struct ssplatform_group {
 
 struct ssplatform_groups {
     struct ssplatform_group *list;
-    size_t count;
+    size_t count, room;
     bool failed; /* memory was short */
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "base/words.h"
 
@@ -37,10 +38,10 @@ void ssplatform_tree_close(struct ssplatform_tree *tree) {
 
 /* The kernel gives large files in pieces. */
 char *ssplatform_read_all(int descriptor, size_t limit, size_t *length) {
-    size_t size = 4096, used = 0;
-    char *text = malloc(size);
-    while (text) {
-        ssize_t got = read(descriptor, text + used, size - used - 1);
+    size_t room = 0, used = 0;
+    char *text = NULL;
+    while (SS_GROW(text, used + 4096, room)) {
+        ssize_t got = read(descriptor, text + used, room - used - 1);
         if (got < 0 && errno == EINTR)
             continue;
         used += got > 0 ? (size_t)got : 0;
@@ -51,12 +52,6 @@ char *ssplatform_read_all(int descriptor, size_t limit, size_t *length) {
             *length = used;
             return text;
         }
-        if (size - used > 1)
-            continue;
-        char *larger = realloc(text, size *= 2);
-        if (!larger)
-            break;
-        text = larger;
     }
     free(text);
     return NULL;

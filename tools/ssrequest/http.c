@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/version.h"
 #include "platform/platform.h"
 
@@ -86,7 +87,7 @@ struct ssrequest_http {
     struct ssrequest_aim aim;
     uint64_t aim_number;
     struct origin *origins; /* of all sets so far */
-    uint32_t origin_count;
+    uint32_t origin_count, origin_room;
     uint64_t older;
     bool is_old; /* libcurl: see version_for() */
 };
@@ -280,14 +281,10 @@ static struct watch *watch_of(struct ssrequest_http *http, int descriptor) {
     size_t count = http->watch_count;
     if ((size_t)descriptor < count)
         return &http->watches[descriptor];
-    size_t more = 2 * (size_t)descriptor + 64;
-    struct watch *watches = realloc(http->watches, more * sizeof *watches);
-    if (!watches)
+    if (!SS_GROW(http->watches, (size_t)descriptor + 1, http->watch_count))
         return NULL;
-    memset(watches + count, 0, (more - count) * sizeof *watches);
-    http->watches = watches;
-    http->watch_count = more;
-    return &watches[descriptor];
+    memset(http->watches + count, 0, (http->watch_count - count) * sizeof *http->watches);
+    return &http->watches[descriptor];
 }
 
 /* Never 0. */
@@ -406,14 +403,11 @@ static uint32_t find_origin(struct ssrequest_http *http, const struct ssrequest_
             return i + 1;
         }
     }
-    struct origin *origins =
-        name ? reallocarray(http->origins, http->origin_count + 1, sizeof *origins) : NULL;
-    if (!origins) {
+    if (!name || !SS_GROW(http->origins, http->origin_count + 1, http->origin_room)) {
         free(name);
         return 0;
     }
-    http->origins = origins;
-    origins[http->origin_count++] = (struct origin){name, 0};
+    http->origins[http->origin_count++] = (struct origin){name, 0};
     return http->origin_count;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "control.h"
 #include "folder.h"
 #include "listener.h"
@@ -21,7 +22,7 @@ struct ssrequest_output {
     struct ssrequest_block block;
     double turned;        /* the rate that was set last; negative: the profile's */
     const char **targets; /* all that were used; we own those after the first ones */
-    size_t target_count;
+    size_t target_count, target_room;
     uint32_t aimed; /* so many of them, the last ones, get requests at present */
 };
 
@@ -39,16 +40,13 @@ static int turn(struct ssrequest_output *output, double rate, struct ss_error *e
 
 static int add_targets(
     struct ssrequest_output *output, char *const *urls, size_t count, struct ss_error *error) {
-    const char **targets =
-        reallocarray(output->targets, output->target_count + count, sizeof *targets);
-    if (!targets)
+    if (!SS_GROW(output->targets, output->target_count + count, output->target_room))
         return ss_error_memory(error);
-    output->targets = targets;
     for (size_t i = 0; i < count; i++) {
         const char *copy = strdup(urls[i]);
         if (!copy)
             return ss_error_memory(error);
-        targets[output->target_count++] = copy;
+        output->targets[output->target_count++] = copy;
     }
     return 0;
 }
@@ -303,7 +301,7 @@ int ssrequest_output_capacity(const struct ssrequest_options *options,
     const struct ssrequest_capacity *capacity, const struct ssrequest_course *course,
     struct ss_error *error) {
     struct ssrequest_stretch trial = {.end = options->duration, .rate = NAN};
-    const struct ssrequest_profile profile = {&trial, 1};
+    const struct ssrequest_profile profile = {.stretches = &trial, .count = 1};
     const struct ssrequest_account account = {
         .program = "ssrequest",
         .messages = &options->messages,

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "base/version.h"
 #include "base/words.h"
@@ -14,16 +15,12 @@
 /* NULL if the stream cannot be read, or is longer than any document of ours. */
 static char *read_stream(FILE *stream) {
     char *text = NULL;
-    size_t used = 0, size = 0;
-    do {
-        size = size ? size * 2 : 65536;
-        char *larger = size <= DOCUMENT_MAX ? realloc(text, size) : NULL;
-        if (!larger)
-            break;
-        text = larger;
-        used += fread(text + used, 1, size - 1 - used, stream);
-    } while (used == size - 1);
-    if (!text || used == size - 1 || ferror(stream)) {
+    size_t used = 0, room = 0, length = 1;
+    while (length > 0 && used < DOCUMENT_MAX && SS_GROW(text, used + 65536, room)) {
+        length = fread(text + used, 1, room - 1 - used, stream);
+        used += length;
+    }
+    if (length > 0 || ferror(stream)) {
         free(text);
         return NULL;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "csv.h"
 #include "platform/platform.h"
 
@@ -81,8 +82,7 @@ static bool take_reference(void *context, const struct sstrace_field *fields) {
     table.keys = (size_t)keys;
     if (strcmp(table.program, reader->program) != 0)
         return true;
-    if (!ssreport_csv_make_room((void **)&published->tables, published->table_count,
-            &published->table_capacity, sizeof table))
+    if (!SS_GROW(published->tables, published->table_count + 1, published->table_capacity))
         return false;
     published->tables[published->table_count++] = table;
     return true;
@@ -93,8 +93,7 @@ static bool take_name(void *context, const struct sstrace_field *fields) {
     struct published_name name;
     if (!copy_field(name.ours, sizeof name.ours, &fields[0]) ||
         !copy_field(name.theirs, sizeof name.theirs, &fields[1]) ||
-        !ssreport_csv_make_room((void **)&published->names, published->name_count,
-            &published->name_capacity, sizeof name))
+        !SS_GROW(published->names, published->name_count + 1, published->name_capacity))
         return false;
     published->names[published->name_count++] = name;
     return true;
@@ -119,8 +118,8 @@ static bool take_row(void *context, const struct sstrace_field *fields) {
         bool fits = copy_field(cell.text, sizeof cell.text, &fields[i]);
         for (size_t j = 0; j < keys; j++)
             fits = fits && copy_field(cell.keys[j], sizeof cell.keys[j], &fields[j]);
-        if (!fits || !ssreport_csv_make_room((void **)&published->cells, published->cell_count,
-                         &published->cell_capacity, sizeof cell))
+        if (!fits ||
+            !SS_GROW(published->cells, published->cell_count + 1, published->cell_capacity))
             return false;
         strcpy(cell.column, reader->columns[i]);
         published->cells[published->cell_count++] = cell;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "base/words.h"
 
@@ -27,12 +28,8 @@ static int read_stream(FILE *stream, char **bytes, size_t *size, struct ss_error
     size_t room = 0;
     *size = 0;
     for (;;) {
-        if (*size == room) {
-            char *larger = realloc(*bytes, room = room ? 2 * room : 4096);
-            if (!larger)
-                return ss_error_memory(error);
-            *bytes = larger;
-        }
+        if (!SS_GROW(*bytes, *size + 4096, room))
+            return ss_error_memory(error);
         size_t length = fread(*bytes + *size, 1, room - *size, stream);
         *size += length;
         if (length == 0)
@@ -100,19 +97,10 @@ static int take_method(
 
 static struct ssrequest_message *add_message(
     struct ssrequest_messages *messages, struct ss_error *error) {
-    /* Doubled when it is full, which is at each power of 2. */
-    if ((messages->count & (messages->count - 1)) == 0) {
-        size_t room = messages->count ? 2 * messages->count : 1;
-        struct ssrequest_message *list = reallocarray(messages->list, room, sizeof *list);
-        if (list)
-            messages->list = list;
-        uint32_t *order = reallocarray(messages->order, room, sizeof *order);
-        if (order)
-            messages->order = order;
-        if (!list || !order) {
-            ss_error_memory(error);
-            return NULL;
-        }
+    if (!SS_GROW(messages->list, messages->count + 1, messages->room) ||
+        !SS_GROW(messages->order, messages->count + 1, messages->order_room)) {
+        ss_error_memory(error);
+        return NULL;
     }
     struct ssrequest_message *message = &messages->list[messages->count];
     *message = (struct ssrequest_message){0};

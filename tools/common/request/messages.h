@@ -25,7 +25,7 @@ struct ssrequest_message {
 /* They are sent in turn. Zeroed: empty; open() or read() fills it. */
 struct ssrequest_messages {
     struct ssrequest_message *list;
-    size_t count;
+    size_t count, room;
     const char *headers[SSREQUEST_HEADERS_MAX]; /* of all of them, the caller's */
     size_t header_count;
     const char *file; /* the caller's path of the file that was read; NULL: from options */
@@ -35,6 +35,7 @@ struct ssrequest_messages {
     char *origins[SSREQUEST_TARGETS_MAX];
     uint32_t origin_count;
     uint32_t *order;
+    size_t order_room;
 };
 
 /*

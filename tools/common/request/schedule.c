@@ -7,6 +7,7 @@
 #include <showstopper/random.h>
 #include <showstopper/trace.h>
 
+#include "base/grow.h"
 #include "base/number.h"
 #include "trace/file.h"
 #include "trace/record.h"
@@ -22,12 +23,9 @@
 static int reserve(struct ssrequest_profile *profile, size_t count, struct ss_error *error) {
     if (count > STRETCHES_MAX - profile->count)
         return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
-    size_t size = (profile->count + count) * sizeof *profile->stretches;
-    struct ssrequest_stretch *stretches = realloc(profile->stretches, size);
-    if (!stretches)
-        return ss_error_memory(error);
-    profile->stretches = stretches;
-    return 0;
+    return SS_GROW(profile->stretches, profile->count + count, profile->room)
+               ? 0
+               : ss_error_memory(error);
 }
 
 static void add(struct ssrequest_profile *profile, ss_time end, double rate) {

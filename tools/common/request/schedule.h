@@ -21,7 +21,7 @@ struct ssrequest_stretch {
 /* Consecutive stretches of constant rate. Zeroed: none. */
 struct ssrequest_profile {
     struct ssrequest_stretch *stretches;
-    size_t count;
+    size_t count, room;
 };
 
 int ssrequest_profile_constant(

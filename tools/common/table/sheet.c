@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "csv.h"
 
 static void add_cell(struct ssreport_sheet *sheet, struct ssreport_cell cell) {
-    sheet->failed = sheet->failed || !ssreport_csv_make_room((void **)&sheet->cells, sheet->count,
-                                         &sheet->capacity, sizeof cell);
+    sheet->failed = sheet->failed || !SS_GROW(sheet->cells, sheet->count + 1, sheet->capacity);
     if (sheet->failed)
         free(cell.text);
     else

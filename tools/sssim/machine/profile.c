@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "base/units.h"
 #include "base/words.h"
@@ -24,14 +25,8 @@ struct reader {
 
 static int keep(struct reader *reader, struct ss_error *error) {
     struct profile *profile = reader->profile;
-    if (profile->count == reader->room) {
-        size_t room = 2 * reader->room + 64;
-        void *more = realloc(profile->stretches, room * sizeof *profile->stretches);
-        if (!more)
-            return ss_error_memory(error);
-        profile->stretches = more;
-        reader->room = room;
-    }
+    if (!SS_GROW(profile->stretches, profile->count + 1, reader->room))
+        return ss_error_memory(error);
     reader->next.length = reader->time - profile->length;
     profile->stretches[profile->count++] = reader->next;
     profile->length = reader->time;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "chance.h"
 
 /* So many changes of the pace are remembered before all instances are looked at. */
@@ -89,16 +90,10 @@ static double done_between(
 /* ---- iterations ---- */
 
 static void keep_iteration(struct work *work, const struct work_iteration *iteration) {
-    if (work->ended_count == work->ended_room) {
-        size_t room = 2 * work->ended_room + 256;
-        struct work_iteration *moved = reallocarray(work->ended, room, sizeof *moved);
-        work->failed |= !moved;
-        if (!moved)
-            return;
-        work->ended = moved;
-        work->ended_room = room;
-    }
-    work->ended[work->ended_count++] = *iteration;
+    if (SS_GROW(work->ended, work->ended_count + 1, work->ended_room))
+        work->ended[work->ended_count++] = *iteration;
+    else
+        work->failed = true;
 }
 
 /* The first point behind `from` by which so much is done; none: the count of all. */

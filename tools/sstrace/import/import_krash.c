@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "import_lines.h"
 #include "scale.h"
 #include "stamp.h"
@@ -100,15 +101,8 @@ static int read_kill(struct krash *it) {
 }
 
 static struct event *more(struct krash *it) {
-    if (it->count == it->capacity) {
-        size_t capacity = it->capacity ? it->capacity * 2 : 256;
-        struct event *larger =
-            capacity <= EVENTS_MAX ? realloc(it->events, capacity * sizeof *larger) : NULL;
-        if (!larger)
-            return NULL;
-        it->events = larger;
-        it->capacity = capacity;
-    }
+    if (it->count == EVENTS_MAX || !SS_GROW(it->events, it->count + 1, it->capacity))
+        return NULL;
     return &it->events[it->count++];
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/words.h"
 #include "import_json.h"
 #include "scale.h"
@@ -132,16 +133,8 @@ static int end_metric(struct sstrace_json *json) {
 
 static int wait_for_metric(struct sstrace_json *json) {
     struct prometheus *it = json->context;
-    if (it->waits == it->capacity) {
-        size_t capacity = it->capacity ? it->capacity * 2 : 256;
-        struct waiting *larger =
-            capacity <= WAITING_MAX ? realloc(it->waiting, capacity * sizeof *larger) : NULL;
-        if (!larger)
-            return sstrace_json_blame(
-                json, "'metric' was expected before so many values of a series");
-        it->waiting = larger;
-        it->capacity = capacity;
-    }
+    if (it->waits == WAITING_MAX || !SS_GROW(it->waiting, it->waits + 1, it->capacity))
+        return sstrace_json_blame(json, "'metric' was expected before so many values of a series");
     it->waiting[it->waits++] = (struct waiting){.sample = it->sample, .mark = it->mark};
     return 0;
 }

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
+
+#include <stdint.h>
+
+#include "unit.h"
+
+static void items_are_kept_while_an_array_grows(void **state) {
+    (void)state;
+    uint64_t *items = NULL;
+    size_t count = 0, room = 0;
+    for (uint64_t i = 0; i < 100000; i++) {
+        assert_true(SS_GROW(items, count + 1, room));
+        assert_true(room > count);
+        items[count++] = i;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        assert_int_equal(items[i], i);
+    free(items);
+}
+
+static void room_grows_in_few_steps(void **state) {
+    (void)state;
+    char *bytes = NULL;
+    uint32_t room = 0;
+    int steps = 0;
+    for (uint32_t needed = 1; needed <= 1000000; needed++) {
+        uint32_t before = room;
+        assert_true(SS_GROW(bytes, needed, room));
+        steps += room != before;
+    }
+    assert_in_range(steps, 1, 30);
+    free(bytes);
+}
+
+static void needed_room_is_made_at_once(void **state) {
+    (void)state;
+    char *bytes = NULL;
+    size_t room = 0;
+    assert_true(SS_GROW(bytes, 5000, room));
+    assert_int_equal(room, 5000);
+    assert_true(SS_GROW(bytes, 5000, room));
+    assert_int_equal(room, 5000);
+    free(bytes);
+}
+
+static void array_is_unchanged_without_memory(void **state) {
+    (void)state;
+    char *bytes = NULL;
+    size_t room = 0;
+    assert_true(SS_GROW(bytes, 1, room));
+    char *before = bytes;
+    size_t room_before = room;
+    bytes[0] = 'x';
+    assert_false(SS_GROW(bytes, PTRDIFF_MAX, room));
+    assert_ptr_equal(bytes, before);
+    assert_int_equal(room, room_before);
+    assert_int_equal(bytes[0], 'x');
+    free(bytes);
+}
+
+static void overflow_is_refused(void **state) {
+    (void)state;
+    uint64_t *items = NULL;
+    size_t room = 0;
+    assert_false(SS_GROW(items, SIZE_MAX / 4, room));
+    assert_null(items);
+    assert_int_equal(room, 0);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(items_are_kept_while_an_array_grows),
+    cmocka_unit_test(room_grows_in_few_steps),
+    cmocka_unit_test(needed_room_is_made_at_once),
+    cmocka_unit_test(array_is_unchanged_without_memory),
+    cmocka_unit_test(overflow_is_refused))
