@@ -130,7 +130,7 @@ a_signal_ends_it_and_leaves_nothing() {
     kill -TERM "$pid"
     wait "$pid" || status=$?
     [ "$status" -eq 125 ] || fail "status $status"
-    says 'interrupted by a signal: Terminated; the same command goes on from here'
+    says 'interrupted by a signal: Terminated; the same command continues from here'
 }
 
 # A benchmark that does not end by the first signal is killed by the second one.
@@ -259,9 +259,9 @@ mute cpu /s higher 'true' '([0-9]+)'
 bad cpu /s higher 'false' '([0-9]+)'
 END
     expect 0 measure --battery "$folder/lame" --repetitions 1 "$folder/lamed"
-    says 'lost under without is left out from here on: /none/there: it cannot be executed'
-    says 'mute under without is left out from here on: mute: it has printed no result'
-    says 'bad under without is left out from here on: false: it failed with status 1'
+    says 'lost under without is left out from now on: /none/there: it cannot be executed'
+    says 'mute under without is left out from now on: mute: it has printed no result'
+    says 'bad under without is left out from now on: false: it failed with status 1'
     says '2 of 5 benchmarks measured'
 }
 

@@ -10,8 +10,8 @@
 
 #include "base/owned.h"
 
-static int fail(const struct ssprofile_ledger *ledger, struct ss_error *error) {
-    return ss_error_fail(error, "%s: %s", ledger->path, strerror(errno));
+static int report_errno(const struct ssprofile_append_log *log, struct ss_error *error) {
+    return ss_error_fail(error, "%s: %s", log->path, strerror(errno));
 }
 
 /* The number of whole lines, and where the last one ends. -1: errno says why. */
@@ -33,8 +33,8 @@ static int count_lines(int file, size_t *lines, off_t *end) {
     return got < 0 ? -1 : 0;
 }
 
-/* All of it, or the file is as it was. */
-static int append(int file, const char *text) {
+/* Appends all of the text, or leaves the file as it was. */
+static int append_text(int file, const char *text) {
     size_t length = strlen(text);
     off_t end = lseek(file, 0, SEEK_END);
     if (end < 0)
@@ -49,36 +49,37 @@ static int append(int file, const char *text) {
     return -1;
 }
 
-int ssprofile_ledger_open(struct ssprofile_ledger *ledger, const char *path, const char *heading,
-    struct ss_error *error) {
+int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path,
+    const char *heading, struct ss_error *error) {
     size_t lines;
     off_t end;
-    *ledger = (struct ssprofile_ledger){0};
-    if (strlen(path) >= sizeof ledger->path)
+    *log = (struct ssprofile_append_log){0};
+    if (strlen(path) >= sizeof log->path)
         return ss_error_fail(error, "%.100s...: the path is too long", path);
-    strcpy(ledger->path, path);
+    strcpy(log->path, path);
     SS_OWNED(close) int file = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
-        return fail(ledger, error);
+        return report_errno(log, error);
     if (flock(file, LOCK_EX | LOCK_NB) < 0)
         return ss_error_fail(error, "%s: another process is measuring into it", path);
     if (count_lines(file, &lines, &end) < 0 || ftruncate(file, end) < 0 ||
-        (lines == 0 && append(file, heading) < 0))
-        return fail(ledger, error);
-    ledger->rows = lines > 0 ? lines - 1 : 0;
-    ledger->file = ss_owned_take(&file);
+        (lines == 0 && append_text(file, heading) < 0))
+        return report_errno(log, error);
+    log->rows = lines > 0 ? lines - 1 : 0;
+    log->file = ss_owned_take(&file);
     return 0;
 }
 
-int ssprofile_ledger_add(struct ssprofile_ledger *ledger, const char *row, struct ss_error *error) {
-    if (append(ledger->file, row) < 0)
-        return fail(ledger, error);
-    ledger->rows++;
+int ssprofile_append_log_add(
+    struct ssprofile_append_log *log, const char *row, struct ss_error *error) {
+    if (append_text(log->file, row) < 0)
+        return report_errno(log, error);
+    log->rows++;
     return 0;
 }
 
-void ssprofile_ledger_close(struct ssprofile_ledger *ledger) {
-    if (ledger->file > 0)
-        close(ledger->file);
-    ledger->file = 0;
+void ssprofile_append_log_close(struct ssprofile_append_log *log) {
+    if (log->file > 0)
+        close(log->file);
+    log->file = 0;
 }

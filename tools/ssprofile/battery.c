@@ -69,7 +69,7 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
 }
 
 /* Takes the words over if it succeeds. */
-static int take_words(
+static int parse_words(
     struct ssprofile_battery *battery, char **words, size_t count, struct ss_error *error) {
     if (strcmp(words[0], "version") == 0 && count == 2) {
         if (battery->version)
@@ -93,15 +93,15 @@ static int take_words(
     return add_task(battery, words, error);
 }
 
-static int take_line(struct ssprofile_battery *battery, const char *line, struct ss_error *error) {
+static int parse_line(struct ssprofile_battery *battery, const char *line, struct ss_error *error) {
     size_t count;
     char **words = ss_words_split(line, &count, error);
     if (!words)
         return -1;
-    int taken = count > 0 ? take_words(battery, words, count, error) : 1;
-    if (taken != 0)
+    int result = count > 0 ? parse_words(battery, words, count, error) : 1;
+    if (result != 0)
         free(words);
-    return taken < 0 ? -1 : 0;
+    return result < 0 ? -1 : 0;
 }
 
 int ssprofile_battery_parse(
@@ -118,7 +118,7 @@ int ssprofile_battery_parse(
         size_t length = strlen(line);
         if (length > 0 && line[length - 1] == '\r')
             line[length - 1] = '\0';
-        if (take_line(battery, line, error) < 0)
+        if (parse_line(battery, line, error) < 0)
             return error->status = 2, ss_error_wrap(error, "%s:%u", name, number);
     }
     return battery->count > 0 ? 0 : ss_error_set(error, 2, "%s: there is no benchmark in it", name);

@@ -22,31 +22,31 @@ struct ssprofile_task {
 struct ssprofile_battery {
     struct ssprofile_task *tasks;
     size_t count, capacity;
-    char **version; /* command that prints what the benchmarks are; NULL: none */
+    char **version; /* command that prints their version; NULL if absent */
     char *text;     /* of the file */
 };
 
-/* Status 2 and "FILE:LINE: ..." for what a line may not say. Free it in any case. */
+/* Refuses an invalid line with status 2 and "FILE:LINE: ...". Free the battery in any case. */
 SS_NONNULL(1, 2)
 int ssprofile_battery_read(
     struct ssprofile_battery *battery, const char *path, struct ss_error *error);
 
-/* The same from a text; `name` stands in messages. */
+/* Parses a text; `name` is used in messages. */
 SS_NONNULL(1, 2, 3)
 int ssprofile_battery_parse(
     struct ssprofile_battery *battery, const char *text, const char *name, struct ss_error *error);
 
 void ssprofile_battery_free(struct ssprofile_battery *battery);
 
-/* NULL: it has none of this name and class. */
+/* NULL if it has no benchmark of this name and class. */
 SS_NONNULL()
 const struct ssprofile_task *ssprofile_battery_task(
     const struct ssprofile_battery *battery, const char *name, const char *class);
 
-/* Where a battery is: a path, or the name of one that came with the program. */
+/* Finds a battery by its path, or by its name if it came with the program. */
 SS_WRITES(1, 2) void ssprofile_battery_find(char *path, size_t size, const char *name);
 
-/* What the first group of the first matching line of an output says. False: there is no number. */
+/* Reads the result from the first group of the first line that matches. False: not a number. */
 SS_NONNULL()
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result);
 

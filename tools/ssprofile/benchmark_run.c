@@ -22,20 +22,20 @@
 #define OUTPUT_MAX 65536
 #define WORDS_MAX  256
 
-#define LOOK_EACH 100 /* milliseconds */
+#define SAMPLE_EACH 100 /* milliseconds */
 
 /* ---- interruption ---- */
 
-static volatile sig_atomic_t interrupted, times;
+static volatile sig_atomic_t interrupted, signal_count;
 
-static void interrupt(int signal) {
+static void count_signal(int signal) {
     interrupted = signal;
-    times = times + 1;
+    signal_count = signal_count + 1;
 }
 
-/* What waits for a benchmark is to notice, so calls are not begun again. */
+/* Without SA_RESTART, so that waiting for a benchmark is interrupted. */
 static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = interrupt};
+    struct sigaction action = {.sa_handler = count_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
@@ -114,7 +114,7 @@ void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_state
     char *slash = strrchr(runner->bin, '/');
     if (slash)
         *slash = '\0';
-    runner->awake = with_idle_states ? -1 : ssprofile_awake_hold(SSPROFILE_LATENCY);
+    runner->idle_latency = with_idle_states ? -1 : ssprofile_idle_states_hold(SSPROFILE_LATENCY);
 }
 
 int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
@@ -134,15 +134,15 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
 
 void ssprofile_runner_close(struct ssprofile_runner *runner) {
     ss_platform_limit_group_remove(&runner->group);
-    if (runner->awake >= 0)
-        close(runner->awake);
-    runner->awake = -1;
+    if (runner->idle_latency >= 0)
+        close(runner->idle_latency);
+    runner->idle_latency = -1;
 }
 
 /* ---- a command ---- */
 
-/* showstopper's words before those of the command. Rounds of the same length each make a duty
-   exact; a control sees to that by itself. */
+/* showstopper's words before those of the command. Equal rounds make an open loop exact; control
+   is exact by itself. */
 static size_t throttle_words(
     const struct ssprofile_throttle *throttle, uint32_t cpu, const char *words[WORDS_MAX]) {
     static char number[16], setting[32], round[64];
@@ -161,7 +161,7 @@ static size_t throttle_words(
 }
 
 /* Returns 0 or a negative errno. */
-static int pin(uint32_t cpu) {
+static int pin_to_cpu(uint32_t cpu) {
     SS_OWNED(free) cpu_set_t *set = calloc(1, CPU_ALLOC_SIZE(SS_CPUS_MAX));
     if (!set)
         return -ENOMEM;
@@ -169,13 +169,13 @@ static int pin(uint32_t cpu) {
     return sched_setaffinity(0, CPU_ALLOC_SIZE(SS_CPUS_MAX), set) < 0 ? -errno : 0;
 }
 
-/* Our own affinity does not tell: root may leave it. */
+/* Our mask proves nothing: root may leave it. */
 int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
     size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
     SS_OWNED(free) cpu_set_t *before = calloc(1, size);
     if (!before || sched_getaffinity(0, size, before) < 0)
         return ss_error_fail(error, "the affinity of this process: %s", strerror(errno));
-    int result = pin(cpu);
+    int result = pin_to_cpu(cpu);
     sched_setaffinity(0, size, before);
     return result == 0
                ? 0
@@ -184,8 +184,8 @@ int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
                      (unsigned)cpu);
 }
 
-/* showstopper pins the benchmark; its own processes are to be elsewhere, where there is a place. */
-_Noreturn static void become(const struct ssprofile_runner *runner, char *const *command,
+/* showstopper pins the benchmark itself, so that its own processes can use other CPUs. */
+_Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, char *const *command,
     bool throttled, int output, pid_t parent) {
     const char *words[WORDS_MAX];
     char path[8400];
@@ -198,13 +198,13 @@ _Noreturn static void become(const struct ssprofile_runner *runner, char *const 
     snprintf(path, sizeof path, "%.4000s%s%.4000s", runner->bin, *runner->bin ? ":" : "",
         old ? old : "/usr/bin:/bin");
     setenv("PATH", path, 1);
-    /* Nothing goes on running if this process is killed. */
+    /* The benchmark ends if this process is killed. */
     if (ss_platform_die_with(parent, SIGTERM) < 0)
         _exit(126);
-    if (!is_pinned && pin(runner->cpu) < 0)
+    if (!is_pinned && pin_to_cpu(runner->cpu) < 0)
         _exit(124);
-    /* Where stack and memory lie can change a rate by some percent; so it lies in the same place in
-       every run. Where that is not allowed it differs. */
+    /* The addresses of stack and memory can change a rate by some percent, so they are the same in
+       every run, if that is allowed. */
     personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
     if (throttled && runner->throttle.kind == SSPROFILE_QUOTA &&
         ss_platform_limit_group_enter(&runner->group) < 0)
@@ -215,32 +215,32 @@ _Noreturn static void become(const struct ssprofile_runner *runner, char *const 
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Looks at the frequency until something can be read or a signal has arrived; one that arrives just
-   before poll() is noticed when that ends. `frequency` may be NULL. */
+/* Samples the frequency until there is output or a signal has arrived; a signal just before poll()
+   is noticed when that returns. `frequency` may be NULL. */
 static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
     struct pollfd ready = {.fd = file, .events = POLLIN};
-    sig_atomic_t before = times;
-    while (times == before && poll(&ready, 1, LOOK_EACH) <= 0) {
+    sig_atomic_t before = signal_count;
+    while (signal_count == before && poll(&ready, 1, SAMPLE_EACH) <= 0) {
         if (frequency)
-            ssprofile_frequency_look(frequency);
+            ssprofile_frequency_sample(frequency);
     }
 }
 
-/* All of it, though no more than the first part is kept. */
-static void read_all(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
+/* Reads to the end, but keeps only the first part. */
+static void read_output(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
     char rest[4096];
     size_t used = 0;
-    sig_atomic_t told = 0;
+    sig_atomic_t sent = 0;
     for (;;) {
         bool full = used == OUTPUT_MAX - 1;
-        if (told == times)
+        if (sent == signal_count)
             wait_for_output(file, frequency);
-        if (told < times) {
+        if (sent < signal_count) {
             /* It is not reaped yet, so the pid is its own. */
-            kill(child, told == 0 ? SIGTERM : SIGKILL);
-            if (told > 0)
+            kill(child, sent == 0 ? SIGTERM : SIGKILL);
+            if (sent > 0)
                 break;
-            told = times;
+            sent = signal_count;
             continue;
         }
         ssize_t got =
@@ -256,7 +256,7 @@ static void read_all(int file, char *text, pid_t child, struct ssprofile_frequen
         text[i] = text[i] ? text[i] : '?';
 }
 
-static int tell_status(int status, const char *name, const char *output, struct ss_error *error) {
+static int check_status(int status, const char *name, const char *output, struct ss_error *error) {
     char line[160];
     snprintf(line, sizeof line, "%.*s", (int)strcspn(output, "\n"), output);
     if (WIFSIGNALED(status))
@@ -290,10 +290,10 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
     }
     pid_t parent = getpid(), child = fork();
     if (child == 0)
-        become(runner, command, throttled, ends[1], parent);
+        execute_benchmark(runner, command, throttled, ends[1], parent);
     close(ends[1]);
     if (child > 0)
-        read_all(ends[0], text, child, frequency);
+        read_output(ends[0], text, child, frequency);
     close(ends[0]);
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
@@ -301,7 +301,7 @@ static char *run_command(const struct ssprofile_runner *runner, char *const *com
         ss_error_fail(error, "interrupted by a signal: %s", strsignal(interrupted));
     int failed = interrupted ? -1
                  : child < 0 ? ss_error_fail(error, "cannot fork: %s", strerror(errno))
-                             : tell_status(status, command[0], text, error);
+                             : check_status(status, command[0], text, error);
     if (failed) {
         free(text);
         return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSPROFILE_RUN_H
-#define SSPROFILE_RUN_H
+#ifndef SSPROFILE_BENCHMARK_RUN_H
+#define SSPROFILE_BENCHMARK_RUN_H
 
 /* One benchmark, once, pinned to a CPU, under a throttle. */
 
@@ -31,42 +31,42 @@ SS_NONNULL(1, 2)
 int ssprofile_throttle_parse(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error);
 
-/* As results.csv names it: "without", "quota-4000". */
+/* Its name in results.csv: "without", "quota-4000". */
 SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle);
 
-/* Spells such a name out: "a quota of 40% of a CPU". Empty: it is not a throttle's. */
+/* Explains such a name: "a quota of 40% of a CPU"; empty for other names. */
 SS_NONNULL() void ssprofile_throttle_explain(char text[64], const char *name);
 
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
-    const char *sys;             /* where the CPU's frequency is read; NULL: nowhere */
+    const char *sys;             /* where the CPU's frequency is read; NULL: it is not */
     char bin[4096];              /* folder of our programs, which is put first into PATH */
     struct ss_limit_group group; /* of quotas, made when the first is used */
-    int awake; /* descriptor that holds idle states off; -1: they are as they are */
+    int idle_latency; /* descriptor that keeps CPUs out of idle states; -1: it does not */
 };
 
 /* Whether benchmarks can be pinned to this CPU. */
 SS_NONNULL(2) int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error);
 
 /*
- * From then on SIGINT, SIGTERM and SIGHUP end a benchmark and let the process clear up. Close it if
- * this was called.
+ * From then on SIGINT, SIGTERM and SIGHUP end a benchmark, so that the process can clean up. Close
+ * the runner afterwards.
  */
 SS_NONNULL(1) void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states);
 void ssprofile_runner_close(struct ssprofile_runner *runner);
 
-/* Whether one of these signals has arrived; no benchmark is worth running then. */
+/* Whether one of these signals has arrived. */
 bool ssprofile_is_interrupted(void);
 
-/* Under this throttle benchmarks run from now on. A quota makes a control group for itself. */
+/* Benchmarks run under this throttle from now on. A quota makes a control group. */
 SS_NONNULL(1, 2)
 int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
     struct ss_error *error);
 
 struct ssprofile_outcome {
     double result;
-    double frequency; /* of the CPU meanwhile, in Hz; NaN: not known */
+    double frequency; /* of the CPU during the run, in Hz; NaN if unknown */
 };
 
 /* -1: the benchmark could not be run, failed or printed no result. */
@@ -74,7 +74,7 @@ SS_NONNULL(1, 2, 3)
 int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_task *task,
     struct ssprofile_outcome *outcome, struct ss_error *error);
 
-/* What a command prints, without a throttle, up to 64 KiB: free() it. NULL: it failed. */
+/* Returns the output of a command, up to 64 KiB, without a throttle: free() it. NULL: it failed. */
 SS_NONNULL(1, 2)
 char *ssprofile_run_output(
     const struct ssprofile_runner *runner, char *const *command, struct ss_error *error);

@@ -116,10 +116,8 @@ struct calibration {
     struct ssreport_sheet sheets[SHEETS], findings;
     size_t found; /* row of the test that gave the result; SIZE_MAX: none has */
 
-    /* The setting that is being tested: its results as a table. */
-    char *rows;
-    size_t size;
-    FILE *stream;
+    /* The setting that is being tested, and its results. */
+    struct ssprofile_profile here;
     unsigned repetitions;
     struct ssprofile_log_mean log;
     double mean; /* of durations here over those on the base */
@@ -129,37 +127,21 @@ struct calibration {
 
 /* ---- one setting ---- */
 
-static void end_setting(struct calibration *calibration) {
-    if (calibration->stream)
-        fclose(calibration->stream);
-    free(calibration->rows);
-    calibration->stream = NULL;
-    calibration->rows = NULL;
-}
-
 static int begin_setting(struct calibration *calibration, double setting, struct ss_error *error) {
-    end_setting(calibration);
-    calibration->repetitions = 0;
-    calibration->stream = open_memstream(&calibration->rows, &calibration->size);
-    if (!calibration->stream)
-        return ss_error_memory(error);
-    fputs(SSPROFILE_RESULTS_HEADING, calibration->stream);
     struct ssprofile_throttle throttle = calibration->throttle;
     throttle.setting = setting;
+    ssprofile_profile_free(&calibration->here);
+    calibration->here =
+        (struct ssprofile_profile){.machine = strdup("here"), .limits = strdup("throttled")};
+    calibration->repetitions = 0;
+    if (!calibration->here.machine || !calibration->here.limits)
+        return ss_error_memory(error);
     return ssprofile_runner_use(&calibration->runner, &throttle, error);
 }
 
-static void add_row(
-    struct calibration *calibration, const struct ssprofile_task *task, double result) {
-    fprintf(calibration->stream, "here,throttled,");
-    ss_words_quote_csv(calibration->stream, task->name);
-    fprintf(calibration->stream, ",%s,", task->lower ? "true" : "false");
-    ss_words_quote_csv(calibration->stream, task->class);
-    fprintf(calibration->stream, ",%u,%.17g\n", calibration->repetitions, result);
-}
-
-/* What cannot be run here is found out by the first run, and left out from then on. */
-static int drop(struct calibration *calibration, const bool *failed, struct ss_error *error) {
+/* Drops the benchmarks that the first run has shown to fail here. */
+static int leave_out_failed(
+    struct calibration *calibration, const bool *failed, struct ss_error *error) {
     size_t kept = 0;
     for (size_t i = 0; i < calibration->count; i++) {
         if (!failed[i])
@@ -169,7 +151,7 @@ static int drop(struct calibration *calibration, const bool *failed, struct ss_e
     return kept > 0 ? 0 : ss_error_fail(error, "none of the benchmarks can be run here");
 }
 
-static int repeat_once(struct calibration *calibration, struct ss_error *error) {
+static int run_benchmarks(struct calibration *calibration, struct ss_error *error) {
     size_t order[BENCHMARKS_MAX];
     bool failed[BENCHMARKS_MAX] = {false}, any = false;
     bool is_first =
@@ -181,7 +163,10 @@ static int repeat_once(struct calibration *calibration, struct ss_error *error) 
         struct ssprofile_outcome outcome;
         struct ss_error why = {0};
         if (ssprofile_run(&calibration->runner, task, &outcome, &why) == 0) {
-            add_row(calibration, task, outcome.result);
+            struct ssprofile_benchmark benchmark = {
+                .name = (char *)task->name, .class = (char *)task->class, .lower = task->lower};
+            if (ssprofile_profile_add(&calibration->here, &benchmark, outcome.result) < 0)
+                return ss_error_memory(error);
             continue;
         }
         if (!is_first || ssprofile_is_interrupted())
@@ -189,12 +174,13 @@ static int repeat_once(struct calibration *calibration, struct ss_error *error) 
         fprintf(stderr, "ssprofile: warning: %s is left out: %s\n", task->name, why.message);
         failed[order[i]] = any = true;
     }
-    return any ? drop(calibration, failed, error) : 0;
+    return any ? leave_out_failed(calibration, failed, error) : 0;
 }
 
-static int repeat(struct calibration *calibration, unsigned count, struct ss_error *error) {
+static int run_repetitions(
+    struct calibration *calibration, unsigned count, struct ss_error *error) {
     for (; count > 0; count--) {
-        if (repeat_once(calibration, error) < 0)
+        if (run_benchmarks(calibration, error) < 0)
             return -1;
     }
     return 0;
@@ -214,25 +200,14 @@ static double time_ratio(const struct ssprofile_profile *sides[2],
     return mean;
 }
 
-/* What all repetitions at this setting say. */
-static int judge(struct calibration *calibration, struct ss_error *error) {
+/* Compares all repetitions at this setting with the base. */
+static int evaluate_setting(struct calibration *calibration, struct ss_error *error) {
     static const struct ssprofile_matching all = {.unstable = INFINITY};
-    struct ssprofile_results results = {0};
     struct ssprofile_ratios ratios = {0};
     struct ssprofile_warnings warnings = {0};
-    if (fflush(calibration->stream) != 0)
-        return ss_error_memory(error);
-    SS_OWNED(fclose) FILE *file = tmpfile();
-    if (!file || fwrite(calibration->rows, 1, calibration->size, file) != calibration->size ||
-        fflush(file) != 0)
-        return ss_error_fail(error, "no temporary file: %s", strerror(errno));
-    int copy = dup(fileno(file));
-    if (copy < 0 || lseek(copy, 0, SEEK_SET) < 0)
-        return ss_error_fail(error, "no temporary file: %s", strerror(errno));
-    int result = ssprofile_results_read_descriptor(&results, copy, "results", error);
+    const struct ssprofile_profile *sides[2] = {calibration->base, &calibration->here};
+    int result = ssprofile_ratios_make(&ratios, sides, &all, &warnings, error);
     if (result == 0) {
-        const struct ssprofile_profile *sides[2] = {calibration->base, &results.profiles[0]};
-        result = ssprofile_ratios_make(&ratios, sides, &all, &warnings, error);
         calibration->log = ssprofile_ratios_log_mean(&ratios, CONFIDENCE);
         calibration->figures = ssprofile_ratios_figures(&ratios);
         calibration->scatter = ssprofile_scatter_of(&ratios);
@@ -240,11 +215,10 @@ static int judge(struct calibration *calibration, struct ss_error *error) {
     }
     ssprofile_ratios_free(&ratios);
     ssprofile_warnings_free(&warnings);
-    ssprofile_results_free(&results);
     return result;
 }
 
-static void tell(struct calibration *calibration) {
+static void note_test(struct calibration *calibration) {
     double setting = calibration->runner.throttle.setting;
     double cost = ssprofile_search_cost(calibration->mean);
     SSREPORT_NUMBERS(&calibration->sheets[TESTS], setting, calibration->log.mean,
@@ -309,7 +283,7 @@ static void say_setting(struct calibration *calibration, size_t row) {
             cost);
 }
 
-/* What the calibration has found in this test, and what a throttle leaves as it is. */
+/* Reports the result of the calibration, and what a throttle does not change. */
 static void say_result(struct calibration *calibration, size_t row) {
     double setting = test_number(calibration, row, "setting");
     struct bounds bounds = bounds_of(calibration, row);
@@ -337,7 +311,7 @@ static void say_result(struct calibration *calibration, size_t row) {
         test_number(calibration, row, "repetitions"), before, after);
 }
 
-/* What is left when none of the closed method's intervals contains a ratio of 1. */
+/* The distance that remains if no interval of the closed method contains a ratio of 1. */
 static void say_distance(struct calibration *calibration, size_t row) {
     double mean = test_number(calibration, row, "log_ratio_mean");
     double half = test_number(calibration, row, "half_width");
@@ -360,16 +334,16 @@ static int refuse_slower(double ratio, struct ss_error *error) {
         "this machine is slower than the base (mean ratio %.4f): throttle the base instead", ratio);
 }
 
-static int search(struct calibration *calibration, struct ss_error *error) {
+static int run_search(struct calibration *calibration, struct ss_error *error) {
     struct ssprofile_search state;
     ssprofile_search_begin(&state);
     for (int setting; (setting = ssprofile_search_next(&state)) != 0;) {
         if (begin_setting(calibration, setting / 10000.0, error) < 0 ||
-            repeat(calibration, repetitions_of(calibration->request), error) < 0 ||
-            judge(calibration, error) < 0)
+            run_repetitions(calibration, repetitions_of(calibration->request), error) < 0 ||
+            evaluate_setting(calibration, error) < 0)
             return -1;
-        tell(calibration);
-        ssprofile_search_tell(&state, setting, ssprofile_search_cost(calibration->mean));
+        note_test(calibration);
+        ssprofile_search_add_cost(&state, setting, ssprofile_search_cost(calibration->mean));
         if (setting == SSPROFILE_SETTING_MAX && calibration->mean > COST_MATCHED)
             return refuse_slower(1 / calibration->mean, error);
     }
@@ -406,30 +380,34 @@ static int end_closed(struct calibration *calibration, const struct ssprofile_cl
     return 0;
 }
 
-static int closed(struct calibration *calibration, struct ss_error *error) {
+static int run_closed(struct calibration *calibration, struct ss_error *error) {
     struct ssprofile_closed state;
     enum ssprofile_verdict verdict;
-    unsigned asked = repetitions_of(calibration->request), count = asked < 2 ? 2 : asked;
+    unsigned requested = repetitions_of(calibration->request),
+             count = requested < 2 ? 2 : requested;
     ssprofile_closed_begin(&state, 0.01);
     do {
         if (begin_setting(calibration, state.setting, error) < 0)
             return -1;
         unsigned more = count;
         do {
-            if (repeat(calibration, more, error) < 0 || judge(calibration, error) < 0)
+            if (run_repetitions(calibration, more, error) < 0 ||
+                evaluate_setting(calibration, error) < 0)
                 return -1;
-            verdict = ssprofile_closed_tell(&state, calibration->log.mean, calibration->log.half);
+            verdict =
+                ssprofile_closed_add_ratio(&state, calibration->log.mean, calibration->log.half);
             more = calibration->repetitions;
         } while (verdict == SSPROFILE_REPEAT && 2 * more <= REPETITIONS_MAX);
-        tell(calibration);
+        note_test(calibration);
     } while (verdict == SSPROFILE_TEST);
     return end_closed(calibration, &state, verdict, error);
 }
 
 /* ---- what is run ---- */
 
-static int choose(struct calibration *calibration, const char *base_path, struct ss_error *error) {
-    /* What others have published is taken as it is. */
+static int choose_benchmarks(
+    struct calibration *calibration, const char *base_path, struct ss_error *error) {
+    /* Tables of others are used as they are. */
     bool measured = ssprofile_origin_of(base_path).measured;
     const char *only = calibration->request->only;
     double bound = calibration->request->spread > 0 ? calibration->request->spread / 100
@@ -495,11 +473,12 @@ static int check_version(
     return ssprofile_origin_check(&base, &here, "this machine", error);
 }
 
-static int run(struct calibration *calibration, const char *base_path, struct ss_error *error) {
+static int run_method(
+    struct calibration *calibration, const char *base_path, struct ss_error *error) {
     if (check_version(calibration, base_path, error) < 0)
         return -1;
-    return calibration->request->method == METHOD_SEARCH ? search(calibration, error)
-                                                         : closed(calibration, error);
+    return calibration->request->method == METHOD_SEARCH ? run_search(calibration, error)
+                                                         : run_closed(calibration, error);
 }
 
 static int write_files(struct calibration *calibration, struct ss_error *error) {
@@ -538,20 +517,20 @@ static int calibrate(struct calibration *calibration, struct ss_error *error) {
     if (ssprofile_choose(&choice, request->base, error) < 0 ||
         ssprofile_results_read(&calibration->base_results, choice.path, error) < 0)
         return ss_error_wrap(error, "--base");
-    ssprofile_warnings_tell(&calibration->base_results.warnings);
+    ssprofile_warnings_print(&calibration->base_results.warnings);
     calibration->base = ssprofile_results_find(&calibration->base_results, &choice, error);
     if (!calibration->base)
         return ss_error_wrap(error, "--base");
     if (ssprofile_check_cpu((uint32_t)request->cpu, error) < 0 ||
         read_battery(calibration, choice.path, error) < 0 ||
-        choose(calibration, choice.path, error) < 0)
+        choose_benchmarks(calibration, choice.path, error) < 0)
         return -1;
     calibration->runner.cpu = (uint32_t)request->cpu;
     calibration->throttle = (struct ssprofile_throttle){
         (enum ssprofile_throttle_kind)(SSPROFILE_DUTY + request->throttle), 1, request->period,
         request->quantum};
     ssprofile_runner_open(&calibration->runner, request->idle_states);
-    int result = run(calibration, choice.path, error);
+    int result = run_method(calibration, choice.path, error);
     ssprofile_runner_close(&calibration->runner);
     ssprofile_print_findings(stdout, &calibration->findings);
     if (result < 0)
@@ -580,7 +559,7 @@ int ssprofile_calibrate(char **argv, struct ss_error *error) {
         result = ss_error_fail(error, "name the base with --base: see --help");
     else if (result == 0)
         result = calibrate(calibration, error);
-    end_setting(calibration);
+    ssprofile_profile_free(&calibration->here);
     for (int i = 0; i < SHEETS; i++)
         ssreport_sheet_free(&calibration->sheets[i]);
     ssreport_sheet_free(&calibration->findings);

@@ -12,13 +12,13 @@
 struct ssprofile_choice {
     char path[4200];
     char machine[512]; /* up to the last colon; "": the only one */
-    char limits[512];  /* after it; "": there was none */
+    char limits[512];  /* after it; "": not given */
 };
 
 SS_NONNULL(1, 2)
 int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct ss_error *error);
 
-/* The chosen profile; NULL if there is none, or there are several, which the error names. */
+/* The chosen profile. NULL: it does not exist, or several match, which the error names. */
 SS_NONNULL(1, 2)
 const struct ssprofile_profile *ssprofile_results_find(const struct ssprofile_results *results,
     const struct ssprofile_choice *choice, struct ss_error *error);

@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_COMMANDS_H
 #define SSPROFILE_COMMANDS_H
 
-/* The commands. Each gets its own name as argv[0] and its options and words behind it. */
+/* The commands: argv[0] is the name, followed by its options and words. */
 
 #include <showstopper/error.h>
 

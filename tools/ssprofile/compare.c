@@ -28,7 +28,7 @@ struct request {
     size_t count;
 };
 
-static int take_word(
+static int accept_profile(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct request *request = config;
     (void)row;
@@ -60,7 +60,7 @@ static const struct ss_argument rows[] = {
         .help = "compare results of different versions of the benchmarks"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print nothing on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    SS_ARGUMENTS_WORDS(take_word),
+    SS_ARGUMENTS_WORDS(accept_profile),
 };
 // clang-format on
 
@@ -156,7 +156,7 @@ static int fill_histogram(
     return 0;
 }
 
-/* ---- what is compared ---- */
+/* ---- sides ---- */
 
 struct side {
     struct ssprofile_choice choice;
@@ -164,7 +164,7 @@ struct side {
     const struct ssprofile_profile *profile;
     struct ssprofile_ratios ratios; /* against the base */
     struct ssprofile_series series; /* the same, with figures */
-    bool is_paired;                 /* one of plain and throttled, and the other is there, too */
+    bool is_paired;                 /* it was compared with its plain or throttled counterpart */
     struct ssprofile_origin origin;
     char name[600];
 };
@@ -182,8 +182,8 @@ struct comparison {
 };
 
 /*
- * Of what both have: benchmarks that only one of them has would change the range by themselves. All
- * names are those of the base, in its order, so the next one is looked for behind the last.
+ * Keeps the benchmarks that both have: others would change the range by themselves. All names are
+ * those of the base, in its order, so the search for the next one begins after the last.
  */
 static int keep_common(struct ssprofile_ratios *kept, const struct ssprofile_ratios *from,
     const struct ssprofile_ratios *other) {
@@ -231,7 +231,7 @@ static int fill_reduction(
     return 0;
 }
 
-/* A throttled target is set beside the plain one of the same machine. */
+/* Compares each throttled target with the plain one of the same machine. */
 static int fill_reductions(struct comparison *comparison) {
     for (size_t i = 1; i < comparison->count; i++) {
         struct side *plain = &comparison->sides[i];
@@ -265,7 +265,7 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
         results = &side->results;
         if (ssprofile_results_read(&side->results, side->choice.path, error) < 0)
             return -1;
-        ssprofile_warnings_take(&comparison->warnings, &side->results.warnings);
+        ssprofile_warnings_append(&comparison->warnings, &side->results.warnings);
     }
     side->profile = ssprofile_results_find(results, &side->choice, error);
     if (!side->profile)
@@ -274,11 +274,11 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
     return 0;
 }
 
-/* Repetitions of one half fewer than this spread by chance as widely as unstable ones. */
+/* Fewer repetitions in a half spread by chance as widely as unstable ones. */
 #define HALF_MIN 5
 
 /* The only side becomes two. */
-static int halve(struct comparison *comparison, struct ss_error *error) {
+static int split_in_halves(struct comparison *comparison, struct ss_error *error) {
     struct side *base = &comparison->sides[0], *target = &comparison->sides[1];
     if (ssprofile_halves_make(&comparison->halves, base->profile, error) < 0)
         return -1;
@@ -314,7 +314,7 @@ static void fill_side(struct comparison *comparison, struct side *side, bool hal
     fill_left_out(&comparison->sheets[LEFT_OUT], side->name, &side->ratios);
 }
 
-/* All that is compared of one machine, in one histogram and one plot of dots. */
+/* All targets of one machine, in one histogram and one plot of dots. */
 static void draw_machine(struct comparison *comparison, const char *machine) {
     struct ssprofile_series series[SIDES_MAX];
     size_t count = 0;
@@ -338,7 +338,7 @@ static void draw_machine(struct comparison *comparison, const char *machine) {
         ssprofile_draw_dots(script, series, count);
 }
 
-static void draw(struct comparison *comparison) {
+static void draw_machines(struct comparison *comparison) {
     for (size_t i = 1; i < comparison->count; i++) {
         const char *machine = comparison->sides[i].profile->machine;
         bool is_first = true;
@@ -363,7 +363,7 @@ static void explain_limits(struct comparison *comparison) {
     }
 }
 
-/* The spread above which a benchmark is unstable. What others have published is taken as it is. */
+/* The spread above which a benchmark is unstable. Tables of others are used as they are. */
 static double bound_of(
     const struct comparison *comparison, const struct side *side, const struct request *request) {
     if (request->spread > 0)
@@ -395,7 +395,7 @@ static void fill_published(struct comparison *comparison) {
     published_free(&published);
 }
 
-static int fill(
+static int compare_profiles(
     struct comparison *comparison, const struct request *request, struct ss_error *error) {
     struct ssprofile_matching matching = {.only = request->only, .class = request->class};
     if (request->battery) {
@@ -416,7 +416,7 @@ static int fill(
                                    side->choice.path, error) < 0)
             return -1;
     }
-    if (request->halves && halve(comparison, error) < 0)
+    if (request->halves && split_in_halves(comparison, error) < 0)
         return -1;
     for (size_t i = 1; i < comparison->count; i++) {
         struct side *side = &comparison->sides[i];
@@ -439,7 +439,7 @@ static int fill(
     return 0;
 }
 
-static void print(const struct comparison *comparison) {
+static void print_all(const struct comparison *comparison) {
     printf("Base: %s\n", comparison->sides[0].name);
     ssprofile_print_findings(stdout, &comparison->findings);
     for (int i = 0; i < SHEETS; i++)
@@ -448,7 +448,7 @@ static void print(const struct comparison *comparison) {
 
 static int write_files(
     struct comparison *comparison, const struct request *request, struct ss_error *error) {
-    draw(comparison);
+    draw_machines(comparison);
     return ssprofile_write(
         &(struct ssprofile_output){.folder = request->output,
             .name = "compare",
@@ -489,12 +489,12 @@ int ssprofile_compare(char **argv, struct ss_error *error) {
     if (result == 0 && request.help)
         print_help();
     else if (result == 0 && (result = check_count(&request, error)) == 0)
-        result = fill(comparison, &request, error);
-    ssprofile_warnings_tell(&comparison->warnings);
+        result = compare_profiles(comparison, &request, error);
+    ssprofile_warnings_print(&comparison->warnings);
     if (result == 0 && request.output && !request.help)
         result = write_files(comparison, &request, error);
     if (result == 0 && !request.quiet && !request.help)
-        print(comparison);
+        print_all(comparison);
     for (int i = 0; i < SHEETS; i++)
         ssreport_sheet_free(&comparison->sheets[i]);
     for (size_t i = 0; i < comparison->count; i++) {

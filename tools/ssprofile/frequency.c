@@ -6,7 +6,7 @@
 
 #include "base/owned.h"
 
-bool ssprofile_frequency_look(struct ssprofile_frequency *frequency) {
+bool ssprofile_frequency_sample(struct ssprofile_frequency *frequency) {
     char path[4400];
     double now;
     snprintf(path, sizeof path, "%.4200s/devices/system/cpu/cpu%u/cpufreq/scaling_cur_freq",
@@ -15,10 +15,10 @@ bool ssprofile_frequency_look(struct ssprofile_frequency *frequency) {
     if (!stream || fscanf(stream, "%lf", &now) != 1 || !(now > 0))
         return false;
     frequency->sum += now;
-    frequency->looks++;
+    frequency->samples++;
     return true;
 }
 
 double ssprofile_frequency_mean(const struct ssprofile_frequency *frequency) {
-    return frequency->looks > 0 ? 1000 * frequency->sum / frequency->looks : NAN;
+    return frequency->samples > 0 ? 1000 * frequency->sum / frequency->samples : NAN;
 }

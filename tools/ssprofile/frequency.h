@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_FREQUENCY_H
 #define SSPROFILE_FREQUENCY_H
 
-/* The frequency of a CPU while something runs on it, looked at from time to time. */
+/* The frequency of a CPU while something runs on it, sampled from time to time. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,13 +11,13 @@ struct ssprofile_frequency {
     const char *sys; /* "/sys", or where it is recorded */
     uint32_t cpu;
     double sum; /* kHz */
-    unsigned looks;
+    unsigned samples;
 };
 
-/* False: the machine does not tell. */
-bool ssprofile_frequency_look(struct ssprofile_frequency *frequency);
+/* False: the machine does not report it. */
+bool ssprofile_frequency_sample(struct ssprofile_frequency *frequency);
 
-/* Mean of all looks in Hz; NaN: it is not known. */
+/* Mean of all samples in Hz; NaN if unknown. */
 double ssprofile_frequency_mean(const struct ssprofile_frequency *frequency);
 
 #endif

@@ -25,53 +25,22 @@ static int half_of(const struct ssprofile_benchmark *benchmark, size_t repetitio
     return (label[strlen(label) - 1] - '0') % 2 == 0;
 }
 
-/* A benchmark without a repetition in this half is not there. */
-static int add_half(
-    struct ssprofile_profile *half, const struct ssprofile_benchmark *from, int which) {
-    struct ssprofile_benchmark *to = &half->benchmarks[half->count];
-    bool numbered = has_numbers(from);
-    *to = (struct ssprofile_benchmark){.lower = from->lower,
-        .contradictory = from->contradictory,
-        .line = from->line,
-        .capacity = from->count,
-        .repetitions = calloc(from->count + 1, sizeof *to->repetitions),
-        .name = strdup(from->name),
-        .class = strdup(from->class)};
-    half->count++;
-    if (!to->repetitions || !to->name || !to->class)
-        return -1;
-    for (size_t i = 0; i < from->count; i++) {
-        if (half_of(from, i, numbered) != which)
-            continue;
-        struct ssprofile_repetition *repetition = &to->repetitions[to->count];
-        *repetition = from->repetitions[i];
-        repetition->label = strdup(from->repetitions[i].label);
-        if (!repetition->label)
-            return -1;
-        to->count++;
-    }
-    if (to->count > 0)
-        return 0;
-    free(to->repetitions);
-    free(to->name);
-    free(to->class);
-    half->count--;
-    return 0;
-}
-
 static int make_half(
     struct ssprofile_profile *half, const struct ssprofile_profile *whole, int which) {
     char limits[600];
     snprintf(limits, sizeof limits, "%.580s-%s", whole->limits, which == 0 ? "odd" : "even");
     half->machine = strdup(whole->machine);
     half->limits = strdup(limits);
-    half->benchmarks = calloc(whole->count + 1, sizeof *half->benchmarks);
-    half->capacity = whole->count;
-    if (!half->machine || !half->limits || !half->benchmarks)
+    if (!half->machine || !half->limits)
         return -1;
     for (size_t i = 0; i < whole->count; i++) {
-        if (add_half(half, &whole->benchmarks[i], which) < 0)
-            return -1;
+        const struct ssprofile_benchmark *benchmark = &whole->benchmarks[i];
+        bool numbered = has_numbers(benchmark);
+        for (size_t j = 0; j < benchmark->count; j++) {
+            if (half_of(benchmark, j, numbered) == which &&
+                ssprofile_profile_add(half, benchmark, benchmark->repetitions[j].result) < 0)
+                return -1;
+        }
     }
     return 0;
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSPROFILE_AWAKE_H
-#define SSPROFILE_AWAKE_H
+#ifndef SSPROFILE_IDLE_STATES_H
+#define SSPROFILE_IDLE_STATES_H
 
 /*
- * Idle states of CPUs. A CPU that sleeps while a benchmark is stopped takes its time to wake up, a
- * virtual one the more, so that a throttle with short rounds delivers less than it is set to.
+ * Idle states of CPUs. A CPU that sleeps while a benchmark is stopped wakes up late, a virtual one
+ * later, so that a throttle with short rounds delivers less than its setting.
  */
 
 #define SSPROFILE_LATENCY "/dev/cpu_dma_latency"
 
-/* Has all CPUs stay awake until the descriptor is closed. -1: the machine has no such file, or it
-   may not be written. */
-int ssprofile_awake_hold(const char *path);
+/* Keeps all CPUs out of idle states until the descriptor is closed. -1: the machine has no such
+   file, or it may not be written. */
+int ssprofile_idle_states_hold(const char *path);
 
 #endif

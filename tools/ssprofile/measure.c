@@ -38,7 +38,7 @@ struct request {
     int idle_states, help, quiet;
 };
 
-static int take_folder(
+static int accept_folder(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct request *request = config;
     (void)row;
@@ -82,7 +82,7 @@ static const struct ss_argument rows[] = {
         .help = "the machine's name in the results; without it, its host name"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no progress"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    SS_ARGUMENTS_WORDS(take_folder),
+    SS_ARGUMENTS_WORDS(accept_folder),
 };
 // clang-format on
 
@@ -98,7 +98,7 @@ static void print_help(void) {
 struct setting {
     struct ssprofile_throttle throttle;
     char limits[32];
-    const struct ssprofile_profile *profile; /* what is there already; NULL: nothing */
+    const struct ssprofile_profile *profile; /* its results so far; NULL: none */
 };
 
 /* A benchmark under a throttle. */
@@ -112,18 +112,18 @@ struct measurement {
     const struct request *request;
     struct ssprofile_battery battery;
     struct ssprofile_runner runner;
-    struct ssprofile_results results; /* what is there already */
+    struct ssprofile_results results; /* so far */
     struct setting settings[SETTINGS_MAX];
     size_t setting_count;
     struct job *jobs;
     size_t count;
     char machine[256];
-    struct ssprofile_ledger table, runs; /* results.csv and runs.csv */
+    struct ssprofile_append_log table, runs; /* results.csv and runs.csv */
     size_t done, planned;
     ss_time begin;
 };
 
-/* ---- what was measured already ---- */
+/* ---- results so far ---- */
 
 static const char runs_heading[] =
     "order,limits,benchmark,class,repetition,begin,seconds,frequency_hz\n";
@@ -135,10 +135,10 @@ static void path_of(char path[4300], const struct request *request, const char *
 static int open_tables(struct measurement *measurement, struct ss_error *error) {
     char path[4300];
     path_of(path, measurement->request, "results.csv");
-    if (ssprofile_ledger_open(&measurement->table, path, SSPROFILE_RESULTS_HEADING, error) < 0)
+    if (ssprofile_append_log_open(&measurement->table, path, SSPROFILE_RESULTS_HEADING, error) < 0)
         return -1;
     path_of(path, measurement->request, "runs.csv");
-    return ssprofile_ledger_open(&measurement->runs, path, runs_heading, error);
+    return ssprofile_append_log_open(&measurement->runs, path, runs_heading, error);
 }
 
 static int read_results(struct measurement *measurement, struct ss_error *error) {
@@ -179,10 +179,10 @@ static bool is_done(const struct job *job, unsigned repetition) {
 
 /* ---- rows ---- */
 
-static int add_row(
-    struct ssprofile_ledger *table, FILE *stream, char **row, struct ss_error *error) {
+static int append_row(
+    struct ssprofile_append_log *table, FILE *stream, char **row, struct ss_error *error) {
     int result =
-        fclose(stream) == 0 ? ssprofile_ledger_add(table, *row, error) : ss_error_memory(error);
+        fclose(stream) == 0 ? ssprofile_append_log_add(table, *row, error) : ss_error_memory(error);
     free(*row);
     return result;
 }
@@ -200,7 +200,7 @@ static int add_result(struct measurement *measurement, const struct job *job, un
     fprintf(stream, ",%s,", job->task->lower ? "true" : "false");
     ss_words_quote_csv(stream, job->task->class);
     fprintf(stream, ",%u,%.12g\n", repetition, result);
-    return add_row(&measurement->table, stream, &row, error);
+    return append_row(&measurement->table, stream, &row, error);
 }
 
 struct run {
@@ -224,13 +224,13 @@ static int add_run(struct measurement *measurement, const struct job *job, unsig
     if (!isnan(run->frequency))
         fprintf(stream, "%.0f", run->frequency);
     fputc('\n', stream);
-    return add_row(&measurement->runs, stream, &row, error);
+    return append_row(&measurement->runs, stream, &row, error);
 }
 
-/* ---- what describes it ---- */
+/* ---- description ---- */
 
-/* Writes a file of the folder, or refuses to go on if it says something else already. */
-static int keep(
+/* Writes a file of the folder; fails if it exists with another content. */
+static int keep_file(
     const struct request *request, const char *name, const char *text, struct ss_error *error) {
     char path[4300];
     path_of(path, request, name);
@@ -274,7 +274,8 @@ static void print_description(
     ss_json_number(
         &json, "quota_period_seconds", has_quota ? ss_time_seconds(request->period) : NAN);
     ss_json_number(&json, "quantum_seconds", has_rounds ? ss_time_seconds(request->quantum) : NAN);
-    ss_json_text(&json, "idle_states", measurement->runner.awake >= 0 ? "held off" : "as they are");
+    ss_json_text(
+        &json, "idle_states", measurement->runner.idle_latency >= 0 ? "held off" : "as they are");
     ss_json_number(&json, "quota_around_cpus", quota.cpus > 0 ? quota.cpus : NAN);
     ss_json_close(&json, '}');
     fputc('\n', stream);
@@ -297,9 +298,9 @@ static int keep_description(struct measurement *measurement, struct ss_error *er
     print_description(measurement, version, stream);
     if (fclose(stream) != 0)
         return ss_error_memory(error);
-    if (keep(request, "profile.json", text, error) < 0 ||
-        keep(request, "battery.txt", measurement->battery.text, error) < 0 ||
-        (version && keep(request, "version.txt", version, error) < 0))
+    if (keep_file(request, "profile.json", text, error) < 0 ||
+        keep_file(request, "battery.txt", measurement->battery.text, error) < 0 ||
+        (version && keep_file(request, "version.txt", version, error) < 0))
         return -1;
     path_of(path, request, "platform.json");
     char program[] = "showstopper-platform", option[] = "-o";
@@ -314,7 +315,7 @@ static int keep_description(struct measurement *measurement, struct ss_error *er
 
 /* ---- the runs ---- */
 
-static void tell_progress(
+static void print_progress(
     struct measurement *measurement, const struct job *job, unsigned repetition, double result) {
     double spent = ss_time_seconds(ss_time_since(ss_platform_now(), measurement->begin));
     size_t left =
@@ -329,7 +330,7 @@ static void tell_progress(
         spent / (double)measurement->done * (double)(left > 0 ? left - 1 : 0));
 }
 
-static bool wants(
+static bool is_due(
     const struct measurement *measurement, const struct job *job, unsigned repetition) {
     const struct request *request = measurement->request;
     if (job->failed || is_done(job, repetition))
@@ -351,9 +352,9 @@ static int run_job(
         return -1;
     if (ssprofile_run(&measurement->runner, job->task, &outcome, &why) < 0) {
         if (ssprofile_is_interrupted())
-            return ss_error_fail(error, "%s; the same command goes on from here", why.message);
+            return ss_error_fail(error, "%s; the same command continues from here", why.message);
         job->failed = true;
-        fprintf(stderr, "ssprofile: warning: %s under %s is left out from here on: %s\n",
+        fprintf(stderr, "ssprofile: warning: %s under %s is left out from now on: %s\n",
             job->task->name, job->setting->limits, why.message);
         return 0;
     }
@@ -362,7 +363,7 @@ static int run_job(
     if (add_result(measurement, job, repetition, outcome.result, error) < 0 ||
         add_run(measurement, job, repetition, &run, error) < 0)
         return -1;
-    tell_progress(measurement, job, repetition, outcome.result);
+    print_progress(measurement, job, repetition, outcome.result);
     return 0;
 }
 
@@ -373,7 +374,8 @@ static int run_repetition(
     ssprofile_shuffle(order, measurement->count, repetition);
     for (size_t i = 0; i < measurement->count; i++) {
         struct job *job = &measurement->jobs[order[i]];
-        if (wants(measurement, job, repetition) && run_job(measurement, job, repetition, error) < 0)
+        if (is_due(measurement, job, repetition) &&
+            run_job(measurement, job, repetition, error) < 0)
             return -1;
     }
     return 0;
@@ -381,8 +383,8 @@ static int run_repetition(
 
 static int run_all(struct measurement *measurement, struct ss_error *error) {
     const struct request *request = measurement->request;
-    unsigned asked = request->repetitions > 0 ? (unsigned)request->repetitions : REPETITIONS;
-    unsigned most = request->until > 0 ? REPETITIONS_MAX : asked;
+    unsigned requested = request->repetitions > 0 ? (unsigned)request->repetitions : REPETITIONS;
+    unsigned most = request->until > 0 ? REPETITIONS_MAX : requested;
     SS_OWNED(free) size_t *order = calloc(measurement->count, sizeof *order);
     if (!order)
         return ss_error_memory(error);
@@ -408,8 +410,9 @@ static size_t count_unstable(const struct setting *setting, double limit) {
     return count;
 }
 
-/* Which limits the results would meet, and what each costs: the uncertainty of a ratio of two. */
-static void tell_limits(const struct measurement *measurement, const struct setting *setting) {
+/* How many benchmarks other limits would leave out, and how uncertain ratios would be. */
+static void print_limit_costs(
+    const struct measurement *measurement, const struct setting *setting) {
     static const double limits[] = {2, 5, 10};
     double repetitions = 0,
            spent = ss_time_seconds(ss_time_since(ss_platform_now(), measurement->begin));
@@ -431,8 +434,9 @@ static void tell_limits(const struct measurement *measurement, const struct sett
     printf("\n  `ssprofile compare --spread PERCENT` allows another limit\n");
 }
 
-/* How many benchmarks are unstable under it. */
-static size_t tell_unstable(const struct measurement *measurement, const struct setting *setting) {
+/* Returns the number of benchmarks that are unstable under this throttle. */
+static size_t warn_of_unstable(
+    const struct measurement *measurement, const struct setting *setting) {
     double limit = measurement->request->unstable;
     bool several = measurement->setting_count > 1;
     size_t unstable = 0;
@@ -455,26 +459,26 @@ static void print_limits(const char *limits) {
     printf("%s%s%s%s: ", limits, *meaning ? " (" : "", meaning, *meaning ? ")" : "");
 }
 
-static int conclude(const struct measurement *measurement, struct ss_error *error) {
+static int print_summary(const struct measurement *measurement, struct ss_error *error) {
     size_t measured = 0;
     for (size_t i = 0; i < measurement->setting_count; i++) {
         const struct setting *setting = &measurement->settings[i];
         size_t count = 0, wanted = measurement->count / measurement->setting_count;
         for (size_t j = i * wanted; j < (i + 1) * wanted; j++)
             count += find_done(&measurement->jobs[j]) != NULL;
-        size_t unstable = tell_unstable(measurement, setting);
+        size_t unstable = warn_of_unstable(measurement, setting);
         if (measurement->setting_count > 1)
             print_limits(setting->limits);
         printf("%zu of %zu benchmarks measured, %zu unstable\n", count, wanted, unstable);
         if (unstable > 0)
-            tell_limits(measurement, setting);
+            print_limit_costs(measurement, setting);
         measured += count;
     }
     return measured > 0 ? 0 : ss_error_fail(error, "no benchmark has given a result");
 }
 
 /* "without,duty=40%" */
-static int take_settings(struct measurement *measurement, struct ss_error *error) {
+static int parse_throttles(struct measurement *measurement, struct ss_error *error) {
     const char *at = measurement->request->under;
     struct ss_words_part part;
     while (ss_words_next(&at, ',', &part)) {
@@ -549,7 +553,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     ssprofile_battery_find(path, sizeof path, request->battery);
     if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
         return -1;
-    if (take_settings(measurement, error) < 0)
+    if (parse_throttles(measurement, error) < 0)
         return ss_error_wrap(error, "--under");
     if (ssprofile_check_cpu((uint32_t)request->cpu, error) < 0)
         return -1;
@@ -575,9 +579,9 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     if (result == 0)
         result = run_all(measurement, error);
     ssprofile_runner_close(&measurement->runner);
-    ssprofile_ledger_close(&measurement->table);
-    ssprofile_ledger_close(&measurement->runs);
-    return result < 0 ? -1 : conclude(measurement, error);
+    ssprofile_append_log_close(&measurement->table);
+    ssprofile_append_log_close(&measurement->runs);
+    return result < 0 ? -1 : print_summary(measurement, error);
 }
 
 int ssprofile_measure(char **argv, struct ss_error *error) {

@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_ORIGIN_H
 #define SSPROFILE_ORIGIN_H
 
-/* What ssprofile measure has put beside a table of results; nothing else may be there. */
+/* Files that ssprofile measure writes next to a table of results; other tables have none. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,13 +11,13 @@
 
 struct ssprofile_origin {
     bool measured;     /* by ssprofile measure */
-    char version[300]; /* of the benchmarks; "": not known */
+    char version[300]; /* of the benchmarks; empty if unknown */
 };
 
 SS_NONNULL() struct ssprofile_origin ssprofile_origin_of(const char *results_path);
 
-/* Refuses results of other benchmarks: another compiler, other flags, another program. `results` is
-   where they are. */
+/* Refuses results of other benchmarks: other program, compiler or flags. `results` is the path of
+   the target's. */
 SS_NONNULL()
 int ssprofile_origin_check(const struct ssprofile_origin *base,
     const struct ssprofile_origin *target, const char *results, struct ss_error *error);

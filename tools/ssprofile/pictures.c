@@ -31,7 +31,7 @@ static void find_bounds(
 #define PANEL_END    70 /* tics and the name of the axis, below the last panel */
 #define LEFT         70
 
-/* How many bins lie between the ends of the axis, where ratios allow it. */
+/* Bins between the ends of the axis, if the ratios allow it. */
 #define BINS_MIN 5
 #define BINS_MAX 400
 
@@ -132,7 +132,7 @@ struct row {
     const struct ssprofile_ratio *ratio; /* of the first series that has it */
 };
 
-static const struct ssprofile_ratio *find(
+static const struct ssprofile_ratio *find_ratio(
     const struct ssprofile_ratios *ratios, const char *name, const char *class) {
     for (size_t i = 0; i < ratios->count; i++) {
         if (strcmp(ratios->items[i].name, name) == 0 && strcmp(ratios->items[i].class, class) == 0)
@@ -146,7 +146,7 @@ static int compare_rows(const void *left, const void *right) {
     return (a->ratio->ratio > b->ratio->ratio) - (a->ratio->ratio < b->ratio->ratio);
 }
 
-/* Of every benchmark that any series has. */
+/* One row for each benchmark that any series has; free() them. */
 static struct row *find_rows(
     const struct ssprofile_series *series, size_t count, size_t *row_count) {
     size_t most = 0;
@@ -159,7 +159,7 @@ static struct row *find_rows(
             const struct ssprofile_ratio *ratio = &series[i].ratios->items[j];
             bool is_known = false;
             for (size_t k = 0; k < i && !is_known; k++)
-                is_known = find(series[k].ratios, ratio->name, ratio->class);
+                is_known = find_ratio(series[k].ratios, ratio->name, ratio->class);
             if (!is_known)
                 rows[(*row_count)++].ratio = ratio;
         }
@@ -169,7 +169,7 @@ static struct row *find_rows(
     return rows;
 }
 
-/* The class tells those apart that have one name. */
+/* Benchmarks of the same name have their classes, too. */
 static void name_row(char name[256], const struct row *rows, size_t count, size_t row) {
     const struct ssprofile_ratio *ratio = rows[row].ratio;
     bool is_alone = true;
@@ -197,7 +197,7 @@ static size_t write_names(FILE *script, const struct row *rows, size_t count) {
     return longest < LETTERS_MAX ? longest : LETTERS_MAX + 3;
 }
 
-/* Tics nearer to each other than this part of the axis would run into each other. */
+/* Labels of tics closer than this part of the axis would overlap. */
 #define TICS_APART 0.07
 
 /* Ratios are compared by their quotients, so the axis is logarithmic; its tics are round numbers,
@@ -230,7 +230,7 @@ static void write_narrow_axis(FILE *script, double from, double to) {
     fprintf(script, "set xtics %.8g\n", step);
 }
 
-/* Whether the axis is worth being logarithmic. */
+/* Whether a logarithmic axis makes a visible difference. */
 static bool is_wide(double least, double most) {
     return most / least > 1.5;
 }
@@ -266,7 +266,7 @@ static void write_dots(FILE *script, const struct ssprofile_series *series, size
     fprintf(script, "$dots%zu << END\n", number);
     for (size_t i = 0; i < count; i++) {
         const struct ssprofile_ratio *ratio =
-            find(series->ratios, rows[i].ratio->name, rows[i].ratio->class);
+            find_ratio(series->ratios, rows[i].ratio->name, rows[i].ratio->class);
         if (ratio)
             fprintf(script, "%.8g %zu\n", ratio->ratio, i);
     }

@@ -11,10 +11,10 @@
 #include "ratios.h"
 #include "sheet.h"
 
-/* The width of bins in the picture: SSPROFILE_BIN, or less where all ratios would be in a few. */
+/* The width of bins in the picture: SSPROFILE_BIN, or less if all ratios would be in a few. */
 SS_READS(1, 2) double ssprofile_histogram_bin(const struct ssprofile_series *series, size_t count);
 
-/* One panel for each series, on one axis: how many ratios lie in each bin. */
+/* One panel for each series, on one axis: how many ratios each bin has. */
 SS_READS(2, 3)
 void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *series, size_t count);
 

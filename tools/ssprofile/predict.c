@@ -24,7 +24,7 @@ struct request {
     size_t count;
 };
 
-static int take_word(
+static int accept_table(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct request *request = config;
     (void)row;
@@ -47,7 +47,7 @@ static const struct ss_argument rows[] = {
         .help = "the target, as MACHINE:LIMITS, if the tables have several"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print nothing on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
-    SS_ARGUMENTS_WORDS(take_word),
+    SS_ARGUMENTS_WORDS(accept_table),
 };
 // clang-format on
 
@@ -56,7 +56,7 @@ static void print_help(void) {
         "Usage: ssprofile predict [OPTION]... PROFILE [APPLICATIONS]\n"
         "Prints between which bounds the ratio of one more benchmark of the same kind lies, and\n"
         "how probably. PROFILE and APPLICATIONS are ratios.csv of ssprofile compare, or the\n"
-        "folder with it; how many of the applications lie within the bounds is printed, too.\n"
+        "folder with it; how many of the applications are within the bounds is printed, too.\n"
         "Benchmarks of the profile itself are no applications.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
@@ -70,12 +70,12 @@ struct entry {
 
 struct table {
     const char *wanted; /* target; NULL: any */
-    char target[600];   /* the first one that was taken */
-    bool several;       /* there are others */
+    char target[600];   /* of the first row */
+    bool several;       /* other rows have other targets */
     bool without_memory;
     struct entry *items;
     size_t count, capacity;
-    size_t of_profile; /* applications that were left out, as they are in the profile itself */
+    size_t of_profile; /* applications left out because the profile has them */
 };
 
 static void free_entry(struct entry *entry) {
@@ -83,7 +83,7 @@ static void free_entry(struct entry *entry) {
     free(entry->class);
 }
 
-static bool take_ratio(void *context, const struct sstrace_field *fields) {
+static bool add_entry(void *context, const struct sstrace_field *fields) {
     struct table *table = context;
     char target[600];
     double ratio;
@@ -131,7 +131,7 @@ static int read_table(struct table *table, const char *path, struct ss_error *er
             "compare -o` wrote it to",
             path);
     struct ssreport_csv csv = {
-        .name = name, .columns = columns, .take = take_ratio, .context = table};
+        .name = name, .columns = columns, .take = add_entry, .context = table};
     if (ssreport_csv_read(folder, &csv, &notes, error) < 0)
         return ss_error_wrap(error, "%s", path);
     if (*notes.text)
@@ -181,7 +181,7 @@ static int leave_out_profile(
     return 0;
 }
 
-/* ---- what is said ---- */
+/* ---- output ---- */
 
 enum { INTERVALS, VERIFICATION, SHEETS };
 
@@ -220,7 +220,7 @@ static void say_benchmarks(struct ssreport_sheet *findings, const struct table *
         table->count, table->target, range, 100 * interval->coverage);
 }
 
-/* Those outside are named as far as there is room. */
+/* Names those outside, as many as fit. */
 static void say_applications(struct ssreport_sheet *findings, const struct table *table,
     const struct ssprofile_interval *interval) {
     char outside[1200] = "";
@@ -241,7 +241,7 @@ static void say_applications(struct ssreport_sheet *findings, const struct table
         inside, table->count, interval->low, interval->high, 100 * interval->coverage, outside);
 }
 
-static void print(const struct ssreport_sheet *sheets, const struct ssreport_sheet *findings) {
+static void print_all(const struct ssreport_sheet *sheets, const struct ssreport_sheet *findings) {
     ssprofile_print_findings(stdout, findings);
     for (int i = 0; i < SHEETS; i++)
         ssprofile_print_text(stdout, &sheets[i]);
@@ -249,7 +249,7 @@ static void print(const struct ssreport_sheet *sheets, const struct ssreport_she
 
 /* ---- the picture ---- */
 
-static int take_ratios(struct ssprofile_ratios *ratios, const struct table *table) {
+static int copy_ratios(struct ssprofile_ratios *ratios, const struct table *table) {
     *ratios = (struct ssprofile_ratios){.items = calloc(table->count + 1, sizeof *ratios->items)};
     if (!ratios->items)
         return -1;
@@ -260,19 +260,19 @@ static int take_ratios(struct ssprofile_ratios *ratios, const struct table *tabl
     return 0;
 }
 
-/* Benchmarks and applications, and the interval in which they are to be. */
-static int draw(struct ssprofile_pictures *pictures, const struct table tables[2],
+/* Benchmarks and applications, with the predicted interval. */
+static int draw_tables(struct ssprofile_pictures *pictures, const struct table tables[2],
     const struct ssprofile_interval *interval) {
     struct ssprofile_ratios ratios[2] = {{0}};
     size_t count = tables[1].count > 0 ? 2 : 1;
     int result = 0;
     for (size_t i = 0; i < count && result == 0; i++)
-        result = take_ratios(&ratios[i], &tables[i]);
+        result = copy_ratios(&ratios[i], &tables[i]);
     FILE *script = NULL;
     if (result == 0)
         script = ssprofile_pictures_add(pictures, true,
-            "Shaded: where one more ratio lies with the coverage that is given. Dashed: as fast as "
-            "the base.",
+            "Shaded: the interval of one more ratio, with its coverage. Dashed: as fast as the "
+            "base.",
             "%.200s: ratio of each benchmark%s", tables[0].target,
             count > 1 ? " and application" : "");
     if (script) {
@@ -294,7 +294,7 @@ static int write_files(const struct request *request, struct ssreport_sheet shee
     const struct ssreport_sheet *findings, const struct table tables[2],
     const struct ssprofile_interval *interval, struct ss_error *error) {
     struct ssprofile_pictures pictures = {0};
-    if (draw(&pictures, tables, interval) < 0)
+    if (draw_tables(&pictures, tables, interval) < 0)
         return ss_error_memory(error);
     int result = ssprofile_write(&(struct ssprofile_output){.folder = request->output,
                                      .name = "predict",
@@ -308,7 +308,7 @@ static int write_files(const struct request *request, struct ssreport_sheet shee
     return result;
 }
 
-/* Of both tables, which must be of one target. */
+/* Reads both tables, which must have the same target. */
 static int read_tables(
     const struct request *request, struct table tables[2], struct ss_error *error) {
     tables[0].wanted = request->target;
@@ -362,7 +362,7 @@ static int predict(const struct request *request, struct table tables[2], struct
     if (request->output)
         result = write_files(request, sheets, &findings, tables, &interval, error);
     if (result == 0 && !request->quiet)
-        print(sheets, &findings);
+        print_all(sheets, &findings);
     ssreport_sheet_free(&findings);
     for (int i = 0; i < SHEETS; i++)
         ssreport_sheet_free(&sheets[i]);

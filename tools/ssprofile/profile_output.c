@@ -132,8 +132,13 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
     for (size_t i = 0; i < output->count; i++)
         print_json_sheet(&json, &output->sheets[i]);
     ss_json_open(&json, "warnings", '[');
-    for (size_t i = 0; output->warnings && i < output->warnings->count; i++)
-        ss_json_text(&json, NULL, output->warnings->items[i]);
+    if (output->warnings) {
+        struct ssprofile_warnings kept =
+            ssprofile_warnings_shorten(output->warnings, SSPROFILE_WARNINGS_KEPT);
+        for (size_t i = 0; i < kept.count; i++)
+            ss_json_text(&json, NULL, kept.items[i].text);
+        ssprofile_warnings_free(&kept);
+    }
     ss_json_close(&json, ']');
     ss_json_close(&json, '}');
     fputc('\n', stream);
@@ -174,7 +179,7 @@ static bool has_tall(const struct ssprofile_pictures *pictures) {
     return false;
 }
 
-/* Narrow and short tables follow the findings, in one column with them. */
+/* Narrow, short tables are in the column of the findings. */
 static bool is_narrow(const struct ssreport_sheet *sheet) {
     size_t columns = 0;
     for (size_t i = 0; i < sheet->column_count; i++)
@@ -206,14 +211,15 @@ static void print_first(
     fputs("</div>\n", stream);
 }
 
-/* A program reads all of them, a person the first ones of each kind. */
+/* The page has only the first ones of each kind. */
 static void print_warnings(FILE *stream, const struct ssprofile_warnings *warnings) {
-    struct ssprofile_warnings shown = ssprofile_warnings_shorten(warnings);
+    struct ssprofile_warnings shown =
+        ssprofile_warnings_shorten(warnings, SSPROFILE_WARNINGS_SHOWN);
     bool folds = shown.count > NOTES_OPEN_MAX;
     if (folds)
         page_fold(stream, "Warnings", shown.count, "lines");
     for (size_t i = 0; i < shown.count; i++)
-        page_note(stream, NULL, shown.items[i]);
+        page_note(stream, NULL, shown.items[i].text);
     if (folds)
         page_unfold(stream);
     ssprofile_warnings_free(&shown);

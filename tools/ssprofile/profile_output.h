@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSPROFILE_FORMS_H
-#define SSPROFILE_FORMS_H
+#ifndef SSPROFILE_PROFILE_OUTPUT_H
+#define SSPROFILE_PROFILE_OUTPUT_H
 
-/* The forms in which findings, sheets and pictures are given out. */
+/* Output of findings, sheets and pictures: as text, CSV, JSON and a page. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,16 +17,16 @@
 /* As text, in columns. */
 void ssprofile_print_text(FILE *stream, const struct ssreport_sheet *sheet);
 
-/* Sentences, each behind a dash, in lines of 79 columns at most. */
+/* Sentences, each after a dash, in lines of at most 79 columns. */
 SS_NONNULL()
 void ssprofile_print_findings(FILE *stream, const struct ssreport_sheet *findings);
 
 /* A script for gnuplot. */
 struct ssprofile_picture {
     char caption[300];
-    const char *explanation; /* behind the caption */
+    const char *explanation; /* after the caption */
     FILE *script;
-    bool is_tall; /* it stands beside the others where there is room */
+    bool is_tall; /* in a column of its own, if there is room */
 };
 
 #define SSPROFILE_PICTURES_MAX 128
@@ -37,14 +37,14 @@ struct ssprofile_pictures {
     size_t count;
 };
 
-/* An empty script for one more; NULL: there is no room for it. */
+/* An empty script for one more; NULL if there are too many. */
 SS_FORMAT(4, 5)
 FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
     const char *explanation, const char *caption, ...);
 void ssprofile_pictures_free(struct ssprofile_pictures *pictures);
 
 /*
- * Writes into a folder, which is made: a CSV file for each sheet that has rows, NAME.json with all
+ * Makes a folder and writes a CSV file for each sheet that has rows, NAME.json with all
  * of them and NAME.html. The page begins with the findings. If gnuplot cannot draw the pictures,
  * the page and a line on standard error say why.
  */
@@ -52,12 +52,12 @@ struct ssprofile_output {
     const char *folder;
     const char *name; /* "compare" */
     const char *title;
-    const char *base; /* NULL: there is none */
+    const char *base; /* NULL if absent */
     struct ssreport_sheet *sheets;
     size_t count;
     const struct ssreport_sheet *findings;
-    const struct ssprofile_pictures *pictures; /* NULL: there are none */
-    const struct ssprofile_warnings *warnings; /* NULL: there are none */
+    const struct ssprofile_pictures *pictures; /* NULL if absent */
+    const struct ssprofile_warnings *warnings; /* NULL if absent */
 };
 
 int ssprofile_write(const struct ssprofile_output *output, struct ss_error *error);

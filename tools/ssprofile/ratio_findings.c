@@ -56,8 +56,8 @@ void ssprofile_say_chance(
         "same kind lies in this range with a probability of %.1f%%.",
         whole, figures->count, figures->count == 1 ? "" : "s", figures->least, figures->most,
         figures->median, 100 * ssprofile_coverage_of(figures->count));
-    ssprofile_say(findings,
-        "A difference between machines that is smaller than this cannot be told from chance.");
+    ssprofile_say(
+        findings, "A difference between machines that is smaller than this may be chance.");
 }
 
 void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct ssprofile_series *plain,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSPROFILE_FINDINGS_H
-#define SSPROFILE_FINDINGS_H
+#ifndef SSPROFILE_RATIO_FINDINGS_H
+#define SSPROFILE_RATIO_FINDINGS_H
 
-/* What figures mean, one sentence each. */
+/* Findings: the meaning of figures, one sentence each. */
 
 #include <stddef.h>
 
@@ -18,15 +18,15 @@ extern const struct ssreport_column ssprofile_finding_columns[1];
 
 SS_FORMAT(2, 3) void ssprofile_say(struct ssreport_sheet *findings, const char *format, ...);
 
-/* "[1.65, 7.10]"; with more digits where both are nearly the same. */
+/* "[1.65, 7.10]"; with more digits if both are nearly equal. */
 SS_NONNULL() void ssprofile_show_range(char text[64], double least, double most);
 
-/* How far the ratios of a target range, and what that covers. `base` is its name. */
+/* The range of the ratios, and its coverage. `base` is the name of the base. */
 SS_NONNULL()
 void ssprofile_say_range(
     struct ssreport_sheet *findings, const struct ssprofile_series *target, const char *base);
 
-/* The same where base and target are halves of the profile with this name. */
+/* The same if base and target are halves of the profile `whole`. */
 SS_NONNULL()
 void ssprofile_say_chance(
     struct ssreport_sheet *findings, const struct ssprofile_series *target, const char *whole);
@@ -36,11 +36,11 @@ SS_NONNULL()
 void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct ssprofile_series *plain,
     const struct ssprofile_series *throttled);
 
-/* What one factor cannot do to a target of which no throttled profile is there. */
+/* The limits of a throttle, for a target without a throttled profile. */
 SS_NONNULL()
 void ssprofile_say_limit(struct ssreport_sheet *findings, const struct ssprofile_series *target);
 
-/* How many were left out, and why. */
+/* How many benchmarks were left out, and why. */
 SS_NONNULL()
 void ssprofile_say_left_out(struct ssreport_sheet *findings, const struct ssprofile_series *target);
 

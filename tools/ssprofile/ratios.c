@@ -53,7 +53,7 @@ double ssprofile_spread(const struct ssprofile_benchmark *benchmark) {
     return (mean.high - mean.low) / 2 / mean.mean;
 }
 
-static struct ssprofile_ratio compare(
+static struct ssprofile_ratio ratio_of(
     const struct ssprofile_benchmark *base, const struct ssprofile_benchmark *target) {
     struct ssprofile_ratio ratio = {.name = base->name,
         .class = base->class,
@@ -93,7 +93,7 @@ static const char *name_of(const struct ssprofile_profile *profile, char text[25
     return text;
 }
 
-/* Whether the battery, if there is one, agrees that less of it is better, or more. */
+/* Whether the direction is that of the battery, if there is one. */
 static bool is_as_in_battery(const struct ssprofile_benchmark *benchmark,
     const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
     const struct ssprofile_task *task =
@@ -109,7 +109,7 @@ static bool is_as_in_battery(const struct ssprofile_benchmark *benchmark,
     return false;
 }
 
-/* Why it cannot be compared, which a warning says, too; NULL: it can be. */
+/* Why it cannot be compared, which is also a warning; NULL if it can. */
 static const char *find_obstacle(const struct ssprofile_benchmark *benchmarks[2],
     const struct ssprofile_profile *sides[2], const struct ssprofile_matching *matching,
     struct ssprofile_warnings *warnings) {
@@ -152,7 +152,7 @@ static void warn_missing(const struct ssprofile_profile *sides[2], int missing,
         (unsigned long long)benchmark->line, name_of(sides[missing], lacks));
 }
 
-/* What the battery has and neither side. */
+/* Benchmarks of the battery that neither side has. */
 static void warn_of_neither(const struct ssprofile_profile *sides[2],
     const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
     char text[2][256];
@@ -167,7 +167,7 @@ static void warn_of_neither(const struct ssprofile_profile *sides[2],
     }
 }
 
-static int add(struct ssprofile_ratios *ratios, const struct ssprofile_ratio *ratio) {
+static int add_ratio(struct ssprofile_ratios *ratios, const struct ssprofile_ratio *ratio) {
     if (!ssreport_csv_make_room(
             (void **)&ratios->items, ratios->count, &ratios->capacity, sizeof *ratio))
         return -1;
@@ -175,7 +175,7 @@ static int add(struct ssprofile_ratios *ratios, const struct ssprofile_ratio *ra
     return 0;
 }
 
-/* One of the two may be NULL: that side lacks it. */
+/* Either may be NULL if that side lacks it. */
 static int leave_out(struct ssprofile_ratios *ratios, const struct ssprofile_benchmark *base,
     const struct ssprofile_benchmark *target, const char *why) {
     const struct ssprofile_benchmark *known = base ? base : target;
@@ -189,21 +189,21 @@ static int leave_out(struct ssprofile_ratios *ratios, const struct ssprofile_ben
 }
 
 /* Compares one benchmark that both have. */
-static int take(struct ssprofile_ratios *ratios, const struct ssprofile_benchmark *both[2],
-    const struct ssprofile_profile *sides[2], const struct ssprofile_matching *matching,
-    struct ssprofile_warnings *warnings) {
+static int compare_benchmark(struct ssprofile_ratios *ratios,
+    const struct ssprofile_benchmark *both[2], const struct ssprofile_profile *sides[2],
+    const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
     const char *obstacle = find_obstacle(both, sides, matching, warnings);
     if (obstacle)
         return leave_out(ratios, both[0], both[1], obstacle);
-    struct ssprofile_ratio ratio = compare(both[0], both[1]);
+    struct ssprofile_ratio ratio = ratio_of(both[0], both[1]);
     if (isfinite(ratio.ratio) && ratio.ratio > 0)
-        return add(ratios, &ratio);
-    ssprofile_warn(warnings, "%s: left out: its ratio is no number", both[0]->name);
+        return add_ratio(ratios, &ratio);
+    ssprofile_warn(warnings, "%s: left out: its ratio is not a number", both[0]->name);
     return leave_out(ratios, both[0], both[1], SSPROFILE_NO_NUMBER);
 }
 
-/* Benchmarks that the base has: the ratios of those that the target has, too. */
-static int take_all(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
+/* The ratios of the benchmarks that base and target have. */
+static int compare_common(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
     const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
     for (size_t i = 0; i < sides[0]->count; i++) {
         const struct ssprofile_benchmark *both[2] = {&sides[0]->benchmarks[i]};
@@ -212,7 +212,7 @@ static int take_all(struct ssprofile_ratios *ratios, const struct ssprofile_prof
         both[1] = ssprofile_profile_find(sides[1], both[0]->name, both[0]->class);
         if (!both[1])
             warn_missing(sides, 1, both[0], warnings);
-        if ((both[1] ? take(ratios, both, sides, matching, warnings)
+        if ((both[1] ? compare_benchmark(ratios, both, sides, matching, warnings)
                      : leave_out(ratios, both[0], NULL, SSPROFILE_MISSING)) < 0)
             return -1;
     }
@@ -224,7 +224,7 @@ int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofil
     struct ss_error *error) {
     char text[2][256];
     *ratios = (struct ssprofile_ratios){0};
-    if (take_all(ratios, sides, matching, warnings) < 0)
+    if (compare_common(ratios, sides, matching, warnings) < 0)
         return ss_error_memory(error);
     for (size_t i = 0; i < sides[1]->count; i++) {
         const struct ssprofile_benchmark *target = &sides[1]->benchmarks[i];

@@ -2,8 +2,7 @@
 #ifndef SSPROFILE_RATIOS_H
 #define SSPROFILE_RATIOS_H
 
-/* The variability profile of a target against a base, and what is said of it; no input or output.
- */
+/* The variability profile of a target against a base, and its statistics. No input or output. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +28,7 @@ struct ssprofile_ratio {
 
 struct ssprofile_left_out {
     const char *name, *class, *why;
-    double spread[2]; /* of base and target; NaN: not known */
+    double spread[2]; /* of base and target; NaN if unknown */
 };
 
 struct ssprofile_ratios {
@@ -43,7 +42,7 @@ struct ssprofile_matching {
     const char *only;  /* names that count, a list of patterns as of a shell; NULL: all */
     const char *class; /* the one that counts; NULL: all */
     const struct ssprofile_battery *battery; /* only what is in it counts; NULL: everything */
-    double unstable; /* a larger spread leaves a benchmark out; INFINITY: none is */
+    double unstable; /* a larger spread leaves a benchmark out; INFINITY: no limit */
 };
 
 /* Whether a benchmark counts by its name and class. */
@@ -51,20 +50,20 @@ SS_NONNULL()
 bool ssprofile_is_chosen(
     const struct ssprofile_matching *matching, const char *name, const char *class);
 
-/*
- * How far repetitions spread: half the width of the 95 % confidence interval of their mean, as a
- * part of the mean. NaN: there are fewer than two.
- */
 /* Explains a spread in percent by the number of repetitions (size_t). */
 #define SSPROFILE_UNCERTAIN "its mean is uncertain by %.3g%% (95%% confidence, %zu repetitions)"
 
-#define SSPROFILE_SPREAD_MAX 0.02 /* of a stable benchmark, unless something else is asked for */
+#define SSPROFILE_SPREAD_MAX 0.02 /* of a stable benchmark, by default */
 
+/*
+ * How far repetitions spread: half the width of the 95 % confidence interval of their mean, as a
+ * part of the mean. NaN if there are fewer than two.
+ */
 SS_NONNULL() double ssprofile_spread(const struct ssprofile_benchmark *benchmark);
 
 /*
- * Ratios of all benchmarks that both have, in the order of the base. What is left out is named in
- * `warnings`. Names point into the profiles. -1: memory is short, or none is left; free the ratios
+ * Ratios of all benchmarks that both have, in the order of the base. `warnings` names those left
+ * out. Names point into the profiles. -1: memory is short, or none is left; free the ratios
  * in any case.
  */
 SS_NONNULL()
@@ -74,7 +73,7 @@ int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofil
 
 void ssprofile_ratios_free(struct ssprofile_ratios *ratios);
 
-/* ---- what is said of ratios ---- */
+/* ---- statistics ---- */
 
 struct ssprofile_figures {
     size_t count;
@@ -94,12 +93,12 @@ struct ssprofile_series {
     const char *machine, *limits;
     const struct ssprofile_ratios *ratios;
     struct ssprofile_figures figures;
-    double coverage; /* of the range from the least to the most; NaN: nothing is said of it */
+    double coverage; /* of the range from the least to the most; NaN: not shown */
 };
 
 /*
  * How far the least and the largest ratio are off by chance: half the width of the confidence
- * interval of both sides together, the mean of these two. 0: there are too few repetitions to say.
+ * interval of both sides together, the mean of these two. 0 if there are too few repetitions.
  */
 SS_NONNULL() double ssprofile_scatter_of(const struct ssprofile_ratios *ratios);
 
@@ -108,15 +107,15 @@ SS_NONNULL() double ssprofile_scatter_of(const struct ssprofile_ratios *ratios);
 bool ssprofile_is_chance(double most_to_least, double scatter);
 
 /*
- * The probability with which the ratio of one more benchmark of the same kind lies between the
- * least and the largest of so many.
+ * The probability that the ratio of one more benchmark of the same kind is between the least and
+ * the largest of this many.
  */
 double ssprofile_coverage_of(size_t count);
 
 #define SSPROFILE_BIN 0.1
 
-/* The bin (n - 1) * `bin` < ratio <= n * `bin` has number n; ratios as near to a bound as rounding
-   goes count as equal to it. */
+/* The bin (n - 1) * `bin` < ratio <= n * `bin` has number n; a ratio that differs from a bound only
+   by rounding counts as equal to it. */
 size_t ssprofile_bin_of(double ratio, double bin);
 
 /*
@@ -149,9 +148,9 @@ struct ssprofile_log_mean ssprofile_ratios_log_mean(
 
 /* The ratio of one more benchmark of the same kind, by order statistics. */
 struct ssprofile_interval {
-    size_t left_out; /* ratios at either end that lie outside */
+    size_t left_out; /* ratios at either end that are outside */
     double low, high;
-    double coverage; /* the probability that one more exchangeable ratio lies between */
+    double coverage; /* the probability that it contains one more exchangeable ratio */
 };
 
 /* The ratios must be in ascending order; left_out at most (count - 1) / 2. */

@@ -326,7 +326,7 @@ static int read_input(struct ssprofile_results *results, struct sstrace_input *i
     if (result == 0 && results->count == 0)
         result = ss_error_fail(error, "%s has no result that can be used%s%s", input->name,
             results->warnings.count > 0 ? ": " : "",
-            results->warnings.count > 0 ? results->warnings.items[0] : "");
+            results->warnings.count > 0 ? results->warnings.items[0].text : "");
     return result;
 }
 
@@ -359,9 +359,39 @@ int ssprofile_results_read(
     return read_descriptor(results, descriptor, path, ssprofile_origin_of(path).measured, error);
 }
 
-/* ---- a whole ---- */
+/* ---- profiles ---- */
 
-static void free_profile(struct ssprofile_profile *profile) {
+static struct ssprofile_benchmark *copy_benchmark(
+    struct ssprofile_profile *profile, const struct ssprofile_benchmark *benchmark) {
+    if (!ssreport_csv_make_room((void **)&profile->benchmarks, profile->count, &profile->capacity,
+            sizeof *profile->benchmarks))
+        return NULL;
+    struct ssprofile_benchmark *copied = &profile->benchmarks[profile->count++];
+    *copied = (struct ssprofile_benchmark){.name = strdup(benchmark->name),
+        .class = strdup(benchmark->class),
+        .lower = benchmark->lower,
+        .contradictory = benchmark->contradictory,
+        .line = benchmark->line};
+    return copied->name && copied->class ? copied : NULL;
+}
+
+int ssprofile_profile_add(
+    struct ssprofile_profile *profile, const struct ssprofile_benchmark *benchmark, double result) {
+    char label[24];
+    struct ssprofile_benchmark *to = (struct ssprofile_benchmark *)ssprofile_profile_find(
+        profile, benchmark->name, benchmark->class);
+    if (!to && !(to = copy_benchmark(profile, benchmark)))
+        return -1;
+    snprintf(label, sizeof label, "%zu", to->count + 1);
+    if (!ssreport_csv_make_room(
+            (void **)&to->repetitions, to->count, &to->capacity, sizeof *to->repetitions))
+        return -1;
+    to->repetitions[to->count] =
+        (struct ssprofile_repetition){.label = strdup(label), .result = result};
+    return to->repetitions[to->count++].label ? 0 : -1;
+}
+
+void ssprofile_profile_free(struct ssprofile_profile *profile) {
     for (size_t i = 0; i < profile->count; i++) {
         struct ssprofile_benchmark *benchmark = &profile->benchmarks[i];
         for (size_t j = 0; j < benchmark->count; j++)
@@ -373,11 +403,12 @@ static void free_profile(struct ssprofile_profile *profile) {
     free(profile->benchmarks);
     free(profile->machine);
     free(profile->limits);
+    *profile = (struct ssprofile_profile){0};
 }
 
 void ssprofile_results_free(struct ssprofile_results *results) {
     for (size_t i = 0; i < results->count; i++)
-        free_profile(&results->profiles[i]);
+        ssprofile_profile_free(&results->profiles[i]);
     free(results->profiles);
     ssprofile_warnings_free(&results->warnings);
     *results = (struct ssprofile_results){0};

@@ -57,10 +57,20 @@ SS_NONNULL(1, 2)
 int ssprofile_results_read(
     struct ssprofile_results *results, const char *path, struct ss_error *error);
 
-/* Reads from a descriptor, which is closed. */
+/* Reads from a descriptor, which is closed: for tests. */
 SS_NONNULL(1, 3)
 int ssprofile_results_read_descriptor(
     struct ssprofile_results *results, int descriptor, const char *name, struct ss_error *error);
+
+/*
+ * Adds a result to a profile made in memory, as the next repetition of the benchmark of this name
+ * and class, which need not have others. -1: no memory.
+ */
+SS_NONNULL()
+int ssprofile_profile_add(
+    struct ssprofile_profile *profile, const struct ssprofile_benchmark *benchmark, double result);
+
+void ssprofile_profile_free(struct ssprofile_profile *profile);
 
 void ssprofile_results_free(struct ssprofile_results *results);
 

@@ -46,7 +46,7 @@ int ssprofile_search_next(struct ssprofile_search *search) {
     return 0;
 }
 
-void ssprofile_search_tell(struct ssprofile_search *search, int setting, double cost) {
+void ssprofile_search_add_cost(struct ssprofile_search *search, int setting, double cost) {
     if (search->count == SSPROFILE_TESTS)
         return;
     search->settings[search->count] = setting;
@@ -85,7 +85,7 @@ static enum ssprofile_verdict end(const struct ssprofile_closed *closed) {
                                                                  : SSPROFILE_FAILED;
 }
 
-enum ssprofile_verdict ssprofile_closed_tell(
+enum ssprofile_verdict ssprofile_closed_add_ratio(
     struct ssprofile_closed *closed, double mean, double half) {
     bool equal = fabs(mean) <= half;
     if (isnan(half) || (equal && half > SSPROFILE_CLOSED_HALF))

@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_SETTING_SEARCH_H
 #define SSPROFILE_SETTING_SEARCH_H
 
-/* Which throttle setting makes the target as fast as the base. No input, no output, no clock. */
+/* Searches the throttle setting that makes the target as fast as the base. No input or output. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #define SSPROFILE_SETTING_MAX 10000
 #define SSPROFILE_TESTS       16
 
-/* How far off it is when the calibration benchmarks take `mean` times as long as on the base. */
+/* The cost of a setting at which the benchmarks take `mean` times as long as on the base. */
 double ssprofile_search_cost(double mean);
 
 struct ssprofile_search {
@@ -27,23 +27,23 @@ struct ssprofile_search {
 
 void ssprofile_search_begin(struct ssprofile_search *search);
 
-/* The setting to be tested next; 0: the search is over. It is the same until its cost is told. */
+/* The next setting to test, the same until its cost is added; 0: the search is over. */
 int ssprofile_search_next(struct ssprofile_search *search);
 
-void ssprofile_search_tell(struct ssprofile_search *search, int setting, double cost);
+void ssprofile_search_add_cost(struct ssprofile_search *search, int setting, double cost);
 
 /* ---- the closed method ---- */
 
-#define SSPROFILE_CLOSED_TESTS 8    /* so many settings at most */
-#define SSPROFILE_CLOSED_HALF  0.01 /* the interval reaches at most so far to either side */
+#define SSPROFILE_CLOSED_TESTS 8    /* settings at most */
+#define SSPROFILE_CLOSED_HALF  0.01 /* how far the interval may reach to either side */
 
 enum ssprofile_verdict {
-    SSPROFILE_TEST,   /* `setting` is to be tested */
-    SSPROFILE_REPEAT, /* more repetitions at this setting: the interval is too wide */
-    SSPROFILE_DONE,   /* `setting` is it */
+    SSPROFILE_TEST,   /* test `setting` next */
+    SSPROFILE_REPEAT, /* run more repetitions at this setting: the interval is too wide */
+    SSPROFILE_DONE,   /* `setting` is the result */
     SSPROFILE_NEAR, /* no interval contains 0, but that of the test `nearest` is within 1 % of it */
     SSPROFILE_SLOWER, /* the target is slower than the base without a throttle */
-    SSPROFILE_FAILED, /* it has not converged, or wants a setting below the least */
+    SSPROFILE_FAILED, /* it has not converged, or needs a setting below the least */
 };
 
 struct ssprofile_closed {
@@ -51,8 +51,8 @@ struct ssprofile_closed {
     double logs[SSPROFILE_CLOSED_TESTS];     /* mean ln r there */
     double off[SSPROFILE_CLOSED_TESTS];      /* how far from 0 the interval reaches */
     size_t count;
-    size_t nearest; /* test: the one that is least off */
-    double setting; /* the one that is being tested */
+    size_t nearest; /* the test whose interval is nearest to 0 */
+    double setting; /* being tested */
     double least;   /* setting */
 };
 
@@ -60,10 +60,10 @@ struct ssprofile_closed {
 void ssprofile_closed_begin(struct ssprofile_closed *closed, double least);
 
 /*
- * What was found at `closed->setting`: the mean of ln r over the calibration benchmarks and half
- * the width of its confidence interval. What is to be tested next is in `closed->setting`.
+ * Adds the result of a test at `closed->setting`: the mean of ln r over the calibration benchmarks
+ * and half the width of its confidence interval. Then `closed->setting` is the next one to test.
  */
-enum ssprofile_verdict ssprofile_closed_tell(
+enum ssprofile_verdict ssprofile_closed_add_ratio(
     struct ssprofile_closed *closed, double mean, double half);
 
 #endif

@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * The numbers from 0 to count - 1 in an order that depends on the seed alone: another one in each
- * repetition, so that a drift of the machine does not always meet the same benchmarks, and the same
- * one when a measurement goes on.
+ * Puts the numbers from 0 to count - 1 into an order that depends only on the seed. Repetitions
+ * differ in it, so that a drift of the machine does not always affect the same benchmarks; a
+ * measurement that is continued has the same one.
  */
 void ssprofile_shuffle(size_t *order, size_t count, unsigned seed);
 

@@ -8,7 +8,7 @@
 
 #include "csv.h"
 
-/* SIZE_MAX: memory is short. */
+/* The kind with this format, which is added if it is new; SIZE_MAX: no memory. */
 static size_t find_kind(struct ssprofile_warnings *warnings, const char *format) {
     for (size_t i = 0; i < warnings->kind_count; i++) {
         if (warnings->kinds[i].format == format)
@@ -23,13 +23,11 @@ static size_t find_kind(struct ssprofile_warnings *warnings, const char *format)
     return warnings->kind_count++;
 }
 
-/* Takes the text over. */
-static void add(struct ssprofile_warnings *warnings, size_t kind, char *text) {
-    if (!text ||
+/* Owns the text; NULL: there was no memory for it. */
+static void add_item(struct ssprofile_warnings *warnings, size_t kind, char *text) {
+    if (!text || kind == SIZE_MAX ||
         !ssreport_csv_make_room((void **)&warnings->items, warnings->count, &warnings->capacity,
-            sizeof *warnings->items) ||
-        !ssreport_csv_make_room((void **)&warnings->kinds_of, warnings->count,
-            &warnings->kinds_of_capacity, sizeof *warnings->kinds_of)) {
+            sizeof *warnings->items)) {
         warnings->failed = true;
         free(text);
         return;
@@ -38,48 +36,23 @@ static void add(struct ssprofile_warnings *warnings, size_t kind, char *text) {
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = '?';
     }
-    warnings->kinds_of[warnings->count] = kind;
-    warnings->items[warnings->count++] = text;
-}
-
-static char *say_more(size_t count) {
-    char *text = NULL;
-    return asprintf(&text, "... and %zu more like it", count) < 0 ? NULL : text;
-}
-
-/* One more that is not kept: the item that counts them says so. */
-static void leave(struct ssprofile_warnings *warnings, size_t kind_number) {
-    struct ssprofile_warning_kind *kind = &warnings->kinds[kind_number];
-    char *text = say_more(++kind->left);
-    if (kind->left == 1) {
-        kind->item = warnings->count;
-        add(warnings, kind_number, text);
-    } else if (text && !warnings->failed) {
-        free(warnings->items[kind->item]);
-        warnings->items[kind->item] = text;
-    } else {
-        free(text);
-    }
+    warnings->items[warnings->count++] = (struct ssprofile_warning){text, kind};
 }
 
 void ssprofile_warn(struct ssprofile_warnings *warnings, const char *format, ...) {
     char *text = NULL;
     size_t kind = find_kind(warnings, format);
-    if (kind == SIZE_MAX)
+    if (kind == SIZE_MAX || warnings->kinds[kind].count++ >= SSPROFILE_WARNINGS_KEPT)
         return;
-    if (warnings->kinds[kind].count++ >= SSPROFILE_WARNINGS_KEPT) {
-        leave(warnings, kind);
-        return;
-    }
     va_list arguments;
     va_start(arguments, format);
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
     va_end(arguments);
-    add(warnings, kind, text);
+    add_item(warnings, kind, text);
 }
 
-void ssprofile_warnings_take(
+void ssprofile_warnings_append(
     struct ssprofile_warnings *into, const struct ssprofile_warnings *from) {
     for (size_t i = 0; i < from->kind_count; i++) {
         size_t kind = find_kind(into, from->kinds[i].format);
@@ -87,30 +60,33 @@ void ssprofile_warnings_take(
             into->kinds[kind].count += from->kinds[i].count;
     }
     for (size_t i = 0; i < from->count && !into->failed; i++)
-        add(into, find_kind(into, from->kinds[from->kinds_of[i]].format), strdup(from->items[i]));
+        add_item(into, find_kind(into, from->kinds[from->items[i].kind].format),
+            strdup(from->items[i].text));
     into->failed |= from->failed;
 }
 
-struct ssprofile_warnings ssprofile_warnings_shorten(const struct ssprofile_warnings *warnings) {
+struct ssprofile_warnings ssprofile_warnings_shorten(
+    const struct ssprofile_warnings *warnings, size_t most) {
     struct ssprofile_warnings shown = {.failed = warnings->failed};
-    for (size_t i = 0; i < warnings->count; i++) {
-        const struct ssprofile_warning_kind *kind = &warnings->kinds[warnings->kinds_of[i]];
+    for (size_t i = 0; i < warnings->count && !shown.failed; i++) {
+        const struct ssprofile_warning_kind *kind = &warnings->kinds[warnings->items[i].kind];
         size_t own = find_kind(&shown, kind->format);
-        if (own == SIZE_MAX)
-            break;
-        size_t told = ++shown.kinds[own].count;
-        if (told <= SSPROFILE_WARNINGS_TOLD)
-            add(&shown, own, strdup(warnings->items[i]));
-        if (told == SSPROFILE_WARNINGS_TOLD && kind->count > told)
-            add(&shown, own, say_more(kind->count - told));
+        size_t count = own == SIZE_MAX ? 0 : ++shown.kinds[own].count;
+        char *more = NULL;
+        if (count <= most)
+            add_item(&shown, own, strdup(warnings->items[i].text));
+        if (count == most && kind->count > most)
+            add_item(&shown, own,
+                asprintf(&more, "... and %zu more like it", kind->count - most) < 0 ? NULL : more);
     }
     return shown;
 }
 
-void ssprofile_warnings_tell(const struct ssprofile_warnings *warnings) {
-    struct ssprofile_warnings shown = ssprofile_warnings_shorten(warnings);
+void ssprofile_warnings_print(const struct ssprofile_warnings *warnings) {
+    struct ssprofile_warnings shown =
+        ssprofile_warnings_shorten(warnings, SSPROFILE_WARNINGS_SHOWN);
     for (size_t i = 0; i < shown.count; i++)
-        fprintf(stderr, "ssprofile: warning: %s\n", shown.items[i]);
+        fprintf(stderr, "ssprofile: warning: %s\n", shown.items[i].text);
     if (shown.failed)
         fprintf(stderr, "ssprofile: warning: out of memory: warnings are missing here\n");
     ssprofile_warnings_free(&shown);
@@ -118,9 +94,8 @@ void ssprofile_warnings_tell(const struct ssprofile_warnings *warnings) {
 
 void ssprofile_warnings_free(struct ssprofile_warnings *warnings) {
     for (size_t i = 0; i < warnings->count; i++)
-        free(warnings->items[i]);
+        free(warnings->items[i].text);
     free(warnings->items);
-    free(warnings->kinds_of);
     free(warnings->kinds);
     *warnings = (struct ssprofile_warnings){0};
 }

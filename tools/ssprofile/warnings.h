@@ -7,47 +7,49 @@
 
 #include <showstopper/contract.h>
 
-#define SSPROFILE_WARNINGS_TOLD 20     /* of one kind on standard error */
-#define SSPROFILE_WARNINGS_KEPT 100000 /* of one kind: a file may be all damage */
+#define SSPROFILE_WARNINGS_SHOWN 20     /* of one kind, to a person */
+#define SSPROFILE_WARNINGS_KEPT  100000 /* of one kind: all rows of a file may be invalid */
+
+struct ssprofile_warning {
+    char *text;
+    size_t kind;
+};
 
 /* Warnings that differ only in their arguments. */
 struct ssprofile_warning_kind {
     const char *format; /* compared by its address */
     size_t count;       /* of warnings, also of those that are not kept */
-    size_t left;        /* that are not kept */
-    size_t item;        /* which says how many those are */
 };
 
-/* What was wrong with data and how it was handled, one line each. Zeroed: none. */
+/* Faults of data, and how they were handled, one line each. Zeroed: none. */
 struct ssprofile_warnings {
-    char **items;
+    struct ssprofile_warning *items;
     size_t count, capacity;
-    size_t *kinds_of; /* of each item: which kind */
-    size_t kinds_of_capacity;
     struct ssprofile_warning_kind *kinds;
     size_t kind_count, kind_capacity;
-    bool failed; /* there was no memory for one of them */
+    bool failed; /* no memory for one of them */
 };
 
-/* The format must be a literal: it is what makes a kind. */
+/* The format must be a literal: it identifies the kind. */
 SS_FORMAT(2, 3)
 void ssprofile_warn(struct ssprofile_warnings *warnings, const char *format, ...);
 
 /* Adds copies of them. */
 SS_NONNULL()
-void ssprofile_warnings_take(
+void ssprofile_warnings_append(
     struct ssprofile_warnings *into, const struct ssprofile_warnings *from);
 
 /*
- * The first ones of each kind, and how many more there are: for readers. All of them are for
- * programs. Free what is returned.
+ * At most this many of each kind, and how many more there are: SSPROFILE_WARNINGS_SHOWN for a
+ * person, SSPROFILE_WARNINGS_KEPT for a program. Free the result.
  */
 SS_NONNULL()
-struct ssprofile_warnings ssprofile_warnings_shorten(const struct ssprofile_warnings *warnings);
+struct ssprofile_warnings ssprofile_warnings_shorten(
+    const struct ssprofile_warnings *warnings, size_t most);
 
 /* Prints "ssprofile: warning: ..." on standard error, shortened. */
-void ssprofile_warnings_tell(const struct ssprofile_warnings *warnings);
+SS_NONNULL() void ssprofile_warnings_print(const struct ssprofile_warnings *warnings);
 
-void ssprofile_warnings_free(struct ssprofile_warnings *warnings);
+SS_NONNULL() void ssprofile_warnings_free(struct ssprofile_warnings *warnings);
 
 #endif

@@ -13,7 +13,7 @@
 #include "picture.h"
 #include "unit.h"
 
-/* What is printed between begin() and end(). */
+/* The text printed between begin() and end(). */
 static char *bytes;
 static size_t size;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What is read from a battery, and what of the output of a benchmark. */
+/* Parsing of batteries and of the output of benchmarks. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static void files_of_other_editors_are_the_same(void **state) {
 }
 
 /* A name must come back from the table of results that it is written to. */
-static void what_is_no_benchmark_is_refused(void **state) {
+static void invalid_benchmarks_are_refused(void **state) {
     (void)state;
     char name[600], text[700];
     memset(name, 'n', sizeof name - 1);
@@ -90,7 +90,7 @@ static void expect_refused(const char *path, const char *message) {
     ssprofile_battery_free(&battery);
 }
 
-static void what_is_no_file_of_text_is_refused(void **state) {
+static void binary_files_are_refused(void **state) {
     (void)state;
     static const char bytes[] = TASK "\n\0" TASK "\n";
     char path[] = "/tmp/battery-XXXXXX";
@@ -128,6 +128,6 @@ static void the_first_line_that_matches_has_the_result(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(a_line_is_a_benchmark),
     cmocka_unit_test(files_of_other_editors_are_the_same),
-    cmocka_unit_test(what_is_no_benchmark_is_refused),
-    cmocka_unit_test(what_is_no_file_of_text_is_refused),
+    cmocka_unit_test(invalid_benchmarks_are_refused),
+    cmocka_unit_test(binary_files_are_refused),
     cmocka_unit_test(the_first_line_that_matches_has_the_result))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What is said of profiles, what is drawn of them, and one profile as two. */
+/* Findings and pictures of profiles, and one profile as two. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static void chance_is_not_taken_apart(void **state) {
     struct ssreport_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series plain = series_of(0, "without", alike, 3);
     struct ssprofile_series slow = series_of(1, "duty-4000", slow_alike, 3);
-    /* The least is the first, the largest the second; what lies between them is of no account. */
+    /* The least is the first, the largest the second; those between them do not count. */
     items[0][0].spread[0] = items[0][0].spread[1] = 0;
     items[0][1].spread[0] = 0.012;
     items[0][1].spread[1] = 0.016;
@@ -106,7 +106,7 @@ static void chance_is_not_taken_apart(void **state) {
     ssreport_sheet_free(&findings);
 }
 
-static void what_is_left_out_is_counted(void **state) {
+static void omissions_are_counted(void **state) {
     (void)state;
     struct ssreport_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series series = series_of(0, "without", plain_ratios, 5);
@@ -207,7 +207,7 @@ static void dots_are_sorted_and_named(void **state) {
     expect_drawn(script, "rectangle from first 0.3, graph 0 to first 1.07, graph 1");
     assert_true(ssprofile_dots_are_logarithmic(both, 2));
     free(script);
-    /* Of applications nothing is promised. */
+    /* Applications have no coverage. */
     both[1].coverage = NAN;
     script = drawn(ssprofile_draw_dots, both, 2);
     assert_null(strstr(script, "rectangle from first 0.3"));
@@ -302,7 +302,7 @@ UNIT_MAIN(
     cmocka_unit_test(a_range_is_said_with_its_coverage),
     cmocka_unit_test(a_reduction_is_taken_apart),
     cmocka_unit_test(chance_is_not_taken_apart),
-    cmocka_unit_test(what_is_left_out_is_counted),
+    cmocka_unit_test(omissions_are_counted),
     cmocka_unit_test(sentences_are_broken_into_lines),
     cmocka_unit_test(a_histogram_has_a_panel_for_each_series),
     cmocka_unit_test(bins_fit_the_ratios),

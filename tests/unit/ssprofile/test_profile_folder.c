@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a measurement keeps, in which order it runs, and what it holds meanwhile. */
+/* What a measurement keeps: results, order, frequency and idle states. */
 
 #include <fcntl.h>
 #include <math.h>
@@ -57,14 +57,14 @@ static void expect(const char *wanted) {
 
 static void rows_are_added_behind_a_heading(void **state) {
     (void)state;
-    struct ssprofile_ledger ledger;
+    struct ssprofile_append_log ledger;
     struct ss_error error = {0};
     unlink(path);
-    assert_int_equal(ssprofile_ledger_open(&ledger, path, "a,b\n", &error), 0);
-    assert_int_equal(ssprofile_ledger_add(&ledger, "1,2\n", &error), 0);
-    assert_int_equal(ssprofile_ledger_add(&ledger, "3,4\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_open(&ledger, path, "a,b\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_add(&ledger, "1,2\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_add(&ledger, "3,4\n", &error), 0);
     assert_int_equal(ledger.rows, 2);
-    ssprofile_ledger_close(&ledger);
+    ssprofile_append_log_close(&ledger);
     expect("a,b\n1,2\n3,4\n");
 }
 
@@ -73,59 +73,59 @@ static void a_cut_table_keeps_its_whole_rows(void **state) {
     (void)state;
     static const char whole[] = "a,b\n1,2\n3,4\n";
     for (size_t length = 0; length < sizeof whole; length++) {
-        struct ssprofile_ledger ledger;
+        struct ssprofile_append_log ledger;
         struct ss_error error = {0};
         put(whole, length);
-        assert_int_equal(ssprofile_ledger_open(&ledger, path, "a,b\n", &error), 0);
+        assert_int_equal(ssprofile_append_log_open(&ledger, path, "a,b\n", &error), 0);
         size_t rows = length < 8 ? 0 : length < 12 ? 1 : 2;
         assert_int_equal(ledger.rows, rows);
-        ssprofile_ledger_close(&ledger);
+        ssprofile_append_log_close(&ledger);
         expect(rows == 0 ? "a,b\n" : rows == 1 ? "a,b\n1,2\n" : whole);
     }
 }
 
 static void a_table_that_cannot_be_written_is_refused(void **state) {
     (void)state;
-    struct ssprofile_ledger ledger;
+    struct ssprofile_append_log ledger;
     struct ss_error error = {0};
-    assert_int_equal(ssprofile_ledger_open(&ledger, folder, "a\n", &error), -1);
+    assert_int_equal(ssprofile_append_log_open(&ledger, folder, "a\n", &error), -1);
     assert_non_null(strstr(error.message, folder));
 }
 
 /* As on a full disk: a row of which only a part fits is not there at all. */
 static void a_row_is_there_whole_or_not_at_all(void **state) {
     (void)state;
-    struct ssprofile_ledger ledger;
+    struct ssprofile_append_log ledger;
     struct ss_error error = {0};
     struct rlimit before, small;
-    assert_int_equal(ssprofile_ledger_open(&ledger, path, "a,b\n", &error), 0);
-    assert_int_equal(ssprofile_ledger_add(&ledger, "1,2\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_open(&ledger, path, "a,b\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_add(&ledger, "1,2\n", &error), 0);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
     small.rlim_cur = 10;
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     setrlimit(RLIMIT_FSIZE, &small);
-    int added = ssprofile_ledger_add(&ledger, "3,4\n", &error);
+    int added = ssprofile_append_log_add(&ledger, "3,4\n", &error);
     setrlimit(RLIMIT_FSIZE, &before);
     signal(SIGXFSZ, handler);
     assert_int_equal(added, -1);
     assert_non_null(strstr(error.message, path));
     assert_int_equal(ledger.rows, 1);
-    ssprofile_ledger_close(&ledger);
+    ssprofile_append_log_close(&ledger);
     expect("a,b\n1,2\n");
 }
 
 static void a_table_has_one_writer(void **state) {
     (void)state;
-    struct ssprofile_ledger ledger, other;
+    struct ssprofile_append_log ledger, other;
     struct ss_error error = {0};
-    assert_int_equal(ssprofile_ledger_open(&ledger, path, "a\n", &error), 0);
-    assert_int_equal(ssprofile_ledger_open(&other, path, "a\n", &error), -1);
+    assert_int_equal(ssprofile_append_log_open(&ledger, path, "a\n", &error), 0);
+    assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), -1);
     assert_non_null(strstr(error.message, "another process is measuring into it"));
-    ssprofile_ledger_close(&ledger);
+    ssprofile_append_log_close(&ledger);
     error = (struct ss_error){0};
-    assert_int_equal(ssprofile_ledger_open(&other, path, "a\n", &error), 0);
-    ssprofile_ledger_close(&other);
+    assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), 0);
+    ssprofile_append_log_close(&other);
 }
 
 /* ---- order ---- */
@@ -158,17 +158,17 @@ static void every_number_is_there_once_in_another_order(void **state) {
 static void idle_states_are_held_off_by_a_latency_of_0(void **state) {
     (void)state;
     put("", 0);
-    int file = ssprofile_awake_hold(path);
+    int file = ssprofile_idle_states_hold(path);
     assert_true(file >= 0);
     struct stat status;
     assert_int_equal(fstat(file, &status), 0);
     assert_int_equal(status.st_size, 4);
     assert_true(fcntl(file, F_GETFD) & FD_CLOEXEC);
     close(file);
-    assert_int_equal(ssprofile_awake_hold("/none/there"), -1);
+    assert_int_equal(ssprofile_idle_states_hold("/none/there"), -1);
 }
 
-static void the_frequency_is_the_mean_of_all_looks(void **state) {
+static void frequency_is_the_mean_of_all_samples(void **state) {
     (void)state;
     char file[200], command[300];
     snprintf(file, sizeof file, "%s/devices/system/cpu/cpu3/cpufreq", folder);
@@ -181,13 +181,13 @@ static void the_frequency_is_the_mean_of_all_looks(void **state) {
         FILE *stream = fopen(file, "w");
         fputs(texts[i], stream);
         fclose(stream);
-        assert_int_equal(ssprofile_frequency_look(&frequency), i < 2);
+        assert_int_equal(ssprofile_frequency_sample(&frequency), i < 2);
     }
     assert_float_equal(ssprofile_frequency_mean(&frequency), 2.1e9, 1);
     snprintf(command, sizeof command, "rm -r %s/devices", folder);
     assert_int_equal(system(command), 0);
     frequency = (struct ssprofile_frequency){.sys = folder, .cpu = 3};
-    assert_false(ssprofile_frequency_look(&frequency));
+    assert_false(ssprofile_frequency_sample(&frequency));
     assert_true(isnan(ssprofile_frequency_mean(&frequency)));
 }
 
@@ -213,5 +213,5 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_table_has_one_writer, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(every_number_is_there_once_in_another_order, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(idle_states_are_held_off_by_a_latency_of_0, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(the_frequency_is_the_mean_of_all_looks, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(frequency_is_the_mean_of_all_samples, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(other_benchmarks_are_refused_and_unknown_ones_are_not, make_folder, remove_folder))

@@ -120,7 +120,7 @@ static void figures_are_those_of_r(void **state) {
     }
 }
 
-/* What calibration tells the published search: target and base have changed sides. */
+/* The mean that calibration passes to the published search: target and base are swapped. */
 static void times_are_those_of_r(void **state) {
     (void)state;
     const char *const both[] = {"without", "quota-3900"};
@@ -267,7 +267,7 @@ static void a_common_factor_does_not_narrow_the_relative_spread(void **state) {
 
 static bool is_warned(const struct comparison *comparison, const char *text) {
     for (size_t i = 0; i < comparison->warnings.count; i++) {
-        if (strstr(comparison->warnings.items[i], text))
+        if (strstr(comparison->warnings.items[i].text, text))
             return true;
     }
     return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What is read from results.csv, of others and damaged. */
+/* Reading of results.csv, of others and damaged. */
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -42,7 +42,7 @@ static bool is_warned(const struct ssprofile_results *results, unsigned line, co
     char place[32];
     snprintf(place, sizeof place, ".csv:%u:", line);
     for (size_t i = 0; i < results->warnings.count; i++) {
-        const char *item = results->warnings.items[i];
+        const char *item = results->warnings.items[i].text;
         if (strstr(item, place) && strstr(item, text))
             return true;
     }
@@ -91,7 +91,7 @@ static void every_damage_is_named_with_its_line(void **state) {
     ssprofile_results_free(&results);
 }
 
-static void what_makes_sense_is_kept(void **state) {
+static void valid_rows_are_kept(void **state) {
     (void)state;
     struct ssprofile_results results = read_file(DAMAGED);
     assert_int_equal(results.count, 5);
@@ -126,9 +126,9 @@ static void expect_rows(const char *rows, const char *warning, size_t count) {
     struct ssprofile_results results = read_rows(rows);
     if (results.warnings.count != (warning != NULL))
         fail_msg("%s: %zu warnings: %s", rows, results.warnings.count,
-            results.warnings.count > 0 ? results.warnings.items[0] : "");
-    if (warning && !strstr(results.warnings.items[0], warning))
-        fail_msg("'%s', not '%s'", results.warnings.items[0], warning);
+            results.warnings.count > 0 ? results.warnings.items[0].text : "");
+    if (warning && !strstr(results.warnings.items[0].text, warning))
+        fail_msg("'%s', not '%s'", results.warnings.items[0].text, warning);
     assert_int_equal(find(&results, "a", "without", "b", "c")->count, count);
     ssprofile_results_free(&results);
 }
@@ -148,7 +148,7 @@ static void harmless_differences_change_nothing(void **state) {
         expect_rows(harmless[i], i == 2 ? "more than 10 times apart" : NULL, 2);
 }
 
-static void what_is_no_number_is_left_out(void **state) {
+static void invalid_numbers_are_left_out(void **state) {
     (void)state;
     static const char *const results[] = {"NaN", "nan", "inf", "-inf", "Infinity", "0x10", "1e400",
         "\"1,5\"", "1 000", "5 s", "5%", "1e", ".", "-", "--5", "1.2.3", "5;", "\xd9\xa3"};
@@ -199,7 +199,7 @@ static void a_byte_of_zero_or_a_long_name_is_named(void **state) {
     if (read_bytes(&results, rows, sizeof rows - 1, &error) < 0)
         fail_msg("%s", error.message);
     assert_int_equal(results.warnings.count, 1);
-    assert_non_null(strstr(results.warnings.items[0], "f:3:12: there is a byte of value 0"));
+    assert_non_null(strstr(results.warnings.items[0].text, "f:3:12: there is a byte of value 0"));
     assert_int_equal(find(&results, "a", "", "b", "c")->count, 2);
     ssprofile_results_free(&results);
     char name[700], text[1000];
@@ -209,7 +209,7 @@ static void a_byte_of_zero_or_a_long_name_is_named(void **state) {
     expect_rows(text, "f:3:11: a name of 699 characters", 1);
 }
 
-/* What takes a mebibyte and more is no row of any table of results. */
+/* No row of results takes a mebibyte. */
 static void a_line_without_an_end_is_refused(void **state) {
     (void)state;
     struct ssprofile_results results;
@@ -235,13 +235,14 @@ static void tables_put_together_are_read_by_their_headings(void **state) {
                           "lower_is_better\nc,6,a,x,without,2,b,true\nc,6,a,x,without,1,b,true\n"
                           "c,5,a,x,without,1,b,true\na,without,b,true,c,3,5\n");
     assert_int_equal(results.warnings.count, 4);
-    assert_non_null(strstr(
-        results.warnings.items[0], "f:3: another heading: these are several tables in one file"));
-    assert_non_null(strstr(results.warnings.items[1],
+    assert_non_null(strstr(results.warnings.items[0].text,
+        "f:3: another heading: these are several tables in one file"));
+    assert_non_null(strstr(results.warnings.items[1].text,
         "f:5: repetition 1 of b is there already, in line 2, with another result: left out"));
     assert_non_null(
-        strstr(results.warnings.items[2], "f:6: the row is the same as in line 2: left out"));
-    assert_non_null(strstr(results.warnings.items[3], "f:7:23: the row has 7 fields, where 8 are"));
+        strstr(results.warnings.items[2].text, "f:6: the row is the same as in line 2: left out"));
+    assert_non_null(
+        strstr(results.warnings.items[3].text, "f:7:23: the row has 7 fields, where 8 are"));
     const struct ssprofile_benchmark *benchmark = find(&results, "a", "", "b", "c");
     assert_int_equal(benchmark->count, 2);
     assert_true(benchmark->repetitions[0].result == 5 && benchmark->repetitions[1].result == 6);
@@ -265,7 +266,7 @@ static void a_repetition_is_a_number_however_it_is_written(void **state) {
         NULL, 4);
 }
 
-/* What a last line without its end means depends on what may have written it. */
+/* The meaning of a last line without its end depends on the program that wrote it. */
 static void a_last_line_without_its_end_counts_unless_it_was_being_written(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6",
@@ -355,14 +356,14 @@ static void a_flood_of_warnings_is_shortened_by_kind(void **state) {
     fclose(stream);
     struct ssprofile_results results = read_rows(text);
     struct ssprofile_warnings all = {0};
-    ssprofile_warnings_take(&all, &results.warnings);
+    ssprofile_warnings_append(&all, &results.warnings);
     assert_int_equal(all.count, 52);
-    struct ssprofile_warnings shown = ssprofile_warnings_shorten(&all);
+    struct ssprofile_warnings shown = ssprofile_warnings_shorten(&all, SSPROFILE_WARNINGS_SHOWN);
     assert_int_equal(shown.count, 1 + 20 + 1 + 1);
-    assert_non_null(strstr(shown.items[0], "f:3: the result of d is 0"));
-    assert_non_null(strstr(shown.items[20], "f:23:21: the row has 6 fields"));
-    assert_string_equal(shown.items[21], "... and 30 more like it");
-    assert_non_null(strstr(shown.items[22], "f:54: the result of d is -1"));
+    assert_non_null(strstr(shown.items[0].text, "f:3: the result of d is 0"));
+    assert_non_null(strstr(shown.items[20].text, "f:23:21: the row has 6 fields"));
+    assert_string_equal(shown.items[21].text, "... and 30 more like it");
+    assert_non_null(strstr(shown.items[22].text, "f:54: the result of d is -1"));
     ssprofile_warnings_free(&shown);
     ssprofile_warnings_free(&all);
     ssprofile_results_free(&results);
@@ -374,11 +375,15 @@ static void warnings_do_not_take_all_memory(void **state) {
     struct ssprofile_warnings warnings = {0};
     for (int i = 0; i < SSPROFILE_WARNINGS_KEPT + 7; i++)
         ssprofile_warn(&warnings, "row %d", i);
-    assert_int_equal(warnings.count, SSPROFILE_WARNINGS_KEPT + 1);
-    assert_string_equal(warnings.items[SSPROFILE_WARNINGS_KEPT], "... and 7 more like it");
-    struct ssprofile_warnings shown = ssprofile_warnings_shorten(&warnings);
-    assert_int_equal(shown.count, SSPROFILE_WARNINGS_TOLD + 1);
-    assert_string_equal(shown.items[SSPROFILE_WARNINGS_TOLD], "... and 99987 more like it");
+    assert_int_equal(warnings.count, SSPROFILE_WARNINGS_KEPT);
+    struct ssprofile_warnings kept = ssprofile_warnings_shorten(&warnings, SSPROFILE_WARNINGS_KEPT);
+    assert_int_equal(kept.count, SSPROFILE_WARNINGS_KEPT + 1);
+    assert_string_equal(kept.items[SSPROFILE_WARNINGS_KEPT].text, "... and 7 more like it");
+    ssprofile_warnings_free(&kept);
+    struct ssprofile_warnings shown =
+        ssprofile_warnings_shorten(&warnings, SSPROFILE_WARNINGS_SHOWN);
+    assert_int_equal(shown.count, SSPROFILE_WARNINGS_SHOWN + 1);
+    assert_string_equal(shown.items[SSPROFILE_WARNINGS_SHOWN].text, "... and 99987 more like it");
     ssprofile_warnings_free(&shown);
     ssprofile_warnings_free(&warnings);
 }
@@ -397,7 +402,7 @@ static void columns_are_found_by_name(void **state) {
     ssprofile_results_free(&results);
 }
 
-static void what_is_no_table_of_results_is_refused(void **state) {
+static void other_tables_are_refused(void **state) {
     (void)state;
     static const char heading[] =
         "machine,limits,benchmark,lower_is_better,class,repetition,result\n";
@@ -437,7 +442,7 @@ static void expect_choice(const char *text, const char *machine, const char *lim
     assert_string_equal(choice.limits, limits);
 }
 
-static void a_machine_of_a_file_is_named_behind_a_colon(void **state) {
+static void machine_is_named_after_a_colon(void **state) {
     (void)state;
     struct ssprofile_choice choice;
     struct ss_error error = {0};
@@ -494,7 +499,7 @@ static void names_of_machines_may_have_colons(void **state) {
     ssprofile_results_free(&results);
 }
 
-static void what_cannot_be_read_is_said(void **state) {
+static void unreadable_files_are_reported(void **state) {
     (void)state;
     static const struct {
         const char *path, *message;
@@ -511,7 +516,7 @@ static void what_cannot_be_read_is_said(void **state) {
     }
 }
 
-static void the_machine_that_is_meant_must_be_clear(void **state) {
+static void ambiguous_machines_are_refused(void **state) {
     (void)state;
     struct ssprofile_results results = read_file(DAMAGED);
     struct ssprofile_choice any = {.path = "f"}, two = {.path = "f", .machine = "two"},
@@ -535,9 +540,9 @@ static void the_machine_that_is_meant_must_be_clear(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(every_damage_is_named_with_its_line),
-    cmocka_unit_test(what_makes_sense_is_kept),
+    cmocka_unit_test(valid_rows_are_kept),
     cmocka_unit_test(harmless_differences_change_nothing),
-    cmocka_unit_test(what_is_no_number_is_left_out),
+    cmocka_unit_test(invalid_numbers_are_left_out),
     cmocka_unit_test(garbage_is_left_out),
     cmocka_unit_test(a_byte_of_zero_or_a_long_name_is_named),
     cmocka_unit_test(a_line_without_an_end_is_refused),
@@ -549,8 +554,8 @@ UNIT_MAIN(
     cmocka_unit_test(a_flood_of_warnings_is_shortened_by_kind),
     cmocka_unit_test(warnings_do_not_take_all_memory),
     cmocka_unit_test(columns_are_found_by_name),
-    cmocka_unit_test(what_is_no_table_of_results_is_refused),
-    cmocka_unit_test(a_machine_of_a_file_is_named_behind_a_colon),
+    cmocka_unit_test(other_tables_are_refused),
+    cmocka_unit_test(machine_is_named_after_a_colon),
     cmocka_unit_test(names_of_machines_may_have_colons),
-    cmocka_unit_test(what_cannot_be_read_is_said),
-    cmocka_unit_test(the_machine_that_is_meant_must_be_clear))
+    cmocka_unit_test(unreadable_files_are_reported),
+    cmocka_unit_test(ambiguous_machines_are_refused))

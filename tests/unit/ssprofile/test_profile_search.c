@@ -21,7 +21,7 @@ static void the_search_tests_the_published_points(void **state) {
         int setting = ssprofile_search_next(&search);
         assert_int_equal(setting, published[i]);
         assert_int_equal(ssprofile_search_next(&search), setting);
-        ssprofile_search_tell(&search, setting, abs(setting - 6263));
+        ssprofile_search_add_cost(&search, setting, abs(setting - 6263));
     }
     assert_int_equal(ssprofile_search_next(&search), 0);
     assert_int_equal(search.best, 6263);
@@ -37,7 +37,7 @@ static void the_search_stays_within_its_range(void **state) {
             assert_true(setting >= 1000 && setting <= 10000);
             for (size_t i = 0; i < search.count; i++)
                 assert_int_not_equal(setting, search.settings[i]);
-            ssprofile_search_tell(&search, setting, abs(setting - optimum));
+            ssprofile_search_add_cost(&search, setting, abs(setting - optimum));
         }
         int wanted = optimum < 1000 ? 1000 : optimum > 10000 ? 10000 : optimum;
         assert_true(abs(search.best - wanted) <= 20);
@@ -50,7 +50,7 @@ static void the_search_ends_on_a_plain(void **state) {
     struct ssprofile_search search;
     ssprofile_search_begin(&search);
     for (int setting; (setting = ssprofile_search_next(&search)) != 0;)
-        ssprofile_search_tell(&search, setting, 1);
+        ssprofile_search_add_cost(&search, setting, 1);
     assert_int_equal(search.best, 10000);
     assert_true(search.count <= SSPROFILE_TESTS);
 }
@@ -76,7 +76,7 @@ static enum ssprofile_verdict calibrate(
     *tests = 0;
     do {
         double speed = target->speed * pow(closed->setting, target->power);
-        verdict = ssprofile_closed_tell(closed, log(speed), target->half);
+        verdict = ssprofile_closed_add_ratio(closed, log(speed), target->half);
         ++*tests;
     } while (verdict == SSPROFILE_TEST);
     return verdict;
@@ -120,12 +120,12 @@ static void a_wide_interval_takes_more_repetitions(void **state) {
     (void)state;
     struct ssprofile_closed closed;
     ssprofile_closed_begin(&closed, 0.01);
-    assert_int_equal(ssprofile_closed_tell(&closed, 0.005, 0.02), SSPROFILE_REPEAT);
-    assert_int_equal(ssprofile_closed_tell(&closed, 0.005, NAN), SSPROFILE_REPEAT);
+    assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.02), SSPROFILE_REPEAT);
+    assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, NAN), SSPROFILE_REPEAT);
     assert_true(closed.setting == 1 && closed.count == 0);
     /* Wide, but plainly off: the next setting helps more. */
-    assert_int_equal(ssprofile_closed_tell(&closed, 0.5, 0.02), SSPROFILE_TEST);
-    assert_int_equal(ssprofile_closed_tell(&closed, 0.005, 0.009), SSPROFILE_DONE);
+    assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.5, 0.02), SSPROFILE_TEST);
+    assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.009), SSPROFILE_DONE);
 }
 
 static void what_does_not_converge_fails(void **state) {
@@ -145,7 +145,7 @@ static void the_nearest_setting_is_taken_of_a_throttle_that_jumps(void **state) 
     ssprofile_closed_begin(&closed, 0.01);
     do {
         double jump = closed.setting > 0.4 ? 0.01 : -0.005;
-        verdict = ssprofile_closed_tell(&closed, log(2.5 * closed.setting) + jump, 0.002);
+        verdict = ssprofile_closed_add_ratio(&closed, log(2.5 * closed.setting) + jump, 0.002);
     } while (verdict == SSPROFILE_TEST);
     assert_int_equal(verdict, SSPROFILE_NEAR);
     double nearest = INFINITY;
@@ -162,7 +162,7 @@ static void a_throttle_that_jumps_too_far_fails(void **state) {
     ssprofile_closed_begin(&closed, 0.01);
     do {
         double jump = closed.setting > 0.4 ? 0.02 : -0.02;
-        verdict = ssprofile_closed_tell(&closed, log(2.5 * closed.setting) + jump, 0.002);
+        verdict = ssprofile_closed_add_ratio(&closed, log(2.5 * closed.setting) + jump, 0.002);
     } while (verdict == SSPROFILE_TEST);
     assert_int_equal(verdict, SSPROFILE_FAILED);
 }

@@ -2,7 +2,7 @@
 #ifndef PAGE_HTML_PAGE_H
 #define PAGE_HTML_PAGE_H
 
-/* What any page consists of. It needs no other file, and follows the reader's color scheme. */
+/* Parts of HTML pages, which need no other file and follow the reader's color scheme. */
 
 #include <stdbool.h>
 #include <stddef.h>

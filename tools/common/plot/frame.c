@@ -28,7 +28,7 @@ void plot_begin_on_page(FILE *script) {
 
 void plot_axis(FILE *script, char axis, const char *name, enum plot_range range) {
     /* Without the bounds, gnuplot draws zeros alone from -1 to 1 and a single point between values
-       that nobody has measured. */
+       that were not measured. */
     static const char *const ranges[] = {"0:0.001<*", "*<0:0<*", "*:*"};
     bool is_logarithmic = range == PLOT_LOGARITHMIC;
     fprintf(script, "set %clabel \"%s%s\"\nset %crange [%s]\n", axis, name,

@@ -4,7 +4,7 @@
 
 /*
  * Figures that others have published, to be compared with ours. They are tables in a folder:
- * references.csv names and describes each of them, names.csv says which of our workloads stands for
+ * references.csv names and describes each of them, names.csv says which of our workloads represents
  * which of theirs.
  */
 
@@ -86,7 +86,7 @@ bool published_has_word(const struct published *published, const struct publishe
 size_t published_count(const struct published *published, const struct published_table *table)
     SS_NONNULL();
 
-/* Of the numbers in rows with this first key. */
+/* The range of the numbers in rows with this first key. */
 struct ssreport_range published_range(
     const struct published *published, const char *table, const char *key) SS_NONNULL(1, 2);
 
