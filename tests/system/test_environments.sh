@@ -189,7 +189,7 @@ nothing_runs() {
 # Without another call.
 nothing_is_left_of_a_killed_study() {
     local place
-    local places=("none inside" "lxc inside" "lxc host")
+    local places=("host inside" "lxc inside" "lxc host")
     can_have lxc
     ! command -v podman >/dev/null || places+=("podman inside" "podman host")
     for place in "${places[@]}"; do

@@ -371,8 +371,8 @@ two_sets() {
     report 0 -o "$folder/report" "$folder/lxc" --against "$folder/none"
     [ "$(cut -d, -f1,2,4,6,8-10,14-18 "$folder/report/comparison.csv")" = "\
 a,b,environment_a,environment_b,placement,foreground,background,steps,ratio_min,ratio_median,ratio_max,left_out
-lxc,none,lxc,none,per-core,a,b,8,0.5,1.5,2,0
-lxc,none,lxc,none,quota,a,b,4,0.25,0.25,0.25,4" ] || fail "comparison: $(cat "$folder/report/comparison.csv")"
+lxc,none,lxc,host,per-core,a,b,8,0.5,1.5,2,0
+lxc,none,lxc,host,quota,a,b,4,0.25,0.25,0.25,4" ] || fail "comparison: $(cat "$folder/report/comparison.csv")"
     [ "$(cut -d, -f6-8,12-15,19-21 "$folder/report/ratios.csv" | head -n 6)" = "\
 placement,foreground,background,round,step,half,target,iterations_per_second_a,iterations_per_second_b,ratio
 per-core,a,b,1,1,1,0.6,2,1,2
@@ -385,7 +385,7 @@ per-core,a,b,2,1,1,0.6,3,2,1.5" ] || fail "ratios: $(cat "$folder/report/ratios.
         fail "what has no counterpart is not counted: $(cat "$folder/err")"
     [ "$(cut -d, -f1,3,5-7,9 "$folder/report/unmatched.csv" | sort | uniq -c | tr -s ' ')" = " \
 4 lxc,lxc,per-core,b,a,1
- 4 none,none,quota,a,b,2
+ 4 none,host,quota,a,b,2
  1 set,environment,placement,foreground,background,round" ] || fail "not named: $(cat "$folder/report/unmatched.csv")"
     grep -q '^throughput, lxc / none$' "$folder/out" || fail "no direction in: $(cat "$folder/out")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
@@ -462,7 +462,7 @@ methods_and_a_prediction() {
         fail "no curve of all runs: $(head -n 3 "$folder/report/curve.csv")"
     is_well_formed "$folder/report/report.html" || fail "the page of methods is not well-formed"
     ! command -v gnuplot >/dev/null ||
-        grep -q '<figcaption>w, environment none: deviation from the baseline' "$folder/report/report.html" ||
+        grep -q '<figcaption>w, environment host: deviation from the baseline' "$folder/report/report.html" ||
         fail "no picture of deviations"
     "$bin/sstrace" -o "$folder/compiled" "$folder/trace" 2>"$folder/err" ||
         fail "no compiled trace: $(cat "$folder/err")"
@@ -579,13 +579,13 @@ END
     report 0 -o "$folder/report" "$studies"
     [ ! -s "$folder/err" ] || fail "$(cat "$folder/err")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
-    head -n 1 "$folder/out" | grep -qxF -- '- Where to pin (none): per-core is best for 1 of 1 ordered pair.' ||
+    head -n 1 "$folder/out" | grep -qxF -- '- Where to pin (host): per-core is best for 1 of 1 ordered pair.' ||
         fail "the first line is no answer: $(cat "$folder/out")"
     tr '\n' ' ' <"$folder/out" | sed 's/  */ /g' >"$folder/line"
-    grep -qF "lxc costs 10.0 % (10.0 to 10.0) of the foreground's throughput in none; median of 12 steps." \
+    grep -qF "lxc costs 10.0 % (10.0 to 10.0) of the foreground's throughput on the host; median of 12 steps." \
         "$folder/line" || fail "what does lxc cost? $(cat "$folder/out")"
     grep -qF 'tcg is left out of the findings' "$folder/line" || fail "tcg: $(cat "$folder/out")"
-    grep -qF 'h2 beside h2 (none): best per-core, 16.7 % (16.7 to 16.7) more throughput' "$folder/line" ||
+    grep -qF 'h2 beside h2 (host): best per-core, 16.7 % (16.7 to 16.7) more throughput' "$folder/line" ||
         fail "the best placement: $(cat "$folder/out")"
     columns=environment,placement,foreground,background,round,metric_percent,low_percent,high_percent
     columns+=,first_half_percent,second_half_percent,angle_degrees,agree,significant

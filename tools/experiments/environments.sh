@@ -7,12 +7,13 @@
 # shellcheck source=guests.sh
 . "$(dirname "${BASH_SOURCE[0]}")/guests.sh"
 
-known_environments="none lxc podman kvm"
+known_environments="host lxc podman kvm"
 proc=/proc
 
 # Checks the words of --environment, --measure and --load-of.
 check_environments() {
     local list
+    environments=${environments//none/host} # as earlier versions called it
     IFS=, read -ra list <<<"$environments"
     check_words environment "$known_environments" "${list[@]}"
     check_words measure "inside host" "$measure"
@@ -21,18 +22,18 @@ check_environments() {
 
 # why_no_environment ENVIRONMENT: prints why it is unavailable here; fails if it is available.
 why_no_environment() {
-    [ "$1" != none ] || return
+    [ "$1" != host ] || return
     "why_no_$1"
 }
 
-# measured_in ENVIRONMENT: nothing for none.
+# measured_in ENVIRONMENT: nothing for the host.
 measured_in() {
-    [ "$1" = none ] || echo "$measure"
+    [ "$1" = host ] || echo "$measure"
 }
 
 # place_name ENVIRONMENT: prints the beginning of the names of its runs.
 place_name() {
-    [ "$1" = none ] || echo "$1-$measure-"
+    [ "$1" = host ] || echo "$1-$measure-"
 }
 
 # why_no_containers PROGRAM...: prints which requirement of all containers is missing; fails if none is.

@@ -47,7 +47,7 @@ static void the_best_placement_and_where_it_changes(void **state) {
     add_made_pair(&report, &per_chip);
     add_made_pair(&report, &per_core);
     finish_report(&report);
-    size_t row = want_row(&report, "pair", "placement", "none");
+    size_t row = want_row(&report, "pair", "placement", "host");
     assert_text(&report, "findings", row, "placement", "per-core");
     assert_text(&report, "findings", row, "against", "per-chip");
     assert_text(&report, "findings", row, "foreground", "p");
@@ -57,12 +57,12 @@ static void the_best_placement_and_where_it_changes(void **state) {
     assert_text(&report, "findings", row, "told", "yes");
     assert_cell(&report, "findings", row, "count", 6);
     assert_string_equal(ssreport_finding_at(&report, row).sentence,
-        "p beside q (none): best per-core, 16.7 % (16.7 to 16.7) more throughput of the foreground "
+        "p beside q (host): best per-core, 16.7 % (16.7 to 16.7) more throughput of the foreground "
         "than per-chip. From a background load of 80 % (80 to 80) on, per-chip is better than "
         "per-core.");
     assert_string_equal(
-        ssreport_finding_at(&report, want_row(&report, "all", "placement", "none")).sentence,
-        "Where to pin (none): per-core is best for 1 of 1 ordered pair.");
+        ssreport_finding_at(&report, want_row(&report, "all", "placement", "host")).sentence,
+        "Where to pin (host): per-core is best for 1 of 1 ordered pair.");
     assert_rows(&report, "changes", 1);
     assert_text(&report, "changes", 0, "below", "per-core");
     assert_text(&report, "changes", 0, "above", "per-chip");
@@ -73,10 +73,10 @@ static void the_best_placement_and_where_it_changes(void **state) {
     begin(&text);
     ssreport_text_print(text.stream, &report);
     end(&text);
-    assert_ptr_equal(strstr(text.bytes, "- Where to pin (none): per-core is best"), text.bytes);
+    assert_ptr_equal(strstr(text.bytes, "- Where to pin (host): per-core is best"), text.bytes);
     free(text.bytes);
     text = print_report(&report);
-    assert_true(strstr(text.bytes, "<li>Where to pin (none)") < strstr(text.bytes, "<table"));
+    assert_true(strstr(text.bytes, "<li>Where to pin (host)") < strstr(text.bytes, "<table"));
     assert_has(&text, "best per-core, 16.7\u00a0% (16.7 to 16.7)");
     free(text.bytes);
     ssreport_report_free(&report);
@@ -99,7 +99,7 @@ static void only_steps_that_all_have_are_compared(void **state) {
     add_made_pair(&report, &dead);
     report.runs[report.run_count - 1].record.first_end = 15;
     finish_report(&report);
-    size_t row = want_row(&report, "pair", "placement", "none");
+    size_t row = want_row(&report, "pair", "placement", "host");
     assert_near(&report, "findings", row, "percent", 100 / 6.0);
     assert_cell(&report, "findings", row, "count", 6);
     ssreport_report_free(&report);
@@ -115,13 +115,13 @@ static void what_cannot_be_told_is_said(void **state) {
     add_made_pair(&report, &per_chip);
     add_made_pair(&report, &noisy);
     finish_report(&report);
-    size_t row = want_row(&report, "pair", "placement", "none");
+    size_t row = want_row(&report, "pair", "placement", "host");
     assert_text(&report, "findings", row, "told", "no");
     assert_non_null(strstr(ssreport_finding_at(&report, row).sentence,
-        "on the whole the best placement cannot be told: per-core is 0.8 % (-"));
+        "no placement is best on the whole: per-core is 0.8 % (-"));
     assert_string_equal(
-        ssreport_finding_at(&report, want_row(&report, "all", "placement", "none")).sentence,
-        "Where to pin (none): the differences are within their uncertainty for 1 of 1 ordered "
+        ssreport_finding_at(&report, want_row(&report, "all", "placement", "host")).sentence,
+        "Where to pin (host): the differences are within their uncertainty for 1 of 1 ordered "
         "pair.");
     for (size_t i = 0; i < ssreport_sheet_rows(ssreport_table(&report, "changes")); i++)
         assert_text(&report, "changes", i, "told", "no");
@@ -130,10 +130,9 @@ static void what_cannot_be_told_is_said(void **state) {
     add_made_pair(&report, &per_chip);
     finish_report(&report);
     assert_string_equal(
-        ssreport_finding_at(&report, want_row(&report, "all", "placement", "none")).sentence,
-        "Where to pin (none): it cannot be told, as fewer than two placements have three steps in "
-        "common, for 1 of 1 "
-        "ordered pair.");
+        ssreport_finding_at(&report, want_row(&report, "all", "placement", "host")).sentence,
+        "Where to pin (host): no two placements have three steps in common, so none is best, "
+        "for 1 of 1 ordered pair.");
     ssreport_report_free(&report);
 }
 
@@ -149,7 +148,7 @@ static void a_change_that_cannot_be_told_is_in_no_sentence(void **state) {
     assert_near(&report, "changes", 0, "load", 0.6 + 0.5 / 6 / (3.5 / 6));
     assert_text(&report, "changes", 0, "told", "no");
     assert_null(strstr(
-        ssreport_finding_at(&report, want_row(&report, "pair", "placement", "none")).sentence,
+        ssreport_finding_at(&report, want_row(&report, "pair", "placement", "host")).sentence,
         "From a background load"));
     ssreport_report_free(&report);
 }
@@ -171,7 +170,7 @@ static void rounds_may_differ_more_than_steps(void **state) {
         add_made_pair(&report, &core);
     }
     finish_report(&report);
-    size_t row = want_row(&report, "pair", "placement", "none");
+    size_t row = want_row(&report, "pair", "placement", "host");
     assert_text(&report, "findings", row, "of", "rounds");
     assert_cell(&report, "findings", row, "count", 3);
     assert_near(&report, "findings", row, "percent", 100 / 6.0);
@@ -203,12 +202,12 @@ static void an_environment_costs_what_steps_lose(void **state) {
     assert_near(&report, "findings", row, "high_percent", 20);
     assert_text(&report, "findings", row, "of", "steps");
     assert_string_equal(ssreport_finding_at(&report, row).sentence,
-        "lxc costs 10.0 % (5.0 to 20.0) of the foreground's throughput in none; median of 6 "
+        "lxc costs 10.0 % (5.0 to 20.0) of the foreground's throughput on the host; median of 6 "
         "steps.");
     row = want_row(&report, "pair", "environment", "lxc");
     assert_text(&report, "findings", row, "placement", "quota");
     assert_cell(&report, "findings", row, "count", 6);
-    assert_int_equal(find_row(&report, "all", "environment", "none"), -1);
+    assert_int_equal(find_row(&report, "all", "environment", "host"), -1);
     ssreport_report_free(&report);
     /* Nothing to compare with. */
     report = begin_report();
@@ -216,7 +215,7 @@ static void an_environment_costs_what_steps_lose(void **state) {
     finish_report(&report);
     assert_string_equal(
         ssreport_finding_at(&report, want_row(&report, "all", "environment", "lxc")).sentence,
-        "lxc: what it costs cannot be told, as no step was also measured in none.");
+        "lxc: its cost is unknown, as no step was also measured on the host.");
     assert_int_equal(find_row(&report, "pair", "environment", "lxc"), -1);
     ssreport_report_free(&report);
 }
@@ -266,11 +265,11 @@ static void what_is_emulated_is_no_finding(void **state) {
     assert_non_null(
         strstr(ssreport_finding_at(&report, want_row(&report, "all", "left-out", "tcg")).sentence,
             "tcg is left out of the findings"));
-    /* It has a metric, but none that was published beside it. All tables have none first. */
+    /* It has a metric, but none that was published beside it. All tables have the host first. */
     static const struct {
         const char *environment;
         double kvm, lxc;
-    } want[] = {{"none", -2.2, -3.3}, {"kvm", -2.2, NAN}, {"lxc", NAN, -3.3}, {"tcg", NAN, NAN},
+    } want[] = {{"host", -2.2, -3.3}, {"kvm", -2.2, NAN}, {"lxc", NAN, -3.3}, {"tcg", NAN, NAN},
         {"tcg", NAN, NAN}};
     assert_rows(&report, "interference-published", 5);
     for (size_t i = 0; i < 5; i++) {

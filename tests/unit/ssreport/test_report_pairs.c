@@ -57,7 +57,7 @@ static void a_pair_is_in_one_environment_and_in_one_folder(void **state) {
                                  "c,background,1,none,of none,1\nd,foreground,1,lxc,f,1\n");
     struct ssreport_report report = make_report(folder_path);
     assert_rows(&report, "interference", 2);
-    assert_text(&report, "interference", 0, "environment", "none");
+    assert_text(&report, "interference", 0, "environment", "host");
     assert_text(&report, "interference", 0, "background", "of none");
     assert_text(&report, "interference", 1, "environment", "lxc");
     assert_text(&report, "interference", 1, "background", "of lxc");

@@ -199,8 +199,16 @@ int ssreport_run_read(struct ssreport_run *run, const char *path, const char *na
     return 0;
 }
 
+const char *ssreport_environment_name(const char *label) {
+    return !label || !*label || strcmp(label, "none") == 0 ? SSREPORT_HOST : label;
+}
+
 const char *ssreport_run_environment(const struct ssreport_run *run) {
-    return run->environment ? run->environment : "none";
+    return ssreport_environment_name(run->environment);
+}
+
+bool ssreport_run_is_on_host(const struct ssreport_run *run) {
+    return strcmp(ssreport_run_environment(run), SSREPORT_HOST) == 0;
 }
 
 void ssreport_run_free(struct ssreport_run *run) {

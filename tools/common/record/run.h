@@ -74,8 +74,13 @@ int ssreport_run_read(struct ssreport_run *run, const char *path, const char *na
 
 void ssreport_run_free(struct ssreport_run *run);
 
-/* The environment that it ran in; `none` if nothing names one. */
+/* The machine itself, in no environment. Records of earlier versions call it `none`, or nothing. */
+#define SSREPORT_HOST "host"
+const char *ssreport_environment_name(const char *label);
+
+/* The environment that it ran in. */
 const char *ssreport_run_environment(const struct ssreport_run *run);
+bool ssreport_run_is_on_host(const struct ssreport_run *run);
 
 /* Lays the line through steps and rates that are there. -1: no memory. */
 int ssreport_run_fit(struct ssreport_run *run);

@@ -129,8 +129,8 @@ static void add_whole_system(
  * with pairs on the machine itself; none with pairs under emulation.
  */
 static bool is_comparable(const struct ssreport_pair *pair, const char *published_in) {
-    const char *environment = ssreport_run_environment(pair->foreground);
-    return strcmp(environment, "none") == 0 || strcmp(environment, published_in) == 0;
+    return ssreport_run_is_on_host(pair->foreground) ||
+           strcmp(ssreport_run_environment(pair->foreground), published_in) == 0;
 }
 
 /* Published figures of such a pair, and the range of all pairs with that placement. */

@@ -110,8 +110,8 @@ static void add_best(struct ssreport_report *report, const struct ssreport_place
             finding.percent, finding.interval.low, finding.interval.high, second);
     else
         append(&finding,
-            "on the whole the best placement cannot be told: %s is %.1f %% (%.1f to %.1f) above "
-            "%s.",
+            "no placement is best on the whole: %s is %.1f %% (%.1f to %.1f) above %s, which is "
+            "within the uncertainty.",
             best, finding.percent, finding.interval.low, finding.interval.high, second);
     append_changes(&finding, placements);
     add_finding(report, &finding);
@@ -165,9 +165,8 @@ static void add_tally(
     joint = tally->count + tally->untold > 0 ? ";" : "";
     if (tally->single > 0)
         append(&finding,
-            "%s it cannot be told, as fewer than two placements have three steps in common, for "
-            "%zu",
-            joint, tally->single);
+            "%s no two placements have three steps in common, so none is best, for %zu", joint,
+            tally->single);
     append(&finding, " of %zu ordered pair%s.", tally->pairs, tally->pairs == 1 ? "" : "s");
     add_finding(report, &finding);
 }
@@ -237,7 +236,7 @@ static const struct ssreport_pair *find_outside(
     const struct ssreport_report *report, const struct ssreport_pair *pair) {
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct ssreport_pair *other = &report->pairs[i];
-        if (strcmp(ssreport_run_environment(other->foreground), "none") == 0 &&
+        if (ssreport_run_is_on_host(other->foreground) &&
             ssreport_pair_is_like(pair, other,
                 SSREPORT_PAIR_PLACEMENT | SSREPORT_PAIR_PROGRAMS | SSREPORT_PAIR_ROUND) &&
             ssreport_others_permit(pair->foreground->others, other->foreground->others))
@@ -279,21 +278,23 @@ static void append_cost(struct finding *finding, const char *what) {
     double percent = finding->percent, low = finding->interval.low, high = finding->interval.high;
     append(finding, "%s", what);
     if (finding->count == 0)
-        append(finding, ": what it costs cannot be told, as no step was also measured in none.");
+        append(finding, ": its cost is unknown, as no step was also measured on the host.");
     else if (!isfinite(low))
-        append(finding, ": what it costs cannot be told from %zu %s; the median is %.1f %%.",
+        append(finding,
+            ": its cost is uncertain: %zu %s are too few for an interval; the median is %.1f %%.",
             finding->count, finding->unit, percent);
     else if (!finding->told)
         append(finding,
-            ": no cost can be told, %.1f %% (%.1f to %.1f) of the foreground's throughput in none",
+            ": the cost is within its uncertainty, %.1f %% (%.1f to %.1f) of the foreground's "
+            "throughput on the host",
             percent, low, high);
     else if (percent < 0)
         append(finding,
-            " costs nothing: the foreground's throughput is %.1f %% (%.1f to %.1f) higher than in "
-            "none",
+            " costs nothing: the foreground's throughput is %.1f %% (%.1f to %.1f) higher than on "
+            "the host",
             -percent, -high, -low);
     else
-        append(finding, " costs %.1f %% (%.1f to %.1f) of the foreground's throughput in none",
+        append(finding, " costs %.1f %% (%.1f to %.1f) of the foreground's throughput on the host",
             percent, low, high);
     if (isfinite(low) && finding->count > 0)
         append(finding, "; median of %zu %s.", finding->count, finding->unit);
@@ -307,7 +308,7 @@ static int add_cost(
         .pair = pair,
         .is_general = general,
         .placement = general ? "" : pair->placement,
-        .against = "none"};
+        .against = SSREPORT_HOST};
     struct costs costs;
     char what[256];
     if (open_costs(&costs, report) < 0)
@@ -337,8 +338,8 @@ static int find_costs(struct ssreport_report *report, bool general) {
         return -1;
     for (size_t group = 0; group < groups.count; group++) {
         const struct ssreport_pair *pair = &report->pairs[groups.first[group]];
-        if (strcmp(ssreport_run_environment(pair->foreground), "none") != 0 &&
-            !ssreport_pair_is_emulated(pair) && add_cost(report, &groups, group, general) < 0)
+        if (!ssreport_run_is_on_host(pair->foreground) && !ssreport_pair_is_emulated(pair) &&
+            add_cost(report, &groups, group, general) < 0)
             return -1;
     }
     return 0;

@@ -100,12 +100,12 @@ static int add_pair(struct ssreport_report *report, struct ssreport_run *foregro
     return set_interference(pair, report->settings.confidence);
 }
 
-/* All tables and pictures have this order, whatever the order of the runs; none comes first. */
+/* All tables and pictures have this order, whatever the order of the runs; the host comes first. */
 static int compare_pairs(const void *left, const void *right) {
     const struct ssreport_pair *a = left, *b = right;
-    bool a_is_none = strcmp(a->environment, "none") == 0;
-    bool b_is_none = strcmp(b->environment, "none") == 0;
-    return STATS_ORDER(a->foreground->set - b->foreground->set, b_is_none - a_is_none,
+    bool a_on_host = ssreport_run_is_on_host(a->foreground);
+    bool b_on_host = ssreport_run_is_on_host(b->foreground);
+    return STATS_ORDER(a->foreground->set - b->foreground->set, b_on_host - a_on_host,
         strcmp(a->environment, b->environment), (a->row > b->row) - (a->row < b->row),
         (a->column > b->column) - (a->column < b->column), strcmp(a->placement, b->placement),
         ssreport_compare_numbers(a->foreground->round, b->foreground->round),

@@ -230,8 +230,9 @@ void ssreport_rate_point_describe(
         return;
     }
     size_t used = (size_t)snprintf(text, size, "%.100s", of->workload);
-    if (of->environment && strcmp(of->environment, "none") != 0)
-        used += (size_t)snprintf(text + used, size - used, " in %.40s", of->environment);
+    const char *environment = ssreport_environment_name(of->environment);
+    if (strcmp(environment, SSREPORT_HOST) != 0)
+        used += (size_t)snprintf(text + used, size - used, " in %.40s", environment);
     if (of->method && strcmp(of->method, "none") != 0)
         used += (size_t)snprintf(text + used, size - used, ", %.60s", of->method);
     if (of->target > 0)

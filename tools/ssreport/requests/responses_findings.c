@@ -32,7 +32,7 @@ static void find(struct ssreport_report *report, const char *kind,
     va_start(arguments, format);
     struct ssreport_sheet *sheet = ssreport_findings_add_list(report, kind, format, arguments);
     va_end(arguments);
-    SSREPORT_CELLS(sheet, CELL("environment", of->environment ? of->environment : "none"),
+    SSREPORT_CELLS(sheet, CELL("environment", ssreport_environment_name(of->environment)),
         CELL("foreground", of->workload), CELL("of", "requests"), CELL("set", of->set + 1));
 }
 
