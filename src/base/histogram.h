@@ -52,7 +52,7 @@ struct ss_histogram {
     uint64_t *counts; /* of each bucket */
 };
 
-/* -1: no memory. */
+/* Returns -1 without memory. */
 SS_NONNULL() SS_MUST_USE int ss_histogram_open(struct ss_histogram *histogram, unsigned bits);
 SS_NONNULL() void ss_histogram_close(struct ss_histogram *histogram);
 SS_NONNULL() void ss_histogram_clear(struct ss_histogram *histogram);

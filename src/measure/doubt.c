@@ -5,19 +5,19 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* With less idle time than this an instance that wants a CPU has to wait for one. */
+/* With less idle time, instances have to wait for a CPU. */
 #define IDLE_MIN 0.05
 
-/* A quota that is used up in so many of its periods is what holds the instances back. */
+/* A quota that is used up in this part of its periods limits the instances. */
 #define THROTTLED_MIN 0.5
 
-/* Use by instances that are stopped; less is the moment until a stop takes hold. */
+/* CPU use of stopped instances; less is the delay of a stop. */
 #define ESCAPED_MIN 0.02
 
-/* Showstopper's own use of the CPUs; less makes no difference. */
+/* Showstopper's own CPU use; less makes no difference. */
 #define OWN_MIN 0.02
 
-/* Where nothing is known of it, it is not. */
+/* Unknown values compare as false. */
 static bool is_own(const struct ss_doubt *doubt) {
     return doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_MIN);
 }
@@ -39,7 +39,7 @@ enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt) {
     return SS_DOUBT_FEW;
 }
 
-/* "the instances, always running, used 40 % of the CPUs, other processes 58 %". */
+/* Prints "the instances, always running, used 40 % of the CPUs, other processes 58 %". */
 static void print_use(char *buffer, size_t size, const struct ss_doubt *doubt, const char *who) {
     if (isnan(doubt->instances_use) || isnan(doubt->others_use))
         snprintf(buffer, size, "%s were always running", who);

@@ -8,8 +8,8 @@
 #include <showstopper/contract.h>
 
 /*
- * A sample in which the load was off target although the duty could do no more. Why it was decides
- * what the user should change.
+ * A sample is in doubt if the load was off target although the duty could do no more. The cause
+ * decides what the user should change.
  */
 enum ss_doubt_kind {
     SS_DOUBT_NONE,
@@ -18,23 +18,23 @@ enum ss_doubt_kind {
     SS_DOUBT_KINDS,
 };
 
-/* What is known of all samples of one kind. */
+/* Everything known about the samples of one kind. */
 struct ss_doubt {
     enum ss_doubt_kind kind;
-    double part; /* of the counted samples */
+    double part; /* part of the counted samples */
 
-    /* Where the time of the measured CPUs went meanwhile, parts of 1; NaN: not known. */
+    /* Use of the measured CPUs in these samples, 0 to 1; NaN if unknown. */
     double instances_use;
-    double others_use; /* processes that are neither ours nor the instances' */
+    double others_use; /* processes other than ours and the instances' */
     double own_use;    /* Showstopper's own */
     double idle;
 
-    uint32_t instances;    /* of the run */
-    double running;        /* of them, on average: the others had ended */
-    uint32_t cpus;         /* measured */
-    double quota_cpus;     /* how many of them our control group may use; 0: no limit */
-    double throttled;      /* part of the quota's periods in which it was used up */
-    const char *open_loop; /* the control module, where it does not look at the load; else NULL */
+    uint32_t instances;    /* instances of the run */
+    double running;        /* of these still alive, on average */
+    uint32_t cpus;         /* measured CPUs */
+    double quota_cpus;     /* CPUs that our control group may use; 0 without a limit */
+    double throttled;      /* part of its periods in which the quota was used up */
+    const char *open_loop; /* the control module, if it ignores the load; otherwise NULL */
 };
 
 enum ss_doubt_cause {
@@ -45,13 +45,13 @@ enum ss_doubt_cause {
     SS_DOUBT_FEW,       /* CPUs are idle: more instances could use them */
     SS_DOUBT_OWN,       /* Showstopper itself uses more than all other processes */
     SS_DOUBT_OTHERS,    /* others use more than the target */
-    SS_DOUBT_ESCAPED,   /* the instances themselves do: they are not all stopped */
+    SS_DOUBT_ESCAPED,   /* the instances do: not all are stopped */
 };
 
-/* The one that, taken away, would have the greatest effect. */
+/* The cause whose removal would have the largest effect. */
 enum ss_doubt_cause ss_doubt_cause(const struct ss_doubt *doubt);
 
-/* The same as a sentence with its figures and, where there is something, what to do. */
+/* Prints a sentence with the figures and, if possible, a remedy. */
 SS_WRITES(1, 2) void ss_doubt_print(char *buffer, size_t size, const struct ss_doubt *doubt);
 
 #endif

@@ -5,19 +5,21 @@
 #include "loop/board.h"
 
 /*
- * Duty as it is reported: the part of a time that instances were allowed to run, as a mean over
- * those that are alive. Taken from permits, so it is what was done, not what was last decided.
+ * The duty that is reported: the part of the time for which instances were allowed to run, as a
+ * mean over living ones. It comes from permits, so it is what was done, not what was decided last.
  */
 struct ss_duty_meter {
-    ss_time time; /* of the last look */
+    ss_time time; /* of the previous call */
     struct ss_permission permission;
 };
 
-/* A time begins now. */
+/* Begins a time. */
 void ss_duty_begin(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
 
-/* From 0 to 1 since the last look; the next time begins. NaN: no instance is alive, or no time
- * passed. */
+/*
+ * Returns the duty since the previous call, 0 to 1, and begins the next time. NaN if no instance is
+ * alive, or no time passed.
+ */
 double ss_duty_take(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
 
 #endif

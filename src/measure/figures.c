@@ -70,7 +70,7 @@ void ss_settling_add(struct ss_settling *settling, double start, double end, dou
     if (!settling->within)
         settling->since = start;
     settling->within = true;
-    /* Sample times are stamped late by microseconds: a hair's breadth is not a sample more. */
+    /* Samples are stamped microseconds late; this tolerance is far below a sample. */
     settling->settled = end - settling->since >= SETTLED_SECONDS - 1e-3;
 }
 

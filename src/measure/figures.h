@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /*
- * The figures of control quality, computed the same way by every tool: for each sample the error
+ * The figures of control quality, which every tool computes with this code. The error of a sample
  * is target minus load, so a load above the target is a negative error.
  */
 struct ss_figures {
@@ -19,12 +19,12 @@ struct ss_figures {
     size_t capacity;
 };
 
-/* Loads are from 0 to 1. False when memory is short; the sample is then not counted. */
+/* Adds a sample; loads are from 0 to 1. Returns false, without counting it, if memory runs out. */
 bool ss_figures_add(struct ss_figures *figures, double target, double load);
 
 void ss_figures_free(struct ss_figures *figures);
 
-/* All NaN as long as nothing was counted. */
+/* NaN without samples. */
 double ss_figures_target_mean(const struct ss_figures *figures);
 double ss_figures_load_mean(const struct ss_figures *figures);
 double ss_figures_error_mean_percent(const struct ss_figures *figures);
@@ -32,8 +32,8 @@ double ss_figures_error_mse_e4(const struct ss_figures *figures);
 double ss_figures_error_p95_percent(struct ss_figures *figures);
 
 /*
- * When the error began to stay within 5 % for 2 s. Zeroed: nothing seen yet. Fed with every
- * sample of control from its start on.
+ * Finds when the error began to stay within 5 % for 2 s. Zeroed: no sample yet. Add every sample
+ * since the start of control.
  */
 struct ss_settling {
     double since; /* seconds since the start of control */
@@ -44,7 +44,7 @@ struct ss_settling {
 /* The sample covers the time from `start` to `end`, in seconds since the start of control. */
 void ss_settling_add(struct ss_settling *settling, double start, double end, double error);
 
-/* Seconds, NaN if it never did. */
+/* Seconds; NaN if the error never stayed within. */
 double ss_settling_seconds(const struct ss_settling *settling);
 
 #endif

@@ -9,7 +9,7 @@
 #include "measure/unfinished.h"
 
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length) {
-    /* Both saturate at "not yet". */
+    /* Both stay SS_TIME_NEVER if they are. */
     iterations->from = ss_time_add(iterations->from, length);
     iterations->throughput.from = ss_time_add(iterations->throughput.from, length);
     if (SS_GROW(iterations->pauses, iterations->pause_count + 1, iterations->pause_room))
@@ -17,7 +17,7 @@ void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_tim
             (struct ss_pause){.begin = begin, .length = length};
 }
 
-/* The same time on a clock that stood still in the pauses and is right now. */
+/* Converts a time to a clock that stops in pauses and shows the right time now. */
 static ss_time move_up(const struct ss_iterations *iterations, ss_time time) {
     ss_time moved = time;
     for (size_t i = iterations->pause_count; i-- > 0;) {
@@ -64,7 +64,7 @@ void ss_iterations_free(struct ss_iterations *iterations) {
 }
 
 void ss_iterations_start(struct ss_iterations *iterations, uint32_t instance, ss_time now) {
-    /* A start that is noticed after the first iteration has ended is an old one. */
+    /* Ignore a start that is noticed after the first iteration has ended. */
     if (iterations->shares && iterations->shares[instance].since == SS_TIME_NEVER)
         iterations->shares[instance].since = now;
 }
@@ -87,13 +87,13 @@ static void add_length(struct ss_iteration_share *share, double seconds) {
     share->squares += (seconds - mean) * (seconds - share->seconds / (double)share->ended);
 }
 
-/* Between the last iteration and one that begins at `start`, both without pauses. */
+/* The time from the previous iteration to one that begins at `start`, without pauses. */
 static double find_gap(
     const struct ss_iterations *iterations, const struct ss_iteration_share *share, ss_time start) {
     return ss_time_seconds(ss_time_since(start, move_up(iterations, share->since)));
 }
 
-/* The part of an iteration that lies in the window. One that took no time counts where it ended. */
+/* The part of an iteration that is in the window. One that took no time counts where it ended. */
 static double find_part(const struct ss_iterations *iterations, ss_time start, ss_time end) {
     ss_time from = start > iterations->from ? start : iterations->from;
     ss_time to = end < iterations->to ? end : iterations->to;
@@ -102,7 +102,7 @@ static double find_part(const struct ss_iterations *iterations, ss_time start, s
     return end == start ? 1 : (double)(to - from) / (double)(end - start);
 }
 
-/* The instance that it is of is kept apart. `start` and `part` are without pauses. */
+/* Adds the iteration to its instance and command. `start` is without pauses. */
 static void add_share(struct ss_iterations *iterations, const struct ss_iteration *iteration,
     ss_time start, double part) {
     struct ss_iteration_share *share = &iterations->shares[iteration->instance];
@@ -178,7 +178,7 @@ void ss_iterations_read(
     if (share->burst_size < 2 || iterations->from == SS_TIME_NEVER || now < iterations->from ||
         now > iterations->to)
         return;
-    /* The first one was no burst yet. */
+    /* Count the first one, too, which was not yet a burst. */
     share->in_bursts += before == 1 ? 1 + (uint64_t)count : count;
 }
 
@@ -195,13 +195,13 @@ bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time n
     return iterations->from != SS_TIME_NEVER && to > iterations->from;
 }
 
-/* False: no iteration of the instance is under way at `to`, the end of the window. */
+/* Returns false if the instance has no iteration in progress at `to`, the end of the window. */
 static bool find_unfinished(const struct ss_iterations *iterations, uint32_t instance, ss_time to,
     struct ss_unfinished *unfinished) {
     const struct ss_iteration_share *share = &iterations->shares[instance];
     if (share->since == SS_TIME_NEVER || share->over)
         return false;
-    /* An iteration begins as long after the last one as usual. */
+    /* Assume the usual gap between iterations. */
     double gap = share->gap_count ? share->gaps / (double)share->gap_count : 0;
     ss_time start = ss_time_add(move_up(iterations, share->since), ss_time_from_double(gap * 1e9));
     if (start >= to)
@@ -261,7 +261,7 @@ static bool is_among(uint32_t line, uint32_t first, uint32_t count) {
     return line >= first && line - first < count;
 }
 
-/* Mean and deviation from those of the instances. */
+/* Combines mean and deviation of the instances. */
 static void find_moments(const struct ss_iterations *iterations, uint32_t first, uint32_t count,
     struct ss_iteration_times *times) {
     double ended = 0, seconds = 0, squares = 0;

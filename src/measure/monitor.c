@@ -5,10 +5,10 @@
 
 #include "loop/pipeline.h"
 
-/* Nearer to a bound than this a duty can do no more. */
+/* A duty this close to a bound can do no more. */
 #define FULL_DUTY 0.995
 
-/* An error beyond this at such a duty means that the target is out of reach. */
+/* With such a duty, an error beyond this means that the target is out of reach. */
 #define OUT_OF_REACH 0.02
 
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
@@ -22,7 +22,7 @@ void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set
         .meter = meter,
         .cpus = apart ? NULL : meter,
         .board = board,
-        /* Control without feedback is watched by the system's counters all the same. */
+        /* Control without feedback is still monitored by the system's counters. */
         .source = source == SS_SOURCE_NONE ? SS_SOURCE_SYSTEM : source,
         .trace = selves[SS_KIND_TRACE],
         .interval = SS_MONITOR_INTERVAL,
@@ -51,7 +51,7 @@ static bool read_load(struct ss_monitor *monitor, ss_time now) {
 
 static bool take_reading(struct ss_monitor *monitor, ss_time now) {
     bool taken = read_load(monitor, now);
-    /* A reading that fails has no CPUs in it. */
+    /* A failed reading has no CPUs. */
     if (monitor->cpus && monitor->cpus != monitor->meter && ss_load_meter_read(monitor->cpus) != 0)
         monitor->cpus->last.count = 0;
     return taken;
@@ -71,12 +71,12 @@ void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
 }
 
 void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
-    /* Both saturate at "not yet". */
+    /* Both stay SS_TIME_NEVER if they are. */
     monitor->control_from = ss_time_add(monitor->control_from, length);
     monitor->counted_from = ss_time_add(monitor->counted_from, length);
 }
 
-/* The samples that should have been taken since `next` and were not. */
+/* Number of samples that were missed since `next`. */
 static void count_lost(struct ss_monitor *monitor, ss_time now) {
     while (ss_time_since(now, monitor->next) >= monitor->interval) {
         monitor->lost++;
@@ -84,7 +84,7 @@ static void count_lost(struct ss_monitor *monitor, ss_time now) {
     }
 }
 
-/* Which instances there are now, and what their executors have decided, on average. */
+/* Counts living instances and averages their executors' decisions. */
 static uint32_t look_at_instances(const struct ss_board *board, double *decided) {
     uint32_t count = 0;
     double sum = 0;
@@ -100,8 +100,8 @@ static uint32_t look_at_instances(const struct ss_board *board, double *decided)
 }
 
 /*
- * Control is at its bound when it decides so. What was done may be less: an instance that is
- * started again is not allowed to run for a moment.
+ * Use decisions to find whether control is at a bound. What was done may be less: a restarted
+ * instance briefly may not run.
  */
 static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
     double error = sample->target - sample->load.load;
@@ -114,7 +114,7 @@ static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sa
     monitor->running[sample->doubt] += running;
 }
 
-/* False: no figure is made of it. */
+/* Returns false if the sample is excluded from all figures. */
 static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
     double error = sample->target - sample->load.load;
     if (monitor->control_from != SS_TIME_NEVER) {
@@ -134,8 +134,8 @@ static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) 
 }
 
 /*
- * What was wanted until the sample's end: of a step that falls on it nothing can be seen yet. False
- * when part of its time was uncontrolled: it began or ended in a `free` section.
+ * Sets the target just before the sample's end, because a step at its end has no effect yet.
+ * Returns false if part of the sample was uncontrolled: it began or ended in a `free` section.
  */
 static bool take_target(
     struct ss_monitor *monitor, ss_time end, double duty, struct ss_monitor_sample *sample) {

@@ -11,37 +11,37 @@
 
 #define SS_MONITOR_INTERVAL (500 * SS_MILLISECOND)
 
-/* One look at the machine, as shown and counted. */
+/* A sample of the machine, as shown and counted. */
 struct ss_monitor_sample {
     ss_time time;
     struct ss_load load;
-    struct ss_load_span parts; /* of the same reading; without capacity: unknown */
+    struct ss_load_span parts; /* of the same reading; unknown without capacity */
     double pressure;           /* likewise, see ss_cpu_reading */
-    double steal;              /* part of the CPUs' time that the hypervisor took; NaN: unknown */
-    const struct ss_load_meter *cpus; /* its two readings are those of this sample, until the next
-                                         one is taken; NULL: the CPUs are not read */
-    double target;                    /* NaN: none, in warm-up and `free` sections */
+    double steal;              /* part of the CPUs' time that the hypervisor took; NaN if unknown */
+    const struct ss_load_meter *cpus; /* has the two readings of this sample until the next one;
+                                         NULL if CPUs are not read */
+    double target;                    /* NaN in warm-up and `free` sections */
     double duty;                      /* see duty.h; NaN without a target */
-    enum ss_doubt_kind doubt;         /* of a counted one */
-    bool counted;                     /* the figures are made of this one, among others */
+    enum ss_doubt_kind doubt;         /* if counted */
+    bool counted;                     /* included in the figures */
 };
 
-/* Watches the load from the master: what the summary and the live line are made of. */
+/* Samples the load for the summary and the live view. */
 struct ss_monitor {
     const struct ss_module_set *set;
-    struct ss_load_meter *meter; /* each sample takes one reading of it; a sensor's is not open */
-    struct ss_load_meter *cpus;  /* of the CPUs one by one; the same meter where it reads them, and
-                                    NULL where nothing does. The caller may set another one */
+    struct ss_load_meter *meter; /* read once for each sample; closed for a sensor */
+    struct ss_load_meter *cpus; /* of each CPU: the same meter if it reads them, otherwise NULL. The
+                                   caller may set another one */
     struct ss_board *board;
     enum ss_source source;
     struct ss_self trace;
-    bool has_last; /* the meter's last reading can be used */
+    bool has_last; /* the meter's last reading is valid */
     struct ss_duty_meter duty;
-    bool was_free;        /* the last reading lay in a `free` section */
+    bool was_free;        /* the last reading was in a `free` section */
     ss_time interval;     /* from sample to sample */
-    ss_time next;         /* when the next sample is due */
-    ss_time control_from; /* SS_TIME_NEVER: not yet under control */
-    ss_time counted_from; /* likewise for the figures */
+    ss_time next;         /* time of the next sample */
+    ss_time control_from; /* SS_TIME_NEVER before control */
+    ss_time counted_from; /* likewise, for the figures */
     struct ss_monitor_sample latest;
     struct ss_figures figures;
     struct ss_settling settling;
@@ -49,20 +49,20 @@ struct ss_monitor {
     double steal_sum;                 /* seconds per CPU ... */
     double steal_seconds;             /* ... of counted time in which it was known */
     uint64_t doubts[SS_DOUBT_KINDS];  /* counted samples of each kind */
-    uint64_t running[SS_DOUBT_KINDS]; /* instances in them, added up */
-    uint64_t lost;                    /* samples that could not be taken or were far too late */
+    uint64_t running[SS_DOUBT_KINDS]; /* sum of their instances */
+    uint64_t lost;                    /* samples that failed or were far too late */
 };
 
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
     enum ss_source source, struct ss_load_meter *meter, struct ss_board *board);
 
-/* A new series of samples begins at this moment. */
+/* Begins a new series of samples. */
 void ss_monitor_begin(struct ss_monitor *monitor, ss_time now);
 
 /* Takes the sample that is due. */
 void ss_monitor_sample(struct ss_monitor *monitor, ss_time now);
 
-/* The run stood still for so long: no figure may know of it. */
+/* Excludes a pause from all figures. */
 void ss_monitor_shift(struct ss_monitor *monitor, ss_time length);
 
 void ss_monitor_close(struct ss_monitor *monitor);

@@ -23,12 +23,12 @@ const char *const ss_perf_names[SS_PERF_EVENTS] = {
     [SS_PERF_TASK_CLOCK] = "task_clock_seconds",
 };
 
-/* These happen only in the kernel: counted in user mode they would be 0, which is wrong. */
+/* Events of the kernel: counted in user mode they would be 0, which is wrong. */
 static bool is_of_kernel(enum ss_perf_event event) {
     return event == SS_PERF_CONTEXT_SWITCHES || event == SS_PERF_MIGRATIONS;
 }
 
-/* The task clock counts time in the kernel all the same. */
+/* The task clock still includes time in the kernel. */
 static bool lacks_kernel(enum ss_perf_event event) {
     return event != SS_PERF_TASK_CLOCK;
 }
@@ -37,7 +37,7 @@ static bool make_room(struct ss_perf_meter *meter) {
     return SS_GROW(meter->sources, meter->count + SS_PERF_EVENTS, meter->room);
 }
 
-/* Without the right to count in the kernel, user mode is counted. */
+/* Without permission to count in the kernel, count user mode. */
 static int open_event(struct ss_perf_meter *meter, struct ss_perf_request *request) {
     const struct ss_perf_calls *calls = meter->calls;
     int descriptor = calls->open(calls->context, request);
@@ -69,7 +69,7 @@ int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
     return 0;
 }
 
-/* NaN: unknown; the next call then counts from the same reading. */
+/* NaN if unknown; the next call then counts from the same reading. */
 static double read_source(struct ss_perf_meter *meter, struct ss_perf_source *source) {
     struct ss_perf_count now;
     const struct ss_perf_count *last = &source->last;
@@ -120,7 +120,7 @@ static const char *tell_why(int why) {
 static const char user_only[] = "only what happens in user mode is counted: see "
                                 "kernel.perf_event_paranoid";
 
-/* NULL: the event is counted as it should be. */
+/* NULL if the event is fully counted. */
 static const char *reason_of(const struct ss_perf_meter *meter, int event) {
     if (!meter->has[event])
         return tell_why(meter->why[event]);

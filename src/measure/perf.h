@@ -8,46 +8,45 @@
 
 #include "platform/platform.h"
 
-/* One event of one thread and of what comes from it. */
+/* One event of a thread and its descendants. */
 struct ss_perf_source {
     enum ss_perf_event event;
     int descriptor;
     struct ss_perf_count last;
 };
 
-/* Counts events of threads and adds them up. Zeroed: none. */
+/* Counts events of threads and adds them up. Zeroed: empty. */
 struct ss_perf_meter {
     const struct ss_perf_calls *calls;
     struct ss_perf_source *sources;
     size_t count, room;
-    bool has[SS_PERF_EVENTS];       /* it is counted, of one thread at least */
-    bool user_only[SS_PERF_EVENTS]; /* it does not count what happens in the kernel */
-    int why[SS_PERF_EVENTS];        /* the negative errno of the last thread that it could not be
-                                       counted of; 0: there was none */
-    size_t left;                    /* threads that are not counted for want of descriptors */
+    bool has[SS_PERF_EVENTS];       /* counted for at least one thread */
+    bool user_only[SS_PERF_EVENTS]; /* excludes the kernel */
+    int why[SS_PERF_EVENTS]; /* negative errno of the last thread without a counter; 0 if none */
+    size_t left;             /* threads that are not counted for lack of descriptors */
 };
 
-/* Their columns in counters.csv. */
+/* Names of columns in counters.csv. */
 extern const char *const ss_perf_names[SS_PERF_EVENTS];
 
 /*
- * Counts from now on what this thread (0: the caller) and all that come from it do, or with
- * `after_exec` only those that execute a program. An event that cannot be counted is left out.
- * Returns -1 without memory.
+ * Counts the events of this thread (0 is the caller) and its descendants from now on, or with
+ * `after_exec` only once they execute a program. Skips events that cannot be counted. Returns -1
+ * without memory.
  */
 SS_MUST_USE int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec);
 
 /*
- * How often each event has happened since the last call, or since counting began; the task clock
- * in nanoseconds. Where the machine has fewer counters than there are events, it counts each of
- * them part of the time, and that is extrapolated. NaN: it is not counted, or had no counter since
- * the last call; the next call then covers both times.
+ * Gives the number of each event since the previous call, or since counting began; the task clock
+ * in nanoseconds. If the machine has fewer counters than events, each is counted for part of the
+ * time and extrapolated. NaN if not counted, or without a counter since the previous call; the next
+ * call then covers both times.
  */
 void ss_perf_read(struct ss_perf_meter *meter, double counts[SS_PERF_EVENTS]);
 
 /*
- * Why events are not counted, or not as a whole: each call prints one reason and the events that it
- * holds for. `at` begins at 0 and is moved on. False: there are no more.
+ * Explains which events are not or not fully counted: each call prints one reason and its events,
+ * and advances `*at`, which starts at 0. Returns false after the last reason.
  */
 SS_WRITES(3, 4)
 bool ss_perf_explain(const struct ss_perf_meter *meter, int *at, char *buffer, size_t size);

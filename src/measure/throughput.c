@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 
-/* A clock gone mad must not ask for all memory: ten years. */
+/* A broken clock must not exhaust memory: ten years. */
 #define INTERVALS_MAX ((size_t)52596000)
 
 static bool make_room(struct ss_throughput *throughput, size_t count) {
@@ -33,7 +33,7 @@ void ss_throughput_add(struct ss_throughput *throughput, ss_time start, ss_time 
     if (!make_room(throughput, (end - throughput->from) / SS_THROUGHPUT_INTERVAL + 1))
         return;
     if (start == end) {
-        /* One that took no time at all lies wholly where it ended. */
+        /* An iteration that took no time counts where it ended. */
         throughput->parts[(end - throughput->from) / SS_THROUGHPUT_INTERVAL] += 1;
         return;
     }

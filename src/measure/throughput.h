@@ -9,22 +9,22 @@
 #define SS_THROUGHPUT_INTERVAL (6 * SS_SECOND)
 
 /*
- * Iterations in intervals of time: each adds to every interval the part of it that lies there, so
- * that each adds 1 in all. What lies outside of the counted time is left out.
+ * Iterations in intervals of time. An iteration adds to each interval the part of it that is in the
+ * interval, so it adds 1 in all. Time outside of the counted time is excluded.
  */
 struct ss_throughput {
-    ss_time from; /* where the first interval begins; SS_TIME_NEVER: nothing is counted yet */
+    ss_time from; /* start of the first interval; SS_TIME_NEVER before counting */
     double *parts;
     size_t count, capacity;
 };
 
-/* Without memory for it an iteration is left out. */
+/* Drops the iteration if memory runs out. */
 void ss_throughput_add(struct ss_throughput *throughput, ss_time start, ss_time end);
 
-/* How many whole intervals there are up to `to`. */
+/* Number of complete intervals up to `to`. */
 size_t ss_throughput_count(const struct ss_throughput *throughput, ss_time to);
 
-/* Iterations per second in one of them. */
+/* Iterations per second in an interval. */
 double ss_throughput_rate(const struct ss_throughput *throughput, size_t interval);
 
 void ss_throughput_free(struct ss_throughput *throughput);

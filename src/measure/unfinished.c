@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* An iteration that takes longer than those before it is nearly done. */
+/* An iteration that takes longer than previous ones is assumed to be nearly done. */
 #define PART_MAX 0.99
 
 double ss_unfinished_length(const struct ss_unfinished *unfinished) {

@@ -7,12 +7,12 @@
 
 #include "base/grow.h"
 
-/* A reading may take so small a part of the time. */
+/* Largest part of the time that readings may take. */
 #define COST_PART 100
 
 /* ---- which processes belong to the run ---- */
 
-/* Longer lines of descent are not followed. */
+/* Stop after this many parents. */
 #define DEPTH_MAX 256
 
 static int compare_pids(const void *left, const void *right) {
@@ -26,7 +26,7 @@ static struct ss_process_usage *find(struct ss_process_usage *processes, size_t 
     return pid > 0 ? bsearch(&wanted, processes, count, sizeof wanted, compare_pids) : NULL;
 }
 
-/* Goes from parent to parent up to a process with a known owner, then marks all on the way. */
+/* Follows parents to a process with a known owner, then marks all on the way. */
 static enum ss_process_owner find_owner(
     struct ss_process_usage *processes, size_t count, struct ss_process_usage *process) {
     struct ss_process_usage *line[DEPTH_MAX];
@@ -42,7 +42,7 @@ static enum ss_process_owner find_owner(
     return ours ? SS_OWNER_INSTANCE : SS_OWNER_STRANGER;
 }
 
-/* One that has ended left its pid on the board; a stranger may have got it by now. */
+/* The pid on the board of an ended instance may have been reused. */
 static void mark_child(struct ss_process_usage *processes, size_t count, pid_t master, pid_t pid,
     enum ss_process_owner owner) {
     struct ss_process_usage *process = find(processes, count, pid);
@@ -112,7 +112,7 @@ static double grown(uint64_t from, uint64_t to) {
     return to > from ? (double)(to - from) : 0;
 }
 
-/* Time that interrupts used or a hypervisor took belongs to no process. */
+/* Time of interrupts and of the hypervisor belongs to no process. */
 static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     const struct ss_usage_tree *from, const struct ss_usage_tree *to) {
     double idle = (double)(span->times.idle + span->times.iowait);
@@ -125,7 +125,7 @@ static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     sum->others += busy - instances - grown(from->own, to->own);
 }
 
-/* False: nothing can be read. */
+/* Returns false if nothing can be read. */
 static bool read_now(struct ss_usage *usage) {
     if (!usage->measures || ss_load_meter_read(&usage->meter) != 0)
         return false;

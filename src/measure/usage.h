@@ -3,9 +3,9 @@
 #define SHOWSTOPPER_MEASURE_USAGE_H
 
 /*
- * Which processes use the CPUs while the load cannot follow the target. A reading walks over all
- * processes, so it is taken only while samples are in doubt, and never so often that it costs more
- * than a hundredth of a CPU.
+ * Finds which processes use the CPUs while the load cannot follow the target. A reading visits all
+ * processes, so readings are taken only while samples are in doubt, and cost at most a hundredth of
+ * a CPU.
  */
 
 #include "loop/board.h"
@@ -16,8 +16,8 @@
 enum ss_process_owner {
     SS_OWNER_UNKNOWN,
     SS_OWNER_STRANGER,
-    SS_OWNER_INSTANCE, /* it belongs to some instance's tree */
-    SS_OWNER_EXECUTOR, /* it waits for an instance */
+    SS_OWNER_INSTANCE, /* in the tree of an instance */
+    SS_OWNER_EXECUTOR, /* waits for an instance */
     SS_OWNER_CREW,     /* master or guardian */
 };
 
@@ -28,14 +28,14 @@ struct ss_process_usage {
 
 /* CPU time so far, in nanoseconds. */
 struct ss_usage_tree {
-    uint64_t instances; /* their trees, with all that they have waited for */
+    uint64_t instances; /* their trees, including reaped processes */
     uint64_t own;       /* master, guardian and executors */
 };
 
 /*
- * Adds up what the processes used, by the tree they belong to. They are sorted by pid in place. The
- * time of a process that has ended counts for the one that reaped it; once the master has reaped an
- * executor, the executor's own time counts for the master with that of its instances.
+ * Adds up the use of processes by tree, and sorts them by pid. The time of an ended process counts
+ * for the one that reaped it. Once the master has reaped an executor, the executor's time counts
+ * for the master with that of its instances.
  */
 struct ss_usage_tree ss_usage_add_up(
     const struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count);
@@ -58,27 +58,27 @@ struct ss_usage {
     size_t count, capacity;
     struct ss_usage_tree tree; /* of the last reading */
     struct ss_quota quota;     /* likewise */
-    bool has_last;             /* there is one that the next can be compared with */
-    enum ss_doubt_kind since;  /* what all samples since then were */
-    bool mixed;                /* they were not all the same */
-    ss_time due;               /* no reading before */
+    bool has_last;             /* a previous reading exists */
+    enum ss_doubt_kind since;  /* kind of the samples since then */
+    bool mixed;                /* the samples differ */
+    ss_time due;               /* no previous reading */
     struct ss_usage_sum sums[SS_DOUBT_KINDS];
 };
 
-/* It also works, and knows nothing, where the counters cannot be opened. */
+/* If the counters cannot be opened, all use is unknown. */
 void ss_usage_open(
     struct ss_usage *usage, const struct ss_board *board, const struct ss_cpus *cpus);
 
-/* From here on samples count; what was before is not looked at. */
+/* Samples count from now on. */
 void ss_usage_begin(struct ss_usage *usage, ss_time now);
 
-/* The next sample begins now, and not where the last one ended. */
+/* The next sample begins now, not at the end of the last one. */
 void ss_usage_drop(struct ss_usage *usage);
 
-/* What the sample that ends now was. */
+/* Reports the kind of the sample that ends now. */
 void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time now);
 
-/* Sets the doubt's use, idle time and quota; NaN where nothing is known. */
+/* Sets the doubt's use, idle time and quota; NaN if unknown. */
 void ss_usage_tell(const struct ss_usage *usage, struct ss_doubt *doubt);
 
 void ss_usage_close(struct ss_usage *usage);

@@ -36,7 +36,7 @@ static struct flock whole_lock(void) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
-/* The pid of the process that is writing this record; 0: none, -1: one in another PID namespace. */
+/* The pid of the process that is writing this record; 0 if none, -1 if in another PID namespace. */
 static pid_t writer_of(const char *folder) {
     char path[4200];
     struct flock lock = whole_lock();
@@ -221,7 +221,7 @@ int ss_record_folder_open(
     if (status == 0 && ss_inputs_copy(&plan->inputs, record->folder, error) < 0)
         status = ss_error_wrap(error, "--record: %s", plan->record);
     if (status == 0 && !plan->clock)
-        write_platform(plan); /* the machine at hand is not the simulated one */
+        write_platform(plan); /* this machine is not the simulated one */
     else if (status < 0)
         ss_record_folder_remove(record, plan->record);
     return status;

@@ -16,14 +16,14 @@ SS_MUST_USE int ss_record_folder_check(const char *path, bool force, struct ss_e
  * incomplete. The one process that holds its lock owns the folder until it ends.
  */
 struct ss_record_folder {
-    int folder; /* -1: nothing is recorded */
+    int folder; /* -1 if nothing is recorded */
     int mark;   /* -1 if `folder` is */
     bool made;  /* we created the folder */
 };
 
 /*
- * Creates the folder of a record with the plan, the platform and the mark. On failure nothing of
- * that is left.
+ * Creates the folder of a record with the plan, the platform and the mark. On failure nothing is
+ * left.
  */
 SS_MUST_USE int ss_record_folder_open(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Three numbers of at most 20 digits, one with seven more characters, and the bucket. */
+/* Three numbers of up to 20 digits, one with seven more characters, and the bucket. */
 #define ROW (80 + SS_HISTOGRAM_BUCKET_ROOM)
 
 static int open_histograms(struct ss_histogram *histograms, uint32_t count) {
@@ -55,7 +55,7 @@ static void write_rows(const struct ss_histogram *histograms, uint32_t commands,
     }
 }
 
-/* The current second ends. */
+/* Ends the current second. */
 static void write_second(struct ss_iteration_table *table, struct ss_lines *lines) {
     write_rows(table->second, table->commands, lines, table->seconds + 1, false);
     for (uint32_t i = 0; i < table->commands; i++) {

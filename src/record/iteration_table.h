@@ -15,13 +15,13 @@
  * at the end, of the whole run. Holds two histograms for each command, whatever the run does.
  */
 struct ss_iteration_table {
-    struct ss_histogram *second; /* of each command, in the second that is not yet written ... */
-    struct ss_histogram *whole;  /* ... and before it */
-    uint32_t commands;           /* 0: closed */
+    struct ss_histogram *second; /* the current second, by command */
+    struct ss_histogram *whole;  /* the seconds before it, by command */
+    uint32_t commands;           /* 0 if closed */
     uint64_t seconds;            /* written so far */
 };
 
-/* -1: no memory. */
+/* Returns -1 without memory. */
 SS_NONNULL()
 SS_MUST_USE int ss_iteration_table_open(struct ss_iteration_table *table, uint32_t commands);
 

@@ -7,7 +7,7 @@
 
 /* Turns an executor's decisions into intervals and hands them to the master. */
 struct ss_journal {
-    struct ss_ring *ring; /* NULL: nothing is recorded */
+    struct ss_ring *ring; /* NULL if nothing is recorded */
     struct ss_interval present;
     bool open;     /* `present` has begun */
     uint32_t seen; /* the stepper's decision count at the last call */

@@ -15,7 +15,7 @@
 /* The part of the counted samples from which a doubt explains all that is missing. */
 #define DOUBTFUL_THROUGHOUT 0.9
 
-/* The part of a command's iterations in bursts from which its figures would be of the bursts. */
+/* The part of a command's iterations in bursts from which its figures would describe the bursts. */
 #define DOUBTFUL_BURSTS 0.1
 
 /* With fewer iterations per instance, one more or less makes a difference. */
@@ -143,7 +143,7 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
 }
 
 void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
-    /* In a run that has hardly lasted, this is the cost of its beginning. */
+    /* In a very short run, this is the cost of the start. */
     if (outcome->samples > 0 && outcome->own_cpu > DOUBTFUL_OWN)
         ss_outcome_warn(outcome,
             "Showstopper itself used %.0f %% of one CPU, which is part of the load: a longer round "
@@ -206,7 +206,7 @@ static void take_shares(
 static const struct ss_iteration_times no_times = {NAN, NAN, NAN, NAN, NAN};
 static const struct ss_iteration_rate no_rate = {NAN, NAN, NAN, NAN};
 
-/* Bursts say how large a buffer is, not how fast the program. */
+/* Bursts show the size of a buffer, not the speed of the program. */
 static void leave_out_bursts(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
     uint64_t all = 0;
@@ -236,7 +236,7 @@ static void leave_out_bursts(
         (unsigned long long)all, (unsigned long long)iterations->ended);
 }
 
-/* Why there is no iteration, unless the load of others is the reason. */
+/* Explains why there is no iteration, unless the load of others is the reason. */
 static void warn_of_no_match(struct ss_outcome *outcome, const struct ss_iterations *iterations) {
     if (iterations->unmatched == 1)
         ss_outcome_warn(outcome, "the only line of output does not match --iteration: '%s'",
@@ -268,7 +268,7 @@ static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) 
             plan->line_count > 1 ? " of some command" : "");
 }
 
-/* A program that is done before the run is no workload for all of it. */
+/* A program that ends before the run is not a workload for all of it. */
 static void warn_of_early_end(struct ss_outcome *outcome, const struct ss_plan *plan) {
     const struct ss_ends *ends = &outcome->ends;
     size_t done = ends->count - ss_ends_failed(ends);

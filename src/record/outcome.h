@@ -26,10 +26,10 @@ struct ss_iteration_outcome {
     struct ss_iteration_times times; /* of one instance: only the mean */
 };
 
-/* The result of a run: everything that the summary says. NaN: unknown. */
+/* The result of a run: everything that the summary says. NaN if unknown. */
 struct ss_outcome {
     int status;           /* exit status */
-    int signal;           /* the signal that ended the run, raised again after cleanup; 0: none */
+    int signal;           /* the signal that ended the run, raised again after cleanup; 0 if none */
     const char *ended_by; /* duration, trace, workloads, failure, signal, error */
     double duration_seconds;
     uint64_t samples;
@@ -45,7 +45,7 @@ struct ss_outcome {
     double iterations;
     struct ss_iteration_rate rate; /* of iterations */
     struct ss_iteration_times iteration_times;
-    struct ss_iteration_outcome *of_lines;     /* per command; NULL: not counted */
+    struct ss_iteration_outcome *of_lines;     /* per command; NULL if not counted */
     struct ss_iteration_outcome *of_instances; /* per instance, likewise */
     struct ss_throughput throughput;
     size_t throughput_count; /* complete intervals */
@@ -56,7 +56,7 @@ struct ss_outcome {
     double wake_max_us;
     char warnings[SS_WARNINGS_MAX][256];
     int warning_count;
-    double iterations_in_bursts;    /* read at once after a silence; NaN: unknown */
+    double iterations_in_bursts;    /* read at once after a silence; NaN if unknown */
     bool held_back;                 /* the load of others kept the instances stopped throughout */
     uint64_t iterations_left;       /* missing in iterations.csv */
     struct ss_record_folder record; /* open until the summary is written */
@@ -73,7 +73,7 @@ void ss_outcome_warn_of_own(struct ss_outcome *outcome);
 SS_FORMAT(2, 3)
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...);
 
-/* What the figures are made of. */
+/* The data that figures are computed from. */
 struct ss_outcome_input {
     const struct ss_plan *plan;
     const struct ss_board *board;
@@ -94,7 +94,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
 void ss_outcome_take_iterations(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations);
 
-/* Fails with SS_STATUS_TOLERANCE. `tolerance` is in percent; NaN: every error is accepted. */
+/* Fails with SS_STATUS_TOLERANCE. `tolerance` is in percent; NaN accepts every error. */
 SS_MUST_USE int ss_outcome_check(
     const struct ss_outcome *outcome, double tolerance, struct ss_error *error);
 

@@ -14,7 +14,7 @@
 
 static const struct {
     const char *name;
-    const char *header; /* NULL: none */
+    const char *header; /* NULL if none */
 } files[] = {
     [SS_RECORD_SAMPLES] = {"samples.csv", NULL},
     [SS_RECORD_CPUS] = {"cpus.csv", NULL},
@@ -38,7 +38,7 @@ static void set_wall(struct ss_recorder *recorder) {
 #define CPU_DECIMALS 4
 #define CPU_COLUMN   7
 
-/* The heading is 64 447 bytes then: a column of it is at most ",cpu8191" long. */
+/* With all CPUs the heading has 64 447 bytes: a column is at most ",cpu8191" long. */
 _Static_assert(SS_LINES_ROOM >= 128 + CPU_COLUMN * SS_CPUS_MAX && SS_CPUS_MAX <= 8192,
     "a row of cpus.csv has room for every CPU");
 
@@ -170,7 +170,7 @@ static char *put_part(char *to, double value) {
     return ss_number_put_fixed(to, value, 6);
 }
 
-/* With the time of the row in samples.csv. */
+/* Writes a row with the time of that in samples.csv. */
 static void put_cpus(struct ss_recorder *recorder, const struct ss_monitor_sample *sample,
     const struct ss_load_sample *row) {
     struct ss_lines *lines = &recorder->files[SS_RECORD_CPUS];
@@ -206,7 +206,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     row.elapsed = recorder->origin == SS_TIME_NEVER
                       ? NAN
                       : (double)(int64_t)(sample->time - recorder->origin) / 1e9;
-    /* The load that was counted, which the parts do not tell where it has a source of its own. */
+    /* The counted load may have a source of its own, unlike the parts. */
     row.load = sample->load.load;
     row.load_ticks = sample->load.load_ticks;
     row.target = sample->target;

@@ -39,7 +39,7 @@ enum ss_record_file {
 struct ss_recorder {
     struct ss_plan *plan;
     struct ss_record_folder record;
-    ss_time origin; /* elapsed time counts from here; SS_TIME_NEVER: not known yet */
+    ss_time origin; /* elapsed time counts from here; SS_TIME_NEVER if not yet known */
     int64_t wall;   /* offset of the wall clock from the monotonic clock */
     int64_t second; /* the second that `label` shows */
     char label[24];
@@ -48,7 +48,7 @@ struct ss_recorder {
     uint64_t iterations_left;  /* rows left out because their second was full */
     struct ss_iteration_table iteration_times;
     struct ss_rotation decisions;
-    double loads[SS_CPUS_MAX]; /* of the measured CPUs, in the present sample */
+    double loads[SS_CPUS_MAX]; /* of the measured CPUs, in the current sample */
     struct ss_lines files[SS_RECORD_FILES];
 };
 
@@ -64,21 +64,21 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
 SS_NONNULL()
 void ss_recorder_iteration(struct ss_recorder *recorder, const struct ss_iteration *iteration);
 
-/* Members that say nothing are left out. */
+/* Members without a value are omitted. */
 struct ss_record_event {
     ss_time at;
     const char *name;
-    int64_t instance; /* -1: of none */
-    const char *text; /* NULL: none */
-    double value;     /* NaN: none */
+    int64_t instance; /* -1 if none */
+    const char *text; /* NULL if none */
+    double value;     /* NaN if none */
 };
 
 void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_event *event);
 
-/* Since the row before. NaN: unknown. */
+/* Counts since the previous row. NaN if unknown. */
 struct ss_record_counts {
     ss_time at;
-    long runnable;                 /* at that moment; -1: unknown */
+    long runnable;                 /* at that moment; -1 if unknown */
     double values[SS_PERF_EVENTS]; /* the task clock in nanoseconds */
 };
 

@@ -37,7 +37,7 @@ void ss_rotation_turn(
     rotation->began = row;
 }
 
-/* Appends the rows. On failure the file that they are added to is as it was. */
+/* Appends the rows. On failure restores the file. */
 static int append(int to, int from, off_t heading) {
     char bytes[65536];
     off_t size = lseek(to, 0, SEEK_END);

@@ -16,10 +16,10 @@
 #include "base/wallclock.h"
 #include "base/whole_file.h"
 
-/* How many commands the text summary shows. */
+/* The number of commands in the text summary. */
 #define COMMANDS_SHOWN 8
 
-/* How many early ends the text summary shows; the rest is counted. */
+/* The number of early ends in the text summary; further ones are counted. */
 #define ENDS_SHOWN 3
 
 /* One figure of a run, named as in showstopper-record(5). */
@@ -218,7 +218,7 @@ static void print_commands(
         fprintf(stream, "and %u more commands: see --json\n", plan->line_count - COMMANDS_SHOWN);
 }
 
-/* A successful end is early only if other instances went on. */
+/* A successful end is early only if other instances continued. */
 static bool ended_early(const struct ss_outcome *outcome, const struct ss_end *end) {
     return end->status != 0 || strcmp(outcome->ended_by, "workloads") != 0;
 }
@@ -314,7 +314,7 @@ static const char *scope_of(const struct ss_plan *plan) {
     }
 }
 
-/* What the load is of, and where it is read from. */
+/* Prints what the load refers to and its source. */
 static void print_measured(struct ss_json *json, const struct ss_plan *plan) {
     bool sensor = plan->source.source == SS_SOURCE_SENSOR;
     char from[4200];
@@ -351,7 +351,7 @@ static void print_plan(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_number(json, "window_seconds", ss_time_seconds(plan->set.window));
 }
 
-/* The files that the record has copies of. */
+/* Prints the files of which the record has copies. */
 static void print_inputs(struct ss_json *json, const struct ss_plan *plan) {
     ss_json_open(json, "inputs", '[');
     for (size_t i = 0; i < plan->inputs.count; i++) {

@@ -106,7 +106,7 @@ static void broken_lines_are_left_out(void **state) {
     assert_noted(&record, "(and 2 more)");
     assert_noted(&record, "iterations.csv:6:12: the row has 2 fields, where 3 are expected");
     assert_noted(&record, "decisions.csv:3: invalid row");
-    assert_noted(&record, "events.jsonl:2: this is no event, nor are others");
+    assert_noted(&record, "events.jsonl:2: invalid event (and others)");
     ssreport_record_free(&record);
 }
 

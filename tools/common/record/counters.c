@@ -9,16 +9,16 @@
 /* A row covers the time since the row before it; the first one covers a second. */
 #define USUAL_LENGTH 1.0
 
-/* Seconds by which a row may reach beyond a step and still belong to it. */
+/* A row may exceed its step by this many seconds. */
 #define SLACK 0.02
 
 enum { ELAPSED, RUNNABLE, FIRST };
 
 struct reader {
     struct ssreport_counters *counters;
-    double last; /* where the last row ended, elapsed; NaN: there was none */
+    double last; /* end of the previous row, elapsed; NaN if none */
 
-    /* Where the last row ended that had this counter: the next value covers all the time since. */
+    /* End of the last row with this counter: its next value covers the time since. */
     double since[SSREPORT_COUNTERS];
 };
 
@@ -35,7 +35,7 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
             return false;
     }
     if (isnan(second.end))
-        return true; /* of the warm-up */
+        return true; /* warm-up */
     bool is_first = isnan(reader->last);
     if (second.end <= reader->last)
         return false;

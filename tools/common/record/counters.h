@@ -2,7 +2,7 @@
 #ifndef SSREPORT_COUNTERS_H
 #define SSREPORT_COUNTERS_H
 
-/* What the hardware and the kernel counted of a run's instances, once a second. */
+/* Hardware and kernel counters of a run's instances, once a second. */
 
 #include <stddef.h>
 
@@ -17,7 +17,7 @@ enum ssreport_counter {
     SSREPORT_STALLED_BACKEND,  /* cycles */
     SSREPORT_L1D_REFERENCES,
     SSREPORT_L1D_MISSES,
-    SSREPORT_CACHE_REFERENCES, /* of the last level */
+    SSREPORT_CACHE_REFERENCES, /* last level */
     SSREPORT_CACHE_MISSES,
     SSREPORT_PAGE_FAULTS,
     SSREPORT_CONTEXT_SWITCHES,
@@ -28,10 +28,10 @@ enum ssreport_counter {
 
 struct ssreport_second {
     double begin, end;                /* seconds, elapsed */
-    double runnable;                  /* threads of the machine; NaN: not known */
-    double counts[SSREPORT_COUNTERS]; /* of all instances together; NaN: not counted */
+    double runnable;                  /* threads of the machine; NaN if unknown */
+    double counts[SSREPORT_COUNTERS]; /* sum over all instances; NaN if not counted */
 
-    /* From when on each was counted: before `begin` if it is missing in rows before this one. */
+    /* Start of each value: before `begin` if earlier rows lack the counter. */
     double since[SSREPORT_COUNTERS];
 };
 
@@ -40,32 +40,32 @@ struct ssreport_counters {
     size_t count, capacity;
 };
 
-/* From counters.csv in a folder. -1, with the error set: there is none, or it cannot be read. */
+/* Reads counters.csv in a folder. Returns -1 with the error set if it is missing or unreadable. */
 int ssreport_counters_read(struct ssreport_counters *counters, const char *folder,
     struct ssreport_notes *notes, struct ss_error *error);
 
 void ssreport_counters_free(struct ssreport_counters *counters);
 
-/* The rows that lie between two times, elapsed, added up. */
+/* Sums of the rows between two times, elapsed. */
 struct ssreport_counted {
     size_t rows;
-    double seconds;                 /* that these rows cover */
-    double runnable;                /* mean; NaN: not known */
-    double sums[SSREPORT_COUNTERS]; /* NaN: not counted in any row */
+    double seconds;                 /* covered by these rows */
+    double runnable;                /* mean; NaN if unknown */
+    double sums[SSREPORT_COUNTERS]; /* NaN if no row has it */
 
-    /* Seconds for which each was counted: a time without a counter is unknown, not 0. */
+    /* Seconds for which each was counted: without a counter the value is unknown, not 0. */
     double known[SSREPORT_COUNTERS];
 };
 
 struct ssreport_counted ssreport_counters_between(
     const struct ssreport_counters *counters, double from, double to);
 
-/* Of one counter, a second. NaN: it was not counted. */
+/* Rate of one counter per second. NaN if not counted. */
 double ssreport_counted_rate(const struct ssreport_counted *counted, enum ssreport_counter counter);
 
 /*
- * One for each of another, as instructions for each cycle. NaN: one of them was not counted, or the
- * other one is 0.
+ * Ratio of two counters, such as instructions per cycle. NaN if one is not counted, or the divisor
+ * is 0.
  */
 double ssreport_counted_share(
     const struct ssreport_counted *counted, enum ssreport_counter one, enum ssreport_counter other);

@@ -2,7 +2,7 @@
 #ifndef SSREPORT_ENERGY_H
 #define SSREPORT_ENERGY_H
 
-/* Power that was sampled beside a run, once a second, and what it comes to. */
+/* Power sampled once a second during a run, and the energy. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,29 +13,29 @@
 
 struct ssreport_power {
     double at;    /* seconds since 1970 */
-    double watts; /* NaN: nothing was known in that second */
+    double watts; /* NaN if unknown in that second */
 };
 
 struct ssreport_energy {
     struct ssreport_power *samples;
     size_t count, capacity;
-    bool shared; /* with all that ran at the same time */
+    bool shared; /* includes everything that ran at the same time */
 };
 
-/* From energy.csv in a folder. -1, with the error set: there is none, or it cannot be read. */
+/* Reads energy.csv in a folder. Returns -1 with the error set if it is missing or unreadable. */
 int ssreport_energy_read(struct ssreport_energy *energy, const char *folder,
     struct ssreport_notes *notes, struct ss_error *error);
 
 void ssreport_energy_free(struct ssreport_energy *energy);
 
 struct ssreport_cost {
-    size_t seconds; /* of which power is known */
-    size_t unknown; /* of which it is known that there was none to be had */
+    size_t seconds; /* seconds with known power */
+    size_t unknown; /* seconds in which the source had no value */
     double watt_hours;
-    double watts; /* mean; NaN: nothing is known */
+    double watts; /* mean; NaN if unknown */
 };
 
-/* Between two times, seconds since 1970; each sample counts as one watt-second per watt. */
+/* Sums up the samples between two times, seconds since 1970. Each covers one second. */
 struct ssreport_cost ssreport_energy_between(
     const struct ssreport_energy *energy, double from, double to);
 

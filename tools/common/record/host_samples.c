@@ -10,10 +10,10 @@
 
 #include "csv.h"
 
-/* Seconds by which a sample may be stamped late and still belong to what it ends. */
+/* A sample may be stamped this many seconds after the end of its time. */
 #define LATE 0.02
 
-/* A table that may be missing. */
+/* Reads a table that may be missing. */
 static void read_table(
     const char *folder, const struct ssreport_csv *csv, struct ssreport_record *record) {
     char path[8600];
@@ -89,7 +89,7 @@ static bool add_cpu(struct ssreport_surroundings *surroundings, const char *name
     return true;
 }
 
-/* Behind time and elapsed seconds there is a column for each CPU, whatever they are called. */
+/* After time and elapsed seconds there is a column for each CPU, under any name. */
 enum { ELAPSED = 1, FIRST_CPU = 2 };
 
 static void take_heading(struct ssreport_surroundings *surroundings, char *line) {
@@ -101,7 +101,7 @@ static void take_heading(struct ssreport_surroundings *surroundings, char *line)
     }
 }
 
-/* False: it is no row. Nothing of it is taken then. */
+/* Returns false, and takes nothing, if the row is invalid. */
 static bool take_loads(struct ssreport_surroundings *surroundings,
     const struct ssreport_record *record, const char *line) {
     size_t column = 0;
@@ -157,8 +157,8 @@ static void read_cpus(struct ssreport_surroundings *surroundings, const char *fo
     free(line);
     fclose(stream);
     if (broken > 0)
-        ssreport_notes_add(&record->notes, "cpus.csv:%zu: this is no row of it%s", first,
-            broken > 1 ? ", nor are others" : "");
+        ssreport_notes_add(&record->notes, "cpus.csv:%zu: invalid row%s", first,
+            broken > 1 ? " (and others)" : "");
 }
 
 /* ---- all of them ---- */

@@ -2,7 +2,7 @@
 #ifndef SSREPORT_SURROUNDINGS_H
 #define SSREPORT_SURROUNDINGS_H
 
-/* What was measured beside a record: by the host of an environment, and of each CPU. */
+/* Measurements during a run, next to its record: by the host of an environment, and per CPU. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,36 +11,37 @@
 
 struct ssreport_host_load {
     double at;   /* seconds since 1970, by the host's clock */
-    double load; /* part of 1 */
+    double load; /* 0 to 1 */
 };
 
 struct ssreport_cpu {
     char name[24];
-    double sum; /* of loads, parts of 1 */
+    double sum; /* loads, 0 to 1 */
     size_t samples;
 };
 
 struct ssreport_surroundings {
     struct ssreport_host_load *host; /* owned */
     size_t host_count, host_capacity;
-    double clock[2]; /* seconds by which the guest's is ahead at start and end; NaN: not known */
+    double clock[2]; /* seconds by which the guest's clock is ahead, at start and end; NaN if
+                        unknown */
     size_t vcpus;
-    double vcpu_host, vcpu_wall; /* seconds of host CPU, and that passed, of all together */
-    struct ssreport_cpu *cpus;   /* owned; of the counted time */
+    double vcpu_host, vcpu_wall; /* sums over all of host CPU time and of elapsed time, seconds */
+    struct ssreport_cpu *cpus;   /* owned; counted time only */
     size_t cpu_count, cpu_capacity;
 };
 
 /*
- * From host-load.csv, guest-clock.csv, guest-vcpus.csv and cpus.csv in the folder of a record; each
- * may be missing, and what is wrong with one is noted in the record. A record that was made inside
- * of a guest is put onto the clock of the host.
+ * Reads host-load.csv, guest-clock.csv, guest-vcpus.csv and cpus.csv in the folder of a record.
+ * Each may be missing; problems are noted in the record. Times of a record made inside a guest are
+ * converted to the host's clock.
  */
 void ssreport_surroundings_read(struct ssreport_surroundings *surroundings, const char *folder,
     struct ssreport_record *record, bool inside);
 
 void ssreport_surroundings_free(struct ssreport_surroundings *surroundings);
 
-/* Mean load of the host during the counted time; NaN: not known. */
+/* Mean load of the host in the counted time; NaN if unknown. */
 double ssreport_surroundings_host_load(const struct ssreport_surroundings *surroundings,
     const struct ssreport_record *record, size_t *samples);
 

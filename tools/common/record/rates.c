@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Ten years of the usual ones: a clock gone mad must not ask for all memory. */
+/* Ten years of default intervals: a broken clock must not exhaust memory. */
 #define INTERVALS_MAX 52596000.0
 
-/* By so many seconds the last one may fall short: both ends stand in a record with six decimals. */
+/* The last interval may be this many seconds short: both of its ends have six decimals. */
 #define SHORT 2e-6
 
 int ssreport_rates_open(struct ssreport_rates *rates, double from, double to, double interval) {
@@ -29,7 +29,7 @@ void ssreport_rates_add(struct ssreport_rates *rates, double start, double end) 
     if (!(end_at >= 0) || !(first_at < last))
         return;
     if (!(end > start)) {
-        /* One that took no time at all lies wholly where it ended. */
+        /* An iteration that took no time counts where it ended. */
         if (end_at < last)
             rates->parts[(size_t)end_at] += 1;
         return;

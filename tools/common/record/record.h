@@ -3,8 +3,8 @@
 #define SSREPORT_RECORD_H
 
 /*
- * A recorded run in memory. Times are seconds since control began on the run's clock, which stands
- * still while the run is paused. In its files ("elapsed") it goes on.
+ * A recorded run in memory. Times are seconds since control began, on the run's clock, which stops
+ * while the run is paused. Times in files ("elapsed") include pauses.
  */
 
 #include <stdbool.h>
@@ -18,26 +18,26 @@
 #include "record_warnings.h"
 #include "statistics.h"
 
-/* What lies between two samples and is one of them. Loads are parts of 1. */
+/* A sample of the load: the time since the previous sample. Loads are 0 to 1. */
 struct ssreport_sample {
     double begin, end;
-    double target; /* NaN: free */
+    double target; /* NaN in a `free` section */
     double load;
-    double duty;  /* NaN: not known */
-    bool counted; /* the figures are made of it */
+    double duty;  /* NaN if unknown */
+    bool counted; /* included in the figures */
 };
 
-/* Time in which the run stood still, elapsed. */
+/* Time for which the run was paused, elapsed. */
 struct ssreport_pause {
     double begin, end;
 };
 
 struct ssreport_iteration {
     double start, end;
-    double instance; /* NaN: unknown */
+    double instance; /* NaN if unknown */
 };
 
-/* Into so many parts the run is cut, to see how the duty of an instance changes. */
+/* The run is divided into this many parts to show how the duty of an instance changes. */
 #define SSREPORT_DUTY_PARTS 120
 
 struct ssreport_duty {
@@ -47,39 +47,39 @@ struct ssreport_duty {
 struct ssreport_instance {
     uint32_t number;
     struct ssreport_duty all;
-    struct ssreport_duty *parts; /* owned; NULL: nothing is known */
+    struct ssreport_duty *parts; /* owned; NULL if unknown */
 };
 
-/* Of the duties that an instance had in the parts of the run. */
+/* Range of the instance's duties over the parts of the run. */
 struct ssreport_range ssreport_instance_range(const struct ssreport_instance *instance);
 
-/* A text that the run was given with --label. */
+/* A text given with --label. */
 struct ssreport_label {
     char *name, *value;
 };
 
 struct ssreport_record {
-    const char *path;  /* only while it is read */
-    char *name;        /* what it is called here: its path */
-    const char *title; /* the part of it that is shown; NULL: all */
+    const char *path;  /* only while reading */
+    char *name;        /* its path */
+    const char *title; /* the part of the name that is shown; NULL for all of it */
     struct ssreport_notes notes;
     bool interrupted;
-    bool never_stopped; /* by a fixed duty of 100 % */
+    bool never_stopped; /* fixed duty of 100 % */
 
-    /* Owned; NULL: not known. */
+    /* Owned; NULL if unknown. */
     char *version, *command, *started, *ended_by;
 
     struct ssreport_label *labels; /* owned */
     size_t label_count, label_capacity;
 
-    /* From its own summary; NaN: not known. */
+    /* From the run's own summary; NaN if unknown. */
     double instance_count, cpu_count, settling, switches, iterations_done, iterations_left, own_cpu,
         lateness_p99_us, error_mean_percent, steal, iteration_mean, iteration_deviation;
 
-    double wall;         /* when control began, seconds since 1970; NaN: not known */
-    double counted_from; /* 0 without settling time */
-    double ended;        /* when control ended; 0: not known */
-    double first_end;    /* when the first instance ended by itself; INFINITY: none did */
+    double wall;         /* start of control, seconds since 1970; NaN if unknown */
+    double counted_from; /* 0 without --settle */
+    double ended;        /* end of control; 0 if unknown */
+    double first_end;    /* when the first instance ended by itself; INFINITY if none did */
     double *over;        /* instances that ended by themselves */
     size_t over_count, over_capacity;
     struct ssreport_pause *pauses; /* owned, in order */
@@ -89,33 +89,33 @@ struct ssreport_record {
     size_t sample_count, sample_capacity;
     struct ssreport_iteration *iterations;
     size_t iteration_count, iteration_capacity;
-    struct ss_histogram iteration_times; /* of the counted time; no values if not recorded */
-    bool has_iterations;                 /* they were counted at all */
-    bool is_bursty;                      /* its own summary has no throughput for that reason */
-    struct ssreport_counters counters;   /* empty: not recorded */
+    struct ss_histogram iteration_times; /* in the counted time; empty if not recorded */
+    bool has_iterations;                 /* the run counted iterations */
+    bool is_bursty;                      /* so the run's summary has no throughput */
+    struct ssreport_counters counters;   /* empty if not recorded */
     struct ssreport_instance *instances;
     size_t instance_room;
 };
 
 void ssreport_record_free(struct ssreport_record *record);
 
-/* Its name in titles and sentences. */
+/* The name for titles and sentences. */
 const char *ssreport_record_title(const struct ssreport_record *record);
 
-/* The value of a label; NULL: it has none of this name. */
+/* The value of a label; NULL if absent. */
 const char *ssreport_record_label(const struct ssreport_record *record, const char *name);
 
-/* Where the last sample ends; 0: there is none. */
+/* End of the last sample; 0 without samples. */
 double ssreport_record_end(const struct ssreport_record *record);
 
-/* Where the counted time ends: with control, or with the last sample where that is not known. */
+/* End of the counted time: the end of control or, if unknown, of the last sample. */
 double ssreport_record_counted_to(const struct ssreport_record *record);
 
-/* From an elapsed time to the run's clock, and back. */
+/* Convert an elapsed time to the run's clock, and back. */
 double ssreport_record_run_time(const struct ssreport_record *record, double elapsed);
 double ssreport_record_elapsed(const struct ssreport_record *record, double run_time);
 
-/* Whether the run stood still at an elapsed time. */
+/* Whether the run was paused at an elapsed time. */
 bool ssreport_record_is_paused(const struct ssreport_record *record, double elapsed);
 
 #endif

@@ -8,17 +8,17 @@
 #include "json_document.h"
 #include "record_tables.h"
 
-/* So many instances are named; the others are counted. */
+/* At most this many instances are named; the others are counted. */
 #define FAILURES_NAMED 3
 
 struct event_reader {
     struct ssreport_record *record;
     bool ending;
-    size_t failed;      /* instances that ended by themselves and with a fault */
-    char failures[400]; /* the first few of them */
+    size_t failed;      /* instances that ended by themselves with a failure */
+    char failures[400]; /* the first ones */
 };
 
-/* A number; in older records a text. */
+/* A number, or a text in older records. */
 static void print_instance(char *buffer, size_t size, struct json_object *event) {
     const char *text = document_text(event, "instance");
     double number = document_number(event, "instance");
@@ -28,7 +28,7 @@ static void print_instance(char *buffer, size_t size, struct json_object *event)
         snprintf(buffer, size, "%.0f", number);
 }
 
-/* How it ended, in words where the record has them: older ones have only the status. */
+/* Older records have a status instead of words. */
 static void name_failure(
     struct event_reader *reader, struct json_object *event, double status, double at) {
     char instance[24];
@@ -42,14 +42,14 @@ static void name_failure(
         how ? ss_words_show(how).text : words);
 }
 
-/* What ends before it is told to do no more from then on. */
+/* An instance that ends by itself contributes nothing from then on. */
 static void take_end(struct event_reader *reader, struct json_object *event, double elapsed) {
     struct ssreport_record *record = reader->record;
     double status = document_number(event, "value");
     const char *how = document_text(event, "text");
     if (reader->ending || (how && strcmp(how, "as it was told to") == 0))
         return;
-    double at = elapsed > 0 ? elapsed : 0; /* none: during the warm-up */
+    double at = elapsed > 0 ? elapsed : 0; /* unknown during the warm-up */
     record->first_end = fmin(record->first_end, ssreport_record_run_time(record, at));
     double instance = document_number(event, "instance");
     if (instance >= 0 && ssreport_csv_make_room((void **)&record->over, record->over_count,
@@ -59,7 +59,7 @@ static void take_end(struct event_reader *reader, struct json_object *event, dou
         name_failure(reader, event, status, at);
 }
 
-/* A pause of the warm-up moves the beginning of control, from which times are counted. */
+/* A pause during the warm-up delays control, where time begins. */
 static void take_pause(struct ssreport_record *record, double elapsed) {
     if (elapsed > 0 && ssreport_csv_make_room((void **)&record->pauses, record->pause_count,
                            &record->pause_capacity, sizeof *record->pauses))
@@ -78,7 +78,7 @@ static void take_ending(struct event_reader *reader, double elapsed) {
         reader->record->ended = ssreport_record_run_time(reader->record, elapsed);
 }
 
-/* False: it is none. */
+/* Returns false if the line is not an event. */
 static bool take_event(struct event_reader *reader, const char *line) {
     char why[128];
     struct json_object *event = document_parse(line, why, sizeof why);
@@ -120,8 +120,8 @@ void ssreport_record_read_events(struct ssreport_record *record) {
     free(line);
     fclose(stream);
     if (broken > 0)
-        ssreport_notes_add(&record->notes, "events.jsonl:%zu: this is no event%s", first,
-            broken > 1 ? ", nor are others" : "");
+        ssreport_notes_add(&record->notes, "events.jsonl:%zu: invalid event%s", first,
+            broken > 1 ? " (and others)" : "");
     if (reader.failed > FAILURES_NAMED)
         ssreport_notes_add(&record->notes, "%s, and %zu more failed", reader.failures,
             reader.failed - FAILURES_NAMED);

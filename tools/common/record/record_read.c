@@ -20,7 +20,7 @@ static char *copy(const char *text) {
 
 /* ---- plan and summary ---- */
 
-/* Values that are not texts are ignored. */
+/* Ignores values that are not texts. */
 static void read_labels(struct ssreport_record *record, struct json_object *labels) {
     if (!labels)
         return;
@@ -38,7 +38,7 @@ static void read_labels(struct ssreport_record *record, struct json_object *labe
     }
 }
 
-/* A given duty of 100 %: nothing is ever stopped, whatever the target is. */
+/* With a fixed duty of 100 % nothing is ever stopped, whatever the target is. */
 static bool is_never_stopped(struct json_object *plan) {
     struct json_object *modules = document_get(plan, "modules", json_type_object);
     struct json_object *control = document_get(modules, "control", json_type_object);
@@ -47,10 +47,10 @@ static bool is_never_stopped(struct json_object *plan) {
     return name && strcmp(name, "fixed") == 0 && document_number(options, "duty") >= 1;
 }
 
-/* The words that name the control module as what keeps a target from being reached. */
+/* Part of the warning that the control module ignores the load. */
 #define OPEN_LOOP "does not follow the load"
 
-/* A run that is never stopped is there to be compared with: it is to reach no target. */
+/* A run that is never stopped is a reference: it is not meant to reach a target. */
 static void note_warning(struct ssreport_record *record, const char *warning) {
     if (!record->never_stopped || !warning || !strstr(warning, OPEN_LOOP))
         ssreport_notes_add(&record->notes, "warning: %s", warning ? warning : "?");
@@ -122,7 +122,7 @@ int ssreport_record_read(
     if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
         return ss_error_fail(error, "not a folder: name the folder that --record has made");
     if (access(path, R_OK | X_OK) < 0)
-        return ss_error_fail(error, "it cannot be read: %s", strerror(errno));
+        return ss_error_fail(error, "cannot read it: %s", strerror(errno));
     if (read_plan(record, error) < 0)
         return -1;
     read_summary(record);
@@ -133,7 +133,7 @@ int ssreport_record_read(
     ssreport_record_read_iteration_times(record);
     ssreport_record_read_iterations(record);
     ssreport_record_read_counters(record);
-    /* What never came to be counted has no length. */
+    /* If counting never began, the counted time is empty. */
     record->counted_from = fmin(record->counted_from, ssreport_record_counted_to(record));
     return 0;
 }

@@ -5,8 +5,8 @@
 #include "record.h"
 
 /*
- * Reads what there is. -1 with the error set: there is nothing to report. `notes` says what is
- * broken or missing, either way. To be freed in any case.
+ * Reads a record, even if parts are missing or damaged; `notes` says which. Returns -1 with the
+ * error set if there is nothing to report. Free the record in either case.
  */
 int ssreport_record_read(
     struct ssreport_record *record, const char *path, const char *name, struct ss_error *error);

@@ -11,14 +11,14 @@
 
 #define INSTANCES_MAX 1000000
 
-/* Of iterations: sums of counts stay far below 2^64. */
+/* The largest number of iterations in a bucket: sums of such counts do not overflow. */
 #define COUNT_MAX 1e12
 
-/* From one sample to the next, in seconds, unless one was lost. */
+/* Seconds from one sample to the next; longer if one was lost. */
 #define USUAL_LENGTH 0.5
 #define LENGTH_MAX   1.0
 
-/* A sample that comes so many seconds after the last one was not taken then: its time is wrong. */
+/* The time of a sample this many seconds after the previous one is wrong. */
 #define SILENCE_MAX 86400.0
 
 /* ---- samples ---- */
@@ -30,7 +30,7 @@ struct sample_reader {
     bool was_free;
 };
 
-/* A record of an older version does not say it, and its bounds are late by a moment. */
+/* Older records lack the column, and the times of their bounds are slightly late. */
 static bool is_counted(
     struct sample_reader *reader, const struct ssreport_sample *sample, double counted) {
     bool is_free = isnan(sample->target), was_free = reader->was_free;
@@ -47,7 +47,7 @@ static void set_wall(
         record->wall = at - elapsed;
 }
 
-/* Where a sample began: with the end of the last one, or of a pause, unless one was lost. */
+/* A sample begins when the previous one, or a pause, ends, unless samples were lost. */
 static double find_begin(const struct ssreport_record *record, double last, double end) {
     double begin = end - last <= LENGTH_MAX ? last : end - USUAL_LENGTH;
     for (size_t i = 0; i < record->pause_count; i++) {
@@ -70,7 +70,7 @@ static bool take_sample(void *context, const struct sstrace_field *fields) {
         !sstrace_field_number(&fields[COUNTED], false, &counted))
         return false;
     sample.end = ssreport_record_run_time(record, elapsed);
-    /* Of the warm-up: its last one ends when control begins, and is stamped a moment later. */
+    /* Skip the warm-up. Its last sample ends when control begins, and is stamped slightly later. */
     if (!(sample.end > USUAL_LENGTH / 2))
         return true;
     double last = ssreport_record_end(record);
@@ -98,7 +98,7 @@ int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error
     if (ssreport_csv_read(record->path, &csv, &record->notes, error) < 0)
         return -1;
     if (record->sample_count == 0)
-        return ss_error_fail(error, "it is empty: samples.csv has no sample under control");
+        return ss_error_fail(error, "samples.csv has no sample under control");
     return 0;
 }
 
@@ -124,7 +124,7 @@ static struct ssreport_instance *find_instance(struct ssreport_record *record, d
     return &record->instances[index];
 }
 
-/* Parts it where it crosses from one part of the run into the next. */
+/* Splits the time where it crosses from one part of the run into the next. */
 static bool add_stretch(const struct ssreport_record *record, struct ssreport_instance *instance,
     double begin, double end, bool running) {
     double part_length = ssreport_record_end(record) / SSREPORT_DUTY_PARTS;
@@ -184,7 +184,7 @@ struct times_reader {
     struct ss_histogram whole, seconds;
 };
 
-/* Rows of the whole run have no time. */
+/* Rows of the whole run have no elapsed time. */
 static bool take_times(void *context, const struct sstrace_field *fields) {
     struct times_reader *reader = context;
     double end, bucket, count;
@@ -206,7 +206,7 @@ static void read_times(struct ssreport_record *record, struct times_reader *read
         .name = "iteration-times.csv", .columns = columns, .take = take_times, .context = reader};
     if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "%s", error.message);
-    /* A run that was killed has only the seconds, one with a full disk may lack some. */
+    /* A killed run lacks rows of the whole run; a full disk may lose any. */
     bool is_whole = reader->whole.count >= reader->seconds.count;
     ss_histogram_merge(&record->iteration_times, is_whole ? &reader->whole : &reader->seconds);
 }
@@ -238,7 +238,7 @@ static bool take_iteration(void *context, const struct sstrace_field *fields) {
         iteration.instance != floor(iteration.instance))
         iteration.instance = NAN;
     if (isnan(iteration.start) || isnan(iteration.end))
-        return true; /* of the warm-up */
+        return true; /* warm-up */
     if (iteration.end < iteration.start ||
         !ssreport_csv_make_room((void **)&record->iterations, record->iteration_count,
             &record->iteration_capacity, sizeof iteration))
@@ -259,7 +259,7 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
         .context = record};
     if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "no iterations: %s", error.message);
-    /* A run that counted none, and one that does not count, look the same but in the summary. */
+    /* Only the summary distinguishes a run without iterations from one that does not count. */
     record->has_iterations = record->iteration_count > 0 || record->iterations_done >= 0;
     ssreport_record_add_unfinished(record);
     if (record->is_bursty) {

@@ -6,26 +6,26 @@
 
 #include "record.h"
 
-/* Before the tables: since when it counts, and what has ended by itself. */
+/* Call this before reading tables: events say when counting began and which instances ended. */
 void ssreport_record_read_events(struct ssreport_record *record);
 
-/* The tables of a record; all but the samples may be missing, which is noted. */
+/* Read the tables of a record. Any but the samples may be missing, which is noted. */
 int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error *error);
 
-/* These need the samples. */
+/* Call these after the samples are read. */
 void ssreport_record_read_decisions(struct ssreport_record *record);
 void ssreport_record_read_iterations(struct ssreport_record *record);
 
-/* Records of schema 1 have no such table. */
+/* Records of schema 1 lack this table. */
 void ssreport_record_read_iteration_times(struct ssreport_record *record);
 
 /*
- * Adds the iterations that were under way when counting ended. They end after it, at a time
- * that is estimated as the run's own summary does it.
+ * Adds the iterations that were in progress when counting ended, with an estimated end. The run's
+ * own summary uses the same estimate.
  */
 void ssreport_record_add_unfinished(struct ssreport_record *record);
 
-/* Most records have none, which is not noted. */
+/* The table is optional. */
 void ssreport_record_read_counters(struct ssreport_record *record);
 
 #endif

@@ -37,7 +37,7 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
 
 /* ---- several seconds together ---- */
 
-/* What part of a second's successes took at most so long. */
+/* The part of a second's successes that took at most `time`. */
 static double share_within(const struct ssreport_response *response, double time) {
     const double times[] = {0, response->p50, response->p95, response->p99, response->most};
     static const double shares[] = {0, 0.5, 0.95, 0.99, 1};
@@ -52,7 +52,7 @@ static double share_within(const struct ssreport_response *response, double time
            (shares[i] - shares[i - 1]) * (time - times[i - 1]) / (times[i] - times[i - 1]);
 }
 
-/* A second of which only some percentiles are known is left out. */
+/* Excludes seconds without all percentiles. */
 static double weight_of(
     const struct ssreport_response_second *second, enum ssreport_origin origin) {
     const struct ssreport_response *response = &second->response[origin];
@@ -87,7 +87,7 @@ static double estimate_quantile(const struct ssreport_response_second *seconds, 
     return high;
 }
 
-/* Adds up the buckets of all seconds. False if a second lacks them, or no memory. */
+/* Adds up the buckets of all seconds. Returns false if a second lacks them, or without memory. */
 static bool merge_buckets(struct ss_histogram *all, const struct ssreport_response_second *seconds,
     size_t count, enum ssreport_origin origin) {
     unsigned bits = SS_HISTOGRAM_FINE;
@@ -124,8 +124,8 @@ static void set_percentiles(struct ssreport_response *response,
 }
 
 /*
- * Requests that wait for each other are not independent, so the mean is taken as that of the
- * seconds (batches), weighted by their requests.
+ * Requests that wait for each other are not independent, so seconds are treated as batches,
+ * weighted by their requests.
  */
 static struct ssreport_sureness find_sureness(const struct ssreport_response_second *seconds,
     size_t count, enum ssreport_origin origin, double mean) {
@@ -186,7 +186,7 @@ static bool is_same_rate(double one, double other) {
     return isnan(one) ? isnan(other) : fabs(one - other) <= 1e-6 * fabs(one);
 }
 
-/* A stretch that is too short keeps all of its seconds: in published runs it has only two. */
+/* A stretch that is too short keeps all of its seconds: those of published runs have two. */
 static size_t seconds_left_out(double edge, size_t count) {
     double length = edge == SSREPORT_EDGE_DEFAULT ? fmin((double)count / 6, 30) : edge;
     size_t whole = (size_t)fmin(floor(length + 1e-9), (double)count);

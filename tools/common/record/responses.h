@@ -19,62 +19,62 @@
 #include "record_warnings.h"
 #include "statistics.h"
 
-/* Response times of requests; NaN: not known. */
+/* Response times of requests; NaN if unknown. */
 struct ssreport_response {
     double mean, p50, p95, p99, most;
-    bool estimated; /* the percentiles, from those of single seconds */
+    bool estimated; /* percentiles are estimates from those of each second */
     struct ssreport_sureness mean_sureness;
 };
 
-/* From which moment of a request they count. */
+/* The moment from which response times are measured. */
 enum ssreport_origin {
     SSREPORT_INTENDED, /* when it was due */
     SSREPORT_ACTUAL,   /* when it was sent */
     SSREPORT_ORIGINS,
 };
 
-/* How many of the successes that ended in a second have response times in a bucket. */
+/* Number of successes that ended in a second with response times in a bucket. */
 struct ssreport_response_bucket {
     unsigned bucket; /* see base/histogram.h */
     uint64_t counts[SSREPORT_ORIGINS];
 };
 
 struct ssreport_response_second {
-    double at;         /* the moment of its end; NaN: virtual time */
+    double at;         /* moment of the end; NaN in virtual time */
     double begin, end; /* since the run began */
-    double rate;       /* that was asked for, requests per second; NaN: a closed loop has none */
-    double due, sent, refused, completed, failed, timeouts, bytes; /* of this second */
-    double waiting, unfinished;                                    /* at its end */
+    double rate;       /* requested, per second; NaN in a closed loop */
+    double due, sent, refused, completed, failed, timeouts, bytes; /* in this second */
+    double waiting, unfinished;                                    /* at the end */
     double lateness_most;
-    struct ssreport_response response[SSREPORT_ORIGINS]; /* of the successes that ended in it */
-    const struct ssreport_response_bucket *buckets;      /* of all of them */
-    size_t bucket_count;                                 /* 0: not recorded, or not completely */
-    unsigned bucket_bits;                                /* width of the buckets */
+    struct ssreport_response response[SSREPORT_ORIGINS]; /* successes that ended in this second */
+    const struct ssreport_response_bucket *buckets; /* all successes that ended in this second */
+    size_t bucket_count;                            /* 0 if not recorded completely */
+    unsigned bucket_bits;                           /* width of the buckets */
 };
 
-/* The load that ssload has seen beside a run. */
+/* Load that ssload measured during a run. */
 struct ssreport_response_load {
     double at, load;
 };
 
 /* The highest rate at which a demand on the response time holds. */
 struct ssreport_capacity {
-    char *demand;        /* "p95=2s"; NULL: it was not searched */
+    char *demand;        /* "p95=2s"; NULL without a search */
     double held, failed; /* highest rate at which it held, lowest at which it did not */
     double held_times, failed_times;
 };
 
 struct ssreport_responses {
-    char *name;        /* what it is called here: its path */
-    const char *title; /* the part of it that is shown */
+    char *name;        /* its path */
+    const char *title; /* the part of the name that is shown */
     char *path;
-    int set; /* 0: the first one, 1: what it is held against */
+    int set; /* 0: the first set, 1: that of --against */
     struct ssreport_notes notes;
-    bool interrupted; /* there are no figures of its own */
+    bool interrupted; /* it has no figures of the whole run */
 
-    /* From its own figures; NULL and NaN: not known. */
+    /* From the figures of the whole run; NULL and NaN if unknown. */
     char *version, *arrival, *profile, *targets, *when_full, *causes;
-    bool closed; /* clients that send after their answer */
+    bool closed; /* clients send after their answers */
     double cap, timeout, begin, ended, duration;
     double intended, sent, refused, waiting, unfinished, succeeded, failed, timeouts, bytes;
     double success_ratio, throughput, unfinished_most, own_cpu;
@@ -87,68 +87,70 @@ struct ssreport_responses {
     struct ssreport_response_bucket *buckets; /* second by second */
     size_t bucket_count, bucket_room;
 
-    /* What was measured beside it where no record of showstopper tells. */
+    /* Measurements without a record of showstopper. */
     struct ssreport_energy energy;
     struct ssreport_response_load *loads;
     size_t load_count, load_room;
 
-    /* From a manifest; NULL and 0: it says nothing of it. */
+    /* From a manifest; NULL and 0 if absent. */
     char *experiment, *workload, *method, *group, *environment, *power_source;
     double target, tau, round;
-    double edge;     /* as of settings */
-    double others;   /* as of a run */
-    size_t manifest; /* which one names it, from 1; 0: none */
+    double edge;     /* see settings */
+    double others;   /* see struct ssreport_run */
+    size_t manifest; /* the manifest's number, from 1; 0 if none */
 };
 
-/* Whether a folder holds what ssrequest has recorded. */
+/* Whether a folder holds a record of ssrequest. */
 bool ssreport_responses_are_in(const char *folder);
 
-/* -1: there is nothing to report; to be freed in any case. */
+/*
+ * Returns -1 with the error set if there is nothing to report. Free the responses in either case.
+ */
 int ssreport_responses_read(struct ssreport_responses *responses, const char *path,
     const char *name, struct ss_error *error);
 
 void ssreport_responses_free(struct ssreport_responses *responses);
 
 /*
- * All figures of these seconds together; NaN if no request succeeded. Percentiles come from the
- * buckets of all seconds, added up. If a second has none, they are estimated: times between two
- * known percentiles of a second are taken to be evenly spread.
+ * Figures of several seconds; NaN if no request succeeded. Percentiles come from the sum of the
+ * seconds' buckets. If a second lacks buckets, they are estimates, as if times between two known
+ * percentiles of a second were evenly spread.
  */
 struct ssreport_response ssreport_responses_of(
     const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin);
 
-/* The confidence interval of the mean, which is not below 0; NaN: of fewer than two seconds. */
+/* The confidence interval of the mean, not below 0; NaN with fewer than two seconds. */
 struct ssreport_interval ssreport_response_mean_interval(
     const struct ssreport_response *response, double confidence);
 
 /* ---- throttled or not ---- */
 
-/* What is stopped less than this is compared with as if it were not stopped at all. */
+/* Runs with at least this duty count as never stopped in comparisons. */
 #define SSREPORT_DUTY_FULL 0.995
 
 /*
- * How much stops add to the mean response time if requests are few and each takes `work` without
- * stops; tau is from the begin of a stop to the begin of the next. See showstopper-requests(7),
- * "Requests with work".
+ * The time that stops add to the mean response time if requests are few and each takes `work`
+ * without stops. tau is the time from one stop to the next. See showstopper-requests(7), "Requests
+ * with work".
  */
 double ssreport_responses_added_by_stops(double duty, double tau, double work);
 
 /* ---- stretches of constant rate ---- */
 
 struct ssreport_stretch {
-    size_t first, count; /* the seconds that count */
-    double begin, end;   /* of the whole stretch, since the run began */
-    double from, to;     /* of what counts, moments */
-    double rate;         /* that was asked for */
+    size_t first, count; /* counted seconds */
+    double begin, end;   /* whole stretch, since the run began */
+    double from, to;     /* moments of the counted seconds */
+    double rate;         /* requested */
     double due, sent, refused, completed, failed, timeouts;
     double lateness_most;
     struct ssreport_response response[SSREPORT_ORIGINS];
 };
 
 /*
- * Finds the stretch that begins at or behind a second. As many whole seconds are left out at both
- * ends as `edge` says (SSREPORT_EDGE_DEFAULT: as of steps). False: there are no more; `next` is
- * where to look for the following one.
+ * Finds the next stretch, from second `*next` on, and advances `*next`. Excludes `edge` seconds,
+ * rounded down, at both ends (SSREPORT_EDGE_DEFAULT: as for steps). Returns false after the last
+ * stretch.
  */
 bool ssreport_responses_stretch(const struct ssreport_responses *responses, double edge,
     size_t *next, struct ssreport_stretch *stretch);

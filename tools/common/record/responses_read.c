@@ -13,13 +13,13 @@
 #include "csv.h"
 #include "json_document.h"
 
-/* From one row to the next, in seconds, unless one is missing. */
+/* Seconds from one row to the next; longer if a row is missing. */
 #define LENGTH_MAX 1.5
 
-/* A row that comes so many seconds after the last one was not written then: its time is wrong. */
+/* The time of a row this many seconds after the previous one is wrong. */
 #define SILENCE_MAX 86400.0
 
-/* By so much a percentile may be above the largest value, as it is one of a histogram. */
+/* A percentile may exceed the maximum by this factor, because it is rounded to a bucket. */
 #define ROUNDING 1.002
 
 /* ---- requests.csv ---- */
@@ -45,7 +45,7 @@ enum {
 
 struct reader {
     struct ssreport_responses *responses;
-    const char *why; /* the last row was not taken */
+    const char *why; /* reason for refusing the last row */
 };
 
 static bool refuse(struct reader *reader, const char *why) {
@@ -69,7 +69,7 @@ static bool read_counts(
            read_count(&fields[BYTES], &second->bytes);
 }
 
-/* Times grow from each percentile to the next; none at all where nothing has succeeded. */
+/* Percentiles must ascend. All are empty if no request succeeded. */
 static bool read_response(struct ssreport_response *response, const struct sstrace_field *fields) {
     double *const values[] = {
         &response->mean, &response->p50, &response->p95, &response->p99, &response->most};
@@ -86,7 +86,7 @@ static bool read_response(struct ssreport_response *response, const struct sstra
     return true;
 }
 
-/* What has become of the requests since the row before; a row that is missing leaves this open. */
+/* Requests since the previous row must add up, unless a row is missing. */
 static bool adds_up(
     const struct ssreport_responses *responses, const struct ssreport_response_second *second) {
     static const struct ssreport_response_second none;
@@ -107,27 +107,27 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
     reader->why = NULL;
     if (!sstrace_field_number(&fields[EPOCH], false, &second.at) || isinf(second.at) ||
         !ssreport_csv_number(&fields[ELAPSED], &second.end))
-        return refuse(reader, "there is no time");
+        return refuse(reader, "no time");
     if (!sstrace_field_number(&fields[RATE], false, &second.rate) || second.rate < 0 ||
         isinf(second.rate))
-        return refuse(reader, "the rate is none");
+        return refuse(reader, "invalid rate");
     if (!sstrace_field_number(&fields[LATENESS], false, &second.lateness_most) ||
         second.lateness_most < 0 || isinf(second.lateness_most))
-        return refuse(reader, "the lateness is none");
+        return refuse(reader, "invalid lateness");
     if (!read_counts(&second, fields))
-        return refuse(reader, "a count of requests is none");
+        return refuse(reader, "invalid number of requests");
     for (int i = 0; i < SSREPORT_ORIGINS; i++) {
         if (!read_response(&second.response[i], &fields[RESPONSES + i * RESPONSE_COLUMNS]))
-            return refuse(reader, "the response times are none");
+            return refuse(reader, "invalid response times");
     }
     if (!(second.end > last) || second.end - last > SILENCE_MAX)
-        return refuse(reader, "the time does not go on");
+        return refuse(reader, "the time does not advance");
     second.begin = second.end - last <= LENGTH_MAX ? last : second.end - 1;
     if (!adds_up(responses, &second))
         return refuse(reader, "the numbers of requests do not add up");
     if (!ssreport_csv_make_room(
             (void **)&responses->seconds, responses->count, &responses->room, sizeof second))
-        return refuse(reader, "there is no memory");
+        return refuse(reader, "out of memory");
     responses->seconds[responses->count++] = second;
     return true;
 }
@@ -152,17 +152,17 @@ static int read_table(struct ssreport_responses *responses, struct ss_error *err
 
 /* ---- response-times.csv ---- */
 
-/* Both files have a second's end with six decimals. */
+/* Both files have the end of a second with six decimals. */
 #define SAME_END 1e-6
 
-/* The width of the buckets in records of schema 1, which have the middle of each. */
+/* Width of the buckets in records of schema 1, which name each by its middle. */
 #define BITS_BEFORE 7
 
 enum { END, INTENDED, ACTUAL, BUCKET, MIDDLE };
 
 struct bucket_reader {
     struct ssreport_responses *responses;
-    size_t second; /* to which the last row belonged */
+    size_t second; /* of the previous row */
 };
 
 static bool read_tally(const struct sstrace_field *field, uint64_t *tally) {
@@ -203,7 +203,7 @@ static bool take_bucket(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Buckets count only if they have every success of their second. */
+/* Drops the buckets of a second if they lack successes. */
 static void share_out_buckets(struct ssreport_responses *responses) {
     const struct ssreport_response_bucket *buckets = responses->buckets;
     for (size_t i = 0; i < responses->count; i++) {
@@ -221,7 +221,7 @@ static void share_out_buckets(struct ssreport_responses *responses) {
     }
 }
 
-/* Records of earlier versions have no such table. */
+/* Early records lack this table. */
 static void read_buckets(struct ssreport_responses *responses) {
     static const char *const columns[] = {
         "elapsed_seconds", "intended", "actual", "bucket_seconds", "response_seconds", NULL};
@@ -247,7 +247,7 @@ static char *copy(const char *text) {
     return text ? strdup(text) : NULL;
 }
 
-/* "timeout 3, reset 1": the causes that have occurred. */
+/* Prints the causes that occurred: "timeout 3, reset 1". */
 static char *join_causes(struct json_object *causes) {
     char *text = NULL;
     size_t size = 0, count = 0;
@@ -333,7 +333,10 @@ static void take_document(struct ssreport_responses *responses, struct json_obje
             ss_words_show(responses->version).text, ss_version());
 }
 
-/* Fails only for a record of a later schema. Without the document the run was interrupted. */
+/*
+ * Fails only if the record has a later schema. A missing document means that the run was
+ * interrupted.
+ */
 static int read_document(
     struct ssreport_responses *responses, struct ss_error *missing, struct ss_error *error) {
     struct json_object *document =
@@ -348,7 +351,7 @@ static int read_document(
 
 /* ---- both ---- */
 
-/* What a record that was cut off has not summed up itself. */
+/* Computes the figures that an interrupted record lacks. */
 static void sum_up(struct ssreport_responses *responses) {
     const struct ssreport_response_second *seconds = responses->seconds;
     double sums[6] = {0};
@@ -379,7 +382,7 @@ static void sum_up(struct ssreport_responses *responses) {
             ssreport_responses_of(seconds, responses->count, (enum ssreport_origin)i);
 }
 
-/* Where its rows were cut or are damaged, they have fewer requests than its figures. */
+/* If rows are lost or damaged, they have fewer requests than the figures. */
 static void compare_with_figures(struct ssreport_responses *responses) {
     double sent = 0;
     for (size_t i = 0; i < responses->count; i++)
@@ -406,7 +409,7 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
             error, "%s", table < 0 ? no_table.message : SSREPORT_RESPONSES_TABLE " has no second");
     if (responses->interrupted)
         ssreport_notes_add(&responses->notes, "interrupted: %s", no_document.message);
-    /* A search for a capacity has no seconds. */
+    /* A search for a capacity records no seconds. */
     if (table < 0 && !responses->capacity.demand)
         ssreport_notes_add(&responses->notes, "%s", no_table.message);
     if (responses->interrupted)
@@ -429,7 +432,7 @@ static bool take_load(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* The folder itself, or the one that it lies in. */
+/* Searches the folder of the record and its parent. */
 static bool find_file(
     const struct ssreport_responses *responses, const char *name, char folder[4200]) {
     char path[4300];

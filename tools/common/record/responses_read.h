@@ -2,7 +2,7 @@
 #ifndef SSREPORT_RESPONSES_READ_H
 #define SSREPORT_RESPONSES_READ_H
 
-/* The files of a record of ssrequest, and what lies beside it. */
+/* The files of a record of ssrequest, and files next to it. */
 
 #include "responses.h"
 
@@ -11,8 +11,8 @@
 #define SSREPORT_RESPONSES_DOCUMENT "requests.json"
 
 /*
- * Power and load from energy.csv and beside.csv, in the record's folder or in the one that it lies
- * in. Where they are missing there is none; what is wrong with them is noted.
+ * Reads power and load from energy.csv and beside.csv in the record's folder or its parent. Both
+ * are optional; problems are noted.
  */
 void ssreport_responses_read_beside(struct ssreport_responses *responses);
 

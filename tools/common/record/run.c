@@ -8,15 +8,18 @@
 #include "record_read.h"
 #include "statistics.h"
 
-/* How far a summary may be from its samples, which are kept with six decimals: percent. */
+/* Largest difference between a summary and its samples, which have six decimals: percent. */
 #define ROUNDING 0.01
 
-/* Widths of the bins that read well, in percent. */
+/* Round widths of bins, in percent. */
 static const double widths[] = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 
 /* ---- figures ---- */
 
-/* From the buckets; without all rows mean and deviation are those of the run's own summary. */
+/*
+ * Takes percentiles from the buckets. If rows are missing, mean and deviation are those of the
+ * run's own summary.
+ */
 static void take_times(struct ssreport_run *run, bool rows_lack) {
     const struct ss_histogram *times = &run->record.iteration_times;
     run->figures.iteration.median = ss_histogram_quantile(times, 0.5);
@@ -46,7 +49,7 @@ static void set_iterations(struct ssreport_run *run) {
     run->figures.iteration.p95 = ssreport_quantile_of(lengths, count, 0.95);
     run->figures.iteration.p99 = ssreport_quantile_of(lengths, count, 0.99);
     free(lengths);
-    /* Rows may be left out, buckets are complete. */
+    /* Buckets are complete, even if rows were left out. */
     if (record->iteration_times.count >= count)
         take_times(run, record->iteration_times.count > count);
 }
@@ -87,7 +90,7 @@ static void compare_with_summary(struct ssreport_run *run) {
             "its summary says a mean error of %.3f %%, its samples %.3f %%", summary, mean);
 }
 
-/* So wide that nearly all errors lie within, 0 in the middle. */
+/* Chooses a width that covers nearly all errors, with 0 in the middle. */
 static void set_distribution(struct ssreport_run *run) {
     size_t i = 0;
     double reach = run->figures.error_p95_percent * 1.5;
@@ -121,7 +124,9 @@ double ssreport_run_load(const struct ssreport_record *record, double from, doub
     return count ? sum / (double)count : NAN;
 }
 
-/* Neighbors share an iteration that is longer than they are, so each says little of its own load.
+/*
+ * Neighbors share an iteration that is longer than they are, so none shows the effect of its own
+ * load.
  */
 static bool is_exceeded(const struct ssreport_run *run, size_t i, double from) {
     double interval = run->rates.interval;
@@ -138,7 +143,7 @@ static void note_exceeded(struct ssreport_run *run) {
             run->exceeded, run->exceeded + run->fit.count, run->fits_steps ? "steps" : "intervals");
 }
 
-/* The points that a line is laid through: steps, where there are enough, or intervals. */
+/* Collects the points for the line: steps if there are enough, otherwise intervals. */
 static size_t collect(struct ssreport_run *run) {
     size_t used = 0;
     size_t count = run->fits_steps ? run->steps.count : run->rates.count;

@@ -12,16 +12,16 @@
 #include "ssload_samples.h"
 #include "steps.h"
 
-/* What the samples of the counted time come to. */
+/* Figures of the counted time. */
 struct ssreport_figures {
     size_t samples;
-    double target_mean, load_mean; /* parts of 1 */
+    double target_mean, load_mean; /* 0 to 1 */
     double error_mean_percent, error_mse_e4, error_p95_percent;
     double duty_mean;
-    double throughput; /* iterations per second of the counted time; NaN: not counted, or none */
-    double throughput_bound; /* its maximum if no iteration ended; else NaN */
+    double throughput;       /* iterations per second; NaN if unknown */
+    double throughput_bound; /* if no iteration ended, otherwise NaN */
 
-    /* How long the iterations took that ended then, in seconds; NaN: not known. */
+    /* Lengths of the iterations that ended in that time, in seconds; NaN if unknown. */
     struct {
         double mean, deviation, median, p95, p99;
     } iteration;
@@ -29,46 +29,50 @@ struct ssreport_figures {
 
 #define SSREPORT_BINS 40
 
-/* How often an error occurred; those beyond an end are in the bin there. */
+/* Distribution of the errors; the outer bins include everything beyond. */
 struct ssreport_distribution {
     double from, width; /* percent */
     size_t counts[SSREPORT_BINS];
 };
 
-/* A record and all that is made of it. */
+/* A record and everything computed from it. */
 struct ssreport_run {
     struct ssreport_record record;
-    int set; /* 0: the first one, 1: what it is held against */
+    int set; /* 0: the first set, 1: that of --against */
     struct ssreport_figures figures;
     struct ssreport_distribution errors;
     struct ssreport_steps steps;
     struct ssreport_rates rates;
-    struct ssreport_fit fit; /* throughput against load, over the steps or else the intervals */
+    struct ssreport_fit fit; /* throughput over load, through steps or otherwise intervals */
     bool fits_steps;
     struct ssreport_curve curve;  /* through the same points, if they are steps */
-    double confidence;            /* of what is said of the line, as in 0.95 */
-    double *loads, *throughputs;  /* the points that it is laid through; `loads` owns both */
+    double confidence;            /* for intervals of the line, such as 0.95 */
+    double *loads, *throughputs;  /* points of the line; `loads` owns both */
     double least_load, most_load; /* of these points */
-    size_t exceeded;              /* steps or intervals left out, see note_exceeded() */
+    size_t exceeded;              /* excluded steps or intervals, see note_exceeded() */
 
     struct ssreport_energy energy;
     struct ssreport_beside beside;
     struct ssreport_surroundings surroundings;
 
-    /* From a manifest, or else from labels; NULL and 0: neither says anything of it. */
+    /* From a manifest, otherwise from labels; NULL and 0 if absent. */
     char *experiment, *workload, *method, *placement, *role, *group;
-    char *environment;         /* see ssreport_run_environment() */
-    char *measured_in;         /* `inside` or `host` of the environment */
-    char *power_source;        /* what its samples of power cover */
-    double target, stands_for; /* parts of 1; whole instances stand for a load of their own */
-    double tau;                /* mean length of a round, seconds */
-    double speed;              /* of a replay: 2 is twice as fast as the trace */
-    double round;              /* from 1 */
-    double others;             /* part of the machine that other processes used; NaN: not known */
-    size_t manifest;           /* which one names it, from 1; 0: none */
+    char *environment;  /* see ssreport_run_environment() */
+    char *measured_in;  /* `inside` or `host` of the environment */
+    char *power_source; /* what the samples of power cover */
+    double target,
+        stands_for;  /* 0 to 1; instances that are never stopped stand for a load of their own */
+    double tau;      /* mean length of a round, seconds */
+    double speed;    /* speed of a replay: 2 is twice as fast as the trace */
+    double round;    /* from 1 */
+    double others;   /* part of the machine that other processes used; NaN if unknown */
+    size_t manifest; /* the manifest's number, from 1; 0 if none */
 };
 
-/* Reads and reckons. -1: there is nothing to report; to be freed in any case. */
+/*
+ * Reads a record and computes its figures. Returns -1 with the error set if there is nothing to
+ * report. Free the run in either case.
+ */
 int ssreport_run_read(struct ssreport_run *run, const char *path, const char *name,
     const struct ssreport_settings *settings, struct ss_error *error);
 
@@ -78,14 +82,14 @@ void ssreport_run_free(struct ssreport_run *run);
 #define SSREPORT_HOST "host"
 const char *ssreport_environment_name(const char *label);
 
-/* The environment that it ran in. */
+/* The environment of the run. */
 const char *ssreport_run_environment(const struct ssreport_run *run);
 bool ssreport_run_is_on_host(const struct ssreport_run *run);
 
-/* Lays the line through steps and rates that are there. -1: no memory. */
+/* Fits the line through the steps or rates. Returns -1 without memory. */
 int ssreport_run_fit(struct ssreport_run *run);
 
-/* Mean load of the samples that lie between two times; NaN: there is none. */
+/* Mean load of the samples between two times; NaN without samples. */
 double ssreport_run_load(const struct ssreport_record *record, double from, double to);
 
 #endif

@@ -10,10 +10,10 @@
 
 #define FILE_NAME "beside.csv"
 
-/* From one sample to the next, in seconds, unless one was lost. */
+/* Seconds from one sample to the next; longer if one was lost. */
 #define LENGTH_MAX 2.0
 
-/* Seconds by which the clocks of both may differ where a sample ends. */
+/* The clocks of both may differ by this many seconds. */
 #define SLACK 0.02
 
 enum { TIME, LOAD, TARGET };
@@ -21,7 +21,7 @@ enum { TIME, LOAD, TARGET };
 struct reader {
     const struct ssreport_record *record;
     struct ss_figures figures;
-    double last; /* where the last sample ended, elapsed in the run; NaN: there was none */
+    double last; /* end of the previous sample, elapsed in the run; NaN if none */
 };
 
 static double target_at(const struct ssreport_record *record, double run_time) {

@@ -6,16 +6,16 @@
 
 #include "measure/figures.h"
 
-/* Targets stand in a record with six decimals. */
+/* Targets in a record have six decimals. */
 #define SAME_TARGET 1e-6
 
-/* Two targets that differ by less are one level in two runs. */
+/* Targets of two runs that differ by less are the same level. */
 #define SAME_LEVEL 1e-4
 
 #define EDGE_MAX    30.0 /* seconds */
 #define EDGE_PART   (1 / 6.0)
-#define SAMPLES_MIN 3    /* with those in the edges */
-#define SLACK       0.02 /* seconds by which a sample is late and still no other one */
+#define SAMPLES_MIN 3    /* including the edges */
+#define SLACK       0.02 /* tolerated lateness of a sample, seconds */
 #define STAIRS_MIN  3    /* steps */
 #define TWICE       1.5
 
@@ -23,8 +23,8 @@
 
 static int add_stretch(
     struct ssreport_steps *steps, const struct ssreport_sample *sample, size_t first) {
-    struct ssreport_step *moved =
-        reallocarray(steps->items, steps->count + 2, sizeof *moved); /* one may be cut in two */
+    struct ssreport_step *moved = reallocarray(
+        steps->items, steps->count + 2, sizeof *moved); /* a step may be split in two */
     if (!moved)
         return -1;
     steps->items = moved;
@@ -33,7 +33,7 @@ static int add_stretch(
     return 0;
 }
 
-/* A sample has the target that held until its end; what came before that is left to the edges. */
+/* A sample has the target at its end; the edges absorb earlier targets. */
 static int find_stretches(struct ssreport_steps *steps, const struct ssreport_record *record) {
     bool open = false;
     for (size_t i = 0; i < record->sample_count; i++) {
@@ -52,12 +52,13 @@ static int find_stretches(struct ssreport_steps *steps, const struct ssreport_re
 
 /* ---- the staircase ---- */
 
-/* 1: up, -1: down, at step `i` from the one before. */
+/* Direction from the previous step to step `i`: 1 is up, -1 down. */
 static int direction(const struct ssreport_steps *steps, size_t i) {
     return steps->items[i].target > steps->items[i - 1].target ? 1 : -1;
 }
 
-/* How often it turns, and the last step before it does so first; the last one of all: it does not.
+/*
+ * Counts the turns and finds the last step before the first turn, or the last step without turns.
  */
 static size_t count_turns(const struct ssreport_steps *steps, size_t *turn) {
     size_t turns = 0;
@@ -170,14 +171,14 @@ double ssreport_steps_iteration(const struct ssreport_record *record, double fro
 static struct ssreport_mean find_rates(const struct ssreport_record *record,
     const struct ssreport_step *step, const struct ssreport_settings *settings) {
     struct ssreport_rates rates;
-    /* Without memory there are none. */
+    /* Without memory there are no steps. */
     ssreport_steps_rates(&rates, record, step->from, step->to, settings->interval);
     struct ssreport_mean mean = ssreport_mean_of(rates.parts, rates.count, settings->confidence);
     ssreport_rates_close(&rates);
     return mean;
 }
 
-/* False: there is too little of it. `loads` has room for all samples. */
+/* Returns false if the step is too short. `loads` has room for all samples. */
 static bool look_at_samples(struct ssreport_step *step, const struct ssreport_record *record,
     const struct ssreport_settings *settings, double *loads) {
     double length = step->end - step->begin;

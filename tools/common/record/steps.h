@@ -2,74 +2,76 @@
 #ifndef SSREPORT_STEPS_H
 #define SSREPORT_STEPS_H
 
-/* Stretches of constant target in a record, and what was seen in each. */
+/* Stretches of constant target in a record, and their figures. */
 
 #include "rates.h"
 #include "record.h"
 #include "statistics.h"
 
-/* Instead of an edge: a sixth of the step, at most 30 s. */
+/* Default of the edge: a sixth of the step, at most 30 s. */
 #define SSREPORT_EDGE_DEFAULT (-1.0)
 
 struct ssreport_settings {
-    double edge;       /* seconds left out at both ends of a step; or SSREPORT_EDGE_DEFAULT */
-    double interval;   /* seconds, of throughput */
-    double confidence; /* as in 0.95 */
-    double deviation;  /* part of 1 by which a replay's throughput may be another one */
+    double edge;       /* seconds excluded at both ends of a step, or SSREPORT_EDGE_DEFAULT */
+    double interval;   /* of throughput, seconds */
+    double confidence; /* such as 0.95 */
+    double deviation;  /* tolerated difference of a replay's throughput, 0 to 1 */
 };
 
 struct ssreport_step {
-    double begin, end; /* seconds; all of it */
-    size_t first;      /* sample that lies in it */
-    double from, to;   /* what counts of it: from one sample to another */
+    double begin, end; /* whole step, seconds */
+    size_t first;      /* first sample */
+    double from, to;   /* counted time: from one sample to another */
     double target;
-    int half; /* of a staircase that turns once: 1 or 2; of one that does not: 1; 0: no staircase */
-    struct ssreport_mean load; /* of the samples that lie in what counts */
+    int half; /* 1 or 2 in a staircase that turns once; 1 without a turn; 0: no staircase */
+    struct ssreport_mean load; /* counted samples */
     double error_mean_percent, error_mse_e4;
-    double throughput;          /* iterations per second; NaN: not counted, or none in it */
-    double throughput_bound;    /* its maximum if no iteration ended; else NaN */
-    struct ssreport_mean rates; /* of the whole intervals in it, which give its scatter */
-    bool is_exceeded;           /* its iterations take longer than what counts of it */
+    double throughput;          /* iterations per second; NaN if unknown */
+    double throughput_bound;    /* if no iteration ended, otherwise NaN */
+    struct ssreport_mean rates; /* throughput of the complete intervals, for its scatter */
+    bool is_exceeded;           /* iterations take longer than the counted time */
 };
 
 struct ssreport_steps {
     struct ssreport_step *items;
     size_t count;
-    size_t too_short; /* stretches of fewer than three samples, or with none but in the edges */
+    size_t too_short; /* stretches with fewer than three samples, or with none outside the edges */
 };
 
 /*
- * A step is a longest stretch of counted samples with one target. The one at which a staircase
- * turns holds its level twice where it is half as long again as others, and is then cut in two.
- * -1: no memory.
+ * Finds the steps: maximal stretches of counted samples with the same target. The step at which a
+ * staircase turns is split in two if it is 1.5 times as long as the others, because it then holds
+ * its level twice. Returns -1 without memory.
  */
 int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_record *record,
     const struct ssreport_settings *settings);
 
 void ssreport_steps_free(struct ssreport_steps *steps);
 
-/* The n-th time, from 1, that its level is held in its half. */
+/* How often, including this step, its level has been held in its half. */
 size_t ssreport_steps_occurrence(const struct ssreport_steps *steps, size_t at);
 
-/* The step of the same level, half and occurrence in another run; NULL: there is none. */
+/* The step of the same level, half and occurrence in another run; NULL if absent. */
 const struct ssreport_step *ssreport_steps_counterpart(
     const struct ssreport_steps *steps, size_t at, const struct ssreport_steps *of);
 
 /*
- * Iterations per second of all instances in equal intervals between two times; none where they were
- * not counted. -1: no memory.
+ * Iterations per second of all instances in equal intervals between two times; no intervals if not
+ * counted. Returns -1 without memory.
  */
 int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_record *record,
     double from, double to, double interval);
 
-/* The same of all that time; NaN if iterations were not counted, or none is in it. */
+/* Iterations per second over all of the time; NaN if unknown. */
 double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to);
 
-/* The most that the throughput can be if no iteration is in that time: each instance may have been
- * about to end one. NaN if there is one, or they were not counted. */
+/*
+ * Upper bound of the throughput if no iteration is in that time: each instance may have been about
+ * to end one. NaN otherwise, and if iterations were not counted.
+ */
 double ssreport_steps_bound(const struct ssreport_record *record, double from, double to);
 
-/* Mean length of the iterations that lie at least partly between two times; NaN: no iteration. */
+/* Mean length of the iterations that overlap the time; NaN without iterations. */
 double ssreport_steps_iteration(const struct ssreport_record *record, double from, double to);
 
 #endif

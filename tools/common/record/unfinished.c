@@ -8,11 +8,11 @@
 
 /* The iterations of one instance. Seconds. */
 struct course {
-    size_t count; /* that ended in the counted time */
+    size_t count; /* ended in the counted time */
     double sum;   /* of their lengths */
     double last_end, last_length;
     bool begun, over;
-    size_t gap_count; /* of successive iterations of which the second is counted */
+    size_t gap_count; /* between successive iterations of which the second is counted */
     double gaps;      /* from the end of one to the start of the next */
 };
 
@@ -45,7 +45,7 @@ static struct course *sum_up(const struct ssreport_record *record, size_t count,
 
 static void add(
     struct ssreport_record *record, size_t instance, const struct course *course, double to) {
-    /* It begins as long after the last one as usual. */
+    /* It begins after the usual gap. */
     double gap = course->gap_count ? course->gaps / (double)course->gap_count : 0;
     struct ss_unfinished unfinished = {
         .elapsed = to - course->last_end - gap,

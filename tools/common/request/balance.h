@@ -7,10 +7,10 @@
 /* In the order of the option's choices. */
 enum ssrequest_balance {
     SSREQUEST_ROUND_ROBIN,
-    SSREQUEST_LEAST_CONNECTIONS, /* of those with equally few, the next in turn */
+    SSREQUEST_LEAST_CONNECTIONS, /* among equals, the next in turn */
 };
 
-/* Which of `count` targets gets the next request; `last` is the one that got the last. */
+/* Chooses the target of the next request out of `count`; `last` got the previous one. */
 uint32_t ssrequest_balance_choose(
     enum ssrequest_balance balance, const uint64_t *unfinished, uint32_t count, uint32_t last);
 

@@ -63,7 +63,7 @@ bool ssrequest_criterion_holds(
 
 /* ---- the search ---- */
 
-/* Where even this part of the first rate fails, the service does not work. */
+/* If even this part of the first rate fails, the service does not work. */
 #define START_PART_MIN (1.0 / 1024)
 
 void ssrequest_capacity_begin(
@@ -85,10 +85,12 @@ void ssrequest_capacity_tell(
     capacity->trials[capacity->trial_count++] = *trial;
 }
 
-/* The state of the search. Between `lowest_failed` and `highest_held`, if in this order, either may
- * happen. */
+/*
+ * The state of the search. If `lowest_failed` is below `highest_held`, rates between them may hold
+ * or fail.
+ */
 struct known {
-    double lowest_failed, highest_held;   /* that ever did; INFINITY, 0: none */
+    double lowest_failed, highest_held;   /* so far; INFINITY and 0 if none */
     struct ssrequest_trials held, failed; /* see the result */
 };
 
@@ -112,13 +114,13 @@ static struct known look(const struct ssrequest_capacity *capacity) {
     return known;
 }
 
-/* How far beyond a rate that is in doubt the next one lies: the more, the wider the doubt is. */
+/* Distance from a doubtful rate to the next one: it grows with the width of the doubt. */
 static double stride(const struct ssrequest_capacity *capacity, const struct known *known) {
     double doubt = (known->highest_held - known->lowest_failed) / known->highest_held;
     return fmax(capacity->search.precision, doubt);
 }
 
-/* Nothing failed yet, or nothing held. */
+/* Nothing has failed yet, or nothing has held. */
 static double next_outside(const struct ssrequest_capacity *capacity, const struct known *known) {
     const struct ssrequest_search *search = &capacity->search;
     if (capacity->count == 0)
@@ -130,7 +132,7 @@ static double next_outside(const struct ssrequest_capacity *capacity, const stru
     return known->held.held < search->repeats ? known->held.rate : 0;
 }
 
-/* Some held and some failed: the rates that have to agree come nearer, and then are repeated. */
+/* Some rates held and some failed: narrows the interval, then repeats its ends. */
 static double next_inside(const struct ssrequest_capacity *capacity, const struct known *known) {
     const struct ssrequest_search *search = &capacity->search;
     double low = known->lowest_failed, high = known->highest_held;

@@ -3,13 +3,12 @@
 #define SSREQUEST_CAPACITY_H
 
 /*
- * The search for the highest rate at which a service is quick enough. It runs nothing: it says at
- * which rate to try next, and learns whether the criterion held there.
- *
- * Trials vary, and near the capacity some hold and some fail. So a rate counts as known only when
- * all of several trials agree, and the answer is an interval: a rate that always held, and one that
- * always failed. It is as wide as the trials make it: with five of them, it has the true capacity
- * in it in at least 95 of 100 searches while the figure's standard deviation is below half of it.
+ * The search for the highest rate at which a service is fast enough. It runs nothing: it chooses
+ * the next rate to try, and is given whether the criterion held there. Trials vary, and near the
+ * capacity some hold and some fail. A rate is therefore known only if several trials agree, and the
+ * result is an interval: from a rate that always held to one that always failed. Its width depends
+ * on the trials: with five of them, the interval contains the true capacity in at least 95 of 100
+ * searches if the figure's standard deviation is below half of the figure.
  */
 
 #include <stdbool.h>
@@ -26,12 +25,12 @@
 #define SSREQUEST_SUCCESSES_MIN 0.99
 
 struct ssrequest_criterion {
-    bool mean;    /* else the percentile of `share` */
+    bool mean;    /* otherwise the percentile of `share` */
     double share; /* 0 to 1 */
     ss_time limit;
 };
 
-/* "mean=1s", "p95=2s", "p99.9=500m". Status 125. */
+/* Parses "mean=1s", "p95=2s", "p99.9=500m". Fails with status 125. */
 int ssrequest_criterion_parse(
     const char *text, struct ssrequest_criterion *criterion, struct ss_error *error);
 
@@ -48,30 +47,30 @@ bool ssrequest_criterion_holds(
 
 #define SSREQUEST_TRIALS_MAX 100
 
-/* A wider interval, in parts of its upper end, is not sure. */
+/* A wider interval, relative to its upper end, is not sure. */
 #define SSREQUEST_SURE_WIDTH 0.2
 
 struct ssrequest_search {
     double start;     /* requests per second */
     double most;      /* no higher rate is doubled */
-    double precision; /* how narrow the interval is to be, of its upper end: 0.02 */
-    unsigned repeats; /* how many trials are to agree at each end: 5 */
+    double precision; /* required width of the interval, relative to its upper end: 0.02 */
+    unsigned repeats; /* number of trials that must agree at each end: 5 */
 };
 
 struct ssrequest_trial {
     double rate;
     double seconds;       /* ssrequest_criterion_figure() */
-    double success_ratio; /* of all that was due */
+    double success_ratio; /* of all requests that were due */
     bool held;
-    bool steady;     /* response times had become stationary: see trial.h */
-    double measured; /* seconds that they were counted for */
+    bool steady;     /* response times became stationary, see capacity_trial.h */
+    double measured; /* counted time, seconds */
 };
 
-/* All trials of one rate. */
+/* The trials of one rate. */
 struct ssrequest_trials {
     double rate;
     unsigned held, failed;
-    unsigned unsteady; /* of `held`: it may not have held for long */
+    unsigned unsteady; /* held, but were not stationary */
 };
 
 struct ssrequest_capacity {
@@ -83,24 +82,24 @@ struct ssrequest_capacity {
 };
 
 struct ssrequest_capacity_result {
-    struct ssrequest_trials held;   /* the highest rate below all that ever failed; 0: none */
-    struct ssrequest_trials failed; /* the lowest above all that ever held; 0: none */
-    bool agreed;                    /* both are there, with as many trials as wanted */
-    bool upper_bound; /* `held` may not hold for long: only that it fails at `failed` is known */
-    bool sure;        /* agreed, no upper bound, and at most SSREQUEST_SURE_WIDTH wide */
+    struct ssrequest_trials held; /* the highest rate that held below all that failed; 0 if none */
+    struct ssrequest_trials failed; /* the lowest rate that failed above all that held; 0 if none */
+    bool agreed;                    /* both exist, with the required number of trials */
+    bool upper_bound;               /* `held` may not hold for long: only the upper end is known */
+    bool sure; /* agreed, no upper bound, and at most SSREQUEST_SURE_WIDTH wide */
 };
 
 void ssrequest_capacity_begin(
     struct ssrequest_capacity *capacity, const struct ssrequest_search *search);
 
-/* The rate to try next; false: the search is over. */
+/* Chooses the next rate to try. Returns false if the search is over. */
 bool ssrequest_capacity_next(const struct ssrequest_capacity *capacity, double *rate);
 
-/* How it went at the rate that next() gave. */
+/* Reports the trial at the rate that next() chose. */
 void ssrequest_capacity_tell(
     struct ssrequest_capacity *capacity, const struct ssrequest_trial *trial);
 
-/* As far as it is known now. */
+/* The result so far. */
 struct ssrequest_capacity_result ssrequest_capacity_result(
     const struct ssrequest_capacity *capacity);
 

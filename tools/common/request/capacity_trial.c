@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capacity_trial.h"
 
-/* Above this multiple of the limit the trial is given up. */
+/* A trial above this multiple of the limit is abandoned. */
 #define HOPELESS 2
 
 _Static_assert(
@@ -33,7 +33,7 @@ double ssrequest_trial_measured(const struct ssrequest_trial_watch *watch) {
     return ss_time_seconds(watch->period * (watch->periods - watch->stage_begin));
 }
 
-/* Too many of the ended requests failed; waiting does not change that. */
+/* Too many of the ended requests have failed; waiting does not change that. */
 static bool has_failures(const struct ssrequest_tally *tally) {
     double ended = (double)(tally->sent - tally->unfinished + tally->refused);
     return (double)tally->outcomes[SSREQUEST_SUCCESS] < SSREQUEST_SUCCESSES_MIN * ended;

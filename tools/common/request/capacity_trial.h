@@ -3,10 +3,10 @@
 #define SSREQUEST_TRIAL_H
 
 /*
- * How long a trial of a search for a capacity lasts: until its response times are stationary. After
- * a warm-up, stages follow, each twice as long as the one before. Each stage starts to count anew,
- * because a stage that was not stationary is warm-up, too. There is no clock: the caller says when
- * a period has ended.
+ * Decides how long a trial of a search for a capacity lasts: until its response times are
+ * stationary. The warm-up is followed by stages, each twice as long as the previous one. Each stage
+ * counts anew, because a stage that was not stationary is warm-up, too. There is no clock: the
+ * caller reports the end of each period.
  */
 
 #include "capacity.h"
@@ -22,22 +22,24 @@
 
 struct ssrequest_trial_watch {
     const struct ssrequest_criterion *criterion;
-    struct ssrequest_tally *tally; /* of the present stage */
+    struct ssrequest_tally *tally; /* of the current stage */
     ss_time period;
     struct ssrequest_steady steady; /* likewise */
-    unsigned periods;               /* that have ended */
-    unsigned stage, stage_begin;    /* 0: warm-up; the period it began with */
+    unsigned periods;               /* ended so far */
+    unsigned stage, stage_begin;    /* first period of the stage; 0 in the warm-up */
     bool is_steady, is_over;
 };
 
-/* The generator's witness; the context is the watch. */
+/* A witness of the generator; `context` is the watch. */
 ssrequest_witness ssrequest_trial_witness;
 
-/* A period has ended. True: the trial has lasted long enough, and sending is to be stopped; what is
- * unfinished then counts for the last stage. */
+/*
+ * Reports the end of a period. Returns true if the trial has lasted long enough: the caller stops
+ * sending, and unfinished requests count for the last stage.
+ */
 bool ssrequest_trial_step(struct ssrequest_trial_watch *watch);
 
-/* How long the last stage was, in seconds. */
+/* Length of the last stage, in seconds. */
 double ssrequest_trial_measured(const struct ssrequest_trial_watch *watch);
 
 #endif

@@ -10,12 +10,14 @@
 #include "base/words.h"
 #include "generator.h"
 
-/* Many times what one process can send: a slip, which would bury the service. */
+/*
+ * A higher rate is a typing error: no process can send that much, and the service would break down.
+ */
 #define RATE_MAX 1e6
 
 _Static_assert(SSREQUEST_TARGETS_MAX == 64, "the usage below says how many");
 
-/* Arguments that a command takes. */
+/* A command, and the number of its arguments. */
 static const struct command {
     const char *name;
     size_t least, most;

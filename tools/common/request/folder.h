@@ -4,13 +4,15 @@
 
 /*
  * The files of --record: requests.csv and response-times.csv are written during the run,
- * requests.json at its end. If that is missing, the run has not ended.
+ * requests.json at its end. A record without requests.json was interrupted.
  */
 
 #include "rows.h"
 
-/* Creates the folder, which must not be there, and begins the tables, if there are rows. On
- * failure nothing is left. */
+/*
+ * Creates the folder, which must not exist, and begins the tables, if `rows` is not NULL. On
+ * failure nothing is left.
+ */
 int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct ss_error *error);
 
 int ssrequest_folder_finish(

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* A client that sends again at once after a failure would do nothing else. */
+/* Delay after a failure, without which a client would only fail and retry. */
 #define PAUSE_AFTER_FAILURE (10 * SS_MILLISECOND)
 
 #define CAP_MAX 16777216
@@ -12,8 +12,8 @@
 #define WAITING_MAX 16777216
 
 /*
- * Sending takes tens of microseconds in real time, in which answers come and clocks advance. After
- * so many the caller gets its turn.
+ * Sending takes tens of microseconds of real time, while answers arrive and time passes. After this
+ * many requests the caller gets its turn.
  */
 #define SENDS_AT_ONCE 16
 
@@ -26,10 +26,10 @@ struct line {
 };
 
 struct slot {
-    struct ssrequest_one one; /* first: one is the other */
+    struct ssrequest_one one; /* first, so both have the same address */
     bool used;
-    uint32_t balanced;  /* the target in whose `unfinished_of` it counts; else NO_TARGET */
-    uint32_t next_free; /* while it is not used */
+    uint32_t balanced;  /* the target that counts it in `unfinished_of`, or NO_TARGET */
+    uint32_t next_free; /* while unused */
 };
 
 struct ssrequest_generator {
@@ -40,17 +40,17 @@ struct ssrequest_generator {
     ssrequest_witness *witness;
     void *witness_context;
     struct slot *slots;
-    uint32_t next_free; /* the cap: end of the list */
+    uint32_t next_free; /* the cap if no slot is free */
     uint64_t unfinished;
     uint64_t unfinished_of[SSREQUEST_TARGETS_MAX];
     uint32_t last_target;
-    uint32_t labels;     /* of the targets before the present ones */
-    struct line waiting; /* due and not sent; the last so many numbers */
-    struct line ready;   /* clients that have their answer, by when they send */
-    struct line pausing; /* clients that had a failure, likewise */
+    uint32_t labels;     /* number of earlier targets */
+    struct line waiting; /* due but not sent: the latest numbers */
+    struct line ready;   /* clients with an answer, by the time at which they send */
+    struct line pausing; /* clients after a failure, likewise */
     uint64_t intended;
-    unsigned sends; /* that advance() may still make */
-    ss_time over;   /* the last end so far, of a request or of sending */
+    unsigned sends; /* left for this call of advance() */
+    ss_time over;   /* last end of a request, or of sending, so far */
     bool stopped;
 };
 
@@ -102,7 +102,7 @@ static int check_rules(const struct ssrequest_rules *rules, struct ss_error *err
     return 0;
 }
 
-/* So that a client never gets lost: each of them fits into both lines. */
+/* Both lines have room for all clients, so none is lost. */
 static bool make_clients(struct ssrequest_generator *generator) {
     uint64_t count = generator->rules.closed;
     if (count == 0)
@@ -112,7 +112,7 @@ static bool make_clients(struct ssrequest_generator *generator) {
     if (!generator->ready.moments || !generator->pausing.moments)
         return false;
     generator->ready.capacity = generator->pausing.capacity = count;
-    generator->ready.count = count; /* all of them send at 0 */
+    generator->ready.count = count; /* all clients send at 0 */
     return true;
 }
 
@@ -225,7 +225,7 @@ static void refuse(
     add_client(generator, &generator->pausing, ss_time_add(now, PAUSE_AFTER_FAILURE));
 }
 
-/* One has become due. */
+/* A request has become due. */
 static void begin_one(struct ssrequest_generator *generator, ss_time due, ss_time now) {
     uint64_t number = generator->intended++;
     ssrequest_tally_due(generator->tally);
@@ -233,7 +233,7 @@ static void begin_one(struct ssrequest_generator *generator, ss_time due, ss_tim
         send_one(generator, number, due, now);
     else if (generator->rules.when_full == SSREQUEST_DROP ||
              generator->waiting.count == WAITING_MAX ||
-             !line_add(&generator->waiting, due)) /* no memory: all that is left is to refuse it */
+             !line_add(&generator->waiting, due)) /* without memory it is refused */
         refuse(generator, number, due, now);
 }
 
@@ -244,12 +244,12 @@ static void send_waiting(struct ssrequest_generator *generator, ss_time now) {
     }
 }
 
-/* Whether one may still become due. */
+/* Whether more requests may become due. */
 static bool has_more(const struct ssrequest_generator *generator) {
     return generator->rules.most == 0 || generator->intended < generator->rules.most;
 }
 
-/* When the next one becomes due. */
+/* When the next request becomes due. */
 static ss_time next_due(const struct ssrequest_generator *generator) {
     ss_time due;
     if (!has_more(generator))
@@ -401,7 +401,7 @@ void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now
         uint64_t number = generator->intended - generator->waiting.count;
         never_send(generator, number, line_take(&generator->waiting), now);
     }
-    /* A generator that could not keep up has not even come to these. */
+    /* Requests that a late generator has not reached. */
     while (generator->rules.closed == 0 && is_due(generator, now)) {
         ss_time due = next_due(generator);
         take_due(generator, due);

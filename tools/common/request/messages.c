@@ -15,7 +15,7 @@
 #define BODY_MAX   (64 * 1024 * 1024) /* bytes */
 #define METHOD_MAX 31                 /* bytes */
 
-/* How many earlier messages are searched for a body from the same file. */
+/* This many earlier messages are searched for a body from the same file. */
 #define SHARED_WITHIN 64
 
 /* Valid in names and methods: "token" of RFC 9110. */
@@ -54,7 +54,7 @@ static int read_body(struct ssrequest_message *message, const char *path, struct
     return result < 0 ? ss_error_wrap(error, "%s", ss_words_show(path).text) : 0;
 }
 
-/* A file that many messages send is read once. */
+/* Reads a file once even if many messages send it. */
 static int share_body(struct ssrequest_messages *messages, struct ssrequest_message *message,
     const char *path, struct ss_error *error) {
     size_t first = messages->count > SHARED_WITHIN ? messages->count - SHARED_WITHIN : 0;
@@ -107,7 +107,7 @@ static struct ssrequest_message *add_message(
     return message;
 }
 
-/* Its parts belong to the list from here on, whether or not it is complete. */
+/* The list owns its parts from here on, even if it is incomplete. */
 static int count_message(struct ssrequest_messages *messages, int result) {
     messages->count++;
     return result;
@@ -141,7 +141,7 @@ int ssrequest_messages_open(struct ssrequest_messages *messages, const char *met
 
 /* ---- a file ---- */
 
-/* "http://host:port" of a URL ends here. */
+/* End of "http://host:port" in a URL. */
 static const char *end_of_origin(const char *url) {
     const char *host = strstr(url, "://") + 3;
     return host + strcspn(host, "/?#");

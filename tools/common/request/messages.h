@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_MESSAGES_H
 #define SSREQUEST_MESSAGES_H
 
-/* The requests that are sent: method, headers and body, as options or a file give them. */
+/* The content of requests: method, headers and body, from options or a file. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,20 +15,20 @@
 
 struct ssrequest_message {
     char *method;
-    char *target;     /* path and query of the request line; NULL: those of the URL */
-    const char *body; /* NULL: no body */
+    char *target;     /* path and query of the request line; NULL for those of the URL */
+    const char *body; /* NULL without a body */
     size_t body_size; /* bytes */
-    char *body_path;  /* file that the body was read from; NULL: none */
+    char *body_path;  /* file of the body; NULL if none */
     char *own_body;   /* owned body; NULL: shared with an earlier message */
 };
 
-/* They are sent in turn. Zeroed: empty; open() or read() fills it. */
+/* Messages, sent in turn. Zeroed: empty; open() or read() fills it. */
 struct ssrequest_messages {
     struct ssrequest_message *list;
     size_t count, room;
-    const char *headers[SSREQUEST_HEADERS_MAX]; /* of all of them, the caller's */
+    const char *headers[SSREQUEST_HEADERS_MAX]; /* headers of all messages; owned by the caller */
     size_t header_count;
-    const char *file; /* the caller's path of the file that was read; NULL: from options */
+    const char *file; /* path of the file, owned by the caller; NULL if from options */
 
     /* For a file with whole URLs: their hosts as "http://host:port", and the host of each message
      * as an index. Otherwise 0 and NULL. */
@@ -39,17 +39,19 @@ struct ssrequest_messages {
 };
 
 /*
- * One message. `method` NULL: POST with data, else GET. `data` is text, or @FILE, or @- for
- * standard input; NULL: no body.
+ * Makes one message. `method` NULL means POST with data, otherwise GET. `data` is text, @FILE, or
+ * @- for standard input; NULL for no body.
  */
 int ssrequest_messages_open(struct ssrequest_messages *messages, const char *method,
     const char *data, struct ss_error *error);
 
-/* Messages of a file: METHOD URL-or-PATH [@BODYFILE] in each line. */
+/* Reads messages from a file: METHOD URL-or-PATH [@BODYFILE] in each line. */
 int ssrequest_messages_read(
     struct ssrequest_messages *messages, const char *path, struct ss_error *error);
 
-/* "Name: value", "Name;" for an empty value, or "Name:" to leave out what is sent otherwise. */
+/*
+ * Adds a header: "Name: value", "Name;" for an empty value, or "Name:" to remove a default header.
+ */
 int ssrequest_messages_add_header(
     struct ssrequest_messages *messages, const char *header, struct ss_error *error);
 

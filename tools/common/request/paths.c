@@ -7,7 +7,7 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 
-/* A file, or the folder and the name of one that is not there yet. */
+/* A file, or the folder and name of one that does not exist yet. */
 struct place {
     bool known, exists;
     struct stat status;

@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_PATHS_H
 #define SSREQUEST_PATHS_H
 
-/* The files that a run reads and writes: two outputs in one file would destroy each other. */
+/* The files that a run reads and writes. Two outputs in one file would overwrite each other. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 
 struct ssrequest_path {
     const char *option; /* "--json" */
-    const char *path;   /* NULL: not given */
-    bool read;          /* an input: others may read it, too */
+    const char *path;   /* NULL if not given */
+    bool read;          /* an input, which may be shared */
 };
 
 /*

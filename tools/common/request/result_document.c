@@ -9,7 +9,7 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 
-/* In full: a double has no room for all the digits of a seed. */
+/* Prints all digits: a double cannot hold every seed. */
 static void print_whole(struct ss_json *json, const char *name, uint64_t number) {
     char digits[24];
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
@@ -37,7 +37,7 @@ static void print_profile(struct ss_json *json, const struct ssrequest_account *
     ss_json_close(json, '}');
 }
 
-/* null for values that this kind of loop does not have. */
+/* Values that do not apply to this kind of loop are null. */
 static void print_request(struct ss_json *json, const struct ssrequest_account *account) {
     bool closed = account->rules.closed > 0;
     ss_json_text(json, "loop", closed ? "closed" : "open");
@@ -142,7 +142,7 @@ static void print_capacity(struct ss_json *json, const struct ssrequest_account 
     ss_json_close(json, '}');
 }
 
-/* How many whole answers of each status, and when failures were. */
+/* Prints the number of complete answers by status, and when failures were. */
 static void print_answers(struct ss_json *json, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     bool failed = tally->first_failure != SS_TIME_NEVER;

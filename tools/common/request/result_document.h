@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_DOCUMENT_H
 #define SSREQUEST_DOCUMENT_H
 
-/* What --json prints, and what a record keeps as requests.json. */
+/* The document that --json writes, also kept as requests.json. */
 
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 
 void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account);
 
-/* A new file at `path`, whole or not at all; "-": standard output. */
+/* Writes a new file at `path`, whole or not at all; "-" is standard output. */
 int ssrequest_document_write(
     const char *path, const struct ssrequest_account *account, struct ss_error *error);
 

@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "base/words.h"
 
-/* Room for a line: at most this many fields, none longer than a number may be. */
+/* Room for a line: the number of fields, each at most as long as a number. */
 #define FIELDS    23
 #define LINE_ROOM (FIELDS * (SS_NUMBER_ROOM + 1))
 
@@ -22,8 +22,8 @@ static const char seconds_heading[] =
     "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n";
 
 /*
- * A line for each bucket with any success of a second or, at the end, of the whole run, which has
- * no elapsed time. It is named by the smallest time in it.
+ * A line for each bucket with successes in a second or, at the end, in the whole run, which has no
+ * elapsed time. A bucket is named by its smallest time.
  */
 static const char times_heading[] = "elapsed_seconds,bucket_seconds,intended,actual\n";
 
@@ -33,23 +33,23 @@ static const char each_heading[] =
 struct ssrequest_rows {
     const struct ssrequest_tally *tally;
     const struct ssrequest_profile *profile;
-    double turned;    /* requests per second; negative: the profile's */
-    double epoch;     /* of the begin */
-    ss_time begin;    /* of the second that has not ended */
-    ss_time since;    /* when the rate was turned in it; its begin: it was not */
-    double asked_for; /* requests in it before that */
+    double turned;    /* requests per second; negative for the profile's */
+    double epoch;     /* of the beginning */
+    ss_time begin;    /* start of the current second */
+    ss_time since;    /* last change of the rate in this second, or its start */
+    double asked_for; /* requests of this second before `since` */
     bool has_last;
     struct ssrequest_second last;
 
-    /* The second that has not ended: */
+    /* Of the current second: */
     struct ss_histogram times[SSREQUEST_ORIGINS];
-    struct ss_histogram before[SSREQUEST_ORIGINS]; /* the seconds that have ended */
+    struct ss_histogram before[SSREQUEST_ORIGINS]; /* sum of the previous seconds */
     double lateness_most;
     uint64_t failed, timeouts, bytes;
-    uint64_t due, sent, refused; /* before it */
+    uint64_t due, sent, refused; /* before this second */
 
     const char *each_path;
-    bool each_is_new; /* and empty, and not wanted if there is no run */
+    bool each_is_new; /* it is empty, and removed if the run does not begin */
     struct ss_lines seconds, response_times, each;
 };
 
@@ -123,7 +123,7 @@ int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error
     return 0;
 }
 
-/* An existing file stays until the run begins. A FIFO that no process reads fails at once. */
+/* Keeps an existing file until the run begins. Fails at once for a FIFO without a reader. */
 int ssrequest_rows_keep_each(
     struct ssrequest_rows *rows, const char *path, struct ss_error *error) {
     int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -142,7 +142,7 @@ int ssrequest_rows_keep_each(
     return 0;
 }
 
-/* Only a file can be emptied. */
+/* Truncates regular files only. */
 static int empty(int file) {
     struct stat status;
     return fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? ftruncate(file, 0) : 0;
@@ -158,13 +158,13 @@ void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch) {
     add_heading(&rows->each, each_heading, sizeof each_heading - 1);
 }
 
-/* How many requests are asked for between these two moments of one second. */
+/* Number of requests that the rate asks for between two moments of one second. */
 static double asked_for(const struct ssrequest_rows *rows, ss_time from, ss_time to) {
     if (to <= from)
         return 0;
     if (rows->turned < 0)
         return ssrequest_mean_rate(rows->profile, from, to) * ss_time_seconds(to - from);
-    /* Where the profile ends, so does a rate that has replaced its. */
+    /* A rate that replaces the profile's ends with the profile. */
     ss_time length = ssrequest_profile_length(rows->profile);
     return rows->turned * ss_time_seconds(ss_time_since(length < to ? length : to, from));
 }
@@ -222,7 +222,7 @@ static void write_second(struct ssrequest_rows *rows, const struct ssrequest_sec
     ss_lines_flush(&rows->seconds);
 }
 
-/* The next bucket from this one on that either histogram uses. */
+/* Finds the next bucket, from `*bucket` on, that either histogram uses. */
 static bool find_used(const struct ss_histogram times[SSREQUEST_ORIGINS], unsigned *bucket) {
     unsigned intended = *bucket, actual = *bucket;
     bool has_intended = ss_histogram_next(&times[SSREQUEST_INTENDED], &intended);
@@ -231,7 +231,7 @@ static bool find_used(const struct ss_histogram times[SSREQUEST_ORIGINS], unsign
     return has_intended || has_actual;
 }
 
-/* `end` is that of a second, or SS_TIME_NEVER for the whole run. */
+/* `end` is the end of a second, or SS_TIME_NEVER for the whole run. */
 static void write_times(
     struct ssrequest_rows *rows, const struct ss_histogram times[SSREQUEST_ORIGINS], ss_time end) {
     for (unsigned bucket = 0; find_used(times, &bucket); bucket++) {
@@ -279,7 +279,7 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
 
 /* ---- a second ---- */
 
-/* The mean of what was asked for in the second. */
+/* The mean rate in the second. */
 static double rate_of(const struct ssrequest_rows *rows, ss_time end) {
     if (!rows->profile)
         return NAN;
@@ -317,7 +317,7 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
         .bytes = rows->bytes,
         .lateness_most = rows->lateness_most,
     };
-    /* Before its line, so that a run that is killed leaves no line without them. */
+    /* Written before the second's line, so that a killed run leaves no line without buckets. */
     if (rows->response_times.file >= 0)
         write_times(rows, rows->times, end);
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
@@ -354,7 +354,7 @@ static bool has_news(const struct ssrequest_rows *rows) {
 
 void ssrequest_rows_finish(struct ssrequest_rows *rows, ss_time now) {
     ssrequest_rows_advance(rows, now);
-    /* In virtual time the last request may end exactly at a second's end, and must not be lost. */
+    /* In virtual time the last request may end exactly at the end of a second. */
     if (now > rows->begin || has_news(rows))
         end_second(rows, now);
     if (rows->response_times.file >= 0)

@@ -19,7 +19,7 @@
 #define RAMP_SHORTEST (100 * SS_MILLISECOND)
 #define RAMP_STEP     0.01 /* of the full rate */
 
-/* Memory for `count` more stretches. */
+/* Makes room for `count` more stretches. */
 static int reserve(struct ssrequest_profile *profile, size_t count, struct ss_error *error) {
     if (count > STRETCHES_MAX - profile->count)
         return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
@@ -34,7 +34,7 @@ static void add(struct ssrequest_profile *profile, ss_time end, double rate) {
         profile->stretches[profile->count++] = (struct ssrequest_stretch){begin, end, rate};
 }
 
-/* Some requests in a time that a run can last. */
+/* At least some requests in the time of a run. */
 static int check_rate(double rate, const char *name, struct ss_error *error) {
     if (rate > 0 && rate <= RATE_MAX)
         return 0;
@@ -69,7 +69,7 @@ int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double
             "the only step below %.40s requests per second is 0: choose a step smaller than that",
             number);
     }
-    /* A multiple that is the maximum but for its last bits is not below it. */
+    /* A multiple that equals the maximum except for rounding is not below it. */
     double levels = ceil(max / step * (1 - 1e-12));
     if (levels > STRETCHES_MAX)
         return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
@@ -94,7 +94,7 @@ static uint64_t ramp_pieces(const struct ramp *ramp, double full) {
     return pieces > 1 ? (uint64_t)pieces : 1;
 }
 
-/* In flat pieces, each with the rate of its middle: as many requests in all. */
+/* Flat pieces at the rates of their middles, which keeps the number of requests. */
 static int add_ramp(struct ssrequest_profile *profile, const struct ramp *ramp, double full,
     ss_time until, struct ss_error *error) {
     uint64_t pieces = ramp_pieces(ramp, full);
@@ -106,7 +106,7 @@ static int add_ramp(struct ssrequest_profile *profile, const struct ramp *ramp, 
         ss_time end = i == pieces
                           ? ramp->end
                           : ramp->begin + ss_time_from_double(length * (double)i / (double)pieces);
-        /* Where the run ends within a piece, the rest of the piece has no say. */
+        /* If the run ends within a piece, the rest of the piece does not matter. */
         add(profile, end < until ? end : until, ramp->first + (ramp->last - ramp->first) * part);
     }
     return 0;
@@ -162,7 +162,7 @@ void ssrequest_profile_free(struct ssrequest_profile *profile) {
 
 /* ---- when in a second ---- */
 
-/* How many are to be expected from one request to the next. */
+/* The expected number of requests from one request to the next. */
 static double draw_gap(enum ssrequest_arrival arrival, uint64_t *random) {
     return arrival == SSREQUEST_POISSON ? ss_random_exponential(ss_random_next(random)) : 1;
 }
@@ -173,7 +173,7 @@ void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
         .profile = profile,
         .arrival = arrival,
         .rate = -1,
-        .cursor.random = ss_random_hash(seed), /* or one seed could continue another */
+        .cursor.random = ss_random_hash(seed), /* otherwise one seed could continue another */
     };
     if (arrival == SSREQUEST_POISSON)
         schedule->cursor.need = draw_gap(arrival, &schedule->cursor.random);
@@ -183,7 +183,7 @@ static double rate_of(const struct ssrequest_schedule *schedule, size_t stretch)
     return schedule->rate >= 0 ? schedule->rate : schedule->profile->stretches[stretch].rate;
 }
 
-/* Advances to `to` in this stretch. The request may be due at once, never before. */
+/* Advances to `to` in this stretch. The request may be due at once, but not before. */
 static void go_to(
     const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
     double expected =
@@ -193,8 +193,8 @@ static void go_to(
 }
 
 /*
- * Moments are computed from the stretch's begin, not from the last moment: rounding to nanoseconds
- * does not add up. A moment that rounds to the stretch's end belongs to the next one.
+ * Moments are computed from the start of the stretch, not from the last moment, so that rounding
+ * errors do not add up. A moment that rounds to the end of the stretch belongs to the next one.
  */
 static ss_time step_gaps(
     const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor) {
@@ -270,7 +270,7 @@ void ssrequest_schedule_turn(struct ssrequest_schedule *schedule, ss_time now, d
     struct ssrequest_cursor *cursor = &schedule->cursor;
     const struct ssrequest_profile *profile = schedule->profile;
     if (schedule->arrival == SSREQUEST_CONCURRENT) {
-        /* The seconds that have begun have asked for what they ask for, be it nothing. */
+        /* Seconds that have begun are settled, even those without requests. */
         ss_time second = now - now % SS_SECOND + SS_SECOND;
         if (cursor->burst == 0 && second > cursor->from)
             cursor->rest += expected_until(schedule, cursor, second);

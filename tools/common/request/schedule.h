@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_SCHEDULE_H
 #define SSREQUEST_SCHEDULE_H
 
-/* When requests are due. No clock: all times count from the first stretch's begin. */
+/* When requests are due. There is no clock: times count from the start of the first stretch. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ struct ssrequest_stretch {
     double rate; /* requests per second */
 };
 
-/* Consecutive stretches of constant rate. Zeroed: none. */
+/* Consecutive stretches of constant rate. Zeroed: empty. */
 struct ssrequest_profile {
     struct ssrequest_stretch *stretches;
     size_t count, room;
@@ -27,15 +27,14 @@ struct ssrequest_profile {
 int ssrequest_profile_constant(
     struct ssrequest_profile *profile, double rate, ss_time duration, struct ss_error *error);
 
-/* 0, `step`, twice `step` and so on, as long as it is below `max`; each is held for `hold`. */
+/* Rates 0, `step`, twice `step` and so on below `max`; each is held for `hold`. */
 int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double step, ss_time hold,
     struct ss_error *error);
 
 /*
  * The loads of a trace, text or compiled, times `rate`. A ramp becomes stretches that differ by a
- * hundredth of `rate` but are not shorter than 100 ms; they ask for as many requests as the ramp. A
- * `free` stretch asks for none. `duration` SS_TIME_NEVER: all of it; after its end the last load
- * holds.
+ * hundredth of `rate`, of at least 100 ms, with the same number of requests. A `free` stretch has
+ * no requests. `duration` SS_TIME_NEVER: the whole trace; after its end the last load holds.
  */
 int ssrequest_profile_trace(struct ssrequest_profile *profile, const char *path, double rate,
     ss_time duration, struct ss_error *error);
@@ -47,45 +46,49 @@ void ssrequest_profile_free(struct ssrequest_profile *profile);
 
 /* In the order of the option's choices. */
 enum ssrequest_arrival {
-    SSREQUEST_CONCURRENT, /* all of a second at its begin; seconds count from the first begin */
-    SSREQUEST_EVEN,       /* in equal distances, the first at once */
+    SSREQUEST_CONCURRENT, /* all of a second at its start; seconds count from the start of the
+                             profile */
+    SSREQUEST_EVEN,       /* at equal intervals, the first at once */
     SSREQUEST_POISSON,    /* with exponential gaps */
 };
 
-/* How far a schedule is. */
+/* A position in a schedule. */
 struct ssrequest_cursor {
     uint64_t random; /* state */
     size_t stretch;
-    ss_time from;   /* in this stretch; SSREQUEST_CONCURRENT: the next second's begin */
-    double need;    /* how many are to be expected between `from` and the next one */
-    double rest;    /* SSREQUEST_CONCURRENT: a part of a request, from the seconds before */
-    uint64_t burst; /* SSREQUEST_CONCURRENT: how many are still due at `burst_due` */
+    ss_time from;   /* in this stretch; SSREQUEST_CONCURRENT: start of the next second */
+    double need;    /* expected number of requests between `from` and the next one */
+    double rest;    /* SSREQUEST_CONCURRENT: fraction of a request from previous seconds */
+    uint64_t burst; /* SSREQUEST_CONCURRENT: requests still due at `burst_due` */
     ss_time burst_due;
 };
 
-/* Zeroed but for begin(): not usable. The same seed gives the same moments. */
+/* Call begin() first. The same seed gives the same moments. */
 struct ssrequest_schedule {
     const struct ssrequest_profile *profile;
     enum ssrequest_arrival arrival;
-    double rate;                    /* what turn() has said; negative: the profile's */
+    double rate;                    /* rate set by turn(); negative for the profile's */
     struct ssrequest_cursor cursor; /* after the last moment that next() gave */
-    struct ssrequest_cursor ahead;  /* with `known`: after the next one */
-    ss_time ahead_due;              /* with `known`: the next one, SS_TIME_NEVER: no more */
+    struct ssrequest_cursor ahead;  /* with `known`: after the next moment */
+    ss_time ahead_due; /* with `known`: the next moment, SS_TIME_NEVER if there are no more */
     bool known;
 };
 
 void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
     const struct ssrequest_profile *profile, enum ssrequest_arrival arrival, uint64_t seed);
 
-/* The next moment, not before the last one. False: there are no more. */
+/* Gives the next moment, not before the last one. Returns false if there are no more. */
 bool ssrequest_schedule_next(struct ssrequest_schedule *schedule, ss_time *due);
 
-/* What next() will give, if turn() is not called before; SS_TIME_NEVER: no more. */
+/*
+ * The moment that next() will give, unless turn() is called before; SS_TIME_NEVER if there are no
+ * more.
+ */
 ss_time ssrequest_schedule_peek(struct ssrequest_schedule *schedule);
 
 /*
- * From `now` on the rate is this, up to the profile's end; a moment that next() gave stays, and
- * all moments before `now` are to be taken first. SSREQUEST_CONCURRENT: from the next second on.
+ * Sets the rate from `now` to the end of the profile; SSREQUEST_CONCURRENT: from the next second
+ * on. Moments that next() gave remain valid. Take all moments before `now` first.
  */
 void ssrequest_schedule_turn(struct ssrequest_schedule *schedule, ss_time now, double rate);
 

@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_SHOW_H
 #define SSREQUEST_SHOW_H
 
-/* Figures as people read them. Put them into an argument list: show_time(x).text. */
+/* Numbers for people, usable in an argument list: ssrequest_show_time(x).text. */
 
 #include <stdint.h>
 
@@ -10,16 +10,16 @@ struct ssrequest_shown {
     char text[32];
 };
 
-/* Three digits at least: "12.3 ms", "1.50 s", "980 us"; NaN: "-". */
+/* At least three digits: "12.3 ms", "1.50 s", "980 us"; "-" for NaN. */
 struct ssrequest_shown ssrequest_show_time(double seconds);
 
-/* Three digits at least, and all that stand before the point: "0.25", "99.8", "1234"; NaN: "-". */
+/* At least three digits, and all before the point: "0.25", "99.8", "1234"; "-" for NaN. */
 struct ssrequest_shown ssrequest_show_number(double number);
 
 /* "1,234,567". */
 struct ssrequest_shown ssrequest_show_count(uint64_t count);
 
-/* With a percent sign; never 0 % or 100 % of what is neither none nor all. */
+/* With a percent sign; 0 % and 100 % only if exact. */
 struct ssrequest_shown ssrequest_show_share(uint64_t part, uint64_t whole);
 
 #endif

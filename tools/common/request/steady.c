@@ -6,10 +6,10 @@
 #define BATCHES     SSREQUEST_STEADY_BATCHES
 #define BATCHES_MIN 16
 
-/* Batches that differ by less, as a part of their mean, count as equal. */
+/* Batches that differ by less, relative to their mean, count as equal. */
 #define ALIKE 0.1
 
-/* Average number of requests in the service below which none waits for another. */
+/* With fewer requests in the service on average, none waits for another. */
 #define NO_QUEUE 0.5
 
 #define RISE 1.25
@@ -32,7 +32,7 @@ void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds) {
     steady->total += seconds;
 }
 
-/* Complete batches. */
+/* Number of complete batches. */
 static int batches_of(const struct ssrequest_steady *steady) {
     return steady->size ? (int)(steady->count / steady->size) : 0;
 }

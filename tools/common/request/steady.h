@@ -3,9 +3,9 @@
 #define SSREQUEST_STEADY_H
 
 /*
- * Whether response times have become stationary. While a queue fills, or if it was not watched for
- * much longer than its times are correlated, the means of successive batches are correlated, too.
- * Memory is fixed: when there are too many batches, each two become one.
+ * Decides whether response times are stationary. While a queue fills, or if the observation is not
+ * much longer than the correlation of response times, the means of successive batches are
+ * correlated, too. Memory is fixed: if there are too many batches, pairs are merged.
  */
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 
 #define SSREQUEST_STEADY_BATCHES 32
 
-/* Zeroed: nothing was measured. */
+/* Zeroed: empty. */
 struct ssrequest_steady {
     double sums[SSREQUEST_STEADY_BATCHES];
     uint64_t size;  /* values in each batch */
@@ -24,9 +24,9 @@ struct ssrequest_steady {
 void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds);
 
 /*
- * Stationary, by von Neumann's ratio of at least 16 batches, at 5 %; or such that it does not
- * matter: batches that differ by 10 % at most, or less than half a request in the service on
- * average in the `elapsed` seconds, so that there is no queue.
+ * True if von Neumann's ratio of at least 16 batches shows no trend at 5 %, or if a trend does not
+ * matter: batches differ by at most 10 %, or less than half a request is in the service on average
+ * over `elapsed` seconds, so there is no queue.
  */
 bool ssrequest_steady_is_reached(const struct ssrequest_steady *steady, double elapsed);
 

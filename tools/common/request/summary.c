@@ -13,16 +13,16 @@
 
 #define WIDTH 80
 
-/* A length of time is worth a sentence if it is so many times another. */
+/* A time is worth a sentence if it exceeds another by this factor. */
 #define REMARKABLE 1.5
 
 /* Requests that are sent later than this count as late. */
 #define LATE 1e-3 /* seconds */
 
-/* The part of the time above which the generator, which runs or has no CPU, limits the rate. */
+/* If the generator runs, or waits for a CPU, for more of the time, it limits the rate. */
 #define BUSY 0.9
 
-/* The part of the time without a CPU that can be seen in response times. */
+/* If the generator waits for a CPU for more of the time, response times show it. */
 #define STARVED 0.05
 
 /* ---- sentences ---- */
@@ -54,10 +54,10 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-/* Why requests failed, and how many for each reason. */
+/* A reason for failures, and their number. */
 struct cause {
     uint64_t count;
-    unsigned place; /* where it comes among those of the same count */
+    unsigned place; /* order among equal counts */
     char text[72];
 };
 
@@ -79,7 +79,7 @@ static int compare_causes(const void *one, const void *other) {
     return a->place < b->place ? -1 : 1;
 }
 
-/* "8 timeout", "3 with status 503", the most frequent first. */
+/* Lists "8 timeout", "3 with status 503", the most frequent first. */
 static size_t list_causes(struct cause causes[CAUSES_MAX], const struct ssrequest_tally *tally) {
     size_t count = 0;
     uint64_t with_status = 0;
@@ -124,7 +124,7 @@ static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
         ssrequest_show_number(ssrequest_throughput(account)).text);
 }
 
-/* Whether requests were sent when the schedule, or the answer of their client, made them due. */
+/* Reports whether requests were sent when they were due. */
 static void tell_lateness(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     bool closed = account->rules.closed > 0;
@@ -197,7 +197,7 @@ static void tell_failures(FILE *stream, const struct ssrequest_account *account)
             "the service. Lower --cap, or raise the limit of open files.");
 }
 
-/* Coordinated omission, and what successes alone leave out. */
+/* Reports coordinated omission, and the effect of failures. */
 static void tell_times(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     double intended = ss_histogram_quantile(&tally->successes[SSREQUEST_INTENDED], 0.99);
@@ -215,7 +215,8 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
             ssrequest_show_time(intended).text, ssrequest_show_time(all).text);
 }
 
-/* More could have been sent: in a closed loop always, in an open one if not all was sent in time.
+/*
+ * Whether more could have been sent: in a closed loop always, in an open one if requests were late.
  */
 static bool is_saturated(const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
@@ -234,8 +235,8 @@ static const char *what_it_did(char text[128], double used, double waited) {
 }
 
 /*
- * Which side was the limit: the generator if it hardly ever waited for the service, be it that it
- * ran or that it had no CPU to run on.
+ * Reports which side limited the rate: the generator if it hardly ever waited for the service,
+ * because it ran or had no CPU.
  */
 static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
     double used = account->own_cpu_seconds / ss_time_seconds(account->took);
@@ -307,7 +308,7 @@ static void print_figure(FILE *stream, const char *name, const char *value, cons
     fprintf(stream, "%-18s %13s  %s\n", name, value, what);
 }
 
-/* Due and sent requests each add up to their outcomes. */
+/* Prints due and sent requests as sums of their outcomes. */
 static void print_sums(FILE *stream, const struct ssrequest_tally *tally) {
     fprintf(stream, "due      %s = %s sent + %s dropped + %s waiting\n",
         ssrequest_show_count(tally->intended).text, ssrequest_show_count(tally->sent).text,
