@@ -261,7 +261,7 @@ static void pictures_show_what_there_is(void **state) {
     assert_has(&text, "$rates << END\n0 1\n6 1\n6 1\n12 1\n");
     free(text.bytes);
     text = write_plot(&report, "Errors of the samples");
-    assert_has(&text, "set xrange [-50:50]");
+    assert_has(&text, "set xrange [-22.5:5]");
     assert_has(&text, "\n-18.75 33.3333333\n");
     free(text.bytes);
     /* All steps at one load: there are points, but no line. */

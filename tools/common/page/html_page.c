@@ -14,10 +14,11 @@
  * its table, but not wider than the screen.
  */
 static const char style[] =
-    "body{margin:0 auto;max-width:80rem;padding:1rem;background:var(--paper);color:var(--ink);"
+    "body{margin:0 auto;max-width:110rem;padding:1rem;background:var(--paper);color:var(--ink);"
     "font:1rem/1.45 system-ui,sans-serif}\n"
     "h1{font-size:1.5rem}h2{font-size:1.2rem;margin:2.2rem 0 .4rem;"
     "border-top:1px solid var(--grid);padding-top:1rem;overflow-wrap:anywhere}\n"
+    "p,ul{max-width:60rem}\n"
     "code{overflow-wrap:anywhere;font-size:.875rem}\n"
     ".note{background:var(--note);border-left:4px solid var(--amber);padding:.4rem .7rem;"
     "overflow-wrap:anywhere}\n"

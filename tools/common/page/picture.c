@@ -22,6 +22,8 @@ static const struct {
     {"<title>Gnuplot</title>", ""},
     {" font-family=\"sans-serif\"", ""}, /* the page's */
     {"\"black\"", "\"currentColor\""},
+    {"\"white\"", "\"var(--paper)\""},
+    {"'white'", "'var(--paper)'"},
 };
 
 /* "rgb(0, 114, 178)" of the palette becomes a variable, which a dark scheme has, too. */

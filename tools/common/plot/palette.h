@@ -25,6 +25,7 @@
 
 /* How an area is filled: either background shows through. */
 #define PLOT_SHADED "fs transparent solid 0.18 noborder"
+#define PLOT_HALF   "fs transparent solid 0.5 noborder" /* with marks on top */
 
 /* Rings around points of any color. */
 #define PLOT_RINGS "points pt 6 ps 1.7 lw 1.6 lc rgb \"" PLOT_INK "\""

@@ -100,8 +100,15 @@ static bool has_errors(const struct ssreport_run *run) {
 
 static void write_errors(FILE *script, const struct ssreport_run *run) {
     const struct ssreport_distribution *errors = &run->errors;
+    double from = 0, to = 0;
+    for (size_t i = 0; i < SSREPORT_BINS; i++) {
+        if (errors->counts[i] == 0)
+            continue;
+        from = fmin(from, errors->from + ((double)i - 1) * errors->width);
+        to = fmax(to, errors->from + ((double)i + 2) * errors->width);
+    }
     plot_begin_on_page(script);
-    plot_axis_between(script, 'x', "error (target minus load), %", errors->from, -errors->from);
+    plot_axis_between(script, 'x', "error (target minus load), %", from, to);
     plot_axis(script, 'y', "samples, %", PLOT_FROM_ZERO);
     fputs("$errors << END\n", script);
     for (size_t i = 0; i < SSREPORT_BINS; i++)
@@ -142,7 +149,8 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
     fputs("END\nset boxwidth 0.6\nset pointintervalbox 0\n", script);
     if (record->instance_room <= 20)
         fputs("set xtics 1\n", script);
-    fputs("plot $duties using 1:2 with boxes lc rgb \"" PLOT_SKY "\" title \"mean\"", script);
+    fputs("plot $duties using 1:2 with boxes " PLOT_HALF " lc rgb \"" PLOT_BLUE "\" title \"mean\"",
+        script);
     if (record->instance_room <= RANGES_MAX)
         fputs(", $duties using 1:2:3:4 with yerrorbars pt 7 ps 0.4 lw 1.3 lc rgb \"" PLOT_INK
               "\" title \"range over time\"",
