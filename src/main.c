@@ -18,7 +18,7 @@
 #include "run/master.h"
 #include "tree/signals.h"
 
-static int fail(const struct ss_error *error) {
+static int print_error(const struct ss_error *error) {
     fprintf(stderr, "showstopper: %s\n", error->message);
     return error->status;
 }
@@ -27,7 +27,7 @@ static int fail(const struct ss_error *error) {
  * Answers a command line that asks for no run, such as --help. Returns whether it did; the exit
  * status is in `status`.
  */
-static bool answer(const struct ss_cli *cli, int *status, struct ss_error *error) {
+static bool answer_query(const struct ss_cli *cli, int *status, struct ss_error *error) {
     int result = 0;
     if (cli->help)
         ss_cli_help(stdout);
@@ -47,7 +47,7 @@ static bool answer(const struct ss_cli *cli, int *status, struct ss_error *error
         return false;
     if (result == 0)
         result = ss_streams_flush(error);
-    *status = result < 0 ? fail(error) : 0;
+    *status = result < 0 ? print_error(error) : 0;
     return true;
 }
 
@@ -58,20 +58,20 @@ static int run(struct ss_plan *plan) {
     if (!plan->quiet && (status == 0 || outcome.samples > 0))
         ss_summary_print(stderr, plan, &outcome);
     if (status < 0)
-        fail(&error);
+        print_error(&error);
     else if (outcome.status == 0 && outcome.signal == 0 &&
              ss_outcome_check(&outcome, plan->tolerance, &error) < 0)
-        outcome.status = fail(&error);
+        outcome.status = print_error(&error);
     struct ss_error unwritten = {0};
     if (plan->json && ss_summary_write(plan, &outcome, plan->json, &unwritten) < 0) {
         if (strcmp(plan->json, "-") != 0)
             ss_error_wrap(&unwritten, "--json");
-        fail(&unwritten);
+        print_error(&unwritten);
         outcome.status = outcome.status ? outcome.status : unwritten.status;
     }
     struct ss_error unrecorded = {0};
     if (ss_record_finish(plan, &outcome, &unrecorded) < 0) {
-        fail(&unrecorded);
+        print_error(&unrecorded);
         outcome.status = outcome.status ? outcome.status : unrecorded.status;
     }
     ss_outcome_close(&outcome);
@@ -80,14 +80,14 @@ static int run(struct ss_plan *plan) {
     return outcome.status;
 }
 
-static int show(const struct ss_plan *plan, struct ss_error *error) {
+static int show_plan(const struct ss_plan *plan, struct ss_error *error) {
     ss_plan_print(stdout, plan);
-    return ss_streams_flush(error) < 0 ? fail(error) : 0;
+    return ss_streams_flush(error) < 0 ? print_error(error) : 0;
 }
 
 static int start(struct ss_cli *cli, struct ss_error *error) {
     int status;
-    if (answer(cli, &status, error))
+    if (answer_query(cli, &status, error))
         return status;
     static struct ss_plan plan; /* static: too large for the stack */
     ss_option_store_print_warnings(stderr, "showstopper", &cli->store);
@@ -95,9 +95,9 @@ static int start(struct ss_cli *cli, struct ss_error *error) {
                 (!plan.record || ss_record_folder_check(plan.record, plan.force, error) == 0);
     ss_option_store_print_warnings(stderr, "showstopper", &plan.set.store);
     if (!made)
-        status = fail(error);
+        status = print_error(error);
     else if (cli->dry_run)
-        status = show(&plan, error);
+        status = show_plan(&plan, error);
     else
         status = run(&plan);
     ss_plan_free(&plan);
@@ -113,10 +113,10 @@ int main(int argc, char **argv) {
         ss_error_fail(&error,
             "it stops and continues processes and will not do so for others: do not install it "
             "set-uid or set-gid");
-        return fail(&error);
+        return print_error(&error);
     }
     ss_platform_keep_arguments(argc, argv);
-    int status = ss_cli_parse(&cli, argv, &error) < 0 ? fail(&error) : start(&cli, &error);
+    int status = ss_cli_parse(&cli, argv, &error) < 0 ? print_error(&error) : start(&cli, &error);
     ss_cli_free(&cli);
     return status;
 }

@@ -59,7 +59,7 @@ static void put_text(FILE *stream, const char *text) {
     fputc('"', stream);
 }
 
-static void begin(struct ss_json *json, const char *name) {
+static void begin_value(struct ss_json *json, const char *name) {
     if (json->follows)
         fputc(',', json->stream);
     if (json->depth > 0)
@@ -72,7 +72,7 @@ static void begin(struct ss_json *json, const char *name) {
 }
 
 void ss_json_open(struct ss_json *json, const char *name, char bracket) {
-    begin(json, name);
+    begin_value(json, name);
     fputc(bracket, json->stream);
     json->depth++;
     json->follows = false;
@@ -89,7 +89,7 @@ void ss_json_close(struct ss_json *json, char bracket) {
 }
 
 void ss_json_text(struct ss_json *json, const char *name, const char *text) {
-    begin(json, name);
+    begin_value(json, name);
     if (text)
         put_text(json->stream, text);
     else
@@ -97,7 +97,7 @@ void ss_json_text(struct ss_json *json, const char *name, const char *text) {
 }
 
 void ss_json_bool(struct ss_json *json, const char *name, bool value) {
-    begin(json, name);
+    begin_value(json, name);
     fputs(value ? "true" : "false", json->stream);
 }
 
@@ -109,6 +109,6 @@ void ss_json_number(struct ss_json *json, const char *name, double number) {
 }
 
 void ss_json_digits(struct ss_json *json, const char *name, const char *digits) {
-    begin(json, name);
+    begin_value(json, name);
     fputs(digits, json->stream);
 }

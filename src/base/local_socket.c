@@ -12,7 +12,7 @@
 #define SOCKET_FLAGS    (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
 #define SOCKET_PATH_MAX (sizeof((struct sockaddr_un *)NULL)->sun_path - 1)
 
-static int fail(const char *path, const char *why, struct ss_error *error) {
+static int fail_at_path(const char *path, const char *why, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, why);
 }
 
@@ -28,17 +28,17 @@ static int remove_dead(const struct sockaddr_un *address, struct ss_error *error
     struct stat status;
     const char *path = address->sun_path;
     if (lstat(path, &status) < 0)
-        return errno == ENOENT ? 0 : fail(path, strerror(errno), error);
+        return errno == ENOENT ? 0 : fail_at_path(path, strerror(errno), error);
     if (!S_ISSOCK(status.st_mode))
-        return fail(path, "exists and is not a socket: choose another path", error);
+        return fail_at_path(path, "exists and is not a socket: choose another path", error);
     SS_OWNED(close) int attempt = socket(AF_UNIX, SOCKET_FLAGS, 0);
     if (attempt < 0)
-        return fail(path, strerror(errno), error);
+        return fail_at_path(path, strerror(errno), error);
     if (connect(attempt, (const struct sockaddr *)address, sizeof *address) == 0 ||
         errno != ECONNREFUSED)
-        return fail(path, "another process listens there: choose another path", error);
+        return fail_at_path(path, "another process listens there: choose another path", error);
     if (unlink(path) < 0 && errno != ENOENT)
-        return fail(path, strerror(errno), error);
+        return fail_at_path(path, strerror(errno), error);
     return 0;
 }
 
@@ -62,7 +62,7 @@ static int open_it(struct ss_local_socket *local, mode_t permissions, struct ss_
         result = bind_it(local, permissions);
     }
     if (result < 0 || lstat(path, &status) < 0)
-        return fail(path, strerror(errno), error);
+        return fail_at_path(path, strerror(errno), error);
     local->device = status.st_dev;
     local->number = status.st_ino;
     return 0;

@@ -168,7 +168,7 @@ static int take_tree(pid_t pid, int *claim, struct ss_error *error) {
 
 /* ---- one process ---- */
 
-static int check(pid_t pid, struct ss_process *process, struct ss_error *error) {
+static int check_attachable(pid_t pid, struct ss_process *process, struct ss_error *error) {
     if (pid == 1)
         return ss_error_fail(error, "process 1 cannot be stopped: the system depends on it");
     if (!ss_platform_process_look(pid, process))
@@ -188,9 +188,9 @@ static int check(pid_t pid, struct ss_process *process, struct ss_error *error) 
     return 0;
 }
 
-static int add(struct ss_attachments *attachments, pid_t pid, struct ss_error *error) {
+static int add_process(struct ss_attachments *attachments, pid_t pid, struct ss_error *error) {
     struct ss_process process;
-    if (check(pid, &process, error) < 0)
+    if (check_attachable(pid, &process, error) < 0)
         return -1;
     for (uint32_t i = 0; i < attachments->count; i++) {
         pid_t other = attachments->items[i].pid;
@@ -222,7 +222,7 @@ static int add_list(struct ss_attachments *attachments, const char *pids, struct
             pid > INT32_MAX)
             return ss_error_fail(
                 error, "'%s' is not a pid: write PID or PID,PID,...", ss_words_show(word).text);
-        if (add(attachments, (pid_t)pid, error) < 0)
+        if (add_process(attachments, (pid_t)pid, error) < 0)
             return -1;
     }
     return 0;
@@ -236,13 +236,13 @@ struct search {
     uint32_t count, room;
 };
 
-static void see(void *context, pid_t pid) {
+static void collect_named(void *context, pid_t pid) {
     struct search *search = context;
     struct ss_process process;
     struct ss_error ignored = {0};
     char name[SS_PROCESS_NAME];
     if (!ss_platform_process_name(pid, name) || strcmp(name, search->name) != 0 ||
-        check(pid, &process, &ignored) < 0)
+        check_attachable(pid, &process, &ignored) < 0)
         return;
     if (SS_GROW(search->found, search->count + 1, search->room))
         search->found[search->count++] = pid;
@@ -279,7 +279,7 @@ static int add_named(struct ss_attachments *attachments, const char *name, struc
         return ss_error_fail(error,
             "'%s' is too long: `ps` cuts names to %d letters; use such a name, or --attach PID",
             ss_words_show(name).text, SS_PROCESS_NAME - 1);
-    ss_platform_process_each(see, &search);
+    ss_platform_process_each(collect_named, &search);
     drop_descendants(&search);
     int status;
     if (search.count == 0)
@@ -287,7 +287,7 @@ static int add_named(struct ss_attachments *attachments, const char *name, struc
             ss_error_fail(error, "no process that can be attached is named '%s': check with `ps`",
                 ss_words_show(name).text);
     else if (search.count == 1)
-        status = add(attachments, search.found[0], error);
+        status = add_process(attachments, search.found[0], error);
     else
         status = refuse_ambiguous(&search, error);
     free(search.found);

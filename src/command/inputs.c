@@ -16,7 +16,7 @@
 
 #define CHUNK 65536
 
-static int fail(const char *path, const char *why, struct ss_error *error) {
+static int fail_recording(const char *path, const char *why, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", ss_words_show(path).text, why);
 }
 
@@ -35,7 +35,7 @@ static bool write_all(int to, const char *bytes, size_t length) {
  * Returns how many bytes were copied from the current offset of `from`; -1: see errno, EFBIG: too
  * many.
  */
-static off_t copy(int from, int to, off_t most) {
+static off_t copy_bytes(int from, int to, off_t most) {
     char chunk[CHUNK];
     off_t sum = 0;
     for (;;) {
@@ -54,7 +54,7 @@ static off_t copy(int from, int to, off_t most) {
     }
 }
 
-static void note(struct ss_input *input, const struct stat *status) {
+static void note_identity(struct ss_input *input, const struct stat *status) {
     input->device = status->st_dev;
     input->inode = status->st_ino;
     input->size = status->st_size;
@@ -73,21 +73,21 @@ static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
     SS_OWNED(fclose) FILE *stream = tmpfile();
     int why = errno;
     input->file = stream ? fcntl(fileno(stream), F_DUPFD_CLOEXEC, 0) : -1;
-    bool done = input->file >= 0 && copy(pipe, input->file, SPOOL_MAX) >= 0 &&
+    bool done = input->file >= 0 && copy_bytes(pipe, input->file, SPOOL_MAX) >= 0 &&
                 fstat(input->file, &status) == 0;
     why = input->file >= 0 ? errno : why;
     if (!done && why == EFBIG)
-        return fail(
+        return fail_recording(
             input->path, "more than 1 GiB from a pipe cannot be recorded: name a file", error);
     if (!done)
         return ss_error_fail(error, "%s cannot be kept for the record: %s",
             ss_words_show(input->path).text, strerror(why));
-    note(input, &status);
+    note_identity(input, &status);
     snprintf(input->spool, sizeof input->spool, "/dev/fd/%d", input->file);
     return 0;
 }
 
-static int look(struct ss_input *input, struct ss_error *error) {
+static int open_input(struct ss_input *input, struct ss_error *error) {
     struct stat status;
     if (stat(input->path, &status) < 0 || !(S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode)))
         return 0;
@@ -97,7 +97,7 @@ static int look(struct ss_input *input, struct ss_error *error) {
     if (!S_ISREG(status.st_mode))
         return spool(input, file, error);
     input->file = ss_owned_take(&file);
-    note(input, &status);
+    note_identity(input, &status);
     return 0;
 }
 
@@ -110,7 +110,7 @@ int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option
         (struct ss_input){.kind = kind, .option = option, .path = *slot, .slot = slot, .file = -1};
     snprintf(input->name, sizeof input->name, SS_INPUT_PREFIX "%.30s%s%.30s", kind ? kind : "",
         kind ? "-" : "", option);
-    if (look(input, error) < 0)
+    if (open_input(input, error) < 0)
         return -1;
     if (*input->spool)
         *slot = input->spool;
@@ -118,7 +118,7 @@ int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option
 }
 
 static int fail_changed(const struct ss_input *input, struct ss_error *error) {
-    return fail(
+    return fail_recording(
         input->path, "the file changed while it was being read: start the run again", error);
 }
 
@@ -129,7 +129,8 @@ int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error) {
         const struct ss_input *input = &inputs->items[i];
         struct stat status;
         if (input->file < 0)
-            return fail(input->path, "only files and pipes can be recorded: name a file", error);
+            return fail_recording(
+                input->path, "only files and pipes can be recorded: name a file", error);
         if (!*input->spool && (stat(input->path, &status) < 0 || !is_same(input, &status)))
             return fail_changed(input, error);
     }
@@ -140,14 +141,14 @@ static int copy_one(const struct ss_input *input, int folder, struct ss_error *e
     struct stat status;
     int to = openat(folder, input->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     bool written = to >= 0 && lseek(input->file, 0, SEEK_SET) == 0;
-    off_t length = written ? copy(input->file, to, INT64_MAX) : -1;
+    off_t length = written ? copy_bytes(input->file, to, INT64_MAX) : -1;
     int why = errno;
     if (to >= 0 && close(to) < 0 && length >= 0) {
         length = -1;
         why = errno;
     }
     if (length < 0)
-        return fail(input->name, strerror(why), error);
+        return fail_recording(input->name, strerror(why), error);
     if (fstat(input->file, &status) < 0 || !is_same(input, &status) || length != input->size)
         return fail_changed(input, error);
     return 0;

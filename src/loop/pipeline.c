@@ -50,7 +50,7 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
 #define EXCESS_MIN 1e-6
 
 /* Limits a module's value to [0, 1], and keeps the first value outside for a warning. */
-static double cut(const struct ss_pipeline *pipeline, enum ss_kind kind, double value) {
+static double limit_to_range(const struct ss_pipeline *pipeline, enum ss_kind kind, double value) {
     if (value < -EXCESS_MIN || value > 1 + EXCESS_MIN) {
         uint64_t none = 0;
         atomic_compare_exchange_strong(
@@ -122,7 +122,7 @@ static double ask_control(
         *failure = SS_FAILURE_NOT_A_NUMBER;
         return 0;
     }
-    own = cut(pipeline, SS_KIND_CONTROL, own);
+    own = limit_to_range(pipeline, SS_KIND_CONTROL, own);
     ss_board_publish_output(pipeline->board, pipeline->executor, own);
     return ss_board_mean_output(pipeline->board, pipeline->executor, own, control->peers(self));
 }
@@ -141,7 +141,7 @@ static void find_place(struct ss_pipeline *pipeline, ss_time now) {
 }
 
 /* Adds the inputs that a control with an account needs besides the load. */
-static void look_around(const struct ss_pipeline *pipeline, struct ss_control_input *input) {
+static void read_account(const struct ss_pipeline *pipeline, struct ss_control_input *input) {
     const struct ss_feedback_module *feedback =
         &pipeline->set->modules[SS_KIND_FEEDBACK].table.feedback;
     if (!pipeline->set->modules[SS_KIND_CONTROL].table.control.keeps_account)
@@ -158,7 +158,7 @@ static double ask_space(
         &pipeline->selves[SS_KIND_SPACE], &pipeline->place, global_duty);
     if (isnan(duty))
         *failure = SS_FAILURE_NOT_A_NUMBER;
-    return cut(pipeline, SS_KIND_SPACE, duty);
+    return limit_to_range(pipeline, SS_KIND_SPACE, duty);
 }
 
 /* Plans the next state and its length. */
@@ -170,7 +170,7 @@ static void ask_dithering(struct ss_pipeline *pipeline, const struct ss_ditherin
         plan->length = 1;
 }
 
-static void show(struct ss_pipeline *pipeline, const struct ss_decision *decision) {
+static void publish_duties(struct ss_pipeline *pipeline, const struct ss_decision *decision) {
     struct ss_row *row = &pipeline->board->rows[pipeline->executor];
     atomic_store(&row->global_duty, ss_word_from_double(decision->global_duty));
     atomic_store(&row->local_duty, ss_word_from_double(decision->local_duty));
@@ -189,7 +189,7 @@ static void decide_duty(
         .place = pipeline->place,
         .previous = pipeline->previous,
     };
-    look_around(pipeline, &input);
+    read_account(pipeline, &input);
     pipeline->quota_period = input.account.period;
     pipeline->grain = input.account.grain;
     decision->global_duty = ask_control(pipeline, &input, &decision->failure);
@@ -217,7 +217,7 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
         decision->failure = SS_FAILURE_NOT_A_NUMBER;
         return;
     }
-    decision->target = cut(pipeline, SS_KIND_TRACE, target.load);
+    decision->target = limit_to_range(pipeline, SS_KIND_TRACE, target.load);
 
     find_place(pipeline, now);
     struct ss_dithering_input input = {
@@ -233,5 +233,5 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
     input.quota_period = pipeline->quota_period;
     input.grain = pipeline->grain;
     ask_dithering(pipeline, &input, &decision->next);
-    show(pipeline, decision);
+    publish_duties(pipeline, decision);
 }

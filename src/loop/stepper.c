@@ -21,7 +21,7 @@ void ss_stepper_open(struct ss_stepper *stepper, const struct ss_pipeline *pipel
     };
 }
 
-static struct ss_action act(
+static struct ss_action enter_state(
     struct ss_stepper *stepper, ss_time now, enum ss_state state, ss_time deadline) {
     const struct ss_pipeline *pipeline = &stepper->pipeline;
     ss_board_permit(pipeline->board, pipeline->executor, now, state == SS_STATE_RUNNING);
@@ -36,13 +36,13 @@ static struct ss_action act(
 }
 
 /* Keeps the instance in one state until an event or `until`, without control. */
-static struct ss_action hold(
+static struct ss_action hold_state(
     struct ss_stepper *stepper, ss_time now, enum ss_state state, ss_time until) {
     stepper->controlled = false;
-    return act(stepper, now, state, until);
+    return enter_state(stepper, now, state, until);
 }
 
-static void begin(struct ss_stepper *stepper, ss_time now, ss_time control_start) {
+static void begin_control(struct ss_stepper *stepper, ss_time now, ss_time control_start) {
     const struct ss_board *board = stepper->pipeline.board;
     ss_time since = stepper->deadline;
     stepper->pause_seen = atomic_load(&board->control_since);
@@ -66,7 +66,7 @@ static void begin(struct ss_stepper *stepper, ss_time now, ss_time control_start
         stepper->deadline = ss_time_add(since, ss_pipeline_phase(pipeline));
 }
 
-static struct ss_action control(struct ss_stepper *stepper, ss_time now) {
+static struct ss_action decide_state(struct ss_stepper *stepper, ss_time now) {
     if (ss_time_since(now, stepper->deadline) > AWAY)
         stepper->deadline = now;
     ss_time planned = stepper->deadline;
@@ -77,7 +77,7 @@ static struct ss_action control(struct ss_stepper *stepper, ss_time now) {
         if (decision->failure)
             return (struct ss_action){.deadline = SS_TIME_NEVER, .failure = decision->failure};
         if (decision->free)
-            return hold(stepper, now, SS_STATE_RUNNING, decision->free_until);
+            return hold_state(stepper, now, SS_STATE_RUNNING, decision->free_until);
         state = decision->next.state;
         planned = ss_time_add(planned, decision->next.length);
         if (planned > now)
@@ -87,7 +87,7 @@ static struct ss_action control(struct ss_stepper *stepper, ss_time now) {
             planned = now;
     }
     stepper->decisions++;
-    return act(stepper, now, state, planned);
+    return enter_state(stepper, now, state, planned);
 }
 
 struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
@@ -100,16 +100,16 @@ struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
      */
     case SS_PHASE_STARTING:
     case SS_PHASE_PAUSED:
-        return hold(stepper, now, SS_STATE_STOPPED, SS_TIME_NEVER);
+        return hold_state(stepper, now, SS_STATE_STOPPED, SS_TIME_NEVER);
     case SS_PHASE_ENDING:
-        return hold(stepper, now, SS_STATE_RUNNING, SS_TIME_NEVER);
+        return hold_state(stepper, now, SS_STATE_RUNNING, SS_TIME_NEVER);
     default:
         if (now < control_start)
-            return hold(stepper, now, SS_STATE_RUNNING, control_start);
+            return hold_state(stepper, now, SS_STATE_RUNNING, control_start);
     }
     if (!stepper->controlled || stepper->pause_seen != atomic_load(&board->control_since))
-        begin(stepper, now, control_start);
+        begin_control(stepper, now, control_start);
     if (now < stepper->deadline)
-        return act(stepper, now, stepper->state, stepper->deadline);
-    return control(stepper, now);
+        return enter_state(stepper, now, stepper->state, stepper->deadline);
+    return decide_state(stepper, now);
 }

@@ -54,7 +54,7 @@ static int call_taker(struct cursor *cursor, const struct ss_argument *row, char
 }
 
 /* Sets one option. `value` is the text joined to it (--name=value, -n12), or NULL. */
-static int take(struct cursor *cursor, const struct ss_argument *row, char *value) {
+static int set_option(struct cursor *cursor, const struct ss_argument *row, char *value) {
     const char *name = row->option.name;
     char *config = cursor->config;
     if (!row->value && value)
@@ -89,7 +89,7 @@ static int take_letters(struct cursor *cursor, const struct ss_argument *rows, c
         if (!row)
             return -1;
         bool joined = row->value && letters[1];
-        if (take(cursor, row, joined ? letters + 1 : NULL) < 0)
+        if (set_option(cursor, row, joined ? letters + 1 : NULL) < 0)
             return -1;
         if (joined)
             break;
@@ -100,7 +100,7 @@ static int take_letters(struct cursor *cursor, const struct ss_argument *rows, c
 static int take_name(struct cursor *cursor, const struct ss_argument *rows, char *word) {
     size_t length = strcspn(word, "=");
     const struct ss_argument *row = find_name(rows, word, length, cursor->error);
-    return row ? take(cursor, row, word[length] ? word + length + 1 : NULL) : -1;
+    return row ? set_option(cursor, row, word[length] ? word + length + 1 : NULL) : -1;
 }
 
 static int set_defaults(const struct ss_argument *rows, void *config, struct ss_option_store *store,

@@ -52,7 +52,7 @@ static void ring_bell(int bell) {
         return;
 }
 
-static void ring(const struct executor *executor) {
+static void wake_others(const struct executor *executor) {
     ring_bell(executor->setup->master_bell);
     ring_bell(executor->setup->guardian_bell);
 }
@@ -82,7 +82,7 @@ static int read_counters(void *context, struct ss_counters *counters) {
 }
 
 /* The board's `stopped` is read only for Ctrl-Z, which waits until all instances are stopped. */
-static void apply(struct executor *executor, enum ss_state state) {
+static void apply_state(struct executor *executor, enum ss_state state) {
     if (state == SS_STATE_STOPPED) {
         atomic_store(&executor->row->stopped, 1);
         ss_instance_stop(&executor->instance);
@@ -154,7 +154,7 @@ static int reap_instance(struct executor *executor) {
  * Exits, now that nothing is left of the instance. If the master is dead, the other executors may
  * still need this one.
  */
-_Noreturn static void go(struct executor *executor) {
+_Noreturn static void exit_executor(struct executor *executor) {
     if (is_orphaned(executor))
         ss_guardian_stand_in(&executor->setup->guardian);
     _exit(0);
@@ -170,15 +170,15 @@ static void count_losses(struct executor *executor) {
         atomic_fetch_add(&executor->board->losses, 1);
 }
 
-_Noreturn static void leave(struct executor *executor, int status, bool ended_by_us) {
+_Noreturn static void leave_run(struct executor *executor, int status, bool ended_by_us) {
     ss_journal_end(&executor->journal, ss_platform_now());
     atomic_store(&executor->row->status, status);
     atomic_store(&executor->row->ended_by_us, ended_by_us);
     atomic_store(&executor->row->cpu_time, ss_platform_process_cpu_time(getpid()));
     ss_board_leave(executor->board, executor->setup->index);
     count_losses(executor);
-    ring(executor);
-    go(executor);
+    wake_others(executor);
+    exit_executor(executor);
 }
 
 /* Exits without an instance; the reason is on the board. */
@@ -186,8 +186,8 @@ _Noreturn static void leave_exec_failed(struct executor *executor) {
     ss_board_leave(executor->board, executor->setup->index);
     atomic_store(&executor->row->life, SS_LIFE_EXEC_FAILED);
     count_losses(executor);
-    ring(executor);
-    go(executor);
+    wake_others(executor);
+    exit_executor(executor);
 }
 
 static void count_iteration(struct executor *executor) {
@@ -209,22 +209,22 @@ static void release_instance(struct executor *executor) {
 }
 
 /* Handles the end of the leader by itself. Returns if another instance has taken its place. */
-static void on_end(struct executor *executor) {
+static void on_leader_end(struct executor *executor) {
     atomic_store(&executor->row->ended_at, ss_platform_now());
     if (executor->board->attached && executor->setup->plan->keep) {
         release_instance(executor);
-        leave(executor, 0, false);
+        leave_run(executor, 0, false);
     }
     int status = reap_instance(executor);
     bool again = executor->setup->plan->repeat && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     if (!again)
-        leave(executor, status, false);
+        leave_run(executor, status, false);
     count_iteration(executor);
     if (!start_instance(executor))
         leave_exec_failed(executor);
     if (executor->stepper.state == SS_STATE_STOPPED)
-        apply(executor, SS_STATE_STOPPED);
-    ring(executor);
+        apply_state(executor, SS_STATE_STOPPED);
+    wake_others(executor);
 }
 
 /* Sleeps until the whole instance has ended or the grace period is over. */
@@ -242,12 +242,12 @@ static void await_end(struct executor *executor) {
     }
 }
 
-_Noreturn static void end(struct executor *executor) {
+_Noreturn static void end_instance(struct executor *executor) {
     bool instant = is_orphaned(executor);
     ss_journal_end(&executor->journal, ss_platform_now());
     if (executor->setup->plan->keep) {
         release_instance(executor);
-        leave(executor, 0, true);
+        leave_run(executor, 0, true);
     }
     ss_instance_follow(&executor->instance, 0);
     if (!instant) {
@@ -255,16 +255,16 @@ _Noreturn static void end(struct executor *executor) {
         ss_instance_continue(&executor->instance);
         await_end(executor);
     }
-    leave(executor, reap_instance(executor), true);
+    leave_run(executor, reap_instance(executor), true);
 }
 
-static void look_around(struct executor *executor) {
+static void check_events(struct executor *executor) {
     if (is_orphaned(executor) || atomic_load(&executor->board->phase) == SS_PHASE_ENDING)
-        end(executor);
+        end_instance(executor);
     if (child_changed || executor->instance.attached) {
         child_changed = 0;
         if (ss_instance_has_ended(&executor->instance))
-            on_end(executor);
+            on_leader_end(executor);
         else
             ss_instance_reap_orphans(&executor->instance);
     }
@@ -273,7 +273,7 @@ static void look_around(struct executor *executor) {
 /* Gives up control: lets the instance run and waits for the master to end the run. */
 static struct ss_action give_up(struct executor *executor, enum ss_failure failure) {
     if (atomic_exchange(&executor->row->failure, failure) == SS_FAILURE_NONE)
-        ring(executor);
+        wake_others(executor);
     return (struct ss_action){
         .change = executor->stepper.state == SS_STATE_STOPPED,
         .state = SS_STATE_RUNNING,
@@ -303,7 +303,7 @@ _Noreturn static void pace(struct executor *executor) {
         uint32_t seen = atomic_load(&executor->row->wake);
         atomic_fetch_add_explicit(&executor->row->beat, 1, memory_order_relaxed);
         ss_signals_regain_priority();
-        look_around(executor);
+        check_events(executor);
         bool stopped = executor->stepper.state == SS_STATE_STOPPED;
         ss_instance_follow(&executor->instance, stopped ? SIGSTOP : 0);
         read_spent(executor);
@@ -315,7 +315,7 @@ _Noreturn static void pace(struct executor *executor) {
         if (action.failure)
             action = give_up(executor, action.failure);
         if (action.change)
-            apply(executor, action.state);
+            apply_state(executor, action.state);
         else if (executor->stepper.state == SS_STATE_RUNNING)
             ss_instance_unstop(&executor->instance);
         tell_state(executor);
@@ -367,6 +367,6 @@ _Noreturn void ss_executor_run(const struct ss_executor_setup *setup) {
     if (!start_instance(&executor))
         leave_exec_failed(&executor);
     ss_board_join(executor.board, setup->index);
-    ring(&executor);
+    wake_others(&executor);
     pace(&executor);
 }

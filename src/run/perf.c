@@ -73,7 +73,7 @@ static void write_row(struct ss_master *master, ss_time at, long runnable) {
     ss_recorder_counts(master->recorder, &counts);
 }
 
-static void ask(struct ss_master *master, ss_time now) {
+static void request_counts(struct ss_master *master, ss_time now) {
     struct ss_master_perf *perf = &master->perf;
     perf->asked = now;
     perf->collect = ss_time_add(now, PATIENCE);
@@ -92,7 +92,7 @@ void ss_master_take_perf(struct ss_master *master, ss_time now) {
         write_row(master, perf->asked, perf->runnable);
     }
     if (now >= perf->next && master->stage < SS_STAGE_ENDING)
-        ask(master, now);
+        request_counts(master, now);
 }
 
 static void say_uncounted(struct ss_master *master) {

@@ -18,7 +18,7 @@ void ss_perf_counts_open(
 }
 
 /* If memory is short, the instance is not counted. */
-static void add(struct ss_perf_counts *counts, pid_t thread, bool after_exec) {
+static void count_thread(struct ss_perf_counts *counts, pid_t thread, bool after_exec) {
     size_t left = counts->meter.left;
     if (ss_perf_add(&counts->meter, thread, after_exec) < 0)
         return;
@@ -26,7 +26,7 @@ static void add(struct ss_perf_counts *counts, pid_t thread, bool after_exec) {
 }
 
 void ss_perf_counts_start(struct ss_perf_counts *counts, pid_t leader) {
-    add(counts, leader, true);
+    count_thread(counts, leader, true);
 }
 
 struct walk {
@@ -36,7 +36,7 @@ struct walk {
 
 static void add_thread(void *context, pid_t thread) {
     struct walk *walk = context;
-    add(walk->counts, thread, false);
+    count_thread(walk->counts, thread, false);
 }
 
 static void add_process(void *context, pid_t pid) {

@@ -114,7 +114,7 @@ static void settle(struct ss_master *master, const struct cause *cause) {
     ss_monitor_begin(&master->monitor, begin);
 }
 
-static void count(struct ss_master *master, const struct cause *cause) {
+static void begin_counting(struct ss_master *master, const struct cause *cause) {
     (void)cause;
     ss_time begin = master->stage_end;
     ss_master_note_bound(master, begin, "counting", NULL);
@@ -145,7 +145,7 @@ static void take_outcome(struct ss_master *master, const char *by, ss_time now) 
     ss_outcome_take(master->outcome, &input);
 }
 
-static void end(struct ss_master *master, const struct cause *cause) {
+static void end_run(struct ss_master *master, const struct cause *cause) {
     ss_time now = cause->now;
     ss_time grace = cause->signal == SIGKILL ? now : ss_time_add(now, master->plan->grace);
     take_outcome(master, cause->by, now);
@@ -159,11 +159,11 @@ static void end(struct ss_master *master, const struct cause *cause) {
     ss_progress_finish(&master->progress);
 }
 
-static void finish(struct ss_master *master, const struct cause *cause) {
+static void finish_run(struct ss_master *master, const struct cause *cause) {
     struct cause planned = *cause;
     planned.by = master->plan->ends_with_trace ? "trace" : "duration";
     planned.signal = SIGTERM;
-    end(master, &planned);
+    end_run(master, &planned);
 }
 
 /* Ends the grace period, unless it is over: then a signal must not prolong the end. */
@@ -228,9 +228,9 @@ static void pause_run(struct ss_master *master, const struct cause *cause) {
     ss_crew_wake(&master->crew);
 }
 
-static void leave(struct ss_master *master, const struct cause *cause) {
+static void leave_run(struct ss_master *master, const struct cause *cause) {
     if (cause->from != SS_STAGE_ENDING)
-        end(master, cause);
+        end_run(master, cause);
 }
 
 static action *const actions[] = {
@@ -238,19 +238,19 @@ static action *const actions[] = {
     [SS_ACTION_START] = start,
     [SS_ACTION_WARM_UP] = warm_up,
     [SS_ACTION_SETTLE] = settle,
-    [SS_ACTION_COUNT] = count,
-    [SS_ACTION_FINISH] = finish,
-    [SS_ACTION_END] = end,
+    [SS_ACTION_COUNT] = begin_counting,
+    [SS_ACTION_FINISH] = finish_run,
+    [SS_ACTION_END] = end_run,
     [SS_ACTION_HURRY] = hurry,
     [SS_ACTION_KILL] = kill_executors,
     [SS_ACTION_SUSPEND] = suspend,
     [SS_ACTION_PAUSE] = pause_run,
-    [SS_ACTION_LEAVE] = leave,
+    [SS_ACTION_LEAVE] = leave_run,
 };
 
 _Static_assert(sizeof actions / sizeof *actions == SS_ACTIONS, "each action is carried out");
 
-static void handle(
+static void handle_event(
     struct ss_master *master, enum ss_event event, ss_time now, const char *by, int signal) {
     struct cause cause = {.now = now, .from = master->stage, .by = by, .signal = signal};
     struct ss_step step = ss_stage_step(master->stage, event);
@@ -259,19 +259,19 @@ static void handle(
 }
 
 void ss_master_end(struct ss_master *master, const char *by, int signal) {
-    handle(master, SS_EVENT_END, ss_platform_now(), by, signal);
+    handle_event(master, SS_EVENT_END, ss_platform_now(), by, signal);
 }
 
 void ss_master_end_by_signal(struct ss_master *master, int signal) {
-    handle(master, SS_EVENT_SIGNAL, ss_platform_now(), "signal", signal);
+    handle_event(master, SS_EVENT_SIGNAL, ss_platform_now(), "signal", signal);
 }
 
 void ss_master_pause(struct ss_master *master) {
-    handle(master, SS_EVENT_PAUSE, ss_platform_now(), NULL, 0);
+    handle_event(master, SS_EVENT_PAUSE, ss_platform_now(), NULL, 0);
 }
 
 void ss_master_leave(struct ss_master *master) {
-    handle(master, SS_EVENT_GONE, ss_platform_now(), "workloads", SIGTERM);
+    handle_event(master, SS_EVENT_GONE, ss_platform_now(), "workloads", SIGTERM);
 }
 
 ss_time ss_master_first_stage_end(const struct ss_plan *plan) {
@@ -294,9 +294,9 @@ void ss_master_advance(struct ss_master *master, ss_time now) {
     if (master->stage == SS_STAGE_WAITING)
         master->stage_end = ss_master_first_stage_end(master->plan); /* the wall clock may be set */
     if (master->stage == SS_STAGE_STARTING && all_started(master))
-        handle(master, SS_EVENT_STARTED, now, NULL, 0);
+        handle_event(master, SS_EVENT_STARTED, now, NULL, 0);
     if (now >= master->stage_end)
-        handle(master, SS_EVENT_TIME, now, NULL, 0);
+        handle_event(master, SS_EVENT_TIME, now, NULL, 0);
     if (master->stage == SS_STAGE_SETTLING && now >= master->stage_end)
-        handle(master, SS_EVENT_TIME, now, NULL, 0); /* without --settle, or if we are late */
+        handle_event(master, SS_EVENT_TIME, now, NULL, 0); /* without --settle, or if we are late */
 }

@@ -77,7 +77,7 @@ struct text {
     const struct glyphs *glyphs;
 };
 
-static void add(struct text *text, const char *bytes) {
+static void append_text(struct text *text, const char *bytes) {
     size_t length = strlen(bytes);
     if (length >= text->size - text->length)
         return;
@@ -87,24 +87,24 @@ static void add(struct text *text, const char *bytes) {
 
 static void set_style(struct text *text, enum style style) {
     if (text->color && text->style != style)
-        add(text, styles[style]);
+        append_text(text, styles[style]);
     text->style = style;
 }
 
 /* One character, one column wide. */
-static void put(struct text *text, const char *letter, enum style style) {
+static void put_letter(struct text *text, const char *letter, enum style style) {
     if (text->left <= 0)
         return;
     text->left--;
     /* A blank looks the same in all styles except the one with a background. */
     if (*letter != ' ' || text->style == STYLE_TARGET_IN_LOAD)
         set_style(text, style);
-    add(text, letter);
+    append_text(text, letter);
 }
 
 static void put_ascii(struct text *text, const char *ascii) {
     for (; *ascii; ascii++)
-        put(text, (const char[]){*ascii, '\0'}, STYLE_PLAIN);
+        put_letter(text, (const char[]){*ascii, '\0'}, STYLE_PLAIN);
 }
 
 /* ---- the line of values ---- */
@@ -305,10 +305,10 @@ static void put_cell(struct text *text, const struct column *column, int row, in
     double mark = isnan(column->target) ? -1 : reach(column->target, row, rows);
     bool here = mark >= 0 && (mark < 8 || (mark == 8 && row == rows - 1));
     if (here && (filled == 0 || column->marked))
-        put(text, glyphs->marks[mark < 8 ? (int)(mark * 5 / 8) : 4],
+        put_letter(text, glyphs->marks[mark < 8 ? (int)(mark * 5 / 8) : 4],
             filled == 8 ? STYLE_TARGET_IN_LOAD : STYLE_TARGET);
     else
-        put(text, glyphs->bars[filled], isnan(column->target) ? STYLE_FREE : STYLE_LOAD);
+        put_letter(text, glyphs->bars[filled], isnan(column->target) ? STYLE_FREE : STYLE_LOAD);
 }
 
 static void put_row(struct text *text, const struct ss_progress_history *history,
@@ -318,7 +318,7 @@ static void put_row(struct text *text, const struct ss_progress_history *history
     bool middle = rows % 2 == 0 && row + 1 == rows / 2;
     snprintf(percent, sizeof percent, "%s", top ? "100%" : middle ? " 50%" : "    ");
     put_ascii(text, percent);
-    put(text, top || middle ? text->glyphs->tick : text->glyphs->upright, STYLE_PLAIN);
+    put_letter(text, top || middle ? text->glyphs->tick : text->glyphs->upright, STYLE_PLAIN);
     for (int i = 0; i < scale.columns; i++) {
         struct column column = take_column(history, scale, scale.columns - 1 - i);
         put_cell(text, &column, row, rows);
@@ -328,13 +328,13 @@ static void put_row(struct text *text, const struct ss_progress_history *history
 
 static void put_line(struct text *text, int columns) {
     for (int i = 0; i < columns; i++)
-        put(text, text->glyphs->line, STYLE_PLAIN);
+        put_letter(text, text->glyphs->line, STYLE_PLAIN);
 }
 
 static void put_axis(struct text *text, int columns) {
     static const char *const labels[] = {"60 s ago", "30 s", "now"};
     put_ascii(text, "  0%");
-    put(text, text->glyphs->corner, STYLE_PLAIN);
+    put_letter(text, text->glyphs->corner, STYLE_PLAIN);
     if (columns < 30) {
         put_ascii(text, "60 s");
         put_line(text, columns - 4);
@@ -349,7 +349,7 @@ static void put_axis(struct text *text, int columns) {
 }
 
 static void start_row(struct text *text, int width) {
-    add(text, "\n");
+    append_text(text, "\n");
     text->left = width;
 }
 

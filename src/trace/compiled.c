@@ -34,7 +34,7 @@ static uint64_t mix(uint64_t checksum, const void *bytes, size_t size) {
     return checksum;
 }
 
-static void put(struct ss_trace_writer *writer, const void *bytes, size_t size) {
+static void write_bytes(struct ss_trace_writer *writer, const void *bytes, size_t size) {
     writer->checksum = mix(writer->checksum, bytes, size);
     fwrite_unlocked(bytes, size, 1, writer->stream);
 }
@@ -45,11 +45,11 @@ void ss_trace_writer_open(
         .order = SS_TRACE_ORDER, .version = SS_TRACE_VERSION, .count = count, .length = length};
     memcpy(header.magic, SS_TRACE_MAGIC, sizeof header.magic);
     *writer = (struct ss_trace_writer){.stream = stream};
-    put(writer, &header, sizeof header);
+    write_bytes(writer, &header, sizeof header);
 }
 
 void ss_trace_writer_add(struct ss_trace_writer *writer, const struct ss_trace_packed *packed) {
-    put(writer, packed, sizeof *packed);
+    write_bytes(writer, packed, sizeof *packed);
 }
 
 void ss_trace_writer_close(struct ss_trace_writer *writer) {
@@ -66,7 +66,7 @@ struct reader {
     ss_time last; /* time of the previous record */
 };
 
-static int fail(struct reader *reader, const char *why) {
+static int refuse_trace(struct reader *reader, const char *why) {
     if (ferror(reader->stream))
         return ss_error_fail(
             reader->error, "%s cannot be read: %s", reader->name.text, strerror(errno));
@@ -78,23 +78,23 @@ static int fail(struct reader *reader, const char *why) {
 static int read_header(struct reader *reader) {
     struct ss_trace_header *header = &reader->header;
     if (fread(header, sizeof *header, 1, reader->stream) != 1)
-        return fail(reader, "truncated header");
+        return refuse_trace(reader, "truncated header");
     if (memcmp(header->magic, SS_TRACE_MAGIC, sizeof header->magic) != 0)
-        return fail(reader, "it does not begin like one");
+        return refuse_trace(reader, "it does not begin like one");
     if (header->order == __builtin_bswap32(SS_TRACE_ORDER))
         return ss_error_fail(reader->error,
             "%s was compiled on a machine of the other byte order: take its text from there, with "
             "sstrace --dump, and compile that here",
             reader->name.text);
     if (header->order != SS_TRACE_ORDER)
-        return fail(reader, "invalid byte order");
+        return refuse_trace(reader, "invalid byte order");
     if (header->version != SS_TRACE_VERSION)
         return ss_error_fail(reader->error,
             "%s is a compiled trace of version %u, and this program reads version %u: compile it "
             "again from its text",
             reader->name.text, header->version, SS_TRACE_VERSION);
     if (header->count == 0)
-        return fail(reader, "no record");
+        return refuse_trace(reader, "no record");
     reader->checksum = mix(0, header, sizeof *header);
     return 0;
 }
@@ -109,7 +109,7 @@ static int pass_on(struct reader *reader, const struct ss_trace_packed *packed, 
         struct ss_trace_record record = ss_trace_unpack(&packed[i]);
         if (record.time < reader->last || record.time > reader->header.length ||
             !is_load(record.load))
-            return fail(reader, "invalid record");
+            return refuse_trace(reader, "invalid record");
         reader->last = record.time;
         if (sink->take(sink, &record, reader->error) != 0)
             return -1;
@@ -122,7 +122,7 @@ static int read_records(struct reader *reader, struct ss_trace_sink *sink) {
     for (uint64_t left = reader->header.count; left > 0;) {
         size_t wanted = left < BATCH ? (size_t)left : BATCH;
         if (fread(batch, sizeof *batch, wanted, reader->stream) != wanted)
-            return fail(reader, "truncated");
+            return refuse_trace(reader, "truncated");
         reader->checksum = mix(reader->checksum, batch, wanted * sizeof *batch);
         if (pass_on(reader, batch, wanted, sink) != 0)
             return -1;
@@ -134,12 +134,12 @@ static int read_records(struct reader *reader, struct ss_trace_sink *sink) {
 static int read_end(struct reader *reader) {
     uint64_t checksum;
     if (fread(&checksum, sizeof checksum, 1, reader->stream) != 1)
-        return fail(reader, "truncated");
+        return refuse_trace(reader, "truncated");
     if (checksum != reader->checksum || reader->last != reader->header.length ||
         reader->last == SS_TIME_NEVER)
-        return fail(reader, "checksum mismatch");
+        return refuse_trace(reader, "checksum mismatch");
     if (getc(reader->stream) != EOF || ferror(reader->stream))
-        return fail(reader, "trailing data after the end");
+        return refuse_trace(reader, "trailing data after the end");
     return 0;
 }
 

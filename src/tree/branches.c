@@ -71,7 +71,7 @@ static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
  * Lets go of a process, which must not stay stopped when nobody tracks it any longer. Continuing it
  * is up to the executor: the guardian might continue a process that is stopped for another reason.
  */
-static void let_go(struct ss_hold *hold, uint32_t row) {
+static void release_hold(struct ss_hold *hold, uint32_t row) {
     if (row != SS_HOLDS_ALL)
         ss_hold_signal(hold, SIGCONT);
     ss_hold_close(hold);
@@ -80,7 +80,7 @@ static void let_go(struct ss_hold *hold, uint32_t row) {
 /*
  * A branch that changes while it is read matches no process: the start time does not fit the pid.
  */
-static void take(struct ss_hold *hold, struct ss_branch *branch, uint32_t slot, uint32_t row) {
+static void open_hold(struct ss_hold *hold, struct ss_branch *branch, uint32_t slot, uint32_t row) {
     *hold = (struct ss_hold){
         .slot = slot,
         .serial = atomic_load(&branch->serial),
@@ -108,7 +108,7 @@ bool ss_holds_refresh(
             holds->list[kept++] = *hold;
             continue;
         }
-        let_go(hold, row);
+        release_hold(hold, row);
         holds->of_slot[hold->slot] = 0;
     }
     holds->count = *fresh = kept;
@@ -119,7 +119,7 @@ bool ss_holds_refresh(
         if (!owner || (row != SS_HOLDS_ALL && owner != row + 1) || holds->of_slot[slot])
             continue;
         struct ss_hold *hold = &holds->list[holds->count++];
-        take(hold, branch, slot, owner - 1);
+        open_hold(hold, branch, slot, owner - 1);
         holds->of_slot[slot] = holds->count;
         /* The guardian may still hold the group and then cannot see that this executor does not. */
         if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid)

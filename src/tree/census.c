@@ -106,7 +106,7 @@ static pid_t group_of(const struct ss_census *census, pid_t pid) {
     return census->source->group(pid);
 }
 
-static bool look(const struct ss_census *census, pid_t pid, struct ss_process *process) {
+static bool look_at(const struct ss_census *census, pid_t pid, struct ss_process *process) {
     return census->source->look(pid, process);
 }
 
@@ -140,7 +140,7 @@ static void keep_leaders(struct ss_census *census) {
     struct ss_process leader;
     for (uint32_t row = 0; row < board->instances; row++) {
         pid_t pid = atomic_load(&board->rows[row].leader);
-        if (pid > 1 && look(census, pid, &leader) &&
+        if (pid > 1 && look_at(census, pid, &leader) &&
             leader.started == atomic_load(&board->rows[row].leader_started))
             add_kin(census, pid, row);
     }
@@ -158,7 +158,7 @@ static void forget_kin(struct ss_census *census) {
  * Reads reported births. A birth that was not reported may have given a pid that we know to an
  * unrelated process.
  */
-static void hear(struct ss_census *census) {
+static void read_births(struct ss_census *census) {
     if (!census->board->attached)
         return;
     enum ss_births births = census->source->births(census->source->holder, note_birth, census);
@@ -195,9 +195,9 @@ static uint32_t witness(struct ss_census *census, pid_t pid, const struct ss_pro
     if (!census->board->attached)
         return NO_ROW;
     if (!census->surveying && kin_of(census, pid) != NO_ROW) {
-        hear(census);
+        read_births(census);
         uint32_t row = kin_of(census, pid);
-        if (census->births == SS_BIRTHS_ALL && row != NO_ROW && look(census, pid, &again) &&
+        if (census->births == SS_BIRTHS_ALL && row != NO_ROW && look_at(census, pid, &again) &&
             again.started == process->started)
             return row;
     }
@@ -306,7 +306,7 @@ static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *pr
     for (int attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
         struct ss_process parent;
         struct ss_process again;
-        if (!look(census, pid, process))
+        if (!look_at(census, pid, process))
             return NO_ROW;
         struct ss_process child = *process;
         pid_t at = pid;
@@ -316,7 +316,7 @@ static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *pr
                 return born;
             if (child.parent <= 1 || depth == DEPTH_MAX)
                 return NO_ROW;
-            if (!look(census, child.parent, &parent) || !look(census, at, &again) ||
+            if (!look_at(census, child.parent, &parent) || !look_at(census, at, &again) ||
                 again.parent != child.parent || again.started != child.started)
                 break;
             uint32_t row = find_end(census, child.parent, &parent);
@@ -333,7 +333,7 @@ static uint32_t trace(struct ss_census *census, pid_t pid, struct ss_process *pr
 static bool may_be_ours(struct ss_census *census, pid_t pid, struct ss_process *first) {
     struct ss_process process;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
-        if (!look(census, pid, &process))
+        if (!look_at(census, pid, &process))
             return depth > 0; /* it ended in the meantime, so it may be */
         if (kin_of(census, pid) != NO_ROW || kin_of(census, process.session) != NO_ROW)
             return true;
@@ -368,7 +368,7 @@ static uint32_t claim(struct ss_census *census, uint32_t row, pid_t pid,
  */
 static uint32_t row_of(struct ss_census *census, pid_t pid, struct ss_process *process) {
     uint32_t row = ss_pid_map_get(&census->roots, pid);
-    if (census->board->attached && row != NO_ROW && look(census, pid, process) &&
+    if (census->board->attached && row != NO_ROW && look_at(census, pid, process) &&
         find_end(census, pid, process) == row)
         return row;
     return trace(census, pid, process);
@@ -390,7 +390,7 @@ static void name_witness(struct ss_census *census, pid_t pid, pid_t group) {
         return;
     struct ss_branch *branch = &ss_board_branches(census->board)[slot];
     pid_t witness = atomic_load(&branch->witness);
-    if ((witness && group_of(census, witness) == group) || !look(census, pid, &process) ||
+    if ((witness && group_of(census, witness) == group) || !look_at(census, pid, &process) ||
         process.group != group)
         return;
     atomic_store(&branch->witness, pid);
@@ -775,7 +775,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     census->now = now;
     read_rows(census);
     census->births = SS_BIRTHS_ALL;
-    hear(census);
+    read_births(census);
     check_newcomers(census, now < census->due);
     forget_reused_kin(census, latest);
     if (news)

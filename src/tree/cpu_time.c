@@ -58,7 +58,7 @@ void ss_cpu_time_close(struct ss_cpu_time *meter) {
     *meter = (struct ss_cpu_time){0};
 }
 
-static struct ss_cpu_time_process *find(const struct ss_cpu_time_list *list, pid_t pid) {
+static struct ss_cpu_time_process *find_process(const struct ss_cpu_time_list *list, pid_t pid) {
     for (uint32_t i = 0; pid > 0 && i < list->count; i++) {
         if (list->items[i].pid == pid)
             return &list->items[i];
@@ -68,7 +68,7 @@ static struct ss_cpu_time_process *find(const struct ss_cpu_time_list *list, pid
 
 /* ---- listing processes ---- */
 
-static void add(struct ss_cpu_time_list *list, pid_t pid, pid_t parent) {
+static void list_process(struct ss_cpu_time_list *list, pid_t pid, pid_t parent) {
     if (SS_GROW(list->items, list->count + 1, list->room))
         list->items[list->count++] = (struct ss_cpu_time_process){.pid = pid, .parent = parent};
 }
@@ -78,17 +78,17 @@ struct listing {
     pid_t parent;
 };
 
-static void see_child(void *context, pid_t pid) {
+static void list_child(void *context, pid_t pid) {
     struct listing *listing = context;
-    if (!find(&listing->meter->now, pid))
-        add(&listing->meter->now, pid, listing->parent);
+    if (!find_process(&listing->meter->now, pid))
+        list_process(&listing->meter->now, pid, listing->parent);
 }
 
 /* Lists parents before their children. */
 static void list_descendants(struct ss_cpu_time *meter, uint32_t from) {
     for (uint32_t i = from; i < meter->now.count; i++) {
         struct listing listing = {meter, meter->now.items[i].pid};
-        ss_platform_process_children(listing.parent, see_child, &listing);
+        ss_platform_process_children(listing.parent, list_child, &listing);
     }
 }
 
@@ -99,10 +99,11 @@ static void list_orphans(struct ss_cpu_time *meter) {
     for (uint32_t slot = 0; slot < used; slot++) {
         pid_t pid = atomic_load(&branches[slot].pid);
         uint32_t count = meter->now.count;
-        if (atomic_load(&branches[slot].owner) != meter->row + 1 || find(&meter->now, pid) ||
+        if (atomic_load(&branches[slot].owner) != meter->row + 1 ||
+            find_process(&meter->now, pid) ||
             !ss_platform_process_lives(pid, atomic_load(&branches[slot].started)))
             continue;
-        add(&meter->now, pid, 0);
+        list_process(&meter->now, pid, 0);
         list_descendants(meter, count);
     }
 }
@@ -114,7 +115,7 @@ static void list_processes(struct ss_cpu_time *meter) {
     pid_t first = atomic_load(attached ? &row->leader : &row->executor);
     meter->now.count = 0;
     if (first > 1 && !ss_row_is_settled(row))
-        add(&meter->now, first, 0);
+        list_process(&meter->now, first, 0);
     list_descendants(meter, 0);
     if (attached)
         list_orphans(meter);
@@ -149,7 +150,7 @@ static void read_clocks(struct ss_cpu_time *meter) {
 /* Returns the entry of the new reading for the same process, or NULL if the process is gone. */
 static struct ss_cpu_time_process *successor(
     const struct ss_cpu_time *meter, const struct ss_cpu_time_process *old) {
-    struct ss_cpu_time_process *process = find(&meter->now, old->pid);
+    struct ss_cpu_time_process *process = find_process(&meter->now, old->pid);
     return process && process->used >= old->used && process->waited >= old->waited ? process : NULL;
 }
 
@@ -157,7 +158,7 @@ static struct ss_cpu_time_process *successor(
 static void carry_over(struct ss_cpu_time *meter, bool first) {
     for (uint32_t i = 0; i < meter->now.count; i++) {
         struct ss_cpu_time_process *process = &meter->now.items[i];
-        const struct ss_cpu_time_process *old = find(&meter->last, process->pid);
+        const struct ss_cpu_time_process *old = find_process(&meter->last, process->pid);
         if (old && successor(meter, old) == process) {
             process->waited_0 = old->waited_0;
             process->before = old->before;
@@ -172,11 +173,11 @@ static void carry_over(struct ss_cpu_time *meter, bool first) {
 
 /* Adds the time of a process that has gone to its closest ancestor that still exists. */
 static void pass_on(struct ss_cpu_time *meter, const struct ss_cpu_time_process *gone) {
-    const struct ss_cpu_time_process *above = find(&meter->last, gone->parent);
+    const struct ss_cpu_time_process *above = find_process(&meter->last, gone->parent);
     struct ss_cpu_time_process *there = NULL;
     uint64_t used = gone->used + gone->waited;
     while (above && !(there = successor(meter, above)))
-        above = find(&meter->last, above->parent);
+        above = find_process(&meter->last, above->parent);
     meter->lost += gone->lost;
     if (there)
         there->ending += used;
@@ -197,7 +198,7 @@ static uint64_t add_up(struct ss_cpu_time *meter) {
     return total;
 }
 
-static void swap(struct ss_cpu_time *meter) {
+static void swap_lists(struct ss_cpu_time *meter) {
     struct ss_cpu_time_list list = meter->last;
     meter->last = meter->now;
     meter->now = list;
@@ -206,14 +207,14 @@ static void swap(struct ss_cpu_time *meter) {
 /* Lists the processes again. If none has been started on the machine, repeats the last list. */
 static void list_anew(struct ss_cpu_time *meter) {
     pid_t latest = ss_platform_process_latest();
-    swap(meter);
+    swap_lists(meter);
     if (latest < 0 || latest != meter->latest) {
         list_processes(meter);
     } else {
         meter->now.count = 0;
         for (uint32_t i = 0; i < meter->last.count; i++) {
             if (meter->last.items[i].pid)
-                add(&meter->now, meter->last.items[i].pid, meter->last.items[i].parent);
+                list_process(&meter->now, meter->last.items[i].pid, meter->last.items[i].parent);
         }
     }
     meter->latest = latest < 0 ? 0 : latest;

@@ -34,7 +34,7 @@ struct guardian {
     struct ss_watchdog watchdog;
 };
 
-static void look(struct guardian *guardian, int timeout) {
+static void wait_for_events(struct guardian *guardian, int timeout) {
     ss_rescue_look(&guardian->rescue, timeout);
     guardian->notified |= guardian->rescue.polls[SS_RESCUE_FORKS].revents ||
                           guardian->rescue.polls[SS_RESCUE_BELL].revents;
@@ -52,7 +52,7 @@ static bool listen_for_forks(void *context, bool on) {
 }
 
 /* Older kernels keep sending fork events after the listener has gone. */
-_Noreturn static void leave(struct guardian *guardian) {
+_Noreturn static void exit_guardian(struct guardian *guardian) {
     if (guardian->census.listening || guardian->records)
         ss_platform_fork_events_listen(guardian->forks, false);
     ss_freezers_remove(guardian->board);
@@ -145,26 +145,26 @@ _Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup) {
     if (!open_guardian(&guardian, setup))
         _exit(SS_ERROR_FAILED);
     /* A replacement guardian may have missed much, so its first look does not wait. */
-    look(&guardian, 0);
+    wait_for_events(&guardian, 0);
     if (has_begun(setup->board)) {
         ss_census_survey(&guardian.census);
         ss_rescue_refresh_holds(&guardian.rescue);
     }
     for (ss_time due = 0; getppid() == setup->master;) {
         if (atomic_load(&setup->board->over)) {
-            look(&guardian, 0); /* for an executor that died after the last look */
+            wait_for_events(&guardian, 0); /* for an executor that died after the last look */
             /* Processes that were counted as left may have ended since. */
             if (atomic_load(&setup->board->left) > 0)
                 ss_rescue_sweep(&guardian.rescue, 0);
-            leave(&guardian);
+            exit_guardian(&guardian);
         }
         ss_signals_regain_priority();
         due = take_census(&guardian, due);
         ss_time wait = ss_time_since(due, ss_platform_now());
-        look(&guardian, (int)(wait / SS_MILLISECOND) + 1);
+        wait_for_events(&guardian, (int)(wait / SS_MILLISECOND) + 1);
     }
     take_over(setup, &guardian.rescue);
-    leave(&guardian);
+    exit_guardian(&guardian);
 }
 
 /* Waits until a guardian that may still be working has ended. */

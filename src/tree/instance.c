@@ -21,7 +21,7 @@
 #define AIM_INTERVAL 8
 
 /* Exits in the child. A negative errno means that the command is not the cause. */
-_Noreturn static void give_up(int report, int why) {
+_Noreturn static void report_and_exit(int report, int why) {
     while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
     }
     _exit(SS_ERROR_NOT_EXECUTABLE);
@@ -58,11 +58,11 @@ static void exec_command(const struct ss_launch *launch, pid_t executor, int rep
     if (setenv("SHOWSTOPPER_INSTANCE", launch->index, 1) < 0 ||
         setenv("SHOWSTOPPER_INSTANCES", launch->instances, 1) < 0 ||
         setenv(SS_SWEEP_MARK, launch->mark, 1) < 0)
-        give_up(report, -errno);
+        report_and_exit(report, -errno);
     ss_platform_scheduling_restore(launch->scheduling, launch->pin);
     ss_signals_restore(launch->signals, launch->terminal);
     execvp(launch->command[0], launch->command);
-    give_up(report, errno);
+    report_and_exit(report, errno);
 }
 
 /* End of file means that exec closed the pipe; anything else is an errno. */

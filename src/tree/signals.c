@@ -40,7 +40,7 @@ static bool is_demotion(const siginfo_t *info) {
 /*
  * Interrupts a module's endless loop, so nothing but _exit() is safe; the guardian does the rest.
  */
-static void give_up(int number, siginfo_t *info, void *context) {
+static void exit_stuck(int number, siginfo_t *info, void *context) {
     static const char why[] =
         "showstopper: the run was ended: a module is stuck in an endless loop\n";
     (void)number;
@@ -126,7 +126,7 @@ int ss_signals_open(struct ss_signals *signals) {
             action.sa_handler = SIG_IGN;
         sigaction(known[i].number, &action, NULL);
     }
-    catch_overrun(give_up);
+    catch_overrun(exit_stuck);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

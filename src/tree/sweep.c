@@ -151,7 +151,7 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
     return false;
 }
 
-static void see(void *context, pid_t pid) {
+static void visit_process(void *context, pid_t pid) {
     struct ss_sweep *sweep = context;
     struct ss_process process;
     if (!ss_platform_process_look(pid, &process) || process.state == 'Z' || process.state == 'X' ||
@@ -172,7 +172,7 @@ void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline) {
         sweep->stranger = 0;
         sweep->exits_before = sweep->exits;
         sweep->exits.count = 0;
-        ss_platform_process_each(see, sweep);
+        ss_platform_process_each(visit_process, sweep);
         bool waits = sweep->exits.count > 0;
         empty = waits || (sweep->touched && !sweep->board->keep) ? 0 : empty + 1;
         ss_time now = ss_platform_now();

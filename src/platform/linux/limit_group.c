@@ -141,7 +141,7 @@ static int leave_place(struct ss_limit_group *group, const struct place *place) 
     return write_file(group->caller, "cgroup.procs", "0");
 }
 
-static int make(struct ss_limit_group *group, const struct place *place) {
+static int make_group(struct ss_limit_group *group, const struct place *place) {
     int result = place->leave ? leave_place(group, place) : 0;
     if (result == 0 && place->enable)
         result = write_file(place->folder, "cgroup.subtree_control", "+cpu");
@@ -165,7 +165,7 @@ int ss_platform_limit_group_make(struct ss_limit_group *group, const char *prefi
     remove_old(place.folder, prefix);
     group->unified = place.unified;
     snprintf(group->folder, sizeof group->folder, "%s/%s-%d", place.folder, prefix, (int)getpid());
-    int result = make(group, &place);
+    int result = make_group(group, &place);
     if (result == 0)
         return 0;
     ss_error_fail(error, "cannot make the control group %s: %s", group->folder, strerror(-result));
