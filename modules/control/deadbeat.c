@@ -107,8 +107,8 @@ static struct model *look(const struct ss_self *self) {
     return seen;
 }
 
-static double clamp(double value, double least, double most) {
-    return fmin(fmax(value, least), most);
+static double clamp(double value, double min, double max) {
+    return fmin(fmax(value, min), max);
 }
 
 /* Adds an interval in which x instances ran on average and y CPUs were used. */
@@ -127,14 +127,14 @@ static void weigh_in(struct model *model, double x, double y, double elapsed, do
  * runs all the time, only g x + b is known; the pull attributes a change to g rather than b.
  */
 static void fit(struct model *model, const struct ss_account *account) {
-    const double pull_base = 0.03, pull_gain = 0.001, least = 0.02;
+    const double pull_base = 0.03, pull_gain = 0.001, min = 0.02;
     double xx = model->xx + pull_gain * fmax(model->xx, 0.01);
     double xy = model->xy + pull_gain * fmax(model->xx, 0.01) * model->gain;
     double one = 1 + pull_base, y = model->y + pull_base * model->base;
     double determinant = xx * one - model->x * model->x;
     double base = (y * xx - xy * model->x) / determinant;
     model->base = clamp(base, 0, account->capacity);
-    model->gain = clamp((xy - model->base * model->x) / xx, least, account->cpus);
+    model->gain = clamp((xy - model->base * model->x) / xx, min, account->cpus);
 }
 
 /*
@@ -183,9 +183,9 @@ static double find_duty(const struct model *model, const struct ss_control_input
 static double bound_debt(const struct model *model, const struct ss_control_input *input,
     const struct limits *limits, double owed) {
     double duty = find_duty(model, input, limits, owed);
-    double most = duty > 1 ? limits->owed : DEBT_MORE * limits->owed;
-    double least = duty < 0 ? -limits->owed : -DEBT_MORE * limits->owed;
-    return clamp(owed, least, most);
+    double max = duty > 1 ? limits->owed : DEBT_MORE * limits->owed;
+    double min = duty < 0 ? -limits->owed : -DEBT_MORE * limits->owed;
+    return clamp(owed, min, max);
 }
 
 static void account_for(struct model *model, const struct ss_control_input *input,

@@ -37,10 +37,10 @@ static const struct ss_option options[] = {
  * that the formula stays exact for small targets.
  */
 static double follow(double duty, double target, double load, double part) {
-    double least = part * target;
-    if (!(least > 0))
+    double min = part * target;
+    if (!(min > 0))
         return 0;
-    return fmin(fmax(duty, least) * target / fmax(load, least), 1);
+    return fmin(fmax(duty, min) * target / fmax(load, min), 1);
 }
 
 static double update(const struct ss_self *self, const struct ss_control_input *input) {

@@ -3,7 +3,7 @@
 
 #include <showstopper/dithering.h>
 
-#include "least.h"
+#include "limits.h"
 
 struct config {
     ss_time tau;
@@ -21,15 +21,15 @@ static const struct ss_option options[] = {
     SS_OPTION("tau", TIME, tau, .initial = "107m", .scales = 1, .min = "1m", .max = "1h",
         .help = "the mean length of a round, one run and one stop; refused if stops and continues "
                 "alone would take more than a quarter of the CPU time"),
-    LEAST_OPTION_MIN,
+    LIMITS_OPTION_MIN,
     SS_OPTION_END,
 };
 
 /* In every round one of the halves must be long enough, or next() would never end. */
 static int check_lengths(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
-    if (least_check_round(self, "tau", config->tau, 2, error) < 0 ||
-        least_check_state("min", config->min, error) < 0)
+    if (limits_check_round(self, "tau", config->tau, 2, error) < 0 ||
+        limits_check_state("min", config->min, error) < 0)
         return -1;
     if (config->min <= config->tau / 2)
         return 0;

@@ -3,7 +3,7 @@
 
 #include <showstopper/dithering.h>
 
-#include "least.h"
+#include "limits.h"
 
 struct config {
     ss_time quantum;
@@ -24,7 +24,7 @@ static const struct ss_option options[] = {
 /* At a duty of one half every quantum ends with a switch. */
 static int check_quantum(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
-    return least_check_round(self, "quantum", config->quantum, 1, error);
+    return limits_check_round(self, "quantum", config->quantum, 1, error);
 }
 
 /* A first-order sigma-delta modulator: the rounding error is carried, never dropped. */

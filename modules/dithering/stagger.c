@@ -6,7 +6,7 @@
 #include <showstopper/dithering.h>
 #include <showstopper/shared.h>
 
-#include "least.h"
+#include "limits.h"
 
 /*
  * Lengths for a window of SS_WINDOW_DEFAULT; they scale with the window, so that the number of
@@ -85,7 +85,7 @@ static const struct ss_option options[] = {
                 "proportion to a window of 500m, and longer if many instances share few CPUs; "
                 "refused if stops and continues alone "
                 "would take more than a quarter of the CPU time"),
-    LEAST_OPTION_MIN,
+    LIMITS_OPTION_MIN,
     SS_OPTION("jitter", NUMBER, jitter, .initial = "0.1", .max = "0.5",
         .help = "how far rounds are moved, as a fraction of tau (of 107m if that is shorter), so "
                 "that nothing stays in step with the kernel's tick; 0 keeps tau exact"),
@@ -130,8 +130,8 @@ static double shortest(const struct pace *pace) {
 
 static int check_lengths(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
-    if ((config->tau > 0 && least_check_round(self, "tau", config->tau, 2, error) < 0) ||
-        least_check_state("min", config->min, error) < 0)
+    if ((config->tau > 0 && limits_check_round(self, "tau", config->tau, 2, error) < 0) ||
+        limits_check_state("min", config->min, error) < 0)
         return -1;
     /* Other instances may end, and rounds are shortest for a single one. */
     struct pace pace = choose_pace(self, 1, 0);
@@ -238,9 +238,9 @@ static bool may_halve(
     const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
     const struct config *config = self->config;
     uint32_t instances = input->place.count;
-    double least = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_MIN);
-    least = fmax(least, GRAINS * (double)input->grain);
-    return input->quota_period == 0 && pace->tau / 2 >= fmax(least, (double)config->unsteady) &&
+    double min = fmax((double)instances / self->cpus * SLOT_SHORT, instances * SLOT_MIN);
+    min = fmax(min, GRAINS * (double)input->grain);
+    return input->quota_period == 0 && pace->tau / 2 >= fmax(min, (double)config->unsteady) &&
            (double)config->min <= shortest(pace) / 4;
 }
 

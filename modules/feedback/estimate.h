@@ -122,8 +122,8 @@ static inline bool estimate_is_current(
 /* Scales the spacing for the default window to the run's window. */
 static inline ss_time estimate_scale(const struct ss_self *self, ss_time spacing) {
     ss_time scaled = ss_time_from_double((double)spacing * ss_self_window_scale(self));
-    ss_time least = spacing < ESTIMATE_TICK ? spacing : ESTIMATE_TICK;
-    return scaled > least ? scaled : least;
+    ss_time min = spacing < ESTIMATE_TICK ? spacing : ESTIMATE_TICK;
+    return scaled > min ? scaled : min;
 }
 
 /* Returns the published spacing of samples. */

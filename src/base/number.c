@@ -34,10 +34,10 @@ char *ss_number_put_plain(char *to, double number) {
     return to + snprintf(to, SS_NUMBER_PLAIN_ROOM, "%.*f", decimals > 0 ? decimals : 0, number);
 }
 
-static char *put_digits(char *to, uint64_t number, int least) {
+static char *put_digits(char *to, uint64_t number, int min) {
     char digits[24];
     int count = 0;
-    for (; number > 0 || count < least; number /= 10)
+    for (; number > 0 || count < min; number /= 10)
         digits[count++] = (char)('0' + number % 10);
     while (count > 0)
         *to++ = digits[--count];

@@ -68,17 +68,17 @@ static const char *skip_brackets(const char *at) {
     return *at ? at + 1 : at;
 }
 
-/* Returns the length of the repetition that begins here, or 0. Sets `most` to its upper bound. */
-static size_t repetition_at(const char *at, double *most) {
-    *most = 1;
+/* Returns the length of the repetition that begins here, or 0. Sets `max` to its upper bound. */
+static size_t repetition_at(const char *at, double *max) {
+    *max = 1;
     if (*at && strchr("*+?", *at))
         return 1;
     if (*at != '{' || !isdigit((unsigned char)at[1 + (at[1] == ',')]))
         return 0;
     char *end;
-    *most = (double)strtoul(at + 1, &end, 10);
+    *max = (double)strtoul(at + 1, &end, 10);
     if (*end == ',' && isdigit((unsigned char)end[1]))
-        *most = (double)strtoul(end + 1, &end, 10);
+        *max = (double)strtoul(end + 1, &end, 10);
     else if (*end == ',')
         end++;
     return *end == '}' ? (size_t)(end + 1 - at) : 0;
@@ -89,15 +89,15 @@ static size_t repetition_at(const char *at, double *most) {
  * grows exponentially with its depth; so do nested numbers.
  */
 static int check_repetition(const char *at, double *copies, struct ss_error *error) {
-    double most, unused;
-    size_t length = repetition_at(at, &most);
+    double max, unused;
+    size_t length = repetition_at(at, &max);
     if (length > 0 && repetition_at(at + length, &unused) > 0)
         return ss_error_fail(error,
             "%.*s repeats a repetition, which POSIX regular expressions leave undefined: write "
             "(...) "
             "around the first one",
             (int)(length + 1 < 40 ? length + 1 : 40), at);
-    *copies *= most > 1 ? most : 1;
+    *copies *= max > 1 ? max : 1;
     if (*copies > COPIES_MAX)
         return ss_error_fail(
             error, "too many repetitions: the product of its numbers is above %d", COPIES_MAX);

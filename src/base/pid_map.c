@@ -8,9 +8,9 @@
  * Open addressing. The table is at most half full, so a search is short and always ends at a free
  * slot.
  */
-int ss_pid_map_open(struct ss_pid_map *map, uint32_t most) {
+int ss_pid_map_open(struct ss_pid_map *map, uint32_t max) {
     uint32_t size = 16;
-    while (size < 2 * most)
+    while (size < 2 * max)
         size *= 2;
     *map = (struct ss_pid_map){.mask = size - 1, .slots = calloc(size, sizeof *map->slots)};
     return map->slots ? 0 : -1;

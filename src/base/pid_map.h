@@ -21,8 +21,8 @@ struct ss_pid_slot {
 
 #define SS_PID_MAP_NONE UINT32_MAX
 
-/* Allocates room for `most` processes. */
-SS_NONNULL() int ss_pid_map_open(struct ss_pid_map *map, uint32_t most);
+/* Allocates room for `max` processes. */
+SS_NONNULL() int ss_pid_map_open(struct ss_pid_map *map, uint32_t max);
 void ss_pid_map_close(struct ss_pid_map *map);
 
 SS_NONNULL() uint32_t ss_pid_map_get(const struct ss_pid_map *map, pid_t pid);

@@ -22,17 +22,17 @@ static int64_t correct(const struct ss_vernier_reading *reading, int64_t above) 
 }
 
 uint64_t ss_vernier_read(struct ss_vernier *vernier, const struct ss_vernier_reading *reading) {
-    uint64_t least = reading->coarse - reading->fine;
+    uint64_t min = reading->coarse - reading->fine;
     int64_t above = usual(reading);
     uint64_t last = reading->coarse;
     if (atomic_load(&vernier->begun)) {
-        above = correct(reading, (int64_t)(atomic_load(&vernier->offset) - least));
+        above = correct(reading, (int64_t)(atomic_load(&vernier->offset) - min));
         last = atomic_load(&vernier->last);
     }
     uint64_t result = reading->coarse + (uint64_t)(above > 0 ? above : 0);
     if (last > result && last - reading->coarse <= reading->step)
         result = last;
-    atomic_store(&vernier->offset, least + (uint64_t)above);
+    atomic_store(&vernier->offset, min + (uint64_t)above);
     atomic_store(&vernier->last, result);
     atomic_store(&vernier->begun, true);
     return result;

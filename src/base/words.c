@@ -83,13 +83,13 @@ static bool take_word(struct splitter *splitter) {
 
 char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
     /* At least one blank separates words, which leaves room for the byte that ends each. */
-    size_t length = strlen(line), most = length / 2 + 1;
-    char **words = malloc((most + 1) * sizeof *words + length + 1);
+    size_t length = strlen(line), max = length / 2 + 1;
+    char **words = malloc((max + 1) * sizeof *words + length + 1);
     if (!words) {
         ss_error_memory(error);
         return NULL;
     }
-    struct splitter splitter = {.line = line, .at = line, .out = (char *)(words + most + 1)};
+    struct splitter splitter = {.line = line, .at = line, .out = (char *)(words + max + 1)};
     size_t found = 0;
     for (skip_blanks_and_comment(&splitter); *splitter.at; skip_blanks_and_comment(&splitter)) {
         words[found++] = splitter.out;
@@ -109,15 +109,15 @@ char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
 }
 
 char **ss_words_split_list(const char *text, size_t *count, struct ss_error *error) {
-    size_t most = 1;
+    size_t max = 1;
     for (const char *at = text; *at; at++)
-        most += *at == ',';
-    char **items = malloc((most + 1) * sizeof *items + strlen(text) + 1);
+        max += *at == ',';
+    char **items = malloc((max + 1) * sizeof *items + strlen(text) + 1);
     if (!items) {
         ss_error_memory(error);
         return NULL;
     }
-    char *out = (char *)(items + most + 1);
+    char *out = (char *)(items + max + 1);
     size_t found = 0;
     items[found++] = out;
     for (; *text; text++) {

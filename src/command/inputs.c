@@ -35,7 +35,7 @@ static bool write_all(int to, const char *bytes, size_t length) {
  * Returns how many bytes were copied from the current offset of `from`; -1: see errno, EFBIG: too
  * many.
  */
-static off_t copy_bytes(int from, int to, off_t most) {
+static off_t copy_bytes(int from, int to, off_t max) {
     char chunk[CHUNK];
     off_t sum = 0;
     for (;;) {
@@ -45,7 +45,7 @@ static off_t copy_bytes(int from, int to, off_t most) {
         if (length <= 0)
             return length < 0 ? -1 : sum;
         sum += length;
-        if (sum > most) {
+        if (sum > max) {
             errno = EFBIG;
             return -1;
         }

@@ -222,7 +222,7 @@ static struct ss_iteration_rate find_rate(const struct ss_iterations *iterations
     uint32_t first, uint32_t count, ss_time now) {
     ss_time to = now < iterations->to ? now : iterations->to;
     struct ss_iteration_rate rate = {NAN, NAN, NAN, NAN};
-    double estimated = 0, most = 0, squares = 0;
+    double estimated = 0, max = 0, squares = 0;
     if (!ss_iterations_are_counted(iterations, now))
         return rate;
     double seconds = ss_time_seconds(to - iterations->from);
@@ -232,12 +232,12 @@ static struct ss_iteration_rate find_rate(const struct ss_iterations *iterations
             continue;
         double deviation = ss_unfinished_part_deviation(&unfinished);
         estimated += ss_unfinished_part(&unfinished);
-        most += ss_unfinished_part_max(&unfinished);
+        max += ss_unfinished_part_max(&unfinished);
         squares += deviation * deviation;
     }
     rate.estimated = estimated;
     if (!(parts + estimated > 0)) {
-        rate.bound = most / seconds;
+        rate.bound = max / seconds;
         return rate;
     }
     rate.per_second = (parts + estimated) / seconds;

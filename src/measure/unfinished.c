@@ -7,8 +7,8 @@
 #define PART_MAX 0.99
 
 double ss_unfinished_length(const struct ss_unfinished *unfinished) {
-    double least = unfinished->elapsed / PART_MAX;
-    return unfinished->mean < least ? least : unfinished->mean;
+    double min = unfinished->elapsed / PART_MAX;
+    return unfinished->mean < min ? min : unfinished->mean;
 }
 
 double ss_unfinished_part(const struct ss_unfinished *unfinished) {
@@ -22,9 +22,9 @@ double ss_unfinished_part_max(const struct ss_unfinished *unfinished) {
 
 double ss_unfinished_part_deviation(const struct ss_unfinished *unfinished) {
     /* The deviation of a uniform distribution from 0 to the maximum. */
-    double most = ss_unfinished_part_max(unfinished) / sqrt(12);
+    double max = ss_unfinished_part_max(unfinished) / sqrt(12);
     double length = ss_unfinished_length(unfinished);
     if (isnan(unfinished->deviation) || !(length > unfinished->elapsed / PART_MAX))
-        return most;
-    return fmin(most, ss_unfinished_part(unfinished) * unfinished->deviation / length);
+        return max;
+    return fmin(max, ss_unfinished_part(unfinished) * unfinished->deviation / length);
 }

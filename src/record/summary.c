@@ -77,14 +77,14 @@ static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
  * so both are printed.
  */
 static void print_intervals(FILE *stream, const struct ss_outcome *outcome) {
-    double least = INFINITY, most = 0;
+    double min = INFINITY, max = 0;
     double interval = ss_time_seconds(SS_THROUGHPUT_INTERVAL);
     double left = outcome->duration_seconds - (double)outcome->throughput_count * interval;
     for (size_t i = 0; i < outcome->throughput_count; i++) {
-        least = fmin(least, ss_throughput_rate(&outcome->throughput, i));
-        most = fmax(most, ss_throughput_rate(&outcome->throughput, i));
+        min = fmin(min, ss_throughput_rate(&outcome->throughput, i));
+        max = fmax(max, ss_throughput_rate(&outcome->throughput, i));
     }
-    fprintf(stream, "%-34s%.3f to %.3f /s in %zu intervals of %g s", "", least, most,
+    fprintf(stream, "%-34s%.3f to %.3f /s in %zu intervals of %g s", "", min, max,
         outcome->throughput_count, interval);
     if (left >= 0.05)
         fprintf(stream, "\n%-34swithout the last %.1f s", "", left);
@@ -160,19 +160,19 @@ static double rate_of(const struct ss_iteration_outcome *instance) {
 static void print_instances(FILE *stream, const char *label, const struct ss_plan *plan,
     const struct ss_outcome *outcome, const struct ss_command_line *line) {
     const struct ss_iteration_outcome *all = outcome->of_instances;
-    uint32_t least = line->first, most = line->first;
+    uint32_t min = line->first, max = line->first;
     for (uint32_t i = line->first; i < line->first + line->count; i++) {
-        least = rate_of(&all[i]) < rate_of(&all[least]) ? i : least;
-        most = rate_of(&all[i]) > rate_of(&all[most]) ? i : most;
+        min = rate_of(&all[i]) < rate_of(&all[min]) ? i : min;
+        max = rate_of(&all[i]) > rate_of(&all[max]) ? i : max;
     }
-    if (line->count < 2 || !(rate_of(&all[most]) > 0))
+    if (line->count < 2 || !(rate_of(&all[max]) > 0))
         return;
-    if (isnan(all[least].rate.per_second))
+    if (isnan(all[min].rate.per_second))
         fprintf(stream, "%-18s at most %.3f /s, to %.3f /s: instances %s and %s\n", label,
-            all[least].rate.bound, rate_of(&all[most]), plan->numbers[least], plan->numbers[most]);
+            all[min].rate.bound, rate_of(&all[max]), plan->numbers[min], plan->numbers[max]);
     else
-        print_row(stream, label, rate_of(&all[least]), 3, "/s", "to %.3f /s: instances %s and %s",
-            rate_of(&all[most]), plan->numbers[least], plan->numbers[most]);
+        print_row(stream, label, rate_of(&all[min]), 3, "/s", "to %.3f /s: instances %s and %s",
+            rate_of(&all[max]), plan->numbers[min], plan->numbers[max]);
 }
 
 /* One line, truncated if it is too long. */

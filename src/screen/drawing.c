@@ -196,13 +196,13 @@ static void print_field(
 
 void ss_progress_print_values(
     char *buffer, size_t size, const struct ss_progress_values *values, int width) {
-    size_t most = width < 0 ? 0 : (size_t)width;
+    size_t max = width < 0 ? 0 : (size_t)width;
     char ended[64] = "";
     if (values->ended > 0)
         snprintf(ended, sizeof ended, "  %" PRIu32 " of %" PRIu32 " ended", values->ended,
             values->instances);
     /* It is left out if it leaves no room for the shortest line. */
-    if (strlen(ended) + SHORTEST > most)
+    if (strlen(ended) + SHORTEST > max)
         *ended = '\0';
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char line[512] = "";
@@ -217,11 +217,11 @@ void ss_progress_print_values(
                 print_field(field, sizeof field, *++at, values);
             length += (size_t)snprintf(line + length, sizeof line - length, "%s", field);
         }
-        if (length + strlen(ended) <= most) {
+        if (length + strlen(ended) <= max) {
             snprintf(buffer, size, "%s%s", line, ended);
             return;
         }
-        snprintf(buffer, size, "%.*s", (int)most, line);
+        snprintf(buffer, size, "%.*s", (int)max, line);
     }
 }
 

@@ -25,14 +25,14 @@
 #define START_LEAD_PER (SECOND / 200)
 
 struct task {
-    unsigned count;        /* signalers */
-    uint64_t seconds;      /* how long they signal */
-    uint64_t round;        /* nanoseconds from one stop of a target to its next */
-    double duty;           /* the part of a round in which a target runs */
-    uint64_t start;        /* CLOCK_MONOTONIC, nanoseconds */
-    unsigned signals_most; /* that one signaler can send */
-    bool grouped;          /* the command says which groups are to be signaled */
-    char **command;        /* empty: the targets spin */
+    unsigned count;       /* signalers */
+    uint64_t seconds;     /* how long they signal */
+    uint64_t round;       /* nanoseconds from one stop of a target to its next */
+    double duty;          /* the part of a round in which a target runs */
+    uint64_t start;       /* CLOCK_MONOTONIC, nanoseconds */
+    unsigned signals_max; /* that one signaler can send */
+    bool grouped;         /* the command says which groups are to be signaled */
+    char **command;       /* empty: the targets spin */
 };
 
 /* The target of a signaler. */
@@ -154,7 +154,7 @@ static void pace(const struct task *task, unsigned number, const struct target *
     uint64_t end = task->start + task->seconds * SECOND;
     sleep_until(task->start);
     uint64_t cpu = clock_now(CLOCK_PROCESS_CPUTIME_ID);
-    while (!told_to_end && deadline < end && account->signals < task->signals_most) {
+    while (!told_to_end && deadline < end && account->signals < task->signals_max) {
         sleep_until(deadline);
         if (told_to_end)
             break;
@@ -194,8 +194,8 @@ static int compare(const void *a, const void *b) {
 static size_t sort_late(const struct task *task, const struct account *accounts, uint64_t *late) {
     size_t total = 0;
     for (unsigned i = 0; i < task->count; i++) {
-        memmove(late + total, late + (size_t)i * task->signals_most,
-            sizeof *late * accounts[i].signals);
+        memmove(
+            late + total, late + (size_t)i * task->signals_max, sizeof *late * accounts[i].signals);
         total += accounts[i].signals;
     }
     qsort(late, total, sizeof *late, compare);
@@ -232,7 +232,7 @@ static void *share(size_t size) {
 }
 
 static int run(struct task *task) {
-    size_t each = task->signals_most;
+    size_t each = task->signals_max;
     struct account *accounts = share(sizeof *accounts * task->count);
     uint64_t *late = share(sizeof *late * task->count * each);
     pid_t self = getpid();
@@ -286,6 +286,6 @@ int main(int argc, char **argv) {
         return 2;
     }
     task.round = (uint64_t)((double)SECOND * 2 * task.count / rate);
-    task.signals_most = (unsigned)(rate / task.count * task.seconds) + 2;
+    task.signals_max = (unsigned)(rate / task.count * task.seconds) + 2;
     return run(&task);
 }

@@ -61,10 +61,10 @@ static void usage(FILE *file) {
         file);
 }
 
-static double parse(const char *word, double least, double most) {
+static double parse(const char *word, double min, double max) {
     char *end;
     double number = strtod(word, &end);
-    if (*word == '\0' || *end != '\0' || !(number >= least && number <= most))
+    if (*word == '\0' || *end != '\0' || !(number >= min && number <= max))
         judge_fail("not a number of the right size", word);
     return number;
 }

@@ -31,7 +31,7 @@ bool fault_has_struck(const struct fault *fault) {
 }
 
 /* Expects error messages of the program: each says what failed and why. */
-static void expect_lines(const struct run *run, size_t most) {
+static void expect_lines(const struct run *run, size_t max) {
     size_t count = 0;
     for (const char *line = run->err.bytes; *line; line += strcspn(line, "\n") + 1) {
         size_t length = strcspn(line, "\n");
@@ -41,7 +41,7 @@ static void expect_lines(const struct run *run, size_t most) {
                 (memmem(line + 13, length - 13, ": ", 2) || strstr(line, "out of memory")),
             "not what and why: %s", run->err.bytes);
     }
-    ck_assert_msg(count >= 1 && count <= most, "%zu lines: %s", count, run->err.bytes);
+    ck_assert_msg(count >= 1 && count <= max, "%zu lines: %s", count, run->err.bytes);
 }
 
 void fault_expect_refusal(struct run *run, int status) {

@@ -247,14 +247,14 @@ static void linger(long milliseconds) {
     printf("ended late by %d\n", (int)caught);
 }
 
-/* Adds a byte to a file. Exits with 7 when the file has `most` bytes, otherwise with 0. */
-static int count(const char *path, long most) {
+/* Adds a byte to a file. Exits with 7 when the file has `max` bytes, otherwise with 0. */
+static int count(const char *path, long max) {
     struct stat status;
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0 || write(file, "x", 1) != 1 || fstat(file, &status) < 0)
         return 99;
     run_for(100);
-    return status.st_size >= most ? 7 : 0;
+    return status.st_size >= max ? 7 : 0;
 }
 
 /* Prints every byte, without a line feed at the end. */

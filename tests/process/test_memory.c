@@ -37,13 +37,13 @@ static void expect_no_half_summary(const char *folder) {
 }
 
 /* Includes every part of the program that needs memory or files. */
-static void try_all(const char *kind, unsigned long count, unsigned long least) {
+static void try_all(const char *kind, unsigned long count, unsigned long min) {
     const char *folder = run_make_folder();
     const char *const words[] = {SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "200ms",
         "--iteration", "done", "--output", folder, "--json", run_path(folder, "summary.json"), "sh",
         "-c", WHOLE_INSTANCE, NULL};
     unsigned long tries = fault_try_all(kind, count, words);
-    ck_assert_msg(tries >= least, "only %lu calls for %s", tries, kind);
+    ck_assert_msg(tries >= min, "only %lu calls for %s", tries, kind);
     expect_no_half_summary(folder);
     run_remove_folder(folder);
 }

@@ -160,9 +160,9 @@ static bool lead_sessions(const struct family *family, size_t index) {
     return getsid(family->pids[index]) == family->pids[index];
 }
 
-static void take_branches(struct run *run, int least) {
+static void take_branches(struct run *run, int min) {
     double deadline = run_now() + RUN_PATIENCE;
-    for (int taken = 0; taken < least; run_look(run)) {
+    for (int taken = 0; taken < min; run_look(run)) {
         struct family family = family_find("payload");
         for (size_t i = 0; i < family.count; i++)
             taken += lead_sessions(&family, i) && stranger_try(run, family.pids[i], 1);

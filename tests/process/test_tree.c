@@ -30,13 +30,13 @@
  * stops, but at least what a process with its own CPU uses in the tenth of the time in which it
  * runs.
  */
-static double share_most(size_t count) {
+static double share_max(size_t count) {
     double unstopped = (double)sysconf(_SC_NPROCESSORS_ONLN) / (double)count;
     return fmin(fmax(unstopped / 2, 0.15), 0.2);
 }
 
 /* The most that all together may have used: twice what two instances can use in their tenths. */
-static double sum_most(size_t count) {
+static double sum_max(size_t count) {
     return 0.4 * fmin((double)sysconf(_SC_NPROCESSORS_ONLN), (double)count);
 }
 
@@ -64,11 +64,11 @@ static void expect_throttled(struct run *run, size_t count) {
     double sum = 0;
     for (size_t i = 0; i < family.count; i++) {
         double share = (family_cpu_time(family.pids[i]) - used[i]) / (run_now() - begin);
-        ck_assert_msg(share < share_most(count), "process %zu of %zu ran for %.0f %% of the time",
-            i, family.count, 100 * share);
+        ck_assert_msg(share < share_max(count), "process %zu of %zu ran for %.0f %% of the time", i,
+            family.count, 100 * share);
         sum += share;
     }
-    ck_assert_msg(sum < sum_most(count), "%zu processes used %.2f CPUs", family.count, sum);
+    ck_assert_msg(sum < sum_max(count), "%zu processes used %.2f CPUs", family.count, sum);
     RUN_UNTIL(run, family_is_stopped("payload", count));
     end_politely(run);
 }

@@ -20,7 +20,7 @@ static int take(
     add_line(statistics, record);
     if (!record->free) {
         double load = record->load;
-        statistics->least = !statistics->any || load < statistics->least ? load : statistics->least;
+        statistics->min = !statistics->any || load < statistics->min ? load : statistics->min;
         statistics->largest =
             !statistics->any || load > statistics->largest ? load : statistics->largest;
         statistics->mean = load;
@@ -50,7 +50,7 @@ void sstrace_statistics_print(FILE *stream, const struct sstrace_statistics *sta
     fprintf(stream, "length   %s\nrecords  %llu\n", length, (unsigned long long)statistics->count);
     if (statistics->any)
         fprintf(stream, "mean     %.6g\nminimum  %.6g\nmaximum  %.6g\n", statistics->mean,
-            statistics->least, statistics->largest);
+            statistics->min, statistics->largest);
     else
         fprintf(stream, "mean     none\nminimum  none\nmaximum  none\n");
 }

@@ -13,7 +13,7 @@ struct sstrace_statistics {
     uint64_t count;
     bool any;              /* there is a load at all */
     double work, duration; /* seconds; the first one times load */
-    double mean, least, largest;
+    double mean, min, largest;
 };
 
 struct sstrace_statistics sstrace_statistics_open(void);

@@ -6,8 +6,8 @@
 
 static struct ss_pid_map map;
 
-static void open_map(uint32_t most) {
-    assert_int_equal(ss_pid_map_open(&map, most), 0);
+static void open_map(uint32_t max) {
+    assert_int_equal(ss_pid_map_open(&map, max), 0);
 }
 
 static void set(pid_t pid, uint32_t value) {

@@ -57,7 +57,7 @@ static void coarse_count_alone_is_kept(void **state) {
 static void short_stays_are_followed_within_steps(void **state) {
     (void)state;
     struct cpu cpu = {.shift = 4 * MS, .missed = 1500};
-    double least = INFINITY, most = -INFINITY;
+    double min = INFINITY, max = -INFINITY;
     srand(1);
     for (int i = 0; i < 2000; i++) {
         stay_idle(&cpu, MS + (uint64_t)(rand() % 3000) * 1000);
@@ -65,10 +65,10 @@ static void short_stays_are_followed_within_steps(void **state) {
         double error = read_error(&cpu, true);
         if (i < 200)
             continue;
-        least = fmin(least, error);
-        most = fmax(most, error);
+        min = fmin(min, error);
+        max = fmax(max, error);
     }
-    assert_true(least > -1.5 && most < 1.5);
+    assert_true(min > -1.5 && max < 1.5);
 }
 
 /* Every stay lacks `missed` nanoseconds. */

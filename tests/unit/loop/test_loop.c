@@ -65,9 +65,9 @@ static void many_instances_start_on_target(void **state) {
     }
 }
 
-/* Uses the default modules and samples of 100 ms; `most` is by class. */
+/* Uses the default modules and samples of 100 ms; `max` is by class. */
 static void assert_windows_held(
-    const struct trial_options *machine, const char *const *classes, const double *most) {
+    const struct trial_options *machine, const char *const *classes, const double *max) {
     static const char *const loads[] = {"25%", "50%", "75%"};
     for (size_t i = 0; classes[i]; i++) {
         struct demand_mix mix = parse_mix(classes[i]);
@@ -78,7 +78,7 @@ static void assert_windows_held(
             struct trial_figures figures = run(&options, 12 * SS_SECOND);
             assert_int_equal(figures.samples, 100);
             assert_close(figures.error_mean_percent, 0, 0.1);
-            if (!(figures.error_mse_e4 <= most[i]))
+            if (!(figures.error_mse_e4 <= max[i]))
                 fail_msg("%u CPUs, %s at %s: MSE %g", machine->cpus, classes[i], loads[j],
                     figures.error_mse_e4);
         }
@@ -99,12 +99,12 @@ static struct trial_options make_window_options(uint32_t cpus) {
 static void short_windows_are_held_even(void **state) {
     (void)state;
     static const char *const classes[] = {"serial", "parallel", "blocking", "forking", NULL};
-    static const double most[] = {1, 3, 3, 3};
+    static const double max[] = {1, 3, 3, 3};
     for (uint32_t cpus = 2; cpus <= 4; cpus += 2) {
         struct trial_options options = make_window_options(cpus);
         options.switch_cost = 42 * SS_MICROSECOND;
         options.lateness_law = TRIAL_LATENESS_RECORDED;
-        assert_windows_held(&options, classes, most);
+        assert_windows_held(&options, classes, max);
     }
 }
 
@@ -112,11 +112,11 @@ static void short_windows_are_held_even(void **state) {
 static void short_windows_are_held_even_with_ticks(void **state) {
     (void)state;
     static const char *const classes[] = {"serial", "blocking", "forking", NULL};
-    static const double most[] = {1, 2, 1.5};
+    static const double max[] = {1, 2, 1.5};
     struct trial_options options = make_window_options(2);
     options.tick_rate = 250;
     options.stop_lateness = 4 * SS_MILLISECOND;
-    assert_windows_held(&options, classes, most);
+    assert_windows_held(&options, classes, max);
 }
 
 /* The published bounds are for the class `fop`: see constant-load-*.csv among the figures. */
@@ -291,13 +291,13 @@ static void averaging_brings_executors_together(void **state) {
         options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
         open_trial(&trial, &options);
         advance(&trial, 60 * SS_SECOND);
-        double least = 1, most = 0;
+        double min = 1, max = 0;
         for (uint32_t n = 0; n < 8; n++) {
             double duty = ss_double_from_word(trial.board->rows[n].global_duty);
-            least = fmin(least, duty);
-            most = fmax(most, duty);
+            min = fmin(min, duty);
+            max = fmax(max, duty);
         }
-        spread[i] = most - least;
+        spread[i] = max - min;
         trial_close(&trial);
     }
     if (!(spread[1] < spread[0] / 2))

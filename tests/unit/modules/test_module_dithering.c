@@ -354,7 +354,7 @@ static void null_runs_always(void **state) {
 }
 
 /* `instances` on two CPUs; `words` NULL: accepted. */
-static void assert_least(
+static void assert_min_length(
     const char *module, const char *options, uint32_t instances, const char *words) {
     struct rig rig;
     struct ss_self self = {.instances = instances, .cpus = 2, .window = SS_WINDOW_DEFAULT};
@@ -372,27 +372,28 @@ static void rounds_that_cost_too_much_are_refused(void **state) {
     (void)state;
     static const char *const modules[] = {"dithering/averageq", "dithering/stagger"};
     for (size_t i = 0; i < 2; i++) {
-        assert_least(modules[i], "1670u,min=100u", 10, "at least tau=1.68m");
-        assert_least(modules[i], "1680u,min=100u", 10, NULL);
-        assert_least(modules[i], "107m", 700, "Showstopper itself would need 27 % of the CPUs");
-        assert_least(modules[i], "107m", 600, NULL);
+        assert_min_length(modules[i], "1670u,min=100u", 10, "at least tau=1.68m");
+        assert_min_length(modules[i], "1680u,min=100u", 10, NULL);
+        assert_min_length(
+            modules[i], "107m", 700, "Showstopper itself would need 27 % of the CPUs");
+        assert_min_length(modules[i], "107m", 600, NULL);
     }
-    assert_least("dithering/stagger", "10u,min=1u", 2, "at least tau=0.34m");
-    assert_least(
+    assert_min_length("dithering/stagger", "10u,min=1u", 2, "at least tau=0.34m");
+    assert_min_length(
         "dithering/fixedq", "1m", 100, "quantum=1m is too short: Showstopper itself would");
-    assert_least("dithering/fixedq", "1m", 100, "at least quantum=8.4m");
-    assert_least("dithering/fixedq", "8400u", 100, NULL);
+    assert_min_length("dithering/fixedq", "1m", 100, "at least quantum=8.4m");
+    assert_min_length("dithering/fixedq", "8400u", 100, NULL);
     /* Lengths found for the machine are never refused. */
-    assert_least("dithering/stagger", NULL, 100000, NULL);
+    assert_min_length("dithering/stagger", NULL, 100000, NULL);
 }
 
 static void states_too_short_to_enforce_are_refused(void **state) {
     (void)state;
-    assert_least("dithering/averageq", "min=99u", 1, "min=0.099m is too short");
-    assert_least("dithering/averageq", "min=1u", 1, "at least min=0.1m");
-    assert_least("dithering/stagger", "min=99u", 1, "at least min=0.1m");
-    assert_least("dithering/averageq", "min=100u", 1, NULL);
-    assert_least("dithering/stagger", "min=100u", 1, NULL);
+    assert_min_length("dithering/averageq", "min=99u", 1, "min=0.099m is too short");
+    assert_min_length("dithering/averageq", "min=1u", 1, "at least min=0.1m");
+    assert_min_length("dithering/stagger", "min=99u", 1, "at least min=0.1m");
+    assert_min_length("dithering/averageq", "min=100u", 1, NULL);
+    assert_min_length("dithering/stagger", "min=100u", 1, NULL);
 }
 
 /* clang-format off */

@@ -44,7 +44,7 @@ static void stagger_leaves_enough_of_the_other_state(void **state) {
 static unsigned taken[CHECKED + 1];
 
 /*
- * Returns an executor's share of them; `most` becomes the longest wait in rounds, except for the
+ * Returns an executor's share of them; `max` becomes the longest wait in rounds, except for the
  * first.
  */
 static double take(const struct rig *rig, uint32_t executor, double duty) {
@@ -70,7 +70,7 @@ static double take(const struct rig *rig, uint32_t executor, double duty) {
 /*
  * Ten executors, each of which is owed a tenth of the shortest state per round, or slightly less.
  */
-static void assert_turns(const char *options, double duty, unsigned most) {
+static void assert_turns(const char *options, double duty, unsigned max) {
     struct rig rig;
     memset(taken, 0, sizeof taken);
     rig_open(&rig, "dithering/stagger", options, TEN, 4);
@@ -81,7 +81,7 @@ static void assert_turns(const char *options, double duty, unsigned most) {
     }
     unsigned all = 0;
     for (int round = 0; round < CHECKED; round++) {
-        if (round > 25 && taken[round] > most)
+        if (round > 25 && taken[round] > max)
             fail_msg("%s: %u in round %d", options ? options : "", taken[round], round);
         all += taken[round];
     }

@@ -56,7 +56,7 @@ static void queue_has_a_limit(void **state) {
     assert_int_equal(take(&queue), 0);
     assert_int_equal(take(&queue), 1);
     assert_false(put(&queue, 5));
-    assert_int_equal(queue.most, 3);
+    assert_int_equal(queue.max, 3);
     serve_queue_done(&queue);
     assert_true(put(&queue, 5));
     assert_false(put(&queue, 6));
@@ -74,7 +74,7 @@ static void without_a_queue_a_worker_must_be_idle(void **state) {
         assert_false(put(&queue, 9));
         serve_queue_done(&queue);
     }
-    assert_int_equal(queue.most, 0);
+    assert_int_equal(queue.max, 0);
     serve_queue_free(&queue);
 }
 
@@ -137,7 +137,7 @@ static void each_job_is_taken_once(void **state) {
         pthread_join(threads[i], NULL);
     for (int i = 0; i < count; i++)
         assert_int_equal(gang.times[i], 1);
-    assert_in_range(gang.queue.most, 1, 50);
+    assert_in_range(gang.queue.max, 1, 50);
     assert_int_equal(gang.queue.busy, 0);
     serve_queue_free(&gang.queue);
 }

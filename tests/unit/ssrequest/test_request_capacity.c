@@ -89,7 +89,7 @@ static double rate_of_mean(double response, double work) {
 static struct ssrequest_capacity capacity;
 
 static void begin(double start) {
-    struct ssrequest_search search = {.start = start, .most = 1e6, .precision = 0.02, .repeats = 5};
+    struct ssrequest_search search = {.start = start, .max = 1e6, .precision = 0.02, .repeats = 5};
     ssrequest_capacity_begin(&capacity, &search);
 }
 
@@ -164,7 +164,7 @@ static void a_service_that_never_holds_ends_the_search(void **state) {
 static void capacity_of_unlimited_service_is_a_bound(void **state) {
     (void)state;
     begin(3);
-    capacity.search.most = 1000;
+    capacity.search.max = 1000;
     for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
         assert_true(rate <= 1000);
         tell(&capacity, rate, true);

@@ -89,7 +89,7 @@ static void search_reports_interval_and_trials(void **state) {
     struct made_up it;
     made_up_open(&it);
     struct ssrequest_capacity capacity = {
-        .search = {.start = 10, .most = 1e6, .precision = 0.02, .repeats = 2}};
+        .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 2}};
     made_up_trial(&capacity, 100, true);
     made_up_trial(&capacity, 101, false);
     it.account.tally = NULL;

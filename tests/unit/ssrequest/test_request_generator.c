@@ -365,13 +365,13 @@ static void schedule_lasts_until_its_end(void **state) {
 /* Memory has an end: eight bytes for each of 2^24. */
 static void a_line_without_end_is_refused(void **state) {
     (void)state;
-    const uint64_t most = 1 << 24;
+    const uint64_t max = 1 << 24;
     make(&life, 1e6, 17 * SS_SECOND, 1);
     life.work = SS_SECOND * 100;
     life_begin(&life, SSREQUEST_CONCURRENT, 1);
     life_run(&life, 17 * SS_SECOND);
-    assert_int_equal(life.tally.waiting, most);
-    assert_int_equal(life.tally.refused, 17000000 - most - 1);
+    assert_int_equal(life.tally.waiting, max);
+    assert_int_equal(life.tally.refused, 17000000 - max - 1);
     life_end(&life);
 }
 
@@ -581,7 +581,7 @@ static void check_any(const struct random_life *any, const struct ssrequest_tall
     assert_int_equal(tally->sent, succeeded + failed + tally->unfinished);
     assert_int_equal(tally->unfinished, under_way);
     assert_true(tally->unfinished <= any->rules.cap);
-    assert_true(any->rules.most == 0 || tally->intended <= any->rules.most);
+    assert_true(any->rules.max == 0 || tally->intended <= any->rules.max);
     assert_int_equal(any->fates[SSREQUEST_ENDED], succeeded + failed);
     assert_int_equal(any->fates[SSREQUEST_REFUSED], tally->refused);
 }
@@ -627,7 +627,7 @@ static void live_once(uint64_t seed) {
         .when_full = draw(&any, 2) ? SSREQUEST_DROP : SSREQUEST_DELAY,
         .closed = draw(&any, 3) == 0 ? 1 + draw(&any, 80) : 0,
         .end = draw(&any, 4) == 0 ? SS_TIME_NEVER : draw(&any, 4 * SS_SECOND),
-        .most = draw(&any, 3) == 0 ? 1 + draw(&any, 600) : 0,
+        .max = draw(&any, 3) == 0 ? 1 + draw(&any, 600) : 0,
         .targets = (uint32_t)(1 + draw(&any, 4)),
         .balance = draw(&any, 2) ? SSREQUEST_LEAST_CONNECTIONS : SSREQUEST_ROUND_ROBIN,
     };

@@ -129,13 +129,13 @@ static int compare(const void *a, const void *b) {
 
 static double distance(double *gaps, size_t count) {
     qsort(gaps, count, sizeof *gaps, compare);
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < count; i++) {
         double truth = -expm1(-gaps[i]);
-        most = fmax(most, fabs(truth - (double)i / (double)count));
-        most = fmax(most, fabs(truth - (double)(i + 1) / (double)count));
+        max = fmax(max, fabs(truth - (double)i / (double)count));
+        max = fmax(max, fabs(truth - (double)(i + 1) / (double)count));
     }
-    return most;
+    return max;
 }
 
 /* How many are to be expected until `time`. */

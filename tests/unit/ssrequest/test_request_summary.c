@@ -258,7 +258,7 @@ static void search_reports_its_confidence(void **state) {
     struct made_up it;
     made_up_open(&it);
     struct ssrequest_capacity capacity = {
-        .search = {.start = 10, .most = 1e6, .precision = 0.02, .repeats = 1}};
+        .search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 1}};
     made_up_trial(&capacity, 100, true);
     char *text = print_search(&it, &capacity);
     assert_says(text, "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial "

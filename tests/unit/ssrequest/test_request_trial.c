@@ -116,7 +116,7 @@ static struct ssrequest_trial try_rate(
 static struct ssrequest_capacity_result search(
     const struct ssrequest_criterion *criterion, ss_time duration, uint64_t seed) {
     static struct ssrequest_capacity capacity;
-    struct ssrequest_search search = {.start = 10, .most = 1e6, .precision = 0.02, .repeats = 5};
+    struct ssrequest_search search = {.start = 10, .max = 1e6, .precision = 0.02, .repeats = 5};
     ssrequest_capacity_begin(&capacity, &search);
     for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
         struct ssrequest_trial trial =

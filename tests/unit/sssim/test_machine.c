@@ -185,16 +185,16 @@ static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period)
 /* Measured on a real machine: 1 ms of every 4, 12.5 % of two CPUs, read 0.4 to 37 %. */
 static void bursts_that_keep_step_with_the_tick_are_misjudged(void **state) {
     (void)state;
-    double least = 1, most = 0;
+    double min = 1, max = 0;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS / 8) {
         struct shares shares = watch_bursts(phase, MS, 4 * MS);
         assert_close(shares.idle, 0.125, 0.001);
         assert_close(shares.used, 0.125, 0.001);
-        least = fmin(least, shares.ticks);
-        most = fmax(most, shares.ticks);
+        min = fmin(min, shares.ticks);
+        max = fmax(max, shares.ticks);
     }
-    if (!(least <= 0.004) || !(most >= 0.37))
-        fail_msg("from %g to %g", least, most);
+    if (!(min <= 0.004) || !(max >= 0.37))
+        fail_msg("from %g to %g", min, max);
 }
 
 /* Bursts out of step with the tick are counted right. */

@@ -363,12 +363,12 @@ struct dice {
     uint64_t random;
 };
 
-static double between(struct dice *dice, double least, double most) {
-    return least + ss_random_next(&dice->random) * (most - least);
+static double between(struct dice *dice, double min, double max) {
+    return min + ss_random_next(&dice->random) * (max - min);
 }
 
-static uint64_t pick(struct dice *dice, uint64_t least, uint64_t most) {
-    return least + (uint64_t)between(dice, 0, (double)(most - least + 1));
+static uint64_t pick(struct dice *dice, uint64_t min, uint64_t max) {
+    return min + (uint64_t)between(dice, 0, (double)(max - min + 1));
 }
 
 static struct queue_run_options make_any(struct dice *dice) {
@@ -393,18 +393,18 @@ static double capacity_of(const struct queue_run_options *options) {
 static void check_overload(struct dice *dice) {
     struct measured measured;
     struct queue_run_options options = make_any(dice);
-    double capacity = capacity_of(&options), least = 30000;
+    double capacity = capacity_of(&options), min = 30000;
     options.rules.cap = 2 * queue_service_workers(&options.service) * pick(dice, 1, 10);
     double cap = (double)options.rules.cap;
     options.settle = ss_time_from_double((3000 + 10 * cap) / capacity * 1e9) + 2 * SS_SECOND;
     double rate = capacity * between(dice, 1.25, 4);
-    ss_time length = options.settle + ss_time_from_double(least / capacity * 1e9);
+    ss_time length = options.settle + ss_time_from_double(min / capacity * 1e9);
     measure(&measured, &options, rate, length);
     double done = (double)measured.tally.outcomes[SSREQUEST_SUCCESS];
     double throughput = done / ss_time_seconds(measured.end.end - options.settle);
     assert_int_equal(measured.tally.unfinished_most, options.rules.cap);
-    assert_within(mean(&measured, SSREQUEST_ACTUAL) * throughput, cap, 0.01 + cap / least);
-    assert_within(throughput, capacity, 0.03 + cap / least);
+    assert_within(mean(&measured, SSREQUEST_ACTUAL) * throughput, cap, 0.01 + cap / min);
+    assert_within(throughput, capacity, 0.03 + cap / min);
     assert_int_equal(ssrequest_tally_failed(&measured.tally), 0);
     close_measured(&measured);
 }
@@ -419,7 +419,7 @@ static void check_bounds(struct dice *dice) {
     options.service.spread = QUEUE_CONSTANT;
     options.rules.cap = pick(dice, 1, 300);
     options.rules.when_full = pick(dice, 0, 1) ? SSREQUEST_DROP : SSREQUEST_DELAY;
-    options.rules.most = pick(dice, 0, 1) ? pick(dice, 1, 3000) : 0;
+    options.rules.max = pick(dice, 0, 1) ? pick(dice, 1, 3000) : 0;
     options.timeout = options.service.work * pick(dice, 2, 40);
     options.duty = pick(dice, 0, 1) ? between(dice, 0.3, 0.9) : 1;
     measure(&measured, &options, rate, ss_time_from_double(5000 / rate * 1e9));
@@ -427,7 +427,7 @@ static void check_bounds(struct dice *dice) {
     uint64_t succeeded = tally->outcomes[SSREQUEST_SUCCESS];
     double done = (double)(succeeded + measured.end.wasted);
     assert_true(done <= capacity * ss_time_seconds(measured.end.end) * 1.000001);
-    assert_true(options.rules.most == 0 || tally->intended <= options.rules.most);
+    assert_true(options.rules.max == 0 || tally->intended <= options.rules.max);
     assert_int_equal(ssrequest_tally_failed(tally), tally->outcomes[SSREQUEST_TIMEOUT]);
     if (succeeded > 0) {
         const struct ss_histogram *answers = &tally->successes[SSREQUEST_ACTUAL];
@@ -452,7 +452,7 @@ static void sending_ends_with_the_last_request_asked_for(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
-    options.rules.most = 777;
+    options.rules.max = 777;
     measure(&measured, &options, 50, 100 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 777);
     assert_int_equal(measured.tally.intended, 777);
@@ -468,7 +468,7 @@ static void exact_number_of_requests_is_made(void **state) {
     for (int i = 0; i < 4; i++) {
         struct measured measured;
         struct queue_run_options options = make(i < 3 ? SSREQUEST_CONCURRENT : SSREQUEST_POISSON);
-        options.rules.most = 207;
+        options.rules.max = 207;
         options.rules.cap = i == 0 ? 200 : 5;
         options.rules.when_full = i == 2 ? SSREQUEST_DROP : SSREQUEST_DELAY;
         measure(&measured, &options, 50, 100 * SS_SECOND);
@@ -484,18 +484,18 @@ static void exact_number_of_requests_is_made(void **state) {
 /* Nor do clients that all send at once send more. */
 static void clients_make_the_requested_number_of_requests(void **state) {
     (void)state;
-    for (uint64_t most = 1; most <= 25; most += 6) {
+    for (uint64_t max = 1; max <= 25; max += 6) {
         struct measured measured;
         struct queue_run_options options = make(SSREQUEST_EVEN);
         options.rules.closed = 10;
         options.rules.end = SS_TIME_NEVER;
-        options.rules.most = most;
+        options.rules.max = max;
         options.service.workers = 10;
         measure_profile(&measured, &options, NULL);
-        assert_int_equal(measured.tally.intended, most);
-        assert_int_equal(measured.tally.sent, most);
-        assert_int_equal(measured.end.sending, (most - 1) / 10 * 10 * MS);
-        assert_int_equal(measured.end.end, (most + 9) / 10 * 10 * MS);
+        assert_int_equal(measured.tally.intended, max);
+        assert_int_equal(measured.tally.sent, max);
+        assert_int_equal(measured.end.sending, (max - 1) / 10 * 10 * MS);
+        assert_int_equal(measured.end.end, (max + 9) / 10 * 10 * MS);
         close_measured(&measured);
     }
 }

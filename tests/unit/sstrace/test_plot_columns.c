@@ -8,11 +8,11 @@ static void assert_close(double value, double expected) {
         fail_msg("%.17g instead of %.17g", value, expected);
 }
 
-static void assert_column(const struct sstrace_columns *columns, size_t index, double least,
-    double mean, double largest) {
+static void assert_column(
+    const struct sstrace_columns *columns, size_t index, double min, double mean, double largest) {
     const struct sstrace_column *column = &columns->items[index];
     assert_close(column->controlled + column->free, 1);
-    assert_close(column->least, least);
+    assert_close(column->min, min);
     assert_close(sstrace_column_mean(column), mean);
     assert_close(column->largest, largest);
 }

@@ -288,7 +288,7 @@ static void bursts_come_and_go(void **state) {
     /* One second in ten; 8640 bursts: two standard deviations are 2 %. */
     assert_true(statistics.mean > 0.098 && statistics.mean < 0.102);
     assert_int_equal(statistics.before.time, 86400 * SS_SECOND);
-    assert_true(statistics.least == 0 && statistics.largest == 1);
+    assert_true(statistics.min == 0 && statistics.largest == 1);
 }
 
 static void bad_command_lines_are_refused(void **state) {

@@ -127,8 +127,8 @@ static double next_outside(const struct ssrequest_capacity *capacity, const stru
         return search->start;
     if (known->highest_held == 0)
         return known->lowest_failed > search->start * START_PART_MIN ? known->lowest_failed / 2 : 0;
-    if (known->highest_held < search->most)
-        return fmin(known->highest_held * 2, search->most);
+    if (known->highest_held < search->max)
+        return fmin(known->highest_held * 2, search->max);
     return known->held.held < search->repeats ? known->held.rate : 0;
 }
 

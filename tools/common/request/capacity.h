@@ -52,7 +52,7 @@ bool ssrequest_criterion_holds(
 
 struct ssrequest_search {
     double start;     /* requests per second */
-    double most;      /* no higher rate is doubled */
+    double max;       /* no higher rate is doubled */
     double precision; /* required width of the interval, relative to its upper end: 0.02 */
     unsigned repeats; /* number of trials that must agree at each end: 5 */
 };

@@ -20,7 +20,7 @@ _Static_assert(SSREQUEST_TARGETS_MAX == 64, "the usage below says how many");
 /* A command, and the number of its arguments. */
 static const struct command {
     const char *name;
-    size_t least, most;
+    size_t min, max;
     const char *usage;
 } commands[] = {
     [SSREQUEST_CONTROL_RATE] = {"rate", 1, 1, "rate NUMBER"},
@@ -56,7 +56,7 @@ static int take_words(struct ssrequest_control *control, size_t count, struct ss
     if (find(control->words[0], &control->command, error) < 0)
         return -1;
     const struct command *command = &commands[control->command];
-    if (count - 1 < command->least || count - 1 > command->most)
+    if (count - 1 < command->min || count - 1 > command->max)
         return ss_error_fail(
             error, "%s: %zu words follow; expected: %s", command->name, count - 1, command->usage);
     if (control->command == SSREQUEST_CONTROL_RATE)

@@ -246,7 +246,7 @@ static void send_waiting(struct ssrequest_generator *generator, ss_time now) {
 
 /* Whether more requests may become due. */
 static bool has_more(const struct ssrequest_generator *generator) {
-    return generator->rules.most == 0 || generator->intended < generator->rules.most;
+    return generator->rules.max == 0 || generator->intended < generator->rules.max;
 }
 
 /* When the next request becomes due. */

@@ -59,7 +59,7 @@ struct ssrequest_rules {
      * the rate may change. SS_TIME_NEVER: it ends with the schedule.
      */
     ss_time end;
-    uint64_t most;    /* number of requests in all; 0: no limit but `end` */
+    uint64_t max;     /* number of requests in all; 0: no limit but `end` */
     uint32_t targets; /* at least 1 */
     enum ssrequest_balance balance;
     /* The targets of requests in turn; NULL: the balance chooses. */

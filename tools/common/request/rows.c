@@ -44,7 +44,7 @@ struct ssrequest_rows {
     /* Of the current second: */
     struct ss_histogram times[SSREQUEST_ORIGINS];
     struct ss_histogram before[SSREQUEST_ORIGINS]; /* sum of the previous seconds */
-    double lateness_most;
+    double lateness_max;
     uint64_t failed, timeouts, bytes;
     uint64_t due, sent, refused; /* before this second */
 
@@ -61,7 +61,7 @@ int ssrequest_rows_open(struct ssrequest_rows **opened, const struct ssrequest_t
     rows->tally = tally;
     rows->profile = profile;
     rows->turned = -1;
-    rows->lateness_most = rows->epoch = NAN;
+    rows->lateness_max = rows->epoch = NAN;
     rows->seconds.file = rows->response_times.file = rows->each.file = -1;
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {
         if (ss_histogram_open(&rows->times[origin], SS_HISTOGRAM_FINE) < 0 ||
@@ -193,7 +193,7 @@ static char *put_times(
     to = put_number(to, second->median[origin], 9);
     to = put_number(to, second->p95[origin], 9);
     to = put_number(to, second->p99[origin], 9);
-    return put_number(to, second->most[origin], 9);
+    return put_number(to, second->max[origin], 9);
 }
 
 static void write_second(struct ssrequest_rows *rows, const struct ssrequest_second *second) {
@@ -214,7 +214,7 @@ static void write_second(struct ssrequest_rows *rows, const struct ssrequest_sec
     to = put_count(to, second->failed);
     to = put_count(to, second->timeouts);
     to = put_count(to, second->bytes);
-    to = put_number(to, second->lateness_most, 9);
+    to = put_number(to, second->lateness_max, 9);
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++)
         to = put_times(to, second, (enum ssrequest_origin)origin);
     *to++ = '\n';
@@ -297,7 +297,7 @@ static void fill_times(struct ssrequest_second *second, const struct ss_histogra
     second->median[origin] = ss_histogram_quantile(times, 0.5);
     second->p95[origin] = ss_histogram_quantile(times, 0.95);
     second->p99[origin] = ss_histogram_quantile(times, 0.99);
-    second->most[origin] = ss_histogram_quantile(times, 1);
+    second->max[origin] = ss_histogram_quantile(times, 1);
 }
 
 static void end_second(struct ssrequest_rows *rows, ss_time end) {
@@ -315,7 +315,7 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
         .failed = rows->failed,
         .timeouts = rows->timeouts,
         .bytes = rows->bytes,
-        .lateness_most = rows->lateness_most,
+        .lateness_max = rows->lateness_max,
     };
     /* Written before the second's line, so that a killed run leaves no line without buckets. */
     if (rows->response_times.file >= 0)
@@ -332,7 +332,7 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
     rows->sent = tally->sent;
     rows->refused = tally->refused;
     rows->failed = rows->timeouts = rows->bytes = 0;
-    rows->lateness_most = NAN;
+    rows->lateness_max = NAN;
     rows->begin = rows->since = end;
     rows->asked_for = 0;
     rows->last = second;
@@ -362,8 +362,8 @@ void ssrequest_rows_finish(struct ssrequest_rows *rows, ss_time now) {
 }
 
 void ssrequest_rows_send(struct ssrequest_rows *rows, const struct ssrequest_one *one) {
-    rows->lateness_most =
-        fmax(rows->lateness_most, ss_time_seconds(ss_time_since(one->sent, one->due)));
+    rows->lateness_max =
+        fmax(rows->lateness_max, ss_time_seconds(ss_time_since(one->sent, one->due)));
 }
 
 static void count_ended(struct ssrequest_rows *rows, const struct ssrequest_ended *ended) {

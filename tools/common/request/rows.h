@@ -15,10 +15,10 @@ struct ssrequest_second {
     uint64_t waiting, unfinished;     /* at its end */
     uint64_t completed;               /* successes that ended in this second */
     uint64_t failed, timeouts, bytes; /* ended in this second; failures include timeouts */
-    double lateness_most;             /* of requests sent in this second */
+    double lateness_max;              /* of requests sent in this second */
     double mean[SSREQUEST_ORIGINS];   /* response time of `completed` */
     double median[SSREQUEST_ORIGINS], p95[SSREQUEST_ORIGINS], p99[SSREQUEST_ORIGINS];
-    double most[SSREQUEST_ORIGINS];
+    double max[SSREQUEST_ORIGINS];
 };
 
 struct ssrequest_rows;

@@ -52,12 +52,12 @@ static double ratio_of(const struct ssrequest_steady *steady, int batches) {
 }
 
 static bool are_alike(const struct ssrequest_steady *steady, int batches) {
-    double least = steady->sums[0], most = least;
+    double min = steady->sums[0], max = min;
     for (int i = 1; i < batches; i++) {
-        least = fmin(least, steady->sums[i]);
-        most = fmax(most, steady->sums[i]);
+        min = fmin(min, steady->sums[i]);
+        max = fmax(max, steady->sums[i]);
     }
-    return most - least <= ALIKE * most;
+    return max - min <= ALIKE * max;
 }
 
 bool ssrequest_steady_is_reached(const struct ssrequest_steady *steady, double elapsed) {

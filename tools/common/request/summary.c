@@ -134,15 +134,15 @@ static void tell_lateness(FILE *stream, const struct ssrequest_account *account)
     const char *due = closed ? "their client's last answer" : "when they were due";
     if (tally->lateness.count == 0)
         return;
-    struct ssrequest_shown most = ssrequest_show_time(ss_time_seconds(tally->lateness.max));
+    struct ssrequest_shown max = ssrequest_show_time(ss_time_seconds(tally->lateness.max));
     if (tally->lateness.max == 0)
         say(stream, "Sent on time: none was late.");
     else if (p99 <= LATE)
         say(stream, "Sent on time: 99 %% within %s of %s, the latest after %s.",
-            ssrequest_show_time(p99).text, due, most.text);
+            ssrequest_show_time(p99).text, due, max.text);
     else
         say(stream, "Sent late: 99 %% within %s of %s, the latest after %s; %s.",
-            ssrequest_show_time(p99).text, due, most.text,
+            ssrequest_show_time(p99).text, due, max.text,
             waited ? "the cap was reached, and requests waited"
                    : "none had to wait at the cap, so it was this side that was late");
 }

@@ -230,7 +230,7 @@ const struct kernel kernel_queens = {
 static bool interpreter_round(struct kernel_hand *hand) {
     enum { ADD, COUNT, TEST, JUMP, STOP };
     static const uint8_t program[] = {TEST, 5, ADD, COUNT, JUMP, STOP};
-    uint64_t most = 20000 + (hand->state++ & 7), sum = 0, at = most;
+    uint64_t max = 20000 + (hand->state++ & 7), sum = 0, at = max;
     for (size_t next = 0;;) {
         uint8_t instruction = program[next++];
         KERNEL_OPAQUE(sum);
@@ -248,7 +248,7 @@ static bool interpreter_round(struct kernel_hand *hand) {
             next = 0;
             break;
         default:
-            return sum == most * (most + 1) / 2;
+            return sum == max * (max + 1) / 2;
         }
     }
 }

@@ -10,10 +10,10 @@ void window_begin(struct window *window, ss_time now) {
 
 void window_add(struct window *window, ss_time now, uint64_t rounds) {
     ss_time took = ss_time_since(now, window->now.when);
-    if (window->least == 0 || took < window->least)
-        window->least = took;
+    if (window->min == 0 || took < window->min)
+        window->min = took;
     window->now = (struct window_mark){now, window->now.done + rounds};
-    if (took <= 2 * window->least + STOP_MIN)
+    if (took <= 2 * window->min + STOP_MIN)
         return;
     if (window->stops++ == 0)
         window->first = window->now;

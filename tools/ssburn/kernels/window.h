@@ -21,7 +21,7 @@ struct window {
     struct window_mark begin, now;
     struct window_mark first, last; /* ends of stops */
     uint64_t stops;
-    ss_time least; /* time that a batch took; 0: none was measured */
+    ss_time min; /* time that a batch took; 0: none was measured */
 };
 
 void window_begin(struct window *window, ss_time now);

@@ -106,7 +106,7 @@ static void report(
     const struct server *server, const struct serve_counts *counts, double cpu_time) {
     printf("served %" PRIu64 "\nrefused %" PRIu64 "\ndropped %" PRIu64 "\nlost %" PRIu64
            "\nwaiting_most %zu\nworkers_cpu_seconds %.6f\ncpu_seconds %.6f\n",
-        counts->served, counts->refused, counts->dropped, counts->lost, server->queue.most,
+        counts->served, counts->refused, counts->dropped, counts->lost, server->queue.max,
         (double)server->worked_time / 1e9, cpu_time);
 }
 

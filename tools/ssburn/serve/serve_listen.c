@@ -21,8 +21,8 @@
 
 long serve_listener_backlog(void) {
     SS_OWNED(fclose) FILE *stream = fopen("/proc/sys/net/core/somaxconn", "re");
-    long most;
-    return stream && fscanf(stream, "%ld", &most) == 1 ? most : -1;
+    long max;
+    return stream && fscanf(stream, "%ld", &max) == 1 ? max : -1;
 }
 
 /* ---- where ---- */

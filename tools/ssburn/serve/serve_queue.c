@@ -37,7 +37,7 @@ bool serve_queue_put(struct serve_queue *queue, void *item) {
     if (taken) {
         queue->ring[(queue->first + queue->waiting++) % queue->size] = item;
         size_t stuck = count_stuck(queue);
-        queue->most = stuck > queue->most ? stuck : queue->most;
+        queue->max = stuck > queue->max ? stuck : queue->max;
         pthread_cond_signal(&queue->changed);
     }
     pthread_mutex_unlock(&queue->mutex);

@@ -22,7 +22,7 @@ struct serve_queue {
     size_t limit; /* that may wait while all workers are busy */
     size_t workers;
     size_t busy; /* workers that have taken one and not said that it is done */
-    size_t most; /* that waited at a time for a busy worker */
+    size_t max;  /* that waited at a time for a busy worker */
     bool closed;
 };
 

@@ -29,7 +29,7 @@ ss_time lateness_recorded(double chance, bool idle) {
         i++;
     const struct quantile *from = &quantiles[i - 1], *to = &quantiles[i];
     double part = (chance - from->chance) / (to->chance - from->chance);
-    double least = idle ? from->idle : from->saturated;
-    double most = idle ? to->idle : to->saturated;
-    return ss_time_from_double(least * pow(most / least, part) * (double)SS_MICROSECOND);
+    double min = idle ? from->idle : from->saturated;
+    double max = idle ? to->idle : to->saturated;
+    return ss_time_from_double(min * pow(max / min, part) * (double)SS_MICROSECOND);
 }

@@ -55,8 +55,8 @@ static void set_level(struct ticks *ticks, struct ticks_cpu *cpu, double level, 
 }
 
 void ticks_set_busy(struct ticks *ticks, double busy, ss_time now) {
-    double least = fmin(busy, ticks->busy), most = fmax(busy, ticks->busy);
-    for (uint32_t i = (uint32_t)least; i < most; i++)
+    double min = fmin(busy, ticks->busy), max = fmax(busy, ticks->busy);
+    for (uint32_t i = (uint32_t)min; i < max; i++)
         set_level(ticks, &ticks->cpus[i], fmin(fmax(busy - i, 0), 1), now);
     ticks->busy = busy;
 }

@@ -172,7 +172,7 @@ int queue_options_resolve(
                 .when_full = (enum ssrequest_when_full)options->when_full,
                 .closed = given->closed,
                 .end = given->closed ? given->duration : ssrequest_profile_length(&options->shape),
-                .most = options->requests,
+                .max = options->requests,
                 .balance = (enum ssrequest_balance)options->balance,
             },
         .timeout = options->timeout ? options->timeout : SS_TIME_NEVER,

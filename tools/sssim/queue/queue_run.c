@@ -123,9 +123,9 @@ static void time_out(struct run *run, ss_time now) {
 }
 
 static void generate(struct run *run, ss_time now) {
-    uint64_t most = run->options->rules.most;
+    uint64_t max = run->options->rules.max;
     ssrequest_generator_advance(run->generator, now);
-    if (most > 0 && run->begun >= most && now < run->end.sending)
+    if (max > 0 && run->begun >= max && now < run->end.sending)
         run->end.sending = now;
     sleepers_set(&run->sleepers, generator_sleeper(run), ssrequest_generator_next(run->generator));
 }

@@ -124,11 +124,10 @@ static int take_row(struct vmstat *it) {
     if (read_row(it, &row) < 0)
         return -1;
     bool times = memchr(row.last.text, ':', row.last.length) != NULL;
-    size_t most = it->columns + (times ? 2 : 0), least = it->columns + (times ? 1 : 0);
-    if (row.count < least || row.count > most)
+    size_t max = it->columns + (times ? 2 : 0), min = it->columns + (times ? 1 : 0);
+    if (row.count < min || row.count > max)
         return sstrace_input_blame(it->input, row.last.column,
-            "as many fields as the header has names were expected (%zu), not %zu", least,
-            row.count);
+            "as many fields as the header has names were expected (%zu), not %zu", min, row.count);
     if (!it->any) {
         it->times = times;
         if (times)

@@ -26,12 +26,12 @@ static bool take(struct rest *rest, const char *any) {
     return true;
 }
 
-/* `least` to `most` digits. */
-static bool take_digits(struct rest *rest, int least, int most, int *value) {
+/* `min` to `max` digits. */
+static bool take_digits(struct rest *rest, int min, int max, int *value) {
     int count = 0;
-    for (*value = 0; count < most && rest->at < rest->end && is_digit(*rest->at); count++)
+    for (*value = 0; count < max && rest->at < rest->end && is_digit(*rest->at); count++)
         *value = *value * 10 + (*rest->at++ - '0');
-    return count >= least && !(rest->at < rest->end && is_digit(*rest->at));
+    return count >= min && !(rest->at < rest->end && is_digit(*rest->at));
 }
 
 int64_t sstrace_stamp_unit(const char *name) {

@@ -37,7 +37,7 @@ struct prometheus {
     struct sstrace_scale scale;
     bool any_result, failed;
     struct sstrace_json_mark failed_mark;
-    double most; /* of what was taken, as it stood there */
+    double max; /* of what was taken, as it stood there */
     bool any;
 
     /* The series that is being read: */
@@ -108,8 +108,8 @@ static int add(
     struct sstrace_json *json, const struct sstrace_sample *sample, struct sstrace_json_mark mark) {
     struct prometheus *it = json->context;
     double value = sample->load * it->scale.full;
-    if (value > it->most)
-        it->most = value;
+    if (value > it->max)
+        it->max = value;
     it->any |= !isnan(value);
     json->input->line = mark.line;
     return sstrace_samples_add(it->samples, json->input, mark.column, sample);
@@ -242,10 +242,10 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
     }
     if (!it.any_result)
         return sstrace_json_blame(&json, "data.result[] of a query_range was expected before");
-    if (it.any && it.most <= 1 && it.scale.full > 1)
+    if (it.any && it.max <= 1 && it.scale.full > 1)
         fprintf(stderr,
             "sstrace: %s: no value is above %g: if 1 is full load, give --unit fraction\n",
-            ss_words_show(input->name).text, it.most);
+            ss_words_show(input->name).text, it.max);
     return 0;
 }
 

@@ -23,8 +23,8 @@ static void add_to_column(
         return;
     }
     if (column->controlled == 0)
-        column->least = column->largest = from;
-    column->least = fmin(column->least, fmin(from, to));
+        column->min = column->largest = from;
+    column->min = fmin(column->min, fmin(from, to));
     column->largest = fmax(column->largest, fmax(from, to));
     column->controlled += share;
     column->area += share * (from + to) / 2;
@@ -107,7 +107,7 @@ void sstrace_columns_close(struct sstrace_columns *columns) {
 
 /* Rounding must not carry it out of the range that is drawn around it. */
 double sstrace_column_mean(const struct sstrace_column *column) {
-    return fmin(fmax(column->area / column->controlled, column->least), column->largest);
+    return fmin(fmax(column->area / column->controlled, column->min), column->largest);
 }
 
 void sstrace_plot_fit(size_t *columns, int *rows) {
@@ -245,8 +245,8 @@ static size_t column_at(const struct sstrace_columns *columns, ss_time time) {
 
 /* False when they would come too close to each other. */
 static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, ss_time step) {
-    size_t most = columns->count / 8 + 1 < 10 ? columns->count / 8 + 1 : 10;
-    if (step > 0 && columns->length / step > most)
+    size_t max = columns->count / 8 + 1 < 10 ? columns->count / 8 + 1 : 10;
+    if (step > 0 && columns->length / step > max)
         return false;
     size_t width = MARGIN + columns->count, used = 0;
     memset(axis->labels, ' ', width);

@@ -11,10 +11,10 @@
 #define SSTRACE_COLUMNS_MAX 1000
 
 struct sstrace_column {
-    double controlled;     /* share of the column's time that is not free, 0 to 1 */
-    double free;           /* share that is */
-    double area;           /* integral of the load over `controlled` */
-    double least, largest; /* load; only where `controlled` is more than 0 */
+    double controlled;   /* share of the column's time that is not free, 0 to 1 */
+    double free;         /* share that is */
+    double area;         /* integral of the load over `controlled` */
+    double min, largest; /* load; only where `controlled` is more than 0 */
 };
 
 /* The trace in columns of equal length, in constant memory. Of a step only its levels count. */

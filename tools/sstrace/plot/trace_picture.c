@@ -54,7 +54,7 @@ static void write_frame(FILE *script, const char *kind, ss_time length, const ch
 }
 
 static void write_point(FILE *script, double at, const struct sstrace_column *column) {
-    fprintf(script, "%.17g %.6g %.6g %.6g\n", at, column->least * 100, column->largest * 100,
+    fprintf(script, "%.17g %.6g %.6g %.6g\n", at, column->min * 100, column->largest * 100,
         sstrace_column_mean(column) * 100);
 }
 

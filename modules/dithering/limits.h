@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_MODULES_DITHERING_LEAST_H
-#define SHOWSTOPPER_MODULES_DITHERING_LEAST_H
+#ifndef SHOWSTOPPER_MODULES_DITHERING_LIMITS_H
+#define SHOWSTOPPER_MODULES_DITHERING_LIMITS_H
 
 /*
  * Lower bounds of rounds and states. A switch costs the executor CPU time, which is lost to the
@@ -22,26 +22,26 @@
 #define STATE_MIN (100 * SS_MICROSECOND)
 
 /* The option for a struct config with this field. */
-#define LEAST_OPTION_MIN                                                                           \
+#define LIMITS_OPTION_MIN                                                                          \
     SS_OPTION("min", TIME, min, .initial = "1m", .min = "1u",                                      \
         .help = "the shortest state that is enforced, at least 100u; shorter ones are added to a " \
                 "later one")
 
 /* Checks that `length`, in which every executor switches that many times, is long enough. */
-static inline int least_check_round(const struct ss_self *self, const char *option, ss_time length,
+static inline int limits_check_round(const struct ss_self *self, const char *option, ss_time length,
     int switches, struct ss_error *error) {
     double cost = switches * SWITCH_COST * self->instances;
-    double least = ceil(cost / (SWITCH_PART_MAX * self->cpus) / 1e4) * 1e4;
+    double min = ceil(cost / (SWITCH_PART_MAX * self->cpus) / 1e4) * 1e4;
     if ((double)length * SWITCH_PART_MAX * self->cpus >= cost)
         return 0;
     return ss_error_fail(error,
         "%s=%gm is too short: Showstopper itself would need %.0f %% of the CPUs to stop and "
         "continue %u instance%s, at %g us each time; give at least %s=%gm",
         option, (double)length / 1e6, 100 * cost / ((double)length * self->cpus), self->instances,
-        self->instances == 1 ? "" : "s", SWITCH_COST / 1e3, option, least / 1e6);
+        self->instances == 1 ? "" : "s", SWITCH_COST / 1e3, option, min / 1e6);
 }
 
-static inline int least_check_state(const char *option, ss_time length, struct ss_error *error) {
+static inline int limits_check_state(const char *option, ss_time length, struct ss_error *error) {
     if (length >= STATE_MIN)
         return 0;
     return ss_error_fail(error,
