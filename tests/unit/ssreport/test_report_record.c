@@ -65,6 +65,10 @@ static void record_of_a_later_schema_is_refused(void **state) {
     assert_non_null(strstr(error.message,
         ", reads schemas up to 2: use version 9.8.7, which wrote it, or a later one"));
     ssreport_record_free(&record);
+    unlink(folder_file("a/plan.json"));
+    folder_change("a/summary.json", "{", "{\"schema\": 3, ");
+    assert_int_equal(ssreport_record_read(&record, folder_file("a"), "a", &error), -1);
+    ssreport_record_free(&record);
 }
 
 static void an_interrupted_record_is_read(void **state) {

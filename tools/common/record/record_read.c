@@ -56,15 +56,7 @@ static void note_warning(struct ssreport_record *record, const char *warning) {
         ssreport_notes_add(&record->notes, "warning: %s", warning ? warning : "?");
 }
 
-static int read_plan(struct ssreport_record *record, struct ss_error *error) {
-    struct ss_error missing = {0};
-    struct json_object *plan = document_read(record->path, "plan.json", "", &missing);
-    if (!plan)
-        ssreport_notes_add(&record->notes, "%s", missing.message);
-    if (document_check_schema(plan, error) < 0) {
-        json_object_put(plan);
-        return -1;
-    }
+static void take_plan(struct ssreport_record *record, struct json_object *plan) {
     record->version = copy(document_text(plan, "version"));
     record->started = copy(document_text(plan, "started"));
     record->command = document_join(document_get(plan, "command", json_type_array));
@@ -75,22 +67,9 @@ static int read_plan(struct ssreport_record *record, struct ss_error *error) {
     if (record->version && strcmp(record->version, ss_version()) != 0)
         ssreport_notes_add(&record->notes, "recorded by version %s, this is %s",
             ss_words_show(record->version).text, ss_version());
-    json_object_put(plan);
-    return 0;
 }
 
-static void read_summary(struct ssreport_record *record) {
-    char path[4200];
-    snprintf(path, sizeof path, "%.4000s/summary.json", record->path);
-    record->interrupted = access(path, F_OK) < 0;
-    struct ss_error error = {0};
-    struct json_object *summary = NULL;
-    if (record->interrupted)
-        ss_error_fail(&error, "interrupted: there is no summary.json");
-    else
-        summary = document_read(record->path, "summary.json", "", &error);
-    if (!summary)
-        ssreport_notes_add(&record->notes, "%s", error.message);
+static void take_summary(struct ssreport_record *record, struct json_object *summary) {
     record->ended_by = copy(document_text(summary, "ended_by"));
     record->settling = document_number(summary, "settling_seconds");
     record->switches = document_number(summary, "switches_per_second");
@@ -109,7 +88,31 @@ static void read_summary(struct ssreport_record *record) {
     struct json_object *warnings = document_get(summary, "warnings", json_type_array);
     for (size_t i = 0; warnings && i < json_object_array_length(warnings); i++)
         note_warning(record, document_as_text(json_object_array_get_idx(warnings, i)));
-    json_object_put(summary);
+}
+
+/* Notes if the document is missing or damaged. Fails only if it has a later schema. */
+static int read_document(struct ssreport_record *record, const char *name,
+    void take(struct ssreport_record *, struct json_object *), struct ss_error *error) {
+    struct ss_error missing = {0};
+    struct json_object *document = document_read(record->path, name, "", &missing);
+    if (!document)
+        ssreport_notes_add(&record->notes, "%s", missing.message);
+    int status = document_check_schema(document, error);
+    if (status == 0)
+        take(record, document);
+    json_object_put(document);
+    return status;
+}
+
+static int read_summary(struct ssreport_record *record, struct ss_error *error) {
+    char path[4200];
+    snprintf(path, sizeof path, "%.4000s/summary.json", record->path);
+    record->interrupted = access(path, F_OK) < 0;
+    if (!record->interrupted)
+        return read_document(record, "summary.json", take_summary, error);
+    ssreport_notes_add(&record->notes, "interrupted: there is no summary.json");
+    take_summary(record, NULL);
+    return 0;
 }
 
 int ssreport_record_read(
@@ -123,9 +126,8 @@ int ssreport_record_read(
         return ss_error_fail(error, "not a folder: name the folder that --record has made");
     if (access(path, R_OK | X_OK) < 0)
         return ss_error_fail(error, "cannot read it: %s", strerror(errno));
-    if (read_plan(record, error) < 0)
+    if (read_document(record, "plan.json", take_plan, error) < 0 || read_summary(record, error) < 0)
         return -1;
-    read_summary(record);
     ssreport_record_read_events(record);
     if (ssreport_record_read_samples(record, error) < 0)
         return -1;
