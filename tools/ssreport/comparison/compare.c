@@ -80,8 +80,8 @@ struct ratio {
 
 struct comparison {
     struct ssreport_report *report;
-    struct entry *entries[2];
-    size_t counts[2];
+    struct entry *entries; /* of both sets */
+    size_t count;
     bool is_across; /* the sets differ in the environment, which need not be the same then */
     struct ratio *ratios;
     size_t ratio_count, ratio_capacity;
@@ -153,12 +153,52 @@ static int compare_entries(const struct entry *left, const struct entry *right) 
 static int compare_copies(const void *left, const void *right, void *context) {
     const struct entry *one = left, *other = right;
     (void)context;
-    return STATS_ORDER(compare_entries(one, other), compare_places(one->run, other->run));
+    return STATS_ORDER(one->run->set - other->run->set, compare_entries(one, other),
+        compare_places(one->run, other->run));
+}
+
+static int compare_counterparts(const void *left, const void *right, void *context) {
+    const struct comparison *comparison = context;
+    const struct entry *one = left, *other = right;
+    return STATS_ORDER(comparison->is_across ? 0 : compare_places(one->run, other->run),
+        (one->copy > other->copy) - (one->copy < other->copy), compare_entries(one, other));
+}
+
+static int compare_environments(const void *left, const void *right, void *context) {
+    (void)context;
+    return compare_places(((const struct entry *)left)->run, ((const struct entry *)right)->run);
+}
+
+static int compare_names(const void *left, const void *right, void *context) {
+    (void)context;
+    return strcmp(last_part(left), last_part(right));
+}
+
+static bool has_no_workload(const void *item, void *context) {
+    (void)context;
+    return !((const struct entry *)item)->run->workload;
+}
+
+static struct stats_groups group(const struct comparison *comparison,
+    int (*compare)(const void *, const void *, void *), bool (*includes)(const void *, void *)) {
+    const struct stats_key key = {.size = sizeof *comparison->entries,
+        .compare = compare,
+        .includes = includes,
+        .context = (void *)comparison};
+    return stats_group_by(comparison->entries, comparison->count, &key);
+}
+
+/* Whether a group has entries of both sets. */
+static bool is_shared(
+    const struct comparison *comparison, const struct stats_groups *groups, size_t number) {
+    unsigned sets = 0;
+    for (size_t i = groups->first[number]; i < groups->items; i = groups->next[i])
+        sets |= 1U << comparison->entries[i].run->set;
+    return sets == 3;
 }
 
 static int add_entry(struct comparison *comparison, const struct ssreport_run *run) {
-    struct entry *entries = comparison->entries[run->set];
-    struct entry *entry = &entries[comparison->counts[run->set]];
+    struct entry *entry = &comparison->entries[comparison->count];
     if (ssreport_is_word(run->role, "background"))
         return 0;
     *entry = (struct entry){.run = run};
@@ -166,57 +206,42 @@ static int add_entry(struct comparison *comparison, const struct ssreport_run *r
         entry->background = ssreport_report_beside(comparison->report, run, "background");
     if (run->role && !entry->background)
         return 0; /* a note says that it has no background */
-    comparison->counts[run->set]++;
+    comparison->count++;
     return add_parts(entry);
 }
 
 /* Records without a manifest are matched by the names of their folders, if both sets have them. */
-static void set_labels(struct comparison *comparison) {
-    for (size_t i = 0; i < comparison->counts[0]; i++) {
-        for (size_t j = 0; j < comparison->counts[1]; j++) {
-            struct entry *left = &comparison->entries[0][i], *right = &comparison->entries[1][j];
-            if (!left->run->workload && !right->run->workload &&
-                strcmp(last_part(left), last_part(right)) == 0)
-                left->label = right->label = last_part(left);
-        }
+static int set_labels(struct comparison *comparison) {
+    SS_OWNED(groups)
+    struct stats_groups groups = group(comparison, compare_names, has_no_workload);
+    for (size_t i = 0; groups.first && i < groups.items; i++) {
+        struct entry *entry = &comparison->entries[i];
+        if (groups.group[i] < groups.count && is_shared(comparison, &groups, groups.group[i]))
+            entry->label = last_part(entry);
     }
+    return groups.first ? 0 : -1;
 }
 
+/* Numbers entries that are the same in all. */
 static int set_copies(struct comparison *comparison) {
-    const struct stats_key key = {.size = sizeof(struct entry), .compare = compare_copies};
-    for (int set = 0; set < 2; set++) {
-        struct entry *entries = comparison->entries[set];
-        SS_OWNED(groups)
-        struct stats_groups groups = stats_group_by(entries, comparison->counts[set], &key);
-        if (!groups.first)
-            return -1;
-        for (size_t i = 0; i < groups.items; i++) {
-            if (groups.next[i] < groups.items)
-                entries[groups.next[i]].copy = entries[i].copy + 1;
-        }
+    SS_OWNED(groups) struct stats_groups groups = group(comparison, compare_copies, NULL);
+    for (size_t i = 0; groups.first && i < groups.items; i++) {
+        if (groups.next[i] < groups.items)
+            comparison->entries[groups.next[i]].copy = comparison->entries[i].copy + 1;
     }
-    return 0;
+    return groups.first ? 0 : -1;
 }
 
-/* Whether no environment of one set is one of the other. */
-static bool differ_in_environment(const struct comparison *comparison) {
-    for (size_t i = 0; i < comparison->counts[0]; i++) {
-        for (size_t j = 0; j < comparison->counts[1]; j++) {
-            if (compare_places(comparison->entries[0][i].run, comparison->entries[1][j].run) == 0)
-                return false;
-        }
-    }
-    return true;
+/* Compares across environments if no environment of one set is one of the other. */
+static int set_across(struct comparison *comparison) {
+    SS_OWNED(groups) struct stats_groups groups = group(comparison, compare_environments, NULL);
+    comparison->is_across = true;
+    for (size_t i = 0; i < groups.count; i++)
+        comparison->is_across &= !is_shared(comparison, &groups, i);
+    return groups.first ? 0 : -1;
 }
 
 /* ---- counterparts ---- */
-
-static bool is_counterpart(
-    const struct comparison *comparison, const struct entry *left, const struct entry *right) {
-    return left->copy == right->copy &&
-           (comparison->is_across || compare_places(left->run, right->run) == 0) &&
-           compare_entries(left, right) == 0;
-}
 
 static struct part *find_part(
     const struct entry *of, const struct entry *in, const struct part *part) {
@@ -228,65 +253,52 @@ static struct part *find_part(
     return step ? &in->parts[step - steps->items] : NULL;
 }
 
-static int add_ratio(struct comparison *comparison, const struct entry *const entries[2],
-    const struct part *const parts[2]) {
+static int add_ratio(struct comparison *comparison, const struct ratio *ratio) {
+    const struct ssreport_run *first = ratio->entries[0]->run, *second = ratio->entries[1]->run;
+    double rates[2] = {ratio->parts[0]->throughput, ratio->parts[1]->throughput};
+    bool forbidden = !ssreport_others_permit(first->others, second->others);
     if (!ssreport_csv_make_room((void **)&comparison->ratios, comparison->ratio_count,
             &comparison->ratio_capacity, sizeof *comparison->ratios))
         return -1;
-    double first = parts[0]->throughput, second = parts[1]->throughput;
-    bool forbidden = !ssreport_others_permit(entries[0]->run->others, entries[1]->run->others);
     comparison->forbidden += forbidden;
-    comparison->ratios[comparison->ratio_count++] = (struct ratio){
-        .entries = {entries[0], entries[1]},
-        .parts = {parts[0], parts[1]},
-        .value = second > 0 && !forbidden ? first / second : NAN,
-    };
+    comparison->ratios[comparison->ratio_count] = *ratio;
+    comparison->ratios[comparison->ratio_count++].value =
+        rates[1] > 0 && !forbidden ? rates[0] / rates[1] : NAN;
     return 0;
 }
 
-/* Marks parts with a counterpart; 1: both runs are counterparts. */
-static int match_entries(struct comparison *comparison, struct entry *left, struct entry *right) {
-    if (!is_counterpart(comparison, left, right))
-        return 0;
+/* Adds ratios of the steps that both have. */
+static int match_entries(
+    struct comparison *comparison, const struct entry *left, const struct entry *right) {
     for (size_t i = 0; i < left->count; i++) {
         struct part *part = &left->parts[i], *other = find_part(left, right, part);
         if (!other)
             continue;
         part->unmatched = other->unmatched = NULL;
-        if (add_ratio(comparison, (const struct entry *const[]){left, right},
-                (const struct part *const[]){part, other}) < 0)
+        if (add_ratio(comparison, &(struct ratio){{left, right}, {part, other}, NAN}) < 0)
             return -1;
     }
-    return 1;
-}
-
-static void set_unmatched(struct entry *entry, const char *from, const char *why) {
-    for (size_t i = 0; i < entry->count; i++) {
-        if (!from || entry->parts[i].unmatched == from)
-            entry->parts[i].unmatched = why;
-    }
+    return 0;
 }
 
 static int match(struct comparison *comparison) {
-    static const char no_run[] = "the other set has no such run";
-    static const char no_step[] = "the other set has the run, but no such step";
-    for (int set = 0; set < 2; set++) {
-        for (size_t i = 0; i < comparison->counts[set]; i++)
-            set_unmatched(&comparison->entries[set][i], NULL, no_run);
+    SS_OWNED(groups) struct stats_groups groups = group(comparison, compare_counterparts, NULL);
+    const struct entry *entries = comparison->entries;
+    for (size_t i = 0; groups.first && i < groups.items; i++) {
+        const char *why = is_shared(comparison, &groups, groups.group[i])
+                              ? "the other set has the run, but no such step"
+                              : "the other set has no such run";
+        for (size_t j = 0; j < entries[i].count; j++)
+            entries[i].parts[j].unmatched = why;
     }
-    for (size_t i = 0; i < comparison->counts[0]; i++) {
-        for (size_t j = 0; j < comparison->counts[1]; j++) {
-            struct entry *left = &comparison->entries[0][i], *right = &comparison->entries[1][j];
-            int found = match_entries(comparison, left, right);
-            if (found < 0)
+    for (size_t i = 0; groups.first && i < groups.items; i++) {
+        size_t j = entries[i].run->set == 0 ? groups.first[groups.group[i]] : groups.items;
+        for (; j < groups.items; j = groups.next[j]) {
+            if (entries[j].run->set == 1 && match_entries(comparison, &entries[i], &entries[j]) < 0)
                 return -1;
-            if (found == 0)
-                continue;
-            set_unmatched(left, no_run, no_step);
-            set_unmatched(right, no_run, no_step);
         }
     }
-    return 0;
+    return groups.first ? 0 : -1;
 }
 
 /* ---- tables ---- */
@@ -354,13 +366,11 @@ static int compare_pairs(const void *left, const void *right, void *context) {
 /* Steps of the pair's own runs without a counterpart. */
 static size_t count_lost(const struct comparison *comparison, const struct ratio *pair) {
     size_t lost = 0;
-    for (int set = 0; set < 2; set++) {
-        for (size_t i = 0; i < comparison->counts[set]; i++) {
-            const struct entry *entry = &comparison->entries[set][i];
-            bool belongs = compare_sides(entry, pair->entries[set]) == 0;
-            for (size_t j = 0; belongs && j < entry->count; j++)
-                lost += entry->parts[j].unmatched != NULL;
-        }
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct entry *entry = &comparison->entries[i];
+        bool belongs = compare_sides(entry, pair->entries[entry->run->set]) == 0;
+        for (size_t j = 0; belongs && j < entry->count; j++)
+            lost += entry->parts[j].unmatched != NULL;
     }
     return lost;
 }
@@ -410,15 +420,13 @@ static void add_unmatched(
 static void fill_unmatched(const struct comparison *comparison) {
     struct ssreport_report *report = comparison->report;
     size_t lost[2] = {0};
-    for (int set = 0; set < 2; set++) {
-        for (size_t i = 0; i < comparison->counts[set]; i++) {
-            const struct entry *entry = &comparison->entries[set][i];
-            for (size_t j = 0; j < entry->count; j++) {
-                if (!entry->parts[j].unmatched)
-                    continue;
-                add_unmatched(report, entry, &entry->parts[j]);
-                lost[set]++;
-            }
+    for (size_t i = 0; i < comparison->count; i++) {
+        const struct entry *entry = &comparison->entries[i];
+        for (size_t j = 0; j < entry->count; j++) {
+            if (!entry->parts[j].unmatched)
+                continue;
+            add_unmatched(report, entry, &entry->parts[j]);
+            lost[entry->run->set]++;
         }
     }
     if (comparison->forbidden > 0)
@@ -437,20 +445,13 @@ static void fill_unmatched(const struct comparison *comparison) {
 
 static int compare(struct comparison *comparison) {
     const struct ssreport_report *report = comparison->report;
-    for (int set = 0; set < 2; set++) {
-        comparison->entries[set] = calloc(report->run_count + 1, sizeof *comparison->entries[set]);
-        if (!comparison->entries[set])
-            return -1;
-    }
-    for (size_t i = 0; i < report->run_count; i++) {
+    comparison->entries = calloc(report->run_count + 1, sizeof *comparison->entries);
+    for (size_t i = 0; comparison->entries && i < report->run_count; i++) {
         if (add_entry(comparison, &report->runs[i]) < 0)
             return -1;
     }
-    set_labels(comparison);
-    if (set_copies(comparison) < 0)
-        return -1;
-    comparison->is_across = differ_in_environment(comparison);
-    if (match(comparison) < 0)
+    if (!comparison->entries || set_labels(comparison) < 0 || set_copies(comparison) < 0 ||
+        set_across(comparison) < 0 || match(comparison) < 0)
         return -1;
     fill_ratios(comparison);
     fill_unmatched(comparison);
@@ -460,11 +461,9 @@ static int compare(struct comparison *comparison) {
 static int build(struct ssreport_report *report, struct ss_error *error) {
     struct comparison comparison = {.report = report};
     int result = report->compares ? compare(&comparison) : 0;
-    for (int set = 0; set < 2; set++) {
-        for (size_t i = 0; i < comparison.counts[set]; i++)
-            free(comparison.entries[set][i].parts);
-        free(comparison.entries[set]);
-    }
+    for (size_t i = 0; i < comparison.count; i++)
+        free(comparison.entries[i].parts);
+    free(comparison.entries);
     free(comparison.ratios);
     return result < 0 ? ss_error_memory(error) : 0;
 }

@@ -23,7 +23,7 @@ static bool is_taken(const struct ssreport_report *report, const char *name) {
     return false;
 }
 
-/* The path without what says nothing, and a number where there is another one of that name. */
+/* The path without slashes at its end, and with a number if the name is taken. */
 static void choose_name(
     const struct ssreport_report *report, const char *path, char *name, size_t size) {
     int length = (int)strlen(path);
@@ -43,7 +43,7 @@ static int add_failure(struct ssreport_report *report, const char *name, const c
     return added->name && added->why ? 0 : -1;
 }
 
-/* Returns the run, or NULL where it failed; `result` says whether that was for want of memory. */
+/* Returns the run, or NULL on failure; `result` is -1 without memory. */
 static struct ssreport_run *add_run(
     struct ssreport_report *report, const char *path, int set, double edge, int *result) {
     char name[4200];
@@ -68,7 +68,7 @@ static struct ssreport_run *add_run(
     return run;
 }
 
-/* The same of what ssrequest has recorded. */
+/* The same for a record of ssrequest. */
 static struct ssreport_responses *add_responses(
     struct ssreport_report *report, const char *path, int set, int *result) {
     char name[4200];
@@ -96,50 +96,43 @@ static struct ssreport_responses *add_responses(
 
 /* ---- manifests ---- */
 
-/* The columns that are read, and the labels. Those from WORKLOAD to PLACEMENT name what has no
- * record. */
-enum {
-    RUN,
-    EXPERIMENT,
-    WORKLOAD,
-    METHOD,
-    PLACEMENT,
-    ENVIRONMENT,
-    MEASURED_IN,
-    ROLE,
-    GROUP,
-    ENERGY,
-    REASON,
-    TARGET,
-    STANDS_FOR,
-    TAU,
-    SPEED,
-    ROUND,
-    EDGE,
-    OTHERS
-};
+/* Columns and labels. The last three of these name a run without a record; more columns follow. */
+enum { RUN, REASON, EDGE, ROLE, WORKLOAD, METHOD, PLACEMENT };
 
-static const char *const manifest_columns[] = {[RUN] = "run",
-    [EXPERIMENT] = "experiment",
-    [WORKLOAD] = "workload",
-    [METHOD] = "method",
-    [PLACEMENT] = "placement",
-    [ENVIRONMENT] = "environment",
-    [MEASURED_IN] = "measured_in",
-    [ROLE] = "role",
-    [GROUP] = "group",
-    [ENERGY] = "energy",
-    [REASON] = "reason",
-    [TARGET] = "target",
-    [STANDS_FOR] = "stands_for",
-    [TAU] = "tau_seconds",
-    [SPEED] = "speed",
-    [ROUND] = "round",
-    [EDGE] = "edge_seconds",
-    [OTHERS] = "others",
-    NULL};
-_Static_assert(sizeof manifest_columns / sizeof *manifest_columns - 1 <= SSTRACE_PICKS,
-    "a row has no room for so many fields");
+#define NOWHERE SIZE_MAX
+#define BOTH(member)                                                                               \
+    offsetof(struct ssreport_run, member), offsetof(struct ssreport_responses, member)
+#define RUN_ONLY(member) offsetof(struct ssreport_run, member), NOWHERE
+
+// clang-format off
+static const struct manifest_column {
+    const char *name;
+    size_t in_run, in_responses; /* offsets of the members that get the value */
+    enum { TEXT, NUMBER, SHARE } kind; /* a number is above 0, or 0 if absent; a share is not below
+                                          0, or NaN */
+} manifest_columns[] = {
+    [RUN] = {"run", NOWHERE, NOWHERE},
+    [REASON] = {"reason", NOWHERE, NOWHERE},
+    [EDGE] = {"edge_seconds", NOWHERE, offsetof(struct ssreport_responses, edge), SHARE},
+    [ROLE] = {"role", RUN_ONLY(role)},
+    [WORKLOAD] = {"workload", BOTH(workload)},
+    [METHOD] = {"method", BOTH(method)},
+    [PLACEMENT] = {"placement", RUN_ONLY(placement)},
+    {"experiment", BOTH(experiment)},
+    {"environment", BOTH(environment)},
+    {"measured_in", RUN_ONLY(measured_in)},
+    {"group", BOTH(group)},
+    {"energy", BOTH(power_source)},
+    {"target", BOTH(target), NUMBER},
+    {"stands_for", RUN_ONLY(stands_for), NUMBER},
+    {"tau_seconds", BOTH(tau), NUMBER},
+    {"speed", RUN_ONLY(speed), NUMBER},
+    {"round", BOTH(round), NUMBER},
+    {"others", BOTH(others), SHARE},
+};
+// clang-format on
+#define MANIFEST_COLUMNS (sizeof manifest_columns / sizeof *manifest_columns)
+_Static_assert(MANIFEST_COLUMNS <= SSTRACE_PICKS, "a row has no room for so many fields");
 
 struct manifest {
     struct ssreport_report *report;
@@ -147,61 +140,41 @@ struct manifest {
     int set, result;
 };
 
-/* The cell of the manifest or, if that is empty, the label of the record. */
-static struct sstrace_field find_field(
-    const struct ssreport_run *run, const struct sstrace_field *fields, int column) {
-    const char *label = ssreport_record_label(&run->record, manifest_columns[column]);
-    if ((fields && fields[column].length > 0) || !label)
-        return fields ? fields[column] : (struct sstrace_field){.text = ""};
-    return (struct sstrace_field){.text = label, .length = strlen(label)};
-}
-
-static char *copy_field(
-    const struct ssreport_run *run, const struct sstrace_field *fields, int column) {
-    struct sstrace_field field = find_field(run, fields, column);
-    return field.length > 0 ? strndup(field.text, field.length) : NULL;
-}
-
-static double read_number(
-    const struct ssreport_run *run, const struct sstrace_field *fields, int column) {
-    struct sstrace_field field = find_field(run, fields, column);
-    double number;
-    return ssreport_csv_number(&field, &number) && number > 0 ? number : 0;
-}
-
 /* A number that may be 0; NaN if absent. */
 static double known_number(const struct sstrace_field *field) {
     double number;
     return ssreport_csv_number(field, &number) && number >= 0 ? number : NAN;
 }
 
-/* That of the command line, or else that of the row. */
-static double choose_edge(const struct ssreport_report *report, const struct sstrace_field *field) {
-    double edge = known_number(field);
+static void set_member(
+    void *member, const struct manifest_column *column, const struct sstrace_field *field) {
+    double number = known_number(field);
+    if (column->kind == TEXT)
+        *(char **)member = field->length > 0 ? strndup(field->text, field->length) : NULL;
+    else
+        *(double *)member = column->kind == SHARE || number > 0 ? number : 0;
+}
+
+/* The edge of the command line, or else that of the row. */
+static double choose_edge(const struct ssreport_report *report, double edge) {
     return report->settings.edge != SSREPORT_EDGE_DEFAULT || isnan(edge) ? report->settings.edge
                                                                          : edge;
 }
 
-/* `fields` are those of its row; NULL: no manifest names it. */
-static void take_origin(struct ssreport_run *run, const struct sstrace_field *fields) {
-    run->experiment = copy_field(run, fields, EXPERIMENT);
-    run->workload = copy_field(run, fields, WORKLOAD);
-    run->method = copy_field(run, fields, METHOD);
-    run->placement = copy_field(run, fields, PLACEMENT);
-    run->environment = copy_field(run, fields, ENVIRONMENT);
-    run->measured_in = copy_field(run, fields, MEASURED_IN);
-    run->role = copy_field(run, fields, ROLE);
-    run->group = copy_field(run, fields, GROUP);
-    run->power_source = copy_field(run, fields, ENERGY);
-    run->target = read_number(run, fields, TARGET);
-    run->stands_for = read_number(run, fields, STANDS_FOR);
-    run->tau = read_number(run, fields, TAU);
-    run->speed = read_number(run, fields, SPEED);
-    run->round = read_number(run, fields, ROUND);
-    run->others = fields ? known_number(&fields[OTHERS]) : NAN;
+/* From its row, or from labels if the cell is empty; `fields` is NULL without a manifest. */
+static void set_origin(struct ssreport_run *run, const struct sstrace_field *fields) {
+    for (size_t i = 0; i < MANIFEST_COLUMNS; i++) {
+        const struct manifest_column *column = &manifest_columns[i];
+        const char *label = ssreport_record_label(&run->record, column->name);
+        struct sstrace_field field = fields ? fields[i] : (struct sstrace_field){.text = ""};
+        if (field.length == 0 && label && column->kind != SHARE)
+            field = (struct sstrace_field){.text = label, .length = strlen(label)};
+        if (column->in_run != NOWHERE)
+            set_member((char *)run + column->in_run, column, &field);
+    }
 }
 
-/* What was used while the run stood still is not its energy. */
+/* Excludes energy of pauses. */
 static void leave_out_pauses(struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
     struct ssreport_energy *energy = &run->energy;
@@ -218,9 +191,7 @@ static void leave_out_pauses(struct ssreport_run *run) {
         energy->count = kept;
 }
 
-/*
- * In the record's own folder; for runs side by side it may lie beside their folders, once for all.
- */
+/* In the record's own folder; for runs side by side also in the one that contains their folders. */
 static void find_energy(struct ssreport_run *run, const char *path) {
     char folder[8500], file[8600];
     struct ss_error error = {0};
@@ -239,43 +210,29 @@ static void find_energy(struct ssreport_run *run, const char *path) {
     }
 }
 
-/* Power comes last, since it is matched by the clock that the surroundings correct. */
+/* Power comes last, because it is matched by the clock that the samples of the host correct. */
 static void find_surroundings(struct ssreport_run *run, const char *path) {
     bool inside = !ssreport_is_word(run->measured_in, "host");
     ssreport_surroundings_read(&run->surroundings, path, &run->record, inside);
     find_energy(run, path);
 }
 
-static char *copy_cell(const struct sstrace_field *field) {
-    return field->length > 0 ? strndup(field->text, field->length) : NULL;
-}
-
-static double cell_number(const struct sstrace_field *field) {
-    double number;
-    return ssreport_csv_number(field, &number) && number > 0 ? number : 0;
-}
-
-static void take_responses(
+static void load_responses(
     struct manifest *manifest, const char *path, const struct sstrace_field *fields) {
     struct ssreport_responses *responses =
         add_responses(manifest->report, path, manifest->set, &manifest->result);
     if (!responses)
         return;
     responses->manifest = manifest->report->manifest_count;
-    responses->experiment = copy_cell(&fields[EXPERIMENT]);
-    responses->workload = copy_cell(&fields[WORKLOAD]);
-    responses->method = copy_cell(&fields[METHOD]);
-    responses->environment = copy_cell(&fields[ENVIRONMENT]);
-    responses->group = copy_cell(&fields[GROUP]);
-    responses->power_source = copy_cell(&fields[ENERGY]);
-    responses->target = cell_number(&fields[TARGET]);
-    responses->tau = cell_number(&fields[TAU]);
-    responses->round = cell_number(&fields[ROUND]);
-    responses->edge = choose_edge(manifest->report, &fields[EDGE]);
-    responses->others = known_number(&fields[OTHERS]);
+    for (size_t i = 0; i < MANIFEST_COLUMNS; i++) {
+        const struct manifest_column *column = &manifest_columns[i];
+        if (column->in_responses != NOWHERE)
+            set_member((char *)responses + column->in_responses, column, &fields[i]);
+    }
+    responses->edge = choose_edge(manifest->report, responses->edge);
 }
 
-/* What was to be run, and why it was not. */
+/* A run that was planned, and why it is missing. */
 static int add_absent(struct manifest *manifest, const struct sstrace_field *fields) {
     char name[512], why[512];
     snprintf(name, sizeof name, "%.200s:", manifest->folder);
@@ -289,7 +246,7 @@ static int add_absent(struct manifest *manifest, const struct sstrace_field *fie
     return add_failure(manifest->report, name, *why ? why : "there is no record");
 }
 
-static bool take_run(void *context, const struct sstrace_field *fields) {
+static bool load_row(void *context, const struct sstrace_field *fields) {
     struct manifest *manifest = context;
     char path[8400];
     if (manifest->result < 0)
@@ -301,28 +258,31 @@ static bool take_run(void *context, const struct sstrace_field *fields) {
     snprintf(path, sizeof path, "%.4000s/%.*s", *fields[RUN].text == '/' ? "" : manifest->folder,
         (int)fields[RUN].length, fields[RUN].text);
     if (ssreport_responses_are_in(path) || sstrace_field_is(&fields[ROLE], "requests")) {
-        take_responses(manifest, path, fields);
+        load_responses(manifest, path, fields);
         return true;
     }
     struct ssreport_run *run = add_run(manifest->report, path, manifest->set,
-        choose_edge(manifest->report, &fields[EDGE]), &manifest->result);
+        choose_edge(manifest->report, known_number(&fields[EDGE])), &manifest->result);
     if (!run)
         return true;
     run->manifest = manifest->report->manifest_count;
-    take_origin(run, fields);
+    set_origin(run, fields);
     find_surroundings(run, path);
     return true;
 }
 
 static int load_manifest(struct ssreport_report *report, const char *folder, int set) {
     struct manifest manifest = {.report = report, .folder = folder, .set = set};
+    const char *names[MANIFEST_COLUMNS + 1] = {0};
     struct ssreport_csv csv = {.name = MANIFEST,
-        .columns = manifest_columns,
+        .columns = names,
         .optional = ~1U,
-        .take = take_run,
+        .take = load_row,
         .context = &manifest};
     struct ssreport_notes notes = {0};
     struct ss_error error = {0};
+    for (size_t i = 0; i < MANIFEST_COLUMNS; i++)
+        names[i] = manifest_columns[i].name;
     report->manifest_count++;
     if (ssreport_csv_read(folder, &csv, &notes, &error) < 0)
         return add_failure(report, folder, error.message);
@@ -344,7 +304,7 @@ int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
     struct ssreport_run *run = add_run(report, path, set, report->settings.edge, &result);
     if (!run)
         return result;
-    take_origin(run, NULL);
+    set_origin(run, NULL);
     find_surroundings(run, path);
     return 0;
 }

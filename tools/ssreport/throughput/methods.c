@@ -84,7 +84,8 @@ static int collect(struct ssreport_methods *methods, const struct ssreport_repor
 
 /* ---- the baseline ---- */
 
-static bool is_baseline(const struct ssreport_methods *methods, const struct ssreport_run *run) {
+bool ssreport_methods_is_baseline(
+    const struct ssreport_methods *methods, const struct ssreport_run *run) {
     return methods->baseline && ssreport_methods_is_one(run, methods->baseline);
 }
 
@@ -170,7 +171,7 @@ bool ssreport_methods_is_forbidden(
     const struct ssreport_methods *methods, const struct ssreport_method_point *point) {
     const struct ssreport_knot *knot = find_knot(methods, point->step->load.mean);
     double others = point->run->others;
-    return knot && !is_baseline(methods, point->run) &&
+    return knot && !ssreport_methods_is_baseline(methods, point->run) &&
            !(ssreport_others_permit(others, knot[0].others_least) &&
                ssreport_others_permit(others, knot[0].others_most) &&
                ssreport_others_permit(others, knot[1].others_least) &&

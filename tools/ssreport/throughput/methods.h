@@ -45,6 +45,10 @@ void ssreport_methods_free(struct ssreport_methods *methods);
 /* Whether two runs are of one method, with rounds of one length. */
 bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssreport_run *right);
 
+/* Whether a run is of the baseline. */
+bool ssreport_methods_is_baseline(
+    const struct ssreport_methods *methods, const struct ssreport_run *run);
+
 /* The target of the run or, if that changes, of the step. */
 double ssreport_methods_target(const struct ssreport_method_point *point);
 

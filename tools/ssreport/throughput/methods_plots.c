@@ -20,10 +20,6 @@ static double value_of(const struct drawing *drawing, const struct ssreport_meth
                                : point->step->throughput;
 }
 
-static bool is_baseline(const struct drawing *drawing, const struct ssreport_run *run) {
-    return drawing->methods->baseline && ssreport_methods_is_one(run, drawing->methods->baseline);
-}
-
 /* Whether a method's points begin here, and whether these are drawn: not those at 0. */
 static bool begins_method(const struct drawing *drawing, size_t i) {
     const struct ssreport_method_point *points = drawing->methods->points;
@@ -32,7 +28,8 @@ static bool begins_method(const struct drawing *drawing, size_t i) {
 
 static bool is_drawn(const struct drawing *drawing, size_t i) {
     return begins_method(drawing, i) &&
-           !(drawing->deviations && is_baseline(drawing, drawing->methods->points[i].run));
+           !(drawing->deviations &&
+               ssreport_methods_is_baseline(drawing->methods, drawing->methods->points[i].run));
 }
 
 static void write_points(const struct drawing *drawing, size_t first) {
@@ -67,7 +64,7 @@ static bool write_disturbed(const struct drawing *drawing) {
         const struct ssreport_method_point *point = &methods->points[i];
         double value = value_of(drawing, point);
         if (!ssreport_others_disturb(point->run->others) || !isfinite(value) ||
-            (drawing->deviations && is_baseline(drawing, point->run)))
+            (drawing->deviations && ssreport_methods_is_baseline(drawing->methods, point->run)))
             continue;
         if (count++ == 0)
             fputs("$disturbed << END\n", drawing->script);
@@ -134,7 +131,7 @@ static void print_picture(
 static bool has_deviations(const struct drawing *drawing) {
     for (size_t i = 0; i < drawing->methods->count; i++) {
         const struct ssreport_method_point *point = &drawing->methods->points[i];
-        if (!is_baseline(drawing, point->run) &&
+        if (!ssreport_methods_is_baseline(drawing->methods, point->run) &&
             isfinite(ssreport_methods_deviation(drawing->methods, point)))
             return true;
     }

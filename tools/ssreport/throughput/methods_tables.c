@@ -8,10 +8,6 @@
 #include "findings.h"
 #include "methods.h"
 
-static bool is_baseline(const struct ssreport_methods *methods, const struct ssreport_run *run) {
-    return methods->baseline && ssreport_methods_is_one(run, methods->baseline);
-}
-
 /* The cells that both tables begin with. */
 static void add_row(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
     SSREPORT_ROW(sheet, CELL("set", run->set + 1),
@@ -26,7 +22,7 @@ static const char *describe_point(const struct ssreport_methods *methods,
         return "not compared: iterations take longer than the step";
     if (!methods->baseline)
         return "no baseline";
-    if (is_baseline(methods, point->run))
+    if (ssreport_methods_is_baseline(methods, point->run))
         return "the baseline itself";
     if (isnan(baseline))
         return "outside the loads of the baseline";
@@ -40,7 +36,9 @@ static void add_point(struct ssreport_sheet *sheet, const struct ssreport_method
     const struct ssreport_run *run = point->run;
     const struct ssreport_step *step = point->step;
     double baseline = ssreport_methods_baseline(methods, step->load.mean);
-    double deviation = is_baseline(methods, run) ? NAN : ssreport_methods_deviation(methods, point);
+    double deviation = ssreport_methods_is_baseline(methods, run)
+                           ? NAN
+                           : ssreport_methods_deviation(methods, point);
     add_row(sheet, run);
     SSREPORT_CELLS(sheet, CELL("round", run->round > 0 ? run->round : NAN),
         CELL("target", ssreport_methods_target(point)), CELL("half", step->half ? step->half : NAN),
@@ -63,7 +61,7 @@ static void add_method(struct ssreport_sheet *sheet, const struct ssreport_metho
         from = fmin(from, point->step->load.mean);
         to = fmax(to, point->step->load.mean);
         others = fmax(others, point->run->others);
-        if (isnan(deviation) || is_baseline(methods, run))
+        if (isnan(deviation) || ssreport_methods_is_baseline(methods, run))
             continue;
         compared++;
         sum += deviation;
@@ -71,7 +69,8 @@ static void add_method(struct ssreport_sheet *sheet, const struct ssreport_metho
         most = fmax(most, deviation);
     }
     add_row(sheet, run);
-    SSREPORT_CELLS(sheet, CELL("baseline", is_baseline(methods, run) ? "itself" : name),
+    SSREPORT_CELLS(sheet,
+        CELL("baseline", ssreport_methods_is_baseline(methods, run) ? "itself" : name),
         CELL("points", end - first), CELL("compared", compared), CELL("load_least", from),
         CELL("load_most", to), CELL("deviation_mean_percent", sum / (double)compared),
         CELL("deviation_least_percent", least), CELL("deviation_most_percent", most),
