@@ -718,9 +718,9 @@ words_are_checked() {
     report 125
     error_has 1 'name at least one record'
     report 125 --against "$folder/run"
-    error_has 1 '--against stands between two sets'
+    error_has 1 '--against must separate two sets'
     report 125 --names a "$folder/run" --against "$folder/run"
-    error_has 1 '"a" is no pair of names: write A/B'
+    error_has 1 '"a" is not a pair of names: write A/B'
     report 125 --names a/b "$folder/run"
     error_has 1 '--names names two sets'
     report 125 --edgee 3s "$folder/run"

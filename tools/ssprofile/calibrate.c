@@ -221,10 +221,13 @@ static int evaluate_setting(struct calibration *calibration, struct ss_error *er
 static void note_test(struct calibration *calibration) {
     double setting = calibration->runner.throttle.setting;
     double cost = ssprofile_search_cost(calibration->mean);
-    SSREPORT_NUMBERS(&calibration->sheets[TESTS], setting, calibration->log.mean,
-        calibration->log.half, calibration->mean, cost, calibration->repetitions,
-        calibration->figures.least, calibration->figures.most, calibration->figures.most_to_least,
-        100 * calibration->scatter);
+    const struct ssprofile_figures *figures = &calibration->figures;
+    SSREPORT_ROW(&calibration->sheets[TESTS], CELL("setting", setting),
+        CELL("log_ratio_mean", calibration->log.mean), CELL("half_width", calibration->log.half),
+        CELL("time_ratio_mean", calibration->mean), CELL("cost", cost),
+        CELL("repetitions", calibration->repetitions), CELL("least", figures->least),
+        CELL("most", figures->most), CELL("most_to_least", figures->most_to_least),
+        CELL("scatter_percent", 100 * calibration->scatter));
     fprintf(stderr, "%.2f%%: mean ln ratio %+.5f +- %.5f, times as long %.4f\n", 100 * setting,
         calibration->log.mean, calibration->log.half, calibration->mean);
 }
@@ -304,11 +307,14 @@ static void say_result(struct calibration *calibration, size_t row) {
             "%.2f%%: a throttle slows all benchmarks by about the same factor, so it moves all "
             "ratios, but cannot narrow their relative spread.",
             before, after, 100 * setting);
-    SSREPORT_TEXTS(&calibration->sheets[RESULT], throttles[calibration->request->throttle],
-        calibration->request->method == METHOD_SEARCH ? "search" : "closed");
-    SSREPORT_NUMBERS(&calibration->sheets[RESULT], setting, bounds.low, bounds.high,
-        (double)ssreport_sheet_rows(&calibration->sheets[TESTS]), (double)calibration->count,
-        test_number(calibration, row, "repetitions"), before, after);
+    SSREPORT_ROW(&calibration->sheets[RESULT],
+        CELL("throttle", throttles[calibration->request->throttle]),
+        CELL("method", calibration->request->method == METHOD_SEARCH ? "search" : "closed"),
+        CELL("setting", setting), CELL("low", bounds.low), CELL("high", bounds.high),
+        CELL("tests", ssreport_sheet_rows(&calibration->sheets[TESTS])),
+        CELL("benchmarks", calibration->count),
+        CELL("repetitions", test_number(calibration, row, "repetitions")),
+        CELL("most_to_least_first", before), CELL("most_to_least", after));
 }
 
 /* The distance that remains if no interval of the closed method contains a ratio of 1. */

@@ -112,26 +112,33 @@ static void fill_ratios(
     struct ssreport_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
     for (size_t i = 0; i < ratios->count; i++) {
         const struct ssprofile_ratio *ratio = &ratios->items[i];
-        SSREPORT_TEXTS(sheet, target, ratio->name, ratio->class);
-        SSREPORT_NUMBERS(sheet, ratio->ratio, ratio->log, (double)ratio->repetitions[0],
-            (double)ratio->repetitions[1], 100 * ratio->spread[0], 100 * ratio->spread[1]);
+        SSREPORT_ROW(sheet, CELL("target", target), CELL("benchmark", ratio->name),
+            CELL("class", ratio->class), CELL("ratio", ratio->ratio), CELL("log_ratio", ratio->log),
+            CELL("base_repetitions", ratio->repetitions[0]),
+            CELL("target_repetitions", ratio->repetitions[1]),
+            CELL("base_spread_percent", 100 * ratio->spread[0]),
+            CELL("target_spread_percent", 100 * ratio->spread[1]));
     }
 }
 
 static void fill_range(
     struct ssreport_sheet *sheet, const char *target, const struct ssprofile_figures *figures) {
-    SSREPORT_TEXTS(sheet, target);
-    SSREPORT_NUMBERS(sheet, (double)figures->count, figures->least, figures->most, figures->length,
-        figures->median, figures->mean, figures->geometric, figures->most_to_least,
-        100 * figures->variation, 100 * ssprofile_coverage_of(figures->count));
+    SSREPORT_ROW(sheet, CELL("target", target), CELL("benchmarks", figures->count),
+        CELL("least", figures->least), CELL("most", figures->most), CELL("length", figures->length),
+        CELL("median", figures->median), CELL("mean", figures->mean),
+        CELL("geometric_mean", figures->geometric), CELL("most_to_least", figures->most_to_least),
+        CELL("variation_percent", 100 * figures->variation),
+        CELL("coverage_percent", 100 * ssprofile_coverage_of(figures->count)));
 }
 
 static void fill_left_out(
     struct ssreport_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
     for (size_t i = 0; i < ratios->left_out_count; i++) {
         const struct ssprofile_left_out *left_out = &ratios->left_out[i];
-        SSREPORT_TEXTS(sheet, target, left_out->name, left_out->class, left_out->why);
-        SSREPORT_NUMBERS(sheet, 100 * left_out->spread[0], 100 * left_out->spread[1]);
+        SSREPORT_ROW(sheet, CELL("target", target), CELL("benchmark", left_out->name),
+            CELL("class", left_out->class), CELL("why", left_out->why),
+            CELL("base_spread_percent", 100 * left_out->spread[0]),
+            CELL("target_spread_percent", 100 * left_out->spread[1]));
     }
 }
 
@@ -149,9 +156,9 @@ static int fill_histogram(
         for (next = i;
              next < ratios->count && ssprofile_bin_of(sorted[next], SSPROFILE_BIN) == bin;)
             next++;
-        SSREPORT_TEXTS(sheet, target);
-        SSREPORT_NUMBERS(sheet, ((double)bin - 1) * SSPROFILE_BIN, (double)bin * SSPROFILE_BIN,
-            (double)(next - i));
+        SSREPORT_ROW(sheet, CELL("target", target),
+            CELL("above", ((double)bin - 1) * SSPROFILE_BIN),
+            CELL("to", (double)bin * SSPROFILE_BIN), CELL("benchmarks", next - i));
     }
     return 0;
 }
@@ -219,10 +226,12 @@ static int fill_reduction(
         }
         struct ssprofile_reduction reduction =
             ssprofile_reduction_of(&series[0].figures, &series[1].figures);
-        SSREPORT_TEXTS(sheet, plain->name, throttled->name);
-        SSREPORT_NUMBERS(sheet, (double)both[0].count, reduction.reduction, reduction.factor,
-            reduction.relative, 100 * reduction.share, series[0].figures.most_to_least,
-            series[1].figures.most_to_least);
+        SSREPORT_ROW(sheet, CELL("plain", plain->name), CELL("throttled", throttled->name),
+            CELL("benchmarks", both[0].count), CELL("reduction", reduction.reduction),
+            CELL("factor", reduction.factor), CELL("relative", reduction.relative),
+            CELL("factor_share_percent", 100 * reduction.share),
+            CELL("most_to_least_before", series[0].figures.most_to_least),
+            CELL("most_to_least_after", series[1].figures.most_to_least));
         ssprofile_say_reduction(&comparison->findings, &series[0], &series[1]);
         plain->is_paired = throttled->is_paired = true;
     }
@@ -388,9 +397,12 @@ static void fill_published(struct comparison *comparison) {
             "Published ranges (%s)", table->source);
     for (size_t i = 0; table && i < published.cell_count; i++) {
         const struct published_cell *cell = &published.cells[i];
-        if (sheet->count % sheet->column_count == 0)
-            SSREPORT_TEXTS(sheet, cell->keys[0], cell->keys[1], cell->keys[2]);
-        SSREPORT_NUMBERS(sheet, published_number(cell));
+        size_t value = i % (sheet->column_count - PUBLISHED_KEYS_MAX);
+        if (value == 0)
+            SSREPORT_ROW(sheet, CELL("base", cell->keys[0]), CELL("target", cell->keys[1]),
+                CELL("limits", cell->keys[2]));
+        SSREPORT_CELLS(sheet,
+            CELL(published_columns[PUBLISHED_KEYS_MAX + value].name, published_number(cell)));
     }
     published_free(&published);
 }

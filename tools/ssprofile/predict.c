@@ -200,8 +200,8 @@ static void fill_intervals(struct ssreport_sheet *sheet, const double *sorted, s
         struct ssprofile_interval interval =
             ssprofile_interval_covering(sorted, count, coverages[i]);
         if (interval.left_out != last)
-            SSREPORT_NUMBERS(sheet, (double)interval.left_out, interval.low, interval.high,
-                100 * interval.coverage);
+            SSREPORT_ROW(sheet, CELL("left_out", interval.left_out), CELL("low", interval.low),
+                CELL("high", interval.high), CELL("coverage_percent", 100 * interval.coverage));
         last = interval.left_out;
     }
 }
@@ -343,9 +343,9 @@ static int predict(const struct request *request, struct table tables[2], struct
     fill_intervals(&sheets[INTERVALS], sorted, tables[0].count);
     for (size_t i = 0; i < tables[1].count; i++) {
         const struct entry *entry = &tables[1].items[i];
-        SSREPORT_TEXTS(&sheets[VERIFICATION], entry->benchmark, entry->class);
-        SSREPORT_NUMBERS(&sheets[VERIFICATION], entry->ratio);
-        SSREPORT_TEXTS(&sheets[VERIFICATION], is_inside(&interval, entry->ratio) ? "yes" : "no");
+        SSREPORT_ROW(&sheets[VERIFICATION], CELL("application", entry->benchmark),
+            CELL("class", entry->class), CELL("ratio", entry->ratio),
+            CELL("inside", is_inside(&interval, entry->ratio)));
     }
     struct ssreport_sheet findings = SSPROFILE_FINDINGS();
     say_benchmarks(&findings, &tables[0], &interval);

@@ -16,7 +16,7 @@ void ssprofile_say(struct ssreport_sheet *findings, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    SSREPORT_TEXTS(findings, sentence);
+    SSREPORT_ROW(findings, CELL("sentence", sentence));
 }
 
 /* Machines that are nearly alike differ in the third digit. */

@@ -175,7 +175,7 @@ static void copy_part(char name[128], const char *path, int up) {
     }
 }
 
-/* A single folder's name; of several that lie in one folder, the name of that one. */
+/* The name of a single folder, or that of the folder which contains all. */
 static void name_set(char name[128], char *const *folders, size_t count) {
     char other[128];
     copy_part(name, folders[0], count > 1);
@@ -203,7 +203,7 @@ static void name_sets(struct ssreport_report *report, const struct ssreport_requ
 
 /* ---- what is reported ---- */
 
-/* Only what an experiment has measured can stand beside published figures. */
+/* Published figures are compared with runs of experiments only. */
 static void read_published(struct ssreport_report *report, const char *folder) {
     char own[8400];
     bool wanted = false;

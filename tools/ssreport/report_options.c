@@ -89,7 +89,7 @@ int ssreport_request_parse(struct ssreport_request *request, char **argv, struct
     if (request->names &&
         (!slash || slash == request->names || !slash[1] || strchr(slash + 1, '/')))
         return ss_error_fail(error,
-            "--names: \"%s\" is no pair of names: write A/B, the names of the first and of the "
+            "--names: \"%s\" is not a pair of names: write A/B, the names of the first and of the "
             "second set",
             ss_words_show(request->names).text);
     if (request->names && !request->against)
@@ -99,6 +99,6 @@ int ssreport_request_parse(struct ssreport_request *request, char **argv, struct
         request->first_set = request->count;
     else if (request->first_set == 0 || request->first_set == request->count)
         return ss_error_fail(
-            error, "--against stands between two sets: ssreport A... --against B...");
+            error, "--against must separate two sets: ssreport A... --against B...");
     return request->count > 0 ? 0 : ss_error_fail(error, "name at least one record: see --help");
 }

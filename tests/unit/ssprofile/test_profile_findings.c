@@ -226,7 +226,9 @@ static void a_path_has_its_result(void **state) {
     struct ssreport_sheet tests = SSREPORT_SHEET("calibration", "Tests", columns);
     char *text = NULL;
     size_t size;
-    SSREPORT_NUMBERS(&tests, 1, 0.9, 0.002, 1.6, 0.4, 0.001, NAN, 1.001);
+    SSREPORT_ROW(&tests, CELL("setting", 1), CELL("log_ratio_mean", 0.9), CELL("half_width", 0.002),
+        CELL("cost", 1.6));
+    SSREPORT_ROW(&tests, CELL("setting", 0.4), CELL("log_ratio_mean", 0.001), CELL("cost", 1.001));
     for (int by_cost = 0; by_cost < 2; by_cost++) {
         FILE *stream = open_memstream(&text, &size);
         ssprofile_draw_path(stream, &tests, by_cost, by_cost ? SIZE_MAX : 1);

@@ -19,11 +19,9 @@ static const struct ssreport_column columns[] = {
 static void tables_are_escaped(void **state) {
     (void)state;
     struct ssreport_sheet sheet = SSREPORT_SHEET("file", "T&T", columns);
-    SSREPORT_TEXTS(&sheet, "a,\"b\"\x01<i>\xc3\xa4\xff");
-    SSREPORT_NUMBERS(&sheet, 0.12345678901234, NAN);
-    SSREPORT_TEXTS(&sheet, "plain");
-    SSREPORT_NUMBERS(&sheet, -1e-9);
-    SSREPORT_TEXTS(&sheet, NULL);
+    SSREPORT_ROW(
+        &sheet, CELL("name", "a,\"b\"\x01<i>\xc3\xa4\xff"), CELL("load", 0.12345678901234));
+    SSREPORT_ROW(&sheet, CELL("name", "plain"), CELL("load", -1e-9), CELL("hidden", ""));
     struct text text;
     begin(&text);
     ssreport_sheet_print_csv(text.stream, &sheet);
@@ -82,13 +80,13 @@ static void absolute_paths_are_not_titles(void **state) {
 static void text_without_memory_is_a_failure(void **state) {
     (void)state;
     struct ssreport_sheet sheet = SSREPORT_SHEET("file", "T", columns);
-    SSREPORT_TEXTS(&sheet, "a");
+    SSREPORT_ROW(&sheet, CELL("name", "a"));
     assert_false(sheet.failed);
     out_of_memory = true;
-    SSREPORT_TEXTS(&sheet, "b");
+    SSREPORT_ROW(&sheet, CELL("name", "b"));
     out_of_memory = false;
     assert_true(sheet.failed);
-    SSREPORT_NUMBERS(&sheet, 1);
+    SSREPORT_ROW(&sheet, CELL("load", 1));
     assert_true(sheet.failed);
     ssreport_sheet_free(&sheet);
 }

@@ -6,28 +6,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "csv.h"
-
-static void add_cell(struct ssreport_sheet *sheet, struct ssreport_cell cell) {
-    sheet->failed = sheet->failed || !SS_GROW(sheet->cells, sheet->count + 1, sheet->capacity);
-    if (sheet->failed)
-        free(cell.text);
-    else
-        sheet->cells[sheet->count++] = cell;
-}
-
-void ssreport_sheet_numbers(struct ssreport_sheet *sheet, const double *numbers, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        add_cell(sheet, (struct ssreport_cell){.number = numbers[i]});
-}
-
-void ssreport_sheet_texts(struct ssreport_sheet *sheet, const char *const *texts, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        struct ssreport_cell cell = {.text = strdup(texts[i] ? texts[i] : ""), .number = NAN};
-        sheet->failed |= !cell.text;
-        add_cell(sheet, cell);
-    }
-}
 
 const char *ssreport_sheet_shown(const struct ssreport_sheet *sheet, const char *text) {
     size_t length = sheet->prefix ? strlen(sheet->prefix) : 0;
@@ -50,8 +28,13 @@ static size_t find_column(const struct ssreport_sheet *sheet, const char *name, 
 }
 
 void ssreport_sheet_row(struct ssreport_sheet *sheet) {
-    for (size_t i = 0; i < sheet->column_count; i++)
-        add_cell(sheet, (struct ssreport_cell){.number = NAN});
+    size_t end = sheet->count + sheet->column_count;
+    if (sheet->failed || !SS_GROW(sheet->cells, end, sheet->capacity)) {
+        sheet->failed = true;
+        return;
+    }
+    while (sheet->count < end)
+        sheet->cells[sheet->count++] = (struct ssreport_cell){.number = NAN};
 }
 
 void ssreport_sheet_set(

@@ -101,17 +101,6 @@ SS_NONNULL(1, 2)
 void ssreport_sheet_set(
     struct ssreport_sheet *sheet, const struct ssreport_value *values, size_t count);
 
-/* The next cells, from left to right; a row ends by itself. NaN and NULL: nothing is known. */
-#define SSREPORT_NUMBERS(sheet, ...)                                                               \
-    ssreport_sheet_numbers(sheet, (const double[]){__VA_ARGS__},                                   \
-        sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
-#define SSREPORT_TEXTS(sheet, ...)                                                                 \
-    ssreport_sheet_texts(sheet, (const char *const[]){__VA_ARGS__},                                \
-        sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
-
-void ssreport_sheet_numbers(struct ssreport_sheet *sheet, const double *numbers, size_t count);
-void ssreport_sheet_texts(struct ssreport_sheet *sheet, const char *const *texts, size_t count);
-
 /* A text as it is shown. */
 const char *ssreport_sheet_shown(const struct ssreport_sheet *sheet, const char *text);
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "comparison_topic.h"
-#include "csv.h"
 #include "group_by.h"
 #include "html_page.h"
 #include "ratio_tables.h"
@@ -257,8 +257,7 @@ static int add_ratio(struct comparison *comparison, const struct ratio *ratio) {
     const struct ssreport_run *first = ratio->entries[0]->run, *second = ratio->entries[1]->run;
     double rates[2] = {ratio->parts[0]->throughput, ratio->parts[1]->throughput};
     bool forbidden = !ssreport_others_permit(first->others, second->others);
-    if (!ssreport_csv_make_room((void **)&comparison->ratios, comparison->ratio_count,
-            &comparison->ratio_capacity, sizeof *comparison->ratios))
+    if (!SS_GROW(comparison->ratios, comparison->ratio_count + 1, comparison->ratio_capacity))
         return -1;
     comparison->forbidden += forbidden;
     comparison->ratios[comparison->ratio_count] = *ratio;

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "html_page.h"
-
 // clang-format off
 #define RATES                                                                                      \
     {"seconds", "seconds counted", 1}, {"runnable_mean", "runnable threads", 2},                   \
@@ -81,7 +79,7 @@ static void add_run(const struct ssreport_report *report, const struct ssreport_
     add_rates(sheet, &counted);
 }
 
-/* Of a foreground: in the steps of its background. */
+/* A foreground is counted in the steps of its background. */
 static void add_steps(const struct ssreport_report *report, const struct ssreport_run *run) {
     struct ssreport_sheet *sheet = ssreport_table(report, "counters-steps");
     const struct ssreport_run *background = ssreport_is_word(run->role, "foreground")
@@ -114,12 +112,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 
 /* Printed only if anything was counted: few machines permit it. */
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "counters");
-    if (ssreport_sheet_rows(sheet) == 0)
-        return;
-    ssreport_page_open(page, "Counters");
-    page_sheet(page->stream, sheet);
-    ssreport_page_close(page);
+    ssreport_page_section(page, ssreport_table(report, "counters"), "Counters");
 }
 
 static void print_run(struct ssreport_page *page, const struct ssreport_report *report,

@@ -100,7 +100,7 @@ static double rate_of_run(const struct ssreport_report *report, const struct ssr
     return divide(iterations_between(&consumer, from, to), cost.watt_hours);
 }
 
-/* What no manifest names is the same program if it was called in the same way. */
+/* Without a manifest, the same command is the same program. */
 static bool is_comparable(const struct ssreport_run *left, const struct ssreport_run *right) {
     if (left->placement || right->placement)
         return false;
@@ -134,8 +134,8 @@ static const struct ssreport_run *find_per_chip(
 }
 
 /*
- * What has a placement against the same in per-chip; anything else against the first run of the
- * same program that has a figure.
+ * Divides by the rate of the same run in per-chip; without a placement, by that of the first run of
+ * the same program that has one.
  */
 static double relative_rate(
     const struct ssreport_report *report, const struct ssreport_run *run, double rate) {
@@ -205,7 +205,7 @@ static double rate_of_step(const struct ssreport_report *report, const struct ss
     return divide(iterations_between(&consumer, step->from, step->to), cost.watt_hours);
 }
 
-/* What the steps of a run stand against: those of `run`, or else its own first one. */
+/* The steps that those of a run are divided by: of its run in per-chip, or else its own first. */
 struct base {
     const struct ssreport_run *per_chip;
     double first;

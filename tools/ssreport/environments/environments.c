@@ -71,12 +71,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 }
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "environments");
-    if (ssreport_sheet_rows(sheet) == 0)
-        return;
-    ssreport_page_open(page, "Environments");
-    page_sheet(page->stream, sheet);
-    ssreport_page_close(page);
+    ssreport_page_section(page, ssreport_table(report, "environments"), "Environments");
 }
 
 static void print_details(struct ssreport_page *page, const struct ssreport_report *report) {

@@ -17,7 +17,7 @@ static struct ssreport_interval to_percent(struct ssreport_interval ratio) {
     return (struct ssreport_interval){-100 * ratio.high, -100 * ratio.low};
 }
 
-/* Of the sum of both ratios' estimates. Where there is no scatter, any will do. */
+/* Degrees of freedom of the sum of both ratios' estimates. Without scatter any value will do. */
 static double sum_freedom(const struct ssreport_fit fits[2]) {
     double sum = 0, squares = 0;
     for (int i = 0; i < 2; i++) {

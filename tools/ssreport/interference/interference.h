@@ -7,7 +7,7 @@
 /* The slopes of both halves agree when the angle between them is smaller, in degrees. */
 #define SSREPORT_ANGLE_AGREES 3.0
 
-/* A coefficient is taken for one when the chance that it is 0 is smaller. */
+/* A coefficient is significant if the chance that it is 0 is smaller. */
 #define SSREPORT_SIGNIFICANT 0.05
 
 /* One step of a staircase. */
@@ -18,13 +18,13 @@ struct ssreport_point {
 };
 
 /*
- * What a background costs a foreground: by how many percent of what it has beside an idle
- * background its throughput falls until the background is at full load. Negative: it rises.
+ * The cost of a background for a foreground: by how many percent the foreground's throughput falls
+ * from an idle background to one at full load. Negative: it rises.
  */
 struct ssreport_interference {
     struct ssreport_fit fits[2]; /* of the two halves */
     double halves[2];            /* percent; NaN: there is no line, or it begins at 0 */
-    double metric;               /* mean of both; NaN unless both are there */
+    double metric;               /* mean of both; NaN if either is */
     struct ssreport_interval half_intervals[2], interval; /* of these, percent */
     double angle;     /* degrees between the normalized slopes */
     bool agree;       /* the angle is small */
@@ -40,11 +40,11 @@ struct ssreport_interference {
 int ssreport_interference_of(const struct ssreport_point *points, size_t count, double confidence,
     struct ssreport_interference *interference);
 
-/* The same of lines that are known. */
+/* The same from known lines. */
 struct ssreport_interference ssreport_interference_of_fits(
     const struct ssreport_fit *first, const struct ssreport_fit *second, double confidence);
 
-/* Why there is no metric, or no interval of it; NULL: both are there. */
+/* Why the metric or its interval is unknown; NULL if both are known. */
 const char *ssreport_interference_missing(const struct ssreport_interference *interference);
 
 #endif

@@ -300,7 +300,7 @@ static void append_cost(struct finding *finding, const char *what) {
         append(finding, "; median of %zu %s.", finding->count, finding->unit);
 }
 
-/* Of the pairs of one group, which are all in one environment. */
+/* The cost for the pairs of one group, which are all in one environment. */
 static int add_cost(
     struct ssreport_report *report, const struct stats_groups *groups, size_t group, bool general) {
     const struct ssreport_pair *pair = &report->pairs[groups->first[group]];

@@ -2,13 +2,13 @@
 #ifndef SSREPORT_PAIR_PLOTS_H
 #define SSREPORT_PAIR_PLOTS_H
 
-/* What is drawn of pairs, as scripts for gnuplot. */
+/* Pictures of pairs, as scripts for gnuplot. */
 
 #include "pairs.h"
 
 /*
- * What both sides do against the load of the background, with every placement and round. False:
- * there is nothing to draw, and nothing was written.
+ * Throughput of both sides against the load of the background, with every placement and round.
+ * False: there is nothing to draw, and nothing was written.
  */
 bool ssreport_plot_sides(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);

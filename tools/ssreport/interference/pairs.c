@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv.h"
+#include "base/grow.h"
 
 /* Targets that differ by less are one level. */
 #define SAME_LEVEL 1e-4
@@ -77,8 +77,7 @@ static size_t find_index(
 
 static int add_pair(struct ssreport_report *report, struct ssreport_run *foreground,
     const struct ssreport_run *background) {
-    if (!ssreport_csv_make_room((void **)&report->pairs, report->pair_count, &report->pair_capacity,
-            sizeof *report->pairs))
+    if (!SS_GROW(report->pairs, report->pair_count + 1, report->pair_capacity))
         return -1;
     struct ssreport_pair *pair = &report->pairs[report->pair_count++];
     *pair = (struct ssreport_pair){.foreground = foreground,

@@ -38,7 +38,7 @@ int ssreport_pairs_find(struct ssreport_report *report);
 
 void ssreport_pairs_free(struct ssreport_report *report);
 
-/* What pairs must have in common to be compared. */
+/* Properties that pairs may have in common. */
 enum {
     SSREPORT_PAIR_ENVIRONMENT = 1,
     SSREPORT_PAIR_PLACEMENT = 2,

@@ -100,7 +100,7 @@ static int find_steps(struct ssreport_placements *placements, const struct ssrep
 
 /* ---- the best one ---- */
 
-/* The line through what `more` does more than `less`. Without memory there is none. */
+/* The line through the differences of two placements; all NaN without memory. */
 static struct ssreport_fit fit_difference(
     const struct ssreport_placements *placements, size_t more, size_t less) {
     double *differences = calloc(placements->steps + 1, sizeof *differences);

@@ -13,11 +13,11 @@ struct ssreport_change {
     size_t below, above;               /* the best placements there */
     double load;                       /* of the background, part of 1 */
     struct ssreport_interval interval; /* of it; infinite: no bound */
-    bool told;                         /* the interval lies in the loads that were measured */
+    bool told;                         /* the interval is within the measured loads */
 };
 
 /*
- * What one foreground does beside one background in one environment, with every placement: a line
+ * A foreground next to a background in one environment, with every placement: a line
  * for each through the same steps at the same loads, so that differences of lines are lines of
  * differences.
  */
@@ -41,7 +41,7 @@ struct ssreport_placements {
     size_t change_count;
 };
 
-/* Of all pairs that are like this one but for placement and round. -1: no memory. */
+/* Compares all pairs that differ from this one in placement and round only. -1: no memory. */
 int ssreport_placements_compare(struct ssreport_placements *placements,
     const struct ssreport_report *report, const struct ssreport_pair *pair);
 

@@ -6,7 +6,7 @@
 
 /*
  * The runs that a manifest says are of one experiment, in the order of set, workload, method, mean
- * round, target, number of the repetition, and speed; NULL stands behind the last. To be freed.
+ * round, target, number of the repetition, and speed; NULL after the last. The caller frees it.
  * NULL: no memory.
  */
 struct ssreport_run **ssreport_series_of(

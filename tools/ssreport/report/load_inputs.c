@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/words.h"
 #include "csv.h"
 #include "responses_read.h"
@@ -35,8 +36,7 @@ static void choose_name(
 }
 
 static int add_failure(struct ssreport_report *report, const char *name, const char *why) {
-    if (!ssreport_csv_make_room((void **)&report->failures, report->failure_count,
-            &report->failure_capacity, sizeof *report->failures))
+    if (!SS_GROW(report->failures, report->failure_count + 1, report->failure_capacity))
         return -1;
     struct ssreport_failure *added = &report->failures[report->failure_count++];
     *added = (struct ssreport_failure){.name = strdup(name), .why = strdup(why)};
@@ -51,8 +51,7 @@ static struct ssreport_run *add_run(
     struct ssreport_settings settings = report->settings;
     settings.edge = edge;
     *result = 0;
-    if (!ssreport_csv_make_room((void **)&report->runs, report->run_count, &report->run_capacity,
-            sizeof *report->runs)) {
+    if (!SS_GROW(report->runs, report->run_count + 1, report->run_capacity)) {
         *result = -1;
         return NULL;
     }
@@ -74,8 +73,7 @@ static struct ssreport_responses *add_responses(
     char name[4200];
     struct ss_error error = {0};
     *result = 0;
-    if (!ssreport_csv_make_room((void **)&report->responses, report->response_count,
-            &report->response_capacity, sizeof *report->responses)) {
+    if (!SS_GROW(report->responses, report->response_count + 1, report->response_capacity)) {
         *result = -1;
         return NULL;
     }

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "html_page.h"
 #include "palette.h"
 #include "picture.h"
-#include "sheet.h"
 
 void ssreport_page_open(struct ssreport_page *page, const char *heading) {
     fputs("<section>\n<h2>", page->stream);
@@ -15,6 +15,15 @@ void ssreport_page_open(struct ssreport_page *page, const char *heading) {
 
 void ssreport_page_close(struct ssreport_page *page) {
     fputs("</section>\n", page->stream);
+}
+
+void ssreport_page_section(
+    struct ssreport_page *page, const struct ssreport_sheet *sheet, const char *heading) {
+    if (ssreport_sheet_rows(sheet) == 0)
+        return;
+    ssreport_page_open(page, heading);
+    page_sheet(page->stream, sheet);
+    ssreport_page_close(page);
 }
 
 void ssreport_page_published(struct ssreport_page *page) {

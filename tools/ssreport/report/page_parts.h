@@ -10,6 +10,8 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
+#include "sheet.h"
+
 /* With more records each has only its first picture, over time: a picture takes 20 kB. */
 #define SSREPORT_PICTURED_MAX 40
 
@@ -23,6 +25,11 @@ struct ssreport_page {
 /* A section with a heading. */
 SS_NONNULL(1, 2) void ssreport_page_open(struct ssreport_page *page, const char *heading);
 SS_NONNULL(1) void ssreport_page_close(struct ssreport_page *page);
+
+/* A section that is one table, if this has rows. */
+SS_NONNULL(1, 2, 3)
+void ssreport_page_section(
+    struct ssreport_page *page, const struct ssreport_sheet *sheet, const char *heading);
 
 /* Says that published figures are from elsewhere. */
 SS_NONNULL(1) void ssreport_page_published(struct ssreport_page *page);

@@ -2,7 +2,7 @@
 #ifndef SSREPORT_REPORT_H
 #define SSREPORT_REPORT_H
 
-/* What is reported: records, the tables that topics make of them, and what topics share. */
+/* The report: records, the tables that topics make of them, and helpers that topics share. */
 
 #include <showstopper/contract.h>
 

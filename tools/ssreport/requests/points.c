@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "csv.h"
+#include "base/grow.h"
 
 /* ---- runs at the same time ---- */
 
@@ -107,8 +107,7 @@ struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *
 
 static int add_point(struct ssreport_report *report, const struct ssreport_responses *responses,
     const struct ssreport_stretch *stretch, size_t step) {
-    if (!ssreport_csv_make_room((void **)&report->points, report->point_count,
-            &report->point_capacity, sizeof *report->points))
+    if (!SS_GROW(report->points, report->point_count + 1, report->point_capacity))
         return -1;
     struct ssreport_rate_point *point = &report->points[report->point_count++];
     double seconds = stretch->to - stretch->from;

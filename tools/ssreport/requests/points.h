@@ -25,12 +25,12 @@ struct ssreport_rate_point {
 
 /*
  * The record of showstopper that was made at the same time: of the same group or, without one, of
- * the same folder of runs. NULL: there is none.
+ * the same folder of runs. NULL if absent.
  */
 const struct ssreport_run *ssreport_responses_beside(
     const struct ssreport_report *report, const struct ssreport_responses *responses);
 
-/* `beside` may be NULL: what lies beside the requests themselves is taken. */
+/* Without a run (`beside` is NULL) uses load and power recorded next to the requests. */
 struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *responses,
     const struct ssreport_run *beside, double from, double to);
 

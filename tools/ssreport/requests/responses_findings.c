@@ -252,7 +252,7 @@ static void find_capacity(struct ssreport_report *report, const struct ssreport_
             capacity->demand);
 }
 
-/* What makes the other figures doubtful. Waiting at the cap is no fault of the generator. */
+/* Doubts about the other figures. Waiting at the cap is no fault of the generator. */
 static void find_doubts(struct ssreport_report *report, const struct ssreport_responses *of) {
     double p95 = of->successes[SSREPORT_INTENDED].p95, all = of->all[SSREPORT_INTENDED].p95;
     bool waited = of->cap > 0 && !(of->unfinished_most < of->cap);

@@ -192,7 +192,7 @@ bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report,
     return true;
 }
 
-/* What tells it from others of the same service. */
+/* Names a series within its service. */
 static void title_series(FILE *script, const struct ssreport_rate_point *point) {
     char text[200] = "";
     const struct ssreport_responses *of = point->of;

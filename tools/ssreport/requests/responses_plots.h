@@ -2,12 +2,12 @@
 #ifndef SSREPORT_RESPONSES_PLOTS_H
 #define SSREPORT_RESPONSES_PLOTS_H
 
-/* What is drawn of response times: against rate, CPU load and duty, and over time. */
+/* Pictures of response times: against rate, CPU load and duty, and over time. */
 
 #include "page_parts.h"
 #include "report.h"
 
-/* What a picture has as its horizontal axis. */
+/* The horizontal axis of a picture. */
 enum ssreport_abscissa {
     SSREPORT_OVER_RATE,
     SSREPORT_OVER_LOAD,

@@ -19,7 +19,7 @@ struct writer {
     bool knows_memory;
 };
 
-/* What one instance did in a second. */
+/* Means of one instance in a second. */
 struct use {
     double seconds;  /* that it was allowed to run */
     double threads;  /* that ran meanwhile, mean */
@@ -66,7 +66,7 @@ static struct use use_of(const struct ssreport_record *record, const struct ssre
     };
     if (!isfinite(use.accesses))
         use.accesses = last->accesses;
-    /* What makes no accesses does not wait for them. */
+    /* Without accesses there is no waiting. */
     if (use.accesses == 0)
         use.waiting = 0;
     else if (isnan(rate(second, SSREPORT_STALLED_BACKEND) / rate(second, SSREPORT_CYCLES)))
@@ -93,7 +93,7 @@ static void write_use(struct writer *writer, const struct use *use) {
     writer->at = begin + use->seconds;
 }
 
-/* The first second in which the hardware counted all, which stands for those before it, too. */
+/* The first second in which the hardware counted all; it is used for those before it, too. */
 static struct use first_use(const struct ssreport_record *record) {
     const struct use nothing = {.accesses = NAN, .waiting = NAN};
     for (size_t i = 0; i < record->counters.count; i++) {

@@ -7,7 +7,7 @@
 #include "run.h"
 
 /*
- * What one instance of a run does while it is not stopped, as sssim reads it: lines of TIME
+ * A profile of one instance of a run while it is not stopped, which sssim reads: lines of TIME
  * THREADS, and ACCESSES WAITING where the hardware counted both. -1: the record does not tell.
  */
 int ssreport_profile_write(FILE *stream, const struct ssreport_run *run, struct ss_error *error);

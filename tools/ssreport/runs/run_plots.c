@@ -6,7 +6,7 @@
 
 #include "frame.h"
 
-/* More points than this cannot be told apart. */
+/* More points cannot be distinguished. */
 #define COLUMNS_MAX 800
 
 #define BAND_POINTS 60
@@ -164,7 +164,7 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
 #define FIELDS_MAX 720
 #define ROWS_MAX   64
 
-/* What one field shows: some instances, in some neighboring parts of the run. */
+/* The duty in one field: of some instances, in some neighboring parts of the run. */
 static double duty_of(
     const struct ssreport_record *record, size_t first, size_t last, size_t from, size_t to) {
     double running = 0, known = 0;
@@ -274,7 +274,7 @@ static void write_against_load(FILE *script, const struct ssreport_run *run) {
 
 /* ---- power ---- */
 
-/* Of runs side by side it is drawn once, with the background, which has the steps. */
+/* For runs side by side power is drawn once, with the background, which has the steps. */
 static bool has_power(const struct ssreport_run *run) {
     return run->energy.count > 1 &&
            !(run->energy.shared && run->role && strcmp(run->role, "foreground") == 0);
@@ -287,7 +287,7 @@ static void write_power(FILE *script, const struct ssreport_run *run) {
     begin_over_time(script, run);
     plot_axis(script, 'y', "power, W", PLOT_FROM_ZERO);
     fputs("$power << END\n", script);
-    /* Each point is the mean of as many samples as it stands for; nothing known is a gap. */
+    /* A point is the mean of the samples up to it; unknown power is a gap. */
     for (size_t i = 0; i < energy->count; i += step) {
         size_t last = i + step < energy->count ? i + step - 1 : energy->count - 1;
         double at = energy->samples[last].at - wall;

@@ -2,7 +2,7 @@
 #ifndef SSREPORT_PLOTS_H
 #define SSREPORT_PLOTS_H
 
-/* What is drawn of a run, as scripts for gnuplot. */
+/* Pictures of a run, as scripts for gnuplot. */
 
 #include "run.h"
 

@@ -27,7 +27,7 @@ struct ssreport_knot {
 struct ssreport_methods {
     struct ssreport_method_point *points;
     size_t count;
-    const struct ssreport_run *baseline; /* one of its runs; NULL: there is none */
+    const struct ssreport_run *baseline; /* one of its runs; NULL if absent */
 
     struct ssreport_knot *knot; /* of the baseline, by load; owned */
     size_t knots;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
-#include "csv.h"
 #include "curve.h"
 #include "group_by.h"
 #include "trace/file.h"
@@ -14,7 +14,7 @@
 /* A slope of the trace is cut into parts in which the load changes by no more. */
 #define LOAD_PART 0.005
 
-/* A replay has the target of the trace, which stands in a record with six decimals. */
+/* A replay has the target of the trace, which a record writes with six decimals. */
 #define SAME_TARGET 2e-3
 
 /* The part of a replay's samples that must have that target; the others lie where the trace
@@ -60,8 +60,7 @@ struct source {
 static int add_piece(struct trace *trace, const struct piece *piece) {
     if (!(piece->to > piece->from))
         return 0;
-    if (!ssreport_csv_make_room(
-            (void **)&trace->pieces, trace->count, &trace->capacity, sizeof *piece))
+    if (!SS_GROW(trace->pieces, trace->count + 1, trace->capacity))
         return -1;
     trace->pieces[trace->count++] = *piece;
     return 0;
@@ -215,8 +214,7 @@ static double measure(const struct ssreport_run *replay, double from, double to)
     return throughput * (to - from) / speed;
 }
 
-/* Of the part of the trace between two of its times; what of it the curve knows is measured, too.
- */
+/* Between two times of the trace. Measures the replay in the parts that the curve predicts. */
 static struct prediction predict(
     struct source *source, const struct ssreport_run *replay, double from, double to) {
     const struct trace *trace = source->trace;
