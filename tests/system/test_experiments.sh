@@ -571,7 +571,7 @@ two_sides() {
     fi
     beside --sets 0/1 --workloads serial --memory 1M --background parallel --energy auto \
         --energy-root "$scratch/machine"
-    reports "\| (none|-) \| sets \| serial \| parallel \| ([-+][0-9][0-9.]*|-) \|.* \| (yes|no) \| (yes|no) \|"
+    reports "\| (host|-) \| sets \| serial \| parallel \| ([-+][0-9][0-9.]*|-) \|.* \| (yes|no) \| (yes|no) \|"
     prints "Power: hwmon: the whole machine \(power_meter\)"
     runs=runs/sets-serial-parallel-1
     [ "$(manifest interference-results run)" = "$runs/background $runs/foreground" ] || fail "records"
@@ -596,7 +596,7 @@ two_sides() {
     fi
     beside --placements quota --output quota
     [ "$(manifest quota status)" = "done done" ] || fail "quota"
-    [ "$(manifest quota environment)" = "none none" ] || fail "environment"
+    [ "$(manifest quota environment)" = "host host" ] || fail "environment"
     [ -z "$(list_groups quota)" ] || fail "a control group is left"
 }
 

@@ -3,18 +3,28 @@
 
 #include <string.h>
 
+#include "findings.h"
 #include "html_page.h"
+#include "options/option.h"
 #include "topics.h"
 
 static void print_head(FILE *stream, const struct ssreport_report *report) {
-    char runs[128], title[160], heading[160];
-    size_t count = (size_t)snprintf(
-        runs, sizeof runs, "%zu run%s", report->run_count, report->run_count == 1 ? "" : "s");
+    char runs[128], heading[160];
+    size_t used = 0;
+    if (report->run_count > 0 || report->response_count == 0)
+        used = (size_t)snprintf(runs, sizeof runs, "%zu run%s%s", report->run_count,
+            report->run_count == 1 ? "" : "s", report->response_count > 0 ? " and " : "");
     if (report->response_count > 0)
-        snprintf(runs + count, sizeof runs - count, " and %zu of requests", report->response_count);
-    snprintf(title, sizeof title, "Showstopper: %s", runs);
+        snprintf(runs + used, sizeof runs - used, "%zu record%s of requests",
+            report->response_count, report->response_count == 1 ? "" : "s");
+    const char *question = report->headline.question;
+    const char *answer = ssreport_findings_answer(report);
     snprintf(heading, sizeof heading, "%s reported", runs);
-    page_begin(stream, title, heading);
+    page_begin(stream, *question ? question : heading, *question ? question : heading);
+    if (answer)
+        page_answer(stream, answer);
+    if (*question)
+        fprintf(stream, "<p><small>%s.</small></p>\n", heading);
     for (size_t i = 0; i < report->failure_count; i++)
         page_note(stream, report->failures[i].name, report->failures[i].why);
     if (*report->notes.text)
@@ -55,6 +65,13 @@ void ssreport_page_print(
 }
 
 void ssreport_text_print(FILE *stream, const struct ssreport_report *report) {
+    const char *answer = ssreport_findings_answer(report);
+    if (*report->headline.question)
+        ss_option_print_wrapped(stream, 0, report->headline.question);
+    if (answer)
+        ss_option_print_wrapped(stream, 0, answer);
+    if (*report->headline.question)
+        fputc('\n', stream);
     for (size_t i = 0; ssreport_topics[i]; i++) {
         if (ssreport_topics[i]->text)
             ssreport_topics[i]->text(stream, report);

@@ -30,6 +30,23 @@ const struct ssreport_topic *const ssreport_topics[] = {
     NULL,
 };
 
+/* Those that ask a question, from the most specific one. */
+static const struct ssreport_topic *const asking[] = {
+    &ssreport_comparison_topic,
+    &ssreport_interference_topic,
+    &ssreport_requests_topic,
+    &ssreport_throughput_topic,
+    &ssreport_runs_topic,
+};
+
+static void ask(struct ssreport_report *report) {
+    bool asked = false;
+    for (size_t i = 0; i < sizeof asking / sizeof *asking && !asked; i++) {
+        report->headline = (struct ssreport_headline){.finding = SSREPORT_NO_ROW};
+        asked = asking[i]->ask(report, &report->headline);
+    }
+}
+
 /* The n-th table of all topics; NULL after the last. */
 static const struct ssreport_sheet *table_at(size_t number) {
     for (size_t i = 0; ssreport_topics[i]; i++) {
@@ -84,6 +101,7 @@ int ssreport_topics_build(struct ssreport_report *report, struct ss_error *error
         if (ssreport_topics[i]->finish)
             ssreport_topics[i]->finish(report);
     }
+    ask(report);
     for (size_t i = 0; i < report->table_count; i++) {
         if (report->tables[i].failed)
             return ss_error_memory(error);

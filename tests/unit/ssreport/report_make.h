@@ -7,6 +7,7 @@
 #include <math.h>
 
 #define FOLDER_VERSION "9.8.7"
+#include "findings.h"
 #include "load_inputs.h"
 #include "page.h"
 #include "report_folder.h"
@@ -31,6 +32,11 @@ static inline void end(struct text *text) {
 static inline void assert_has(const struct text *text, const char *part) {
     if (!strstr(text->bytes, part))
         fail_msg("no '%s' in:\n%s", part, text->bytes);
+}
+
+static inline void assert_has_first(const struct text *text, const char *part) {
+    if (strncmp(text->bytes, part, strlen(part)) != 0)
+        fail_msg("not '%s' first in:\n%s", part, text->bytes);
 }
 
 static inline void assert_has_not(const struct text *text, const char *part) {
@@ -60,6 +66,12 @@ static inline struct ssreport_report make_report(const char *path) {
     assert_int_equal(ssreport_gather(&report, path, 0), 0);
     finish_report(&report);
     return report;
+}
+
+static inline void assert_headline(
+    const struct ssreport_report *report, const char *question, const char *answer) {
+    assert_string_equal(report->headline.question, question);
+    assert_string_equal(ssreport_findings_answer(report), answer);
 }
 
 /* The page, without pictures, and the summary. */

@@ -50,6 +50,37 @@ static struct ssreport_report begin_sets(void) {
     return report;
 }
 
+static void the_title_asks_which_set_is_faster(void **state) {
+    (void)state;
+    static const struct {
+        double one, other;
+        size_t runs;
+        const char *answer;
+    } cases[] = {
+        {11, 10, 2, "Yes: by 10.0 % (10.0 to 10.0) it is higher; median of 8 steps."},
+        {8, 10, 2, "No: by 20.0 % (20.0 to 20.0) it is lower; median of 8 steps."},
+        {10, 10, 2,
+            "By 0.0 % (0.0 to 0.0) it is higher, which is within the uncertainty; median of 8 "
+            "steps."},
+        {11, 10, 1,
+            "By 10.0 % it is higher, from too few steps for an interval; median of 4 steps."},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ssreport_report report = begin_sets();
+        strcpy(report.names[0], "new");
+        strcpy(report.names[1], "old");
+        for (size_t k = 0; k < cases[i].runs; k++) {
+            double one = cases[i].one, other = cases[i].other;
+            add_run(&report, 0, (double[]){one, one, one, one});
+            add_run(&report, 1, (double[]){other, other, other, other});
+        }
+        finish_report(&report);
+        assert_headline(
+            &report, "Is the throughput of new higher than that of old?", cases[i].answer);
+        ssreport_report_free(&report);
+    }
+}
+
 /* Each half has its own step of a level; nothing is pooled. */
 static void records_are_compared_step_by_step(void **state) {
     (void)state;
@@ -187,6 +218,7 @@ static void environments_are_never_pooled(void **state) {
 
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(the_title_asks_which_set_is_faster),
     cmocka_unit_test(records_are_compared_step_by_step),
     cmocka_unit_test(a_missing_step_is_named),
     cmocka_unit_test(records_of_one_name_are_matched),

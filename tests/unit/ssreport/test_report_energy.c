@@ -89,7 +89,7 @@ static void a_report_without_power_says_so(void **state) {
     folder_write_record("a");
     struct ssreport_report report = make_report(folder_file("a"));
     struct text text = print_report(&report);
-    assert_has(&text, "<p>Energy: no power was recorded beside these runs.</p>");
+    assert_has(&text, "<p><small>Energy: no power was recorded beside these runs.</small></p>");
     assert_has(&text, "\nenergy: no power was recorded\n");
     free(text.bytes);
     ssreport_report_free(&report);

@@ -20,6 +20,7 @@ static const char style[] =
     "border-top:1px solid var(--grid);padding-top:1rem;overflow-wrap:anywhere}\n"
     "p,ul{max-width:60rem}\n"
     "code{overflow-wrap:anywhere;font-size:.875rem}\n"
+    ".answer{font-size:1.15rem}\n"
     ".note{background:var(--note);border-left:4px solid var(--amber);padding:.4rem .7rem;"
     "overflow-wrap:anywhere}\n"
     ".plots{display:grid;gap:1rem 2rem;align-items:start;grid-template-columns:"
@@ -79,6 +80,12 @@ void page_end(FILE *page, const char *program) {
 }
 
 /* ---- parts ---- */
+
+void page_answer(FILE *page, const char *sentence) {
+    fputs("<p class=\"answer\">", page);
+    ssreport_html_text(page, sentence);
+    fputs("</p>\n", page);
+}
 
 void page_note(FILE *page, const char *name, const char *text) {
     fputs("<p class=\"note\">", page);

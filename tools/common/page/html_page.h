@@ -21,6 +21,9 @@ void page_begin(FILE *page, const char *title, const char *heading) SS_NONNULL()
 /* Names the program and its version. */
 void page_end(FILE *page, const char *program) SS_NONNULL();
 
+/* The first sentence below the heading. */
+void page_answer(FILE *page, const char *sentence) SS_NONNULL();
+
 /* A warning; `name` is what it is about, NULL if nothing in particular. */
 void page_note(FILE *page, const char *name, const char *text) SS_NONNULL(1, 3);
 

@@ -467,6 +467,49 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return result < 0 ? ss_error_memory(error) : 0;
 }
 
+/* ---- the question ---- */
+
+/* The median of all steps that both sets have. */
+static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
+    const struct ssreport_sheet *sheet = ssreport_table(report, "ratios");
+    size_t rows = ssreport_sheet_rows(sheet), count = 0;
+    const char *one = ssreport_report_set_name(report, 0);
+    const char *other = ssreport_report_set_name(report, 1);
+    if (!report->compares)
+        return false;
+    snprintf(headline->question, sizeof headline->question,
+        "Is the throughput of %.128s higher than that of %.128s?", one, other);
+    SS_OWNED(free) double *percents = calloc(rows + 1, sizeof *percents);
+    for (size_t i = 0; percents && i < rows; i++) {
+        double ratio = ssreport_sheet_cell(sheet, i, "ratio")->number;
+        if (isfinite(ratio))
+            percents[count++] = 100 * (ratio - 1);
+    }
+    if (count == 0)
+        return true;
+    double median = ssreport_median_of(percents, count);
+    struct ssreport_interval interval =
+        ssreport_median_interval(percents, count, report->settings.confidence);
+    bool bounded = isfinite(interval.low) && isfinite(interval.high);
+    bool certain = bounded && (interval.low > 0 || interval.high < 0);
+    char range[80] = "", verdict[16] = "";
+    if (bounded)
+        snprintf(range, sizeof range, " (%.1f to %.1f)", median < 0 ? -interval.high : interval.low,
+            median < 0 ? -interval.low : interval.high);
+    if (certain)
+        strcpy(verdict, median > 0 ? "Yes: " : "No: ");
+    snprintf(headline->answer, sizeof headline->answer,
+        "%sby %.1f %%%s it is %s%s; median of %zu step%s.", verdict, fabs(median), range,
+        median < 0 ? "lower" : "higher",
+        certain   ? ""
+        : bounded ? ", which is within the uncertainty"
+                  : ", from too few steps for an interval",
+        count, count == 1 ? "" : "s");
+    if (!certain)
+        *headline->answer = 'B';
+    return true;
+}
+
 /* ---- page and terminal ---- */
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
@@ -497,6 +540,7 @@ const struct ssreport_topic ssreport_comparison_topic = {
     .name = "comparison",
     .tables = tables,
     .build = build,
+    .ask = ask,
     .page = print_page,
     .text = print_text,
 };

@@ -284,16 +284,19 @@ static struct stats_groups group_sources(const struct ssreport_report *report) {
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
     SS_OWNED(groups) struct stats_groups sources = group_sources(report);
-    if (report->run_count == 0)
+    if (sources.count == 0)
         return;
-    if (sources.count == 0) {
-        fputs("<p>Energy: no power was recorded beside these runs.</p>\n", page->stream);
-        return;
-    }
     ssreport_page_open(page, "Energy");
     page_sheet(page->stream, ssreport_table(report, "energy"));
     ssreport_energy_plots_print(page, report);
     ssreport_page_close(page);
+}
+
+static void print_footnote(struct ssreport_page *page, const struct ssreport_report *report) {
+    SS_OWNED(groups) struct stats_groups sources = group_sources(report);
+    if (sources.count == 0 && report->run_count > 0)
+        fputs("<p><small>Energy: no power was recorded beside these runs.</small></p>\n",
+            page->stream);
 }
 
 /* Power of both sides is in the rows of the background. */
@@ -330,6 +333,7 @@ const struct ssreport_topic ssreport_energy_topic = {
     .tables = tables,
     .build = build,
     .page = print_page,
+    .details = print_footnote,
     .run = print_run,
     .text = print_text,
 };

@@ -54,6 +54,24 @@ struct ssreport_finding ssreport_finding_at(const struct ssreport_report *report
         .is_general = strcmp(ssreport_sheet_cell(sheet, row, "scope")->text, "all") == 0};
 }
 
+size_t ssreport_findings_first(
+    const struct ssreport_report *report, const char *kind, bool is_general) {
+    const struct ssreport_sheet *sheet = ssreport_table(report, "findings");
+    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
+        if (ssreport_finding_at(report, i).is_general == is_general &&
+            strcmp(ssreport_sheet_cell(sheet, i, "kind")->text, kind) == 0)
+            return i;
+    }
+    return SSREPORT_NO_ROW;
+}
+
+const char *ssreport_findings_answer(const struct ssreport_report *report) {
+    const struct ssreport_headline *headline = &report->headline;
+    if (headline->finding != SSREPORT_NO_ROW)
+        return ssreport_finding_at(report, headline->finding).sentence;
+    return *headline->answer ? headline->answer : NULL;
+}
+
 /* How many there are, on single pairs, and with a confidence interval. */
 struct counts {
     size_t all, special, sure;
@@ -75,7 +93,7 @@ static void print_sentences(FILE *stream, const struct ssreport_report *report, 
     page_findings_begin(stream);
     for (size_t i = 0; i < ssreport_sheet_rows(ssreport_table(report, "findings")); i++) {
         struct ssreport_finding finding = ssreport_finding_at(report, i);
-        if (finding.is_general == general)
+        if (finding.is_general == general && i != report->headline.finding)
             page_finding(stream, finding.sentence);
     }
     page_findings_end(stream);
@@ -109,7 +127,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     size_t special = 0;
     for (size_t i = 0; i < counts.all; i++) {
         struct ssreport_finding finding = ssreport_finding_at(report, i);
-        if (!finding.is_general && ++special > SENTENCES_MAX)
+        if (i == report->headline.finding || (!finding.is_general && ++special > SENTENCES_MAX))
             continue;
         fputs("- ", stream);
         ss_option_print_wrapped(stream, 2, finding.sentence);

@@ -23,6 +23,13 @@ SS_FORMAT(3, 0)
 struct ssreport_sheet *ssreport_findings_add_list(
     struct ssreport_report *report, const char *kind, const char *format, va_list arguments);
 
+/* The first finding of this kind, on the whole report or on a pair; SSREPORT_NO_ROW if absent. */
+size_t ssreport_findings_first(
+    const struct ssreport_report *report, const char *kind, bool is_general);
+
+/* The first sentence of the report: from the headline, or a finding; NULL if there is none. */
+const char *ssreport_findings_answer(const struct ssreport_report *report);
+
 struct ssreport_finding ssreport_finding_at(const struct ssreport_report *report, size_t row);
 
 #endif

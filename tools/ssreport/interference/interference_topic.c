@@ -10,6 +10,7 @@
 #include "interference_tables.h"
 #include "pair_findings.h"
 #include "pair_plots.h"
+#include "pair_question.h"
 #include "pairs.h"
 #include "picture.h"
 
@@ -259,6 +260,7 @@ const struct ssreport_topic ssreport_interference_topic = {
     .name = "interference",
     .tables = tables,
     .build = build,
+    .ask = ssreport_pair_question,
     .page = print_page,
     .text = print_text,
     .free = ssreport_pairs_free,

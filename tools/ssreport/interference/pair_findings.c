@@ -188,6 +188,18 @@ static int find_placement(struct ssreport_report *report, const struct ssreport_
     return 0;
 }
 
+/* Whether the environment of this pair has more than one placement. */
+static bool has_placements(
+    const struct ssreport_report *report, const struct ssreport_pair *first) {
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *pair = &report->pairs[i];
+        if (ssreport_pair_is_like(pair, first, SSREPORT_PAIR_ENVIRONMENT) &&
+            !ssreport_pair_is_like(pair, first, SSREPORT_PAIR_PLACEMENT))
+            return true;
+    }
+    return false;
+}
+
 /* General sentences come first, so this is called twice. */
 static int find_placements(struct ssreport_report *report, bool general) {
     SS_OWNED(groups)
@@ -200,7 +212,7 @@ static int find_placements(struct ssreport_report *report, bool general) {
     for (size_t group = 0; group < environments.count; group++) {
         const struct ssreport_pair *first = &report->pairs[environments.first[group]];
         struct tally tally = {0};
-        if (ssreport_pair_is_emulated(first))
+        if (ssreport_pair_is_emulated(first) || !has_placements(report, first))
             continue;
         for (size_t i = 0; i < pairs.count; i++) {
             if (environments.group[pairs.first[i]] == group &&

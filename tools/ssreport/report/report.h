@@ -4,6 +4,8 @@
 
 /* The report: records, the tables that topics make of them, and helpers that topics share. */
 
+#include <stdint.h>
+
 #include <showstopper/contract.h>
 
 #include "others.h"
@@ -15,6 +17,15 @@
 /* A record that cannot be reported. */
 struct ssreport_failure {
     char *name, *why;
+};
+
+#define SSREPORT_NO_ROW SIZE_MAX
+
+/* What the whole report is about: its title and its first sentence. */
+struct ssreport_headline {
+    char question[320]; /* empty if no topic asks one */
+    char answer[1024];  /* empty: a finding answers, or nothing does */
+    size_t finding;     /* row of the findings that answers, or SSREPORT_NO_ROW */
 };
 
 struct ssreport_report {
@@ -32,7 +43,8 @@ struct ssreport_report {
     bool compares;         /* there are two sets */
     char names[2][128];    /* of the sets; empty: unnamed */
     struct published published;
-    struct ssreport_notes notes;   /* on no single run */
+    struct ssreport_notes notes; /* on no single run */
+    struct ssreport_headline headline;
     struct ssreport_sheet *tables; /* of all topics */
     size_t table_count;
 

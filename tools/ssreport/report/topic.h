@@ -22,6 +22,12 @@ struct ssreport_topic {
     /* Fills the tables, adds notes to records and sentences to the findings. */
     int (*build)(struct ssreport_report *report, struct ss_error *error);
 
+    /*
+     * Fills the headline, which is all zero but for `finding`, with the question that the records
+     * answer. Returns false if this topic has nothing to say on them.
+     */
+    bool (*ask)(const struct ssreport_report *report, struct ssreport_headline *headline);
+
     /* Fills tables that have the notes of all topics, after these are built. */
     void (*finish)(struct ssreport_report *report);
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "findings.h"
 #include "html_page.h"
 #include "points.h"
 #include "responses_findings.h"
@@ -272,10 +273,28 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
             "response time of successes from when they were due; \"sent\": 95 % from sending");
 }
 
+static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
+    static const struct {
+        const char *kind, *question;
+    } questions[] = {{"capacity", "How many requests a second can it serve?"},
+        {"rate", "How fast are the responses, and up to which rate?"},
+        {"closed-loop", "How fast are the responses?"}};
+    if (report->response_count == 0)
+        return false;
+    for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
+        headline->finding = ssreport_findings_first(report, questions[i].kind, true);
+        strcpy(headline->question, questions[i].question);
+        if (headline->finding != SSREPORT_NO_ROW)
+            break;
+    }
+    return true;
+}
+
 const struct ssreport_topic ssreport_requests_topic = {
     .name = "requests",
     .tables = tables,
     .build = build,
+    .ask = ask,
     .page = print_page,
     .text = print_text,
     .free = free_points,

@@ -98,6 +98,53 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return 0;
 }
 
+/* ---- the question ---- */
+
+static void answer_one(const struct ssreport_report *report, const struct ssreport_run *run,
+    struct ssreport_headline *headline) {
+    const struct ssreport_figures *figures = &run->figures;
+    double mean = -figures->error_mean_percent; /* the error is that of the target */
+    double variance = fmax(figures->error_mse_e4 - mean * mean, 0);
+    double freedom = (double)figures->samples - 1;
+    struct ssreport_interval interval = ssreport_mean_interval(mean,
+        (struct ssreport_sureness){sqrt(variance / fmax(freedom, 1)), freedom},
+        report->settings.confidence);
+    char range[80] = "";
+    if (isfinite(interval.low) && isfinite(interval.high))
+        snprintf(range, sizeof range, " (%.3f to %.3f)", interval.low, interval.high);
+    snprintf(headline->answer, sizeof headline->answer,
+        "On average it was %+.3f %%%s from the target of %.2f %%, and within %.2f %% of it in 95 "
+        "%% of %zu samples.",
+        mean, range, 100 * figures->target_mean, figures->error_p95_percent, figures->samples);
+}
+
+static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
+    const struct ssreport_run *only = NULL;
+    size_t count = 0;
+    double least = INFINITY, most = -INFINITY, squared = 0;
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        if (run->figures.samples == 0 || !isfinite(run->figures.error_mean_percent))
+            continue;
+        only = run;
+        count++;
+        least = fmin(least, -run->figures.error_mean_percent);
+        most = fmax(most, -run->figures.error_mean_percent);
+        squared = fmax(squared, run->figures.error_mse_e4);
+    }
+    if (count == 0)
+        return false;
+    strcpy(headline->question, "How well was the load held?");
+    if (count == 1)
+        answer_one(report, only, headline);
+    else
+        snprintf(headline->answer, sizeof headline->answer,
+            "In %zu runs it was on average %+.3f to %+.3f %% from the target; the largest mean "
+            "squared error is %.3g %%\u00b2.",
+            count, least, most, squared);
+    return true;
+}
+
 static void free_pooled(struct ssreport_report *report) {
     for (size_t i = 0; i < report->pooled_count; i++)
         ssreport_run_free(&report->pooled[i]);
@@ -302,6 +349,7 @@ const struct ssreport_topic ssreport_runs_topic = {
     .name = "runs",
     .tables = ssreport_runs_tables,
     .build = build,
+    .ask = ask,
     .finish = ssreport_runs_list,
     .details = print_details,
     .text = print_text,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "throughput_topic.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "html_page.h"
 #include "methods.h"
 #include "predict.h"
@@ -59,6 +62,29 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return report->trace ? ssreport_report_predict(report, report->trace, error) : 0;
 }
 
+/* The method that is furthest from the baseline. */
+static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
+    const struct ssreport_sheet *sheet = ssreport_table(report, "methods-deviation");
+    double furthest = NAN;
+    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
+        double mean = ssreport_sheet_cell(sheet, i, "deviation_mean_percent")->number;
+        if (!isfinite(mean) || fabs(mean) <= furthest)
+            continue;
+        furthest = fabs(mean);
+        snprintf(headline->answer, sizeof headline->answer,
+            "%.100s differs most: at the same load its throughput is %.1f %% %s than that of "
+            "%.100s (%.1f to %.1f %%; steps compared: %.0f).",
+            ssreport_sheet_cell(sheet, i, "method")->text, furthest, mean < 0 ? "lower" : "higher",
+            ssreport_sheet_cell(sheet, i, "baseline")->text,
+            ssreport_sheet_cell(sheet, i, "deviation_least_percent")->number,
+            ssreport_sheet_cell(sheet, i, "deviation_most_percent")->number,
+            ssreport_sheet_cell(sheet, i, "compared")->number);
+    }
+    if (isfinite(furthest))
+        strcpy(headline->question, "Do all methods give the same throughput at the same load?");
+    return isfinite(furthest);
+}
+
 static void print_methods(struct ssreport_page *page, const struct ssreport_report *report) {
     if (ssreport_sheet_rows(ssreport_table(report, "methods")) == 0)
         return;
@@ -99,6 +125,7 @@ const struct ssreport_topic ssreport_throughput_topic = {
     .name = "throughput",
     .tables = tables,
     .build = build,
+    .ask = ask,
     .page = print_page,
     .text = print_text,
 };

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The title of a report is the question that its records answer, and the first sentence answers. */
+
+#include "report_pairs.h"
+
+/* By hand: a load of 48 % in each sample, for a target of 50 %. */
+static void a_run_says_how_well_the_load_was_held(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_string_equal(report.headline.question, "How well was the load held?");
+    assert_string_equal(ssreport_findings_answer(&report),
+        "On average it was -2.000 % (-2.000 to -2.000) from the target of 50.00 %, and within "
+        "2.00 % of it in 95 % of 60 samples.");
+    struct text text = print_report(&report);
+    assert_has(&text, "<title>How well was the load held?</title>");
+    assert_has(&text, "<p class=\"answer\">On average");
+    assert_has(&text, "<p><small>1 run reported.</small></p>");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* 10 - 5 L and 10 - 4 L lose 50 and 40 %; their mean has Student's interval, 12.706 times 5. */
+static const struct made_pair rounds[] = {{"none", "sets", "p", "q", 1, {5.5, 7, 8.5, 8.5, 7, 5.5}},
+    {"none", "sets", "p", "q", 2, {6.4, 7.6, 8.8, 8.8, 7.6, 6.4}}};
+
+static void one_placement_asks_who_disturbs(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_made_pair(&report, &rounds[0]);
+    add_made_pair(&report, &rounds[1]);
+    finish_report(&report);
+    assert_headline(&report, "How much does q disturb p?",
+        "p beside q: beside a background at full load, the foreground's throughput is 45.0 % "
+        "(-18.5 to 108.5) lower than alone, which is within the uncertainty, mean of 2 rounds.");
+    ssreport_report_free(&report);
+    report = begin_report();
+    add_made_pair(&report, &rounds[0]);
+    struct made_pair other = rounds[1];
+    other.background = "p";
+    other.round = 1;
+    add_made_pair(&report, &other);
+    finish_report(&report);
+    assert_headline(&report, "How much do these programs disturb each other?",
+        "Beside a background at full load the foreground loses most in p beside q: 50.0 % (50.0 "
+        "to 50.0) of its throughput, and least in p beside p: 40.0 % (40.0 to 40.0).");
+    ssreport_report_free(&report);
+}
+
+static void an_environment_asks_what_it_costs(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair inside = rounds[0];
+    inside.environment = "lxc";
+    for (size_t i = 0; i < STEPS; i++)
+        inside.throughputs[i] *= 0.8;
+    add_made_pair(&report, &rounds[0]);
+    add_made_pair(&report, &inside);
+    finish_report(&report);
+    assert_headline(&report, "What does lxc cost?",
+        "lxc costs 20.0 % (20.0 to 20.0) of the foreground's throughput on the host; median of 6 "
+        "steps.");
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(a_run_says_how_well_the_load_was_held),
+    cmocka_unit_test(one_placement_asks_who_disturbs),
+    cmocka_unit_test(an_environment_asks_what_it_costs))

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pair_question.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "findings.h"
+#include "pairs.h"
+
+static size_t count_groups(const struct ssreport_report *report, unsigned what) {
+    SS_OWNED(groups) struct stats_groups groups = ssreport_pairs_group(report, what);
+    return groups.first ? groups.count : 0;
+}
+
+static void ask_where(const struct ssreport_report *report, struct ssreport_headline *headline) {
+    const struct ssreport_pair *pair = report->pairs;
+    bool is_one = count_groups(report, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS) == 1;
+    if (count_groups(report, SSREPORT_PAIR_PROGRAMS) > 1)
+        strcpy(headline->question, "Where should these programs run?");
+    else if (strcmp(pair->program, pair->background_program) == 0)
+        snprintf(headline->question, sizeof headline->question, "Where should two of %.120s run?",
+            pair->program);
+    else
+        snprintf(headline->question, sizeof headline->question,
+            "Where should %.120s and %.120s run?", pair->program, pair->background_program);
+    headline->finding = ssreport_findings_first(report, "placement", !is_one);
+}
+
+static void ask_cost(const struct ssreport_report *report, struct ssreport_headline *headline) {
+    const char *environment = NULL;
+    bool several = false;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_run *run = report->pairs[i].foreground;
+        if (ssreport_run_is_on_host(run))
+            continue;
+        several |= environment && strcmp(environment, ssreport_run_environment(run)) != 0;
+        environment = ssreport_run_environment(run);
+    }
+    snprintf(headline->question, sizeof headline->question, "What %s %.120s cost?",
+        several ? "do" : "does", several ? "these environments" : environment);
+    headline->finding = ssreport_findings_first(report, "environment", true);
+}
+
+/* ---- who disturbs whom ---- */
+
+/* The loss of a pair, as percent of the foreground's throughput. */
+struct loss {
+    const struct ssreport_pair *pair; /* the first of its rounds */
+    double percent;
+    struct ssreport_interval interval;
+    size_t rounds;
+};
+
+/* With several rounds, their mean: the interval of one round says nothing of another. */
+static struct loss find_loss(
+    const struct ssreport_report *report, const struct stats_groups *groups, size_t group) {
+    struct loss loss = {.pair = &report->pairs[groups->first[group]], .percent = NAN};
+    SS_OWNED(free) double *metrics = calloc(groups->items, sizeof *metrics);
+    for (size_t i = groups->first[group]; metrics && i < groups->items; i = groups->next[i]) {
+        if (isfinite(report->pairs[i].interference.metric))
+            metrics[loss.rounds++] = report->pairs[i].interference.metric;
+    }
+    if (loss.rounds == 0)
+        return loss;
+    struct ssreport_mean mean = ssreport_mean_of(metrics, loss.rounds, report->settings.confidence);
+    loss.percent = mean.mean;
+    loss.interval = loss.rounds > 1 ? (struct ssreport_interval){mean.low, mean.high}
+                                    : loss.pair->interference.interval;
+    return loss;
+}
+
+static void name_pair(char text[300], const struct loss *loss) {
+    snprintf(
+        text, 300, "%.120s beside %.120s", loss->pair->program, loss->pair->background_program);
+}
+
+static void answer_one(struct ssreport_headline *headline, const struct loss *loss) {
+    char pair[300], rounds[40] = "";
+    if (!isfinite(loss->percent))
+        return;
+    name_pair(pair, loss);
+    if (loss->rounds > 1)
+        snprintf(rounds, sizeof rounds, ", mean of %zu rounds", loss->rounds);
+    bool certain = loss->interval.low > 0 || loss->interval.high < 0;
+    snprintf(headline->answer, sizeof headline->answer,
+        "%s: beside a background at full load, the foreground's throughput is %.1f %% (%.1f to "
+        "%.1f) %s%s%s.",
+        pair, fabs(loss->percent), loss->percent < 0 ? -loss->interval.high : loss->interval.low,
+        loss->percent < 0 ? -loss->interval.low : loss->interval.high,
+        loss->percent < 0 ? "higher" : "lower",
+        certain ? "" : " than alone, which is within the uncertainty", rounds);
+}
+
+static void answer_several(
+    struct ssreport_headline *headline, const struct loss *least, const struct loss *most) {
+    char first[300], last[300];
+    if (!isfinite(most->percent))
+        return;
+    name_pair(first, least);
+    name_pair(last, most);
+    snprintf(headline->answer, sizeof headline->answer,
+        "Beside a background at full load the foreground loses most in %s: %.1f %% (%.1f to %.1f) "
+        "of its throughput, and least in %s: %.1f %% (%.1f to %.1f).",
+        last, most->percent, most->interval.low, most->interval.high, first, least->percent,
+        least->interval.low, least->interval.high);
+}
+
+static void ask_who(const struct ssreport_report *report, struct ssreport_headline *headline) {
+    SS_OWNED(groups)
+    struct stats_groups groups = ssreport_pairs_group(
+        report, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT | SSREPORT_PAIR_PROGRAMS);
+    struct loss least = {.percent = NAN}, most = least;
+    const struct ssreport_pair *pair = report->pairs;
+    for (size_t group = 0; groups.first && group < groups.count; group++) {
+        struct loss loss = find_loss(report, &groups, group);
+        if (!(loss.percent >= least.percent))
+            least = loss;
+        if (!(loss.percent <= most.percent))
+            most = loss;
+    }
+    if (groups.count == 1) {
+        snprintf(headline->question, sizeof headline->question, "How much does %.120s disturb %s?",
+            pair->background_program,
+            strcmp(pair->program, pair->background_program) == 0 ? "another one" : pair->program);
+        answer_one(headline, &most);
+    } else {
+        strcpy(headline->question, "How much do these programs disturb each other?");
+        answer_several(headline, &least, &most);
+    }
+}
+
+bool ssreport_pair_question(
+    const struct ssreport_report *report, struct ssreport_headline *headline) {
+    if (report->pair_count == 0)
+        return false;
+    if (count_groups(report, SSREPORT_PAIR_PLACEMENT) > 1)
+        ask_where(report, headline);
+    else if (count_groups(report, SSREPORT_PAIR_ENVIRONMENT) > 1)
+        ask_cost(report, headline);
+    else
+        ask_who(report, headline);
+    return true;
+}
