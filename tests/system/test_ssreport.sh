@@ -152,10 +152,10 @@ records_of_later_schemas_are_refused() {
         [ "$(grep -c "^ssreport: .*$record: $refusal" "$folder/err")" -eq 1 ] ||
             fail "$record: $(cat "$folder/err")"
     done
-    [ ! -x "$bin/showstopper-replay" ] ||
+    if [ -x "$bin/../libexec/showstopper/showstopper-replay" ]; then
         ! "$bin/showstopper" --replay "$folder/run" >"$folder/out" 2>"$folder/err" || fail "replayed"
-    [ ! -x "$bin/showstopper-replay" ] || grep -q "$folder/run: $refusal" "$folder/err" ||
-        fail "$(cat "$folder/err")"
+        grep -q "$folder/run: $refusal" "$folder/err" || fail "$(cat "$folder/err")"
+    fi
 }
 
 # On a busy machine, too: without feedback the instances run all the same.
