@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "base/pattern.h"
 #include "base/words.h"
@@ -45,8 +46,7 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
         .lower = strcmp(words[3], "lower") == 0};
     if (ss_pattern_check(words[5], error) < 0)
         return -1;
-    if (!ssreport_csv_make_room(
-            (void **)&battery->tasks, battery->count, &battery->capacity, sizeof *battery->tasks))
+    if (!SS_GROW(battery->tasks, battery->count + 1, battery->capacity))
         return ss_error_memory(error);
     task.command = ss_words_split(words[4], NULL, error);
     if (!task.command)

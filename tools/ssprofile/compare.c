@@ -397,12 +397,13 @@ static void fill_published(struct comparison *comparison) {
             "Published ranges (%s)", table->source);
     for (size_t i = 0; table && i < published.cell_count; i++) {
         const struct published_cell *cell = &published.cells[i];
-        size_t value = i % (sheet->column_count - PUBLISHED_KEYS_MAX);
-        if (value == 0)
+        if (strcmp(cell->column, published.cells[0].column) == 0)
             SSREPORT_ROW(sheet, CELL("base", cell->keys[0]), CELL("target", cell->keys[1]),
                 CELL("limits", cell->keys[2]));
-        SSREPORT_CELLS(sheet,
-            CELL(published_columns[PUBLISHED_KEYS_MAX + value].name, published_number(cell)));
+        for (size_t j = 0; j < sheet->column_count; j++) {
+            if (strcmp(cell->column, sheet->columns[j].name) == 0)
+                SSREPORT_CELLS(sheet, CELL(cell->column, published_number(cell)));
+        }
     }
     published_free(&published);
 }

@@ -128,10 +128,6 @@ void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *serie
 #define LINE_HEIGHT  20 /* of the key */
 #define DOTS_END     64
 
-struct row {
-    const struct ssprofile_ratio *ratio; /* of the first series that has it */
-};
-
 static const struct ssprofile_ratio *find_ratio(
     const struct ssprofile_ratios *ratios, const char *name, const char *class) {
     for (size_t i = 0; i < ratios->count; i++) {
@@ -142,17 +138,18 @@ static const struct ssprofile_ratio *find_ratio(
 }
 
 static int compare_rows(const void *left, const void *right) {
-    const struct row *a = left, *b = right;
-    return (a->ratio->ratio > b->ratio->ratio) - (a->ratio->ratio < b->ratio->ratio);
+    double one = (*(const struct ssprofile_ratio *const *)left)->ratio;
+    double other = (*(const struct ssprofile_ratio *const *)right)->ratio;
+    return (one > other) - (one < other);
 }
 
-/* One row for each benchmark that any series has; free() them. */
-static struct row *find_rows(
+/* Each benchmark that any series has, with the ratio of the first one; free() the list. */
+static const struct ssprofile_ratio **find_rows(
     const struct ssprofile_series *series, size_t count, size_t *row_count) {
     size_t most = 0;
     for (size_t i = 0; i < count; i++)
         most += series[i].ratios->count;
-    struct row *rows = calloc(most + 1, sizeof *rows);
+    const struct ssprofile_ratio **rows = calloc(most + 1, sizeof *rows);
     *row_count = 0;
     for (size_t i = 0; rows && i < count; i++) {
         for (size_t j = 0; j < series[i].ratios->count; j++) {
@@ -161,7 +158,7 @@ static struct row *find_rows(
             for (size_t k = 0; k < i && !is_known; k++)
                 is_known = find_ratio(series[k].ratios, ratio->name, ratio->class);
             if (!is_known)
-                rows[(*row_count)++].ratio = ratio;
+                rows[(*row_count)++] = ratio;
         }
     }
     if (rows)
@@ -170,11 +167,12 @@ static struct row *find_rows(
 }
 
 /* Benchmarks of the same name have their classes, too. */
-static void name_row(char name[256], const struct row *rows, size_t count, size_t row) {
-    const struct ssprofile_ratio *ratio = rows[row].ratio;
+static void name_row(
+    char name[256], const struct ssprofile_ratio *const *rows, size_t count, size_t row) {
+    const struct ssprofile_ratio *ratio = rows[row];
     bool is_alone = true;
     for (size_t i = 0; i < count; i++)
-        is_alone &= i == row || strcmp(rows[i].ratio->name, ratio->name) != 0;
+        is_alone &= i == row || strcmp(rows[i]->name, ratio->name) != 0;
     if (is_alone)
         snprintf(name, 256, "%.250s", ratio->name);
     else
@@ -182,7 +180,7 @@ static void name_row(char name[256], const struct row *rows, size_t count, size_
 }
 
 /* Returns how many letters the longest one has. */
-static size_t write_names(FILE *script, const struct row *rows, size_t count) {
+static size_t write_names(FILE *script, const struct ssprofile_ratio *const *rows, size_t count) {
     size_t longest = 0;
     fputs("set ytics ()\n", script);
     for (size_t i = 0; i < count; i++) {
@@ -195,30 +193,6 @@ static size_t write_names(FILE *script, const struct row *rows, size_t count) {
         longest = length > longest ? length : longest;
     }
     return longest < LETTERS_MAX ? longest : LETTERS_MAX + 3;
-}
-
-/* Labels of tics closer than this part of the axis would overlap. */
-#define TICS_APART 0.07
-
-/* Ratios are compared by their quotients, so the axis is logarithmic; its tics are round numbers,
-   as many as there is room for. */
-static void write_wide_axis(FILE *script, double from, double to) {
-    static const double steps[] = {1, 2, 5, 1.5, 3, 4, 6, 7, 8};
-    double taken[100];
-    size_t count = 0;
-    plot_axis(script, 'x', RATIO, PLOT_LOGARITHMIC);
-    fprintf(script, "set xrange [%.8g:%.8g]\nset xtics ()\n", from, to);
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        for (double power = pow(10, floor(log10(from))); power <= to; power *= 10) {
-            double at = steps[i] * power, apart = 1;
-            for (size_t j = 0; j < count; j++)
-                apart = fmin(apart, fabs(log(at / taken[j])) / log(to / from));
-            if (at < from || at > to || apart < TICS_APART || count == sizeof taken / sizeof *taken)
-                continue;
-            fprintf(script, "set xtics add (\"%.6g\" %.6g)\n", at, at);
-            taken[count++] = at;
-        }
-    }
 }
 
 /* Machines that are nearly alike: equal steps are nearly equal factors. */
@@ -241,11 +215,12 @@ bool ssprofile_dots_are_logarithmic(const struct ssprofile_series *series, size_
     return is_wide(least, most);
 }
 
+/* Ratios are compared by their quotients, so the axis is logarithmic if that is visible. */
 static void write_ratio_axis(FILE *script, double least, double most) {
     double beyond = fmax(pow(most / least, 0.04), 1.0005);
     double from = least / beyond, to = most * beyond;
     if (is_wide(least, most))
-        write_wide_axis(script, from, to);
+        plot_axis_logarithmic(script, 'x', RATIO, from, to);
     else
         write_narrow_axis(script, from, to);
 }
@@ -262,11 +237,11 @@ static void write_key(FILE *script, const struct ssprofile_series *series) {
 }
 
 static void write_dots(FILE *script, const struct ssprofile_series *series, size_t number,
-    const struct row *rows, size_t count) {
+    const struct ssprofile_ratio *const *rows, size_t count) {
     fprintf(script, "$dots%zu << END\n", number);
     for (size_t i = 0; i < count; i++) {
         const struct ssprofile_ratio *ratio =
-            find_ratio(series->ratios, rows[i].ratio->name, rows[i].ratio->class);
+            find_ratio(series->ratios, rows[i]->name, rows[i]->class);
         if (ratio)
             fprintf(script, "%.8g %zu\n", ratio->ratio, i);
     }
@@ -281,7 +256,7 @@ static void write_dots(FILE *script, const struct ssprofile_series *series, size
 void ssprofile_draw_dots(FILE *script, const struct ssprofile_series *series, size_t count) {
     double least, most;
     size_t row_count;
-    SS_OWNED(free) struct row *rows = find_rows(series, count, &row_count);
+    SS_OWNED(free) const struct ssprofile_ratio **rows = find_rows(series, count, &row_count);
     if (!rows)
         return;
     bool is_named = row_count <= ROWS_NAMED;

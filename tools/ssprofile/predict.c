@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "commands.h"
 #include "csv.h"
@@ -96,8 +97,7 @@ static bool add_entry(void *context, const struct sstrace_field *fields) {
     if (table->count == 0)
         strcpy(table->target, target);
     table->several |= strcmp(table->target, target) != 0;
-    if (!ssreport_csv_make_room(
-            (void **)&table->items, table->count, &table->capacity, sizeof *table->items)) {
+    if (!SS_GROW(table->items, table->count + 1, table->capacity)) {
         table->without_memory = true;
         return false;
     }
@@ -114,28 +114,21 @@ static bool add_entry(void *context, const struct sstrace_field *fields) {
 static int read_table(struct table *table, const char *path, struct ss_error *error) {
     static const char *const columns[] = {"target", "benchmark", "class", "ratio", NULL};
     struct ssreport_notes notes = {0};
-    char folder[4200], name[256] = "ratios.csv";
+    char file[4300];
     struct stat status;
-    const char *slash = strrchr(path, '/');
-    snprintf(folder, sizeof folder, "%.4000s", path);
-    if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode)) {
-        snprintf(name, sizeof name, "%.255s", slash ? slash + 1 : path);
-        snprintf(
-            folder, sizeof folder, "%.*s/.", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    }
-    char inside[4300];
-    snprintf(inside, sizeof inside, "%.4000s/%.255s", folder, name);
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode) && access(inside, F_OK) < 0)
+    bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    snprintf(file, sizeof file, "%.4200s%s", path, is_folder ? "/ratios.csv" : "");
+    if (is_folder && access(file, F_OK) < 0)
         return ss_error_fail(error,
             "%s: no ratios.csv in this folder: name that table, or the folder that `ssprofile "
             "compare -o` wrote it to",
             path);
     struct ssreport_csv csv = {
-        .name = name, .columns = columns, .take = add_entry, .context = table};
-    if (ssreport_csv_read(folder, &csv, &notes, error) < 0)
-        return ss_error_wrap(error, "%s", path);
+        .name = file, .columns = columns, .take = add_entry, .context = table};
+    if (ssreport_csv_read(NULL, &csv, &notes, error) < 0)
+        return -1;
     if (*notes.text)
-        fprintf(stderr, "ssprofile: warning: %s: %s\n", path, notes.text);
+        fprintf(stderr, "ssprofile: warning: %s\n", notes.text);
     if (table->without_memory)
         return ss_error_memory(error);
     if (table->several)

@@ -251,7 +251,7 @@ static int cannot_write(const char *path, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }
 
-/* A sheet without rows has no file, nor one from an earlier call. */
+/* A sheet without rows has no file, not even one from an earlier call. */
 static int write_sheet(const struct ssprofile_output *output, const struct ssreport_sheet *sheet,
     struct ss_error *error) {
     struct ss_whole_file file;

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/owned.h"
 #include "base/words.h"
 #include "battery.h"
-#include "csv.h"
 #include "statistics.h"
 
 #define SPREAD_CONFIDENCE 0.95
@@ -168,8 +168,7 @@ static void warn_of_neither(const struct ssprofile_profile *sides[2],
 }
 
 static int add_ratio(struct ssprofile_ratios *ratios, const struct ssprofile_ratio *ratio) {
-    if (!ssreport_csv_make_room(
-            (void **)&ratios->items, ratios->count, &ratios->capacity, sizeof *ratio))
+    if (!SS_GROW(ratios->items, ratios->count + 1, ratios->capacity))
         return -1;
     ratios->items[ratios->count++] = *ratio;
     return 0;
@@ -179,8 +178,7 @@ static int add_ratio(struct ssprofile_ratios *ratios, const struct ssprofile_rat
 static int leave_out(struct ssprofile_ratios *ratios, const struct ssprofile_benchmark *base,
     const struct ssprofile_benchmark *target, const char *why) {
     const struct ssprofile_benchmark *known = base ? base : target;
-    if (!ssreport_csv_make_room((void **)&ratios->left_out, ratios->left_out_count,
-            &ratios->left_out_capacity, sizeof *ratios->left_out))
+    if (!SS_GROW(ratios->left_out, ratios->left_out_count + 1, ratios->left_out_capacity))
         return -1;
     ratios->left_out[ratios->left_out_count++] =
         (struct ssprofile_left_out){known->name, known->class, why,

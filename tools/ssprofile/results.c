@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/grow.h"
 #include "base/words.h"
 #include "csv.h"
 #include "origin.h"
@@ -76,34 +77,45 @@ static size_t number_of(struct reader *reader, const char *key, size_t next) {
     return next;
 }
 
-/* False: no memory for one more. */
-static bool make_room(
-    struct reader *reader, void **items, size_t count, size_t *capacity, size_t size) {
-    reader->without_memory |= !ssreport_csv_make_room(items, count, capacity, size);
-    return !reader->without_memory;
+static struct ssprofile_benchmark *append_benchmark(
+    struct ssprofile_profile *profile, const struct ssprofile_benchmark *like) {
+    if (!SS_GROW(profile->benchmarks, profile->count + 1, profile->capacity))
+        return NULL;
+    struct ssprofile_benchmark *benchmark = &profile->benchmarks[profile->count++];
+    *benchmark = (struct ssprofile_benchmark){.name = strdup(like->name),
+        .class = strdup(like->class),
+        .lower = like->lower,
+        .contradictory = like->contradictory,
+        .line = like->line};
+    return benchmark->name && benchmark->class ? benchmark : NULL;
 }
 
-static char *copy(struct reader *reader, const char *text) {
-    char *copied = strdup(text);
-    reader->without_memory |= !copied;
-    return copied;
+static bool append_repetition(
+    struct ssprofile_benchmark *benchmark, const char *label, double result, uint64_t line) {
+    if (!SS_GROW(benchmark->repetitions, benchmark->count + 1, benchmark->capacity))
+        return false;
+    struct ssprofile_repetition *repetition = &benchmark->repetitions[benchmark->count++];
+    *repetition = (struct ssprofile_repetition){strdup(label), result, line};
+    return repetition->label != NULL;
 }
 
+/* NULL: no memory. */
 static struct ssprofile_profile *find_profile(struct reader *reader, const struct row *row) {
     struct ssprofile_results *results = reader->results;
     char key[KEY_SIZE];
     snprintf(key, sizeof key, "%s\x1f%s", row->text[MACHINE], row->text[LIMITS]);
     size_t number = number_of(reader, key, results->count);
-    if (number == results->count) {
-        if (!make_room(reader, (void **)&results->profiles, number, &results->capacity,
-                sizeof *results->profiles))
-            return NULL;
-        results->profiles[results->count++] = (struct ssprofile_profile){
-            .machine = copy(reader, row->text[MACHINE]), .limits = copy(reader, row->text[LIMITS])};
-    }
-    return &results->profiles[number];
+    if (number < results->count)
+        return &results->profiles[number];
+    if (!SS_GROW(results->profiles, results->count + 1, results->capacity))
+        return NULL;
+    struct ssprofile_profile *profile = &results->profiles[results->count++];
+    *profile = (struct ssprofile_profile){
+        .machine = strdup(row->text[MACHINE]), .limits = strdup(row->text[LIMITS])};
+    return profile->machine && profile->limits ? profile : NULL;
 }
 
+/* NULL: no memory. */
 static struct ssprofile_benchmark *find_benchmark(
     struct reader *reader, struct ssprofile_profile *profile, const struct row *row) {
     char key[KEY_SIZE];
@@ -120,15 +132,11 @@ static struct ssprofile_benchmark *find_benchmark(
             ss_words_show(row->text[BENCHMARK]).text, ss_words_show(other->class).text,
             (unsigned long long)other->line, ss_words_show(row->text[CLASS]).text);
     }
-    if (!make_room(reader, (void **)&profile->benchmarks, number, &profile->capacity,
-            sizeof *profile->benchmarks))
-        return NULL;
-    profile->benchmarks[profile->count++] =
-        (struct ssprofile_benchmark){.name = copy(reader, row->text[BENCHMARK]),
-            .class = copy(reader, row->text[CLASS]),
-            .lower = row->lower,
-            .line = reader->csv.input->line};
-    return &profile->benchmarks[number];
+    return append_benchmark(
+        profile, &(struct ssprofile_benchmark){.name = (char *)row->text[BENCHMARK],
+                     .class = (char *)row->text[CLASS],
+                     .lower = row->lower,
+                     .line = reader->csv.input->line});
 }
 
 /* "rep-01", "1" and "1.0" are one repetition. */
@@ -165,18 +173,15 @@ static void add_repetition(struct reader *reader, const struct ssprofile_profile
                 (unsigned long long)there->line);
         return;
     }
-    if (make_room(reader, (void **)&benchmark->repetitions, number, &benchmark->capacity,
-            sizeof *benchmark->repetitions))
-        benchmark->repetitions[benchmark->count++] = (struct ssprofile_repetition){
-            copy(reader, row->text[REPETITION]), row->result, reader->csv.input->line};
+    reader->without_memory |=
+        !append_repetition(benchmark, row->text[REPETITION], row->result, reader->csv.input->line);
 }
 
 static void keep_row(struct reader *reader, struct row *row) {
     struct ssprofile_profile *profile = find_profile(reader, row);
-    if (!profile || reader->without_memory)
-        return;
-    struct ssprofile_benchmark *benchmark = find_benchmark(reader, profile, row);
-    if (!benchmark || reader->without_memory)
+    struct ssprofile_benchmark *benchmark = profile ? find_benchmark(reader, profile, row) : NULL;
+    reader->without_memory |= !benchmark;
+    if (reader->without_memory)
         return;
     if (benchmark->lower != row->lower) {
         WARN(reader,
@@ -361,34 +366,16 @@ int ssprofile_results_read(
 
 /* ---- profiles ---- */
 
-static struct ssprofile_benchmark *copy_benchmark(
-    struct ssprofile_profile *profile, const struct ssprofile_benchmark *benchmark) {
-    if (!ssreport_csv_make_room((void **)&profile->benchmarks, profile->count, &profile->capacity,
-            sizeof *profile->benchmarks))
-        return NULL;
-    struct ssprofile_benchmark *copied = &profile->benchmarks[profile->count++];
-    *copied = (struct ssprofile_benchmark){.name = strdup(benchmark->name),
-        .class = strdup(benchmark->class),
-        .lower = benchmark->lower,
-        .contradictory = benchmark->contradictory,
-        .line = benchmark->line};
-    return copied->name && copied->class ? copied : NULL;
-}
-
 int ssprofile_profile_add(
     struct ssprofile_profile *profile, const struct ssprofile_benchmark *benchmark, double result) {
     char label[24];
     struct ssprofile_benchmark *to = (struct ssprofile_benchmark *)ssprofile_profile_find(
         profile, benchmark->name, benchmark->class);
-    if (!to && !(to = copy_benchmark(profile, benchmark)))
+    to = to ? to : append_benchmark(profile, benchmark);
+    if (!to)
         return -1;
     snprintf(label, sizeof label, "%zu", to->count + 1);
-    if (!ssreport_csv_make_room(
-            (void **)&to->repetitions, to->count, &to->capacity, sizeof *to->repetitions))
-        return -1;
-    to->repetitions[to->count] =
-        (struct ssprofile_repetition){.label = strdup(label), .result = result};
-    return to->repetitions[to->count++].label ? 0 : -1;
+    return append_repetition(to, label, result, 0) ? 0 : -1;
 }
 
 void ssprofile_profile_free(struct ssprofile_profile *profile) {

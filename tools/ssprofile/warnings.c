@@ -2,11 +2,12 @@
 #include "warnings.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv.h"
+#include "base/grow.h"
 
 /* The kind with this format, which is added if it is new; SIZE_MAX: no memory. */
 static size_t find_kind(struct ssprofile_warnings *warnings, const char *format) {
@@ -14,8 +15,7 @@ static size_t find_kind(struct ssprofile_warnings *warnings, const char *format)
         if (warnings->kinds[i].format == format)
             return i;
     }
-    if (!ssreport_csv_make_room((void **)&warnings->kinds, warnings->kind_count,
-            &warnings->kind_capacity, sizeof *warnings->kinds)) {
+    if (!SS_GROW(warnings->kinds, warnings->kind_count + 1, warnings->kind_capacity)) {
         warnings->failed = true;
         return SIZE_MAX;
     }
@@ -26,8 +26,7 @@ static size_t find_kind(struct ssprofile_warnings *warnings, const char *format)
 /* Owns the text; NULL: there was no memory for it. */
 static void add_item(struct ssprofile_warnings *warnings, size_t kind, char *text) {
     if (!text || kind == SIZE_MAX ||
-        !ssreport_csv_make_room((void **)&warnings->items, warnings->count, &warnings->capacity,
-            sizeof *warnings->items)) {
+        !SS_GROW(warnings->items, warnings->count + 1, warnings->capacity)) {
         warnings->failed = true;
         free(text);
         return;

@@ -160,6 +160,25 @@ static void logarithmic_axes_say_so(void **state) {
     free(bytes);
 }
 
+static void labels_of_logarithmic_axes_do_not_overlap(void **state) {
+    (void)state;
+    FILE *script = begin();
+    plot_axis_logarithmic(script, 'x', "ratio", 0.95, 30);
+    end(script);
+    assert_has("set xlabel \"ratio (logarithmic)\"");
+    assert_has("set xrange [0.95:30]\n");
+    static const double expected[] = {1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        char label[64];
+        snprintf(label, sizeof label, "set xtics add (\"%g\" %g)\n", expected[i], expected[i]);
+        assert_has(label);
+    }
+    /* Too near to 5. */
+    assert_null(strstr(bytes, "\"4\""));
+    assert_null(strstr(bytes, "\"6\""));
+    free(bytes);
+}
+
 /* ---- pictures on a page ---- */
 
 static void embed(const char *svg, unsigned number, const char *what) {
@@ -298,6 +317,7 @@ UNIT_MAIN(
     cmocka_unit_test(load_axes_fit_the_data_and_name_their_beginning),
     cmocka_unit_test(a_single_point_has_a_sensible_axis),
     cmocka_unit_test(logarithmic_axes_say_so),
+    cmocka_unit_test(labels_of_logarithmic_axes_do_not_overlap),
     cmocka_unit_test(pictures_do_not_share_names),
     cmocka_unit_test(pictures_follow_the_scheme_of_the_page),
     cmocka_unit_test(no_color_of_a_picture_is_fixed),

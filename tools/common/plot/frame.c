@@ -44,6 +44,28 @@ void plot_axis_between(FILE *script, char axis, const char *name, double from, d
     fprintf(script, "\"\nset %crange [%.9g:%.9g]\n", axis, from, to);
 }
 
+/* Labels closer than this part of the axis would overlap. */
+#define LABELS_APART 0.07
+
+void plot_axis_logarithmic(FILE *script, char axis, const char *name, double from, double to) {
+    static const double steps[] = {1, 2, 5, 1.5, 3, 4, 6, 7, 8};
+    double labels[(size_t)(2 / LABELS_APART)];
+    size_t count = 0;
+    plot_axis(script, axis, name, PLOT_LOGARITHMIC);
+    fprintf(script, "set %crange [%.8g:%.8g]\nset %ctics ()\n", axis, from, to, axis);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        for (double power = pow(10, floor(log10(from))); power <= to; power *= 10) {
+            double at = steps[i] * power, apart = 1;
+            for (size_t j = 0; j < count; j++)
+                apart = fmin(apart, fabs(log(at / labels[j])) / log(to / from));
+            if (at < from || at > to || apart < LABELS_APART)
+                continue;
+            fprintf(script, "set %ctics add (\"%.6g\" %.6g)\n", axis, at, at);
+            labels[count++] = at;
+        }
+    }
+}
+
 void plot_axis_percent(FILE *script, char axis, const char *name, double least, double most) {
     double from = fmax(5 * floor(20 * least - 0.1), 0);
     double to = fmin(5 * ceil(20 * most + 0.1), 100);

@@ -42,6 +42,10 @@ void plot_axis(FILE *script, char axis, const char *name, enum plot_range range)
 void plot_axis_between(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();
 
+/* A logarithmic axis with labels at round numbers, as many as fit. `from` must be above 0. */
+void plot_axis_logarithmic(FILE *script, char axis, const char *name, double from, double to)
+    SS_NONNULL();
+
 /* Parts of 1 in percent: from and to a multiple of 5 around them. */
 void plot_axis_percent(FILE *script, char axis, const char *name, double least, double most)
     SS_NONNULL();

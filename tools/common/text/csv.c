@@ -244,7 +244,7 @@ static void read_rows(
 static int open_input(struct sstrace_input *input, const char *folder,
     const struct ssreport_csv *csv, struct ss_error *error) {
     char path[4200];
-    snprintf(path, sizeof path, "%.4000s/%s", folder, csv->name);
+    snprintf(path, sizeof path, "%.4000s%s%s", folder ? folder : "", folder ? "/" : "", csv->name);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0)
         return ss_error_fail(error, "%s: %s", csv->name, strerror(errno));

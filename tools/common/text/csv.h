@@ -56,7 +56,7 @@ void csv_trim(struct sstrace_field *field) SS_NONNULL();
  * a last line without its end, which a killed run may leave.
  */
 struct ssreport_csv {
-    const char *name;           /* of the file, in its folder */
+    const char *name;           /* of the file, in its folder; for messages, too */
     const char *const *columns; /* at most SSTRACE_PICKS; NULL after the last. NULL: all of them */
     unsigned optional;          /* bit i: column i may be missing; its fields are then empty */
 
@@ -69,7 +69,7 @@ struct ssreport_csv {
     bool (*take_heading)(void *context, const struct sstrace_field *fields, size_t count);
 };
 
-/* -1: there is no such table; the error says why. */
+/* `folder` NULL: the name is a path. -1: there is no such table; the error says why. */
 int ssreport_csv_read(const char *folder, const struct ssreport_csv *csv,
     struct ssreport_notes *notes, struct ss_error *error);
 
