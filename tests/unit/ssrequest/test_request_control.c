@@ -39,8 +39,8 @@ static void implausible_values_are_refused(void **state) {
     (void)state;
     char many[64 * 3 + 16] = "urls";
     refuse("", "an empty line");
-    refuse("fast", "'fast' is none of: rate, urls, stop, status");
-    refuse("RATE 5", "'RATE' is none of");
+    refuse("fast", "unknown command 'fast': use rate, urls, stop or status");
+    refuse("RATE 5", "unknown command 'RATE'");
     refuse("rate", "rate: 0 words follow; expected: rate NUMBER");
     refuse("rate 5 6", "rate: 2 words follow");
     refuse("rate -5", "rate: ");

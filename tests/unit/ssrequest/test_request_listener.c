@@ -79,8 +79,8 @@ static void each_line_has_an_answer(void **state) {
     ask(listener, connection, "rate 5\nstat");
     assert_answers(connection, "ok\n");
     ask(listener, connection, "us\r\nstop\nfaster\n");
-    assert_answers(connection,
-        "ok x=1\nerror: not now\nerror: 'faster' is none of: rate, urls, stop, status\n");
+    assert_answers(connection, "ok x=1\nerror: not now\nerror: unknown command 'faster': use rate, "
+                               "urls, stop or status\n");
     assert_int_equal(asked, 3);
     close(connection);
     close_it(listener);
@@ -255,7 +255,7 @@ static void every_line_of_a_burst_is_answered_in_order(void **state) {
         if (i % 3)
             fprintf(from, "ok x=1\n");
         else
-            fprintf(from, "error: 'word%d' is none of: rate, urls, stop, status\n", i);
+            fprintf(from, "error: unknown command 'word%d': use rate, urls, stop or status\n", i);
     }
     fclose(to);
     fclose(from);

@@ -39,7 +39,7 @@ static int find(const char *word, enum ssrequest_command *found, struct ss_error
         }
     }
     return ss_error_fail(
-        error, "'%s' is none of: rate, urls, stop, status", ss_words_show(word).text);
+        error, "unknown command '%s': use rate, urls, stop or status", ss_words_show(word).text);
 }
 
 static int take_rate(struct ssrequest_control *control, const char *text, struct ss_error *error) {

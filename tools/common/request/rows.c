@@ -41,7 +41,7 @@ struct ssrequest_rows {
     bool has_last;
     struct ssrequest_second last;
 
-    /* Of the current second: */
+    /* In the current second: */
     struct ss_histogram times[SSREQUEST_ORIGINS];
     struct ss_histogram before[SSREQUEST_ORIGINS]; /* sum of the previous seconds */
     double lateness_max;
