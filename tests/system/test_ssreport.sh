@@ -579,7 +579,7 @@ END
     report 0 -o "$folder/report" "$studies"
     [ ! -s "$folder/err" ] || fail "$(cat "$folder/err")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
-    head -n 2 "$folder/out" | tail -n 1 | grep -qxF 'Where to pin (host): per-core is best for 1 of 1 ordered pair.' ||
+    head -n 2 "$folder/out" | tail -n 1 | grep -qF 'h2 beside h2 (host): best per-core, 16.7 % (16.7 to 16.7) more' ||
         fail "the first line is no answer: $(cat "$folder/out")"
     tr '\n' ' ' <"$folder/out" | sed 's/  */ /g' >"$folder/line"
     grep -qF "lxc costs 10.0 % (10.0 to 10.0) of the foreground's throughput on the host; median of 12 steps." \

@@ -22,6 +22,7 @@ static struct ssreport_pair *add_metric(
     report->pair_count++;
     strcpy(pair->environment, environment);
     pair->interference.metric = metric;
+    pair->interference.significant = true;
     pair->interference.interval = (struct ssreport_interval){metric - 1, metric + 1};
     return pair;
 }
@@ -41,25 +42,24 @@ static struct text print_shades(const struct ssreport_report *report) {
     return text;
 }
 
-static void shades_and_marks_tell_the_metric(void **state) {
+/* Of two rounds the mean, -45, with Student's interval: 12.706 times a standard error of 15. */
+static void significant_metrics_are_shaded(void **state) {
     (void)state;
     struct ssreport_report report = begin_pairs();
-    struct ssreport_pair *pair = add_metric(&report, "none", "xx", 30);
-    pair->interference.agree = pair->interference.significant = true;
-    add_metric(&report, "none", "xy", 60)->interference.agree = true;
-    add_metric(&report, "none", "yx", -30)->interference.significant = true;
+    add_metric(&report, "none", "xx", 30)->interference.agree = true;
+    add_metric(&report, "none", "xy", 60)->interference.significant = false;
+    add_metric(&report, "none", "yx", -30);
     add_metric(&report, "none", "yx", -60)->interference.interval.low = -INFINITY;
+    add_metric(&report, "none", "zx", -60)->interference.interval.low = -INFINITY;
     struct text text = print_shades(&report);
     assert_has(&text, "<th></th><th scope=\"col\">x</th><th scope=\"col\">y</th></tr>");
-    assert_has(&text,
-        "<th scope=\"row\">x</th><td style=\"background:#f8c8b4\" "
-        "title=\"29.00 to 31.00\">30.0\u2225*</td>"
-        "<td style=\"background:#f09169\" title=\"59.00 to 61.00\">60.0\u2225</td></tr>");
-    /* Two rounds are two values; and there is a pair that was not measured. */
-    assert_has(&text, "<th scope=\"row\">y</th><td><div style=\"background:#cbe1f5\" "
-                      "title=\"-31.00 to -29.00\">\u221230.0*</div>"
-                      "<div style=\"background:#96c3eb\">\u221260.0</div></td>"
-                      "<td>\u2013</td></tr>");
+    assert_has(&text, "<th scope=\"row\">x</th>"
+                      "<td style=\"background:#f8c8b4\">30.0\u2225<br/>"
+                      "<small>29.0 to 31.0</small></td>"
+                      "<td>60.0<br/><small>59.0 to 61.0</small></td>");
+    assert_has(&text, "<th scope=\"row\">y</th><td>\u221245.0<br/>"
+                      "<small>-235.6 to 145.6</small></td><td>\u2013</td></tr>");
+    assert_has(&text, "<th scope=\"row\">z</th><td style=\"background:#96c3eb\">\u221260.0</td>");
     assert_has(&text, "Colors of none: to 60.0 % up or down.");
     free(text.bytes);
     ssreport_report_free(&report);
@@ -74,8 +74,8 @@ static void each_environment_has_a_range_of_its_own(void **state) {
     add_metric(&report, "kvm", "xx", 0.5);
     struct text text = print_shades(&report);
     assert_has(&text, "<caption>none, per-core</caption>");
-    assert_has(&text, "background:#f09169\" title=\"9.00 to 11.00\">10.0<");
-    assert_has(&text, "background:#f09169\" title=\"39.00 to 41.00\">40.0<");
+    assert_has(&text, "background:#f09169\">10.0<br/><small>9.0 to 11.0<");
+    assert_has(&text, "background:#f09169\">40.0<br/><small>39.0 to 41.0<");
     /* What is hardly more than nothing has hardly a color. */
     assert_has(&text, "Colors of kvm: to 5.0 % up or down.");
     free(text.bytes);
@@ -187,13 +187,15 @@ static void the_matrix_has_common_axes(void **state) {
     begin(&text);
     unsigned width = ssreport_plot_matrix(text.stream, &report, &report.pairs[0]);
     end(&text);
-    assert_has(&text, "\n0.8100 -0.4176\n0.5400 -0.2588\n0.2700 -0.1000\n");
+    assert_has(&text, "\n0.8100 -0.8941\n0.5400 -0.4971\n0.2700 -0.1000\n");
     assert_has(&text, "set xrange [0:2.000]\nset yrange [-1.000:0]");
+    /* The least is 5.5 of 8.5. */
+    assert_has(&text, "set label \"from 60 %\" at -0.03,");
     free(text.bytes);
     begin(&text);
     assert_int_equal(ssreport_plot_matrix(text.stream, &report, &report.pairs[1]), width);
     end(&text);
-    assert_has(&text, "\n1.8100 -0.3647\n");
+    assert_has(&text, "\n1.8100 -0.7618\n");
     assert_has(&text, "set xrange [0:2.000]\nset yrange [-1.000:0]");
     free(text.bytes);
     /* What is emulated is measured by itself. */
@@ -207,7 +209,7 @@ static void the_matrix_has_common_axes(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(shades_and_marks_tell_the_metric),
+    cmocka_unit_test(significant_metrics_are_shaded),
     cmocka_unit_test(each_environment_has_a_range_of_its_own),
     cmocka_unit_test(a_program_far_outside_is_named_and_left_out),
     cmocka_unit_test(pictures_of_pairs_have_marks_and_colors),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/owned.h"
+#include "round_means.h"
 #include "shaded_tables.h"
 
 /* Percent; a smaller range would shade mere noise. */
@@ -123,44 +124,39 @@ struct ssreport_shades ssreport_shades_find(
 
 /* ---- tables ---- */
 
-/* Pairs by table and, within it, by row and by column. */
+/* Pairs by table, within it by row and by column, and by field. */
 struct places {
-    struct stats_groups tables, foregrounds, backgrounds;
+    struct stats_groups tables, foregrounds, backgrounds, fields;
 };
 
-static void print_value(FILE *page, const char *element, const struct ssreport_shades *shades,
-    const struct ssreport_pair *pair) {
+/* Differences that may be noise have no shade. */
+static void print_field(
+    FILE *page, const struct ssreport_shades *shades, const struct ssreport_round_mean *mean) {
     static const int loss[3] = {240, 145, 105}, gain[3] = {150, 195, 235};
-    const struct ssreport_interference *result = &pair->interference;
-    double part = isfinite(result->metric) ? fmin(fabs(result->metric) / shades->most, 1) : 0;
-    fprintf(page, "<%s%s", element, is_left_out(shades, pair) ? " class=\"far\"" : "");
-    ssreport_shaded_style(page, result->metric >= 0 ? loss : gain, part);
-    if (isfinite(result->interval.low) && isfinite(result->interval.high))
-        fprintf(page, " title=\"%.2f to %.2f\"", result->interval.low, result->interval.high);
+    double part = mean->significant ? fmin(fabs(mean->percent) / shades->most, 1) : 0;
+    fprintf(page, "<td%s", is_left_out(shades, mean->pair) ? " class=\"far\"" : "");
+    ssreport_shaded_style(page, mean->percent >= 0 ? loss : gain, part);
     fputc('>', page);
-    ssreport_html_number(page, result->metric, 1);
-    if (isfinite(result->metric))
-        fprintf(page, "%s%s", result->agree ? "\u2225" : "", result->significant ? "*" : "");
-    fprintf(page, "</%s>", element);
+    ssreport_html_number(page, mean->percent, 1);
+    if (mean->rounds > 0 && mean->agree)
+        fputs("\u2225", page);
+    if (isfinite(mean->interval.low) && isfinite(mean->interval.high))
+        fprintf(page, "<br/><small>%.1f to %.1f</small>", mean->interval.low, mean->interval.high);
+    fputs("</td>", page);
 }
 
-/* Every round has a value of its own. */
 static void print_cell(FILE *page, const struct ssreport_report *report,
     const struct ssreport_shades *shades, const struct places *places, const size_t at[2]) {
     const struct stats_groups *rows = &places->foregrounds;
-    size_t count = 0;
-    for (size_t i = rows->first[at[0]]; i < rows->items; i = rows->next[i])
-        count += places->backgrounds.group[i] == at[1];
-    if (count == 0)
-        fputs("<td>\u2013", page);
-    else if (count > 1)
-        fputs("<td>", page);
     for (size_t i = rows->first[at[0]]; i < rows->items; i = rows->next[i]) {
-        if (places->backgrounds.group[i] == at[1])
-            print_value(page, count > 1 ? "div" : "td", shades, &report->pairs[i]);
+        if (places->backgrounds.group[i] != at[1])
+            continue;
+        struct ssreport_round_mean mean =
+            ssreport_round_mean_of(report, &places->fields, places->fields.group[i]);
+        print_field(page, shades, &mean);
+        return;
     }
-    if (count != 1)
-        fputs("</td>", page);
+    fputs("<td>\u2013</td>", page);
 }
 
 static void print_table(FILE *page, const struct ssreport_report *report,
@@ -217,14 +213,17 @@ void ssreport_shades_print(FILE *page, const struct ssreport_report *report) {
     struct stats_groups rows = ssreport_pairs_group(report, TABLE | SSREPORT_PAIR_FOREGROUND);
     SS_OWNED(groups)
     struct stats_groups columns = ssreport_pairs_group(report, TABLE | SSREPORT_PAIR_BACKGROUND);
-    const struct places places = {tables, rows, columns};
-    if (!environments.first || !tables.first || !rows.first || !columns.first)
+    SS_OWNED(groups) struct stats_groups fields = ssreport_round_groups(report);
+    const struct places places = {tables, rows, columns, fields};
+    if (!environments.first || !tables.first || !rows.first || !columns.first || !fields.first)
         return;
-    fputs("<p>By how many percent the foreground's throughput falls from an idle background to one "
-          "at full load. \u2225: both halves of the staircase agree; *: both lines are significant "
-          "(p &lt; 0.05). Foregrounds by row, backgrounds by column; each round has a value of its "
-          "own.</p>\n",
-        page);
+    fprintf(page,
+        "<p>By how many percent the foreground's throughput falls from an idle background to one "
+        "at full load, below it the %g %% confidence interval; the mean of all rounds. Only "
+        "significant values are shaded: lines through both halves of the staircase (p &lt; 0.05), "
+        "or the mean of several rounds. \u2225: both halves agree. Foregrounds by row, backgrounds "
+        "by column.</p>\n",
+        100 * report->settings.confidence);
     for (size_t group = 0; group < environments.count; group++) {
         const struct ssreport_pair *pair = &report->pairs[environments.first[group]];
         struct ssreport_shades shades = ssreport_shades_find(report, pair);

@@ -190,7 +190,9 @@ static void print_matrices(struct ssreport_page *page, const struct ssreport_rep
     if (!page->without.status)
         fputs(
             "<p>In each field: the foreground's throughput, in percent of the most that it has in "
-            "any, against the background's load. Foregrounds by row, backgrounds by column.</p>\n",
+            "any, against the background's load; dashed in the second half of the staircase. All "
+            "fields have the axes of the one at the lower left. Foregrounds by row, backgrounds by "
+            "column.</p>\n",
             page->stream);
     for (size_t i = 0; i < groups.count; i++) {
         const struct ssreport_pair *pair = &report->pairs[groups.first[i]];

@@ -218,27 +218,39 @@ static double most_of(const struct ssreport_report *report, const struct ssrepor
     return most;
 }
 
-/* A line for each half, in its field: a picture of one plot, as a plot for each takes long. */
-static void write_lines(
-    FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
+/*
+ * Where the vertical axes begin, as a part of the largest throughput: at 0 or, if that would leave
+ * half of each field empty, at a multiple of 10 % below all points.
+ */
+static double find_origin(const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    double least = 1;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct ssreport_pair *other = &report->pairs[i];
+        double most = most_of(report, other);
+        for (size_t j = 0; share_axes(pair, other) && most > 0 && j < other->count; j++)
+            least = fmin(least, other->steps[j].foreground / most);
+    }
+    return least > 0.5 ? floor(10 * least - 1e-9) / 10 : 0;
+}
+
+/* The line of one half, in its field: a picture of one plot, as a plot for each takes long. */
+static void write_lines(FILE *script, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, int half, double origin) {
     double left = (double)pair->column;
     double bottom = -1 - (double)pair->row;
     double most = most_of(report, pair);
-    int half = -1;
     for (size_t i = 0; i < pair->count; i++) {
         const struct ssreport_pair_step *step = &pair->steps[i];
-        if (step->half != half)
-            fputc('\n', script);
-        half = step->half;
-        if (isfinite(step->foreground) && isfinite(step->load) && most > 0)
+        if ((step->half == 2) == (half == 2) && isfinite(step->foreground) &&
+            isfinite(step->load) && most > 0)
             fprintf(script, "%.4f %.4f\n", left + FILLED * fmin(step->load, 1),
-                bottom + FILLED * step->foreground / most);
+                bottom + FILLED * (step->foreground / most - origin) / (1 - origin));
     }
-    fputc('\n', script);
+    fputs("\n\n", script);
 }
 
 static void write_names(FILE *script, const struct ssreport_report *report,
-    const struct ssreport_pair *pair, size_t rows) {
+    const struct ssreport_pair *pair, size_t rows, double origin) {
     SS_OWNED(groups)
     struct stats_groups foregrounds = ssreport_pairs_group(report, SSREPORT_PAIR_FOREGROUND);
     SS_OWNED(groups)
@@ -265,6 +277,9 @@ static void write_names(FILE *script, const struct ssreport_report *report,
         "set label \"100 %%\" at -0.03,%.3f right font \",%d\"\n",
         -(double)rows - 0.13, PLOT_SMALL, FILLED, -(double)rows - 0.13, PLOT_SMALL,
         -(double)rows + FILLED - 0.04, PLOT_SMALL);
+    if (origin > 0)
+        fprintf(script, "set label \"from %.0f %%\" at -0.03,%.3f right font \",%d\"\n",
+            100 * origin, -(double)rows + 0.04, PLOT_SMALL);
 }
 
 static void write_frames(
@@ -300,7 +315,8 @@ unsigned ssreport_plot_matrix(
         (double)columns, -(double)rows, (double)MARGIN_LEFT / width,
         (double)(MARGIN_LEFT + FIELD_WIDTH * columns) / width, 1 - (double)MARGIN_TOP / height,
         1 - (double)(MARGIN_TOP + FIELD_HEIGHT * rows) / height);
-    write_names(script, report, pair, rows);
+    double origin = find_origin(report, pair);
+    write_names(script, report, pair, rows, origin);
     write_frames(script, report, pair);
     SS_OWNED(groups)
     struct stats_groups groups =
@@ -309,19 +325,22 @@ unsigned ssreport_plot_matrix(
         if (!ssreport_pair_is_like(
                 pair, &report->pairs[groups.first[i]], SSREPORT_PAIR_ENVIRONMENT))
             continue;
-        fprintf(script, "$lines%zu << END\n", i);
-        for (size_t j = groups.first[i]; j < groups.items; j = groups.next[j])
-            write_lines(script, report, &report->pairs[j]);
-        fputs("NaN NaN\nEND\n", script);
+        for (int half = 1; half <= 2; half++) {
+            fprintf(script, "$lines%zu_%d << END\n", i, half);
+            for (size_t j = groups.first[i]; j < groups.items; j = groups.next[j])
+                write_lines(script, report, &report->pairs[j], half, origin);
+            fputs("NaN NaN\nEND\n", script);
+        }
     }
     fputs("plot $frames with lines lw 0.6 lc rgb \"" PLOT_AXIS "\" notitle", script);
     for (size_t i = 0; i < groups.count; i++) {
         const struct ssreport_pair *first = &report->pairs[groups.first[i]];
         if (!ssreport_pair_is_like(pair, first, SSREPORT_PAIR_ENVIRONMENT))
             continue;
-        fprintf(script, ", $lines%zu with lines lw 1.2 lc rgb \"%s\" title ", i,
-            color_of(report, first->placement));
+        const char *color = color_of(report, first->placement);
+        fprintf(script, ", $lines%zu_1 with lines lw 1.2 lc rgb \"%s\" title ", i, color);
         plot_quote(script, first->placement, LABEL_MAX);
+        fprintf(script, ", $lines%zu_2 with lines lw 1.2 dt (4,3) lc rgb \"%s\" notitle", i, color);
     }
     fputc('\n', script);
     return width;

@@ -2,12 +2,11 @@
 #include "pair_question.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/owned.h"
 #include "findings.h"
-#include "pairs.h"
+#include "round_means.h"
 
 static size_t count_groups(const struct ssreport_report *report, unsigned what) {
     SS_OWNED(groups) struct stats_groups groups = ssreport_pairs_group(report, what);
@@ -16,8 +15,8 @@ static size_t count_groups(const struct ssreport_report *report, unsigned what) 
 
 static void ask_where(const struct ssreport_report *report, struct ssreport_headline *headline) {
     const struct ssreport_pair *pair = report->pairs;
-    bool is_one = count_groups(report, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS) == 1;
-    if (count_groups(report, SSREPORT_PAIR_PROGRAMS) > 1)
+    bool is_one = count_groups(report, SSREPORT_PAIR_PROGRAMS) == 1;
+    if (!is_one)
         strcpy(headline->question, "Where should these programs run?");
     else if (strcmp(pair->program, pair->background_program) == 0)
         snprintf(headline->question, sizeof headline->question, "Where should two of %.120s run?",
@@ -45,56 +44,29 @@ static void ask_cost(const struct ssreport_report *report, struct ssreport_headl
 
 /* ---- who disturbs whom ---- */
 
-/* The loss of a pair, as percent of the foreground's throughput. */
-struct loss {
-    const struct ssreport_pair *pair; /* the first of its rounds */
-    double percent;
-    struct ssreport_interval interval;
-    size_t rounds;
-};
-
-/* With several rounds, their mean: the interval of one round says nothing of another. */
-static struct loss find_loss(
-    const struct ssreport_report *report, const struct stats_groups *groups, size_t group) {
-    struct loss loss = {.pair = &report->pairs[groups->first[group]], .percent = NAN};
-    SS_OWNED(free) double *metrics = calloc(groups->items, sizeof *metrics);
-    for (size_t i = groups->first[group]; metrics && i < groups->items; i = groups->next[i]) {
-        if (isfinite(report->pairs[i].interference.metric))
-            metrics[loss.rounds++] = report->pairs[i].interference.metric;
-    }
-    if (loss.rounds == 0)
-        return loss;
-    struct ssreport_mean mean = ssreport_mean_of(metrics, loss.rounds, report->settings.confidence);
-    loss.percent = mean.mean;
-    loss.interval = loss.rounds > 1 ? (struct ssreport_interval){mean.low, mean.high}
-                                    : loss.pair->interference.interval;
-    return loss;
-}
-
-static void name_pair(char text[300], const struct loss *loss) {
+static void name_pair(char text[300], const struct ssreport_round_mean *loss) {
     snprintf(
         text, 300, "%.120s beside %.120s", loss->pair->program, loss->pair->background_program);
 }
 
-static void answer_one(struct ssreport_headline *headline, const struct loss *loss) {
+static void answer_one(struct ssreport_headline *headline, const struct ssreport_round_mean *loss) {
     char pair[300], rounds[40] = "";
     if (!isfinite(loss->percent))
         return;
     name_pair(pair, loss);
     if (loss->rounds > 1)
         snprintf(rounds, sizeof rounds, ", mean of %zu rounds", loss->rounds);
-    bool certain = loss->interval.low > 0 || loss->interval.high < 0;
     snprintf(headline->answer, sizeof headline->answer,
         "%s: beside a background at full load, the foreground's throughput is %.1f %% (%.1f to "
         "%.1f) %s%s%s.",
         pair, fabs(loss->percent), loss->percent < 0 ? -loss->interval.high : loss->interval.low,
         loss->percent < 0 ? -loss->interval.low : loss->interval.high,
         loss->percent < 0 ? "higher" : "lower",
-        certain ? "" : " than alone, which is within the uncertainty", rounds);
+        loss->significant ? "" : " than alone, which is within the uncertainty", rounds);
 }
 
-static void answer_several(
-    struct ssreport_headline *headline, const struct loss *least, const struct loss *most) {
+static void answer_several(struct ssreport_headline *headline,
+    const struct ssreport_round_mean *least, const struct ssreport_round_mean *most) {
     char first[300], last[300];
     if (!isfinite(most->percent))
         return;
@@ -108,13 +80,11 @@ static void answer_several(
 }
 
 static void ask_who(const struct ssreport_report *report, struct ssreport_headline *headline) {
-    SS_OWNED(groups)
-    struct stats_groups groups = ssreport_pairs_group(
-        report, SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT | SSREPORT_PAIR_PROGRAMS);
-    struct loss least = {.percent = NAN}, most = least;
+    SS_OWNED(groups) struct stats_groups groups = ssreport_round_groups(report);
+    struct ssreport_round_mean least = {.percent = NAN}, most = least;
     const struct ssreport_pair *pair = report->pairs;
     for (size_t group = 0; groups.first && group < groups.count; group++) {
-        struct loss loss = find_loss(report, &groups, group);
+        struct ssreport_round_mean loss = ssreport_round_mean_of(report, &groups, group);
         if (!(loss.percent >= least.percent))
             least = loss;
         if (!(loss.percent <= most.percent))

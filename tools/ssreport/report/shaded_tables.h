@@ -17,7 +17,7 @@ struct stats_groups ssreport_group_rows(const struct ssreport_sheet *sheet,
 SS_NONNULL(1, 2, 3)
 void ssreport_shaded_heading(FILE *stream, const char *scope, const char *text);
 
-/* " style=...": white for a part of 0, for 1 the color `full`: red, green and blue, up to 255. */
+/* " style=...": nothing for a part of 0, for 1 the color `full`: red, green and blue, up to 255. */
 SS_NONNULL(1, 2) void ssreport_shaded_style(FILE *stream, const int full[3], double part);
 
 #endif
