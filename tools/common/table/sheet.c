@@ -80,11 +80,6 @@ int ssreport_sheet_compare(
     return (left->number > right->number) - (left->number < right->number);
 }
 
-bool ssreport_sheet_is_same(
-    const struct ssreport_sheet *sheet, size_t row, size_t other, const char *name) {
-    return ssreport_sheet_compare(sheet, row, other, name) == 0;
-}
-
 void ssreport_sheet_free(struct ssreport_sheet *sheet) {
     for (size_t i = 0; i < sheet->count; i++)
         free(sheet->cells[i].text);

@@ -117,10 +117,6 @@ bool ssreport_sheet_shows(const struct ssreport_sheet *sheet, size_t column);
 int ssreport_sheet_compare(
     const struct ssreport_sheet *sheet, size_t row, size_t other, const char *name);
 
-/* Whether two rows have the same in the column of this name; unknown numbers are the same. */
-bool ssreport_sheet_is_same(
-    const struct ssreport_sheet *sheet, size_t row, size_t other, const char *name);
-
 /* ---- for programs ---- */
 
 void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet);

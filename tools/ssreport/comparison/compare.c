@@ -9,9 +9,9 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "comparison_topic.h"
-#include "group_by.h"
 #include "html_page.h"
 #include "ratio_tables.h"
+#include "run_order.h"
 
 /* The page leaves more ratios to their file. */
 #define RATIOS_MAX 200
@@ -119,11 +119,6 @@ static int add_parts(struct entry *entry) {
     return 0;
 }
 
-static int compare_places(const struct ssreport_run *left, const struct ssreport_run *right) {
-    return STATS_ORDER(strcmp(ssreport_run_environment(left), ssreport_run_environment(right)),
-        ssreport_compare_words(left->measured_in, right->measured_in));
-}
-
 /* The last part of a record's path names it without a manifest. */
 static const char *last_part(const struct entry *entry) {
     const char *name = entry->run->record.name;
@@ -131,42 +126,36 @@ static const char *last_part(const struct entry *entry) {
     return slash ? slash + 1 : name;
 }
 
-static int compare_runs(const struct ssreport_run *left, const struct ssreport_run *right) {
-    return STATS_ORDER(ssreport_compare_numbers(left->tau, right->tau),
-        ssreport_compare_numbers(left->speed, right->speed),
-        ssreport_compare_numbers(left->target, right->target),
-        ssreport_compare_numbers(left->round, right->round),
-        ssreport_compare_words(left->workload, right->workload),
-        ssreport_compare_words(left->placement, right->placement),
-        ssreport_compare_words(left->method, right->method),
-        ssreport_compare_words(left->experiment, right->experiment));
-}
-
-/* In all but environment and copy. */
+/* In all but set, environment and copy. */
 static int compare_entries(const struct entry *left, const struct entry *right) {
+    const unsigned all = ~0U & ~(unsigned)(SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT);
     bool both = left->background && right->background;
-    return STATS_ORDER(!left->background - !right->background, compare_runs(left->run, right->run),
+    return STATS_ORDER(!left->background - !right->background,
+        ssreport_run_compare(left->run, right->run, all),
         ssreport_compare_words(left->label, right->label),
-        both ? compare_runs(left->background, right->background) : 0);
+        both ? ssreport_run_compare(left->background, right->background, all) : 0);
 }
 
 static int compare_copies(const void *left, const void *right, void *context) {
     const struct entry *one = left, *other = right;
     (void)context;
-    return STATS_ORDER(one->run->set - other->run->set, compare_entries(one, other),
-        compare_places(one->run, other->run));
+    return STATS_ORDER(
+        ssreport_run_compare(one->run, other->run, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT),
+        compare_entries(one, other));
 }
 
 static int compare_counterparts(const void *left, const void *right, void *context) {
     const struct comparison *comparison = context;
     const struct entry *one = left, *other = right;
-    return STATS_ORDER(comparison->is_across ? 0 : compare_places(one->run, other->run),
+    return STATS_ORDER(ssreport_run_compare(one->run, other->run,
+                           comparison->is_across ? 0 : SSREPORT_BY_ENVIRONMENT),
         (one->copy > other->copy) - (one->copy < other->copy), compare_entries(one, other));
 }
 
 static int compare_environments(const void *left, const void *right, void *context) {
     (void)context;
-    return compare_places(((const struct entry *)left)->run, ((const struct entry *)right)->run);
+    return ssreport_run_compare(((const struct entry *)left)->run,
+        ((const struct entry *)right)->run, SSREPORT_BY_ENVIRONMENT);
 }
 
 static int compare_names(const void *left, const void *right, void *context) {
@@ -343,15 +332,12 @@ static void fill_ratios(const struct comparison *comparison) {
 }
 
 static int compare_sides(const struct entry *left, const struct entry *right) {
-    return STATS_ORDER(compare_places(left->run, right->run),
-        !left->background - !right->background,
-        ssreport_compare_words(left->run->experiment, right->run->experiment),
-        ssreport_compare_words(left->run->workload, right->run->workload),
-        ssreport_compare_words(left->run->placement, right->run->placement),
-        ssreport_compare_words(leader(left)->workload, leader(right)->workload),
-        ssreport_compare_words(leader(left)->method, leader(right)->method),
-        ssreport_compare_numbers(leader(left)->tau, leader(right)->tau),
-        ssreport_compare_numbers(left->run->speed, right->run->speed));
+    return STATS_ORDER(!left->background - !right->background,
+        ssreport_run_compare(left->run, right->run,
+            SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |
+                SSREPORT_BY_PLACEMENT | SSREPORT_BY_SPEED),
+        ssreport_run_compare(leader(left), leader(right),
+            SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD | SSREPORT_BY_TAU));
 }
 
 /* Ratios of one pair differ in step and round only. */

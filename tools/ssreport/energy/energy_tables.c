@@ -8,9 +8,9 @@
 #include "base/owned.h"
 #include "base/words.h"
 #include "energy_plots.h"
-#include "group_by.h"
 #include "html_page.h"
 #include "options/option.h"
+#include "run_order.h"
 
 // clang-format off
 static const struct ssreport_column energy_columns[] = {
@@ -112,21 +112,20 @@ static bool is_comparable(const struct ssreport_run *left, const struct ssreport
 static bool is_same_side(const struct ssreport_run *left, const struct ssreport_run *right) {
     if (!left || !right)
         return left == right;
-    return ssreport_is_same(left->workload, right->workload) &&
-           ssreport_is_same(left->method, right->method);
+    return ssreport_run_compare(left, right, SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD) == 0;
 }
 
 /* The same pair, or the same run alone, in the placement per-chip. NULL: it was not run. */
 static const struct ssreport_run *find_per_chip(
     const struct ssreport_report *report, const struct ssreport_run *run) {
+    const unsigned same = SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_ROUND |
+                          SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD;
     const struct ssreport_run *foreground = ssreport_report_beside(report, run, "foreground");
     for (size_t i = 0; i < report->run_count; i++) {
         const struct ssreport_run *other = &report->runs[i];
-        if (ssreport_is_word(other->placement, "per-chip") && other->set == run->set &&
-            ssreport_is_one_environment(other, run) &&
-            ssreport_is_same(other->measured_in, run->measured_in) &&
-            ssreport_is_same(other->role, run->role) && other->round == run->round &&
-            is_same_side(other, run) &&
+        if (ssreport_is_word(other->placement, "per-chip") &&
+            ssreport_is_same(other->role, run->role) &&
+            ssreport_run_compare(other, run, same) == 0 &&
             is_same_side(ssreport_report_beside(report, other, "foreground"), foreground))
             return other;
     }

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiment_order.h"
+#include "run_order.h"
 
 /* Figures are means over the repetitions, of which `run` is the first. */
 struct cell {

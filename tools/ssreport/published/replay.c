@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "experiment_order.h"
+#include "run_order.h"
 
 /* A manifest writes speeds with ten digits. */
 #define SAME_SPEED 1e-6

@@ -78,11 +78,6 @@ int ssreport_compare_numbers(double left, double right) {
     return (left > right + SAME_NUMBER) - (left < right - SAME_NUMBER);
 }
 
-bool ssreport_is_one_environment(
-    const struct ssreport_run *left, const struct ssreport_run *right) {
-    return strcmp(ssreport_run_environment(left), ssreport_run_environment(right)) == 0;
-}
-
 /* ---- runs side by side ---- */
 
 const struct ssreport_run *ssreport_report_beside(
@@ -91,7 +86,7 @@ const struct ssreport_run *ssreport_report_beside(
         const struct ssreport_run *other = &report->runs[i];
         if (ssreport_is_word(other->role, role) && other->set == run->set &&
             other->manifest == run->manifest && ssreport_is_word(other->group, run->group) &&
-            ssreport_is_one_environment(other, run) &&
+            strcmp(ssreport_run_environment(other), ssreport_run_environment(run)) == 0 &&
             ssreport_is_same(other->placement, run->placement))
             return other;
     }

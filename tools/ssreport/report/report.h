@@ -80,9 +80,6 @@ int ssreport_compare_words(const char *left, const char *right);
 /* Orders numbers; those that differ by less than a manifest can express are equal, as are NaNs. */
 int ssreport_compare_numbers(double left, double right);
 
-/* Whether both ran in the same environment; an unnamed one is `none`. */
-bool ssreport_is_one_environment(const struct ssreport_run *left, const struct ssreport_run *right);
-
 /* ---- runs side by side ---- */
 
 /* The run of this role that ran beside another one; NULL if it is not reported. */

@@ -7,25 +7,13 @@
 #include <string.h>
 
 #include "base/owned.h"
-#include "group_by.h"
+#include "run_order.h"
 #include "runs_tables.h"
 
 /* The throughput of a run beside another one is not that of its own load. */
-static bool has_curve(const void *item, void *context) {
-    const struct ssreport_run *run = item;
+static bool has_curve(const struct ssreport_run *run, const void *context) {
     (void)context;
     return !run->role && run->record.has_iterations;
-}
-
-static int compare_runs(const void *left, const void *right, void *context) {
-    const struct ssreport_run *one = left, *other = right;
-    (void)context;
-    return STATS_ORDER(one->set - other->set,
-        strcmp(ssreport_run_environment(one), ssreport_run_environment(other)),
-        ssreport_compare_words(one->measured_in, other->measured_in),
-        ssreport_compare_words(one->experiment, other->experiment),
-        ssreport_compare_words(one->workload, other->workload),
-        ssreport_compare_words(one->method, other->method));
 }
 
 static int copy_steps(struct ssreport_run *pooled, const struct ssreport_run *run) {
@@ -77,10 +65,11 @@ static int pool_group(
 }
 
 int ssreport_runs_pool(struct ssreport_report *report) {
-    const struct stats_key key = {
-        .size = sizeof *report->runs, .compare = compare_runs, .includes = has_curve};
     SS_OWNED(groups)
-    struct stats_groups groups = stats_group_by(report->runs, report->run_count, &key);
+    struct stats_groups groups = ssreport_runs_group(report,
+        SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_EXPERIMENT | SSREPORT_BY_WORKLOAD |
+            SSREPORT_BY_METHOD,
+        has_curve, NULL);
     report->pooled = calloc(report->run_count + 1, sizeof *report->pooled);
     if (!report->pooled || !groups.first)
         return -1;

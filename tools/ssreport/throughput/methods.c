@@ -5,37 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "run_order.h"
+
 /* Targets that differ by less are equal. */
 #define SAME 1e-4
 
 /* Methods without control or with a constant duty, in the order of preference. */
 static const char *const baselines[] = {"nbench", "nbench-fit", "1cdc", NULL};
 
-static bool is_point(const void *item, void *context) {
-    const struct ssreport_run *run = item;
+static bool is_point(const struct ssreport_run *run, const void *context) {
     (void)context;
     return ssreport_is_word(run->experiment, "throughput") && !run->role && run->workload &&
            run->method && run->record.has_iterations;
 }
 
-static int compare_runs(const void *left, const void *right, void *context) {
-    const struct ssreport_run *one = left, *other = right;
-    (void)context;
-    return STATS_ORDER(one->set - other->set,
-        strcmp(ssreport_run_environment(one), ssreport_run_environment(other)),
-        ssreport_compare_words(one->measured_in, other->measured_in),
-        strcmp(one->workload, other->workload));
-}
-
 struct stats_groups ssreport_methods_group(const struct ssreport_report *report) {
-    const struct stats_key key = {
-        .size = sizeof *report->runs, .compare = compare_runs, .includes = is_point};
-    return stats_group_by(report->runs, report->run_count, &key);
+    return ssreport_runs_group(
+        report, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD, is_point, NULL);
 }
 
 bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssreport_run *right) {
-    return ssreport_is_word(left->method, right->method) &&
-           ssreport_compare_numbers(left->tau, right->tau) == 0;
+    return ssreport_run_compare(left, right, SSREPORT_BY_METHOD | SSREPORT_BY_TAU) == 0;
 }
 
 void ssreport_methods_name(char *name, size_t size, const struct ssreport_run *run) {
@@ -52,12 +42,11 @@ double ssreport_methods_target(const struct ssreport_method_point *point) {
 
 static int compare_points(const void *left, const void *right) {
     const struct ssreport_method_point *one = left, *other = right;
-    bool is_target = fabs(ssreport_methods_target(one) - ssreport_methods_target(other)) <= SAME;
-    return STATS_ORDER(strcmp(one->run->method, other->run->method),
-        ssreport_compare_numbers(one->run->tau, other->run->tau),
-        is_target ? 0
-                  : ssreport_compare_numbers(
-                        ssreport_methods_target(one), ssreport_methods_target(other)),
+    double targets[] = {ssreport_methods_target(one), ssreport_methods_target(other)};
+    return STATS_ORDER(
+        ssreport_run_compare(one->run, other->run, SSREPORT_BY_METHOD | SSREPORT_BY_TAU),
+        fabs(targets[0] - targets[1]) <= SAME ? 0
+                                              : ssreport_compare_numbers(targets[0], targets[1]),
         ssreport_compare_numbers(one->step->load.mean, other->step->load.mean));
 }
 

@@ -8,7 +8,7 @@
 #include "base/grow.h"
 #include "base/owned.h"
 #include "curve.h"
-#include "group_by.h"
+#include "run_order.h"
 #include "trace/file.h"
 
 /* A slope of the trace is cut into parts in which the load changes by no more. */
@@ -152,21 +152,13 @@ static bool is_replay(const struct trace *trace, const struct ssreport_run *run)
 
 /* ---- curves ---- */
 
-static int compare_sources(const void *left, const void *right, void *context) {
-    const struct ssreport_run *one = left, *other = right;
-    (void)context;
-    return STATS_ORDER(one->set - other->set,
-        strcmp(ssreport_run_environment(one), ssreport_run_environment(other)),
-        ssreport_compare_words(one->measured_in, other->measured_in),
-        ssreport_compare_words(one->workload, other->workload),
-        ssreport_compare_words(one->method, other->method),
-        ssreport_compare_numbers(one->tau, other->tau));
-}
+#define SOURCE                                                                                     \
+    (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD |       \
+        SSREPORT_BY_TAU)
 
 /* A replay is to be predicted, so it is no part of the curve. */
-static bool is_part(const void *item, void *context) {
+static bool is_part(const struct ssreport_run *run, const void *context) {
     const struct source *source = context;
-    const struct ssreport_run *run = item;
     return !source->is_replay[run - source->report->runs] &&
            !ssreport_is_word(run->experiment, "replay") && !run->role && run->record.has_iterations;
 }
@@ -296,7 +288,8 @@ static int add_source(struct source *source) {
         return -1;
     add_row(source, NULL);
     for (size_t i = 0; i < report->run_count; i++) {
-        if (source->is_replay[i] && compare_sources(&report->runs[i], source->first, NULL) == 0)
+        if (source->is_replay[i] &&
+            ssreport_run_compare(&report->runs[i], source->first, SOURCE) == 0)
             add_row(source, &report->runs[i]);
     }
     return 0;
@@ -309,12 +302,8 @@ static int add_sources(struct ssreport_report *report, const struct trace *trace
     for (size_t i = 0; i < report->run_count; i++)
         replays[i] = is_replay(trace, &report->runs[i]);
     struct source all = {.report = report, .trace = trace, .is_replay = replays};
-    const struct stats_key key = {.size = sizeof *report->runs,
-        .compare = compare_sources,
-        .includes = is_part,
-        .context = &all};
     SS_OWNED(groups)
-    struct stats_groups groups = stats_group_by(report->runs, report->run_count, &key);
+    struct stats_groups groups = ssreport_runs_group(report, SOURCE, is_part, &all);
     int result = groups.first ? 0 : -1;
     all.groups = &groups;
     for (size_t group = 0; result == 0 && group < groups.count; group++) {
