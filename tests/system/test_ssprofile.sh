@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ssprofile from outside. Benchmarks are scripts that print a number, and showstopper is a script that
-# tells them the setting, so nothing depends on how fast the machine is. Argument: the build directory.
+# Runs of ssprofile. Benchmarks are scripts that print a number, and showstopper is a script that
+# passes them the setting, so nothing depends on the speed of the machine. Argument: the build directory.
 # shellcheck disable=SC2317 # cases are called by their names
 set -eu
 
@@ -23,7 +23,7 @@ fail() {
     exit 1
 }
 
-# The program finds showstopper beside itself.
+# The program looks for showstopper in its own folder.
 mkdir "$folder/bin"
 cp "$build/bin/ssprofile" "$folder/bin"
 cat >"$folder/bin/showstopper" <<'END'
@@ -67,12 +67,12 @@ says() {
         fail "no '$1' in: $(cat "$folder/out" "$folder/err")"
 }
 
-# says_in_all TEXT: however its lines are broken.
+# says_in_all TEXT: ignores line breaks.
 says_in_all() {
     tr -s ' \n' ' ' <"$folder/out" | grep -Fq -e "$1" || fail "no '$1' in: $(cat "$folder/out")"
 }
 
-# The page is one that a browser can show, with so many pictures where gnuplot is there.
+# is_page PAGE PICTURES: the page is well-formed and, with gnuplot, has this number of pictures.
 is_page() {
     local page=$1 pictures=$2
     is_well_formed "$page" || fail "$page is not well-formed"
@@ -152,7 +152,7 @@ a_second_signal_kills() {
     says 'interrupted by a signal'
 }
 
-# Which kernel stress-ng runs on makes no other benchmark of it.
+# On another kernel, stress-ng is still the same benchmark.
 stress_ng_is_known_by_its_version() {
     cat >"$folder/bin/stress-ng" <<'END'
 #!/bin/sh
@@ -185,7 +185,7 @@ a_quota_is_a_group_of_its_own() {
     [ -z "$left" ] || fail "a group is left: $left"
 }
 
-# Two speeds in one folder; every repetition has all of both, in another order.
+# Two speeds in one folder; each repetition runs all benchmarks of both, in another order.
 throttles_are_measured_together() {
     local order
     measure --under without,duty=50% --repetitions 3 "$folder/both"
@@ -211,7 +211,7 @@ throttles_are_measured_together() {
     [ ! -e "$folder/nothing" ] || fail "something was begun"
 }
 
-# Killed at ten moments, wherever it is then: within a run, a write, its start.
+# Killed at ten moments: during its start, a run, a write.
 killed_measurement_continues() {
     local try pid
     cat >"$folder/naps" <<'END'
@@ -383,7 +383,7 @@ halves_are_compared() {
     says 'm:without has no benchmark with an odd and an even repetition'
 }
 
-# Of 25 benchmarks 20 are the battery, and one of its benchmarks is nowhere.
+# Of 25 benchmarks the battery has 20; one more of its benchmarks is missing.
 a_battery_parts_benchmarks_from_applications() {
     local data=$source/tests/data/profile/results.csv
     local all=("$data:base" "$data:target" "$data:target:quota-3900")
@@ -441,7 +441,7 @@ published_ranges_stand_beside() {
     ! grep -q 'Published' "$folder/out" || fail "published figures of another battery"
 }
 
-# Packed, or through a pipe, which can be read once.
+# Compressed tables, and a pipe, which can be read once.
 tables_are_read_as_they_come() {
     local data=$source/tests/data/profile/results.csv pid
     expect 0 compare -q -o "$folder/as-file" "$data:base" "$data:target"
@@ -586,9 +586,9 @@ at a setting of 100% and 1.000 times at 40.00%."
     says 'the base has none of the benchmarks'
 }
 
-# A throttle that delivers a little less than it is set to, and a base that scatters: the interval lies
+# A throttle that delivers a little less than its setting, and a base that scatters: the interval is
 # around the setting at which the ratios are 1, not around the one that was tested.
-an_interval_lies_around_the_estimate() {
+interval_is_around_the_estimate() {
     local first last
     measure --repetitions 3 "$folder/scattered"
     sed -i 's/\(fast.*,1\),100$/\1,39.9/; s/\(fast.*,2\),100$/\1,40/; s/\(fast.*,3\),100$/\1,40.1/
@@ -670,7 +670,7 @@ run_case unstable_benchmarks_are_left_out
 run_case chosen_benchmarks_are_measured
 run_case folder_without_ratios_is_named
 run_case calibration_finds_the_setting
-run_case an_interval_lies_around_the_estimate
+run_case interval_is_around_the_estimate
 run_case uncalibrated_benchmarks_are_omitted
 run_case unknown_words_are_refused
 end_cases

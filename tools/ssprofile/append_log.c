@@ -14,7 +14,7 @@ static int report_errno(const struct ssprofile_append_log *log, struct ss_error 
     return ss_error_fail(error, "%s: %s", log->path, strerror(errno));
 }
 
-/* The number of whole lines, and where the last one ends. -1: errno says why. */
+/* Counts the whole lines, and finds the end of the last one. -1: errno says why. */
 static int count_lines(int file, size_t *lines, off_t *end) {
     char text[65536];
     off_t at = 0;

@@ -68,7 +68,7 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
     return 0;
 }
 
-/* Takes the words over if it succeeds. */
+/* 0: the battery owns the words; 1: the caller does. */
 static int parse_words(
     struct ssprofile_battery *battery, char **words, size_t count, struct ss_error *error) {
     if (strcmp(words[0], "version") == 0 && count == 2) {
@@ -162,7 +162,7 @@ void ssprofile_battery_find(char *path, size_t size, const char *name) {
     if (slash)
         *slash = '\0';
     snprintf(path, size, "%s/../" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", program, name);
-    /* Something that has the name of a battery by chance does not hide it. */
+    /* A file in the working folder does not hide a battery of the same name. */
     if (access(path, R_OK) < 0 && stat(name, &status) == 0 && !S_ISDIR(status.st_mode))
         snprintf(path, size, "%s", name);
 }

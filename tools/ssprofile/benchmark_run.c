@@ -236,7 +236,7 @@ static void read_output(int file, char *text, pid_t child, struct ssprofile_freq
         if (sent == signal_count)
             wait_for_output(file, frequency);
         if (sent < signal_count) {
-            /* It is not reaped yet, so the pid is its own. */
+            /* It has not been reaped, so the pid cannot have been reused. */
             kill(child, sent == 0 ? SIGTERM : SIGKILL);
             if (sent > 0)
                 break;

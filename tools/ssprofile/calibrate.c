@@ -25,7 +25,7 @@
 #define REPETITIONS     3
 #define REPETITIONS_MAX 64 /* at one setting */
 #define BENCHMARKS_MAX  1024
-#define COST_MATCHED    1.01 /* of the search: the base is met as well as by the closed method */
+#define COST_MATCHED    1.01 /* of the search: matches the base as well as the closed method does */
 
 enum method { METHOD_SEARCH, METHOD_CLOSED };
 
@@ -33,7 +33,7 @@ struct request {
     const char *base, *battery, *only, *output;
     int throttle, method;
     uint64_t cpu, repetitions;
-    double spread; /* percent; not above 0: not given */
+    double spread; /* percent; 0: not given */
     ss_time period, quantum;
     int idle_states, force, help;
 };
@@ -110,11 +110,11 @@ struct calibration {
     struct ssprofile_results base_results;
     const struct ssprofile_profile *base;
     struct ssprofile_runner runner;
-    struct ssprofile_throttle throttle; /* its setting changes */
+    struct ssprofile_throttle throttle; /* with another setting in each test */
     size_t chosen[BENCHMARKS_MAX];      /* tasks that the base has, too */
     size_t count;
     struct ssreport_sheet sheets[SHEETS], findings;
-    size_t found; /* row of the test that gave the result; SIZE_MAX: none has */
+    size_t found; /* row of the test that gave the result; SIZE_MAX: no result */
 
     /* The setting that is being tested, and its results. */
     struct ssprofile_profile here;
@@ -409,7 +409,7 @@ static int run_closed(struct calibration *calibration, struct ss_error *error) {
     return end_closed(calibration, &state, verdict, error);
 }
 
-/* ---- what is run ---- */
+/* ---- the command ---- */
 
 static int choose_benchmarks(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {

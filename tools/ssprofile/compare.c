@@ -22,7 +22,7 @@
 
 struct request {
     const char *output, *only, *class, *battery;
-    double spread; /* percent; not above 0: not given */
+    double spread; /* percent; 0: not given */
     int help, quiet, force, halves;
     char *words[SIDES_MAX]; /* the base and its targets */
     size_t count;
@@ -286,7 +286,7 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
 /* Fewer repetitions in a half spread by chance as widely as unstable ones. */
 #define HALF_MIN 5
 
-/* The only side becomes two. */
+/* Makes two sides of the only one. */
 static int split_in_halves(struct comparison *comparison, struct ss_error *error) {
     struct side *base = &comparison->sides[0], *target = &comparison->sides[1];
     if (ssprofile_halves_make(&comparison->halves, base->profile, error) < 0)
@@ -358,7 +358,7 @@ static void draw_machines(struct comparison *comparison) {
     }
 }
 
-/* Profiles carry the short names of throttles; each is spelled out once. */
+/* Explains the short name of each throttle once. */
 static void explain_limits(struct comparison *comparison) {
     for (size_t i = 0; i < comparison->count; i++) {
         const char *limits = comparison->sides[i].profile->limits;

@@ -25,7 +25,7 @@
 #include "shuffle.h"
 
 #define REPETITIONS       5
-#define REPETITIONS_MIN   3 /* before a spread says something */
+#define REPETITIONS_MIN   3 /* before the spread decides */
 #define FOLDER_LENGTH_MAX 4000
 #define REPETITIONS_MAX   50 /* with --until-spread */
 #define SETTINGS_MAX      16
@@ -33,7 +33,7 @@
 struct request {
     const char *battery, *only, *under, *machine, *sys, *folder;
     uint64_t cpu, repetitions;
-    double until, unstable; /* percent; not above 0: not given */
+    double until, unstable; /* percent; 0: not given */
     ss_time period, quantum;
     int idle_states, help, quiet;
 };
@@ -419,7 +419,7 @@ static void print_limit_costs(
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         printf("  at a limit of %2.0f%%: %zu unstable, ratios uncertain by up to %.1f%%\n",
             limits[i], count_unstable(setting, limits[i]), limits[i] * sqrt(2));
-    /* The interval of a mean narrows with the root of their number. */
+    /* The interval of a mean narrows with the square root of the number of repetitions. */
     for (size_t i = 0; i < setting->profile->count; i++) {
         const struct ssprofile_benchmark *benchmark = &setting->profile->benchmarks[i];
         double ratio = 100 * ssprofile_spread(benchmark) / measurement->request->unstable;
@@ -502,12 +502,12 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
     return measurement->setting_count > 0 ? 0 : ss_error_fail(error, "it names no throttle");
 }
 
-/* NULL: all. */
+/* The list of --benchmarks; NULL: all. */
 static const char *only_of(const struct request *request) {
     return strcmp(request->only, "all") == 0 ? NULL : request->only;
 }
 
-/* A pattern without a benchmark is a mistake, which would otherwise show after the measurement. */
+/* Refuses a pattern without a benchmark before the measurement, not after it. */
 static int check_names(const struct measurement *measurement, struct ss_error *error) {
     const struct ssprofile_battery *battery = &measurement->battery;
     const char *at = only_of(measurement->request);

@@ -63,7 +63,7 @@ static void write_bins(
     fputs("END\n", script);
 }
 
-/* Above the panel: which series it is, and its figures. */
+/* The name of the series and its statistics, above the panel. */
 static void write_title(FILE *script, const struct ssprofile_series *series) {
     const struct ssprofile_figures *figures = &series->figures;
     int decimals = figures->length < 0.2 ? 4 : 2;
@@ -99,7 +99,7 @@ void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *serie
     double bin = ssprofile_histogram_bin(series, count);
     for (size_t i = 0; i < count; i++)
         write_bins(script, &series[i], i, bin);
-    /* A few bins are free on either side. */
+    /* Leaves a few bins free on either side. */
     double from = (floor(least / bin) - 3) * bin, to = (ceil(most / bin) + 3) * bin;
     plot_axis(script, 'y', "benchmarks", PLOT_FROM_ZERO);
     plot_line_at(script, 'x', 1);
@@ -179,7 +179,7 @@ static void name_row(
         snprintf(name, 256, "%.120s (%.120s)", ratio->name, ratio->class);
 }
 
-/* Returns how many letters the longest one has. */
+/* Returns the letters of the longest one. */
 static size_t write_names(FILE *script, const struct ssprofile_ratio *const *rows, size_t count) {
     size_t longest = 0;
     fputs("set ytics ()\n", script);
@@ -195,7 +195,7 @@ static size_t write_names(FILE *script, const struct ssprofile_ratio *const *row
     return longest < LETTERS_MAX ? longest : LETTERS_MAX + 3;
 }
 
-/* Machines that are nearly alike: equal steps are nearly equal factors. */
+/* For machines that are nearly alike: equal steps are nearly equal factors. */
 static void write_narrow_axis(FILE *script, double from, double to) {
     double step = pow(10, floor(log10(to - from)));
     double steps = (to - from) / step;
@@ -294,7 +294,7 @@ static double number_of(const struct ssreport_sheet *sheet, size_t row, const ch
     return ssreport_sheet_cell(sheet, row, name)->number;
 }
 
-/* A column and half of an interval around it, test by test. */
+/* Writes a column, and half of the interval around it, test by test. */
 static void write_tests(FILE *script, const struct ssreport_sheet *tests, const char *block,
     const char *column, const char *half, double factor) {
     fprintf(script, "$%s << END\n", block);

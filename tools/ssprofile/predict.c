@@ -153,7 +153,7 @@ static int compare_entries(const void *first, const void *second) {
     return names != 0 ? names : strcmp(a->class, b->class);
 }
 
-/* Benchmarks that the bounds come from cannot verify them. */
+/* Leaves out the benchmarks that the bounds come from: they cannot verify them. */
 static int leave_out_profile(
     struct table *applications, const struct table *profile, struct ss_error *error) {
     size_t kept = 0;

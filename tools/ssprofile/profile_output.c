@@ -194,7 +194,7 @@ static void print_sheets(FILE *stream, const struct ssprofile_output *output, bo
     }
 }
 
-/* The findings, and what can be seen. */
+/* The findings, the pictures and the narrow tables. */
 static void print_first(
     FILE *stream, const struct ssprofile_output *output, struct ss_error *without) {
     unsigned number = 0;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES_MAX 8 /* so many are named in a sentence */
+#define NAMES_MAX 8 /* in a sentence */
 
 const struct ssreport_column ssprofile_finding_columns[1] = {{"sentence", "Sentence"}};
 

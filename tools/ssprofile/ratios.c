@@ -67,7 +67,7 @@ static struct ssprofile_ratio ratio_of(
     return ratio;
 }
 
-/* ---- which benchmarks ---- */
+/* ---- choice of benchmarks ---- */
 
 bool ssprofile_is_chosen(
     const struct ssprofile_matching *matching, const char *name, const char *class) {
@@ -251,7 +251,7 @@ void ssprofile_ratios_free(struct ssprofile_ratios *ratios) {
     *ratios = (struct ssprofile_ratios){0};
 }
 
-/* ---- figures ---- */
+/* ---- statistics ---- */
 
 struct ssprofile_figures ssprofile_figures_of(const double *ratios, size_t count) {
     struct ssprofile_figures figures = {count, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
@@ -284,7 +284,7 @@ struct ssprofile_figures ssprofile_ratios_figures(const struct ssprofile_ratios 
     return ssprofile_figures_of(values, ratios->count);
 }
 
-/* 0 where there are too few repetitions to tell. */
+/* 0 if there are too few repetitions. */
 static double scatter_of_one(const struct ssprofile_ratio *ratio) {
     double scatter = hypot(ratio->spread[0], ratio->spread[1]);
     return isnan(scatter) ? 0 : scatter;

@@ -18,9 +18,9 @@ enum column { MACHINE, LIMITS, BENCHMARK, LOWER, CLASS, REPETITION, RESULT, COLU
 static const char *const column_names[COLUMNS + 1] = {
     "machine", "limits", "benchmark", "lower_is_better", "class", "repetition", "result", NULL};
 
-#define APART_MAX 10 /* times, the repetitions of one benchmark */
+#define APART_MAX 10 /* factor between the repetitions of a benchmark */
 
-/* A file is read into this. */
+/* The state of reading a file. */
 struct reader {
     struct ssprofile_results *results;
     struct csv_reader csv;
@@ -41,7 +41,7 @@ struct row {
 
 #define WARN(reader, format, ...) WARN_OF(reader, (reader)->csv.input->line, format, __VA_ARGS__)
 
-/* ---- what was read so far ---- */
+/* ---- rows so far ---- */
 
 /* The place of a profile, benchmark or repetition in its list. */
 struct known {
@@ -60,7 +60,7 @@ static void free_known(void *entry) {
     free(entry);
 }
 
-/* The number of what has this key; a new key gets the number `next`. */
+/* The number that belongs to a key; a new key gets the number `next`. */
 static size_t number_of(struct reader *reader, const char *key, size_t next) {
     struct known wanted = {.key = (char *)key};
     struct known *const *found = tfind(&wanted, &reader->known, compare_known);

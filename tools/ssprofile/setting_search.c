@@ -61,7 +61,7 @@ void ssprofile_search_add_cost(struct ssprofile_search *search, int setting, dou
 
 /* ---- the closed method ---- */
 
-/* How ln r may change with ln q: it is 1 where speed is proportional to the setting. */
+/* Bounds of the slope of ln r over ln q, which is 1 if speed is proportional to the setting. */
 #define SLOPE_MIN 0.25
 #define SLOPE_MAX 4
 
@@ -69,7 +69,7 @@ void ssprofile_closed_begin(struct ssprofile_closed *closed, double least) {
     *closed = (struct ssprofile_closed){.setting = 1, .least = least};
 }
 
-/* By the last two points; where noise would send it astray, as if speed were proportional. */
+/* Secant through the last two points; if noise makes it useless, as if speed were proportional. */
 static double slope(const struct ssprofile_closed *closed) {
     if (closed->count < 2)
         return 1;
@@ -79,7 +79,7 @@ static double slope(const struct ssprofile_closed *closed) {
     return found >= SLOPE_MIN && found <= SLOPE_MAX ? found : 1;
 }
 
-/* A throttle may jump by more than an interval: no setting has 0 in its interval then. */
+/* If the speed jumps by more than an interval, no setting has 0 in its interval. */
 static enum ssprofile_verdict end(const struct ssprofile_closed *closed) {
     return closed->off[closed->nearest] <= SSPROFILE_CLOSED_HALF ? SSPROFILE_NEAR
                                                                  : SSPROFILE_FAILED;

@@ -23,7 +23,7 @@ static size_t find_kind(struct ssprofile_warnings *warnings, const char *format)
     return warnings->kind_count++;
 }
 
-/* Owns the text; NULL: there was no memory for it. */
+/* Owns the text, which is NULL without memory. */
 static void add_item(struct ssprofile_warnings *warnings, size_t kind, char *text) {
     if (!text || kind == SIZE_MAX ||
         !SS_GROW(warnings->items, warnings->count + 1, warnings->capacity)) {

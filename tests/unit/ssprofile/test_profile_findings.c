@@ -19,7 +19,7 @@ static char names[8][2] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 static struct ssprofile_ratio items[2][8];
 static struct ssprofile_ratios ratios[2];
 
-/* Eight at most, each in a class of its own. */
+/* At most eight, each in its own class. */
 static struct ssprofile_series series_of(
     int which, const char *limits, const double *values, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -45,7 +45,7 @@ static void expect_said(const struct ssreport_sheet *findings, size_t row, const
 
 /* ---- findings ---- */
 
-static void a_range_is_said_with_its_coverage(void **state) {
+static void ranges_have_their_coverage(void **state) {
     (void)state;
     struct ssreport_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series series = series_of(0, "without", plain_ratios, 5);
@@ -62,7 +62,7 @@ static void a_range_is_said_with_its_coverage(void **state) {
     assert_true(ssprofile_coverage_of(1) == 0 && ssprofile_coverage_of(0) == 0);
 }
 
-static void a_reduction_is_taken_apart(void **state) {
+static void reductions_have_their_factors(void **state) {
     (void)state;
     struct ssreport_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series plain = series_of(0, "without", plain_ratios, 5);
@@ -75,14 +75,14 @@ static void a_reduction_is_taken_apart(void **state) {
     expect_said(&findings, 1, "Of these 2.81 times, one common factor makes 2.79 times (99.");
     expect_said(&findings, 1, "relative spread 1.01 times (0.");
     expect_said(&findings, 2, "which is 4.303 before and 4.233 under quota-6352.");
-    /* Where there is no reduction, nothing is taken apart. */
+    /* Without a reduction there are no factors of it. */
     ssprofile_say_reduction(&findings, &slow, &plain);
     assert_int_equal(ssreport_sheet_rows(&findings), 5);
     expect_said(&findings, 3, "2.81 times longer.");
     ssreport_sheet_free(&findings);
 }
 
-static void chance_is_not_taken_apart(void **state) {
+static void chance_has_no_factors(void **state) {
     (void)state;
     static const double alike[] = {2.498, 2.536, 2.51}, slow_alike[] = {0.999, 1.001, 1};
     struct ssreport_sheet findings = SSPROFILE_FINDINGS();
@@ -124,7 +124,7 @@ static void omissions_are_counted(void **state) {
     ssreport_sheet_free(&findings);
 }
 
-static void sentences_are_broken_into_lines(void **state) {
+static void sentences_are_wrapped(void **state) {
     (void)state;
     struct ssreport_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series series = series_of(0, "without", plain_ratios, 5);
@@ -169,7 +169,7 @@ static void a_histogram_has_a_panel_for_each_series(void **state) {
         series_of(0, "without", plain_ratios, 5), series_of(1, "quota-6352", slow_ratios, 5)};
     assert_true(fabs(ssprofile_histogram_bin(both, 2) - SSPROFILE_BIN) < 1e-12);
     char *script = drawn(ssprofile_draw_histogram, both, 2);
-    /* 2.4 counts to the bin that it ends, 2.48 to the next one. */
+    /* 2.4 belongs to the bin below it, 2.48 to the next one. */
     expect_drawn(script, "$bins0 << END\n1.65 1\n2.35 1\n2.45 1\n2.95 1\n7.05 1\nEND\n");
     expect_drawn(script, "$bins1 << END\n0.55 1\n0.85 2\n1.05 1\n2.55 1\nEND\n");
     expect_drawn(script, "rectangle from first 1.65, graph 0 to first 7.1, graph 1");
@@ -219,7 +219,7 @@ static void dots_are_sorted_and_named(void **state) {
     free(script);
 }
 
-static void a_path_has_its_result(void **state) {
+static void path_has_its_result(void **state) {
     (void)state;
     static const struct ssreport_column columns[] = {{"setting", "Setting"},
         {"log_ratio_mean", "Mean"}, {"half_width", "Half"}, {"cost", "Cost"}};
@@ -278,7 +278,7 @@ static void halves_are_odd_and_even_repetitions(void **state) {
     assert_true(odd->benchmarks[0].repetitions[0].result == 10);
     assert_true(odd->benchmarks[0].repetitions[1].result == 30);
     assert_true(even->benchmarks[0].repetitions[0].result == 20);
-    /* Labels that are no numbers are counted. */
+    /* Labels that are not numbers are counted. */
     assert_true(odd->benchmarks[1].repetitions[0].result == 1);
     assert_true(even->benchmarks[1].repetitions[0].result == 2);
     assert_true(even->benchmarks[1].lower);
@@ -301,14 +301,14 @@ static void a_profile_without_repetitions_has_no_halves(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_range_is_said_with_its_coverage),
-    cmocka_unit_test(a_reduction_is_taken_apart),
-    cmocka_unit_test(chance_is_not_taken_apart),
+    cmocka_unit_test(ranges_have_their_coverage),
+    cmocka_unit_test(reductions_have_their_factors),
+    cmocka_unit_test(chance_has_no_factors),
     cmocka_unit_test(omissions_are_counted),
-    cmocka_unit_test(sentences_are_broken_into_lines),
+    cmocka_unit_test(sentences_are_wrapped),
     cmocka_unit_test(a_histogram_has_a_panel_for_each_series),
     cmocka_unit_test(bins_fit_the_ratios),
     cmocka_unit_test(dots_are_sorted_and_named),
-    cmocka_unit_test(a_path_has_its_result),
+    cmocka_unit_test(path_has_its_result),
     cmocka_unit_test(halves_are_odd_and_even_repetitions),
     cmocka_unit_test(a_profile_without_repetitions_has_no_halves))

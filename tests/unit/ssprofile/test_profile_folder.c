@@ -53,9 +53,9 @@ static void expect(const char *wanted) {
     assert_string_equal(text, wanted);
 }
 
-/* ---- ledgers ---- */
+/* ---- the log of rows ---- */
 
-static void rows_are_added_behind_a_heading(void **state) {
+static void rows_follow_a_heading(void **state) {
     (void)state;
     struct ssprofile_append_log ledger;
     struct ss_error error = {0};
@@ -68,8 +68,8 @@ static void rows_are_added_behind_a_heading(void **state) {
     expect("a,b\n1,2\n3,4\n");
 }
 
-/* Wherever the process ended: whole rows stay, nothing else does. */
-static void a_cut_table_keeps_its_whole_rows(void **state) {
+/* Only whole rows stay, wherever the process ended. */
+static void cut_tables_keep_whole_rows(void **state) {
     (void)state;
     static const char whole[] = "a,b\n1,2\n3,4\n";
     for (size_t length = 0; length < sizeof whole; length++) {
@@ -84,7 +84,7 @@ static void a_cut_table_keeps_its_whole_rows(void **state) {
     }
 }
 
-static void a_table_that_cannot_be_written_is_refused(void **state) {
+static void unwritable_tables_are_refused(void **state) {
     (void)state;
     struct ssprofile_append_log ledger;
     struct ss_error error = {0};
@@ -92,8 +92,8 @@ static void a_table_that_cannot_be_written_is_refused(void **state) {
     assert_non_null(strstr(error.message, folder));
 }
 
-/* As on a full disk: a row of which only a part fits is not there at all. */
-static void a_row_is_there_whole_or_not_at_all(void **state) {
+/* On a full disk, a row that does not fit leaves nothing. */
+static void partial_rows_are_removed(void **state) {
     (void)state;
     struct ssprofile_append_log ledger;
     struct ss_error error = {0};
@@ -130,7 +130,7 @@ static void a_table_has_one_writer(void **state) {
 
 /* ---- order ---- */
 
-static void every_number_is_there_once_in_another_order(void **state) {
+static void orders_are_permutations(void **state) {
     (void)state;
     size_t orders[3][53];
     for (unsigned seed = 0; seed < 3; seed++) {
@@ -153,7 +153,7 @@ static void every_number_is_there_once_in_another_order(void **state) {
     assert_memory_equal(again, orders[1], sizeof again);
 }
 
-/* ---- what is held and looked at ---- */
+/* ---- idle states and frequency ---- */
 
 static void idle_states_are_held_off_by_a_latency_of_0(void **state) {
     (void)state;
@@ -191,9 +191,9 @@ static void frequency_is_the_mean_of_all_samples(void **state) {
     assert_true(isnan(ssprofile_frequency_mean(&frequency)));
 }
 
-/* ---- where results come from ---- */
+/* ---- origin of results ---- */
 
-static void other_benchmarks_are_refused_and_unknown_ones_are_not(void **state) {
+static void only_known_other_benchmarks_are_refused(void **state) {
     (void)state;
     struct ssprofile_origin one = {.version = "1.0"}, two = {.version = "1.1"}, none = {0};
     struct ss_error error = {0};
@@ -206,12 +206,12 @@ static void other_benchmarks_are_refused_and_unknown_ones_are_not(void **state) 
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(rows_are_added_behind_a_heading, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(a_cut_table_keeps_its_whole_rows, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(a_table_that_cannot_be_written_is_refused, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(a_row_is_there_whole_or_not_at_all, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(rows_follow_a_heading, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(cut_tables_keep_whole_rows, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(unwritable_tables_are_refused, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(partial_rows_are_removed, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(a_table_has_one_writer, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(every_number_is_there_once_in_another_order, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(orders_are_permutations, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(idle_states_are_held_off_by_a_latency_of_0, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(frequency_is_the_mean_of_all_samples, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(other_benchmarks_are_refused_and_unknown_ones_are_not, make_folder, remove_folder))
+    cmocka_unit_test_setup_teardown(only_known_other_benchmarks_are_refused, make_folder, remove_folder))

@@ -70,7 +70,7 @@ static struct comparison compare_damaged(const char *limits) {
     return compare_files(DATA "damaged.csv", (const char *const[]){"one", "two"}, limits, &all);
 }
 
-/* What R says. */
+/* R's results. */
 static double recorded(const char *limits, const char *name) {
     char line[256], wanted[128];
     snprintf(wanted, sizeof wanted, "%s,%s,", limits, name);
@@ -188,7 +188,7 @@ static void bounds_are_those_of_r(void **state) {
     }
 }
 
-/* Every second repetition, from the first or the second on. */
+/* Every second repetition, beginning with the first or the second. */
 static struct ssprofile_profile half_of(const struct ssprofile_profile *whole, size_t first) {
     struct ssprofile_profile half = *whole;
     half.benchmarks = calloc(whole->count, sizeof *half.benchmarks);
@@ -308,7 +308,7 @@ static void both_directions_make_ratios_above_one_for_the_faster(void **state) {
     forget(&comparison);
 }
 
-static void what_cannot_be_compared_is_named(void **state) {
+static void incomparable_benchmarks_are_named(void **state) {
     (void)state;
     struct comparison comparison = compare_damaged("without");
     assert_true(is_warned(&comparison,
@@ -434,7 +434,7 @@ UNIT_MAIN(
     cmocka_unit_test(the_reduction_has_two_factors),
     cmocka_unit_test(a_common_factor_does_not_narrow_the_relative_spread),
     cmocka_unit_test(both_directions_make_ratios_above_one_for_the_faster),
-    cmocka_unit_test(what_cannot_be_compared_is_named),
+    cmocka_unit_test(incomparable_benchmarks_are_named),
     cmocka_unit_test(an_unstable_benchmark_is_left_out),
     cmocka_unit_test(benchmarks_are_chosen_by_pattern_and_class),
     cmocka_unit_test(only_what_a_battery_has_is_compared),

@@ -33,7 +33,7 @@ static int read_bytes(
     return ssprofile_results_read_descriptor(results, file, "f", error);
 }
 
-/* From a text, to its end. */
+/* Reads a text. */
 static int read_text(struct ssprofile_results *results, const char *text, struct ss_error *error) {
     return read_bytes(results, text, strlen(text), error);
 }
@@ -60,7 +60,7 @@ static const struct ssprofile_benchmark *find(const struct ssprofile_results *re
     return ssprofile_profile_find(profile, name, class);
 }
 
-static void every_damage_is_named_with_its_line(void **state) {
+static void damage_is_named_with_its_line(void **state) {
     (void)state;
     static const struct {
         unsigned line;
@@ -121,7 +121,7 @@ static struct ssprofile_results read_rows(const char *rows) {
     return results;
 }
 
-/* One warning, or none if the text is NULL; and so many repetitions of b of class c on a. */
+/* Expects one warning, or none if it is NULL, and the repetitions of b of class c on a. */
 static void expect_rows(const char *rows, const char *warning, size_t count) {
     struct ssprofile_results results = read_rows(rows);
     if (results.warnings.count != (warning != NULL))
@@ -190,7 +190,7 @@ static void garbage_is_left_out(void **state) {
     }
 }
 
-static void a_byte_of_zero_or_a_long_name_is_named(void **state) {
+static void zero_bytes_and_long_names_are_named(void **state) {
     (void)state;
     struct ssprofile_results results;
     struct ss_error error = {0};
@@ -210,7 +210,7 @@ static void a_byte_of_zero_or_a_long_name_is_named(void **state) {
 }
 
 /* No row of results takes a mebibyte. */
-static void a_line_without_an_end_is_refused(void **state) {
+static void endless_lines_are_refused(void **state) {
     (void)state;
     struct ssprofile_results results;
     struct ss_error error = {0};
@@ -225,7 +225,7 @@ static void a_line_without_an_end_is_refused(void **state) {
     free(text);
 }
 
-static void tables_put_together_are_read_by_their_headings(void **state) {
+static void joined_tables_are_read_by_their_headings(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\n" HEADING "a,without,b,true,c,2,6\n",
         "f:3: another heading: these are several tables in one file", 2);
@@ -247,13 +247,13 @@ static void tables_put_together_are_read_by_their_headings(void **state) {
     assert_int_equal(benchmark->count, 2);
     assert_true(benchmark->repetitions[0].result == 5 && benchmark->repetitions[1].result == 6);
     ssprofile_results_free(&results);
-    /* The end of the first table was lacking: its last row and the heading are one line. */
+    /* The first table had no final line end: its last row and the heading are one line. */
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6" HEADING
                         "a,without,b,true,c,3,6\n",
         "f:3:87: the row has 13 fields, where 7 are expected", 2);
 }
 
-static void a_repetition_is_a_number_however_it_is_written(void **state) {
+static void repetitions_are_numbers_in_any_form(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,Rep-01,5\n",
         "f:3: the row is the same as in line 2", 1);
@@ -267,7 +267,7 @@ static void a_repetition_is_a_number_however_it_is_written(void **state) {
 }
 
 /* The meaning of a last line without its end depends on the program that wrote it. */
-static void a_last_line_without_its_end_counts_unless_it_was_being_written(void **state) {
+static void last_line_without_end_counts_in_tables_of_others(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6",
         "f:3: the last line has no end: kept, but its result, '6', may be cut", 2);
@@ -276,7 +276,7 @@ static void a_last_line_without_its_end_counts_unless_it_was_being_written(void 
         "f:3: the row lacks its result", 1);
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true",
         "f:3:17: the row has 4 fields, where 7 are expected", 1);
-    /* Only the note is in doubt. */
+    /* Only the note may be cut. */
     expect_rows("machine,limits,benchmark,lower_is_better,class,repetition,result,note\n"
                 "a,without,b,true,c,1,5,x\na,without,b,true,c,2,6,x",
         NULL, 2);
@@ -301,7 +301,7 @@ static void a_last_line_without_its_end_counts_unless_it_was_being_written(void 
     rmdir(folder);
 }
 
-static void repetitions_that_are_far_apart_are_named(void **state) {
+static void distant_repetitions_are_named(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,156\na,without,b,true,c,2,0.161\n"
                         "a,without,b,true,c,3,150\n",
@@ -539,17 +539,17 @@ static void ambiguous_machines_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(every_damage_is_named_with_its_line),
+    cmocka_unit_test(damage_is_named_with_its_line),
     cmocka_unit_test(valid_rows_are_kept),
     cmocka_unit_test(harmless_differences_change_nothing),
     cmocka_unit_test(invalid_numbers_are_left_out),
     cmocka_unit_test(garbage_is_left_out),
-    cmocka_unit_test(a_byte_of_zero_or_a_long_name_is_named),
-    cmocka_unit_test(a_line_without_an_end_is_refused),
-    cmocka_unit_test(tables_put_together_are_read_by_their_headings),
-    cmocka_unit_test(a_repetition_is_a_number_however_it_is_written),
-    cmocka_unit_test(a_last_line_without_its_end_counts_unless_it_was_being_written),
-    cmocka_unit_test(repetitions_that_are_far_apart_are_named),
+    cmocka_unit_test(zero_bytes_and_long_names_are_named),
+    cmocka_unit_test(endless_lines_are_refused),
+    cmocka_unit_test(joined_tables_are_read_by_their_headings),
+    cmocka_unit_test(repetitions_are_numbers_in_any_form),
+    cmocka_unit_test(last_line_without_end_counts_in_tables_of_others),
+    cmocka_unit_test(distant_repetitions_are_named),
     cmocka_unit_test(many_rows_are_found),
     cmocka_unit_test(a_flood_of_warnings_is_shortened_by_kind),
     cmocka_unit_test(warnings_do_not_take_all_memory),

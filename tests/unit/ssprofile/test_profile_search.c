@@ -44,7 +44,7 @@ static void the_search_stays_within_its_range(void **state) {
     }
 }
 
-/* A target without a slope tells the search nothing; it ends all the same. */
+/* On a target without a slope, the search ends, too. */
 static void the_search_ends_on_a_plain(void **state) {
     (void)state;
     struct ssprofile_search search;
@@ -128,7 +128,7 @@ static void a_wide_interval_takes_more_repetitions(void **state) {
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.009), SSPROFILE_DONE);
 }
 
-static void what_does_not_converge_fails(void **state) {
+static void divergence_fails(void **state) {
     (void)state;
     struct target deaf = {2, 0, 0.001}, far = {1000, 1, 0.001};
     struct ssprofile_closed closed;
@@ -137,8 +137,8 @@ static void what_does_not_converge_fails(void **state) {
     assert_int_equal(calibrate(&far, &closed, &tests), SSPROFILE_FAILED);
 }
 
-/* A throttle whose speed jumps by 1.5 % at the setting that is wanted. */
-static void the_nearest_setting_is_taken_of_a_throttle_that_jumps(void **state) {
+/* A throttle whose speed jumps by 1.5 % at the setting searched for. */
+static void jumping_throttles_get_the_nearest_setting(void **state) {
     (void)state;
     struct ssprofile_closed closed;
     enum ssprofile_verdict verdict;
@@ -177,6 +177,6 @@ UNIT_MAIN(
     cmocka_unit_test(a_proportional_throttle_takes_two_tests),
     cmocka_unit_test(a_slower_target_is_refused),
     cmocka_unit_test(a_wide_interval_takes_more_repetitions),
-    cmocka_unit_test(the_nearest_setting_is_taken_of_a_throttle_that_jumps),
+    cmocka_unit_test(jumping_throttles_get_the_nearest_setting),
     cmocka_unit_test(a_throttle_that_jumps_too_far_fails),
-    cmocka_unit_test(what_does_not_converge_fails))
+    cmocka_unit_test(divergence_fails))
