@@ -36,8 +36,7 @@ static struct flock whole_lock(void) {
     return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
-/* The pid of the process that is writing this record; 0 if none, -1 if in another PID namespace. */
-static pid_t writer_of(const char *folder) {
+pid_t ss_record_writer(const char *folder) {
     char path[4200];
     struct flock lock = whole_lock();
     snprintf(path, sizeof path, "%.4000s/" MARK, folder);
@@ -51,7 +50,7 @@ static pid_t writer_of(const char *folder) {
 
 /* Reports why the existing folder cannot be used. */
 static int refuse(const char *path, struct ss_error *error) {
-    pid_t writer = writer_of(path);
+    pid_t writer = ss_record_writer(path);
     char pid[32] = "";
     if (writer > 0)
         snprintf(pid, sizeof pid, " (pid %d)", (int)writer);
@@ -72,7 +71,7 @@ int ss_record_folder_check(const char *path, bool force, struct ss_error *error)
                                : ss_error_fail(error, "--record: %s: %s", path, strerror(errno));
     if (!S_ISDIR(status.st_mode))
         return ss_error_fail(error, "--record: %s is not a directory", path);
-    return force && writer_of(path) == 0 ? 0 : refuse(path, error);
+    return force && ss_record_writer(path) == 0 ? 0 : refuse(path, error);
 }
 
 static int fail(const struct ss_plan *plan, const char *name, struct ss_error *error) {

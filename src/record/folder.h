@@ -2,6 +2,8 @@
 #ifndef SHOWSTOPPER_RECORD_FOLDER_H
 #define SHOWSTOPPER_RECORD_FOLDER_H
 
+#include <sys/types.h>
+
 #include <showstopper/contract.h>
 
 #include "command/plan.h"
@@ -10,6 +12,9 @@ struct ss_outcome;
 
 /* Whether a record may be written there. Creates nothing. */
 SS_MUST_USE int ss_record_folder_check(const char *path, bool force, struct ss_error *error);
+
+/* The pid of the process that is writing this record; 0 if none, -1 if in another PID namespace. */
+SS_NONNULL(1) pid_t ss_record_writer(const char *folder);
 
 /*
  * The folder of the record being written. The mark is the file that says that the record is

@@ -174,6 +174,25 @@ record_a_short_run() {
         fail "no record was made"
 }
 
+has_samples() {
+    [ "$(wc -l 2>/dev/null <"$folder/running/samples.csv")" -gt 3 ]
+}
+
+a_run_that_continues_is_not_interrupted() {
+    local run
+    "$bin/showstopper" -q -n 1 -l 20% -f own --duration 5M --record "$folder/running" "$bin/ssburn" serial >/dev/null 2>&1 &
+    run=$!
+    await has_samples
+    report 0 -o "$folder/report" "$folder/running"
+    [ "$(value runs.csv 1 state)" = running ] || fail "state: $(value runs.csv 1 state)"
+    grep -qx '+ the run continues' "$folder/out" || fail "no word of it: $(cat "$folder/out")"
+    ! grep -q interrupted "$folder/out" "$folder/err" || fail "it is called interrupted"
+    kill -KILL "$run"
+    wait "$run" 2>/dev/null || true
+    report 0 -o "$folder/report" "$folder/running"
+    [ "$(value runs.csv 1 state)" = interrupted ] || fail "killed: $(value runs.csv 1 state)"
+}
+
 whole_and_interrupted_runs() {
     local name step
     record_a_run
@@ -749,6 +768,7 @@ words_are_checked() {
 run_case figures_of_a_paused_run
 run_case records_of_earlier_schemas_keep_their_tables
 run_case records_of_later_schemas_are_refused
+run_case a_run_that_continues_is_not_interrupted
 run_case whole_and_interrupted_runs
 run_case two_steps
 run_case an_experiment

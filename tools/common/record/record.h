@@ -64,6 +64,7 @@ struct ssreport_record {
     const char *title; /* the part of the name that is shown; NULL for all of it */
     struct ssreport_notes notes;
     bool interrupted;
+    bool running;       /* interrupted, because the run goes on */
     bool never_stopped; /* fixed duty of 100 % */
 
     /* Owned; NULL if unknown. */

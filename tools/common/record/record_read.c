@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record_read.h"
+#include "record/folder.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,6 +13,7 @@
 #include "base/words.h"
 #include "csv.h"
 #include "json_document.h"
+#include "record/folder.h"
 #include "record_tables.h"
 
 static char *copy(const char *text) {
@@ -110,7 +112,10 @@ static int read_summary(struct ssreport_record *record, struct ss_error *error) 
     record->interrupted = access(path, F_OK) < 0;
     if (!record->interrupted)
         return read_document(record, "summary.json", take_summary, error);
-    ssreport_notes_add(&record->notes, "interrupted: there is no summary.json");
+    record->running = ss_record_writer(record->path) != 0;
+    ssreport_notes_add(&record->notes,
+        record->running ? "the run continues: this is what it has recorded until now"
+                        : "interrupted: there is no summary.json");
     take_summary(record, NULL);
     return 0;
 }

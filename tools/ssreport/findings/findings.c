@@ -106,8 +106,9 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_open(page, "Findings");
     print_sentences(page->stream, report, true);
     if (counts.special > 0) {
-        fprintf(page->stream, "<details%s><summary>Pair by pair: %zu findings</summary>\n",
-            counts.special <= SENTENCES_OPEN_MAX ? " open=\"open\"" : "", counts.special);
+        fprintf(page->stream, "<details%s><summary>Pair by pair: %zu finding%s</summary>\n",
+            counts.special <= SENTENCES_OPEN_MAX ? " open=\"open\"" : "", counts.special,
+            counts.special == 1 ? "" : "s");
         print_sentences(page->stream, report, false);
         fputs("</details>\n", page->stream);
     }

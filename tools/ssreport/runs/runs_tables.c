@@ -81,7 +81,9 @@ static void list_run(struct ssreport_sheet *sheet, const struct ssreport_run *ru
     const struct ssreport_record *record = &run->record;
     const struct ssreport_figures *figures = &run->figures;
     SSREPORT_ROW(sheet, CELL("record", record->name), CELL("set", run->set + 1),
-        CELL("state", record->interrupted ? "interrupted" : "whole"),
+        CELL("state", record->running       ? "running"
+                      : record->interrupted ? "interrupted"
+                                            : "whole"),
         CELL("version", record->version), CELL("command", record->command),
         CELL("started", record->started), CELL("ended_by", record->ended_by),
         CELL("instances", record->instance_count), CELL("cpu_count", record->cpu_count),

@@ -233,7 +233,7 @@ static void print_throughput(FILE *stream, int width, double throughput, double 
 }
 
 static void print_runs(FILE *stream, const struct ssreport_report *report) {
-    bool interrupted = false, bounded = false, disturbed = false;
+    bool interrupted = false, running = false, bounded = false, disturbed = false;
     fprintf(stream, "%-23s %7s %7s %7s %10s %8s %10s\n", "run", "samples", "target", "load",
         "mean error", "MSE", "throughput");
     fprintf(stream, "%-23s %7s %7s %7s %10s %8s %10s\n", "", "", "%", "%", "%", "%^2", "/s");
@@ -248,13 +248,17 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
         ssreport_text_number(stream, 10, 3, figures->error_mean_percent);
         ssreport_text_number(stream, 8, 3, figures->error_mse_e4);
         print_throughput(stream, 10, figures->throughput, figures->throughput_bound);
-        fprintf(stream, "%s%s\n", run->record.interrupted ? " !" : "", is_disturbed ? " *" : "");
-        interrupted |= run->record.interrupted;
+        const char *state = run->record.running ? " +" : run->record.interrupted ? " !" : "";
+        fprintf(stream, "%s%s\n", state, is_disturbed ? " *" : "");
+        interrupted |= run->record.interrupted && !run->record.running;
+        running |= run->record.running;
         bounded |= isfinite(figures->throughput_bound);
         disturbed |= is_disturbed;
     }
     if (interrupted)
         fputs("! interrupted\n", stream);
+    if (running)
+        fputs("+ the run continues\n", stream);
     if (bounded)
         fputs("<= no iteration ended: the throughput is at most this\n", stream);
     if (disturbed)
