@@ -4,6 +4,8 @@
 
 /* The search for a capacity over the network: each trial is a run of its own, at one rate. */
 
+#include <showstopper/contract.h>
+
 #include "capacity.h"
 #include "http.h"
 #include "request_loop.h"
@@ -13,9 +15,9 @@
  * Until the search is over, or a signal ends it: `course` says so, and spans all trials. Prints a
  * line for each trial, unless `lines` is NULL.
  */
-int ssrequest_capacity_run(struct ssrequest_capacity *capacity,
-    const struct ssrequest_options *options, struct ssrequest_loop *loop,
-    struct ssrequest_http *http, FILE *lines, struct ssrequest_course *course,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3, 4, 6) int ssrequest_capacity_run(
+    struct ssrequest_capacity *capacity, const struct ssrequest_options *options,
+    struct ssrequest_loop *loop, struct ssrequest_http *http, FILE *lines,
+    struct ssrequest_course *course, struct ss_error *error);
 
 #endif

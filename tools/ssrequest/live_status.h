@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <showstopper/contract.h>
+
 #include "rows.h"
 
 /* The most rows that there are. */
@@ -23,7 +25,8 @@ struct ssrequest_block_values {
 };
 
 /* Rows with line feeds between them, none wider than `width` columns. Returns how many. */
-int ssrequest_block_print(
+SS_NONNULL()
+SS_WRITES(1, 2) int ssrequest_block_print(
     char *buffer, size_t size, const struct ssrequest_block_values *values, int width);
 
 struct ssrequest_block {
@@ -32,13 +35,16 @@ struct ssrequest_block {
 };
 
 /* Nothing is shown with `quiet`, nor where standard error is no terminal that moves its cursor. */
+SS_NONNULL()
 void ssrequest_block_open(struct ssrequest_block *block, bool quiet);
 
 /* Never waits: where the terminal has no room the block stays as it was. */
+SS_NONNULL()
 void ssrequest_block_draw(
     struct ssrequest_block *block, const struct ssrequest_block_values *values);
 
 /* Removes it; the next output takes its place. */
+SS_NONNULL()
 void ssrequest_block_close(struct ssrequest_block *block);
 
 #endif

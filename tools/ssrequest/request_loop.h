@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -40,17 +41,22 @@ struct ssrequest_course {
 struct ssrequest_loop;
 
 /* From here on the signals are blocked. */
-int ssrequest_loop_open(struct ssrequest_loop **loop, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssrequest_loop_open(
+    struct ssrequest_loop **loop, struct ss_error *error);
 void ssrequest_loop_close(struct ssrequest_loop *loop);
 
 /* The epoll descriptor, for ssrequest_http_open(). */
+SS_NONNULL()
 int ssrequest_loop_poll(const struct ssrequest_loop *loop);
 
 /* For what is done beside, in the run: how far it is, and the end of sending, as by a signal. */
+SS_NONNULL()
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
+SS_NONNULL()
 void ssrequest_loop_stop(struct ssrequest_loop *loop);
 
 /* Until the generator is over. `beside` may be NULL. 0, or a negative errno. */
+SS_NONNULL(1, 2, 3, 5)
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,
     struct ssrequest_course *course);

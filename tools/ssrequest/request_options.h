@@ -2,6 +2,8 @@
 #ifndef SSREQUEST_OPTIONS_H
 #define SSREQUEST_OPTIONS_H
 
+#include <showstopper/contract.h>
+
 #include "capacity.h"
 #include "messages.h"
 #include "options/arguments.h"
@@ -50,16 +52,19 @@ struct ssrequest_options {
     struct ss_option_store store;
 };
 
-int ssrequest_options_parse(struct ssrequest_options *options, char **argv, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_options_parse(
+    struct ssrequest_options *options, char **argv, struct ss_error *error);
 
 /* What --profile and its options say; a trace is read here. With --closed it has no stretches. */
-int ssrequest_options_profile(const struct ssrequest_options *options,
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_options_profile(const struct ssrequest_options *options,
     struct ssrequest_profile *profile, struct ss_error *error);
 
 /* When sending ends, for a run with this profile. */
+SS_NONNULL()
 ss_time ssrequest_options_end(
     const struct ssrequest_options *options, const struct ssrequest_profile *profile);
 
+SS_NONNULL()
 void ssrequest_options_close(struct ssrequest_options *options);
 
 void ssrequest_options_print_help(void);

@@ -4,6 +4,8 @@
 
 /* All output of a run, and its commands through --control. */
 
+#include <showstopper/contract.h>
+
 #include "http.h"
 #include "request_loop.h"
 #include "request_options.h"
@@ -23,26 +25,29 @@ struct ssrequest_output;
 
 /* Files are begun last of all, and the record's folder after the others: where this fails, no
  * folder is left. */
-int ssrequest_output_open(
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_open(
     struct ssrequest_output **output, const struct ssrequest_parts *parts, struct ss_error *error);
 void ssrequest_output_close(struct ssrequest_output *output);
 
 /* The generator's transport, which passes requests on to HTTP. */
+SS_NONNULL()
 struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *output);
 
 /* Before the run. */
+SS_NONNULL()
 void ssrequest_output_attach(
     struct ssrequest_output *output, struct ssrequest_generator *generator);
 
+SS_NONNULL()
 struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output);
 
 /* Completes the files and prints the summary. */
-int ssrequest_output_finish(
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_finish(
     struct ssrequest_output *output, const struct ssrequest_course *course, struct ss_error *error);
 
 /* The same of a search for a capacity, whose folder was made before it. */
-int ssrequest_output_capacity(const struct ssrequest_options *options,
-    const struct ssrequest_capacity *capacity, const struct ssrequest_course *course,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssrequest_output_capacity(
+    const struct ssrequest_options *options, const struct ssrequest_capacity *capacity,
+    const struct ssrequest_course *course, struct ss_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 
 /* Before a run: waits until the service has started. */
 
+#include <showstopper/contract.h>
 #include <showstopper/time.h>
 
 #include "targets.h"
@@ -13,6 +14,7 @@
  * `patience`. A target without an address is skipped. The end signals are blocked by the caller;
  * one that comes meanwhile ends the process.
  */
-int ssrequest_wait_for(const struct ssrequest_aim *aim, ss_time patience, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for(
+    const struct ssrequest_aim *aim, ss_time patience, struct ss_error *error);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 #include "options/option.h"
 #include "trace/record.h"
 
@@ -24,13 +26,15 @@ struct sstrace_generation {
 };
 
 /* NULL if unknown. */
+SS_NONNULL()
 const struct sstrace_generator *sstrace_generator_find(const char *name);
 
 /* `store` gets the warnings. */
-int sstrace_generate(const struct sstrace_generation *generation, struct ss_option_store *store,
-    struct ss_trace_sink *sink, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_generate(const struct sstrace_generation *generation,
+    struct ss_option_store *store, struct ss_trace_sink *sink, struct ss_error *error);
 
 /* Prints the parameters of each. */
+SS_NONNULL()
 void sstrace_generators_print(FILE *stream);
 
 #endif

@@ -4,10 +4,12 @@
 
 /* Where the trace comes from. */
 
+#include <showstopper/contract.h>
+
 #include "trace_options.h"
 
 /* Gives it all to the sink, and its end. */
-int sstrace_source_run(
+SS_MUST_USE SS_NONNULL(1, 2) int sstrace_source_run(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error);
 
 #endif

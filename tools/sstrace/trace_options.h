@@ -4,6 +4,8 @@
 
 /* The command line. */
 
+#include <showstopper/contract.h>
+
 #include "generate.h"
 #include "options/option.h"
 #include "samples.h"
@@ -34,12 +36,14 @@ struct sstrace_request {
 
 /* The request points into `store` and `argv`: files move to its front, over words parsed already.
  */
-int sstrace_request_parse(char **argv, struct sstrace_request *request,
-    struct ss_option_store *store, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_request_parse(char **argv,
+    struct sstrace_request *request, struct ss_option_store *store, struct ss_error *error);
 
 /* The part of the help with the options. */
+SS_NONNULL()
 void sstrace_options_print(FILE *stream);
 
+SS_NONNULL()
 void sstrace_help_print(FILE *stream);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 #include "trace/record.h"
 
 /* Length, number of records, mean, least and largest load of a trace; `free` stretches left out. */
@@ -18,6 +20,7 @@ struct sstrace_statistics {
 
 struct sstrace_statistics sstrace_statistics_open(void);
 
+SS_NONNULL()
 void sstrace_statistics_print(FILE *stream, const struct sstrace_statistics *statistics);
 
 #endif

@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 #include <stdio.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 /* NULL, with the reason in `why`, if the text is not one JSON value; null itself is refused, too.
@@ -33,6 +34,7 @@ const char *document_text(const struct json_object *object, const char *name) SS
 double document_number(const struct json_object *object, const char *name) SS_NONNULL(2);
 
 /* NULL if it is not a text. */
+SS_NONNULL()
 const char *document_as_text(struct json_object *value);
 
 /*

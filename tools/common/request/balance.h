@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
+
 /* In the order of the option's choices. */
 enum ssrequest_balance {
     SSREQUEST_ROUND_ROBIN,
@@ -11,6 +13,7 @@ enum ssrequest_balance {
 };
 
 /* Chooses the target of the next request out of `count`; `last` got the previous one. */
+SS_NONNULL()
 uint32_t ssrequest_balance_choose(
     enum ssrequest_balance balance, const uint64_t *unfinished, uint32_t count, uint32_t last);
 

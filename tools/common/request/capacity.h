@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -31,15 +32,17 @@ struct ssrequest_criterion {
 };
 
 /* Parses "mean=1s", "p95=2s", "p99.9=500m". Fails with status 125. */
-int ssrequest_criterion_parse(
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_criterion_parse(
     const char *text, struct ssrequest_criterion *criterion, struct ss_error *error);
 
 /* The figure from the intended moment, in seconds: of successes or of all, whichever is longer. NaN
  * without successes. */
+SS_NONNULL()
 double ssrequest_criterion_figure(
     const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally);
 
 /* At least 99 % of what was intended has succeeded, and the figure is within its limit. */
+SS_NONNULL()
 bool ssrequest_criterion_holds(
     const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally);
 
@@ -89,17 +92,21 @@ struct ssrequest_capacity_result {
     bool sure; /* agreed, no upper bound, and at most SSREQUEST_SURE_WIDTH wide */
 };
 
+SS_NONNULL()
 void ssrequest_capacity_begin(
     struct ssrequest_capacity *capacity, const struct ssrequest_search *search);
 
 /* Chooses the next rate to try. Returns false if the search is over. */
+SS_NONNULL()
 bool ssrequest_capacity_next(const struct ssrequest_capacity *capacity, double *rate);
 
 /* Reports the trial at the rate that next() chose. */
+SS_NONNULL()
 void ssrequest_capacity_tell(
     struct ssrequest_capacity *capacity, const struct ssrequest_trial *trial);
 
 /* The result so far. */
+SS_NONNULL()
 struct ssrequest_capacity_result ssrequest_capacity_result(
     const struct ssrequest_capacity *capacity);
 

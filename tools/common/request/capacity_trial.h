@@ -9,6 +9,8 @@
  * caller reports the end of each period.
  */
 
+#include <showstopper/contract.h>
+
 #include "capacity.h"
 #include "generator.h"
 #include "steady.h"
@@ -37,9 +39,11 @@ ssrequest_witness ssrequest_trial_witness;
  * Reports the end of a period. Returns true if the trial has lasted long enough: the caller stops
  * sending, and unfinished requests count for the last stage.
  */
+SS_NONNULL()
 bool ssrequest_trial_step(struct ssrequest_trial_watch *watch);
 
 /* Length of the last stage, in seconds. */
+SS_NONNULL()
 double ssrequest_trial_measured(const struct ssrequest_trial_watch *watch);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include <showstopper/contract.h>
+
 #include "tally.h"
 
 enum ssrequest_command {
@@ -24,19 +26,22 @@ struct ssrequest_control {
 };
 
 /* Parses a line, without its line feed. Does not check URLs. */
-int ssrequest_control_parse(
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_control_parse(
     struct ssrequest_control *control, const char *line, struct ss_error *error);
+SS_NONNULL()
 void ssrequest_control_free(struct ssrequest_control *control);
 
 /*
  * Finds each new URL among the previous ones, see ssrequest_generator_retarget(). Duplicates are
  * matched one to one.
  */
+SS_NONNULL()
 void ssrequest_control_match(const char *const *urls, uint32_t count, const char *const *before,
     uint32_t before_count, uint32_t *matches);
 
 /* The answer to `status`; `rate` is NaN in a closed loop. */
-void ssrequest_control_describe(
+SS_NONNULL()
+SS_WRITES(1, 2) void ssrequest_control_describe(
     char *buffer, size_t size, const struct ssrequest_tally *tally, double rate, ss_time now);
 
 #endif

@@ -7,15 +7,18 @@
  * requests.json at its end. A record without requests.json was interrupted.
  */
 
+#include <showstopper/contract.h>
+
 #include "rows.h"
 
 /*
  * Creates the folder, which must not exist, and begins the tables, if `rows` is not NULL. On
  * failure nothing is left.
  */
-int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssrequest_folder_open(
+    const char *path, struct ssrequest_rows *rows, struct ss_error *error);
 
-int ssrequest_folder_finish(
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_folder_finish(
     const char *path, const struct ssrequest_account *account, struct ss_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -86,22 +87,26 @@ typedef void ssrequest_witness(void *context, const struct ssrequest_one *one,
 struct ssrequest_generator;
 
 /* `schedule` is NULL with `closed`. The caller owns schedule and tally. */
-int ssrequest_generator_open(struct ssrequest_generator **generator,
+SS_MUST_USE SS_NONNULL(1, 2, 4) int ssrequest_generator_open(struct ssrequest_generator **generator,
     const struct ssrequest_rules *rules, struct ssrequest_schedule *schedule,
     const struct ssrequest_transport *transport, struct ssrequest_tally *tally,
     struct ss_error *error);
 void ssrequest_generator_close(struct ssrequest_generator *generator);
 
+SS_NONNULL(1, 2)
 void ssrequest_generator_watch(
     struct ssrequest_generator *generator, ssrequest_witness *witness, void *context);
 
 /* Sends a few of the requests that are due; next() is now if there are more. */
+SS_NONNULL()
 void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time now);
 
 /* When to call advance() next. SS_TIME_NEVER: when a request has ended, if any. */
+SS_NONNULL()
 ss_time ssrequest_generator_next(const struct ssrequest_generator *generator);
 
 /* Sets the rate from `now` on, see ssrequest_schedule_turn(). Not with `closed`. */
+SS_NONNULL()
 void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now, double rate);
 
 #define SSREQUEST_TARGET_NEW UINT32_MAX
@@ -111,26 +116,33 @@ void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now
  * previous index of target i, whose requests in progress the balance keeps counting, or
  * SSREQUEST_TARGET_NEW.
  */
+SS_NONNULL()
 void ssrequest_generator_retarget(
     struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets);
 
 /* For the transport: `one` has ended and is no longer valid. Call advance() soon. */
+SS_NONNULL()
 void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,
     enum ssrequest_outcome outcome, uint64_t bytes, ss_time now);
 
 /* Whether sending has ended and no request is in progress. */
+SS_NONNULL()
 bool ssrequest_generator_is_over(const struct ssrequest_generator *generator);
 
 /* When that was: the end of sending or of the last request. */
+SS_NONNULL()
 ss_time ssrequest_generator_over(const struct ssrequest_generator *generator);
 
 /* Ends sending: abandons waiting requests; the transport finishes those in progress. */
+SS_NONNULL()
 void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now);
 
 /* The same, but first sends the requests that are due, as far as the cap permits. */
+SS_NONNULL()
 void ssrequest_generator_end(struct ssrequest_generator *generator, ss_time now);
 
 /* Also abandons requests in progress as unfinished. The transport must forget them. */
+SS_NONNULL()
 void ssrequest_generator_abandon(struct ssrequest_generator *generator, ss_time now);
 
 #endif

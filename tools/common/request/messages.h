@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 #include "generator.h"
@@ -42,19 +43,20 @@ struct ssrequest_messages {
  * Makes one message. `method` NULL means POST with data, otherwise GET. `data` is text, @FILE, or
  * @- for standard input; NULL for no body.
  */
-int ssrequest_messages_open(struct ssrequest_messages *messages, const char *method,
-    const char *data, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 3) int ssrequest_messages_open(struct ssrequest_messages *messages,
+    const char *method, const char *data, struct ss_error *error);
 
 /* Reads messages from a file: METHOD URL-or-PATH [@BODYFILE] in each line. */
-int ssrequest_messages_read(
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_messages_read(
     struct ssrequest_messages *messages, const char *path, struct ss_error *error);
 
 /*
  * Adds a header: "Name: value", "Name;" for an empty value, or "Name:" to remove a default header.
  */
-int ssrequest_messages_add_header(
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_messages_add_header(
     struct ssrequest_messages *messages, const char *header, struct ss_error *error);
 
+SS_NONNULL()
 void ssrequest_messages_close(struct ssrequest_messages *messages);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 struct ssrequest_path {
@@ -20,7 +21,7 @@ struct ssrequest_path {
  * `printed` is a descriptor that the run also prints to, or -1. Devices such as
  * /dev/null take any number of outputs.
  */
-int ssrequest_paths_check(
+SS_MUST_USE SS_NONNULL(1) int ssrequest_paths_check(
     const struct ssrequest_path *paths, size_t count, int printed, struct ss_error *error);
 
 #endif

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
+
 #include "run_result.h"
 
 /* Default of --duration for SSREQUEST_CONSTANT and a closed loop, which nothing else ends. */
@@ -28,17 +30,18 @@ struct ssrequest_given ssrequest_given_nothing(void);
  * Checks that options agree, and sets defaults: the shape is that of the other options; the cap is
  * 200, or with `closed` too large to be reached.
  */
-int ssrequest_given_settle(struct ssrequest_given *given, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssrequest_given_settle(
+    struct ssrequest_given *given, struct ss_error *error);
 
 /*
  * Fails with the message that the option `name` does not apply to the shape, or to `closed`. For
  * options of one program only; call it after settle().
  */
-int ssrequest_given_refuse(
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_given_refuse(
     const struct ssrequest_given *given, const char *name, struct ss_error *error);
 
 /* Makes the profile; reads a trace. With `closed` it is empty. */
-int ssrequest_given_profile(
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_given_profile(
     const struct ssrequest_given *given, struct ssrequest_profile *profile, struct ss_error *error);
 
 #endif

@@ -6,12 +6,15 @@
 
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 #include "run_result.h"
 
+SS_NONNULL()
 void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account);
 
 /* Writes a new file at `path`, whole or not at all; "-" is standard output. */
-int ssrequest_document_write(
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_document_write(
     const char *path, const struct ssrequest_account *account, struct ss_error *error);
 
 #endif

@@ -4,6 +4,8 @@
 
 /* The tables of a run: by second, and by request. */
 
+#include <showstopper/contract.h>
+
 #include "base/lines.h"
 #include "run_result.h"
 
@@ -24,8 +26,9 @@ struct ssrequest_second {
 struct ssrequest_rows;
 
 /* `tally` is the generator's; `profile` is NULL for a closed loop. */
-int ssrequest_rows_open(struct ssrequest_rows **rows, const struct ssrequest_tally *tally,
-    const struct ssrequest_profile *profile, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_rows_open(struct ssrequest_rows **rows,
+    const struct ssrequest_tally *tally, const struct ssrequest_profile *profile,
+    struct ss_error *error);
 
 /* Closes the files. Fails if lines were lost, and names the first such file. */
 int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error);
@@ -35,33 +38,41 @@ int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error);
 #define SSREQUEST_ROWS_TIMES   "response-times.csv"
 
 /* Creates both files, which must not exist; on failure neither is left. */
-int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssrequest_rows_keep(
+    struct ssrequest_rows *rows, int folder, struct ss_error *error);
 
 /* Writes a line per request to this file, which is replaced when the run begins. */
-int ssrequest_rows_keep_each(struct ssrequest_rows *rows, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_rows_keep_each(
+    struct ssrequest_rows *rows, const char *path, struct ss_error *error);
 
 /* The run begins, at `epoch` seconds since 1970; NaN in virtual time. */
+SS_NONNULL()
 void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch);
 
 /* Replaces the profile's rate from now on; a negative rate restores it. */
+SS_NONNULL()
 void ssrequest_rows_turn(struct ssrequest_rows *rows, ss_time now, double rate);
 
 /*
  * Ends the seconds that are over. Call this with each new `now` before the generator, so that
  * events count in the right second. Returns true if a second has ended.
  */
+SS_NONNULL()
 bool ssrequest_rows_advance(struct ssrequest_rows *rows, ss_time now);
 
 /* The same at the end of the run; the last part may be shorter than a second. */
+SS_NONNULL()
 void ssrequest_rows_finish(struct ssrequest_rows *rows, ss_time now);
 
 /* The transport calls this for each request that it sends. */
+SS_NONNULL()
 void ssrequest_rows_send(struct ssrequest_rows *rows, const struct ssrequest_one *one);
 
 /* A witness of the generator; `context` is the rows. */
 ssrequest_witness ssrequest_rows_witness;
 
 /* The last second that ended; NULL if none. */
+SS_NONNULL()
 const struct ssrequest_second *ssrequest_rows_last(const struct ssrequest_rows *rows);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
+
 #include "capacity.h"
 #include "generator.h"
 #include "messages.h"
@@ -66,14 +68,17 @@ const char *ssrequest_when_full_name(enum ssrequest_when_full when_full);
 const char *ssrequest_balance_name(enum ssrequest_balance balance);
 
 /* The profile's mean rate between two moments; 0 after its end. */
+SS_NONNULL()
 double ssrequest_mean_rate(const struct ssrequest_profile *profile, ss_time from, ss_time to);
 
 /*
  * Successes as a part of the requests that were due, including refused ones; NaN if none were due.
  */
+SS_NONNULL()
 double ssrequest_success_ratio(const struct ssrequest_tally *tally);
 
 /* Successes per second of `took`; NaN if that is 0. */
+SS_NONNULL()
 double ssrequest_throughput(const struct ssrequest_account *account);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -24,22 +25,24 @@ struct ssrequest_profile {
     size_t count, room;
 };
 
-int ssrequest_profile_constant(
+SS_MUST_USE SS_NONNULL(1) int ssrequest_profile_constant(
     struct ssrequest_profile *profile, double rate, ss_time duration, struct ss_error *error);
 
 /* Rates 0, `step`, twice `step` and so on below `max`; each is held for `hold`. */
-int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double step, ss_time hold,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssrequest_profile_step(struct ssrequest_profile *profile, double max,
+    double step, ss_time hold, struct ss_error *error);
 
 /*
  * The loads of a trace, text or compiled, times `rate`. A ramp becomes stretches that differ by a
  * hundredth of `rate`, of at least 100 ms, with the same number of requests. A `free` stretch has
  * no requests. `duration` SS_TIME_NEVER: the whole trace; after its end the last load holds.
  */
-int ssrequest_profile_trace(struct ssrequest_profile *profile, const char *path, double rate,
-    ss_time duration, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_profile_trace(struct ssrequest_profile *profile,
+    const char *path, double rate, ss_time duration, struct ss_error *error);
 
+SS_NONNULL()
 ss_time ssrequest_profile_length(const struct ssrequest_profile *profile);
+SS_NONNULL()
 void ssrequest_profile_free(struct ssrequest_profile *profile);
 
 /* ---- when in a second ---- */
@@ -74,22 +77,26 @@ struct ssrequest_schedule {
     bool known;
 };
 
+SS_NONNULL()
 void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
     const struct ssrequest_profile *profile, enum ssrequest_arrival arrival, uint64_t seed);
 
 /* Gives the next moment, not before the last one. Returns false if there are no more. */
+SS_NONNULL()
 bool ssrequest_schedule_next(struct ssrequest_schedule *schedule, ss_time *due);
 
 /*
  * The moment that next() will give, unless turn() is called before; SS_TIME_NEVER if there are no
  * more.
  */
+SS_NONNULL()
 ss_time ssrequest_schedule_peek(struct ssrequest_schedule *schedule);
 
 /*
  * Sets the rate from `now` to the end of the profile; SSREQUEST_CONCURRENT: from the next second
  * on. Moments that next() gave remain valid. Take all moments before `now` first.
  */
+SS_NONNULL()
 void ssrequest_schedule_turn(struct ssrequest_schedule *schedule, ss_time now, double rate);
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
+
 #define SSREQUEST_STEADY_BATCHES 32
 
 /* Zeroed: empty. */
@@ -21,6 +23,7 @@ struct ssrequest_steady {
     double total;
 };
 
+SS_NONNULL()
 void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds);
 
 /*
@@ -28,9 +31,11 @@ void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds);
  * matter: batches differ by at most 10 %, or less than half a request is in the service on average
  * over `elapsed` seconds, so there is no queue.
  */
+SS_NONNULL()
 bool ssrequest_steady_is_reached(const struct ssrequest_steady *steady, double elapsed);
 
 /* The second half took at least a quarter longer than the first. */
+SS_NONNULL()
 bool ssrequest_steady_rises(const struct ssrequest_steady *steady);
 
 #endif

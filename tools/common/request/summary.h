@@ -6,8 +6,11 @@
 
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 #include "run_result.h"
 
+SS_NONNULL()
 void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *account);
 
 #endif

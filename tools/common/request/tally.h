@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -71,27 +72,36 @@ struct ssrequest_tally {
     struct ss_histogram lateness; /* from due to sent, of all sent requests */
 };
 
-int ssrequest_tally_open(struct ssrequest_tally *tally, ss_time timeout, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int ssrequest_tally_open(
+    struct ssrequest_tally *tally, ss_time timeout, struct ss_error *error);
+SS_NONNULL()
 void ssrequest_tally_close(struct ssrequest_tally *tally);
 
 /*
  * Resets all but waiting and unfinished requests, which still count as intended and sent, so that
  * the sums hold.
  */
+SS_NONNULL()
 void ssrequest_tally_clear(struct ssrequest_tally *tally);
 
+SS_NONNULL()
 void ssrequest_tally_due(struct ssrequest_tally *tally); /* a request becomes due and waits */
+SS_NONNULL()
 void ssrequest_tally_refuse(
     struct ssrequest_tally *tally); /* a waiting request is dropped at the cap */
+SS_NONNULL()
 void ssrequest_tally_send(struct ssrequest_tally *tally, ss_time due, ss_time sent);
+SS_NONNULL()
 void ssrequest_tally_end(struct ssrequest_tally *tally, const struct ssrequest_ended *ended);
 
 /*
  * Call this at the end of the run for each request that waits (`sent` is SS_TIME_NEVER) or is
  * unfinished.
  */
+SS_NONNULL()
 void ssrequest_tally_abandon(struct ssrequest_tally *tally, ss_time due, ss_time sent, ss_time now);
 
+SS_NONNULL()
 uint64_t ssrequest_tally_failed(const struct ssrequest_tally *tally);
 
 #endif

@@ -4,6 +4,8 @@
 
 /* A smooth curve through points: local linear regression. */
 
+#include <showstopper/contract.h>
+
 #include "statistics.h"
 
 /*
@@ -35,19 +37,23 @@ SS_READS(3, 4)
 int ssreport_curve_fit(
     struct ssreport_curve *curve, const double *x, const double *y, size_t count);
 
+SS_NONNULL()
 void ssreport_curve_free(struct ssreport_curve *curve);
 
 /* The curve at `x`, between its ends, is the sum of all y with these weights. */
+SS_NONNULL()
 void ssreport_curve_weigh(const struct ssreport_curve *curve, double x, double *weights);
 
 /*
  * Any sum of all y, with the confidence interval of its mean, for Student's t; `confidence` as in
  * 0.95.
  */
+SS_NONNULL()
 struct ssreport_band ssreport_curve_sum(
     const struct ssreport_curve *curve, const double *weights, double confidence);
 
 /* The curve at `x` and the confidence band of the mean there. NaN: outside, or no memory. */
+SS_NONNULL()
 struct ssreport_band ssreport_curve_at(
     const struct ssreport_curve *curve, double x, double confidence);
 

@@ -36,12 +36,14 @@ struct ssreport_interval {
  * Confidence interval of the median, between two of the values: for any distribution. Its bounds
  * are infinite where there are too few values, which are six for 95 %. The values are put in order.
  */
+SS_NONNULL()
 struct ssreport_interval ssreport_median_interval(double *values, size_t count, double confidence);
 
 /*
  * The value that a part `share` does not exceed, interpolated between two of them; the values
  * are put in order. NaN: none.
  */
+SS_NONNULL()
 double ssreport_quantile_of(double *values, size_t count, double share);
 
 /* How sure a mean is: its standard error and the degrees of freedom of that; NaN: not known. */
@@ -81,15 +83,19 @@ struct ssreport_fit {
 };
 
 /* Why there is no line; NULL: there is one. */
+SS_NONNULL()
 const char *ssreport_fit_missing(const struct ssreport_fit *fit);
 
-struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t count);
+SS_NONNULL()
+SS_READS(2, 3) struct ssreport_fit
+    ssreport_fit_line(const double *x, const double *y, size_t count);
 
 /* The line at `x` and the confidence band of the mean there; NaN where it has no errors. */
 struct ssreport_band {
     double y, low, high;
 };
 
+SS_NONNULL()
 struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, double confidence);
 
 /*
@@ -97,10 +103,12 @@ struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, d
  * ratios r for which slope - r intercept is not significantly different from 0. It has no bounds
  * where the intercept is not significantly different from 0.
  */
+SS_NONNULL()
 struct ssreport_interval ssreport_fit_ratio(
     const struct ssreport_fit *fit, double confidence, double freedom);
 
 /* The variance of that ratio for small errors. */
+SS_NONNULL()
 double ssreport_fit_ratio_variance(const struct ssreport_fit *fit);
 
 #endif

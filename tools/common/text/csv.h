@@ -70,16 +70,19 @@ struct ssreport_csv {
 };
 
 /* `folder` NULL: the name is a path. -1: there is no such table; the error says why. */
-int ssreport_csv_read(const char *folder, const struct ssreport_csv *csv,
-    struct ssreport_notes *notes, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(2, 3) int ssreport_csv_read(const char *folder,
+    const struct ssreport_csv *csv, struct ssreport_notes *notes, struct ss_error *error);
 
 /* A number that must be there. */
+SS_NONNULL()
 bool ssreport_csv_number(const struct sstrace_field *field, double *value);
 
 /* A moment of the wall clock, in seconds since 1970. */
+SS_NONNULL()
 bool ssreport_csv_time(const struct sstrace_field *field, double *time);
 
 /* Room for one more item behind `count`, also of other lists; false: there is no memory. */
+SS_NONNULL()
 bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t size);
 
 #endif

@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+#include <showstopper/contract.h>
+
 #include "input.h"
 
 #define SSTRACE_PICKS 24
@@ -42,38 +44,48 @@ struct sstrace_table {
 };
 
 /* From the option's "tab" or single character; if that is NULL, guessed from the line. */
-int sstrace_table_separator(
+SS_MUST_USE SS_NONNULL(2, 3) int sstrace_table_separator(
     const char *option, const char *line, char *separator, struct ss_error *error);
 
+SS_NONNULL()
 void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, char separator);
 
 /* 1: `field` is the next one. 0: no more fields. -1: invalid quotes. */
+SS_NONNULL()
 int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field);
 
 /* How many fields there are from where the walk stands. -1: a quote is wrong behind so many. */
+SS_NONNULL()
 int sstrace_walk_count(struct sstrace_walk *walk, size_t *count);
 
 /* From now on a row's field of that number goes to `field`. */
+SS_NONNULL()
 void sstrace_table_pick(struct sstrace_table *table, size_t number, struct sstrace_field *field);
 
 /*
  * 1: the picked fields are those of the next row, after empty lines and lines that begin with #. 0:
  * no more rows. -1: too few fields, or too many.
  */
+SS_NONNULL()
 int sstrace_table_next(struct sstrace_table *table);
 
 /* The same with the line that was read last. */
+SS_NONNULL()
 int sstrace_table_split(struct sstrace_table *table);
 
+SS_NONNULL()
 bool sstrace_table_is_row(const struct sstrace_input *input);
 
 /* sstrace_input_read_line() up to the next line that is a row. */
+SS_NONNULL()
 int sstrace_table_read_row(struct sstrace_input *input);
 
 /* Whether a field is that word, in letters of any case. */
+SS_NONNULL()
 bool sstrace_field_is(const struct sstrace_field *field, const char *word);
 
 /* Copies it, with single quotes for doubled ones. Fails if it is too long for a name. */
+SS_NONNULL()
 int sstrace_field_name(
     const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]);
 
@@ -81,6 +93,7 @@ int sstrace_field_name(
  * A decimal, whatever the locale. A mark of a missing one (nothing, -, nan, na, n/a, null) is
  * not a number. False: it is something else.
  */
+SS_NONNULL()
 bool sstrace_field_number(const struct sstrace_field *field, bool comma, double *value);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 #define SSTRACE_HEAD 4096
@@ -34,19 +35,22 @@ struct sstrace_input {
 };
 
 /* NULL or "-": standard input. */
-int sstrace_input_open(struct sstrace_input *input, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int sstrace_input_open(
+    struct sstrace_input *input, const char *path, struct ss_error *error);
 
 /* Reads on the bytes of a stream, which stays the caller's: for tests. */
-int sstrace_input_open_descriptor(
+SS_MUST_USE SS_NONNULL(1, 3) int sstrace_input_open_descriptor(
     struct sstrace_input *input, int descriptor, const char *name, struct ss_error *error);
 
 /*
  * 1: `text` is the next line. 0: end of file. -1: it cannot be read, is longer than 1 MiB or has
  * a byte of value 0; the error says so.
  */
+SS_NONNULL()
 int sstrace_input_read_line(struct sstrace_input *input);
 
 /* The next call of sstrace_input_read_line() gives the same line again. */
+SS_NONNULL()
 void sstrace_input_unread_line(struct sstrace_input *input);
 
 /*
@@ -57,6 +61,7 @@ __attribute__((format(printf, 3, 4))) int sstrace_input_blame(
     struct sstrace_input *input, size_t column, const char *format, ...);
 
 /* Fails when a child that unpacks has failed; then what was read is not all. */
+SS_NONNULL()
 int sstrace_input_close(struct sstrace_input *input);
 
 #endif

@@ -4,7 +4,10 @@
 
 #include <stddef.h>
 
+#include <showstopper/contract.h>
+
 /* Bytes of the UTF-8 letter at `text`; 0 if it is invalid or must not appear in SVG and XML. */
+SS_NONNULL()
 size_t text_letter_length(const char *text);
 
 #endif

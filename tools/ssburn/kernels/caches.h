@@ -4,12 +4,15 @@
 
 #include <stddef.h>
 
+#include <showstopper/contract.h>
+
 /* Bytes of the data caches of the first CPU. */
 struct caches {
     size_t first, second, last;
 };
 
 /* By the tree below `sys`, "/sys" usually. What it does not say is 32 KiB, 1 MiB and 16 MiB. */
+SS_NONNULL()
 struct caches caches_read(const char *sys);
 
 #endif

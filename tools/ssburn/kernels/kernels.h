@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 #include "caches.h"
@@ -47,8 +48,9 @@ struct kernel {
 /* All kernels, then NULL. */
 extern const struct kernel *const kernels[];
 
-int kernel_open(const struct kernel *kernel, const struct caches *caches, struct kernel_hand *hand,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int kernel_open(const struct kernel *kernel,
+    const struct caches *caches, struct kernel_hand *hand, struct ss_error *error);
+SS_NONNULL()
 void kernel_close(const struct kernel *kernel, struct kernel_hand *hand);
 
 /* The compiler and its flags. */

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/time.h>
 
 struct window_mark {
@@ -24,16 +25,20 @@ struct window {
     ss_time min; /* time that a batch took; 0: none was measured */
 };
 
+SS_NONNULL()
 void window_begin(struct window *window, ss_time now);
 
 /* A batch of so many rounds of work has just ended; all batches are to be about equally long. */
+SS_NONNULL()
 void window_add(struct window *window, ss_time now, uint64_t rounds);
 
 /* From the begin until the last batch. */
+SS_NONNULL()
 ss_time window_length(const struct window *window);
 
 /* Per second. It is taken over everything if the whole rounds make up less than half of the time.
  */
+SS_NONNULL()
 double window_rate(const struct window *window);
 
 #endif

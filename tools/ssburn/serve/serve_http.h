@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 #include "serve_queue.h"
@@ -26,20 +27,25 @@ struct serve_counts {
 
 /* Takes over the listening socket, and puts requests into the queue, whose items are then struct
    serve_request. NULL: it failed. */
+SS_NONNULL(2)
 struct serve_http *serve_http_start(
     int file, struct serve_queue *queue, size_t bytes, struct ss_error *error);
 
 /* Which one it is, in the order of arrival, from 0. */
+SS_NONNULL()
 uint64_t serve_request_number(const struct serve_request *request);
 
 /* Has the request answered; `is_done`: a worker has worked on it. The caller must not use it any
    more. */
+SS_NONNULL()
 void serve_request_answer(struct serve_request *request, bool is_done);
 
 /* No connection is accepted any more, and the listening socket is closed. */
+SS_NONNULL()
 void serve_http_quiesce(struct serve_http *http);
 
 /* All requests must have been answered, and then all answers have a moment to be sent in. */
+SS_NONNULL()
 struct serve_counts serve_http_stop(struct serve_http *http);
 
 #endif

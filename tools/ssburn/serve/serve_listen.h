@@ -4,6 +4,7 @@
 
 #include <sys/socket.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 #include "base/local_socket.h"
@@ -20,12 +21,14 @@ struct serve_listener {
 
 /* `where` is a port, or a path with a slash; `address` is that of the port, in digits. Nothing is
    opened; failure: they are not written so. */
-int serve_listener_find(struct serve_listener *listener, const char *where, const char *address,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int serve_listener_find(struct serve_listener *listener,
+    const char *where, const char *address, struct ss_error *error);
 
-int serve_listener_open(struct serve_listener *listener, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int serve_listener_open(
+    struct serve_listener *listener, struct ss_error *error);
 
 /* Closes what has not been handed over, and removes the Unix socket. */
+SS_NONNULL()
 void serve_listener_close(struct serve_listener *listener);
 
 /* How many connections the kernel lets wait to be accepted; negative: it is not known. */

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -23,8 +24,8 @@ struct serve_options {
     uint64_t bytes; /* of an answer */
 };
 
-int serve_options_parse(struct serve_options *options, struct ss_option_store *store, char **argv,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int serve_options_parse(struct serve_options *options,
+    struct ss_option_store *store, char **argv, struct ss_error *error);
 void serve_options_print_help(void);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 #include "burn_tally.h"
@@ -18,9 +19,9 @@ struct burn {
 };
 
 /* The classes. Each runs until the tally has enough or something fails. */
-int burn_serial(struct burn *burn, struct ss_error *error);
-int burn_blocking(struct burn *burn, struct ss_error *error);
-int burn_parallel(struct burn *burn, struct ss_error *error);
-int burn_forking(struct burn *burn, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int burn_serial(struct burn *burn, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int burn_blocking(struct burn *burn, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int burn_parallel(struct burn *burn, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int burn_forking(struct burn *burn, struct ss_error *error);
 
 #endif

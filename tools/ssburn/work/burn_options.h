@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -27,13 +28,16 @@ struct options {
     uint64_t memory; /* bytes */
 };
 
-int options_parse(struct options *options, char **argv, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int options_parse(
+    struct options *options, char **argv, struct ss_error *error);
 void options_print_help(void);
 
 /* 4096, 32K, 8M, 1G: bytes. */
-int options_read_size(const char *text, uint64_t *bytes, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int options_read_size(
+    const char *text, uint64_t *bytes, struct ss_error *error);
 
 /* Likewise, for a working set of work.h. */
-int options_read_memory(const char *text, uint64_t *bytes, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int options_read_memory(
+    const char *text, uint64_t *bytes, struct ss_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -17,9 +18,10 @@ struct tally {
 };
 
 /* The line that says what one iteration is. Its end is where the first iteration begins. */
-int tally_begin(struct tally *tally, uint64_t work, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int tally_begin(
+    struct tally *tally, uint64_t work, struct ss_error *error);
 
 /* An iteration has ended. Positive: another one is wanted; 0: that was the last; or failure. */
-int tally_count(struct tally *tally, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int tally_count(struct tally *tally, struct ss_error *error);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 /* More units than a run could ever do; sums of a few of them do not overflow. */
@@ -22,7 +23,9 @@ struct work_memory {
 };
 
 /* `bytes` 0 makes none. */
-int work_memory_build(struct work_memory *memory, uint64_t bytes, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int work_memory_build(
+    struct work_memory *memory, uint64_t bytes, struct ss_error *error);
+SS_NONNULL()
 void work_memory_free(struct work_memory *memory);
 
 /*
@@ -35,7 +38,9 @@ struct work_hand {
 };
 
 /* Different numbers begin at different places of the working set. */
+SS_NONNULL()
 void work_begin(struct work_hand *hand, const struct work_memory *memory, uint64_t number);
+SS_NONNULL()
 void work_do(struct work_hand *hand, uint64_t units);
 
 #endif

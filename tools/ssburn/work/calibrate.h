@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/time.h>
 
 #include "burn_work.h"
@@ -16,9 +17,11 @@ struct calibrate_bench {
 };
 
 /* How many units of work take `length`; from 1 to WORK_UNITS_MAX. */
+SS_NONNULL()
 uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length);
 
 /* The same for the work of work.h, by the clock below. */
+SS_NONNULL()
 uint64_t calibrate_work(const struct work_memory *memory, ss_time length);
 
 /* The CPU time of the calling thread. */

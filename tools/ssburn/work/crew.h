@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 /*
@@ -11,7 +12,7 @@
  * None begins before all have been created: they wait for each other and would never end if one
  * were missing.
  */
-int crew_run(uint64_t count, void (*work)(void *shared, uint64_t number), void *shared,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(2, 3) int crew_run(uint64_t count,
+    void (*work)(void *shared, uint64_t number), void *shared, struct ss_error *error);
 
 #endif

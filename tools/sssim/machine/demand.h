@@ -2,6 +2,7 @@
 #ifndef SSSIM_DEMAND_H
 #define SSSIM_DEMAND_H
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -34,10 +35,13 @@ struct demand_mix {
 };
 
 /* "serial", "serial:3,parallel:1", "profile:FILE": reads the files, too. */
-int demand_mix_parse(struct demand_mix *mix, const char *text, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int demand_mix_parse(
+    struct demand_mix *mix, const char *text, struct ss_error *error);
 
+SS_NONNULL()
 void demand_mix_free(struct demand_mix *mix);
 
+SS_NONNULL()
 const struct demand_class *demand_mix_find(const struct demand_mix *mix, uint32_t instance);
 
 /* One instance's. */
@@ -53,6 +57,7 @@ struct demand {
 };
 
 /* The sequences of two instances, and those of two seeds, have nothing in common. */
+SS_NONNULL()
 void demand_open(struct demand *demand, const struct demand_class *class, uint32_t cpus,
     uint64_t seed, uint32_t instance);
 
@@ -60,9 +65,11 @@ void demand_open(struct demand *demand, const struct demand_class *class, uint32
  * Continues after a stop. At first its threads may share one CPU: those of a parallel one for up
  * to `start_lateness`.
  */
+SS_NONNULL()
 void demand_resume(struct demand *demand, ss_time start_lateness);
 
 /* Goes on to the next stretch. */
+SS_NONNULL()
 void demand_next(struct demand *demand);
 
 #endif

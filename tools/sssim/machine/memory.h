@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/time.h>
 
 struct work;
@@ -55,10 +56,12 @@ struct memory {
 };
 
 /* From `now` on the threads of a side ask for so much, and have such a part of their CPUs. */
+SS_NONNULL()
 void memory_follow(
     struct memory *memory, int side, double asked, double share, double beside, ss_time now);
 
 /* The work that `use` gets done in the time of these sums of a pace. */
+SS_NONNULL()
 double memory_work(const struct memory_use *use, const struct memory_pace *sums);
 
 /* Two sides on CPUs of their own. */
@@ -74,6 +77,7 @@ struct memory_pair {
  * The interference metric: by how many percent the foreground's throughput falls from an idle
  * background to one at full load. NaN: it is no line, as memory has not enough for all.
  */
+SS_NONNULL()
 double memory_interference(const struct memory_pair *pair);
 
 #endif

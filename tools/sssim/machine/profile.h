@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -33,12 +34,14 @@ struct profile {
  * time. The first TIME is 0, the last line says where the profile ends. A message names the file
  * and the line.
  */
-int profile_read(struct profile *profile, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int profile_read(
+    struct profile *profile, const char *path, struct ss_error *error);
 
 /* The same of a file that is open; `path` is for messages. */
-int profile_read_stream(
+SS_MUST_USE SS_NONNULL(1, 2, 3) int profile_read_stream(
     struct profile *profile, FILE *stream, const char *path, struct ss_error *error);
 
+SS_NONNULL()
 void profile_free(struct profile *profile);
 
 #endif

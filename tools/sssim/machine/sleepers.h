@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -16,10 +17,13 @@ struct sleepers {
 };
 
 /* None is due. */
-int sleepers_open(struct sleepers *sleepers, uint32_t count, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int sleepers_open(
+    struct sleepers *sleepers, uint32_t count, struct ss_error *error);
 
+SS_NONNULL()
 void sleepers_close(struct sleepers *sleepers);
 
+SS_NONNULL()
 void sleepers_set(struct sleepers *sleepers, uint32_t sleeper, ss_time due);
 
 /* The one due first. Those due at one instant go by number, so that the order never depends on the

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/feedback.h>
 #include <showstopper/time.h>
 
@@ -36,15 +37,19 @@ struct ticks {
 /* All CPUs are idle. Free it with free(); NULL when memory is short. */
 struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time overhead, ss_time start);
 
+SS_NONNULL()
 void ticks_set_busy(struct ticks *ticks, double busy, ss_time now);
 
 /* A task works for so long on the first CPU that is idle. */
+SS_NONNULL()
 void ticks_add_chore(struct ticks *ticks, double nanoseconds, ss_time now);
 
 /* When the last tick was. */
+SS_NONNULL()
 ss_time ticks_last(const struct ticks *ticks, ss_time now);
 
 /* Puts what the kernel shows into `idle`, `busy_ticks` and `used`, and leaves the rest. */
+SS_NONNULL()
 void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counters *counters);
 
 #endif

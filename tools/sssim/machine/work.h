@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -59,29 +60,34 @@ struct work {
 };
 
 /* All instances begin their first iteration, and none has a runnable thread. */
-int work_open(struct work *work, const struct work_options *options, uint32_t instances,
-    uint64_t seed, ss_time start, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int work_open(struct work *work, const struct work_options *options,
+    uint32_t instances, uint64_t seed, ss_time start, struct ss_error *error);
 
 /* Once, right after it was opened. Both must stay where they are. */
+SS_NONNULL()
 void work_attach(struct work *work, struct memory *memory, int side);
 
+SS_NONNULL()
 void work_close(struct work *work);
 
 /* The runnable threads of an instance, and what they use; NULL: what the options say. */
+SS_NONNULL(1)
 void work_set_threads(struct work *work, uint32_t instance, uint32_t threads,
     const struct memory_use *use, ss_time now);
 
 /* The machine's state from now on: see struct memory_side. */
+SS_NONNULL()
 void work_follow(struct work *work, double share, double beside, ss_time now);
 
 /* The pace is about to change. */
+SS_NONNULL()
 void work_mark(struct work *work, ss_time now);
 
 /*
  * Tells all iterations that have ended since the last call, in the order of their ends. Fails
  * without memory.
  */
-int work_collect(struct work *work, ss_time now,
+SS_MUST_USE SS_NONNULL(1, 3) int work_collect(struct work *work, ss_time now,
     void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end), void *context,
     struct ss_error *error);
 
@@ -89,6 +95,7 @@ int work_collect(struct work *work, ss_time now,
  * Right after a collection: the part since `from` of the iterations that are under
  * way, each as a part of 1.
  */
+SS_NONNULL()
 double work_under_way(const struct work *work, ss_time from);
 
 #endif

@@ -4,9 +4,10 @@
 
 #include <stdio.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 /* `sssim queue`: argv[0] is the word queue. Prints what is asked for. */
-int queue_command(FILE *stream, char **argv, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int queue_command(FILE *stream, char **argv, struct ss_error *error);
 
 #endif

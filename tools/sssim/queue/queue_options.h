@@ -2,6 +2,8 @@
 #ifndef SSSIM_QUEUE_OPTIONS_H
 #define SSSIM_QUEUE_OPTIONS_H
 
+#include <showstopper/contract.h>
+
 #include "options/arguments.h"
 #include "queue_run.h"
 #include "rate_options.h"
@@ -36,12 +38,14 @@ struct queue_options {
 extern const struct ss_argument queue_rows[];
 
 /* argv[0] is passed over. It is to be closed in any case. */
-int queue_options_parse(struct queue_options *options, char **argv, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int queue_options_parse(
+    struct queue_options *options, char **argv, struct ss_error *error);
 
+SS_NONNULL()
 void queue_options_close(struct queue_options *options);
 
 /* The run's parameters; they must not outlive the options. */
-int queue_options_resolve(
+SS_MUST_USE SS_NONNULL(1, 2) int queue_options_resolve(
     struct queue_options *options, struct queue_run_options *run, struct ss_error *error);
 
 #endif

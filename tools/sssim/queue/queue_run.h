@@ -2,6 +2,7 @@
 #ifndef SSSIM_QUEUE_RUN_H
 #define SSSIM_QUEUE_RUN_H
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -29,7 +30,7 @@ struct queue_run_end {
 };
 
 /* The tally is open. */
-int queue_run(const struct queue_run_options *options, struct ssrequest_tally *tally,
-    struct queue_run_end *end, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_run(const struct queue_run_options *options,
+    struct ssrequest_tally *tally, struct queue_run_end *end, struct ss_error *error);
 
 #endif

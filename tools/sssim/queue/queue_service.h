@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -53,9 +54,11 @@ struct queue_service {
 
 /* Sleepers of workers: `first` and the following. No slot is `slots` or more. Close it in any case.
  */
-int queue_service_open(struct queue_service *service, const struct queue_service_options *options,
-    struct sleepers *sleepers, uint32_t first, uint64_t slots, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_service_open(struct queue_service *service,
+    const struct queue_service_options *options, struct sleepers *sleepers, uint32_t first,
+    uint64_t slots, struct ss_error *error);
 
+SS_NONNULL()
 void queue_service_close(struct queue_service *service);
 
 static inline uint64_t queue_service_workers(const struct queue_service_options *options) {
@@ -63,17 +66,21 @@ static inline uint64_t queue_service_workers(const struct queue_service_options 
 }
 
 /* A request comes. Its work depends on the seed and its number alone. Fails without memory. */
+SS_NONNULL()
 int queue_service_take(
     struct queue_service *service, uint32_t server, uint32_t slot, uint64_t number, ss_time now);
 
 /* The sleeper of a worker wakes: it is done, and takes the next. False: the client gave that up. */
+SS_NONNULL()
 bool queue_service_wake(
     struct queue_service *service, uint32_t sleeper, uint32_t *slot, ss_time now);
 
 /* The client of this request gives it up. */
+SS_NONNULL()
 void queue_service_give_up(struct queue_service *service, uint32_t slot);
 
 /* Stops or continues a server. */
+SS_NONNULL()
 void queue_service_let_run(struct queue_service *service, uint32_t server, bool runs, ss_time now);
 
 #endif

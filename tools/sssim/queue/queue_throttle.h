@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -27,17 +28,21 @@ struct queue_throttle_options {
 };
 
 /* Requests begin somewhere in a round, which the seed decides. Close it in any case. */
-int queue_throttle_open(struct queue_throttle *throttle,
+SS_MUST_USE SS_NONNULL(1, 2) int queue_throttle_open(struct queue_throttle *throttle,
     const struct queue_throttle_options *options, struct ss_error *error);
 
+SS_NONNULL()
 void queue_throttle_close(struct queue_throttle *throttle);
 
 /* When a server may be stopped or continued next; from the begin of the requests on. */
+SS_NONNULL()
 ss_time queue_throttle_next(const struct queue_throttle *throttle);
 
 /* To be called then. */
-int queue_throttle_wake(struct queue_throttle *throttle, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int queue_throttle_wake(
+    struct queue_throttle *throttle, struct ss_error *error);
 
+SS_NONNULL()
 bool queue_throttle_lets_run(const struct queue_throttle *throttle, uint32_t server);
 
 #endif

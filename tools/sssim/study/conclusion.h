@@ -2,6 +2,8 @@
 #ifndef SSSIM_CONCLUSION_H
 #define SSSIM_CONCLUSION_H
 
+#include <showstopper/contract.h>
+
 #include "grid.h"
 #include "trial.h"
 
@@ -11,7 +13,8 @@
  * instances are what a user chooses between; everything else that is swept is a condition, over
  * which the figures of a choice are averaged.
  */
-void conclusion_make(
+SS_NONNULL()
+SS_WRITES(1, 2) void conclusion_make(
     char *buffer, size_t size, const struct grid *grid, const struct trial_figures *rows);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 #define EXPERIMENT_PATH 4096
@@ -31,27 +32,32 @@ struct experiment_row {
 };
 
 /* Makes the folder, which must not exist. */
-int experiment_open(struct experiment *experiment, const char *path, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int experiment_open(
+    struct experiment *experiment, const char *path, struct ss_error *error);
 
 /*
  * Makes the folder of a pair, and gives its name, which is the group of both of its records. A
  * record's own folder in it is named after its role.
  */
-int experiment_add_pair(struct experiment *experiment, const struct experiment_row rows[2],
-    char *name, size_t size, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3)
+    SS_WRITES(3, 4) int experiment_add_pair(struct experiment *experiment,
+        const struct experiment_row rows[2], char *name, size_t size, struct ss_error *error);
 
 /* The path of one record. */
-void experiment_print_path(const struct experiment *experiment, const char *pair, const char *role,
-    char *path, size_t size);
+SS_NONNULL()
+SS_WRITES(4, 5) void experiment_print_path(const struct experiment *experiment, const char *pair,
+    const char *role, char *path, size_t size);
 
 /* Both records of a pair are whole: the manifest names them from now on. */
-int experiment_finish_pair(struct experiment *experiment, const struct experiment_row rows[2],
-    const char *name, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int experiment_finish_pair(struct experiment *experiment,
+    const struct experiment_row rows[2], const char *name, struct ss_error *error);
 
 /* Removes the folder of a pair that was not finished, if it is empty. */
+SS_NONNULL()
 void experiment_drop_pair(const struct experiment *experiment, const char *name);
 
 /* An experiment without a pair leaves no folder behind. */
+SS_NONNULL()
 void experiment_close(struct experiment *experiment);
 
 #endif

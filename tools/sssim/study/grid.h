@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 
 /* The runs of `sssim --sweep`: one for each way to take a value of each option that is swept. */
@@ -22,10 +23,13 @@ struct grid {
 };
 
 /* Adds what "NAME=VALUE,..." says. The grid is to be closed in any case. */
-int grid_add_axis(struct grid *grid, const char *text, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int grid_add_axis(
+    struct grid *grid, const char *text, struct ss_error *error);
 
+SS_NONNULL()
 void grid_close(struct grid *grid);
 
+SS_NONNULL()
 size_t grid_count_runs(const struct grid *grid);
 
 #endif

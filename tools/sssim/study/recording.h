@@ -2,6 +2,8 @@
 #ifndef SSSIM_RECORDING_H
 #define SSSIM_RECORDING_H
 
+#include <showstopper/contract.h>
+
 #include "command/plan.h"
 #include "record/outcome.h"
 #include "record/recorder.h"
@@ -33,16 +35,18 @@ struct recording {
 };
 
 /* Right after the trial was opened, which must be `recorded`. The folder must not exist. */
-int recording_open(struct recording *recording, struct trial *trial,
+SS_MUST_USE SS_NONNULL(1, 2, 3) int recording_open(struct recording *recording, struct trial *trial,
     const struct recording_options *options, struct ss_error *error);
 
 /* After each sample of the trial. */
+SS_NONNULL()
 void recording_take_sample(struct recording *recording);
 
 /* The trial has come to the end of control. */
-int recording_finish(struct recording *recording, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int recording_finish(struct recording *recording, struct ss_error *error);
 
 /* Without recording_finish() the record is removed. */
+SS_NONNULL()
 void recording_close(struct recording *recording);
 
 #endif

@@ -2,6 +2,8 @@
 #ifndef SSSIM_SIMULATION_H
 #define SSSIM_SIMULATION_H
 
+#include <showstopper/contract.h>
+
 #include "demand.h"
 #include "grid.h"
 #include "options/arguments.h"
@@ -57,23 +59,25 @@ struct simulation {
 extern const struct ss_argument simulation_rows[];
 
 /* Fills it in from a command line, argv[0] included. It is to be closed in any case. */
-int simulation_parse(struct simulation *simulation, char **argv, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int simulation_parse(
+    struct simulation *simulation, char **argv, struct ss_error *error);
 
+SS_NONNULL()
 void simulation_close(struct simulation *simulation);
 
 /*
  * Opens the trial, which must not outlive the simulation; `length` is how long it is to run, all
  * included. `on_sample` may be NULL. What is to be warned of is in the simulation's store then.
  */
-int simulation_open_trial(struct simulation *simulation, struct trial *trial,
-    void (*on_sample)(void *context, const struct trial_sample *sample), ss_time *length,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 4) int simulation_open_trial(struct simulation *simulation,
+    struct trial *trial, void (*on_sample)(void *context, const struct trial_sample *sample),
+    ss_time *length, struct ss_error *error);
 
 /*
  * A study, the first of its rounds. The options must not outlive the simulation. `argv` is the
  * command line.
  */
-int simulation_make_study(struct simulation *simulation, char **argv, struct study_options *options,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int simulation_make_study(struct simulation *simulation,
+    char **argv, struct study_options *options, struct ss_error *error);
 
 #endif

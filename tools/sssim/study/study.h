@@ -2,6 +2,8 @@
 #ifndef SSSIM_STUDY_H
 #define SSSIM_STUDY_H
 
+#include <showstopper/contract.h>
+
 #include "experiment.h"
 #include "trial.h"
 
@@ -30,13 +32,15 @@ struct study_figures {
 };
 
 /* `experiment` may be NULL: nothing is kept. Warnings are added to `store`. */
-int study_run(const struct study_options *options, struct experiment *experiment,
-    struct ss_option_store *store, struct study_figures *figures, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 3, 4) int study_run(const struct study_options *options,
+    struct experiment *experiment, struct ss_option_store *store, struct study_figures *figures,
+    struct ss_error *error);
 
 /*
  * The interference metric that follows from the options, in percent. NaN: it is not known in
  * advance.
  */
+SS_NONNULL()
 double study_interference(const struct study_options *options);
 
 #endif

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include <showstopper/contract.h>
+
 #include "grid.h"
 
 /*
@@ -11,6 +13,7 @@
  * CSV, and what it shows on standard error. All runs are tried before the first begins, so that
  * nothing is wrong with the last.
  */
-int sweep_run(const struct grid *grid, char **argv, bool csv, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int sweep_run(
+    const struct grid *grid, char **argv, bool csv, struct ss_error *error);
 
 #endif

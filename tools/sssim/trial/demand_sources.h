@@ -2,6 +2,8 @@
 #ifndef SSSIM_TENANTS_H
 #define SSSIM_TENANTS_H
 
+#include <showstopper/contract.h>
+
 #include "trial.h"
 
 /*
@@ -23,18 +25,23 @@ static inline uint32_t tenants_quota_sleeper(const struct trial *trial) {
 
 /* Stops or continues an instance. While it is stopped, its sleeper waits for the threads that the
  * stop has still to reach. */
+SS_NONNULL()
 void tenants_set_running(struct trial *trial, uint32_t number, bool running);
 
 /* The sleeper of an instance wakes. */
+SS_NONNULL()
 void tenants_change_demand(struct trial *trial, uint32_t number);
 
 /* In CPUs. */
+SS_NONNULL()
 void tenants_set_background(struct trial *trial, double background);
 
 /* The sleeper of the background wakes. */
+SS_NONNULL()
 void tenants_switch_background(struct trial *trial);
 
 /* The sleeper of the quota wakes. */
+SS_NONNULL()
 void tenants_enforce_quota(struct trial *trial);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef SSSIM_TRIAL_H
 #define SSSIM_TRIAL_H
 
+#include <showstopper/contract.h>
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
@@ -127,38 +128,50 @@ struct trial_figures {
     double throughput;          /* iterations per second of it; NaN: none are counted */
 };
 
-int trial_open(struct trial *trial, const struct trial_options *options, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2) int trial_open(
+    struct trial *trial, const struct trial_options *options, struct ss_error *error);
 
+SS_NONNULL()
 void trial_close(struct trial *trial);
 
 /* Controlled time until the trace ends; SS_TIME_NEVER: it does not. */
+SS_NONNULL()
 ss_time trial_trace_length(const struct trial *trial);
 
 /* Lets virtual time pass. Fails when an executor can no longer decide. */
-int trial_advance(struct trial *trial, ss_time length, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int trial_advance(
+    struct trial *trial, ss_time length, struct ss_error *error);
 
 /* When the next event is due, and the trial's way to it, in place of trial_advance(). */
+SS_NONNULL()
 ss_time trial_next(const struct trial *trial);
-int trial_wake(struct trial *trial, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int trial_wake(struct trial *trial, struct ss_error *error);
 
 /* Time passes up to `now`, in which there is no event, and all is counted. Fails without memory. */
-int trial_finish(struct trial *trial, ss_time now, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int trial_finish(
+    struct trial *trial, ss_time now, struct ss_error *error);
 
 /* From `now` on, before which there is no event, other tasks want so many CPUs. */
+SS_NONNULL()
 void trial_crowd(struct trial *trial, double cpus, ss_time now);
 
 /* Wakes all executors now, as the master does when something has changed. */
+SS_NONNULL()
 void trial_wake_all(struct trial *trial);
 
 /* Executor `number` sleeps until `due`, whatever it had planned. */
+SS_NONNULL()
 void trial_set_due(struct trial *trial, uint32_t number, ss_time due);
 
 /* The instance of executor `number` ends, and takes part no longer. */
+SS_NONNULL()
 void trial_leave(struct trial *trial, uint32_t number);
 
 /* Counts afresh from now on. */
+SS_NONNULL()
 void trial_forget(struct trial *trial);
 
+SS_NONNULL()
 void trial_get_figures(struct trial *trial, struct trial_figures *figures);
 
 #endif

@@ -4,6 +4,8 @@
 
 /* Makes a trace of measurements: chooses the series, finds gaps, holds each load for its time. */
 
+#include <showstopper/contract.h>
+
 #include "input.h"
 #include "trace/record.h"
 
@@ -80,6 +82,7 @@ struct sstrace_samples {
     uint64_t gaps, late, bad;
 };
 
+SS_NONNULL()
 void sstrace_samples_open(struct sstrace_samples *samples,
     const struct sstrace_import_options *options, struct ss_trace_sink *sink);
 
@@ -88,6 +91,7 @@ void sstrace_samples_open(struct sstrace_samples *samples,
  * row, before more of it is read. Where nothing was selected the first series is taken, and the end
  * fails if there were others: it says how many.
  */
+SS_NONNULL()
 bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series);
 
 /*
@@ -95,18 +99,22 @@ bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series);
  * 1.01 are 1; more, or less than 0, is refused. A sample that goes backward in time is left out
  * and counted. `column` (from 1) is where the load stands, for messages.
  */
+SS_NONNULL()
 int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
     const struct sstrace_sample *sample);
 
 /* The machine was off or the tool was started anew: what follows has no connection to what was. */
+SS_NONNULL()
 void sstrace_samples_break(struct sstrace_samples *samples);
 
 /*
  * After the last one. Fails without samples and if a choice was missing; prints to standard
  * error what was left out and which gaps there were.
  */
+SS_NONNULL()
 int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *input);
 
+SS_NONNULL()
 void sstrace_samples_close(struct sstrace_samples *samples);
 
 #endif

@@ -28,6 +28,7 @@ struct sstrace_clock {
 };
 
 /* ns of 1 of that unit: s, ms, us, ns. 0: there is no such unit. */
+SS_NONNULL()
 int64_t sstrace_stamp_unit(const char *name);
 
 /* A decimal, also with an exponent; negative ones are times before the zero. Rounded to the ns. */

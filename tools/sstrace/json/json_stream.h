@@ -7,6 +7,8 @@
  * called back with the values found there.
  */
 
+#include <showstopper/contract.h>
+
 #include "input.h"
 
 #define SSTRACE_JSON_DEPTH 64
@@ -74,9 +76,11 @@ struct sstrace_json {
 };
 
 /* Zeroed before, but the first fields. 0 or -1 with the input's error set, status 2. */
+SS_NONNULL()
 int sstrace_json_read(struct sstrace_json *json);
 
 /* Where what was read last stands: the column, from 1; the line goes into the input. */
+SS_NONNULL()
 size_t sstrace_json_spot(struct sstrace_json *json);
 
 /* sstrace_input_blame() at that spot. Always returns -1. */
@@ -84,10 +88,12 @@ __attribute__((format(printf, 2, 3))) int sstrace_json_blame(
     struct sstrace_json *json, const char *format, ...);
 
 /* Refuses what is not of that kind: "'KEY' must be a number, but it is a list". */
+SS_NONNULL()
 int sstrace_json_expect(
     struct sstrace_json *json, const struct sstrace_json_event *event, enum sstrace_json_kind kind);
 
 /* Refuses values that are not finite numbers. */
+SS_NONNULL()
 int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_json_event *event);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 #include "trace/record.h"
 
 #define SSTRACE_COLUMNS_MAX 1000
@@ -32,20 +34,24 @@ struct sstrace_columns {
  * Then give it the trace; then draw; then close it. `count` is at least 1; where it is more than
  * SSTRACE_COLUMNS_MAX, it becomes that. Fails only for want of memory.
  */
-int sstrace_columns_open(
+SS_MUST_USE SS_NONNULL(1) int sstrace_columns_open(
     struct sstrace_columns *columns, ss_time length, size_t count, struct ss_error *error);
+SS_NONNULL()
 void sstrace_columns_close(struct sstrace_columns *columns);
 
 /* Only where `controlled` is more than 0. */
+SS_NONNULL()
 double sstrace_column_mean(const struct sstrace_column *column);
 
 /*
  * How many columns and rows there are for a drawing: in the window of standard output, else by
  * COLUMNS and LINES, else in 80 x 24; never more than 20 rows.
  */
+SS_NONNULL()
 void sstrace_plot_fit(size_t *columns, int *rows);
 
 /* Takes five characters more in width than there are columns, and two or three lines more. */
+SS_NONNULL()
 void sstrace_plot_print(
     FILE *stream, const struct sstrace_columns *columns, int rows, bool unicode);
 

@@ -4,6 +4,8 @@
 
 /* The drawing as a picture, which gnuplot makes. */
 
+#include <showstopper/contract.h>
+
 #include "terminal_plot.h"
 
 /* About one for each dot of the picture's width. */
@@ -15,7 +17,7 @@
  * status 2 and says what to install when there is no gnuplot, or what gnuplot complains of; the
  * file may then hold a part of a picture.
  */
-int sstrace_plot_picture(FILE *stream, const char *kind, const struct sstrace_columns *columns,
-    const char *title, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_plot_picture(FILE *stream, const char *kind,
+    const struct sstrace_columns *columns, const char *title, struct ss_error *error);
 
 #endif

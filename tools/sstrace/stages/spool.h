@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include <showstopper/contract.h>
+
 #include "trace/record.h"
 
 struct sstrace_spool {
@@ -16,12 +18,14 @@ struct sstrace_spool {
     ss_time length;     /* time of the last record */
 };
 
-int sstrace_spool_open(struct sstrace_spool *spool, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int sstrace_spool_open(
+    struct sstrace_spool *spool, struct ss_error *error);
 
 /* Gives all to another sink, but does not end that; may be called again. */
-int sstrace_spool_play(
+SS_MUST_USE SS_NONNULL(1, 2) int sstrace_spool_play(
     struct sstrace_spool *spool, struct ss_trace_sink *to, struct ss_error *error);
 
+SS_NONNULL()
 void sstrace_spool_close(struct sstrace_spool *spool);
 
 #endif

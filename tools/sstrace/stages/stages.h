@@ -4,6 +4,8 @@
 
 /* Transformations: each takes a trace record by record and gives another one on. */
 
+#include <showstopper/contract.h>
+
 #include "spool.h"
 #include "trace/record.h"
 
@@ -38,25 +40,28 @@ struct sstrace_stage {
 };
 
 /* Its output goes to `next`, and its end ends that. */
-int sstrace_stage_open(struct sstrace_stage *stage, const struct sstrace_transform *how,
-    struct ss_trace_sink *next, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_stage_open(struct sstrace_stage *stage,
+    const struct sstrace_transform *how, struct ss_trace_sink *next, struct ss_error *error);
 
+SS_NONNULL()
 void sstrace_stage_close(struct sstrace_stage *stage);
 
 /*
  * Behind all others: refuses loads above 1 and times without end, and lets every `free` stretch
  * know the load before it.
  */
+SS_NONNULL()
 void sstrace_stage_open_last(struct sstrace_stage *stage, struct ss_trace_sink *next);
 
 /* The loads' own, in stages_load.c. */
-int sstrace_take_clamp(
+SS_MUST_USE SS_NONNULL(1, 2) int sstrace_take_clamp(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error);
-int sstrace_take_steps(
+SS_MUST_USE SS_NONNULL(1, 2) int sstrace_take_steps(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error);
-int sstrace_take_resample(
+SS_MUST_USE SS_NONNULL(1, 2) int sstrace_take_resample(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error);
-int sstrace_end_resample(struct ss_trace_sink *sink, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1) int sstrace_end_resample(
+    struct ss_trace_sink *sink, struct ss_error *error);
 
 static inline int sstrace_give(
     const struct sstrace_stage *stage, struct ss_trace_record record, struct ss_error *error) {
