@@ -21,7 +21,7 @@ struct log {
 
 static inline void note(void *context, const struct trial_sample *sample) {
     struct log *log = context;
-    assert_true(log->count < SAMPLES_MAX);
+    assert_that(log->count, <, SAMPLES_MAX);
     log->samples[log->count++] = *sample;
 }
 
@@ -90,13 +90,13 @@ static inline void assert_settled(const struct log *log, double from, double to,
         if (!(fabs(sample->target - sample->load) <= within))
             fail_msg("at %g s: target %g, load %g", sample->elapsed, sample->target, sample->load);
     }
-    assert_true(checked > 0);
+    assert_that(checked, >, 0);
 }
 
 /* Writes a trace into a file of its own; the caller unlinks it. */
 static inline void write_trace(char *path, const char *text) {
     int file = mkstemp(path);
-    assert_true(file >= 0);
+    assert_that(file, >=, 0);
     assert_int_equal(write(file, text, strlen(text)), strlen(text));
     close(file);
 }

@@ -29,14 +29,6 @@ struct rig {
     void *executors;
 };
 
-/* cmocka's own compares in single precision. */
-#define assert_close(value, expected, within)                                                      \
-    do {                                                                                           \
-        double value_ = (value), expected_ = (expected);                                           \
-        if (!(fabs(value_ - expected_) <= (within)))                                               \
-            fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                         \
-    } while (0)
-
 static inline void *rig_memory(size_t size) {
     size_t whole = (size / 64 + 1) * 64;
     void *memory = aligned_alloc(64, whole);

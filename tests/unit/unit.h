@@ -2,11 +2,13 @@
 #ifndef SHOWSTOPPER_TESTS_UNIT_H
 #define SHOWSTOPPER_TESTS_UNIT_H
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -32,7 +34,33 @@ static unsigned unit_skips;
             SKIP(reason);                                                                          \
     } while (0)
 
-/* The exit status of so many cases: no success where none of them ran. */
+/* Fails with both values unless the relation holds: assert_that(length, <=, 80). */
+#define assert_that(left, relation, right)                                                         \
+    do {                                                                                           \
+        if (!((left)relation(right)))                                                              \
+            fail_msg("%s %s %s: %.17Lg and %.17Lg", #left, #relation, #right, (long double)(left), \
+                (long double)(right));                                                             \
+    } while (0)
+
+/* Fails with both values if they differ by more than `within`. cmocka compares single floats. */
+#define assert_near(value, expected, within)                                                       \
+    do {                                                                                           \
+        double value_ = (double)(value), expected_ = (double)(expected);                           \
+        if (!(fabs(value_ - expected_) <= (within)))                                               \
+            fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                         \
+    } while (0)
+
+/* Fails with the line if one is longer than `width` letters. */
+static inline void assert_fits(const char *text, size_t width) {
+    for (const char *line = text; *line; line += line[0] == '\n') {
+        size_t length = strcspn(line, "\n");
+        if (length > width)
+            fail_msg("%zu letters, more than %zu: '%.*s'", length, width, (int)length, line);
+        line += length;
+    }
+}
+
+/* Returns the exit status of a run of cases, which has no success if none of them ran. */
 static inline int unit_status(int failed, size_t cases) {
     return failed > 0 ? failed : unit_skips >= cases ? UNIT_SKIPPED : 0;
 }

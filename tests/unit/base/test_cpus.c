@@ -25,7 +25,8 @@ static void assert_refused(const char *text, const char *part) {
     if (!strstr(error.message, part))
         fail_msg("'%s': message without '%s': %s", text, part, error.message);
     assert_int_equal(error.status, SS_ERROR_FAILED);
-    assert_true(ss_cpus_has(&cpus, 5) && ss_cpus_count(&cpus) == 1);
+    assert_true(ss_cpus_has(&cpus, 5));
+    assert_that(ss_cpus_count(&cpus), ==, 1);
 }
 
 static void added_cpus_are_in_the_set(void **state) {

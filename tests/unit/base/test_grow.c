@@ -11,7 +11,7 @@ static void items_are_kept_while_an_array_grows(void **state) {
     size_t count = 0, room = 0;
     for (uint64_t i = 0; i < 100000; i++) {
         assert_true(SS_GROW(items, count + 1, room));
-        assert_true(room > count);
+        assert_that(room, >, count);
         items[count++] = i;
     }
     for (uint64_t i = 0; i < count; i++)

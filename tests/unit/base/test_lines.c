@@ -29,7 +29,7 @@ static size_t read_back(char *text, size_t size) {
     int file = open(path, O_RDONLY);
     ssize_t length = read(file, text, size - 1);
     close(file);
-    assert_true(length >= 0);
+    assert_that(length, >=, 0);
     text[length] = '\0';
     return (size_t)length;
 }

@@ -65,7 +65,7 @@ static void requested_capacity_fits(void **state) {
             set(pid++, count);
         while (ss_pid_map_set(&map, pid, 1) == 0) {
             pid++;
-            assert_true((uint32_t)pid < 4 * sizes[i] + 16);
+            assert_that((uint32_t)pid, <, 4 * sizes[i] + 16);
         }
         assert_int_equal(ss_pid_map_get(&map, pid), SS_PID_MAP_NONE);
         assert_int_equal(map.count, pid - 1);

@@ -43,7 +43,7 @@ static void assert_refused_double(read_double read, const char *text, const char
     if (!strstr(error.message, part) || strpbrk(error.message, "\n\r"))
         fail_msg("'%s': message without '%s': %s", text, part, error.message);
     assert_int_equal(error.status, SS_ERROR_FAILED);
-    assert_true(value == 77);
+    assert_that(value, ==, 77);
 }
 
 static void assert_double(read_double read, const char *text, double expected) {
@@ -104,7 +104,7 @@ static void assert_doubt(const char *text, const char *expected) {
     ss_time value, same;
     assert_int_equal(ss_units_time_sensible(text, 500 * SS_MILLISECOND, &value, &doubt, NULL), 0);
     assert_int_equal(ss_units_time(text, &same, NULL), 0);
-    assert_true(value == same);
+    assert_that(value, ==, same);
     assert_string_equal(doubt.text, expected);
 }
 
@@ -268,7 +268,7 @@ static void counts_are_whole_numbers(void **state) {
     assert_int_equal(ss_units_count("0", &value, &error), 0);
     assert_int_equal(value, 0);
     assert_int_equal(ss_units_count("18446744073709551615", &value, &error), 0);
-    assert_true(value == UINT64_MAX);
+    assert_that(value, ==, UINT64_MAX);
     static const char *const texts[] = {"", "-1", "1.5", "1e3", "0x10", " 1", "1 ", "+1", "1/2"};
     for (size_t i = 0; i < COUNT(texts); i++)
         assert_refused_time(ss_units_count, texts[i], "not a whole number");

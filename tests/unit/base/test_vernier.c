@@ -49,7 +49,7 @@ static void coarse_count_alone_is_kept(void **state) {
     struct cpu cpu = {.shift = 3 * MS};
     for (int i = 0; i < 100; i++) {
         stay_idle(&cpu, 7 * MS); /* and never wakes */
-        assert_true(read_error(&cpu, false) > -10);
+        assert_that(read_error(&cpu, false), >, -10);
     }
 }
 
@@ -68,7 +68,8 @@ static void short_stays_are_followed_within_steps(void **state) {
         min = fmin(min, error);
         max = fmax(max, error);
     }
-    assert_true(min > -1.5 && max < 1.5);
+    assert_that(min, >, -1.5);
+    assert_that(max, <, 1.5);
 }
 
 /* Every stay lacks `missed` nanoseconds. */
@@ -80,7 +81,7 @@ static void expect_no_sum(uint64_t missed) {
         wake(&cpu);
         error = read_error(&cpu, true);
     }
-    assert_true(fabs(error) < 1.5);
+    assert_that(fabs(error), <, 1.5);
 }
 
 /* 20 ms in the end. */
@@ -111,10 +112,11 @@ static void an_unfinished_stay_is_seen_by_its_steps(void **state) {
     for (int i = 0; i < 100; i++) {
         stay_idle(&cpu, (uint64_t)(rand() % 40000) * 1000);
         double open = read_error(&cpu, false);
-        assert_true(open > -10 && open < 1.5);
+        assert_that(open, >, -10);
+        assert_that(open, <, 1.5);
         wake(&cpu);
-        assert_true(fabs(read_error(&cpu, false)) < 1.5);
-        assert_true(fabs(read_error(&cpu, true)) < 1.5);
+        assert_that(fabs(read_error(&cpu, false)), <, 1.5);
+        assert_that(fabs(read_error(&cpu, true)), <, 1.5);
     }
 }
 
@@ -130,7 +132,7 @@ static void the_result_never_falls(void **state) {
         reading.fine += (uint64_t)(rand() % 25000) * 1000;
         reading.prompt = rand() % 2;
         uint64_t result = ss_vernier_read(&vernier, &reading);
-        assert_true(result >= last);
+        assert_that(result, >=, last);
         assert_in_range(result, reading.coarse, reading.coarse + STEP);
         last = result;
     }

@@ -50,17 +50,18 @@ static void defaults_are_the_best_modules(void **state) {
     assert_string_equal(cli.modules[SS_KIND_DITHERING], "stagger");
     for (int kind = 0; kind < SS_KINDS; kind++)
         assert_null(cli.options[kind]);
-    assert_true(cli.grace == 5 * SS_SECOND);
+    assert_that(cli.grace, ==, 5 * SS_SECOND);
     assert_string_equal(cli.placeholder, "%");
     assert_int_equal(cli.progress, SS_PROGRESS_AUTO);
-    assert_true(cli.warmup == 0 && cli.settle == 0);
+    assert_that(cli.warmup, ==, 0);
+    assert_that(cli.settle, ==, 0);
 }
 
 static void absent_options_are_off(void **state) {
     (void)state;
     parse("");
     assert_int_equal(cli.instances, 0);
-    assert_true(cli.duration == SS_TIME_NEVER);
+    assert_that(cli.duration, ==, SS_TIME_NEVER);
     assert_true(isnan(cli.tolerance));
     assert_null(cli.load);
     assert_null(cli.workloads);
@@ -133,11 +134,11 @@ static void counts_and_times_are_read(void **state) {
         assert_int_equal(cli.instances, 12);
     }
     parse("--warmup 20s --settle=107m --duration 1h --grace 0 --tolerance 1.5");
-    assert_true(cli.warmup == 20 * SS_SECOND);
-    assert_true(cli.settle == 107 * SS_MILLISECOND);
-    assert_true(cli.duration == 3600 * SS_SECOND);
-    assert_true(cli.grace == 0);
-    assert_true(cli.tolerance == 1.5);
+    assert_that(cli.warmup, ==, 20 * SS_SECOND);
+    assert_that(cli.settle, ==, 107 * SS_MILLISECOND);
+    assert_that(cli.duration, ==, 3600 * SS_SECOND);
+    assert_that(cli.grace, ==, 0);
+    assert_that(cli.tolerance, ==, 1.5);
     parse("--progress always");
     assert_int_equal(cli.progress, SS_PROGRESS_ALWAYS);
     parse("--progress=never");
@@ -191,10 +192,13 @@ static void flags_may_be_bundled(void **state) {
     assert_true(cli.quiet && cli.verbose);
     assert_string_equal(cli.command[0], "x");
     parse("-qn12 x");
-    assert_true(cli.quiet && cli.instances == 12);
+    assert_true(cli.quiet);
+    assert_that(cli.instances, ==, 12);
     assert_string_equal(cli.command[0], "x");
     parse("-vqn 12 x");
-    assert_true(cli.quiet && cli.verbose && cli.instances == 12);
+    assert_true(cli.quiet);
+    assert_true(cli.verbose);
+    assert_that(cli.instances, ==, 12);
     assert_string_equal(cli.command[0], "x");
     /* Text joined to an option is its value, no matter what it looks like. */
     parse("-pqv x");
@@ -277,7 +281,7 @@ static void set_takes_two_values(void **state) {
 }
 
 static void assert_label(size_t index, const char *name, const char *value) {
-    assert_true(index < cli.labels.count);
+    assert_that(index, <, cli.labels.count);
     assert_string_equal(cli.labels.items[index].name, name);
     assert_string_equal(cli.labels.items[index].value, value);
 }
@@ -394,7 +398,7 @@ static void milliseconds_meant_as_minutes_cause_a_warning(void **state) {
 static void a_tolerance_may_have_a_percent_sign(void **state) {
     (void)state;
     parse("--tolerance 5%");
-    assert_true(cli.tolerance == 5);
+    assert_that(cli.tolerance, ==, 5);
     refuse("--tolerance 5x", "--tolerance: '5x' is not a number");
 }
 

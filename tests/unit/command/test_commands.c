@@ -170,7 +170,7 @@ static void counts_do_not_wrap(void **state) {
     (void)state;
     repeat("a", 3);
     pid_t child = fork();
-    assert_true(child >= 0);
+    assert_that(child, >=, 0);
     if (child == 0) {
         struct rlimit memory = {1 << 28, 1 << 28};
         setrlimit(RLIMIT_AS, &memory);

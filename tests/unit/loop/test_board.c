@@ -89,7 +89,7 @@ static void words_carry_any_double(void **state) {
     (void)state;
     const double values[] = {0, -0.0, 1.0 / 3, -1e300, INFINITY, 5e-324};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        assert_true(ss_double_from_word(ss_word_from_double(values[i])) == values[i]);
+        assert_that(ss_double_from_word(ss_word_from_double(values[i])), ==, values[i]);
     assert_true(isnan(ss_double_from_word(ss_word_from_double(NAN))));
 }
 
@@ -135,11 +135,11 @@ static void a_new_board_is_empty(void **state) {
     assert_int_equal(board->instances, 3);
     assert_int_equal(board->alive, 0);
     assert_int_equal(board->phase, SS_PHASE_STARTING);
-    assert_true(board->control_start == SS_TIME_NEVER);
+    assert_that(board->control_start, ==, SS_TIME_NEVER);
     assert_true(isnan(ss_double_from_word(board->setpoint)));
     const char *modules = ss_board_modules(board);
     assert_int_equal((uintptr_t)modules % 64, 0);
-    assert_true((uintptr_t)modules >= (uintptr_t)&board->rows[3]);
+    assert_that((uintptr_t)modules, >=, (uintptr_t)&board->rows[3]);
     assert_true(modules + 1000 <= (char *)board + board->size);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(modules[i], 0);
@@ -158,7 +158,7 @@ static void a_segment_has_no_name_and_is_found_again(void **state) {
     struct ss_board *again = ss_board_attach(getpid(), &error);
     assert_non_null(again);
     atomic_store(&again->setpoint, ss_word_from_double(0.7));
-    assert_close(ss_double_from_word(atomic_load(&board->setpoint)), 0.7, 0);
+    assert_near(ss_double_from_word(atomic_load(&board->setpoint)), 0.7, 0);
     ss_board_close(again);
     /* The process that holds the board did not set it up. */
     board->master++;
@@ -215,19 +215,19 @@ static void trace_clock_stops_in_pauses(void **state) {
 static void mean_is_of_the_latest_peers(void **state) {
     (void)state;
     struct ss_board *board = make_board(4);
-    assert_close(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
+    assert_near(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
     ss_board_publish_output(board, 0, 0.8);
-    assert_close(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
+    assert_near(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
     ss_board_publish_output(board, 1, 0.1);
     ss_board_publish_output(board, 0, 0.8);
-    assert_close(ss_board_mean_output(board, 0, 0.8, 2), (0.8 + 0.1) / 2, 1e-15);
+    assert_near(ss_board_mean_output(board, 0, 0.8, 2), (0.8 + 0.1) / 2, 1e-15);
     ss_board_publish_output(board, 2, 0.2);
     ss_board_publish_output(board, 3, 0.3);
-    assert_close(ss_board_mean_output(board, 0, 0.8, 0), 0.8, 0);
-    assert_close(ss_board_mean_output(board, 0, 0.8, 1), (0.8 + 0.3) / 2, 1e-15);
-    assert_close(ss_board_mean_output(board, 0, 0.8, 2), (0.8 + 0.3 + 0.2) / 3, 1e-15);
-    assert_close(ss_board_mean_output(board, 0, 0.8, 3), (0.8 + 0.3 + 0.2 + 0.1) / 4, 1e-15);
-    assert_close(ss_board_mean_output(board, 0, 0.8, 9), (0.8 + 0.3 + 0.2 + 0.1) / 4, 1e-15);
+    assert_near(ss_board_mean_output(board, 0, 0.8, 0), 0.8, 0);
+    assert_near(ss_board_mean_output(board, 0, 0.8, 1), (0.8 + 0.3) / 2, 1e-15);
+    assert_near(ss_board_mean_output(board, 0, 0.8, 2), (0.8 + 0.3 + 0.2) / 3, 1e-15);
+    assert_near(ss_board_mean_output(board, 0, 0.8, 3), (0.8 + 0.3 + 0.2 + 0.1) / 4, 1e-15);
+    assert_near(ss_board_mean_output(board, 0, 0.8, 9), (0.8 + 0.3 + 0.2 + 0.1) / 4, 1e-15);
     assert_int_equal(board->publications, 5);
     assert_int_equal(board->rows[0].published, 2);
     free(board);
@@ -240,11 +240,11 @@ static void a_frequent_peer_counts_once(void **state) {
     ss_board_publish_output(board, 1, 0.4);
     for (int i = 0; i < 100; i++)
         ss_board_publish_output(board, 2, i / 100.0);
-    assert_close(ss_board_mean_output(board, 0, 0, 2), (0 + 0.99 + 0.4) / 3, 1e-15);
+    assert_near(ss_board_mean_output(board, 0, 0, 2), (0 + 0.99 + 0.4) / 3, 1e-15);
     /* More than the board remembers. */
     for (int i = 0; i < SS_BOARD_RECENT; i++)
         ss_board_publish_output(board, 2, 0.5);
-    assert_close(ss_board_mean_output(board, 0, 0, 2), 0.5 / 2, 1e-15);
+    assert_near(ss_board_mean_output(board, 0, 0, 2), 0.5 / 2, 1e-15);
     free(board);
 }
 
@@ -254,7 +254,7 @@ static void departed_executor_is_not_averaged(void **state) {
     ss_board_publish_output(board, 1, 0.4);
     ss_board_publish_output(board, 2, 0.6);
     ss_board_leave(board, 2);
-    assert_close(ss_board_mean_output(board, 0, 0.2, 1), (0.2 + 0.4) / 2, 1e-15);
+    assert_near(ss_board_mean_output(board, 0, 0.2, 1), (0.2 + 0.4) / 2, 1e-15);
     free(board);
 }
 
@@ -265,7 +265,7 @@ static void publications_may_wrap(void **state) {
     ss_board_publish_output(board, 1, 0.4);
     ss_board_publish_output(board, 1, 0.6);
     assert_int_equal(board->publications, 1);
-    assert_close(ss_board_mean_output(board, 0, 0.2, 1), (0.2 + 0.6) / 2, 1e-15);
+    assert_near(ss_board_mean_output(board, 0, 0.2, 1), (0.2 + 0.6) / 2, 1e-15);
     free(board);
 }
 

@@ -32,7 +32,7 @@ static void a_machine_counts_exactly(void **state) {
         machine_read(&machine, now, &counters);
     assert_int_equal(counters.idle, 450 + 151);
     assert_int_equal(counters.time, 1401);
-    assert_close(counters.capacity, 3, 0);
+    assert_near(counters.capacity, 3, 0);
     machine_close(&machine);
 }
 
@@ -77,7 +77,7 @@ static void assert_windows_held(
             options.options[SS_KIND_TRACE] = loads[j];
             struct trial_figures figures = run(&options, 12 * SS_SECOND);
             assert_int_equal(figures.samples, 100);
-            assert_close(figures.error_mean_percent, 0, 0.1);
+            assert_near(figures.error_mean_percent, 0, 0.1);
             if (!(figures.error_mse_e4 <= max[i]))
                 fail_msg("%u CPUs, %s at %s: MSE %g", machine->cpus, classes[i], loads[j],
                     figures.error_mse_e4);
@@ -164,8 +164,8 @@ static void parallel_instances_saturate_without_feedback(void **state) {
     for (int i = 0; i < 2; i++) {
         options.modules[SS_KIND_SPACE] = i == 0 ? "even" : "uneven";
         struct trial_figures figures = run(&options, 60 * SS_SECOND);
-        assert_close(figures.load_mean, 1, 1e-12);
-        assert_close(figures.error_mse_e4, 2500, 1e-6);
+        assert_near(figures.load_mean, 1, 1e-12);
+        assert_near(figures.error_mse_e4, 2500, 1e-6);
     }
 }
 
@@ -237,10 +237,10 @@ static void a_fixed_duty_is_kept_to_the_nanosecond(void **state) {
         options.modules[SS_KIND_CONTROL] = "fixed";
         struct trial_figures figures = run(&options, 117 * SS_SECOND);
         assert_int_equal(figures.samples, 214);
-        assert_close(figures.error_mean_percent, 0, 1e-6);
+        assert_near(figures.error_mean_percent, 0, 1e-6);
         options.modules[SS_KIND_SPACE] = "uneven";
         figures = run(&options, 117 * SS_SECOND);
-        assert_close(figures.error_mean_percent, 0, 1e-6);
+        assert_near(figures.error_mean_percent, 0, 1e-6);
     }
 }
 
@@ -250,7 +250,7 @@ static void whole_quanta_keep_the_duty(void **state) {
     options.modules[SS_KIND_DITHERING] = "fixedq";
     options.modules[SS_KIND_CONTROL] = "fixed";
     struct trial_figures figures = run(&options, (10 + 130) * SS_SECOND); /* 10 000 quanta */
-    assert_close(figures.error_mean_percent, 0, 1e-6);
+    assert_near(figures.error_mean_percent, 0, 1e-6);
     options.modules[SS_KIND_CONTROL] = "rbpid";
     assert_held(&options, 0.1, 1);
 }
@@ -277,7 +277,7 @@ static void foreign_load_is_compensated(void **state) {
     options.background = 0.7;
     assert_held(&options, 0.2, 3);
     struct trial_figures figures = run(&options, 60 * SS_SECOND);
-    assert_close(figures.duty_mean, (0.6 * 4 - 0.7) / 4, 0.02);
+    assert_near(figures.duty_mean, (0.6 * 4 - 0.7) / 4, 0.02);
 }
 
 static void averaging_brings_executors_together(void **state) {
@@ -313,12 +313,12 @@ static void targets_of_0_and_1_need_no_signals(void **state) {
         struct trial_options options = make_options(4, 4, "0");
         options.modules[SS_KIND_CONTROL] = controls[i];
         struct trial_figures figures = run(&options, 60 * SS_SECOND);
-        assert_close(figures.load_mean, 0, 0);
-        assert_close(figures.switches_per_second, 0, 0);
+        assert_near(figures.load_mean, 0, 0);
+        assert_near(figures.switches_per_second, 0, 0);
         options.options[SS_KIND_TRACE] = "1";
         figures = run(&options, 60 * SS_SECOND);
-        assert_close(figures.load_mean, 1, 0);
-        assert_close(figures.switches_per_second, 0, 0);
+        assert_near(figures.load_mean, 1, 0);
+        assert_near(figures.switches_per_second, 0, 0);
     }
 }
 
@@ -335,7 +335,7 @@ static void unreachable_target_does_not_wind_up(void **state) {
         options.context = &log;
         open_trial(&trial, &options);
         advance(&trial, 60 * SS_SECOND);
-        assert_close(log.samples[log.count - 1].load, 0.25, 1e-12);
+        assert_near(log.samples[log.count - 1].load, 0.25, 1e-12);
         atomic_store(&trial.board->setpoint, ss_word_from_double(0.1));
         advance(&trial, 30 * SS_SECOND);
         assert_settled(&log, 64, 90, 0.05);
@@ -351,14 +351,14 @@ static void the_published_saw_is_followed(void **state) {
     options.modules[SS_KIND_TRACE] = "file";
     options.settle = 0;
     struct trial_figures figures = run(&options, 120 * SS_SECOND);
-    assert_close(figures.target_mean, 0.5, 0.01);
-    assert_close(figures.error_mean_percent, 0, 0.5);
-    assert_true(figures.error_mse_e4 < 10);
+    assert_near(figures.target_mean, 0.5, 0.01);
+    assert_near(figures.error_mean_percent, 0, 0.5);
+    assert_that(figures.error_mse_e4, <, 10);
     /* Three times as fast, it is steeper but still followed. */
     options.options[SS_KIND_TRACE] = PROJECT_SOURCE_DIR "/traces/saw.txt,scale=1/3";
     figures = run(&options, 120 * SS_SECOND);
-    assert_close(figures.error_mean_percent, 0, 0.5);
-    assert_true(figures.error_mse_e4 < 40);
+    assert_near(figures.error_mean_percent, 0, 0.5);
+    assert_that(figures.error_mse_e4, <, 40);
 }
 
 static void a_step_settles(void **state) {
@@ -392,7 +392,7 @@ static void instances_run_freely_and_control_restarts(void **state) {
         bool uncontrolled = end <= 10 || (end > 20 && end <= 30);
         assert_int_equal(isnan(log.samples[i].target), uncontrolled);
         if (uncontrolled && end > 0.5 && end != 20.5)
-            assert_close(log.samples[i].load, 1, 1e-12);
+            assert_near(log.samples[i].load, 1, 1e-12);
     }
     /*
      * The load of the `free` section is forgotten. All instances begin at once, so control has to
@@ -425,12 +425,12 @@ static void warm_up_is_not_counted(void **state) {
     options.context = &log;
     struct trial_figures figures = run(&options, 17300 * SS_MILLISECOND);
     assert_int_equal(figures.samples, 20);
-    assert_close(figures.error_mean_percent, 0, 5);
+    assert_near(figures.error_mean_percent, 0, 5);
     for (size_t i = 0; i < 15; i++) {
         assert_true(isnan(log.samples[i].target));
-        assert_close(log.samples[i].load, 1, 0);
+        assert_near(log.samples[i].load, 1, 0);
     }
-    assert_close(log.samples[14].elapsed, 7.3, 1e-9);
+    assert_near(log.samples[14].elapsed, 7.3, 1e-9);
     assert_false(isnan(log.samples[15].target));
 }
 

@@ -20,8 +20,8 @@ static void others_make_up_for_departed_instance(void **state) {
         advance(&trial, 60 * SS_SECOND);
         struct trial_figures figures;
         trial_get_figures(&trial, &figures);
-        assert_close(figures.error_mean_percent, 0, 0.2);
-        assert_close(figures.duty_mean, 2.0 / 3, 0.01);
+        assert_near(figures.error_mean_percent, 0, 0.2);
+        assert_near(figures.duty_mean, 2.0 / 3, 0.01);
         trial_close(&trial);
     }
 }
@@ -37,17 +37,17 @@ static void others_move_up_after_departure(void **state) {
     advance(&trial, 10 * SS_SECOND);
     static const double before[] = {1, 1, 0, 0};
     for (int i = 0; i < 4; i++)
-        assert_close(ss_double_from_word(trial.board->rows[i].local_duty), before[i], 0);
+        assert_near(ss_double_from_word(trial.board->rows[i].local_duty), before[i], 0);
     trial_leave(&trial, 0);
     advance(&trial, 10 * SS_SECOND);
     static const double after[] = {0, 1, 0.5, 0};
     for (int i = 1; i < 4; i++)
-        assert_close(ss_double_from_word(trial.board->rows[i].local_duty), after[i], 0);
+        assert_near(ss_double_from_word(trial.board->rows[i].local_duty), after[i], 0);
     trial_forget(&trial);
     advance(&trial, 107 * SS_SECOND);
     struct trial_figures figures;
     trial_get_figures(&trial, &figures);
-    assert_close(figures.load_mean, 1.5 / 4, 1e-8);
+    assert_near(figures.load_mean, 1.5 / 4, 1e-8);
     trial_close(&trial);
 }
 
@@ -58,12 +58,12 @@ static void late_wake_ups_leave_no_drift(void **state) {
     options.lateness = 5 * SS_MILLISECOND;
     options.modules[SS_KIND_CONTROL] = "fixed";
     struct trial_figures figures = run(&options, 117 * SS_SECOND);
-    assert_close(figures.error_mean_percent, 0, 1e-6);
+    assert_near(figures.error_mean_percent, 0, 1e-6);
     options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
     figures = run(&options, 1010 * SS_SECOND);
-    assert_close(figures.error_mean_percent, 0, 0.1);
+    assert_near(figures.error_mean_percent, 0, 0.1);
     /* Except for the few states that are shorter than a wake-up is late. */
-    assert_close(figures.switches_per_second, 4 * 2 / 0.107, 0.5);
+    assert_near(figures.switches_per_second, 4 * 2 / 0.107, 0.5);
     options.modules[SS_KIND_CONTROL] = "rbpid";
     assert_held(&options, 0.2, 5);
 }
@@ -83,14 +83,14 @@ static void absent_executor_does_not_catch_up(void **state) {
     uint64_t steps = trial.steps;
     uint64_t switches = trial.switches;
     advance(&trial, SS_SECOND);
-    assert_true(trial.steps - steps <= 2 * 20);
-    assert_true(trial.switches - switches <= 2 * 20);
+    assert_that(trial.steps - steps, <=, 2 * 20);
+    assert_that(trial.switches - switches, <=, 2 * 20);
     advance(&trial, 4 * SS_SECOND);
     trial_forget(&trial);
     advance(&trial, 30 * SS_SECOND);
     struct trial_figures figures;
     trial_get_figures(&trial, &figures);
-    assert_close(figures.error_mean_percent, 0, 0.5);
+    assert_near(figures.error_mean_percent, 0, 0.5);
     trial_close(&trial);
 }
 
@@ -132,7 +132,7 @@ static void a_pause_stops_the_traces_clock(void **state) {
     for (size_t i = 0; i < log.count; i++) {
         const struct trial_sample *sample = &log.samples[i];
         assert_true(sample->elapsed <= 5 || sample->elapsed > 35);
-        assert_close(
+        assert_near(
             sample->target, sample->elapsed > 40 && sample->elapsed <= 50 ? 0.6 : 0.1, 1e-12);
     }
     assert_settled(&log, 36, 39.5, 0.05);
@@ -154,7 +154,7 @@ static void nan_ends_the_trial(void **state) {
     trial.set.modules[SS_KIND_CONTROL].table.control.update = return_no_number;
     assert_int_equal(trial_advance(&trial, 60 * SS_SECOND, &error), -1);
     assert_non_null(strstr(error.message, "not a number"));
-    assert_true(trial.now < 1021 * SS_SECOND);
+    assert_that(trial.now, <, 1021 * SS_SECOND);
     trial_close(&trial);
 }
 
@@ -208,7 +208,7 @@ static void many_instances_take_no_time(void **state) {
     struct trial_options options = make_options(1000, 2000, "50%");
     struct trial_figures figures = run(&options, 20 * SS_SECOND);
     assert_int_equal(figures.samples, 20);
-    assert_close(figures.error_mean_percent, 0, 3);
+    assert_near(figures.error_mean_percent, 0, 3);
 }
 
 // clang-format off

@@ -25,7 +25,7 @@ static void assert_in_step(struct trial *trial) {
         running += trial->machine.instances[i].running;
     }
     assert_int_equal(permission.running, running);
-    assert_close((double)permission.given, (double)counters.used - untold, 50e3);
+    assert_near((double)permission.given, (double)counters.used - untold, 50e3);
 }
 
 static void begin(struct trial *trial, const struct trial_options *options) {
@@ -35,7 +35,7 @@ static void begin(struct trial *trial, const struct trial_options *options) {
     advance(trial, options->warmup + 10 * SS_MILLISECOND);
     look(trial, &counters, &permission);
     untold = (double)counters.used - (double)permission.given;
-    assert_true(untold <= options->instances * ((double)options->warmup + 10e6));
+    assert_that(untold, <=, options->instances * ((double)options->warmup + 10e6));
 }
 
 static void follow(struct trial *trial, ss_time length) {
@@ -97,7 +97,7 @@ static void pauses_and_the_end_are_permits_too(void **state) {
     advance(&trial, SS_SECOND);
     look(&trial, &counters, &permission);
     assert_int_equal(permission.running, 4);
-    assert_close((double)permission.given, (double)counters.used - untold, 50e3);
+    assert_near((double)permission.given, (double)counters.used - untold, 50e3);
     trial_close(&trial);
 }
 

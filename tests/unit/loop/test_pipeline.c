@@ -11,11 +11,11 @@ static void control_gets_its_inputs(void **state) {
     assert_int_equal(bench.script.trace_time, 4 * MS);
     assert_int_equal(bench.script.input.moment.now, START + 4 * MS);
     assert_int_equal(bench.script.input.moment.since, START);
-    assert_close(bench.script.input.target, 0.5, 0);
-    assert_close(bench.script.input.load, 0.4, 0);
-    assert_close(ss_double_from_word(bench.board->rows[0].output), 0.6, 0);
-    assert_close(ss_double_from_word(bench.board->rows[0].global_duty), 0.6, 0);
-    assert_close(ss_double_from_word(bench.board->rows[0].local_duty), 0.6, 0);
+    assert_near(bench.script.input.target, 0.5, 0);
+    assert_near(bench.script.input.load, 0.4, 0);
+    assert_near(ss_double_from_word(bench.board->rows[0].output), 0.6, 0);
+    assert_near(ss_double_from_word(bench.board->rows[0].global_duty), 0.6, 0);
+    assert_near(ss_double_from_word(bench.board->rows[0].local_duty), 0.6, 0);
     close_bench(&bench);
 }
 
@@ -44,7 +44,7 @@ static void excess_is_limited_and_recorded(void **state) {
     assert_excess(&bench, 0, NULL);
     bench.script.output = 2;
     step_at(&bench, 80 * MS);
-    assert_close(ss_double_from_word(bench.board->rows[0].output), 1, 0);
+    assert_near(ss_double_from_word(bench.board->rows[0].output), 1, 0);
     assert_excess(&bench, 1,
         "control/script returned 2 as a duty, which was limited to the range from 0 to 1");
     bench.script.output = 3; /* the first excess is reported */
@@ -63,7 +63,7 @@ static void set_target_replaces_trace(void **state) {
     bench.script.free_until = SS_TIME_NEVER;
     atomic_store(&bench.board->setpoint, ss_word_from_double(0.9));
     step_at(&bench, 0);
-    assert_close(bench.script.input.target, 0.9, 0);
+    assert_near(bench.script.input.target, 0.9, 0);
     assert_int_equal(bench.script.decisions, 1);
     atomic_store(&bench.board->setpoint, ss_word_from_double(NAN));
     assert_action(step_at(&bench, 20 * MS), true, SS_STATE_RUNNING, SS_TIME_NEVER);
@@ -78,7 +78,7 @@ static void without_an_estimate_the_duty_is_the_target(void **state) {
     step_at(&bench, 0);
     assert_int_equal(bench.script.updates, 0);
     assert_int_equal(bench.board->publications, 0);
-    assert_close(bench.script.dithering.duty, 0.5, 0);
+    assert_near(bench.script.dithering.duty, 0.5, 0);
     close_bench(&bench);
 }
 
@@ -94,7 +94,7 @@ static void planned_state_needs_no_duty(void **state) {
     assert_int_equal(action.failure, SS_FAILURE_NONE);
     assert_int_equal(bench.script.decisions, 2);
     assert_int_equal(bench.script.updates, 1);
-    assert_close(bench.script.dithering.duty, 0.6, 0);
+    assert_near(bench.script.dithering.duty, 0.6, 0);
     close_bench(&bench);
 }
 
@@ -120,7 +120,7 @@ static void results_are_kept_within_bounds(void **state) {
         open_bench(&bench);
         bench.script.load = loads[i][0];
         step_at(&bench, 0);
-        assert_close(bench.script.input.load, loads[i][1], 0);
+        assert_near(bench.script.input.load, loads[i][1], 0);
         close_bench(&bench);
     }
     for (size_t i = 0; i < 4; i++) {
@@ -128,8 +128,8 @@ static void results_are_kept_within_bounds(void **state) {
         open_bench(&bench);
         bench.script.output = outputs[i][0];
         step_at(&bench, 0);
-        assert_close(bench.script.dithering.duty, outputs[i][1], 0);
-        assert_close(ss_double_from_word(bench.board->rows[0].output), outputs[i][1], 0);
+        assert_near(bench.script.dithering.duty, outputs[i][1], 0);
+        assert_near(ss_double_from_word(bench.board->rows[0].output), outputs[i][1], 0);
         close_bench(&bench);
     }
 }

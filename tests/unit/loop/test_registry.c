@@ -83,7 +83,7 @@ static void missing_functions_get_defaults(void **state) {
     (void)state;
     struct ss_self self = {.instances = 1, .cpus = 1};
     load(SS_KIND_TRACE, "null");
-    assert_true(module.table.trace.length(&self) == SS_TIME_NEVER);
+    assert_that(module.table.trace.length(&self), ==, SS_TIME_NEVER);
     assert_null(module.head->unavailable());
     assert_int_equal(module.head->prepare(&self, NULL), 0);
     module.head->release(&self);

@@ -70,7 +70,7 @@ static void writer_and_reader_do_not_wait(void **state) {
     while (taken + atomic_load(&ring->lost) < MANY) {
         if (!ss_ring_take(ring, &interval))
             continue;
-        assert_true(interval.begin >= next);
+        assert_that(interval.begin, >=, next);
         assert_int_equal(interval.length, 2 * interval.begin);
         assert_int_equal(interval.planned, ~interval.begin);
         next = interval.begin + 1;
@@ -114,8 +114,10 @@ static void interval_keeps_its_real_length(void **state) {
     assert_int_equal(interval.planned, 100);
     assert_int_equal(interval.length, 102);
     assert_int_equal(interval.state, SS_STATE_STOPPED);
-    assert_true(interval.target == 0.5 && interval.load == 0.4);
-    assert_true(interval.global_duty == 0.3 && interval.local_duty == 0.2);
+    assert_that(interval.target, ==, 0.5);
+    assert_that(interval.load, ==, 0.4);
+    assert_that(interval.global_duty, ==, 0.3);
+    assert_that(interval.local_duty, ==, 0.2);
     /* Control ends for a pause or a free section. */
     stepper.controlled = false;
     ss_journal_follow(&journal, &stepper, 200);

@@ -30,7 +30,8 @@ static void executors_begin_anywhere_in_a_round(void **state) {
         ss_time phase = action.deadline - START;
         assert_action(action, false, SS_STATE_RUNNING, phase);
         assert_int_equal(bench.script.decisions, 0);
-        assert_true(phase < 100 * MS && phase != last);
+        assert_that(phase, <, 100 * MS);
+        assert_that(phase, !=, last);
         assert_action(step_at(&bench, phase), true, SS_STATE_STOPPED, phase + 20 * MS);
         assert_int_equal(bench.script.dithering.moment.since, START);
         struct ss_pipeline pipeline = bench.stepper.pipeline;
@@ -71,7 +72,7 @@ static void first_state_begins_at_first_step(void **state) {
     assert_int_equal(bench.script.dithering.state, SS_STATE_RUNNING);
     assert_int_equal(bench.script.dithering.moment.now, START + 4 * MS);
     assert_int_equal(bench.script.dithering.moment.since, START);
-    assert_close(bench.script.dithering.duty, 0.6, 0);
+    assert_near(bench.script.dithering.duty, 0.6, 0);
     close_bench(&bench);
 
     open_bench(&bench);
@@ -130,7 +131,7 @@ static void many_lapsed_states_are_dropped(void **state) {
     step_at(&bench, 0);
     struct ss_action action = step_at(&bench, 900 * MS);
     assert_int_equal(action.failure, SS_FAILURE_NONE);
-    assert_true(bench.script.decisions <= 20);
+    assert_that(bench.script.decisions, <=, 20);
     assert_int_equal(action.deadline, START + 901 * MS);
     close_bench(&bench);
 }
@@ -154,7 +155,7 @@ static void zero_length_is_lengthened(void **state) {
     bench.script.plans[SS_STATE_RUNNING].length = 0;
     step_at(&bench, 0);
     struct ss_action action = step_at(&bench, 5 * MS);
-    assert_true(action.deadline > START + 5 * MS);
+    assert_that(action.deadline, >, START + 5 * MS);
     close_bench(&bench);
 }
 

@@ -8,7 +8,7 @@ static void a_free_section_does_not_wait_for_a_round(void **state) {
     struct bench bench;
     open_bench(&bench);
     become(&bench, 1);
-    assert_true(ss_pipeline_phase(&bench.stepper.pipeline) > 0);
+    assert_that(ss_pipeline_phase(&bench.stepper.pipeline), >, 0);
     bench.script.free_from = 0;
     bench.script.free_until = 70 * MS;
     bench.stepper.state = SS_STATE_STOPPED;

@@ -280,7 +280,7 @@ static void pressure_is_read_only_when_it_may_change(void **state) {
     meter.reader.pressure_due = ss_platform_now();
     read_meter();
     expect(meter.last.pressure, 0.02);
-    assert_true(meter.reader.pressure_due >= meter.last.counters.time + 2 * SS_SECOND);
+    assert_that(meter.reader.pressure_due, >=, meter.last.counters.time + 2 * SS_SECOND);
 }
 
 static void garbled_stat_is_an_error(void **state) {

@@ -96,7 +96,7 @@ static void a_hundred_instances_add_up(void **state) {
     double sum = 0;
     for (size_t i = 0; i < 1000; i++)
         sum += ss_throughput_rate(&throughput, i) * 6;
-    assert_true(fabs(sum - count) < 1e-6);
+    assert_near(sum, count, 1e-6);
     ss_throughput_free(&throughput);
 }
 

@@ -98,8 +98,8 @@ static void used_time_is_found(void **state) {
     while (ss_platform_process_cpu_time(getpid()) < used + 50 * SS_MILLISECOND) {
     }
     assert_true(ss_platform_process_times(getpid(), &after));
-    assert_true(after.used >= before.used + 30 * SS_MILLISECOND);
-    assert_true(after.used <= ss_platform_process_cpu_time(getpid()) + 20 * SS_MILLISECOND);
+    assert_that(after.used, >=, before.used + 30 * SS_MILLISECOND);
+    assert_that(after.used, <=, ss_platform_process_cpu_time(getpid()) + 20 * SS_MILLISECOND);
     assert_false(ss_platform_process_times(0, &after));
 }
 

@@ -81,7 +81,7 @@ static inline void walk_until(struct walk *walk, double duty, ss_time end) {
 static inline void assert_plan(struct walk *walk, double duty, enum ss_state state, double length) {
     struct ss_planned_state plan = step(walk, duty);
     assert_int_equal(plan.state, state);
-    assert_close((double)plan.length / 1e6, length, 2e-6);
+    assert_near((double)plan.length / 1e6, length, 2e-6);
 }
 
 #endif

@@ -77,8 +77,8 @@ static void many_parallel_instances_are_held(void **state) {
         options.width = 512;
         options.settle = 20 * SS_SECOND;
         struct trial_figures figures = run(&options, 80 * SS_SECOND);
-        assert_true(fabs(figures.error_mean_percent) <= 0.05);
-        assert_true(figures.error_mse_e4 <= 1);
+        assert_that(fabs(figures.error_mean_percent), <=, 0.05);
+        assert_that(figures.error_mse_e4, <=, 1);
     }
 }
 
@@ -109,7 +109,7 @@ static void the_default_switches_no_more_often_than_averageq(void **state) {
     for (uint32_t instances = 2; instances <= 64; instances *= 2) {
         struct trial_options options = make_default(2, instances, "50%");
         struct trial_figures figures = run(&options, 62 * SS_SECOND);
-        assert_true(figures.switches_per_second <= 1.01 * instances * 2 / 0.107);
+        assert_that(figures.switches_per_second, <=, 1.01 * instances * 2 / 0.107);
     }
 }
 
@@ -171,9 +171,9 @@ static void unreachable_load_is_not_owed_forever(void **state) {
     assert_settled(&seen, 6, 15, 0.31);
     for (size_t i = 0; i < seen.count; i++) {
         if (seen.samples[i].elapsed > 6 && seen.samples[i].elapsed < 15)
-            assert_close(seen.samples[i].load, 0.8, 0.005);
+            assert_near(seen.samples[i].load, 0.8, 0.005);
         if (seen.samples[i].elapsed > 15.1)
-            assert_true(seen.samples[i].load < 0.55);
+            assert_that(seen.samples[i].load, <, 0.55);
     }
     assert_settled(&seen, 16, 20, 0.01);
 }

@@ -17,7 +17,8 @@ static double update_of(const struct rig *rig, uint32_t executor, double seconds
         .load = load,
     };
     double duty = module_of(rig)->update(&rig->selves[executor], &input);
-    assert_true(duty >= 0 && duty <= 1);
+    assert_that(duty, >=, 0);
+    assert_that(duty, <=, 1);
     return duty;
 }
 
@@ -38,11 +39,11 @@ static void rbpid_follows_its_formula(void **state) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     /* I = L* = 0.5 and no time has passed: D = (0.5 - 0.4) + 0.5 */
-    assert_close(update_at(&rig, 100, 0.5, 0.4), 0.1 + 0.5, 1e-12);
+    assert_near(update_at(&rig, 100, 0.5, 0.4), 0.1 + 0.5, 1e-12);
     /* e = 0.2 for half a second: I = 0.5 + 0.1, D = 0.2 + 0.6 */
-    assert_close(update_at(&rig, 100.5, 0.5, 0.3), 0.2 + 0.6, 1e-12);
+    assert_near(update_at(&rig, 100.5, 0.5, 0.3), 0.2 + 0.6, 1e-12);
     /* e = -0.1 for two seconds: I = 0.6 - 0.2, D = -0.1 + 0.4 */
-    assert_close(update_at(&rig, 102.5, 0.5, 0.6), -0.1 + 0.4, 1e-12);
+    assert_near(update_at(&rig, 102.5, 0.5, 0.6), -0.1 + 0.4, 1e-12);
     rig_close(&rig);
 }
 
@@ -50,8 +51,8 @@ static void rbpid_has_gains(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", "ke=2,ki=1/2", 1, 1);
-    assert_close(update_at(&rig, 100, 0.6, 0.5), 2 * 0.1 + 0.6, 1e-12);
-    assert_close(update_at(&rig, 101, 0.6, 0.5), 2 * 0.1 + 0.6 + 0.5 * 0.1, 1e-12);
+    assert_near(update_at(&rig, 100, 0.6, 0.5), 2 * 0.1 + 0.6, 1e-12);
+    assert_near(update_at(&rig, 101, 0.6, 0.5), 2 * 0.1 + 0.6 + 0.5 * 0.1, 1e-12);
     rig_close(&rig);
 }
 
@@ -62,14 +63,14 @@ static void rbpid_reaches_every_duty_with_any_ki(void **state) {
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         struct rig rig;
         rig_open(&rig, "control/rbpid", options[i], 1, 1);
-        assert_close(update_at(&rig, 100, 0.8, 0.8), 0.8, 1e-12);
+        assert_near(update_at(&rig, 100, 0.8, 0.8), 0.8, 1e-12);
         double duty = 0.8;
         for (int step = 1; step <= 100; step++)
             duty = update_at(&rig, 100 + step, 0.8, 0.7);
-        assert_close(duty, i == 0 ? 0.8 + 0.1 : 1, 1e-12);
+        assert_near(duty, i == 0 ? 0.8 + 0.1 : 1, 1e-12);
         for (int step = 101; step <= 300; step++)
             duty = update_at(&rig, 100 + step, 0.8, 0.9);
-        assert_close(duty, i == 0 ? 0.8 - 0.1 : 0, 1e-12);
+        assert_near(duty, i == 0 ? 0.8 - 0.1 : 0, 1e-12);
         rig_close(&rig);
     }
 }
@@ -78,11 +79,11 @@ static void rbpid_times_its_own_updates(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1000, 1);
-    assert_close(update_of(&rig, 999, 100, 100, 0.5, 0.5), 0.5, 1e-12);
-    assert_close(update_of(&rig, 0, 100.5, 100, 0.5, 0.5), 0.5, 1e-12);
+    assert_near(update_of(&rig, 999, 100, 100, 0.5, 0.5), 0.5, 1e-12);
+    assert_near(update_of(&rig, 0, 100.5, 100, 0.5, 0.5), 0.5, 1e-12);
     /* A second for the last executor, half a second for the first. */
-    assert_close(update_of(&rig, 999, 101, 100, 0.5, 0.4), 0.1 + 0.5 + 0.1 * 1, 1e-12);
-    assert_close(update_of(&rig, 0, 101, 100, 0.5, 0.4), 0.1 + 0.5 + 0.1 * 0.5, 1e-12);
+    assert_near(update_of(&rig, 999, 101, 100, 0.5, 0.4), 0.1 + 0.5 + 0.1 * 1, 1e-12);
+    assert_near(update_of(&rig, 0, 101, 100, 0.5, 0.4), 0.1 + 0.5 + 0.1 * 0.5, 1e-12);
     rig_close(&rig);
 }
 
@@ -91,8 +92,8 @@ static void rbpid_begins_at_time_zero(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
-    assert_close(update_of(&rig, 0, 0, 0, 0.5, 0.4), 0.6, 1e-12);
-    assert_close(update_of(&rig, 0, 1, 0, 0.5, 0.4), 0.1 + 0.6, 1e-12);
+    assert_near(update_of(&rig, 0, 0, 0, 0.5, 0.4), 0.6, 1e-12);
+    assert_near(update_of(&rig, 0, 1, 0, 0.5, 0.4), 0.1 + 0.6, 1e-12);
     rig_close(&rig);
 }
 
@@ -101,9 +102,9 @@ static void rbpid_takes_zero_elapsed_time(void **state) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     update_at(&rig, 100, 0.5, 0.5);
-    assert_close(update_at(&rig, 100, 0.5, 0.3), 0.2 + 0.5, 1e-12);
+    assert_near(update_at(&rig, 100, 0.5, 0.3), 0.2 + 0.5, 1e-12);
     /* A clock that seems to go back counts as no elapsed time. */
-    assert_close(update_of(&rig, 0, 99, 98, 0.5, 0.3), 0.2 + 0.5, 1e-12);
+    assert_near(update_of(&rig, 0, 99, 98, 0.5, 0.3), 0.2 + 0.5, 1e-12);
     rig_close(&rig);
 }
 
@@ -116,8 +117,8 @@ static void rbpid_does_not_wind_up(void **state) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     for (int i = 0; i <= 1000; i++)
-        assert_true(update_at(&rig, 100 + i * 0.1, 0.9, 0.2) == 1);
-    assert_close(update_at(&rig, 200.1, 0.9, 1), 0.89 - 0.1, 1e-9);
+        assert_that(update_at(&rig, 100 + i * 0.1, 0.9, 0.2), ==, 1);
+    assert_near(update_at(&rig, 200.1, 0.9, 1), 0.89 - 0.1, 1e-9);
     rig_close(&rig);
 }
 
@@ -127,8 +128,8 @@ static void rbpid_does_not_wind_down(void **state) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     for (int i = 0; i <= 1000; i++)
-        assert_true(update_at(&rig, 100 + i * 0.1, 0.1, 0.9) == 0);
-    assert_close(update_at(&rig, 200.1, 0.1, 0), 0.11 + 0.1, 1e-9);
+        assert_that(update_at(&rig, 100 + i * 0.1, 0.1, 0.9), ==, 0);
+    assert_near(update_at(&rig, 200.1, 0.1, 0), 0.11 + 0.1, 1e-9);
     rig_close(&rig);
 }
 
@@ -138,10 +139,10 @@ static void rbpid_integral_stays_in_bounds(void **state) {
     struct rig rig;
     rig_open(&rig, "control/rbpid", "ke=0,ki=1/2", 1, 1);
     update_at(&rig, 100, 0.5, 0.5);
-    assert_close(update_at(&rig, 120, 0.5, 0.4), 1, 1e-12);
-    assert_close(update_at(&rig, 121, 0.5, 0.5), 1, 1e-12);
+    assert_near(update_at(&rig, 120, 0.5, 0.4), 1, 1e-12);
+    assert_near(update_at(&rig, 121, 0.5, 0.5), 1, 1e-12);
     update_at(&rig, 151, 0.5, 0.6);
-    assert_close(update_at(&rig, 152, 0.5, 0.4), 0.5 * 0.1, 1e-9);
+    assert_near(update_at(&rig, 152, 0.5, 0.4), 0.5 * 0.1, 1e-9);
     rig_close(&rig);
 }
 
@@ -151,9 +152,9 @@ static void rbpid_restarts_when_control_does(void **state) {
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     update_at(&rig, 100, 0.5, 0.4);
     update_at(&rig, 102, 0.5, 0.4);
-    assert_close(update_of(&rig, 0, 110, 109, 0.3, 0.2), 0.1 + 0.3, 1e-12);
+    assert_near(update_of(&rig, 0, 110, 109, 0.3, 0.2), 0.1 + 0.3, 1e-12);
     /* But only once. */
-    assert_close(update_of(&rig, 0, 111, 109, 0.3, 0.2), 0.1 + 0.4, 1e-12);
+    assert_near(update_of(&rig, 0, 111, 109, 0.3, 0.2), 0.1 + 0.4, 1e-12);
     rig_close(&rig);
 }
 
@@ -161,11 +162,11 @@ static void rbpid_takes_targets_at_the_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
-    assert_true(update_at(&rig, 100, 0, 0) == 0);
-    assert_true(update_at(&rig, 101, 0, 0) == 0);
-    assert_true(update_of(&rig, 0, 110, 105, 1, 1) == 1);
-    assert_true(update_of(&rig, 0, 111, 105, 1, 1) == 1);
-    assert_true(update_of(&rig, 0, 112, 105, 1, 0) == 1);
+    assert_that(update_at(&rig, 100, 0, 0), ==, 0);
+    assert_that(update_at(&rig, 101, 0, 0), ==, 0);
+    assert_that(update_of(&rig, 0, 110, 105, 1, 1), ==, 1);
+    assert_that(update_of(&rig, 0, 111, 105, 1, 1), ==, 1);
+    assert_that(update_of(&rig, 0, 112, 105, 1, 0), ==, 1);
     rig_close(&rig);
 }
 
@@ -173,11 +174,11 @@ static void geom_follows_its_formula(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 2, 1);
-    assert_close(update_at(&rig, 100, 0.4, 0.9), 0.4, 1e-15);
-    assert_close(update_at(&rig, 101, 0.4, 0.8), 0.4 * 0.4 / 0.8, 1e-15);
-    assert_close(update_at(&rig, 102, 0.6, 0.4), 0.2 * 0.6 / 0.4, 1e-15);
+    assert_near(update_at(&rig, 100, 0.4, 0.9), 0.4, 1e-15);
+    assert_near(update_at(&rig, 101, 0.4, 0.8), 0.4 * 0.4 / 0.8, 1e-15);
+    assert_near(update_at(&rig, 102, 0.6, 0.4), 0.2 * 0.6 / 0.4, 1e-15);
     /* Uses its own last output: the other executor has not begun. */
-    assert_close(update_of(&rig, 1, 102, 100, 0.7, 0.1), 0.7, 1e-15);
+    assert_near(update_of(&rig, 1, 102, 100, 0.7, 0.1), 0.7, 1e-15);
     rig_close(&rig);
 }
 
@@ -196,12 +197,12 @@ static void geom_scales_its_own_duty_or_the_global_one(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", "previous=own", 1, 1);
-    assert_close(scale(&rig, 100, NAN), 0.4, 1e-15);
-    assert_close(scale(&rig, 101, 0.6), 0.4 * 0.4 / 0.8, 1e-15);
+    assert_near(scale(&rig, 100, NAN), 0.4, 1e-15);
+    assert_near(scale(&rig, 101, 0.6), 0.4 * 0.4 / 0.8, 1e-15);
     rig_close(&rig);
     rig_open(&rig, "control/geom", "previous=global", 1, 1);
-    assert_close(scale(&rig, 100, NAN), 0.4, 1e-15);
-    assert_close(scale(&rig, 101, 0.6), 0.6 * 0.4 / 0.8, 1e-15);
+    assert_near(scale(&rig, 100, NAN), 0.4, 1e-15);
+    assert_near(scale(&rig, 101, 0.6), 0.6 * 0.4 / 0.8, 1e-15);
     rig_close(&rig);
 }
 
@@ -209,8 +210,8 @@ static void geom_begins_at_time_zero(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
-    assert_close(update_of(&rig, 0, 0, 0, 0.4, 0.9), 0.4, 1e-15);
-    assert_close(update_of(&rig, 0, 1, 0, 0.4, 0.8), 0.2, 1e-15);
+    assert_near(update_of(&rig, 0, 0, 0, 0.4, 0.9), 0.4, 1e-15);
+    assert_near(update_of(&rig, 0, 1, 0, 0.4, 0.8), 0.2, 1e-15);
     rig_close(&rig);
 }
 
@@ -220,7 +221,7 @@ static void geom_is_exact_near_zero(void **state) {
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
     update_at(&rig, 100, 0.002, 0.002);
-    assert_close(update_at(&rig, 101, 0.002, 0.001), 0.004, 1e-15);
+    assert_near(update_at(&rig, 101, 0.002, 0.001), 0.004, 1e-15);
     rig_close(&rig);
 }
 
@@ -229,9 +230,9 @@ static void geom_is_bounded(void **state) {
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
     update_at(&rig, 100, 0.8, 0.8);
-    assert_true(update_at(&rig, 101, 0.8, 0.4) == 1);
+    assert_that(update_at(&rig, 101, 0.8, 0.4), ==, 1);
     /* From the bound, not from the limited value of 1.6. */
-    assert_close(update_at(&rig, 102, 0.5, 1), 0.5, 1e-15);
+    assert_near(update_at(&rig, 102, 0.5, 1), 0.5, 1e-15);
     rig_close(&rig);
 }
 
@@ -240,10 +241,10 @@ static void geom_recovers_from_zero_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
-    assert_true(update_at(&rig, 100, 0, 0.25) == 0);
-    assert_close(update_at(&rig, 101, 0.5, 0.25), 0.005 * 2, 1e-15);
-    assert_close(update_at(&rig, 102, 0.5, 0.25), 0.005 * 4, 1e-15);
-    assert_close(update_at(&rig, 103, 0.5, 0.25), 0.005 * 8, 1e-15);
+    assert_that(update_at(&rig, 100, 0, 0.25), ==, 0);
+    assert_near(update_at(&rig, 101, 0.5, 0.25), 0.005 * 2, 1e-15);
+    assert_near(update_at(&rig, 102, 0.5, 0.25), 0.005 * 4, 1e-15);
+    assert_near(update_at(&rig, 103, 0.5, 0.25), 0.005 * 8, 1e-15);
     rig_close(&rig);
 }
 
@@ -252,8 +253,8 @@ static void geom_recovers_from_zero_load(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
-    assert_true(update_at(&rig, 100, 0, 0) == 0);
-    assert_close(update_at(&rig, 101, 0.5, 0), 0.5, 1e-12);
+    assert_that(update_at(&rig, 100, 0, 0), ==, 0);
+    assert_near(update_at(&rig, 101, 0.5, 0), 0.5, 1e-12);
     rig_close(&rig);
 }
 
@@ -264,7 +265,7 @@ static void geom_floor_is_an_option(void **state) {
     rig_open(&rig, "control/geom", "floor=1/4", 1, 1);
     update_at(&rig, 100, 0.4, 0.4);
     update_at(&rig, 101, 0.1, 1); /* 0.4 * 0.1 / 1 = 0.04 */
-    assert_close(update_at(&rig, 102, 0.1, 1e-9), 0.04 * 4, 1e-12);
+    assert_near(update_at(&rig, 102, 0.1, 1e-9), 0.04 * 4, 1e-12);
     rig_close(&rig);
     assert_refused("control/geom", "floor=0", "floor");
 }
@@ -273,12 +274,12 @@ static void geom_takes_targets_at_the_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
-    assert_true(update_at(&rig, 100, 1, 0) == 1);
-    assert_true(update_at(&rig, 101, 1, 1) == 1);
-    assert_true(update_at(&rig, 102, 0, 0) == 0);
-    assert_true(update_at(&rig, 103, 0, 1) == 0);
+    assert_that(update_at(&rig, 100, 1, 0), ==, 1);
+    assert_that(update_at(&rig, 101, 1, 1), ==, 1);
+    assert_that(update_at(&rig, 102, 0, 0), ==, 0);
+    assert_that(update_at(&rig, 103, 0, 1), ==, 0);
     /* The smallest number above 0: a hundredth of it is 0, and 0 / 0 is not a duty. */
-    assert_true(update_at(&rig, 104, 5e-324, 0) == 0);
+    assert_that(update_at(&rig, 104, 5e-324, 0), ==, 0);
     rig_close(&rig);
 }
 
@@ -288,8 +289,8 @@ static void geom_restarts_when_control_does(void **state) {
     rig_open(&rig, "control/geom", NULL, 1, 1);
     update_at(&rig, 100, 0.4, 0.4);
     update_at(&rig, 101, 0.4, 0.8);
-    assert_close(update_of(&rig, 0, 110, 109, 0.3, 0.9), 0.3, 1e-15);
-    assert_close(update_of(&rig, 0, 111, 109, 0.3, 0.9), 0.1, 1e-15);
+    assert_near(update_of(&rig, 0, 110, 109, 0.3, 0.9), 0.3, 1e-15);
+    assert_near(update_of(&rig, 0, 111, 109, 0.3, 0.9), 0.1, 1e-15);
     rig_close(&rig);
 }
 
@@ -322,8 +323,8 @@ static void fixed_defaults_to_target(void **state) {
     struct rig rig;
     rig_open(&rig, "control/fixed", NULL, 1, 1);
     assert_true(module_of(&rig)->open_loop);
-    assert_true(update_at(&rig, 100, 0.3, NAN) == 0.3);
-    assert_true(update_at(&rig, 101, 1, NAN) == 1);
+    assert_that(update_at(&rig, 100, 0.3, NAN), ==, 0.3);
+    assert_that(update_at(&rig, 101, 1, NAN), ==, 1);
     rig_close(&rig);
 }
 
@@ -331,11 +332,11 @@ static void fixed_returns_its_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/fixed", "60%", 1, 1);
-    assert_close(update_at(&rig, 100, 0.3, NAN), 0.6, 1e-15);
+    assert_near(update_at(&rig, 100, 0.3, NAN), 0.6, 1e-15);
     rig_close(&rig);
     /* A duty of 0 is a value, too. */
     rig_open(&rig, "control/fixed", "duty=0", 1, 1);
-    assert_true(update_at(&rig, 100, 0.3, NAN) == 0);
+    assert_that(update_at(&rig, 100, 0.3, NAN), ==, 0);
     rig_close(&rig);
     assert_refused("control/fixed", "110%", "duty");
     assert_refused("control/fixed", "half", "duty");
@@ -346,7 +347,7 @@ static void null_control_returns_target(void **state) {
     struct rig rig;
     rig_open(&rig, "control/null", NULL, 1, 1);
     assert_true(module_of(&rig)->open_loop);
-    assert_true(update_at(&rig, 100, 0.3, NAN) == 0.3);
+    assert_that(update_at(&rig, 100, 0.3, NAN), ==, 0.3);
     rig_close(&rig);
 }
 

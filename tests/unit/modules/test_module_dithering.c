@@ -40,7 +40,7 @@ static struct ss_planned_state step(struct walk *walk, double duty) {
     };
     struct ss_planned_state plan = {0};
     module->next(&walk->rig->selves[walk->executor], &input, &plan);
-    assert_true(plan.length > 0);
+    assert_that(plan.length, >, 0);
     walk->turns++;
     walk->switches += plan.state != walk->state;
     *(plan.state == SS_STATE_RUNNING ? &walk->running : &walk->stopped) += (double)plan.length;
@@ -54,7 +54,7 @@ static struct ss_planned_state step(struct walk *walk, double duty) {
 static void assert_plan(struct walk *walk, double duty, enum ss_state state, double ms) {
     struct ss_planned_state plan = step(walk, duty);
     assert_int_equal(plan.state, state);
-    assert_close((double)plan.length / 1e6, ms, 2e-6);
+    assert_near((double)plan.length / 1e6, ms, 2e-6);
 }
 
 static void averageq_runs_then_stops(void **state) {
@@ -159,8 +159,8 @@ static void assert_no_bias(const char *options, double duty, unsigned turns, ss_
         step(&walk, duty);
     double expected = duty * (walk.running + walk.stopped);
     double pending = (double)min + duty * (1 - duty) * (double)tau;
-    assert_close(walk.running, expected, pending + 1);
-    assert_true(walk.shortest >= min);
+    assert_near(walk.running, expected, pending + 1);
+    assert_that(walk.shortest, >=, min);
     assert_in_range(walk.switches, switches_at_least, turns);
     rig_close(&rig);
 }
@@ -302,7 +302,7 @@ static void fixedq_has_no_bias(void **state) {
         struct walk walk = walk_begin(&rig, 0);
         for (unsigned turn = 1; turn <= 100000; turn++) {
             step(&walk, duties[i]);
-            assert_close(walk.running / 13e6, duties[i] * turn, 0.5 + 1e-6);
+            assert_near(walk.running / 13e6, duties[i] * turn, 0.5 + 1e-6);
         }
         rig_close(&rig);
     }
@@ -319,14 +319,14 @@ static void fixedq_carries_tiny_remainders(void **state) {
         assert_plan(&low, 1e-9, SS_STATE_STOPPED, 13);
     step(&low, 1e-9);
     step(&low, 1e-9);
-    assert_close(low.running / 13e6, 1, 0);
+    assert_near(low.running / 13e6, 1, 0);
     struct walk high = walk_begin(&rig, 1);
     assert_plan(&high, 0.5 + 100e-9, SS_STATE_RUNNING, 13);
     for (int i = 0; i < 99; i++)
         assert_plan(&high, 1 - 1e-9, SS_STATE_RUNNING, 13);
     step(&high, 1 - 1e-9);
     step(&high, 1 - 1e-9);
-    assert_close(high.stopped / 13e6, 1, 0);
+    assert_near(high.stopped / 13e6, 1, 0);
     rig_close(&rig);
 }
 

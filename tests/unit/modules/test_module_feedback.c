@@ -27,12 +27,12 @@ static void realtime_first_sample_is_not_blended(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
-    assert_true(estimate_of(&rig, 0) == -1);
+    assert_that(estimate_of(&rig, 0), ==, -1);
     sample_idle(&rig, 0, 1000, 5000);
-    assert_true(estimate_of(&rig, 0) == -1);
+    assert_that(estimate_of(&rig, 0), ==, -1);
     sample_idle(&rig, 1, 1040, 5000 + 120);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
-    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
     rig_close(&rig);
 }
 
@@ -44,10 +44,10 @@ static void realtime_later_samples_blend(void **state) {
     sample_idle(&rig, 1, 1040, 120); /* 0.25 */
     /* As long as the period: w = 1 - 100 / (100 + 100) = 1/2; no idle time, so the sample is 1. */
     sample_idle(&rig, 2, 1140, 120);
-    assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
     /* Three periods: w = 1 - 100 / (100 + 300) = 3/4; 4 * 300 ms idle, so the sample is 0. */
     sample_idle(&rig, 0, 1440, 120 + 1200);
-    assert_close(estimate_of(&rig, 1), 0.25 * 0.625, 1e-12);
+    assert_near(estimate_of(&rig, 1), 0.25 * 0.625, 1e-12);
     rig_close(&rig);
 }
 
@@ -59,7 +59,7 @@ static void realtime_period_has_its_default(void **state) {
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120); /* 0.25 */
     sample_idle(&rig, 0, 1077, 120);
-    assert_close(estimate_of(&rig, 0), 0.9 * 0.25 + 0.1 * 1, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.9 * 0.25 + 0.1 * 1, 1e-12);
     rig_close(&rig);
 }
 
@@ -69,12 +69,12 @@ static void realtime_covers_both_bounds(void **state) {
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1050, 200);
-    assert_true(estimate_of(&rig, 0) == 0);
+    assert_that(estimate_of(&rig, 0), ==, 0);
     rig_close(&rig);
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1050, 0);
-    assert_true(estimate_of(&rig, 0) == 1);
+    assert_that(estimate_of(&rig, 0), ==, 1);
     rig_close(&rig);
 }
 
@@ -88,9 +88,9 @@ static void realtime_does_not_limit_samples(void **state) {
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 200);
-    assert_true(estimate_of(&rig, 0) == 0);
+    assert_that(estimate_of(&rig, 0), ==, 0);
     sample_idle(&rig, 0, 1140, 200);
-    assert_close(estimate_of(&rig, 0), 0.5 * -0.25 + 0.5 * 1, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.5 * -0.25 + 0.5 * 1, 1e-12);
     rig_close(&rig);
 }
 
@@ -133,12 +133,12 @@ static void realtime_ignores_zero_elapsed_time(void **state) {
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1000, 0);
-    assert_true(estimate_of(&rig, 0) == -1);
+    assert_that(estimate_of(&rig, 0), ==, -1);
     sample_idle(&rig, 0, 1040, 120);
     sample_idle(&rig, 0, 1040, 160);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1140, 120);
-    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
     rig_close(&rig);
 }
 
@@ -150,9 +150,9 @@ static void realtime_survives_falling_counters(void **state) {
     sample_idle(&rig, 0, 1000, 500);
     sample_idle(&rig, 0, 1040, 620); /* 0.25 */
     sample_idle(&rig, 0, 1080, 570);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1180, 770);
-    assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
     rig_close(&rig);
 }
 
@@ -164,9 +164,9 @@ static void realtime_survives_jumping_counters(void **state) {
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120); /* 0.25 */
     sample_idle(&rig, 0, 1080, 120 + 4 * 61 + 1);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1180, 365);
-    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
     rig_close(&rig);
 }
 
@@ -179,12 +179,12 @@ static void realtime_survives_cpus_going(void **state) {
     sample_idle(&rig, 0, 1040, 1120); /* 0.25 */
     struct ss_counters counters = {.time = MS(1080), .set = 8, .capacity = 2, .idle = MS(1130)};
     sample_counters(&rig, 0, 1000, counters);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     /* T_i = 100 / 2 = 50 of 100 ms. */
     counters.time = MS(1180);
     counters.idle = MS(1230);
     sample_counters(&rig, 0, 1000, counters);
-    assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
     rig_close(&rig);
 }
 
@@ -196,11 +196,11 @@ static void realtime_survives_cpus_exchanged(void **state) {
     sample_idle(&rig, 0, 1000, 0);
     struct ss_counters counters = {.time = MS(1040), .set = 8, .capacity = 4, .idle = MS(100)};
     sample_counters(&rig, 0, 1000, counters);
-    assert_true(estimate_of(&rig, 0) == -1);
+    assert_that(estimate_of(&rig, 0), ==, -1);
     counters.time = MS(1080);
     counters.idle = MS(220);
     sample_counters(&rig, 0, 1000, counters);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     rig_close(&rig);
 }
 
@@ -212,7 +212,7 @@ static void realtime_survives_no_cpus(void **state) {
     sample_counters(&rig, 0, 1000, counters);
     counters.time = MS(1040);
     sample_counters(&rig, 0, 1000, counters);
-    assert_true(estimate_of(&rig, 0) == -1);
+    assert_that(estimate_of(&rig, 0), ==, -1);
     rig_close(&rig);
 }
 
@@ -222,18 +222,18 @@ static void realtime_forgets_when_control_restarts(void **state) {
     rig_open(&rig, "feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
-    assert_close(estimate_at(&rig, 1, 1050, 1000), 0.25, 1e-12);
+    assert_near(estimate_at(&rig, 1, 1050, 1000), 0.25, 1e-12);
     /* Control restarted at 1050: earlier samples are invalid, and a new one is due at once. */
-    assert_true(estimate_at(&rig, 1, 1050, 1050) == -1);
+    assert_that(estimate_at(&rig, 1, 1050, 1050), ==, -1);
     assert_true(wants(&rig, 1, 1050, 1050));
     struct ss_counters counters = {.time = MS(1050), .set = 7, .capacity = 4, .idle = MS(120)};
     sample_counters(&rig, 1, 1050, counters);
-    assert_true(estimate_at(&rig, 0, 1050, 1050) == -1);
+    assert_that(estimate_at(&rig, 0, 1050, 1050), ==, -1);
     counters.time = MS(1090);
     counters.idle = MS(120 + 80);
     sample_counters(&rig, 0, 1050, counters);
     /* Not blended: T_i = 80 / 4 = 20 of 40 ms. */
-    assert_close(estimate_at(&rig, 1, 1090, 1050), 0.5, 1e-12);
+    assert_near(estimate_at(&rig, 1, 1090, 1050), 0.5, 1e-12);
     rig_close(&rig);
 }
 
@@ -261,11 +261,11 @@ static double load_counted(const char *options) {
 
 static void realtime_counts_as_configured(void **state) {
     (void)state;
-    assert_close(load_counted(NULL), 1 - 80.0 / 160, 1e-12);
-    assert_close(load_counted("count=idle,steal=work"), 1 - 80.0 / 160, 1e-12);
-    assert_close(load_counted("steal=idle"), 1 - (80.0 + 40) / 160, 1e-12);
-    assert_close(load_counted("count=ticks"), 60.0 / 160, 1e-12);
-    assert_close(load_counted("count=ticks,steal=idle"), (60.0 - 40) / 160, 1e-12);
+    assert_near(load_counted(NULL), 1 - 80.0 / 160, 1e-12);
+    assert_near(load_counted("count=idle,steal=work"), 1 - 80.0 / 160, 1e-12);
+    assert_near(load_counted("steal=idle"), 1 - (80.0 + 40) / 160, 1e-12);
+    assert_near(load_counted("count=ticks"), 60.0 / 160, 1e-12);
+    assert_near(load_counted("count=ticks,steal=idle"), (60.0 - 40) / 160, 1e-12);
 }
 
 static void realtime_serves_a_thousand(void **state) {
@@ -275,7 +275,7 @@ static void realtime_serves_a_thousand(void **state) {
     sample_idle(&rig, 17, 1000, 0);
     sample_idle(&rig, 999, 1040, 120);
     for (uint32_t i = 0; i < 1000; i++)
-        assert_close(estimate_of(&rig, i), 0.25, 1e-12);
+        assert_near(estimate_of(&rig, i), 0.25, 1e-12);
     rig_close(&rig);
 }
 
@@ -310,11 +310,11 @@ static void cgroup_is_relative_to_its_allowance(void **state) {
     assert_true(wants(&rig, 0, 1000, 1000));
     assert_false(wants(&rig, 1, 1000, 1000));
     sample_used(&rig, 0, 1000, 1.5, 700);
-    assert_true(estimate_of(&rig, 1) == -1);
+    assert_that(estimate_of(&rig, 1), ==, -1);
     sample_used(&rig, 0, 1040, 1.5, 730);
-    assert_close(estimate_of(&rig, 1), 30 / (1.5 * 40), 1e-12);
+    assert_near(estimate_of(&rig, 1), 30 / (1.5 * 40), 1e-12);
     sample_used(&rig, 1, 1140, 1.5, 880);
-    assert_close(estimate_of(&rig, 0), 0.5 * 0.5 + 0.5 * 1, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.5 * 0.5 + 0.5 * 1, 1e-12);
     rig_close(&rig);
 }
 
@@ -328,9 +328,9 @@ static void cgroup_counts_bursts_in_full(void **state) {
     rig_open(&rig, "feedback/cgroup", "period=40m", 1, 4);
     sample_used(&rig, 0, 1000, 0.5, 0);
     sample_used(&rig, 0, 1040, 0.5, 50);
-    assert_true(estimate_of(&rig, 0) == 1);
+    assert_that(estimate_of(&rig, 0), ==, 1);
     sample_used(&rig, 0, 1100, 0.5, 50);
-    assert_close(estimate_of(&rig, 0), 40.0 / (40 + 60) * 2.5, 1e-12);
+    assert_near(estimate_of(&rig, 0), 40.0 / (40 + 60) * 2.5, 1e-12);
     rig_close(&rig);
 }
 
@@ -342,11 +342,11 @@ static void cgroup_survives_changes_of_the_group(void **state) {
     sample_used(&rig, 0, 1000, 1, 100);
     sample_used(&rig, 0, 1040, 1, 110); /* 0.25 */
     sample_used(&rig, 0, 1080, 2, 150);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_used(&rig, 0, 1120, 2, 20);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_used(&rig, 0, 1220, 2, 220);
-    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
     rig_close(&rig);
 }
 
@@ -372,21 +372,21 @@ static void command_does_not_blend_by_default(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/command", "x", 1, 4);
-    assert_true(estimate_of(&rig, 0) == -1);
+    assert_that(estimate_of(&rig, 0), ==, -1);
     sample_value(&rig, 1000, 1000, NAN);
-    assert_true(estimate_of(&rig, 0) == -1);
+    assert_that(estimate_of(&rig, 0), ==, -1);
     const double given[] = {0.3, 0.9, -0.1, 1.5, 0, 1};
     const double taken[] = {0.3, 0.9, 0, 1, 0, 1};
     for (unsigned i = 0; i < 6; i++) {
         assert_true(wants(&rig, 0, 1000 + i, 1000));
         sample_value(&rig, 1000 + i, 1000, given[i]);
-        assert_true(estimate_of(&rig, 0) == taken[i]);
+        assert_that(estimate_of(&rig, 0), ==, taken[i]);
     }
     /* Two numbers at the same time. */
     sample_value(&rig, 1005, 1000, 0.4);
-    assert_true(estimate_of(&rig, 0) == 0.4);
+    assert_that(estimate_of(&rig, 0), ==, 0.4);
     sample_value(&rig, 1010, 1000, NAN);
-    assert_true(estimate_of(&rig, 0) == -1);
+    assert_that(estimate_of(&rig, 0), ==, -1);
     rig_close(&rig);
 }
 
@@ -395,16 +395,16 @@ static void command_blends_if_asked(void **state) {
     struct rig rig;
     rig_open(&rig, "feedback/command", "x,period=100m", 1, 4);
     sample_value(&rig, 1000, 1000, 0.25);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     /* w = 1 - 100 / (100 + 100) = 1/2 */
     sample_value(&rig, 1100, 1000, 1);
-    assert_close(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
     sample_value(&rig, 1100, 1000, 0);
-    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
     /* Control restarts: numbers are not blended. */
-    assert_true(estimate_at(&rig, 0, 1200, 1200) == -1);
+    assert_that(estimate_at(&rig, 0, 1200, 1200), ==, -1);
     sample_value(&rig, 1200, 1200, 0.1);
-    assert_close(estimate_at(&rig, 0, 1200, 1200), 0.1, 1e-12);
+    assert_near(estimate_at(&rig, 0, 1200, 1200), 0.1, 1e-12);
     rig_close(&rig);
 }
 
@@ -420,7 +420,7 @@ static void null_feedback_has_no_estimate(void **state) {
     assert_false(wants(&rig, 0, 1000, 1000));
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
-    assert_true(estimate_of(&rig, 0) == -1);
+    assert_that(estimate_of(&rig, 0), ==, -1);
     rig_close(&rig);
 }
 

@@ -87,9 +87,9 @@ static void realtime_ignores_older_readings(void **state) {
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
     sample_idle(&rig, 1, 1030, 40);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     sample_idle(&rig, 0, 1140, 120);
-    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
     rig_close(&rig);
 }
 
@@ -104,9 +104,9 @@ static void realtime_ignores_readings_too_close(void **state) {
     rig_open(&rig, "feedback/realtime", "100m", 2, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 1, 1000.02, 4);
-    assert_true(estimate_of(&rig, 1) == -1);
+    assert_that(estimate_of(&rig, 1), ==, -1);
     sample_idle(&rig, 0, 1040, 120);
-    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
     rig_close(&rig);
 }
 
@@ -123,9 +123,9 @@ static void realtime_survives_a_half_written_notice(void **state) {
     atomic_store(&copy->ticket, 0);
     for (int i = 0; i < SS_NOTICE_WORDS; i++)
         atomic_store(&copy->words[i], UINT64_MAX);
-    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
     sample_idle(&rig, 1, 1140, 120);
-    assert_close(estimate_of(&rig, 0), 0.625, 1e-12);
+    assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
     rig_close(&rig);
 }
 
@@ -139,17 +139,17 @@ static void realtime_survives_a_spoilt_notice(void **state) {
     rig_open(&rig, "feedback/realtime", "100m", 3, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 0, 1040, 120);
-    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
     struct ss_notice *notice = &((struct estimate_run *)rig.run)->notice;
     uint64_t latest = atomic_load(&notice->latest);
     atomic_store(&notice->copies[latest % SS_NOTICE_COPIES].ticket, 0);
-    assert_close(estimate_of(&rig, 0), 0.25, 1e-12);
-    assert_close(estimate_of(&rig, 1), 0.25, 1e-12);
-    assert_true(estimate_of(&rig, 2) == -1);
+    assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
+    assert_near(estimate_of(&rig, 1), 0.25, 1e-12);
+    assert_that(estimate_of(&rig, 2), ==, -1);
     assert_false(wants(&rig, 1, 1079, 1000));
     assert_true(wants(&rig, 1, 1140, 1000));
     sample_idle(&rig, 1, 1140, 120);
-    assert_close(estimate_of(&rig, 2), 0.625, 1e-12);
+    assert_near(estimate_of(&rig, 2), 0.625, 1e-12);
     rig_close(&rig);
 }
 

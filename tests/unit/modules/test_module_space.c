@@ -10,7 +10,8 @@ static double duty_at(
     const struct ss_space_module *module = (const void *)rig->head;
     struct ss_place place = {.rank = rank, .count = count, .time = time};
     double duty = module->local_duty(&rig->selves[0], &place, global_duty);
-    assert_true(duty >= 0 && duty <= 1);
+    assert_that(duty, >=, 0);
+    assert_that(duty, <=, 1);
     return duty;
 }
 
@@ -29,7 +30,7 @@ static void assert_keeps_the_mean(const char *which, const char *options) {
             double sum = 0;
             for (uint32_t rank = 0; rank < counts[i]; rank++)
                 sum += duty_at(&rig, rank, counts[i], 12345 * SS_SECOND, duties[j]);
-            assert_close(sum / counts[i], duties[j], 1e-12);
+            assert_near(sum / counts[i], duties[j], 1e-12);
         }
     }
     rig_close(&rig);
@@ -47,8 +48,8 @@ static void even_gives_all_the_same(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/even", NULL, 1, 1);
-    assert_true(duty_of(&rig, 0, 3, 0.3) == 0.3);
-    assert_true(duty_of(&rig, 2, 3, 0.3) == 0.3);
+    assert_that(duty_of(&rig, 0, 3, 0.3), ==, 0.3);
+    assert_that(duty_of(&rig, 2, 3, 0.3), ==, 0.3);
     rig_close(&rig);
 }
 
@@ -56,7 +57,7 @@ static void null_space_keeps_the_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/null", NULL, 1, 1);
-    assert_true(duty_of(&rig, 2, 3, 0.3) == 0.3);
+    assert_that(duty_of(&rig, 2, 3, 0.3), ==, 0.3);
     rig_close(&rig);
 }
 
@@ -65,9 +66,9 @@ static void uneven_fills_one_after_the_other(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
-    assert_true(duty_of(&rig, 0, 3, 0.5) == 1);
-    assert_close(duty_of(&rig, 1, 3, 0.5), 0.5, 1e-12);
-    assert_true(duty_of(&rig, 2, 3, 0.5) == 0);
+    assert_that(duty_of(&rig, 0, 3, 0.5), ==, 1);
+    assert_near(duty_of(&rig, 1, 3, 0.5), 0.5, 1e-12);
+    assert_that(duty_of(&rig, 2, 3, 0.5), ==, 0);
     rig_close(&rig);
 }
 
@@ -76,10 +77,10 @@ static void uneven_takes_both_bounds(void **state) {
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
     for (uint32_t rank = 0; rank < 1000; rank++) {
-        assert_true(duty_of(&rig, rank, 1000, 0) == 0);
-        assert_true(duty_of(&rig, rank, 1000, 1) == 1);
+        assert_that(duty_of(&rig, rank, 1000, 0), ==, 0);
+        assert_that(duty_of(&rig, rank, 1000, 1), ==, 1);
     }
-    assert_close(duty_of(&rig, 0, 1, 0.3), 0.3, 1e-15);
+    assert_near(duty_of(&rig, 0, 1, 0.3), 0.3, 1e-15);
     rig_close(&rig);
 }
 
@@ -89,14 +90,14 @@ static void uneven_is_whole_in_spite_of_rounding(void **state) {
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
     volatile double duty = 15.0 / 22;
-    assert_true(22 * duty != 15);
-    assert_true(duty_of(&rig, 14, 22, duty) == 1);
-    assert_true(duty_of(&rig, 15, 22, duty) == 0);
+    assert_that(22 * duty, !=, 15);
+    assert_that(duty_of(&rig, 14, 22, duty), ==, 1);
+    assert_that(duty_of(&rig, 15, 22, duty), ==, 0);
     const double expected[] = {1, 1, 0};
     for (uint32_t rank = 0; rank < 3; rank++)
-        assert_true(duty_of(&rig, rank, 3, 2.0 / 3) == expected[rank]);
+        assert_that(duty_of(&rig, rank, 3, 2.0 / 3), ==, expected[rank]);
     /* But small duties that are intended stay: 3 * (2/3 - 1e-9) leaves 1 - 3e-9 to the second. */
-    assert_close(duty_of(&rig, 1, 3, 2.0 / 3 - 1e-9), 1 - 3e-9, 1e-14);
+    assert_near(duty_of(&rig, 1, 3, 2.0 / 3 - 1e-9), 1 - 3e-9, 1e-14);
     rig_close(&rig);
 }
 
@@ -104,7 +105,7 @@ static void uneven_keeps_its_order(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
-    assert_true(duty_at(&rig, 0, 3, 1000000 * SS_SECOND, 1.0 / 3) == 1);
+    assert_that(duty_at(&rig, 0, 3, 1000000 * SS_SECOND, 1.0 / 3), ==, 1);
     rig_close(&rig);
 }
 
@@ -117,8 +118,8 @@ static void uneven_rotates(void **state) {
         ss_time begin = turn * 10 * SS_SECOND;
         for (uint32_t rank = 0; rank < 3; rank++) {
             double expected = rank == turn % 3 ? 1 : rank == (turn + 1) % 3 ? 0.5 : 0;
-            assert_close(duty_at(&rig, rank, 3, begin, 0.5), expected, 1e-12);
-            assert_close(duty_at(&rig, rank, 3, begin + 10 * SS_SECOND - 1, 0.5), expected, 1e-12);
+            assert_near(duty_at(&rig, rank, 3, begin, 0.5), expected, 1e-12);
+            assert_near(duty_at(&rig, rank, 3, begin + 10 * SS_SECOND - 1, 0.5), expected, 1e-12);
         }
     }
     rig_close(&rig);

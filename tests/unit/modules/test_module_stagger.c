@@ -21,13 +21,13 @@ static double tau_of(const char *options, uint32_t instances, uint32_t cpus) {
 static void stagger_follows_the_window(void **state) {
     (void)state;
     const ss_time window = 100 * SS_MILLISECOND;
-    assert_close(tau_in(window, NULL, 1, 1), 21.4, 1e-6);
-    assert_close(tau_in(window, NULL, 4, 2), 21.4, 1e-6);
-    assert_close(tau_in(window, NULL, 4, 1), 4 * 8.9, 1e-6);
-    assert_close(tau_in(window, NULL, 30, 30), 30 * 2.2, 1e-6);
-    assert_close(tau_in(window, NULL, 64, 64), 64 * 2.2, 1e-6);
-    assert_close(tau_in(10 * SS_SECOND, NULL, 4, 2), 2140, 1e-6);
-    assert_close(tau_in(window, "107m", 4, 2), 107, 1e-6);
+    assert_near(tau_in(window, NULL, 1, 1), 21.4, 1e-6);
+    assert_near(tau_in(window, NULL, 4, 2), 21.4, 1e-6);
+    assert_near(tau_in(window, NULL, 4, 1), 4 * 8.9, 1e-6);
+    assert_near(tau_in(window, NULL, 30, 30), 30 * 2.2, 1e-6);
+    assert_near(tau_in(window, NULL, 64, 64), 64 * 2.2, 1e-6);
+    assert_near(tau_in(10 * SS_SECOND, NULL, 4, 2), 2140, 1e-6);
+    assert_near(tau_in(window, "107m", 4, 2), 107, 1e-6);
     struct rig rig;
     rig_open_window(&rig, "dithering/stagger", NULL, 4, 2, window);
     assert_described(
@@ -37,21 +37,21 @@ static void stagger_follows_the_window(void **state) {
 
 static void stagger_finds_its_round(void **state) {
     (void)state;
-    assert_close(tau_of(NULL, 1, 1), 107, 1e-6);
-    assert_close(tau_of(NULL, 4, 1), 107, 1e-6);
+    assert_near(tau_of(NULL, 1, 1), 107, 1e-6);
+    assert_near(tau_of(NULL, 4, 1), 107, 1e-6);
     /* 26.75 ms for each instance on a CPU, up to the limit, then 8.9. */
-    assert_close(tau_of(NULL, 7, 1), 7 * 26.75, 1e-6);
-    assert_close(tau_of(NULL, 24, 4), 24 * 26.75 / 4, 1e-6);
-    assert_close(tau_of(NULL, 48, 4), 285, 1e-6);
-    assert_close(tau_of(NULL, 64, 2), 285, 1e-6);
-    assert_close(tau_of(NULL, 1000, 2), 1000 * 8.9 / 2, 1e-6);
+    assert_near(tau_of(NULL, 7, 1), 7 * 26.75, 1e-6);
+    assert_near(tau_of(NULL, 24, 4), 24 * 26.75 / 4, 1e-6);
+    assert_near(tau_of(NULL, 48, 4), 285, 1e-6);
+    assert_near(tau_of(NULL, 64, 2), 285, 1e-6);
+    assert_near(tau_of(NULL, 1000, 2), 1000 * 8.9 / 2, 1e-6);
     /* 2.2 ms for each instance, for any number of CPUs. */
-    assert_close(tau_of(NULL, 48, 48), 107, 1e-6);
-    assert_close(tau_of(NULL, 100, 8), 285, 1e-6);
-    assert_close(tau_of(NULL, 140, 100), 140 * 2.2, 1e-6);
-    assert_close(tau_of(NULL, 256, 256), 256 * 2.2, 1e-6);
-    assert_close(tau_of("50m", 100, 1), 50, 1e-6);
-    assert_close(tau_of("tau=1s,jitter=0", 1, 1), 1000, 1e-6);
+    assert_near(tau_of(NULL, 48, 48), 107, 1e-6);
+    assert_near(tau_of(NULL, 100, 8), 285, 1e-6);
+    assert_near(tau_of(NULL, 140, 100), 140 * 2.2, 1e-6);
+    assert_near(tau_of(NULL, 256, 256), 256 * 2.2, 1e-6);
+    assert_near(tau_of("50m", 100, 1), 50, 1e-6);
+    assert_near(tau_of("tau=1s,jitter=0", 1, 1), 1000, 1e-6);
 }
 
 static void stagger_describes_its_round(void **state) {
@@ -91,7 +91,7 @@ static void stagger_spreads_beginnings(void **state) {
     assert_plan(&walks[3], 0.3, SS_STATE_STOPPED, 70);
     for (int round = 0; round < 100; round++) {
         for (int i = 0; i < 4; i++) {
-            assert_close((double)(walks[i].now - BEGIN) / 1e6, 100 * round + 25 * i, 2e-6);
+            assert_near((double)(walks[i].now - BEGIN) / 1e6, 100 * round + 25 * i, 2e-6);
             assert_plan(&walks[i], 0.3, SS_STATE_RUNNING, 30);
             assert_plan(&walks[i], 0.3, SS_STATE_STOPPED, 70);
         }
@@ -112,7 +112,7 @@ static void stagger_rounds_are_exact_without_jitter(void **state) {
             double expected = 107e6 * (walk.runs - 1 + executor / 7.0);
             if (executor == 6) /* its previous round was not over */
                 expected = walk.runs == 1 ? 0 : expected - 107e6;
-            assert_close((double)(walk.changed - BEGIN), expected, 2);
+            assert_near((double)(walk.changed - BEGIN), expected, 2);
         }
     }
     rig_close(&rig);
@@ -135,7 +135,7 @@ static void stagger_has_no_bias(void **state) {
             struct walk walk = walk_begin(&rig, executor);
             walk_until(&walk, duty, BEGIN + ROUNDS * MS(107));
             double within = duty == 0 || duty == 1 ? 0 : 3e6 + 2.6 * duty * (1 - duty) * 107e6;
-            assert_close(walk.running, duty * (walk.running + walk.stopped), within + 1);
+            assert_near(walk.running, duty * (walk.running + walk.stopped), within + 1);
         }
         rig_close(&rig);
     }
@@ -156,7 +156,7 @@ static void stagger_follows_changing_duty(void **state) {
             step(&walk, duty);
         expected += duty * (double)(walk.now - begin);
     }
-    assert_close(walk.running / expected, 1, 0.002);
+    assert_near(walk.running / expected, 1, 0.002);
     rig_close(&rig);
 }
 
@@ -173,14 +173,14 @@ static void stagger_adapts_to_changed_places(void **state) {
             walk.place.rank = (uint32_t)rand() % walk.place.count;
             double duty = (rand() % 101) / 100.0;
             for (int turn = rand() % 4; turn >= 0; turn--)
-                assert_true(step(&walk, duty).length <= MS(2 * 107));
+                assert_that(step(&walk, duty).length, <=, MS(2 * 107));
         }
         /* From then on as if it had always been so. */
         double before = walk.running;
         ss_time end = walk.now + 1000 * MS(107);
         double begin = (double)walk.now;
         walk_until(&walk, 0.4, end);
-        assert_close(walk.running - before, 0.4 * ((double)walk.now - begin), 3 * 107e6);
+        assert_near(walk.running - before, 0.4 * ((double)walk.now - begin), 3 * 107e6);
         rig_close(&rig);
     }
 }
@@ -191,7 +191,7 @@ static void stagger_moves_to_its_new_place(void **state) {
     rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
     struct walk walk = walk_begin(&rig, 2);
     walk_until(&walk, 0.25, BEGIN + MS(1030));
-    assert_close((double)(walk.now - BEGIN) / 1e6, 1050, 2e-6);
+    assert_near((double)(walk.now - BEGIN) / 1e6, 1050, 2e-6);
     assert_plan(&walk, 0.25, SS_STATE_RUNNING, 25);
     /* The first of four has gone: this is now the second of three, a third of a round late. */
     walk.place = (struct ss_place){.rank = 1, .count = 3};
@@ -270,7 +270,7 @@ static void stagger_lasts_for_months(void **state) {
     walk.now += 100 * 86400 * SS_SECOND;
     double begin = (double)walk.now;
     walk_until(&walk, 0.3, walk.now + ROUNDS * MS(107));
-    assert_close(walk.running, 0.3 * ((double)walk.now - begin), 2 * 107e6);
+    assert_near(walk.running, 0.3 * ((double)walk.now - begin), 2 * 107e6);
     rig_close(&rig);
 }
 
@@ -296,11 +296,11 @@ static double step_with_tick(const char *options, uint32_t instances) {
 
 static void stagger_stays_out_of_step_with_tick(void **state) {
     (void)state;
-    assert_close(step_with_tick("100m,jitter=0", 4), 1, 1e-6);
-    assert_close(step_with_tick("100m", 4), 0, 0.2);
-    assert_close(step_with_tick("108m", 4), 0, 0.2);
-    assert_close(step_with_tick(NULL, 4), 0, 0.05);
-    assert_close(step_with_tick(NULL, 40), 0, 0.2);
+    assert_near(step_with_tick("100m,jitter=0", 4), 1, 1e-6);
+    assert_near(step_with_tick("100m", 4), 0, 0.2);
+    assert_near(step_with_tick("108m", 4), 0, 0.2);
+    assert_near(step_with_tick(NULL, 4), 0, 0.05);
+    assert_near(step_with_tick(NULL, 40), 0, 0.2);
 }
 
 // clang-format off

@@ -124,7 +124,7 @@ static void stagger_keeps_duty_of_remaining_instances(void **state) {
         struct walk walk = walk_begin(&rig, 0);
         walk.place = (struct ss_place){.rank = 0, .count = 1};
         walk_until(&walk, 0.4, BEGIN + 1000 * MS(107));
-        assert_close(walk.running / (walk.running + walk.stopped), 0.4, 0.01);
+        assert_near(walk.running / (walk.running + walk.stopped), 0.4, 0.01);
     }
     rig_close(&rig);
 }

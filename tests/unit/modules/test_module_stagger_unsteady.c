@@ -68,8 +68,8 @@ static struct found find_tau(
 }
 
 static void assert_found(struct found found, double unsteady, double steady) {
-    assert_close(found.unsteady, unsteady, 1e-6);
-    assert_close(found.steady, steady, 1e-6);
+    assert_near(found.unsteady, unsteady, 1e-6);
+    assert_near(found.steady, steady, 1e-6);
 }
 
 static const double steady[] = {0.4, 0.4}, unsteady[] = {0.3, 0.5}, little[] = {0.399, 0.401};
@@ -136,7 +136,7 @@ static void nothing_is_lost_as_rounds_change(void **state) {
     for (int turn = 0; turn < 20; turn++)
         walk_all(walks, 4, turn % 2 ? calm : wild, BEGIN + (ss_time)(turn + 1) * 30 * SS_SECOND);
     for (int i = 0; i < 4; i++)
-        assert_close(walks[i].running / (walks[i].running + walks[i].stopped), 0.3, 0.002);
+        assert_near(walks[i].running / (walks[i].running + walks[i].stopped), 0.3, 0.002);
     rig_close(&rig);
 }
 

@@ -16,7 +16,8 @@ static struct ss_target target_of(const struct rig *rig, uint32_t executor, ss_t
 static double load_at(const struct rig *rig, ss_time time) {
     struct ss_target target = target_of(rig, 0, time);
     assert_false(target.free);
-    assert_true(target.load >= 0 && target.load <= 1);
+    assert_that(target.load, >=, 0);
+    assert_that(target.load, <=, 1);
     return target.load;
 }
 
@@ -29,9 +30,9 @@ static void constant_never_changes(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/constant", "60%", 1, 1);
-    assert_close(load_at(&rig, 0), 0.6, 1e-15);
-    assert_close(load_at(&rig, SS_TIME_NEVER), 0.6, 1e-15);
-    assert_true(length_of(&rig) == SS_TIME_NEVER);
+    assert_near(load_at(&rig, 0), 0.6, 1e-15);
+    assert_near(load_at(&rig, SS_TIME_NEVER), 0.6, 1e-15);
+    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
     rig_close(&rig);
 }
 
@@ -39,10 +40,10 @@ static void constant_takes_both_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/constant", "0", 1, 1);
-    assert_true(load_at(&rig, 1) == 0);
+    assert_that(load_at(&rig, 1), ==, 0);
     rig_close(&rig);
     rig_open(&rig, "trace/constant", "load=1", 1, 1);
-    assert_true(load_at(&rig, 1) == 1);
+    assert_that(load_at(&rig, 1), ==, 1);
     rig_close(&rig);
 }
 
@@ -58,9 +59,9 @@ static void null_trace_is_always_free(void **state) {
     rig_open(&rig, "trace/null", NULL, 1, 1);
     struct ss_target target = target_of(&rig, 0, 5 * MINUTE);
     assert_true(target.free);
-    assert_true(target.until == SS_TIME_NEVER);
-    assert_true(target.load == 0);
-    assert_true(length_of(&rig) == SS_TIME_NEVER);
+    assert_that(target.until, ==, SS_TIME_NEVER);
+    assert_that(target.load, ==, 0);
+    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
     rig_close(&rig);
 }
 
@@ -69,13 +70,13 @@ static void sine_swings_about_its_mean(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.5,amplitude=0.2,period=20s", 1, 1);
-    assert_close(load_at(&rig, 0), 0.5, 1e-12);
-    assert_close(load_at(&rig, 5 * SS_SECOND), 0.5 + 0.2, 1e-12);
-    assert_close(load_at(&rig, 10 * SS_SECOND), 0.5, 1e-12);
-    assert_close(load_at(&rig, 15 * SS_SECOND), 0.5 - 0.2, 1e-12);
+    assert_near(load_at(&rig, 0), 0.5, 1e-12);
+    assert_near(load_at(&rig, 5 * SS_SECOND), 0.5 + 0.2, 1e-12);
+    assert_near(load_at(&rig, 10 * SS_SECOND), 0.5, 1e-12);
+    assert_near(load_at(&rig, 15 * SS_SECOND), 0.5 - 0.2, 1e-12);
     /* A twelfth of the period: sin 30 degrees is a half. */
-    assert_close(load_at(&rig, 20 * SS_SECOND / 12), 0.5 + 0.2 * 0.5, 1e-9);
-    assert_true(length_of(&rig) == SS_TIME_NEVER);
+    assert_near(load_at(&rig, 20 * SS_SECOND / 12), 0.5 + 0.2 * 0.5, 1e-9);
+    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
     rig_close(&rig);
 }
 
@@ -83,8 +84,8 @@ static void sine_has_defaults(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.5", 1, 1);
-    assert_close(load_at(&rig, 15 * SS_SECOND), 0.5 + 0.1, 1e-12);
-    assert_close(load_at(&rig, 75 * SS_SECOND), 0.5 + 0.1, 1e-12);
+    assert_near(load_at(&rig, 15 * SS_SECOND), 0.5 + 0.1, 1e-12);
+    assert_near(load_at(&rig, 75 * SS_SECOND), 0.5 + 0.1, 1e-12);
     rig_close(&rig);
 }
 
@@ -92,8 +93,8 @@ static void sine_begins_at_its_phase(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.5,phase=1/4", 1, 1);
-    assert_close(load_at(&rig, 0), 0.6, 1e-12);
-    assert_close(load_at(&rig, 30 * SS_SECOND), 0.4, 1e-12);
+    assert_near(load_at(&rig, 0), 0.6, 1e-12);
+    assert_near(load_at(&rig, 30 * SS_SECOND), 0.4, 1e-12);
     rig_close(&rig);
 }
 
@@ -101,11 +102,11 @@ static void sine_is_cut_off_at_the_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.95", 1, 1);
-    assert_true(load_at(&rig, 15 * SS_SECOND) == 1);
-    assert_close(load_at(&rig, 45 * SS_SECOND), 0.95 - 0.1, 1e-12);
+    assert_that(load_at(&rig, 15 * SS_SECOND), ==, 1);
+    assert_near(load_at(&rig, 45 * SS_SECOND), 0.95 - 0.1, 1e-12);
     rig_close(&rig);
     rig_open(&rig, "trace/sine", "5%", 1, 1);
-    assert_true(load_at(&rig, 45 * SS_SECOND) == 0);
+    assert_that(load_at(&rig, 45 * SS_SECOND), ==, 0);
     rig_close(&rig);
 }
 
@@ -114,7 +115,7 @@ static void sine_keeps_its_phase_for_centuries(void **state) {
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.5", 1, 1);
     /* 10^8 periods and a twelfth, after 190 years: sin 30 degrees is a half. */
-    assert_close(load_at(&rig, 100000000 * MINUTE + 5 * SS_SECOND), 0.5 + 0.1 * 0.5, 1e-12);
+    assert_near(load_at(&rig, 100000000 * MINUTE + 5 * SS_SECOND), 0.5 + 0.1 * 0.5, 1e-12);
     rig_close(&rig);
 }
 
@@ -128,12 +129,12 @@ static void random_is_reproducible(void **state) {
     rig_open(&rig, "trace/random", NULL, 1000, 1);
     const double draws[] = {0.36818951565166946, 0.9435642308648544, 0.04525699773739167};
     for (unsigned i = 0; i < 3; i++)
-        assert_close(load_at(&rig, i * 10 * SS_SECOND), draws[i], 1e-15);
-    assert_close(target_of(&rig, 999, 10 * SS_SECOND).load, draws[1], 1e-15);
-    assert_true(length_of(&rig) == SS_TIME_NEVER);
+        assert_near(load_at(&rig, i * 10 * SS_SECOND), draws[i], 1e-15);
+    assert_near(target_of(&rig, 999, 10 * SS_SECOND).load, draws[1], 1e-15);
+    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
     rig_close(&rig);
     rig_open(&rig, "trace/random", "2", 1, 1);
-    assert_close(load_at(&rig, 0), 0.3922164624235318, 1e-15);
+    assert_near(load_at(&rig, 0), 0.3922164624235318, 1e-15);
     rig_close(&rig);
 }
 
@@ -143,11 +144,11 @@ static void random_holds_through_a_step(void **state) {
     rig_open(&rig, "trace/random", "1,step=2s", 1, 1);
     double first = load_at(&rig, 0);
     double later = load_at(&rig, 2 * SS_SECOND);
-    assert_true(load_at(&rig, 2 * SS_SECOND - 1) == first);
-    assert_true(later != first);
-    assert_true(load_at(&rig, 4 * SS_SECOND - 1) == later);
+    assert_that(load_at(&rig, 2 * SS_SECOND - 1), ==, first);
+    assert_that(later, !=, first);
+    assert_that(load_at(&rig, 4 * SS_SECOND - 1), ==, later);
     /* Going back is allowed, and changes nothing. */
-    assert_true(load_at(&rig, 0) == first);
+    assert_that(load_at(&rig, 0), ==, first);
     rig_close(&rig);
 }
 
@@ -156,10 +157,10 @@ static void random_moves_in_straight_lines(void **state) {
     struct rig rig;
     rig_open(&rig, "trace/random", "1,interpolate=yes", 1, 1);
     const double a = 0.36818951565166946, b = 0.9435642308648544;
-    assert_close(load_at(&rig, 0), a, 1e-15);
-    assert_close(load_at(&rig, 5 * SS_SECOND), (a + b) / 2, 1e-12);
-    assert_close(load_at(&rig, 9 * SS_SECOND), a + 0.9 * (b - a), 1e-12);
-    assert_close(load_at(&rig, 10 * SS_SECOND), b, 1e-15);
+    assert_near(load_at(&rig, 0), a, 1e-15);
+    assert_near(load_at(&rig, 5 * SS_SECOND), (a + b) / 2, 1e-12);
+    assert_near(load_at(&rig, 9 * SS_SECOND), a + 0.9 * (b - a), 1e-12);
+    assert_near(load_at(&rig, 10 * SS_SECOND), b, 1e-15);
     rig_close(&rig);
 }
 
@@ -175,9 +176,11 @@ static void random_is_spread_evenly(void **state) {
         lowest = fmin(lowest, load);
         highest = fmax(highest, load);
     }
-    assert_close(sum / 10000, 0.4, 5 * 0.4 / sqrt(12) / 100);
-    assert_true(lowest >= 0.2 && lowest < 0.201);
-    assert_true(highest < 0.6 && highest > 0.599);
+    assert_near(sum / 10000, 0.4, 5 * 0.4 / sqrt(12) / 100);
+    assert_that(lowest, >=, 0.2);
+    assert_that(lowest, <, 0.201);
+    assert_that(highest, <, 0.6);
+    assert_that(highest, >, 0.599);
     rig_close(&rig);
 }
 
@@ -188,7 +191,8 @@ static void random_seeds_are_independent(void **state) {
     rig_open(&rig, "trace/random", "0", 1, 1);
     rig_open(&other, "trace/random", "11400714819323198485", 1, 1);
     for (unsigned i = 0; i < 10; i++)
-        assert_true(load_at(&rig, (i + 1) * 10 * SS_SECOND) != load_at(&other, i * 10 * SS_SECOND));
+        assert_that(
+            load_at(&rig, (i + 1) * 10 * SS_SECOND), !=, load_at(&other, i * 10 * SS_SECOND));
     rig_close(&rig);
     rig_close(&other);
 }
@@ -205,12 +209,12 @@ static void staircase_goes_down(void **state) {
     rig_open(&rig, "trace/staircase", "95%:5%:5%", 1, 1);
     for (unsigned i = 0; i < 19; i++) {
         double level = 0.95 - 0.05 * i;
-        assert_close(load_at(&rig, i * 3 * MINUTE), level, 1e-12);
-        assert_close(load_at(&rig, (i + 1) * 3 * MINUTE - 1), level, 1e-12);
+        assert_near(load_at(&rig, i * 3 * MINUTE), level, 1e-12);
+        assert_near(load_at(&rig, (i + 1) * 3 * MINUTE - 1), level, 1e-12);
     }
-    assert_true(length_of(&rig) == 19 * 3 * MINUTE);
-    assert_close(load_at(&rig, 19 * 3 * MINUTE), 0.05, 1e-12);
-    assert_close(load_at(&rig, SS_TIME_NEVER), 0.05, 1e-12);
+    assert_that(length_of(&rig), ==, 19 * 3 * MINUTE);
+    assert_near(load_at(&rig, 19 * 3 * MINUTE), 0.05, 1e-12);
+    assert_near(load_at(&rig, SS_TIME_NEVER), 0.05, 1e-12);
     rig_close(&rig);
 }
 
@@ -220,8 +224,8 @@ static void staircase_goes_up(void **state) {
     rig_open(&rig, "trace/staircase", "0:1:1/4,hold=2s", 1, 1);
     const double levels[] = {0, 0.25, 0.5, 0.75, 1};
     for (unsigned i = 0; i < 5; i++)
-        assert_close(load_at(&rig, i * 2 * SS_SECOND), levels[i], 1e-15);
-    assert_true(length_of(&rig) == 5 * 2 * SS_SECOND);
+        assert_near(load_at(&rig, i * 2 * SS_SECOND), levels[i], 1e-15);
+    assert_that(length_of(&rig), ==, 5 * 2 * SS_SECOND);
     rig_close(&rig);
 }
 
@@ -230,8 +234,8 @@ static void staircase_ends_at_its_end(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/staircase", "9%:100%:7%,hold=1s", 1, 1);
-    assert_true(length_of(&rig) == 14 * SS_SECOND);
-    assert_true(load_at(&rig, 13 * SS_SECOND) == 1);
+    assert_that(length_of(&rig), ==, 14 * SS_SECOND);
+    assert_that(load_at(&rig, 13 * SS_SECOND), ==, 1);
     rig_close(&rig);
 }
 
@@ -240,8 +244,8 @@ static void staircase_stays_below_its_end(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/staircase", "10%:95%:20%,hold=1s", 1, 1);
-    assert_true(length_of(&rig) == 5 * SS_SECOND);
-    assert_close(load_at(&rig, 4 * SS_SECOND), 0.9, 1e-12);
+    assert_that(length_of(&rig), ==, 5 * SS_SECOND);
+    assert_near(load_at(&rig, 4 * SS_SECOND), 0.9, 1e-12);
     rig_close(&rig);
 }
 
@@ -249,9 +253,9 @@ static void staircase_of_one_level(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/staircase", "0.5:0.5:0.1,hold=1s,symmetric=yes", 1, 1);
-    assert_true(length_of(&rig) == 2 * SS_SECOND);
-    assert_close(load_at(&rig, 0), 0.5, 1e-15);
-    assert_close(load_at(&rig, SS_SECOND), 0.5, 1e-15);
+    assert_that(length_of(&rig), ==, 2 * SS_SECOND);
+    assert_near(load_at(&rig, 0), 0.5, 1e-15);
+    assert_near(load_at(&rig, SS_SECOND), 0.5, 1e-15);
     rig_close(&rig);
 }
 
@@ -262,12 +266,12 @@ static void staircase_is_symmetric(void **state) {
     for (unsigned way = 0; way < 2; way++) {
         struct rig rig;
         rig_open(&rig, "trace/staircase", written[way], 1, 1);
-        assert_true(length_of(&rig) == 38 * 3 * MINUTE);
+        assert_that(length_of(&rig), ==, 38 * 3 * MINUTE);
         for (unsigned i = 0; i < 19; i++) {
-            assert_close(load_at(&rig, i * 3 * MINUTE), 0.95 - 0.05 * i, 1e-12);
-            assert_close(load_at(&rig, (37 - i) * 3 * MINUTE), 0.95 - 0.05 * i, 1e-12);
+            assert_near(load_at(&rig, i * 3 * MINUTE), 0.95 - 0.05 * i, 1e-12);
+            assert_near(load_at(&rig, (37 - i) * 3 * MINUTE), 0.95 - 0.05 * i, 1e-12);
         }
-        assert_close(load_at(&rig, 38 * 3 * MINUTE), 0.95, 1e-12);
+        assert_near(load_at(&rig, 38 * 3 * MINUTE), 0.95, 1e-12);
         rig_close(&rig);
     }
 }
@@ -278,11 +282,11 @@ static void staircase_warms_up(void **state) {
     rig_open(&rig, "trace/staircase", "0.8:0.2:0.2,hold=10s,warmup=5s", 1, 1);
     struct ss_target target = target_of(&rig, 0, 5 * SS_SECOND - 1);
     assert_true(target.free);
-    assert_true(target.until == 5 * SS_SECOND);
-    assert_close(load_at(&rig, 5 * SS_SECOND), 0.8, 1e-12);
-    assert_close(load_at(&rig, 15 * SS_SECOND - 1), 0.8, 1e-12);
-    assert_close(load_at(&rig, 15 * SS_SECOND), 0.6, 1e-12);
-    assert_true(length_of(&rig) == 5 * SS_SECOND + 4 * 10 * SS_SECOND);
+    assert_that(target.until, ==, 5 * SS_SECOND);
+    assert_near(load_at(&rig, 5 * SS_SECOND), 0.8, 1e-12);
+    assert_near(load_at(&rig, 15 * SS_SECOND - 1), 0.8, 1e-12);
+    assert_near(load_at(&rig, 15 * SS_SECOND), 0.6, 1e-12);
+    assert_that(length_of(&rig), ==, 5 * SS_SECOND + 4 * 10 * SS_SECOND);
     rig_close(&rig);
 }
 
@@ -291,8 +295,8 @@ static void staircase_length_saturates(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/staircase", "95%:5%:0.1%,hold=1000d", 1, 1);
-    assert_true(length_of(&rig) == SS_TIME_NEVER);
-    assert_close(load_at(&rig, SS_TIME_NEVER), 0.95 - 0.001 * 213, 1e-9);
+    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
+    assert_near(load_at(&rig, SS_TIME_NEVER), 0.95 - 0.001 * 213, 1e-9);
     rig_close(&rig);
 }
 

@@ -14,7 +14,7 @@ static const struct ss_trace_module *module_of(const struct rig *rig) {
 static void write_trace(char *path, const char *text) {
     strcpy(path, "/tmp/test_module_trace_file.XXXXXX");
     int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
+    assert_that(descriptor, >=, 0);
     assert_int_equal(write(descriptor, text, strlen(text)), strlen(text));
     close(descriptor);
 }
@@ -49,7 +49,7 @@ static double load_at(const struct rig *rig, double seconds) {
 static void assert_free(const struct rig *rig, double seconds, double load, ss_time until) {
     struct ss_target target = at(rig, seconds);
     assert_true(target.free);
-    assert_close(target.load, load, 0);
+    assert_near(target.load, load, 0);
     if (target.until != until)
         fail_msg("free until %llu", (unsigned long long)target.until);
 }
@@ -81,7 +81,9 @@ static void compiled_trace_gives_same_targets(void **state) {
     unlink(path);
     for (double seconds = 0; seconds < 8000; seconds += 7.3) {
         struct ss_target a = at(&text, seconds), b = at(&compiled, seconds);
-        assert_true(a.load == b.load && a.free == b.free && a.until == b.until);
+        assert_that(a.load, ==, b.load);
+        assert_that(a.free, ==, b.free);
+        assert_that(a.until, ==, b.until);
     }
     rig_close(&text);
     rig_close(&compiled);
@@ -91,11 +93,11 @@ static void the_saw_is_interpolated(void **state) {
     (void)state;
     struct rig rig;
     open_saw(&rig, "");
-    assert_close(load_at(&rig, 0), 0.1, 1e-12);
-    assert_close(load_at(&rig, 10), 0.35, 1e-12);
-    assert_close(load_at(&rig, 20), 0.6, 1e-12);
-    assert_close(load_at(&rig, 50), 0.5, 1e-12);
-    assert_close(load_at(&rig, 110), 0.5, 1e-12);
+    assert_near(load_at(&rig, 0), 0.1, 1e-12);
+    assert_near(load_at(&rig, 10), 0.35, 1e-12);
+    assert_near(load_at(&rig, 20), 0.6, 1e-12);
+    assert_near(load_at(&rig, 50), 0.5, 1e-12);
+    assert_near(load_at(&rig, 110), 0.5, 1e-12);
     rig_close(&rig);
 }
 
@@ -103,15 +105,15 @@ static void looping_is_the_default(void **state) {
     (void)state;
     struct rig rig;
     open_saw(&rig, "");
-    assert_true(length_of(&rig) == SS_TIME_NEVER);
-    assert_close(load_at(&rig, 120), 0.1, 1e-12);
-    assert_close(load_at(&rig, 130), 0.35, 1e-12);
-    assert_close(load_at(&rig, 120 * 1000 + 50), 0.5, 1e-12);
+    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
+    assert_near(load_at(&rig, 120), 0.1, 1e-12);
+    assert_near(load_at(&rig, 130), 0.35, 1e-12);
+    assert_near(load_at(&rig, 120 * 1000 + 50), 0.5, 1e-12);
     rig_close(&rig);
     open_saw(&rig, ",loop=no");
-    assert_true(length_of(&rig) == 120 * SS_SECOND);
-    assert_close(load_at(&rig, 119), 0.14, 1e-12);
-    assert_close(load_at(&rig, 1e9), 0.1, 1e-12);
+    assert_that(length_of(&rig), ==, 120 * SS_SECOND);
+    assert_near(load_at(&rig, 119), 0.14, 1e-12);
+    assert_near(load_at(&rig, 1e9), 0.1, 1e-12);
     rig_close(&rig);
 }
 
@@ -119,12 +121,12 @@ static void a_loop_starts_again_at_the_first_record(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "10s 20%\n20s 80%\n", "");
-    assert_close(load_at(&rig, 0), 0.2, 1e-12);
-    assert_close(load_at(&rig, 9), 0.2, 1e-12);
-    assert_close(load_at(&rig, 19), 0.74, 1e-12);
-    assert_close(load_at(&rig, 20), 0.2, 1e-12);
-    assert_close(load_at(&rig, 25), 0.5, 1e-12);
-    assert_close(load_at(&rig, 30), 0.2, 1e-12);
+    assert_near(load_at(&rig, 0), 0.2, 1e-12);
+    assert_near(load_at(&rig, 9), 0.2, 1e-12);
+    assert_near(load_at(&rig, 19), 0.74, 1e-12);
+    assert_near(load_at(&rig, 20), 0.2, 1e-12);
+    assert_near(load_at(&rig, 25), 0.5, 1e-12);
+    assert_near(load_at(&rig, 30), 0.2, 1e-12);
     rig_close(&rig);
 }
 
@@ -132,9 +134,9 @@ static void records_of_one_time_make_a_step(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "0 10%\n10s 10%\n10s 30%\n10s 60%\n20s 60%\n", ",loop=no");
-    assert_close(load_at(&rig, 9.999999999), 0.1, 1e-12);
-    assert_close(load_at(&rig, 10), 0.6, 1e-12);
-    assert_close(load_at(&rig, 15), 0.6, 1e-12);
+    assert_near(load_at(&rig, 9.999999999), 0.1, 1e-12);
+    assert_near(load_at(&rig, 10), 0.6, 1e-12);
+    assert_near(load_at(&rig, 15), 0.6, 1e-12);
     rig_close(&rig);
 }
 
@@ -142,12 +144,12 @@ static void scale_changes_the_speed(void **state) {
     (void)state;
     struct rig rig;
     open_saw(&rig, ",scale=1/3,loop=no");
-    assert_true(length_of(&rig) == 40 * SS_SECOND);
-    assert_close(load_at(&rig, 10.0 / 3), 0.35, 1e-9);
-    assert_close(load_at(&rig, 50.0 / 3), 0.5, 1e-9);
+    assert_that(length_of(&rig), ==, 40 * SS_SECOND);
+    assert_near(load_at(&rig, 10.0 / 3), 0.35, 1e-9);
+    assert_near(load_at(&rig, 50.0 / 3), 0.5, 1e-9);
     rig_close(&rig);
     open_text(&rig, "1d 10%\n2d 10%\n", ",scale=1/3,loop=no");
-    assert_true(length_of(&rig) == 57600 * SS_SECOND);
+    assert_that(length_of(&rig), ==, 57600 * SS_SECOND);
     rig_close(&rig);
 }
 
@@ -155,16 +157,16 @@ static void offset_is_in_the_time_of_the_file(void **state) {
     (void)state;
     struct rig rig;
     open_saw(&rig, ",offset=50s,loop=no");
-    assert_true(length_of(&rig) == 70 * SS_SECOND);
-    assert_close(load_at(&rig, 0), 0.5, 1e-12);
-    assert_close(load_at(&rig, 60), 0.5, 1e-12);
+    assert_that(length_of(&rig), ==, 70 * SS_SECOND);
+    assert_near(load_at(&rig, 0), 0.5, 1e-12);
+    assert_near(load_at(&rig, 60), 0.5, 1e-12);
     rig_close(&rig);
     open_saw(&rig, ",offset=50s,scale=2");
-    assert_close(load_at(&rig, 0), 0.5, 1e-12);
-    assert_close(load_at(&rig, 140), 0.1, 1e-12);
+    assert_near(load_at(&rig, 0), 0.5, 1e-12);
+    assert_near(load_at(&rig, 140), 0.1, 1e-12);
     rig_close(&rig);
     open_saw(&rig, ",offset=130s");
-    assert_close(load_at(&rig, 0), 0.35, 1e-12);
+    assert_near(load_at(&rig, 0), 0.35, 1e-12);
     rig_close(&rig);
 }
 
@@ -174,11 +176,11 @@ static void free_sections_say_when_they_end(void **state) {
     open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n35s free\n40s 60%\n", ",loop=no");
     assert_free(&rig, 0, 0, 10 * SS_SECOND);
     assert_free(&rig, 9.5, 0, 10 * SS_SECOND);
-    assert_close(load_at(&rig, 10), 0.2, 1e-12);
-    assert_close(load_at(&rig, 25), 0.4, 1e-12);
+    assert_near(load_at(&rig, 10), 0.2, 1e-12);
+    assert_near(load_at(&rig, 25), 0.4, 1e-12);
     assert_free(&rig, 30, 0.4, 40 * SS_SECOND);
     assert_free(&rig, 37, 0.4, 40 * SS_SECOND);
-    assert_close(load_at(&rig, 40), 0.6, 1e-12);
+    assert_near(load_at(&rig, 40), 0.6, 1e-12);
     rig_close(&rig);
 }
 
@@ -187,11 +189,11 @@ static void a_leading_free_section_is_not_repeated(void **state) {
     struct rig rig;
     open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n40s 60%\n", ",offset=5s");
     assert_free(&rig, 0, 0, 5 * SS_SECOND);
-    assert_close(load_at(&rig, 5), 0.2, 1e-12);
-    assert_close(load_at(&rig, 35), 0.2, 1e-12);
-    assert_close(load_at(&rig, 40), 0.3, 1e-12);
+    assert_near(load_at(&rig, 5), 0.2, 1e-12);
+    assert_near(load_at(&rig, 35), 0.2, 1e-12);
+    assert_near(load_at(&rig, 40), 0.3, 1e-12);
     assert_free(&rig, 56, 0.4, 65 * SS_SECOND);
-    assert_close(load_at(&rig, 65), 0.2, 1e-12);
+    assert_near(load_at(&rig, 65), 0.2, 1e-12);
     rig_close(&rig);
 }
 
@@ -200,7 +202,7 @@ static void a_free_section_before_the_first_record(void **state) {
     struct rig rig;
     open_text(&rig, "10s free\n20s 20%\n30s 20%\n", "");
     assert_free(&rig, 0, 0, 20 * SS_SECOND);
-    assert_close(load_at(&rig, 30), 0.2, 1e-12);
+    assert_near(load_at(&rig, 30), 0.2, 1e-12);
     rig_close(&rig);
 }
 
@@ -208,17 +210,17 @@ static void a_free_section_at_the_end(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "0 20%\n10s free\n", ",loop=no");
-    assert_true(length_of(&rig) == 10 * SS_SECOND);
-    assert_close(load_at(&rig, 9), 0.2, 1e-12);
+    assert_that(length_of(&rig), ==, 10 * SS_SECOND);
+    assert_near(load_at(&rig, 9), 0.2, 1e-12);
     assert_free(&rig, 10, 0.2, SS_TIME_NEVER);
     rig_close(&rig);
     open_text(&rig, "0 20%\n10s free\n", "");
-    assert_close(load_at(&rig, 10), 0.2, 1e-12);
-    assert_close(load_at(&rig, 25), 0.2, 1e-12);
+    assert_near(load_at(&rig, 10), 0.2, 1e-12);
+    assert_near(load_at(&rig, 25), 0.2, 1e-12);
     rig_close(&rig);
     open_text(&rig, "0 20%\n10s free\n20s free\n", "");
     assert_free(&rig, 15, 0.2, 20 * SS_SECOND);
-    assert_close(load_at(&rig, 20), 0.2, 1e-12);
+    assert_near(load_at(&rig, 20), 0.2, 1e-12);
     assert_free(&rig, 35, 0.2, 40 * SS_SECOND);
     rig_close(&rig);
 }
@@ -227,14 +229,14 @@ static void a_loop_of_no_length_holds(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "5s 20%\n5s 70%\n", "");
-    assert_true(length_of(&rig) == SS_TIME_NEVER);
-    assert_close(load_at(&rig, 0), 0.2, 1e-12);
-    assert_close(load_at(&rig, 5), 0.7, 1e-12);
-    assert_close(load_at(&rig, 1e6), 0.7, 1e-12);
+    assert_that(length_of(&rig), ==, SS_TIME_NEVER);
+    assert_near(load_at(&rig, 0), 0.2, 1e-12);
+    assert_near(load_at(&rig, 5), 0.7, 1e-12);
+    assert_near(load_at(&rig, 1e6), 0.7, 1e-12);
     rig_close(&rig);
     open_text(&rig, "0 free\n5s 70%\n", "");
     assert_free(&rig, 1, 0, 5 * SS_SECOND);
-    assert_close(load_at(&rig, 1e6), 0.7, 1e-12);
+    assert_near(load_at(&rig, 1e6), 0.7, 1e-12);
     rig_close(&rig);
     open_text(&rig, "0 free\n9s free\n", "");
     assert_free(&rig, 1, 0, SS_TIME_NEVER);
@@ -248,7 +250,8 @@ static void excessive_times_saturate(void **state) {
     struct ss_target target;
     open_saw(&rig, ",offset=30s");
     module_of(&rig)->target(&rig.selves[0], SS_TIME_NEVER, &target);
-    assert_true(target.load >= 0.1 && target.load <= 0.9);
+    assert_that(target.load, >=, 0.1);
+    assert_that(target.load, <=, 0.9);
     rig_close(&rig);
 }
 
@@ -271,7 +274,8 @@ static void jumps_and_steps_agree(void **state) {
         module_of(&rig)->target(jumping, (random >> 32) * 1000, &found);
         module_of(&rig)->target(jumping, time, &found);
         module_of(&rig)->target(stepping, time, &expected);
-        assert_true(found.load == expected.load && found.free == expected.free);
+        assert_that(found.load, ==, expected.load);
+        assert_that(found.free, ==, expected.free);
     }
     rig_close(&rig);
 }

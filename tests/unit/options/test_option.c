@@ -87,10 +87,10 @@ static void defaults_are_filled_in(void **state) {
     (void)state;
     parse(all, NULL);
     assert_null(config.path);
-    assert_true(config.length == 20 * SS_SECOND);
-    assert_true(config.part == 0.6);
+    assert_that(config.length, ==, 20 * SS_SECOND);
+    assert_that(config.part, ==, 0.6);
     assert_int_equal(config.copies, 3);
-    assert_true(config.gain == 0.25);
+    assert_that(config.gain, ==, 0.25);
     assert_int_equal(config.mode, 1);
 }
 
@@ -112,10 +112,10 @@ static void every_type_is_read(void **state) {
     (void)state;
     parse(all, "path=a.trace,length=107m,part=3/5,copies=12,gain=2.5,mode=on-off");
     assert_string_equal(config.path, "a.trace");
-    assert_true(config.length == 107 * SS_MILLISECOND);
-    assert_true(config.part == 0.6);
+    assert_that(config.length, ==, 107 * SS_MILLISECOND);
+    assert_that(config.part, ==, 0.6);
     assert_int_equal(config.copies, 12);
-    assert_true(config.gain == 2.5);
+    assert_that(config.gain, ==, 2.5);
     assert_int_equal(config.mode, 2);
 }
 
@@ -123,7 +123,7 @@ static void missing_options_keep_their_defaults(void **state) {
     (void)state;
     parse(all, "copies=1");
     assert_int_equal(config.copies, 1);
-    assert_true(config.length == 20 * SS_SECOND);
+    assert_that(config.length, ==, 20 * SS_SECOND);
     /* The last value wins. */
     parse(all, "copies=1,copies=2");
     assert_int_equal(config.copies, 2);
@@ -141,7 +141,7 @@ static void main_option_may_omit_its_name(void **state) {
     parse(all, "");
     assert_string_equal(config.path, "");
     parse(bounded, "103m");
-    assert_true(config.length == 103 * SS_MILLISECOND);
+    assert_that(config.length, ==, 103 * SS_MILLISECOND);
 }
 
 static void only_first_item_may_omit_its_name(void **state) {
@@ -202,15 +202,15 @@ static void unknown_names_get_a_suggestion_and_the_list(void **state) {
 static void bounds_are_inclusive(void **state) {
     (void)state;
     parse(bounded, "10m,part=0.1,copies=2,gain=0.5");
-    assert_true(config.length == 10 * SS_MILLISECOND);
-    assert_true(config.part == 0.1);
+    assert_that(config.length, ==, 10 * SS_MILLISECOND);
+    assert_that(config.part, ==, 0.1);
     assert_int_equal(config.copies, 2);
-    assert_true(config.gain == 0.5);
+    assert_that(config.gain, ==, 0.5);
     parse(bounded, "60s,part=9/10,copies=10,gain=3/2");
-    assert_true(config.length == 60 * SS_SECOND);
-    assert_true(config.part == 0.9);
+    assert_that(config.length, ==, 60 * SS_SECOND);
+    assert_that(config.part, ==, 0.9);
     assert_int_equal(config.copies, 10);
-    assert_true(config.gain == 1.5);
+    assert_that(config.gain, ==, 1.5);
 }
 
 static void values_beyond_bounds_are_refused(void **state) {
@@ -310,7 +310,7 @@ static void one_option_is_set_by_itself(void **state) {
     struct ss_error error = {0};
     config = (struct config){.copies = 9};
     assert_int_equal(ss_option_set(&all[1], "3s", &config, &store, &error), 0);
-    assert_true(config.length == 3 * SS_SECOND);
+    assert_that(config.length, ==, 3 * SS_SECOND);
     assert_int_equal(config.copies, 9);
     assert_int_equal(ss_option_set(&all[1], "3", &config, &store, &error), -1);
     assert_memory_equal(error.message, "length: '3' has no unit", 23);
@@ -319,7 +319,7 @@ static void one_option_is_set_by_itself(void **state) {
 static void improbable_values_cause_a_warning(void **state) {
     (void)state;
     parse(doubtful, "3m");
-    assert_true(config.length == 3 * SS_MILLISECOND);
+    assert_that(config.length, ==, 3 * SS_MILLISECOND);
     assert_int_equal(store.warning_count, 1);
     assert_string_equal(store.warnings[0], "length: 3m is 3 milliseconds; for minutes write 3M");
     ss_option_store_label(&store, 0, "trace/file");
@@ -338,9 +338,9 @@ static void improbable_values_cause_a_warning(void **state) {
 static void percentages_are_read(void **state) {
     (void)state;
     parse(doubtful, "gain=5%");
-    assert_true(config.gain == 5);
+    assert_that(config.gain, ==, 5);
     parse(doubtful, "gain=5");
-    assert_true(config.gain == 5);
+    assert_that(config.gain, ==, 5);
     refuse(doubtful, "gain=151%", "too large: at most 150");
 }
 

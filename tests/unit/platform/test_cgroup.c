@@ -50,7 +50,7 @@ static void v2_counts_microseconds(void **state) {
     ss_time before = ss_platform_now();
     read_group("web", "0-3");
     assert_int_equal(counters.used, 1234567000);
-    assert_true(counters.capacity == 4);
+    assert_that(counters.capacity, ==, 4);
     assert_in_range(counters.time, before, ss_platform_now());
     assert_string_equal(reader.path, tree_path("cgroup/web/cpu.stat"));
     tree_write("cgroup/web/cpu.stat", "user_usec 5\nusage_usec 1234568\n");
@@ -136,8 +136,8 @@ static void v1_counts_nanoseconds(void **state) {
     tree_new();
     tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1234567890123\n");
     read_group("docker/x", "0-1");
-    assert_true(counters.used == UINT64_C(1234567890123));
-    assert_true(counters.capacity == 2);
+    assert_that(counters.used, ==, UINT64_C(1234567890123));
+    assert_that(counters.capacity, ==, 2);
     assert_string_equal(reader.path, tree_path("cgroup/cpuacct/docker/x/cpuacct.usage"));
 }
 
@@ -194,7 +194,7 @@ static void our_own_quota_may_have_another_path(void **state) {
 }
 
 static void assert_throttling(double cpus, ss_time period, uint64_t throttled) {
-    assert_true(counters.cpus == cpus);
+    assert_that(counters.cpus, ==, cpus);
     assert_int_equal(counters.period, period);
     assert_int_equal(counters.throttled, throttled);
 }

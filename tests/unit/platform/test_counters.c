@@ -48,14 +48,14 @@ static void only_measured_cpus_are_summed(void **state) {
     read_stat("0-1", TWO_CPUS "intr 1 2 3\n" BEHIND);
     /* idle 40000 + 500 + 4000 + 50; busy 1000 + 200 + 300 + 60 + 70 + 80 and a tenth of it */
     assert_ticks(44550, 550, 88, 1710 + 171);
-    assert_true(counters.capacity == 2);
+    assert_that(counters.capacity, ==, 2);
     assert_in_range(counters.time, before, ss_platform_now());
     read_stat("0", TWO_CPUS BEHIND);
     assert_ticks(40500, 500, 80, 1710);
-    assert_true(counters.capacity == 1);
+    assert_that(counters.capacity, ==, 1);
     read_stat("1", TWO_CPUS BEHIND);
     assert_ticks(4050, 50, 8, 171);
-    assert_true(counters.capacity == 1);
+    assert_that(counters.capacity, ==, 1);
 }
 
 static void every_column_has_its_place(void **state) {
@@ -81,7 +81,7 @@ static void old_kernels_have_fewer_columns(void **state) {
     (void)state;
     read_stat("0-1", "cpu 11 0 0 22\ncpu0 1 2 3 4\ncpu1 10 20 30 40\nintr 1\n");
     assert_ticks(44, 0, 0, 66);
-    assert_true(counters.capacity == 2);
+    assert_that(counters.capacity, ==, 2);
 }
 
 static void unmeasured_cpus_may_lie_between(void **state) {
@@ -95,7 +95,7 @@ static void unmeasured_cpus_may_lie_between(void **state) {
     read_stat("1,3-4,11", text);
     /* 2 + 8 + 16 + 2048 */
     assert_ticks(3 * 2074, 0, 0, 2074);
-    assert_true(counters.capacity == 4);
+    assert_that(counters.capacity, ==, 4);
     read_stat("0-11", text);
     assert_ticks(3 * 4095, 0, 0, 4095);
     /* CPU 1 is not a prefix of CPU 10 or 11. */
@@ -116,9 +116,9 @@ static void machines_of_256_cpus_are_read(void **state) {
         used += (size_t)snprintf(text + used, sizeof text - used, " 0");
     snprintf(text + used, sizeof text - used, "\n" BEHIND);
     read_stat("0-255", text);
-    assert_true(counters.capacity == 256);
-    assert_true(counters.idle == UINT64_C(1844674407370) * 256 * TICK);
-    assert_true(counters.busy_ticks == UINT64_C(184467440737) * 256 * TICK);
+    assert_that(counters.capacity, ==, 256);
+    assert_that(counters.idle, ==, UINT64_C(1844674407370) * 256 * TICK);
+    assert_that(counters.busy_ticks, ==, UINT64_C(184467440737) * 256 * TICK);
 }
 
 /* The longest possible lines: ten numbers of 20 digits for each CPU. */
@@ -136,7 +136,7 @@ static void the_longest_lines_are_read(void **state) {
         used += (size_t)snprintf(text + used, sizeof text - used, "\n");
     }
     read_stat("0-255", text);
-    assert_true(counters.capacity == 256);
+    assert_that(counters.capacity, ==, 256);
 }
 
 static void removed_cpus_change_the_set(void **state) {
@@ -147,20 +147,20 @@ static void removed_cpus_change_the_set(void **state) {
     tree_write("stat", "cpu  1 1 1 1\ncpu1 101 20 30 4000 50 6 7 8 0 0\n" BEHIND);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     struct ss_counters second = counters;
-    assert_true(second.capacity == 1);
+    assert_that(second.capacity, ==, 1);
     assert_int_not_equal(second.set, both.set);
     assert_false(ss_load_between(SS_SOURCE_SYSTEM, &both, &second, &load));
     /* CPUs were exchanged: their number is the same, the set is another one. */
     tree_write("stat", "cpu  1 1 1 1\ncpu0 1000 200 300 40000 500 60 70 80 9 10\n" BEHIND);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
-    assert_true(counters.capacity == 1);
+    assert_that(counters.capacity, ==, 1);
     assert_int_not_equal(counters.set, second.set);
     assert_int_not_equal(counters.set, both.set);
     /* With the CPUs back, it is the first set again, for any counters. */
     tree_write("stat", "cpu  1 1 1 1\ncpu0 1 2 3 4 5 6 7 8 9 10\ncpu1 2 3 4 5 6 7 8 9 10 11\n");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_int_equal(counters.set, both.set);
-    assert_true(counters.capacity == 2);
+    assert_that(counters.capacity, ==, 2);
 }
 
 static void assert_refused_when_read(const char *text) {
@@ -208,7 +208,7 @@ static void truncated_line_does_not_count(void **state) {
     assert_refused_when_read("cpu");
     read_stat("0-1", "cpu 1 2 3 4\ncpu0 1 2 3 4 0 0 0 0\ncpu1 10 20 30 4");
     assert_ticks(4, 0, 0, 6);
-    assert_true(counters.capacity == 1);
+    assert_that(counters.capacity, ==, 1);
 }
 
 static void zero_bytes_end_the_text(void **state) {
@@ -219,14 +219,14 @@ static void zero_bytes_end_the_text(void **state) {
     open_stat("0-1");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_ticks(4, 0, 0, 6);
-    assert_true(counters.capacity == 1);
+    assert_that(counters.capacity, ==, 1);
 }
 
 static void too_many_digits_do_no_harm(void **state) {
     (void)state;
     read_stat("0-1", "cpu0 99999999999999999999999999999999999999999999999999999 1 1 1 1 1 1 1\n"
                      "cpu1 1 2 3 4\n");
-    assert_true(counters.capacity == 2);
+    assert_that(counters.capacity, ==, 2);
 }
 
 static void a_missing_file_is_named(void **state) {
@@ -283,9 +283,9 @@ static void the_real_file_is_read(void **state) {
     assert_string_equal(reader.path, "/proc/stat");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_int_equal(ss_platform_counters_read(&reader, &later), 0);
-    assert_true(later.capacity == ss_cpus_count(&cpus));
+    assert_that(later.capacity, ==, ss_cpus_count(&cpus));
     assert_int_equal(later.set, counters.set);
-    assert_true(later.time > counters.time);
+    assert_that(later.time, >, counters.time);
 }
 
 // clang-format off

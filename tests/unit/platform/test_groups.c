@@ -78,7 +78,7 @@ static void the_children_are_summed(void **state) {
     ss_time before = ss_platform_now();
     assert_used(321000);
     assert_true(counters.ran);
-    assert_true(counters.capacity == get_nprocs());
+    assert_that(counters.capacity, ==, get_nprocs());
     assert_in_range(counters.time, before, ss_platform_now());
     uint64_t set = counters.set;
     write_usage("user.slice", "18446744073709551");

@@ -25,7 +25,7 @@ static void runnable_threads_are_the_fourth_field(void **state) {
     assert_int_equal(runnable_in("0.20 0.18 0.12 1 80\n"), -1);
     assert_int_equal(runnable_in(""), -1);
     assert_int_equal(runnable_in(NULL), -1);
-    assert_true(ss_platform_runnable(NULL) >= 1); /* this thread */
+    assert_that(ss_platform_runnable(NULL), >=, 1); /* this thread */
 }
 
 static int open_clock(pid_t thread, bool after_exec) {
@@ -37,7 +37,7 @@ static int open_clock(pid_t thread, bool after_exec) {
 static uint64_t read_clock(int clock) {
     struct ss_perf_count count = {0};
     assert_int_equal(ss_platform_perf.read(NULL, clock, &count), 0);
-    assert_true(count.enabled >= count.running);
+    assert_that(count.enabled, >=, count.running);
     return count.value;
 }
 
@@ -89,7 +89,7 @@ static void programs_are_counted_from_exec(void **state) {
     assert_int_equal(waitpid(child, NULL, 0), child);
     SKIP_UNLESS(counts, "perf-events: the kernel does not let us count");
     assert_int_equal(before, 0);
-    assert_true(read_clock(clock) >= SS_MILLISECOND);
+    assert_that(read_clock(clock), >=, SS_MILLISECOND);
     ss_platform_perf.close(NULL, clock);
 }
 
@@ -99,9 +99,9 @@ static void thread_is_counted_with_its_descendants(void **state) {
     SKIP_UNLESS(clock >= 0, "perf-events: the kernel does not let us count");
     burn();
     uint64_t used = read_clock(clock);
-    assert_true(used >= 25 * SS_MILLISECOND);
+    assert_that(used, >=, 25 * SS_MILLISECOND);
     run_child();
-    assert_true(read_clock(clock) >= used + 25 * SS_MILLISECOND);
+    assert_that(read_clock(clock), >=, used + 25 * SS_MILLISECOND);
     ss_platform_perf.close(NULL, clock);
 }
 

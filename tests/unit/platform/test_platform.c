@@ -19,7 +19,7 @@ static pid_t start_child(void (*first)(void)) {
     pid_t parent = getpid();
     assert_int_equal(pipe(ready), 0);
     pid_t child = fork();
-    assert_true(child >= 0);
+    assert_that(child, >=, 0);
     if (child == 0) {
         if (ss_platform_die_with(parent, SIGKILL) < 0)
             _exit(1);
@@ -51,11 +51,12 @@ static void a_child_is_held(void **state) {
     int status;
     pid_t child = start_child(NULL);
     int process = ss_platform_process_open(child, ss_platform_process_started(child));
-    assert_true(process >= 0);
+    assert_that(process, >=, 0);
     assert_int_equal(ss_platform_process_signal(process, 0), 0);
     assert_int_equal(ss_platform_process_signal(process, SIGTERM), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+    assert_true(WIFSIGNALED(status));
+    assert_that(WTERMSIG(status), ==, SIGTERM);
     assert_int_equal(ss_platform_process_signal(process, SIGTERM), -ESRCH);
     close(process);
 }
@@ -129,7 +130,7 @@ static void a_group_is_signaled_through_its_leader(void **state) {
     assert_int_equal(pipe(answers), 0);
     pid_t child = start_child(lead_a_group);
     int process = ss_platform_process_open(child, ss_platform_process_started(child));
-    assert_true(process >= 0);
+    assert_that(process, >=, 0);
     int why = ss_platform_process_signal_group(process, SIGUSR1);
     if (why == -ENOSYS) {
         end_child(child);
@@ -143,7 +144,8 @@ static void a_group_is_signaled_through_its_leader(void **state) {
     assert_true(WIFSTOPPED(status));
     assert_int_equal(ss_platform_process_signal_group(process, SIGKILL), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    assert_true(WIFSIGNALED(status));
+    assert_that(WTERMSIG(status), ==, SIGKILL);
     close(process);
 }
 
@@ -156,12 +158,12 @@ static void processes_are_distinguished(void **state) {
     uint64_t own = ss_platform_process_started(getpid());
     pid_t child = start_child(take_a_strange_name);
     uint64_t started = ss_platform_process_started(child);
-    assert_true(own > 0);
+    assert_that(own, >, 0);
     assert_int_equal(ss_platform_process_started(getpid()), own);
     pid_t other = start_child(take_a_strange_name);
     assert_int_equal(ss_platform_process_started(child), started);
     /* Differs even from a process started in the same tick, if the system has identities. */
-    assert_true(started != own);
+    assert_that(started, !=, own);
     int hold = ss_platform_process_open(other, started);
     if (started > 0 && ss_platform_process_holds_groups())
         assert_int_equal(hold, -1);
@@ -174,7 +176,7 @@ static void processes_are_distinguished(void **state) {
 
 static void cpu_time_of_a_process_is_known(void **state) {
     (void)state;
-    assert_true(ss_platform_process_cpu_time(getpid()) > 0);
+    assert_that(ss_platform_process_cpu_time(getpid()), >, 0);
     assert_int_equal(ss_platform_process_cpu_time(0), 0);
     assert_int_equal(ss_platform_process_cpu_time(-1), 0);
 }
@@ -186,8 +188,8 @@ static void sleep_ends_at_the_deadline(void **state) {
     ss_time deadline = begin + 30 * SS_MILLISECOND;
     ss_platform_sleep(&word, 5, deadline);
     ss_time end = ss_platform_now();
-    assert_true(end >= deadline);
-    assert_true(end < begin + 5 * SS_SECOND);
+    assert_that(end, >=, deadline);
+    assert_that(end, <, begin + 5 * SS_SECOND);
     assert_int_equal(word, 5);
 }
 
@@ -197,7 +199,7 @@ static void sleep_ends_at_once_when_the_deadline_has_passed(void **state) {
     ss_time begin = ss_platform_now();
     ss_platform_sleep(&word, 5, begin - 1);
     ss_platform_sleep(&word, 5, 0);
-    assert_true(ss_platform_now() < begin + 25 * SS_SECOND);
+    assert_that(ss_platform_now(), <, begin + 25 * SS_SECOND);
 }
 
 static void sleep_ends_at_once_when_the_word_differs(void **state) {
@@ -206,7 +208,7 @@ static void sleep_ends_at_once_when_the_word_differs(void **state) {
     ss_time begin = ss_platform_now();
     ss_platform_sleep(&word, 4, SS_TIME_NEVER);
     ss_platform_sleep(&word, 4, begin + 30 * SS_SECOND);
-    assert_true(ss_platform_now() < begin + 25 * SS_SECOND);
+    assert_that(ss_platform_now(), <, begin + 25 * SS_SECOND);
 }
 
 static void *wake_until_told(void *argument) {
@@ -231,8 +233,8 @@ static void sleep_ends_on_a_wake(void **state) {
     ss_time end = ss_platform_now();
     words[1] = 1;
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_true(end < begin + 30 * SS_SECOND);
-    assert_true(words[0] > 0);
+    assert_that(end, <, begin + 30 * SS_SECOND);
+    assert_that(words[0], >, 0);
 }
 
 static void waking_changes_the_word(void **state) {
@@ -264,8 +266,8 @@ static void sleep_ends_with_a_signal(void **state) {
     ss_platform_sleep(&word, 5, begin + 60 * SS_SECOND);
     ss_time end = ss_platform_now();
     setitimer(ITIMER_REAL, &never, NULL);
-    assert_true(alarms > 0);
-    assert_true(end < begin + 30 * SS_SECOND);
+    assert_that(alarms, >, 0);
+    assert_that(end, <, begin + 30 * SS_SECOND);
 }
 
 // clang-format off

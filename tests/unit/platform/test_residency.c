@@ -64,7 +64,7 @@ static void both_counts_are_joined(void **state) {
     assert_string_equal(reader.reason, "");
     assert_idle(5010);
     assert_false(counters.ran);
-    assert_true(counters.capacity == 2);
+    assert_that(counters.capacity, ==, 2);
     write_state(1, 1, 1000 + 1234);
     write_state(2, 0, 500);
     assert_idle(5010 + 1.234 + 0.5);

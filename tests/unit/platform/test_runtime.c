@@ -80,7 +80,7 @@ static void the_root_of_the_hierarchy_is_found(void **state) {
     read_reader();
     assert_true(counters.ran);
     assert_int_equal(counters.used, UINT64_C(123456789012));
-    assert_true(counters.capacity == get_nprocs());
+    assert_that(counters.capacity, ==, get_nprocs());
     assert_in_range(counters.time, before, ss_platform_now());
     uint64_t set = counters.set;
     tree_write("groups/cpuacct/cpuacct.usage", "123456999999\n");
@@ -178,7 +178,7 @@ static void a_part_of_the_cpus_is_summed(void **state) {
         assert_string_equal(reader.path, tree_path("groups/cpuacct/cpuacct.usage_percpu"));
         read_reader();
         assert_true(counters.ran);
-        assert_true(counters.capacity == 1);
+        assert_that(counters.capacity, ==, 1);
         assert_int_equal(counters.used, cases[i].used);
         uint64_t set = counters.set;
         tree_write("groups/cpuacct/cpuacct.usage_percpu", "1007 27 10 \n");
@@ -258,11 +258,12 @@ static void used_time_is_the_load(void **state) {
     to.time += 100 * SS_MILLISECOND;
     to.used += (uint64_t)get_nprocs() * 25 * SS_MILLISECOND;
     assert_true(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
-    assert_true(load.load > 0.25 - 1e-12 && load.load < 0.25 + 1e-12);
-    assert_true(load.seconds == 0.1);
+    assert_that(load.load, >, 0.25 - 1e-12);
+    assert_that(load.load, <, 0.25 + 1e-12);
+    assert_that(load.seconds, ==, 0.1);
     to.used = from.used + (uint64_t)get_nprocs() * 150 * SS_MILLISECOND;
     assert_true(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
-    assert_true(load.load == 1);
+    assert_that(load.load, ==, 1);
     to.used = from.used - 1;
     assert_false(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
     to.used = from.used;
@@ -289,8 +290,9 @@ static void the_real_machine_is_read(void **state) {
     assert_int_equal(ss_platform_counters_read(&reader, &later), 0);
     assert_int_equal(later.ran, reader.source == SS_SOURCE_RUNTIME);
     assert_int_equal(later.set, counters.set);
-    assert_true(later.used >= counters.used && later.time > counters.time);
-    assert_true(later.capacity == ss_cpus_count(&cpus));
+    assert_that(later.used, >=, counters.used);
+    assert_that(later.time, >, counters.time);
+    assert_that(later.capacity, ==, ss_cpus_count(&cpus));
     ss_platform_counters_close(&reader);
 }
 

@@ -66,11 +66,11 @@ static void figures_of_bursts_are_omitted(void **state) {
     assert_true(isnan(outcome.rate.per_second));
     assert_true(isnan(outcome.iteration_times.mean));
     assert_int_equal(outcome.throughput_count, 0);
-    assert_true(fabs(outcome.of_lines[0].rate.per_second - 20) < 1e-9);
+    assert_near(outcome.of_lines[0].rate.per_second, 20, 1e-9);
     assert_true(isnan(outcome.of_lines[1].rate.per_second));
     assert_true(isnan(outcome.of_lines[1].times.median));
     assert_true(isnan(outcome.of_instances[2].rate.per_second));
-    assert_true(outcome.iterations_in_bursts == 2820);
+    assert_that(outcome.iterations_in_bursts, ==, 2820);
     assert_true(is_warned_of("2820 of 3020 iterations ended in bursts"));
     assert_true(is_warned_of("--tty"));
     assert_true(is_warned_of("stdbuf -oL"));
@@ -87,8 +87,8 @@ static void rare_bursts_change_nothing(void **state) {
         read_at(i, 2, 20000);
     }
     take();
-    assert_true(outcome.rate.per_second > 20);
-    assert_true(outcome.iterations_in_bursts == 6);
+    assert_that(outcome.rate.per_second, >, 20);
+    assert_that(outcome.iterations_in_bursts, ==, 6);
     assert_int_equal(outcome.warning_count, 0);
     tear_down();
 }

@@ -17,7 +17,7 @@ static void open_table(ss_time keep) {
     if (folder >= 0)
         close(folder);
     folder = open(tree_new(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    assert_true(folder >= 0);
+    assert_that(folder, >=, 0);
     rotation = (struct ss_rotation){.name = "rows.csv",
         .aside = "rows-before.csv",
         .heading = HEADING,

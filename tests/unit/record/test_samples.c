@@ -218,7 +218,7 @@ static struct ss_outcome record_cpus(
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
     assert_string_equal(text, table);
-    assert_true(tree->next == START + 4 * SS_MONITOR_INTERVAL); /* each was read once */
+    assert_that(tree->next, ==, START + 4 * SS_MONITOR_INTERVAL); /* each was read once */
     ss_outcome_open(&outcome);
     ss_outcome_take(&outcome, &(struct ss_outcome_input){.plan = plan,
                                   .board = board,
@@ -257,7 +257,7 @@ static void cpus_and_steal_come_from_the_same_reading(void **state) {
     ss_monitor_open(&monitor, &set, SS_SOURCE_SYSTEM, &tree.meter, board);
     /* The third sample is lost: a CPU went, so the load is unknown. */
     struct ss_outcome outcome = record_cpus(&tree, &plan, &monitor, ROWS);
-    assert_close(outcome.steal_mean, (0.05 + 0.15) / 2, 1e-9);
+    assert_near(outcome.steal_mean, (0.05 + 0.15) / 2, 1e-9);
     ss_outcome_close(&outcome);
     ss_load_meter_close(&tree.meter);
     close_monitor();
@@ -274,7 +274,7 @@ static void cpus_are_read_beside_a_group(void **state) {
     monitor.cpus = &tree.meter;
     readings = 0;
     struct ss_outcome outcome = record_cpus(&tree, &plan, &monitor, ROWS LAST_ROW);
-    assert_close(outcome.steal_mean, STEAL, 1e-9);
+    assert_near(outcome.steal_mean, STEAL, 1e-9);
     warnings_of_steal(&outcome, 0);
     /* With CPUs as the source, it would be. */
     monitor.source = SS_SOURCE_IDLE;
@@ -295,8 +295,8 @@ static void a_sensor_needs_no_reading(void **state) {
     atomic_store(&board->sensor_value, ss_word_from_double(0.25));
     ss_monitor_sample(&monitor, START + SS_MONITOR_INTERVAL);
     assert_int_equal(readings, 0);
-    assert_close(monitor.latest.load.load, 0.25, 0);
-    assert_close(monitor.latest.parts.capacity, 0, 0);
+    assert_near(monitor.latest.load.load, 0.25, 0);
+    assert_near(monitor.latest.parts.capacity, 0, 0);
     close_monitor();
 }
 

@@ -71,7 +71,7 @@ static void no_event_leads_to_an_earlier_stage(void **state) {
     (void)state;
     for (int stage = 0; stage < SS_STAGES; stage++) {
         for (int event = 0; event < SS_EVENTS; event++)
-            assert_true(ss_stage_step(stage, event).next >= (enum ss_stage)stage);
+            assert_that(ss_stage_step(stage, event).next, >=, (enum ss_stage)stage);
     }
 }
 

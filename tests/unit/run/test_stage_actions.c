@@ -33,8 +33,8 @@ static void the_second_signal_shortens_the_end(void **state) {
     struct ss_master master = make_ending(&plan);
     ss_master_end_by_signal(&master, SIGINT);
     ss_time now = ss_platform_now();
-    assert_true(atomic_load(&master.board->end_grace) <= now);
-    assert_true(master.stage_end <= now + SS_SECOND);
+    assert_that(atomic_load(&master.board->end_grace), <=, now);
+    assert_that(master.stage_end, <=, now + SS_SECOND);
     free(master.board);
 }
 
@@ -46,8 +46,8 @@ static void the_third_signal_does_not_prolong_it(void **state) {
     ss_time grace = atomic_load(&master.board->end_grace);
     ss_time end = master.stage_end;
     ss_master_end_by_signal(&master, SIGINT);
-    assert_true(atomic_load(&master.board->end_grace) == grace);
-    assert_true(master.stage_end == end);
+    assert_that(atomic_load(&master.board->end_grace), ==, grace);
+    assert_that(master.stage_end, ==, end);
     free(master.board);
 }
 
@@ -58,7 +58,7 @@ static void close_signals_count_as_one(void **state) {
     master.ending_since = ss_platform_now();
     ss_time end = master.stage_end;
     ss_master_end_by_signal(&master, SIGINT);
-    assert_true(master.stage_end == end);
+    assert_that(master.stage_end, ==, end);
     free(master.board);
 }
 

@@ -64,7 +64,7 @@ static bool is_drawing(const char *bytes) {
 static void at_most_four_drawings_a_second(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
-    assert_true(ss_progress_due(&progress) == SS_TIME_NEVER);
+    assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER);
     int drawings = 0;
     for (uint64_t i = 0; i < 2000; i++) {
         ss_progress_note(&progress, AT(i), &known);
@@ -85,17 +85,17 @@ static void unchanged_lines_are_not_drawn_again(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     ss_progress_note(&progress, AT(0), &known);
-    assert_true(ss_progress_due(&progress) <= AT(0));
+    assert_that(ss_progress_due(&progress), <=, AT(0));
     ss_progress_draw_due(&progress, AT(0));
     assert_true(is_drawing(receive()));
-    assert_true(ss_progress_due(&progress) == SS_TIME_NEVER);
+    assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER);
     ss_progress_draw_due(&progress, AT(5000));
     assert_null(receive());
     ss_progress_hide(&progress);
     assert_string_equal(receive(), RELEASE);
     ss_progress_hide(&progress);
     assert_null(receive());
-    assert_true(ss_progress_due(&progress) == AT(250));
+    assert_that(ss_progress_due(&progress), ==, AT(250));
     ss_progress_draw_due(&progress, AT(249));
     assert_null(receive());
     ss_progress_draw_due(&progress, AT(250));
@@ -108,13 +108,13 @@ static void resize_redraws_at_once(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     ss_progress_resize(&progress);
-    assert_true(ss_progress_due(&progress) == SS_TIME_NEVER); /* there is nothing to draw yet */
+    assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER); /* there is nothing to draw yet */
     ss_progress_note(&progress, AT(0), &known);
     ss_progress_draw_due(&progress, AT(0));
     assert_true(is_drawing(receive()));
     setenv("LINES", "30", 1);
     ss_progress_resize(&progress);
-    assert_true(ss_progress_due(&progress) <= AT(1));
+    assert_that(ss_progress_due(&progress), <=, AT(1));
     ss_progress_draw_due(&progress, AT(1));
     assert_string_equal(receive(), RELEASE);
     const char *bytes = receive();
@@ -187,11 +187,11 @@ static void stalled_reader_is_not_waited_for(void **state) {
     ss_progress_note(&progress, AT(500), &known);
     alarm(240);
     ss_progress_draw_due(&progress, AT(500));
-    assert_true(ss_progress_due(&progress) == AT(750));
+    assert_that(ss_progress_due(&progress), ==, AT(750));
     ss_progress_hide(&progress);
     ss_progress_give_line(&progress);
-    assert_true(
-        progress.rows > 0 && atomic_load(&view) > 0); /* the block still has to be removed */
+    assert_that(progress.rows, >, 0);
+    assert_that(atomic_load(&view), >, 0); /* the block still has to be removed */
     ss_progress_finish(&progress);
     ss_progress_close(&progress);
     alarm(0);
@@ -206,8 +206,9 @@ static void a_lost_sample_leaves_a_gap(void **state) {
     ss_progress_note(&progress, AT(500), &known);
     assert_int_equal(progress.history.count, 3);
     assert_true(isnan(progress.history.loads[0]) && isnan(progress.history.loads[2]));
-    assert_true(progress.history.loads[1] == known.load);
-    assert_true(isnan(progress.values.load) && progress.values.error == known.error);
+    assert_that(progress.history.loads[1], ==, known.load);
+    assert_true(isnan(progress.values.load));
+    assert_that(progress.values.error, ==, known.error);
     close_socket();
 }
 
@@ -220,7 +221,7 @@ static void lines_are_plain_without_a_terminal(void **state) {
         struct ss_progress_values values = known;
         values.elapsed = (double)i / 2;
         ss_progress_note(&progress, AT(500 * i), &values);
-        assert_true(ss_progress_due(&progress) == SS_TIME_NEVER);
+        assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER);
         const char *line = receive();
         lines += line != NULL;
         if (i == 20)

@@ -56,12 +56,14 @@ static int columns_of(const char *row, bool unicode, bool color) {
     while (*row) {
         unsigned char byte = (unsigned char)*row;
         if (byte == '\033') {
-            assert_true(color && row[1] == '[');
+            assert_true(color);
+            assert_that(row[1], ==, '[');
             row += 2 + strspn(row + 2, "0123456789;");
             assert_int_equal(*row++, 'm');
             continue;
         }
-        assert_true(byte >= ' ' && (byte < 0x80 || unicode));
+        assert_that(byte, >=, ' ');
+        assert_true((byte < 0x80 || unicode));
         int length = byte < 0x80 ? 1 : 3; /* all drawn letters are in the basic plane */
         assert_true(length == 1 || byte >> 4 == 0xe);
         for (int i = 1; i < length; i++)
@@ -83,7 +85,7 @@ static void instances_that_ended_are_counted(void **state) {
     assert_non_null(strstr(line, "duty  23.4 %  3 of 12 ended"));
     for (int width = 0; width < 200; width++) {
         ss_progress_print_values(line, sizeof line, &values, width);
-        assert_true((int)strlen(line) <= width);
+        assert_that((int)strlen(line), <=, width);
         assert_true(width < 24 || strstr(line, "  3 of 12 ended"));
     }
     values.ended = 0;
@@ -100,7 +102,7 @@ static void no_row_is_wider_than_the_window(void **state) {
                 int count = draw(width, height, way & 1, way & 2);
                 assert_true(count == 0 || count < height);
                 for (int i = 0; i < count; i++)
-                    assert_true(columns_of(rows[i], way & 1, way & 2) <= width);
+                    assert_that(columns_of(rows[i], way & 1, way & 2), <=, width);
             }
         }
     }
@@ -202,7 +204,7 @@ static void expect_ends(bool unicode, bool color, const char *const ends[4]) {
     assert_int_equal(draw(200, 24, unicode, color), 6);
     for (int i = 0; i < 4; i++) {
         size_t length = strlen(rows[i + 1]);
-        assert_true(length >= strlen(ends[i]));
+        assert_that(length, >=, strlen(ends[i]));
         assert_string_equal(rows[i + 1] + length - strlen(ends[i]), ends[i]);
     }
 }

@@ -23,7 +23,7 @@ static void names_are_unique_and_described(void **state) {
         for (size_t i = 0; i < count; i++)
             assert_string_not_equal(kernel->name, kernels[i]->name);
     }
-    assert_true(count >= 24);
+    assert_that(count, >=, 24);
 }
 
 static void every_result_is_right(void **state) {

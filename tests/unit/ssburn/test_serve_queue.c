@@ -41,7 +41,7 @@ static void first_request_is_served_first(void **state) {
         }
     }
     assert_int_equal(in, out + (int)queue.waiting);
-    assert_true(out > 250);
+    assert_that(out, >, 250);
     serve_queue_free(&queue);
 }
 

@@ -38,14 +38,15 @@ static void seed_determines_the_sequence(void **state) {
         assert_int_equal(serve_spread_units(SERVE_EXPONENTIAL, MEAN, 1, i), units);
         same += serve_spread_units(SERVE_EXPONENTIAL, MEAN, 2, i) == units;
     }
-    assert_true(same < 3);
+    assert_that(same, <, 3);
 }
 
 static void no_work_and_much_work(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 100; i++) {
         assert_int_equal(serve_spread_units(SERVE_EXPONENTIAL, 0, 1, i), 0);
-        assert_true(serve_spread_units(SERVE_EXPONENTIAL, WORK_UNITS_MAX, 1, i) <= WORK_UNITS_MAX);
+        assert_that(
+            serve_spread_units(SERVE_EXPONENTIAL, WORK_UNITS_MAX, 1, i), <=, WORK_UNITS_MAX);
     }
 }
 

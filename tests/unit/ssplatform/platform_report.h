@@ -55,7 +55,7 @@ static inline const char *machine_unpack(const char *name, struct machine *machi
         tree_write_bytes(line, tab + 1, machine_unescape(tab + 1));
         if (!machine)
             continue;
-        assert_true(machine->count < MACHINE_FILES_MAX);
+        assert_that(machine->count, <, MACHINE_FILES_MAX);
         machine->paths[machine->count++] = strdup(line);
     }
     free(line);
@@ -130,8 +130,8 @@ static inline void report_keep(
         report->values = realloc(report->values, report->room * sizeof *report->values);
         assert_non_null(report->values);
     }
-    assert_true(strlen(path) < sizeof report->values->path);
-    assert_true(length < sizeof report->values->value);
+    assert_that(strlen(path), <, sizeof report->values->path);
+    assert_that(length, <, sizeof report->values->value);
     strcpy(report->values[report->count].path, path);
     snprintf(report->values[report->count++].value, length + 1, "%s", value);
 }

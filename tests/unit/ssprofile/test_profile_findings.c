@@ -137,7 +137,7 @@ static void sentences_are_wrapped(void **state) {
     fclose(stream);
     assert_true(strncmp(text, "- T:without", 11) == 0);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"), lines++) {
-        assert_true(strlen(line) <= 79);
+        assert_fits(line, 79);
         assert_true(lines == 0 || strncmp(line, "  ", 2) == 0);
     }
     assert_true(lines > 1);

@@ -9,11 +9,6 @@
 
 #define POINTS 20
 
-static void assert_near(double have, double want, double most) {
-    if (!(fabs(have - want) <= most))
-        fail_msg("%.12g is not %.12g", have, want);
-}
-
 /* Deviations that follow no curve, the same in every run. */
 static double scatter(size_t i) {
     return (double)(i * 7919 % 13) / 6 - 1;

@@ -4,13 +4,6 @@
 
 #include "report_manifest.h"
 
-static void assert_near(const struct ssreport_report *report, const char *table, size_t row,
-    const char *name, double want) {
-    double have = cell(report, table, row, name)->number;
-    if (!(fabs(have - want) < 1e-6))
-        fail_msg("%s is %.12g, not %.12g", name, have, want);
-}
-
 /* The first and the last one lie outside of the run, which is from 10:00:00 to 10:00:30. */
 static const char host_load[] = "time,elapsed_seconds,target,load,error,load_ticks\n"
                                 "2026-11-20T10:00:00.000Z,0,,0.1,,0.1\n"
@@ -30,9 +23,9 @@ static void the_load_of_the_host_stands_beside_that_inside(void **state) {
     assert_rows(&report, "environments", 1);
     assert_text(&report, "environments", 0, "environment", "lxc");
     assert_text(&report, "environments", 0, "measured_in", "inside");
-    assert_near(&report, "environments", 0, "load_mean", 0.48);
-    assert_near(&report, "environments", 0, "host_load_mean", 0.6);
-    assert_near(&report, "environments", 0, "load_difference", -0.12);
+    assert_cell(&report, "environments", 0, "load_mean", 0.48);
+    assert_cell(&report, "environments", 0, "host_load_mean", 0.6);
+    assert_cell(&report, "environments", 0, "load_difference", -0.12);
     assert_cell(&report, "environments", 0, "host_samples", 3);
     assert_cell(&report, "environments", 0, "vcpus", NAN);
     assert_cell(&report, "environments", 0, "clock_difference_end_seconds", NAN);
@@ -57,9 +50,9 @@ static void a_guest_is_put_onto_the_clock_of_the_host(void **state) {
                                  "2026-11-20T10:00:10.000Z,120,70\n");
     folder_write("manifest.csv", "run,environment,measured_in\na,kvm,inside\n");
     struct ssreport_report report = make_report(folder_path);
-    assert_near(&report, "environments", 0, "host_load_mean", 0.8);
+    assert_cell(&report, "environments", 0, "host_load_mean", 0.8);
     assert_cell(&report, "environments", 0, "clock_difference_start_seconds", 100);
-    assert_near(&report, "environments", 0, "clock_difference_end_seconds", 100.25);
+    assert_cell(&report, "environments", 0, "clock_difference_end_seconds", 100.25);
     assert_cell(&report, "environments", 0, "vcpus", 2);
     assert_cell(&report, "environments", 0, "vcpu_host_cpu_seconds", 31);
     assert_cell(&report, "environments", 0, "vcpu_wall_seconds", 62);
@@ -69,7 +62,7 @@ static void a_guest_is_put_onto_the_clock_of_the_host(void **state) {
     /* A record of the host has its clock. */
     folder_write("manifest.csv", "run,environment,measured_in\na,kvm,host\n");
     report = make_report(folder_path);
-    assert_near(&report, "environments", 0, "host_load_mean", 0.1);
+    assert_cell(&report, "environments", 0, "host_load_mean", 0.1);
     ssreport_report_free(&report);
 }
 
@@ -85,10 +78,10 @@ static void each_cpu_has_its_mean_load(void **state) {
     struct ssreport_report report = make_report(folder_file("a"));
     assert_rows(&report, "cpus", 2);
     assert_text(&report, "cpus", 0, "cpu", "cpu0");
-    assert_near(&report, "cpus", 0, "load_mean", 0.3);
+    assert_cell(&report, "cpus", 0, "load_mean", 0.3);
     assert_cell(&report, "cpus", 0, "samples", 2);
     assert_text(&report, "cpus", 1, "cpu", "cpu3");
-    assert_near(&report, "cpus", 1, "load_mean", 0.5);
+    assert_cell(&report, "cpus", 1, "load_mean", 0.5);
     assert_cell(&report, "cpus", 1, "samples", 1);
     if (!strstr(report.runs[0].record.notes.text, "cpus.csv:6: invalid row (and"))
         fail_msg("notes: %s", report.runs[0].record.notes.text);

@@ -26,13 +26,6 @@ static size_t want_row(const struct ssreport_report *report, const char *scope, 
     return (size_t)row;
 }
 
-static void assert_near(const struct ssreport_report *report, const char *table, size_t row,
-    const char *name, double want) {
-    double have = cell(report, table, row, name)->number;
-    if (!(fabs(have - want) < 1e-6))
-        fail_msg("%s is %.12g, not %.12g", name, have, want);
-}
-
 /*
  * Per-core does 10 - 5 L beside a load of L, per-chip always 6: they cross at L = 0.8, and at the
  * mean load of 0.6 per-core does 7 - 6 = 1 more, which is a sixth of 6.
@@ -52,8 +45,8 @@ static void the_best_placement_and_where_it_changes(void **state) {
     assert_text(&report, "findings", row, "against", "per-chip");
     assert_text(&report, "findings", row, "foreground", "p");
     assert_text(&report, "findings", row, "background", "q");
-    assert_near(&report, "findings", row, "percent", 100 / 6.0);
-    assert_near(&report, "findings", row, "low_percent", 100 / 6.0);
+    assert_cell(&report, "findings", row, "percent", 100 / 6.0);
+    assert_cell(&report, "findings", row, "low_percent", 100 / 6.0);
     assert_text(&report, "findings", row, "told", "yes");
     assert_cell(&report, "findings", row, "count", 6);
     assert_string_equal(ssreport_finding_at(&report, row).sentence,
@@ -66,7 +59,7 @@ static void the_best_placement_and_where_it_changes(void **state) {
     assert_rows(&report, "changes", 1);
     assert_text(&report, "changes", 0, "below", "per-core");
     assert_text(&report, "changes", 0, "above", "per-chip");
-    assert_near(&report, "changes", 0, "load", 0.8);
+    assert_cell(&report, "changes", 0, "load", 0.8);
     assert_text(&report, "changes", 0, "told", "yes");
     /* They are the first lines of the summary and of the page. */
     struct text text;
@@ -101,7 +94,7 @@ static void only_steps_that_all_have_are_compared(void **state) {
     report.runs[report.run_count - 1].record.first_end = 15;
     finish_report(&report);
     size_t row = want_row(&report, "pair", "placement", "host");
-    assert_near(&report, "findings", row, "percent", 100 / 6.0);
+    assert_cell(&report, "findings", row, "percent", 100 / 6.0);
     assert_cell(&report, "findings", row, "count", 6);
     ssreport_report_free(&report);
 }
@@ -144,7 +137,7 @@ static void a_change_that_cannot_be_told_is_in_no_sentence(void **state) {
     add_made_pair(&report, &noisy);
     finish_report(&report);
     assert_rows(&report, "changes", 1);
-    assert_near(&report, "changes", 0, "load", 0.6 + 0.5 / 6 / (3.5 / 6));
+    assert_cell(&report, "changes", 0, "load", 0.6 + 0.5 / 6 / (3.5 / 6));
     assert_text(&report, "changes", 0, "told", "no");
     assert_null(strstr(
         ssreport_finding_at(&report, want_row(&report, "pair", "placement", "host")).sentence,
@@ -172,10 +165,10 @@ static void rounds_may_differ_more_than_steps(void **state) {
     size_t row = want_row(&report, "pair", "placement", "host");
     assert_text(&report, "findings", row, "of", "rounds");
     assert_cell(&report, "findings", row, "count", 3);
-    assert_near(&report, "findings", row, "percent", 100 / 6.0);
+    assert_cell(&report, "findings", row, "percent", 100 / 6.0);
     double half = 4.302652729911275 * 0.8 / sqrt(3);
-    assert_near(&report, "findings", row, "low_percent", 100 * (1 - half) / 6);
-    assert_near(&report, "findings", row, "high_percent", 100 * (1 + half) / 6);
+    assert_cell(&report, "findings", row, "low_percent", 100 * (1 - half) / 6);
+    assert_cell(&report, "findings", row, "high_percent", 100 * (1 + half) / 6);
     assert_text(&report, "findings", row, "told", "no");
     ssreport_report_free(&report);
 }
@@ -196,9 +189,9 @@ static void an_environment_costs_what_steps_lose(void **state) {
     add_made_pair(&report, &inside);
     finish_report(&report);
     size_t row = want_row(&report, "all", "environment", "lxc");
-    assert_near(&report, "findings", row, "percent", 10);
-    assert_near(&report, "findings", row, "low_percent", 5);
-    assert_near(&report, "findings", row, "high_percent", 20);
+    assert_cell(&report, "findings", row, "percent", 10);
+    assert_cell(&report, "findings", row, "low_percent", 5);
+    assert_cell(&report, "findings", row, "high_percent", 20);
     assert_text(&report, "findings", row, "of", "steps");
     assert_string_equal(ssreport_finding_at(&report, row).sentence,
         "lxc costs 10.0 % (5.0 to 20.0) of the foreground's throughput on the host; median of 6 "
@@ -235,9 +228,9 @@ static void enough_runs_are_counted_instead_of_steps(void **state) {
     size_t row = want_row(&report, "all", "environment", "kvm");
     assert_text(&report, "findings", row, "of", "runs");
     assert_cell(&report, "findings", row, "count", 6);
-    assert_near(&report, "findings", row, "percent", 3.5);
-    assert_near(&report, "findings", row, "low_percent", 1);
-    assert_near(&report, "findings", row, "high_percent", 6);
+    assert_cell(&report, "findings", row, "percent", 3.5);
+    assert_cell(&report, "findings", row, "low_percent", 1);
+    assert_cell(&report, "findings", row, "high_percent", 6);
     ssreport_report_free(&report);
 }
 
@@ -303,8 +296,8 @@ static void the_whole_system_is_related_step_by_step(void **state) {
     for (size_t i = 0; i < STEPS; i++) {
         assert_cell(&report, "whole-system", STEPS + i, "step", (double)(i + 1));
         assert_cell(&report, "whole-system", STEPS + i, "half", i < 3 ? 1 : 2);
-        assert_near(&report, "whole-system", STEPS + i, "target", made_load(i));
-        assert_near(&report, "whole-system", STEPS + i, "relative_to_per_chip",
+        assert_cell(&report, "whole-system", STEPS + i, "target", made_load(i));
+        assert_cell(&report, "whole-system", STEPS + i, "relative_to_per_chip",
             (per_core.throughputs[i] + 3) / 9);
         for (size_t other = 2; other < 4; other++)
             assert_cell(&report, "whole-system", other * STEPS + i, "relative_to_per_chip", NAN);

@@ -58,7 +58,7 @@ static struct ssreport_interference find_interference(
     return result;
 }
 
-static void assert_near(const char *what, double have, double want) {
+static void assert_figure(const char *what, double have, double want) {
     if (!(fabs(have - want) <= 1e-8 * fabs(want)))
         fail_msg("%s is %.12g, not %.12g", what, have, want);
 }
@@ -80,8 +80,8 @@ static void intervals_agree_with_another_computation(void **state) {
         if (isnan(low)) {
             assert_true(have.low == -INFINITY && have.high == INFINITY);
         } else {
-            assert_near(name, have.low, low);
-            assert_near(name, have.high, high);
+            assert_figure(name, have.low, low);
+            assert_figure(name, have.high, high);
         }
         compared++;
     }
@@ -128,9 +128,9 @@ static void without_scatter_there_is_nothing_to_doubt(void **state) {
         stairs.points[stairs.count++] =
             (struct ssreport_point){0.125 * i, 8 - 0.5 * i, i % 2 ? 1 : 2};
     struct ssreport_interference result = find_interference(&stairs, 0.95);
-    assert_near("metric", result.metric, 50);
-    assert_near("low", result.interval.low, 50);
-    assert_near("high", result.interval.high, 50);
+    assert_figure("metric", result.metric, 50);
+    assert_figure("low", result.interval.low, 50);
+    assert_figure("high", result.interval.high, 50);
 }
 
 /* ---- how often the true value lies in it ---- */

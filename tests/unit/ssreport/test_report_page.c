@@ -140,7 +140,7 @@ static void the_rest_is_still_reported(void **state) {
     ssreport_text_print(text.stream, &report);
     end(&text);
     for (char *line = strtok(text.bytes, "\n"); line; line = strtok(NULL, "\n"))
-        assert_true(strlen(line) <= 80);
+        assert_fits(line, 80);
     free(text.bytes);
     ssreport_report_free(&report);
 }

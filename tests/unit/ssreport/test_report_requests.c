@@ -209,11 +209,6 @@ static int by_size(const void *left, const void *right) {
     return (one > other) - (one < other);
 }
 
-static void assert_within(double found, double truth) {
-    if (!(fabs(found - truth) <= 0.0005 * truth))
-        fail_msg("%.9g is not within 0.05 %% of %.9g", found, truth);
-}
-
 static void percentiles_of_several_seconds_are_counted(void **state) {
     (void)state;
     folder_open();
@@ -225,13 +220,13 @@ static void percentiles_of_several_seconds_are_counted(void **state) {
         ssreport_responses_of(responses.seconds, 3, SSREPORT_INTENDED);
     assert_false(response.estimated);
     assert_true(fabs(response.mean - 0.055) < 1e-12);
-    assert_within(response.p50, 0.04);
-    assert_within(response.p95, 0.4);
+    assert_near(response.p50, 0.04, 0.0005 * (0.04));
+    assert_near(response.p95, 0.4, 0.0005 * (0.4));
     assert_true(response.p99 <= 0.4);
     response = ssreport_responses_of(responses.seconds, 3, SSREPORT_ACTUAL);
     assert_false(response.estimated);
     /* The middle of a bucket may be above the longest time in it, which is known. */
-    assert_within(response.p50, 0.01);
+    assert_near(response.p50, 0.01, 0.0005 * (0.01));
     assert_true(response.p95 == 0.04 && response.most == 0.04);
     /* A single second has percentiles of its own. */
     response = ssreport_responses_of(responses.seconds, 1, SSREPORT_INTENDED);
@@ -289,9 +284,9 @@ static void percentiles_of_merged_seconds_are_exact_to_a_bucket(void **state) {
     qsort(sorted, SECONDS * EACH, sizeof *sorted, by_size);
     struct ssreport_response response = ssreport_responses_of(seconds, SECONDS, SSREPORT_INTENDED);
     assert_false(response.estimated);
-    assert_within(response.p50, sorted[150 - 1]);
-    assert_within(response.p95, sorted[285 - 1]);
-    assert_within(response.p99, sorted[297 - 1]);
+    assert_near(response.p50, sorted[150 - 1], 0.0005 * (sorted[150 - 1]));
+    assert_near(response.p95, sorted[285 - 1], 0.0005 * (sorted[285 - 1]));
+    assert_near(response.p99, sorted[297 - 1], 0.0005 * (sorted[297 - 1]));
 }
 
 /* Tables that are absent, as in older records, empty, damaged, or lack a request. */
@@ -522,23 +517,23 @@ static void a_closed_loop_is_called_so(void **state) {
     ssreport_report_free(&report);
 }
 
-static void assert_close(double have, double want) {
-    if (!(fabs(have - want) <= 1e-9 * fabs(want)))
-        fail_msg("%.12g, not %.12g", have, want);
-}
-
 /* sssim queue says the same: for 10 ms at 1 request a second 18.6, 38.2, 9.2 and 29.5 ms. */
 static void stops_add_more_to_long_requests(void **state) {
     (void)state;
-    assert_close(ssreport_responses_added_by_stops(0.5, 0.107, 0), 0.25 * 0.107 / 2);
-    assert_close(ssreport_responses_added_by_stops(0.5, 0.107, 0.01), 0.018375);
-    assert_close(ssreport_responses_added_by_stops(0.25, 0.107, 0.01), 0.03759375);
+    assert_near(ssreport_responses_added_by_stops(0.5, 0.107, 0), 0.25 * 0.107 / 2,
+        1e-9 * fabs(0.25 * 0.107 / 2));
+    assert_near(
+        ssreport_responses_added_by_stops(0.5, 0.107, 0.01), 0.018375, 1e-9 * fabs(0.018375));
+    assert_near(
+        ssreport_responses_added_by_stops(0.25, 0.107, 0.01), 0.03759375, 1e-9 * fabs(0.03759375));
     /* A second stop comes while it is worked on, and a fourth one. */
-    assert_close(ssreport_responses_added_by_stops(0.5, 0.0107, 0.01), 0.0090125);
-    assert_close(ssreport_responses_added_by_stops(0.25, 0.0107, 0.01), 0.028565625);
+    assert_near(
+        ssreport_responses_added_by_stops(0.5, 0.0107, 0.01), 0.0090125, 1e-9 * fabs(0.0090125));
+    assert_near(ssreport_responses_added_by_stops(0.25, 0.0107, 0.01), 0.028565625,
+        1e-9 * fabs(0.028565625));
     /* As on a machine of half the speed. */
     assert_true(fabs(ssreport_responses_added_by_stops(0.5, 0.001, 1) - 1) < 0.001);
-    assert_close(ssreport_responses_added_by_stops(1, 0.107, 0.01), 0);
+    assert_near(ssreport_responses_added_by_stops(1, 0.107, 0.01), 0, 0);
 }
 
 /* Seconds of 2 and 6 requests with means of 10 and 20 ms. */

@@ -51,25 +51,20 @@ static struct ssreport_steps find(const struct made *made, double edge) {
     return steps;
 }
 
-static void assert_near(double have, double want) {
-    if (!(fabs(have - want) < 1e-9))
-        fail_msg("%.12g is not %.12g", have, want);
-}
-
 static void a_constant_load_is_one_step(void **state) {
     (void)state;
     struct made *made = make();
     hold(made, 0.5, 60, 0.01);
     struct ssreport_steps steps = find(made, SSREPORT_EDGE_DEFAULT);
     assert_int_equal(steps.count, 1);
-    assert_near(steps.items[0].begin, 0);
-    assert_near(steps.items[0].end, 60);
-    assert_near(steps.items[0].from, 10);
-    assert_near(steps.items[0].to, 50);
+    assert_near(steps.items[0].begin, 0, 1e-9);
+    assert_near(steps.items[0].end, 60, 1e-9);
+    assert_near(steps.items[0].from, 10, 1e-9);
+    assert_near(steps.items[0].to, 50, 1e-9);
     assert_int_equal(steps.items[0].load.count, 80);
-    assert_near(steps.items[0].load.mean, 0.49);
-    assert_near(steps.items[0].error_mean_percent, 1);
-    assert_near(steps.items[0].error_mse_e4, 1);
+    assert_near(steps.items[0].load.mean, 0.49, 1e-9);
+    assert_near(steps.items[0].error_mean_percent, 1, 1e-9);
+    assert_near(steps.items[0].error_mse_e4, 1, 1e-9);
     assert_int_equal(steps.items[0].half, 0);
     assert_true(isnan(steps.items[0].throughput));
     ssreport_steps_free(&steps);
@@ -95,9 +90,9 @@ static void edges_are_left_out(void **state) {
         }
         struct ssreport_steps steps = find(made, cases[i].edge);
         assert_int_equal(steps.count, 1);
-        assert_near(steps.items[0].from, cases[i].from);
-        assert_near(steps.items[0].to, cases[i].to);
-        assert_near(steps.items[0].load.mean, 0.4);
+        assert_near(steps.items[0].from, cases[i].from, 1e-9);
+        assert_near(steps.items[0].to, cases[i].to, 1e-9);
+        assert_near(steps.items[0].load.mean, 0.4, 1e-9);
         ssreport_steps_free(&steps);
     }
 }
@@ -112,7 +107,7 @@ static void what_is_too_short_is_none(void **state) {
     struct ssreport_steps steps = find(made, SSREPORT_EDGE_DEFAULT);
     assert_int_equal(steps.count, 2);
     assert_int_equal(steps.too_short, 39);
-    assert_near(steps.items[1].target, 0.9);
+    assert_near(steps.items[1].target, 0.9, 1e-9);
     ssreport_steps_free(&steps);
     steps = find(made, 29.5);
     assert_int_equal(steps.count, 2);
@@ -134,9 +129,9 @@ static void free_stretches_part_steps(void **state) {
     hold(made, 0.5, 30, 0);
     struct ssreport_steps steps = find(made, 0);
     assert_int_equal(steps.count, 2);
-    assert_near(steps.items[0].end, 30);
-    assert_near(steps.items[1].begin, 60);
-    assert_near(steps.items[1].load.mean, 0.5);
+    assert_near(steps.items[0].end, 30, 1e-9);
+    assert_near(steps.items[1].begin, 60, 1e-9);
+    assert_near(steps.items[1].load.mean, 0.5, 1e-9);
     ssreport_steps_free(&steps);
 }
 
@@ -155,8 +150,8 @@ static void a_duty_has_a_range(void **state) {
         {0.3, 1}, {0.5, 1}, {0, 0}, {0.1, 0.1}, {0.12, 0.6}};
     struct ssreport_instance instance = {.parts = parts};
     struct ssreport_range range = ssreport_instance_range(&instance);
-    assert_near(range.least, 0.2);
-    assert_near(range.most, 0.5);
+    assert_near(range.least, 0.2, 1e-9);
+    assert_near(range.most, 0.5, 1e-9);
     instance = (struct ssreport_instance){0};
     assert_true(isnan(ssreport_instance_range(&instance).least));
 }
@@ -169,9 +164,9 @@ static void a_staircase_has_two_halves(void **state) {
     assert_int_equal(steps.count, 10);
     for (size_t i = 0; i < 10; i++) {
         assert_int_equal(steps.items[i].half, i < 5 ? 1 : 2);
-        assert_near(steps.items[i].from, 24.0 * (double)i + 4);
-        assert_near(steps.items[i].to, 24.0 * (double)i + 20);
-        assert_near(steps.items[i].load.mean, 0.1 * (i < 5 ? 5 - (double)i : (double)i - 4));
+        assert_near(steps.items[i].from, 24.0 * (double)i + 4, 1e-9);
+        assert_near(steps.items[i].to, 24.0 * (double)i + 20, 1e-9);
+        assert_near(steps.items[i].load.mean, 0.1 * (i < 5 ? 5 - (double)i : (double)i - 4), 1e-9);
     }
     ssreport_steps_free(&steps);
 }
@@ -185,9 +180,9 @@ static void all_samples_of_a_step_are_its_own(void **state) {
     struct ssreport_steps steps = find(made, 0);
     assert_int_equal(steps.items[0].load.count, 20);
     assert_int_equal(steps.items[1].load.count, 20);
-    assert_near(steps.items[0].error_mean_percent, 1);
-    assert_near(steps.items[1].error_mean_percent, 2);
-    assert_near(steps.items[1].from, 10);
+    assert_near(steps.items[0].error_mean_percent, 1, 1e-9);
+    assert_near(steps.items[1].error_mean_percent, 2, 1e-9);
+    assert_near(steps.items[1].from, 10, 1e-9);
     ssreport_steps_free(&steps);
 }
 
@@ -223,12 +218,12 @@ static void throughput_is_that_of_what_counts(void **state) {
     iterate(made, 75, 76); /* one more in the second */
     iterate(made, 61, 62); /* and one in its edge */
     struct ssreport_steps steps = find(made, 12);
-    assert_near(steps.items[0].throughput, 0.2);
-    assert_near(steps.items[1].throughput, 0.2 + 1 / 36.0);
+    assert_near(steps.items[0].throughput, 0.2, 1e-9);
+    assert_near(steps.items[1].throughput, 0.2 + 1 / 36.0, 1e-9);
     /* Six whole intervals of 6 s. */
     assert_int_equal(steps.items[0].rates.count, 6);
-    assert_near(steps.items[0].rates.mean, 0.2);
-    assert_near(steps.items[0].rates.deviation, 0);
+    assert_near(steps.items[0].rates.mean, 0.2, 1e-9);
+    assert_near(steps.items[0].rates.deviation, 0, 1e-9);
     assert_true(steps.items[1].rates.low < steps.items[1].rates.mean);
     ssreport_steps_free(&steps);
 }
@@ -259,7 +254,7 @@ static void nothing_done_is_known_from_not_counted(void **state) {
     made->record.has_iterations = true;
     made->record.instance_count = 3;
     assert_true(isnan(ssreport_steps_throughput(&made->record, 0, 60)));
-    assert_near(ssreport_steps_bound(&made->record, 0, 60), 3 / 60.0);
+    assert_near(ssreport_steps_bound(&made->record, 0, 60), 3 / 60.0, 1e-9);
     assert_true(isnan(ssreport_steps_throughput(&made->record, 60, 60)));
     assert_true(isnan(ssreport_steps_bound(&made->record, 60, 60)));
 }

@@ -36,11 +36,11 @@ struct life {
 static inline void life_send(void *context, struct ssrequest_one *one) {
     struct life *life = context;
     assert_int_equal(one->sent, life->now);
-    assert_true(one->due <= one->sent);
+    assert_that(one->due, <=, one->sent);
     assert_true(life->sent == 0 || one->number > life->last_number);
-    assert_true(one->slot < life->rules.cap);
-    assert_true(life->count < life->rules.cap);
-    assert_true(one->due >= life->last_due);
+    assert_that(one->slot, <, life->rules.cap);
+    assert_that(life->count, <, life->rules.cap);
+    assert_that(one->due, >=, life->last_due);
     life->last_number = one->number;
     life->last_due = one->due;
     life->sent++;
@@ -61,7 +61,7 @@ static inline void life_witness(void *context, const struct ssrequest_one *one,
     enum ssrequest_fate fate, const struct ssrequest_ended *ended) {
     struct life *life = context;
     bool sent = fate == SSREQUEST_ENDED || fate == SSREQUEST_UNFINISHED;
-    assert_true((one->sent == SS_TIME_NEVER) == !sent);
+    assert_that((one->sent == SS_TIME_NEVER), ==, !sent);
     assert_int_equal(one->due, ended->due);
     assert_int_equal(one->sent, ended->sent);
     assert_int_equal(ended->finished, life->now);
@@ -74,8 +74,8 @@ static inline void life_check(const struct life *life) {
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
     assert_int_equal(tally->sent,
         tally->outcomes[SSREQUEST_SUCCESS] + ssrequest_tally_failed(tally) + tally->unfinished);
-    assert_true(tally->unfinished <= life->rules.cap);
-    assert_true(tally->unfinished_most <= life->rules.cap);
+    assert_that(tally->unfinished, <=, life->rules.cap);
+    assert_that(tally->unfinished_most, <=, life->rules.cap);
 }
 
 /* Zeroed but for rules, work and profile; the run ends with its profile if the rules have no end.

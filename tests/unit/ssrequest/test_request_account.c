@@ -15,9 +15,9 @@ static void the_mean_rate_follows_the_stretches(void **state) {
     assert_float_equal(ssrequest_mean_rate(&profile, SS_SECOND, SS_SECOND), 0, 1e-9);
     /* Readers compare a rate with what was asked for. */
     for (ss_time part = 1; part < 1000; part++)
-        assert_true(ssrequest_mean_rate(
-                        &profile, 3 * SS_SECOND, 3 * SS_SECOND + part * UINT64_C(605928) + 1) ==
-                    ssrequest_mean_rate(&profile, 3 * SS_SECOND, 3 * SS_SECOND + 1));
+        assert_that(ssrequest_mean_rate(
+                        &profile, 3 * SS_SECOND, 3 * SS_SECOND + part * UINT64_C(605928) + 1),
+            ==, ssrequest_mean_rate(&profile, 3 * SS_SECOND, 3 * SS_SECOND + 1));
     ssrequest_profile_free(&profile);
 }
 

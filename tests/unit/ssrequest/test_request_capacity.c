@@ -19,7 +19,7 @@ static void criteria_are_read(void **state) {
     assert_int_equal(criterion.limit, SS_SECOND);
     assert_int_equal(ssrequest_criterion_parse("p99.9=500m", &criterion, NULL), 0);
     assert_false(criterion.mean);
-    assert_true(fabs(criterion.share - 0.999) < 1e-12);
+    assert_near(criterion.share, 0.999, 1e-12);
     assert_int_equal(criterion.limit, SS_SECOND / 2);
     static const char *const wrong[] = {"", "mean", "=1s", "mean=", "mean=1", "p=1s", "p0=1s",
         "p101=1s", "median=1s", "mean=0", "pmean=1s", "p95=2s=3s", "a_long_name_of_a_figure=1s"};
@@ -57,7 +57,7 @@ static void criteria_count_intended_requests(void **state) {
     end_so_many(&tally, 10, 10, SSREQUEST_CONNECTION_REFUSED);
     assert_true(ssrequest_criterion_holds(&p90, &tally)); /* 99 % */
     /* Quick failures do not make it quicker. */
-    assert_true(ssrequest_criterion_figure(&mean, &tally) > 1.045);
+    assert_that(ssrequest_criterion_figure(&mean, &tally), >, 1.045);
     ssrequest_tally_due(&tally); /* what waits is no success */
     assert_false(ssrequest_criterion_holds(&p90, &tally));
     ssrequest_tally_clear(&tally);
@@ -107,16 +107,17 @@ static void formula_is_found_without_noise(void **state) {
     (void)state;
     static const double starts[] = {0.5, 1, 33, 88, 90, 500, 20000};
     double truth = rate_of_mean(0.05, 0.01);
-    assert_true(fabs(truth - 800.0 / 9) < 1e-9);
+    assert_near(truth, 800.0 / 9, 1e-9);
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
         struct ssrequest_capacity_result result = search(starts[i], 0, NULL);
         assert_true(result.sure);
-        assert_true(result.held.rate <= truth && truth < result.failed.rate);
-        assert_true(result.failed.rate - result.held.rate <= 0.02 * result.failed.rate);
+        assert_that(result.held.rate, <=, truth);
+        assert_that(truth, <, result.failed.rate);
+        assert_that(result.failed.rate - result.held.rate, <=, 0.02 * result.failed.rate);
         assert_int_equal(result.held.held, 5);
         assert_int_equal(result.failed.failed, 5);
         assert_int_equal(result.held.failed + result.failed.held, 0);
-        assert_true(capacity.trial_count <= 28);
+        assert_that(capacity.trial_count, <=, 28);
     }
 }
 
@@ -135,14 +136,15 @@ static void noise_widens_a_correct_interval(void **state) {
             double part = (result.failed.rate - result.held.rate) / result.failed.rate;
             assert_int_equal(result.sure, part <= SSREQUEST_SURE_WIDTH);
             assert_int_equal(result.held.failed + result.failed.held, 0);
-            assert_true(result.held.held >= 5 && result.failed.failed >= 5);
+            assert_that(result.held.held, >=, 5);
+            assert_that(result.failed.failed, >=, 5);
             right += result.held.rate <= truth && truth < result.failed.rate;
             width += (result.failed.rate - result.held.rate) / result.failed.rate / 400;
-            assert_true(capacity.trial_count <= 70);
+            assert_that(capacity.trial_count, <=, 70);
         }
-        assert_true(right >= 370);
-        assert_true(width < 4 * fmax(noises[i], 0.02));
-        assert_true(width > last_width * 0.9);
+        assert_that(right, >=, 370);
+        assert_that(width, <, 4 * fmax(noises[i], 0.02));
+        assert_that(width, >, last_width * 0.9);
         last_width = width;
     }
 }
@@ -156,9 +158,9 @@ static void a_service_that_never_holds_ends_the_search(void **state) {
         tell(&capacity, rate, false);
     assert_in_range(trials, 10, 12);
     struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
-    assert_true(result.held.rate == 0);
+    assert_that(result.held.rate, ==, 0);
     assert_false(result.sure);
-    assert_true(result.failed.rate < 0.1);
+    assert_that(result.failed.rate, <, 0.1);
 }
 
 static void capacity_of_unlimited_service_is_a_bound(void **state) {
@@ -166,13 +168,13 @@ static void capacity_of_unlimited_service_is_a_bound(void **state) {
     begin(3);
     capacity.search.max = 1000;
     for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
-        assert_true(rate <= 1000);
+        assert_that(rate, <=, 1000);
         tell(&capacity, rate, true);
     }
     struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
-    assert_true(result.held.rate == 1000);
+    assert_that(result.held.rate, ==, 1000);
     assert_int_equal(result.held.held, 5);
-    assert_true(result.failed.rate == 0);
+    assert_that(result.failed.rate, ==, 0);
     assert_false(result.sure);
 }
 
@@ -182,8 +184,9 @@ static void pure_chance_ends_the_search(void **state) {
     for (unsigned i = 0; i < 200; i++) {
         begin(100);
         for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
-            assert_true(capacity.trial_count < SSREQUEST_TRIALS_MAX);
-            assert_true(rate > 0 && isfinite(rate));
+            assert_that(capacity.trial_count, <, SSREQUEST_TRIALS_MAX);
+            assert_that(rate, >, 0);
+            assert_true(isfinite(rate));
             tell(&capacity, rate, ss_random_next(&random) < 0.5);
         }
         struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
@@ -209,8 +212,8 @@ static void outlier_widens_the_interval(void **state) {
     struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
     assert_true(result.agreed);
     assert_false(result.sure); /* it is too wide */
-    assert_true(result.held.rate < 40);
-    assert_true(result.failed.rate > 40);
+    assert_that(result.held.rate, <, 40);
+    assert_that(result.failed.rate, >, 40);
 }
 
 /* One trial in which times still rose, of five that held, and the lower end is not sure. */
@@ -225,7 +228,7 @@ static void trial_that_was_not_stationary_makes_a_bound(void **state) {
             &(struct ssrequest_trial){.rate = rate, .held = rate <= 80, .steady = !last});
     }
     struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
-    assert_true(at_the_end > 0);
+    assert_that(at_the_end, >, 0);
     assert_true(result.agreed && result.upper_bound);
     assert_false(result.sure);
 }
@@ -257,8 +260,10 @@ static void capacity_of_a_queue_matches_the_formula(void **state) {
         tell(&capacity, rate, try_queue(rate, capacity.trial_count));
     struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
     assert_true(result.sure);
-    assert_true(result.held.rate <= 800.0 / 9 && 800.0 / 9 < result.failed.rate);
-    assert_true(result.held.rate > 84 && result.failed.rate < 94);
+    assert_that(result.held.rate, <=, 800.0 / 9);
+    assert_that(800.0 / 9, <, result.failed.rate);
+    assert_that(result.held.rate, >, 84);
+    assert_that(result.failed.rate, <, 94);
 }
 
 // clang-format off

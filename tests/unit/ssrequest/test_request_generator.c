@@ -19,11 +19,6 @@ static double quantile(const struct life *life, enum ssrequest_origin origin, do
     return ss_histogram_quantile(&life->tally.successes[origin], share);
 }
 
-static void assert_about(double found, double truth, double part) {
-    if (!(fabs(found - truth) <= part * truth))
-        fail_msg("%.6g instead of %.6g", found, truth);
-}
-
 static struct life life;
 
 /* Of 2000 requests 200 fall into the second in which the server stands still. */
@@ -39,13 +34,13 @@ static void pause_shows_in_intended_times(void **state) {
         life_run(&life, SS_TIME_NEVER);
         assert_true(ssrequest_generator_is_over(life.generator));
         assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], 2000);
-        assert_about(quantile(&life, SSREQUEST_INTENDED, 0.95), 0.5, 0.03);
-        assert_about(quantile(&life, SSREQUEST_INTENDED, 0.99), 0.9, 0.03);
+        assert_near(quantile(&life, SSREQUEST_INTENDED, 0.95), 0.5, 0.03 * (0.5));
+        assert_near(quantile(&life, SSREQUEST_INTENDED, 0.99), 0.9, 0.03 * (0.9));
         /* One at a time, one request alone meets the pause, and the others have not been sent. */
         if (caps[i] == 1)
-            assert_true(quantile(&life, SSREQUEST_ACTUAL, 0.99) < 0.001);
+            assert_that(quantile(&life, SSREQUEST_ACTUAL, 0.99), <, 0.001);
         else
-            assert_about(quantile(&life, SSREQUEST_ACTUAL, 0.95), 0.5, 0.03);
+            assert_near(quantile(&life, SSREQUEST_ACTUAL, 0.95), 0.5, 0.03 * (0.5));
         life_end(&life);
     }
 }
@@ -63,10 +58,10 @@ static void overloaded_response_time_is_cap_by_capacity(void **state) {
         life_check(&life);
         life_run(&life, 119 * SS_SECOND);
         assert_int_equal(life.tally.unfinished_most, caps[i]);
-        assert_about(ss_histogram_mean(&life.tally.successes[SSREQUEST_ACTUAL]),
-            (double)caps[i] * 0.016, 0.005);
-        assert_true(ss_histogram_mean(&life.tally.successes[SSREQUEST_INTENDED]) >
-                    2 * (double)caps[i] * 0.016);
+        assert_near(ss_histogram_mean(&life.tally.successes[SSREQUEST_ACTUAL]),
+            (double)caps[i] * 0.016, 0.005 * ((double)caps[i] * 0.016));
+        assert_that(ss_histogram_mean(&life.tally.successes[SSREQUEST_INTENDED]), >,
+            2 * (double)caps[i] * 0.016);
         life_end(&life);
     }
 }
@@ -137,7 +132,7 @@ static void a_closed_loop_sends_after_each_answer(void **state) {
     /* One server, four in its line: 1000 in a second, and three that are still in the line. */
     assert_in_range(life.tally.sent, 1000, 1004);
     assert_int_equal(life.tally.unfinished_most, 4);
-    assert_about(quantile(&life, SSREQUEST_ACTUAL, 0.5), 0.004, 0.001);
+    assert_near(quantile(&life, SSREQUEST_ACTUAL, 0.5), 0.004, 0.001 * (0.004));
     assert_int_equal(life.tally.waiting, 0);
     assert_int_equal(life.tally.lateness.max, 0);
     life_end(&life);
@@ -167,7 +162,7 @@ static void more_clients_than_the_cap_wait(void **state) {
         life_run(&life, 500 * SS_MILLISECOND);
         assert_int_equal(life.tally.unfinished_most, 2);
         assert_in_range(life.tally.sent, 499, 502);
-        assert_true((life.tally.refused > 0) == (i == 1));
+        assert_that((life.tally.refused > 0), ==, (i == 1));
         life_run(&life, SS_TIME_NEVER);
         assert_true(ssrequest_generator_is_over(life.generator));
         life_end(&life);
@@ -289,7 +284,7 @@ static void requests_due_at_a_stop_are_counted(void **state) {
     life_begin(&life, SSREQUEST_CONCURRENT, 1);
     ssrequest_generator_advance(life.generator, 0);
     uint64_t sent = life.tally.sent;
-    assert_true(sent < 500);
+    assert_that(sent, <, 500);
     ssrequest_generator_stop(life.generator, 0);
     assert_int_equal(life.tally.intended, 500);
     assert_int_equal(life.tally.waiting, 500 - sent);
@@ -335,18 +330,18 @@ static void schedule_lasts_until_its_end(void **state) {
     life_begin(&life, SSREQUEST_EVEN, 1);
     life_run(&life, 15 * SS_SECOND);
     assert_false(ssrequest_generator_is_over(life.generator));
-    assert_true(ssrequest_generator_next(life.generator) == 15 * SS_SECOND);
+    assert_that(ssrequest_generator_next(life.generator), ==, 15 * SS_SECOND);
     /* It learns late that the time has passed. */
     ssrequest_generator_advance(life.generator, 15 * SS_SECOND + SS_MILLISECOND);
     assert_true(ssrequest_generator_is_over(life.generator));
-    assert_true(ssrequest_generator_over(life.generator) == 15 * SS_SECOND);
+    assert_that(ssrequest_generator_over(life.generator), ==, 15 * SS_SECOND);
     life_end(&life);
 
     make(&life, 1, 10 * SS_SECOND, 10);
     life.work = 3 * SS_SECOND / 2;
     life_begin(&life, SSREQUEST_CONCURRENT, 1);
     life_run(&life, SS_TIME_NEVER);
-    assert_true(ssrequest_generator_over(life.generator) == 15 * SS_SECOND);
+    assert_that(ssrequest_generator_over(life.generator), ==, 15 * SS_SECOND);
     life_end(&life);
 
     make(&life, 1, 10 * SS_SECOND, 10);
@@ -355,10 +350,10 @@ static void schedule_lasts_until_its_end(void **state) {
     life.work = SS_SECOND;
     life_run(&life, 5 * SS_SECOND + 1);
     ssrequest_generator_stop(life.generator, life.now);
-    assert_true(ssrequest_generator_over(life.generator) == 5 * SS_SECOND + 1);
+    assert_that(ssrequest_generator_over(life.generator), ==, 5 * SS_SECOND + 1);
     life.now += 2;
     ssrequest_generator_abandon(life.generator, life.now);
-    assert_true(ssrequest_generator_over(life.generator) == 5 * SS_SECOND + 3);
+    assert_that(ssrequest_generator_over(life.generator), ==, 5 * SS_SECOND + 3);
     life_end(&life);
 }
 
@@ -509,7 +504,7 @@ static void invalid_rules_are_refused(void **state) {
         assert_int_equal(
             ssrequest_generator_open(&generator, &wrong[i], NULL, &transport, NULL, &error), -1);
         assert_null(generator);
-        assert_true(error.status != 0);
+        assert_that(error.status, !=, 0);
     }
     ssrequest_generator_close(NULL);
 }
@@ -538,8 +533,8 @@ static uint64_t draw(struct random_life *any, uint64_t below) {
 static void any_send(void *context, struct ssrequest_one *one) {
     struct random_life *any = context;
     assert_null(any->under_way[one->slot].one);
-    assert_true(one->due <= any->now);
-    assert_true(one->target < any->rules.targets);
+    assert_that(one->due, <=, any->now);
+    assert_that(one->target, <, any->rules.targets);
     ss_time length = draw(any, 5) == 0 ? draw(any, SS_SECOND) : draw(any, 20 * SS_MILLISECOND);
     any->under_way[one->slot] = (struct under_way){one, any->now + length};
 }
@@ -548,7 +543,7 @@ static void any_witness(void *context, const struct ssrequest_one *one, enum ssr
     const struct ssrequest_ended *ended) {
     struct random_life *any = context;
     (void)ended;
-    assert_true(one->number < sizeof any->seen);
+    assert_that(one->number, <, sizeof any->seen);
     assert_int_equal(any->seen[one->number], 0);
     any->seen[one->number] = 1;
     any->fates[fate]++;
@@ -580,7 +575,7 @@ static void check_any(const struct random_life *any, const struct ssrequest_tall
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
     assert_int_equal(tally->sent, succeeded + failed + tally->unfinished);
     assert_int_equal(tally->unfinished, under_way);
-    assert_true(tally->unfinished <= any->rules.cap);
+    assert_that(tally->unfinished, <=, any->rules.cap);
     assert_true(any->rules.max == 0 || tally->intended <= any->rules.max);
     assert_int_equal(any->fates[SSREQUEST_ENDED], succeeded + failed);
     assert_int_equal(any->fates[SSREQUEST_REFUSED], tally->refused);
@@ -647,7 +642,7 @@ static void live_once(uint64_t seed) {
     uint64_t under_way = tally.unfinished;
     ssrequest_generator_abandon(generator, any.now);
     assert_true(ssrequest_generator_is_over(generator));
-    assert_true(ssrequest_generator_next(generator) == SS_TIME_NEVER);
+    assert_that(ssrequest_generator_next(generator), ==, SS_TIME_NEVER);
     ssrequest_generator_advance(generator, any.now + SS_SECOND);
     assert_int_equal(tally.unfinished, under_way);
     check_any(&any, &tally);
@@ -660,7 +655,7 @@ static void live_once(uint64_t seed) {
     assert_int_equal(tally.all[SSREQUEST_ACTUAL].count, tally.sent);
     assert_int_equal(tally.lateness.count, tally.sent);
     /* Little's law: response times add up to what was unfinished, times how long. */
-    assert_true(fabs(tally.all[SSREQUEST_ACTUAL].sum - any.lasted) <= 1e-9 * any.lasted);
+    assert_near(tally.all[SSREQUEST_ACTUAL].sum, any.lasted, 1e-9 * any.lasted);
     ssrequest_generator_close(generator);
     ssrequest_tally_close(&tally);
     ssrequest_profile_free(&profile);

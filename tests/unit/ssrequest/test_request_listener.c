@@ -338,7 +338,7 @@ static void client_that_does_not_read_is_not_read_from(void **state) {
         idle = sent ? 0 : idle + 1;
         ssrequest_listener_serve(listener);
     }
-    assert_true(written < 1000000);
+    assert_that(written, <, 1000000);
     assert_false(has_something_to_do(listener));
     ask(listener, other, "rate 1\n");
     assert_answers(other, "ok\n");

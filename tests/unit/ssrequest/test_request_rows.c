@@ -44,7 +44,7 @@ static char *read_whole(const char *path) {
     char *text = calloc(1, 65536);
     FILE *stream = fopen(path, "r");
     assert_non_null(stream);
-    assert_true(fread(text, 1, 65535, stream) < 65535);
+    assert_that(fread(text, 1, 65535, stream), <, 65535);
     fclose(stream);
     return text;
 }
@@ -228,11 +228,11 @@ static void a_pipe_without_a_reader_is_refused(void **state) {
     assert_int_equal(ssrequest_rows_keep_each(it->rows, path, &error), -1);
     assert_says(error.message, "each.csv: no process reads this pipe: start its reader first");
     int reader = open(path, O_RDONLY | O_NONBLOCK);
-    assert_true(reader >= 0);
+    assert_that(reader, >=, 0);
     assert_int_equal(ssrequest_rows_keep_each(it->rows, path, NULL), 0);
     ssrequest_rows_begin(it->rows, NAN);
     assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
-    assert_true(read(reader, text, sizeof text) > 10);
+    assert_that(read(reader, text, sizeof text), >, 10);
     assert_memory_equal(text, "number,", 7);
     close(reader);
     close_it(it);

@@ -41,8 +41,8 @@ static void count_by_second(enum ssrequest_arrival arrival, unsigned *counts, si
     ssrequest_schedule_begin(&schedule, &profile, arrival, 1);
     ss_time last = 0;
     for (ss_time due; (due = next()) != SS_TIME_NEVER; last = due) {
-        assert_true(due >= last);
-        assert_true(due / SS_SECOND < seconds);
+        assert_that(due, >=, last);
+        assert_that(due / SS_SECOND, <, seconds);
         counts[due / SS_SECOND]++;
     }
 }
@@ -68,7 +68,7 @@ static void even_requests_are_evenly_spaced(void **state) {
     static const ss_time moments[] = {
         0, 333333333, 666666667, 1000000000, 1333333333, 1666666667, SS_TIME_NEVER};
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
-        assert_true(next() == moments[i]);
+        assert_that(next(), ==, moments[i]);
 }
 
 static void concurrent_ones_come_with_the_second(void **state) {
@@ -79,7 +79,7 @@ static void concurrent_ones_come_with_the_second(void **state) {
     static const unsigned seconds[] = {0, 0, 1, 1, 1, 2, 2, 3};
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
         assert_int_equal(next(), seconds[i] * SS_SECOND);
-    assert_true(next() == SS_TIME_NEVER);
+    assert_that(next(), ==, SS_TIME_NEVER);
 }
 
 static void an_hour_does_not_drift(void **state) {
@@ -106,8 +106,8 @@ static void remainder_is_carried_over_borders(void **state) {
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
     assert_int_equal(next(), SS_SECOND);
     assert_int_equal(next(), 3 * SS_SECOND + SS_SECOND / 3);
-    assert_true(next() == SS_TIME_NEVER);
-    assert_true(next() == SS_TIME_NEVER);
+    assert_that(next(), ==, SS_TIME_NEVER);
+    assert_that(next(), ==, SS_TIME_NEVER);
     make_step(1, 0.1, SS_SECOND); /* a tenth ten times is not more than 1 */
     assert_int_equal(profile.count, 10);
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
@@ -212,7 +212,7 @@ static void peeking_consumes_nothing(void **state) {
             assert_true(ssrequest_schedule_next(&other, &due));
             assert_int_equal(due, seen);
         }
-        assert_true(ssrequest_schedule_peek(&other) == SS_TIME_NEVER);
+        assert_that(ssrequest_schedule_peek(&other), ==, SS_TIME_NEVER);
     }
 }
 
@@ -229,7 +229,7 @@ static void rate_change_applies_at_once(void **state) {
     assert_int_equal(next(), 50 * SS_SECOND + 50 * SS_MILLISECOND);
     assert_int_equal(next(), 50 * SS_SECOND + 150 * SS_MILLISECOND);
     ssrequest_schedule_turn(&schedule, 51 * SS_SECOND, 0);
-    assert_true(ssrequest_schedule_peek(&schedule) == SS_TIME_NEVER);
+    assert_that(ssrequest_schedule_peek(&schedule), ==, SS_TIME_NEVER);
     ssrequest_schedule_turn(&schedule, 999 * SS_SECOND, 10);
     unsigned count = 0;
     while (next() != SS_TIME_NEVER)
@@ -245,7 +245,7 @@ static void rate_change_overrides_steps(void **state) {
     static const ss_time moments[] = {500, 1000, 1500, 2000, 2500, 3000, 3500};
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
         assert_int_equal(next(), moments[i] * SS_MILLISECOND);
-    assert_true(next() == SS_TIME_NEVER);
+    assert_that(next(), ==, SS_TIME_NEVER);
 }
 
 /* Keeps the fraction of a request that earlier seconds left over, and no more. */
@@ -268,7 +268,7 @@ static void rate_change_of_concurrent_requests_applies_next_second(void **state)
     ssrequest_schedule_turn(&schedule, SS_SECOND + 1, 3);
     for (unsigned i = 0; i < 9; i++)
         assert_int_equal(next(), (2 + i / 3) * SS_SECOND);
-    assert_true(next() == SS_TIME_NEVER);
+    assert_that(next(), ==, SS_TIME_NEVER);
 }
 
 /* ---- profiles ---- */
@@ -277,7 +277,7 @@ static void make_trace(const char *text, double rate, ss_time duration) {
     struct ss_error error = {0};
     char path[] = "/tmp/request-trace-XXXXXX";
     int file = mkstemp(path);
-    assert_true(file >= 0);
+    assert_that(file, >=, 0);
     assert_int_equal(write(file, text, strlen(text)), strlen(text));
     close(file);
     ssrequest_profile_free(&profile);
@@ -300,13 +300,13 @@ static void a_trace_is_played_at_its_loads_times_the_rate(void **state) {
     make_trace(
         "0 20%\n10s 20%\n10s 50%\n20s 100%\n20s free\n30s 10%\n40s 10%\n", 200, SS_TIME_NEVER);
     assert_int_equal(ssrequest_profile_length(&profile), 40 * SS_SECOND);
-    assert_true(fabs(rate_at(5 * SS_SECOND) - 40) < 1e-9);
-    assert_true(fabs(rate_at(10 * SS_SECOND) - 100) < 2);
-    assert_true(fabs(rate_at(15 * SS_SECOND) - 150) < 2);
-    assert_true(fabs(rate_at(20 * SS_SECOND - 1) - 200) < 2);
-    assert_true(rate_at(25 * SS_SECOND) == 0);
-    assert_true(fabs(rate_at(35 * SS_SECOND) - 20) < 1e-9);
-    assert_true(fabs(expected_until(40 * SS_SECOND) - (400 + 1500 + 0 + 200)) < 1e-6);
+    assert_near(rate_at(5 * SS_SECOND), 40, 1e-9);
+    assert_near(rate_at(10 * SS_SECOND), 100, 2);
+    assert_near(rate_at(15 * SS_SECOND), 150, 2);
+    assert_near(rate_at(20 * SS_SECOND - 1), 200, 2);
+    assert_that(rate_at(25 * SS_SECOND), ==, 0);
+    assert_near(rate_at(35 * SS_SECOND), 20, 1e-9);
+    assert_near(expected_until(40 * SS_SECOND), (400 + 1500 + 0 + 200), 1e-6);
     for (size_t i = 1; i < profile.count; i++)
         assert_int_equal(profile.stretches[i].begin, profile.stretches[i - 1].end);
 }
@@ -315,12 +315,12 @@ static void a_trace_can_be_cut_and_its_last_load_lasts(void **state) {
     (void)state;
     make_trace("0 100%\n10s 50%\n", 10, 5 * SS_SECOND);
     assert_int_equal(ssrequest_profile_length(&profile), 5 * SS_SECOND);
-    assert_true(fabs(expected_until(5 * SS_SECOND) - 43.75) < 0.01);
+    assert_near(expected_until(5 * SS_SECOND), 43.75, 0.01);
     make_trace("0 100%\n10s 50%\n", 10, 20 * SS_SECOND);
     assert_int_equal(ssrequest_profile_length(&profile), 20 * SS_SECOND);
-    assert_true(fabs(expected_until(20 * SS_SECOND) - 125) < 1e-6);
+    assert_near(expected_until(20 * SS_SECOND), 125, 1e-6);
     make_trace("3s 50%\n", 10, 4 * SS_SECOND); /* before the first record its load holds */
-    assert_true(fabs(expected_until(4 * SS_SECOND) - 20) < 1e-6);
+    assert_near(expected_until(4 * SS_SECOND), 20, 1e-6);
 }
 
 static void empty_profiles_are_refused(void **state) {

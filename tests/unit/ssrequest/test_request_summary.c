@@ -3,17 +3,10 @@
 
 #include "summary.h"
 
-static void assert_fits(const char *text) {
-    for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
-        if (strcspn(line, "\n") > 80)
-            fail_msg("wider than 80 columns: %.*s", (int)strcspn(line, "\n"), line);
-    }
-}
-
 static char *print(struct made_up *it) {
     char *text = made_up_print(ssrequest_summary_print, &it->account);
     /* Findings may be broken anywhere. */
-    assert_fits(text);
+    assert_fits(text, 80);
     for (char *at = text; (at = strstr(at, "\n  ")); at++) {
         if (strncmp(at, "\n  from ", 8) != 0)
             memmove(at, at + 2, strlen(at + 2) + 1), *at = ' ';

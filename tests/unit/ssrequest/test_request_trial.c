@@ -162,8 +162,8 @@ static void short_trials_do_not_overstate_the_capacity(void **state) {
             }
         }
     }
-    assert_true(sure > 80);
-    assert_true(right >= 0.95 * sure);
+    assert_that(sure, >, 80);
+    assert_that(right, >=, 0.95 * sure);
 }
 
 UNIT_MAIN(cmocka_unit_test(independent_times_are_stationary),

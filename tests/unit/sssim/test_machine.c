@@ -188,8 +188,8 @@ static void bursts_that_keep_step_with_the_tick_are_misjudged(void **state) {
     double min = 1, max = 0;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS / 8) {
         struct shares shares = watch_bursts(phase, MS, 4 * MS);
-        assert_close(shares.idle, 0.125, 0.001);
-        assert_close(shares.used, 0.125, 0.001);
+        assert_near(shares.idle, 0.125, 0.001);
+        assert_near(shares.used, 0.125, 0.001);
         min = fmin(min, shares.ticks);
         max = fmax(max, shares.ticks);
     }
@@ -202,8 +202,8 @@ static void bursts_off_the_tick_are_judged_rightly(void **state) {
     (void)state;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS) {
         struct shares shares = watch_bursts(phase, 4675 * SS_MICROSECOND, 18700 * SS_MICROSECOND);
-        assert_close(shares.idle, 0.125, 0.001);
-        assert_close(shares.ticks, 0.125, 0.01);
+        assert_near(shares.idle, 0.125, 0.001);
+        assert_near(shares.ticks, 0.125, 0.01);
     }
 }
 
@@ -234,14 +234,15 @@ static void lateness_is_as_it_was_recorded(void **state) {
     assert_int_equal(lateness_recorded(0.5, false), 16 * SS_MICROSECOND);
     assert_int_equal(lateness_recorded(0.99, true), 300 * SS_MICROSECOND);
     assert_int_equal(lateness_recorded(0.99, false), 300 * SS_MICROSECOND);
-    assert_true(lateness_recorded(1 - 1.0 / 20000 - 1e-9, true) < 3 * MS);
-    assert_true(lateness_recorded(1 - 1.0 / 20000 + 1e-9, true) >= 10 * MS);
-    assert_true(lateness_recorded(nextafter(1, 0), true) <= 50 * MS);
+    assert_that(lateness_recorded(1 - 1.0 / 20000 - 1e-9, true), <, 3 * MS);
+    assert_that(lateness_recorded(1 - 1.0 / 20000 + 1e-9, true), >=, 10 * MS);
+    assert_that(lateness_recorded(nextafter(1, 0), true), <=, 50 * MS);
     for (int idle = 0; idle <= 1; idle++) {
         ss_time before = 0;
         for (double chance = 0; chance < 1; chance += 1e-4) {
             ss_time late = lateness_recorded(chance, idle);
-            assert_true(late >= before && late > 0);
+            assert_that(late, >=, before);
+            assert_that(late, >, 0);
             before = late;
         }
     }

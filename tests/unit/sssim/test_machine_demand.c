@@ -20,23 +20,24 @@ static double measure_demand(const char *class, uint32_t cpus, uint32_t instance
 
 static void demand_of_a_class_is_its_use_alone(void **state) {
     (void)state;
-    assert_close(measure_demand("serial", 8, 1, 1), 1, 1e-9);
-    assert_close(measure_demand("parallel", 8, 1, 1), 8, 1e-9);
+    assert_near(measure_demand("serial", 8, 1, 1), 1, 1e-9);
+    assert_near(measure_demand("parallel", 8, 1, 1), 8, 1e-9);
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        assert_close(measure_demand("blocking", 8, 1, seed), 1.3, 0.003);
-        assert_close(measure_demand("forking", 8, 1, seed), 1, 0.01);
+        assert_near(measure_demand("blocking", 8, 1, seed), 1.3, 0.003);
+        assert_near(measure_demand("forking", 8, 1, seed), 1, 0.01);
     }
 }
 
 /* Where there is one CPU only, no class gets more, and one with gaps gets less. */
 static void shares_never_exceed_the_machine(void **state) {
     (void)state;
-    assert_close(measure_demand("blocking", 1, 1, 1), 1, 1e-9);
-    assert_close(measure_demand("parallel", 1, 1, 1), 1, 1e-9);
-    assert_close(measure_demand("forking", 1, 1, 1), 8.0 / 9, 0.01);
+    assert_near(measure_demand("blocking", 1, 1, 1), 1, 1e-9);
+    assert_near(measure_demand("parallel", 1, 1, 1), 1, 1e-9);
+    assert_near(measure_demand("forking", 1, 1, 1), 8.0 / 9, 0.01);
     /* They do not keep step: the turns of four fill each other's gaps. */
     double four = measure_demand("forking", 4, 4, 1);
-    assert_true(four > 4 * 8.0 / 9 + 0.1 && four < 4);
+    assert_that(four, >, 4 * 8.0 / 9 + 0.1);
+    assert_that(four, <, 4);
 }
 
 /* For how long the ring's threads run one at a time at most once it has been continued. */
@@ -114,8 +115,8 @@ static double count_turns(const char *class) {
 
 static void blocking_and_forking_turn_often(void **state) {
     (void)state;
-    assert_close(count_turns("blocking"), 2 * 15000, 600);
-    assert_close(count_turns("forking"), 3 * 1111, 60);
+    assert_near(count_turns("blocking"), 2 * 15000, 600);
+    assert_near(count_turns("forking"), 3 * 1111, 60);
 }
 
 static void a_mix_goes_by_turns(void **state) {
@@ -126,7 +127,7 @@ static void a_mix_goes_by_turns(void **state) {
     for (uint32_t i = 0; i < 40; i++)
         assert_int_equal(demand_mix_find(&mix, i)->kind, kinds[i % 4]);
     demand_mix_free(&mix);
-    assert_close(measure_demand("serial:3,blocking", 20, 8, 1), 6 + 2 * 1.3, 0.01);
+    assert_near(measure_demand("serial:3,blocking", 20, 8, 1), 6 + 2 * 1.3, 0.01);
 }
 
 /* Each instance has a sequence of its own, and so has each seed. */
@@ -177,7 +178,7 @@ static void a_profile_is_followed_over_and_over(void **state) {
     struct demand demand;
     demand_open(&demand, &mix.classes[0], 8, 1, 0);
     ss_time times[4] = {0};
-    assert_true(demand.left <= profile->stretches[demand.phase].length);
+    assert_that(demand.left, <=, profile->stretches[demand.phase].length);
     for (int i = 0; i < 300; i++) {
         demand_next(&demand);
         times[demand.threads] += demand.left;
@@ -186,7 +187,7 @@ static void a_profile_is_followed_over_and_over(void **state) {
     assert_int_equal(times[3], 100 * SS_SECOND);
     assert_int_equal(times[0], 100 * SS_SECOND);
     demand_mix_free(&mix);
-    assert_close(measure_demand(class, 8, 1, 1), 1.25, 1e-9);
+    assert_near(measure_demand(class, 8, 1, 1), 1.25, 1e-9);
 }
 
 /* Instances that begin together are spread evenly over it. */
@@ -203,9 +204,9 @@ static void instances_begin_anywhere_in_a_profile(void **state) {
         if (demand.threads == 1)
             late += ss_time_seconds(demand.left);
     }
-    assert_close(counts[1], 2000, 100);
-    assert_close(counts[3], 1000, 100);
-    assert_close(late / counts[1], 1, 0.05);
+    assert_near(counts[1], 2000, 100);
+    assert_near(counts[3], 1000, 100);
+    assert_near(late / counts[1], 1, 0.05);
     demand_mix_free(&mix);
 }
 
@@ -220,9 +221,9 @@ static void a_profile_may_say_what_threads_use_of_the_memory(void **state) {
     for (int i = 0; i < 6; i++) {
         assert_int_equal(demand.use != NULL, demand.threads != 2);
         if (demand.use)
-            assert_close(demand.use->accesses, demand.threads == 1 ? 2.5 : 7e6, 1e-12);
+            assert_near(demand.use->accesses, demand.threads == 1 ? 2.5 : 7e6, 1e-12);
         if (demand.use)
-            assert_close(demand.use->waiting, demand.threads == 1 ? 0.4 : 0, 1e-12);
+            assert_near(demand.use->waiting, demand.threads == 1 ? 0.4 : 0, 1e-12);
         demand_next(&demand);
     }
     demand_mix_free(&mix);
@@ -237,7 +238,7 @@ static void stopped_instances_stay_in_their_profiles(void **state) {
     options.modules[SS_KIND_CONTROL] = "fixed";
     options.mix = &mix;
     struct trial_figures figures = run(&options, (10 + 107 * 4) * SS_SECOND);
-    assert_close(figures.load_mean, 0.25, 1e-4);
+    assert_near(figures.load_mean, 0.25, 1e-4);
     demand_mix_free(&mix);
 }
 

@@ -20,7 +20,7 @@ static void other_load_comes_and_goes(void **state) {
     run(&options, 30 * SS_SECOND);
     assert_int_equal(log.count, 60);
     for (size_t i = 1; i < log.count; i++)
-        assert_close(log.samples[i].load, i % 12 < 6 ? 1.5 / 4 : 0, 1e-9);
+        assert_near(log.samples[i].load, i % 12 < 6 ? 1.5 / 4 : 0, 1e-9);
 }
 
 /* ---- overhead ---- */
@@ -45,7 +45,7 @@ static double measure_overhead(const char *class, ss_time overhead) {
 /* It was measured as 1 to 3 points. */
 static void blocking_instances_pay_for_their_turns(void **state) {
     (void)state;
-    assert_close(measure_overhead("blocking", 0), 0, 1e-9);
+    assert_near(measure_overhead("blocking", 0), 0, 1e-9);
     double points = measure_overhead("blocking", 4 * SS_MICROSECOND);
     if (!(points > 0.01 && points < 0.03))
         fail_msg("%g", points);
@@ -68,9 +68,9 @@ static void a_shorter_quantum_costs_more(void **state) {
     (void)state;
     struct trial_figures longer = measure_cost(4, "100m", 0, 50 * SS_MICROSECOND);
     struct trial_figures shorter = measure_cost(4, "20m", 0, 50 * SS_MICROSECOND);
-    assert_close(longer.own_cpu, 4 * 2 * 50e-6 / 0.1, 1e-4);
-    assert_close(shorter.own_cpu, 4 * 2 * 50e-6 / 0.02, 5e-4);
-    assert_close(measure_cost(4, "20m", 0, 0).own_cpu, 0, 0);
+    assert_near(longer.own_cpu, 4 * 2 * 50e-6 / 0.1, 1e-4);
+    assert_near(shorter.own_cpu, 4 * 2 * 50e-6 / 0.02, 5e-4);
+    assert_near(measure_cost(4, "20m", 0, 0).own_cpu, 0, 0);
 }
 
 /* Executors' CPU time is load like any other: seen by the modules, in both accounts, and paid for.
@@ -80,9 +80,9 @@ static void time_of_executors_is_load(void **state) {
     for (int i = 0; i < 2; i++) {
         uint64_t rate = i == 0 ? 0 : 250;
         struct trial_figures figures = measure_cost(1, "20m", rate, 500 * SS_MICROSECOND);
-        assert_close(figures.own_cpu, 0.05, 0.001);
-        assert_close(figures.error_mean_percent, 0, 0.1);
-        assert_close(figures.duty_mean, 0.5 - 0.05, 0.003);
+        assert_near(figures.own_cpu, 0.05, 0.001);
+        assert_near(figures.error_mean_percent, 0, 0.1);
+        assert_near(figures.duty_mean, 0.5 - 0.05, 0.003);
     }
 }
 
@@ -142,8 +142,10 @@ static void the_modules_see_hundredths(void **state) {
         assert_int_equal(counters.busy_ticks % (10 * MS), 0);
         struct ss_counters exact;
         machine_read_exactly(&trial.machine, trial.now, &exact);
-        assert_true(counters.idle <= exact.idle && exact.idle < counters.idle + 3 * 10 * MS);
-        assert_true(counters.used <= exact.used && exact.used <= counters.used + 3 * 4 * MS);
+        assert_that(counters.idle, <=, exact.idle);
+        assert_that(exact.idle, <, counters.idle + 3 * 10 * MS);
+        assert_that(counters.used, <=, exact.used);
+        assert_that(exact.used, <=, counters.used + 3 * 4 * MS);
     }
     trial_close(&trial);
 }
@@ -162,8 +164,8 @@ static void both_accounts_agree_on_overhead(void **state) {
     advance(&trial, 60 * SS_SECOND);
     machine_read(&trial.machine, trial.now, &shown);
     machine_read_exactly(&trial.machine, trial.now, &exact);
-    assert_true(exact.idle + exact.used + SS_SECOND < 4 * 60 * SS_SECOND);
-    assert_close((double)shown.idle, (double)exact.idle, 4 * 10 * MS);
+    assert_that(exact.idle + exact.used + SS_SECOND, <, 4 * 60 * SS_SECOND);
+    assert_near((double)shown.idle, (double)exact.idle, 4 * 10 * MS);
     trial_close(&trial);
     demand_mix_free(&mix);
 }
@@ -196,7 +198,8 @@ static void measure_lateness(double late[2]) {
         counts[idle]++;
     }
     trial_close(&trial);
-    assert_true(counts[0] > 2000 && counts[1] > 2000);
+    assert_that(counts[0], >, 2000);
+    assert_that(counts[1], >, 2000);
     late[0] /= counts[0];
     late[1] /= counts[1];
 }
@@ -238,16 +241,19 @@ static ss_time measure_hold_up(uint32_t cpus, uint32_t width, double background,
 /* Sixteen were measured as 34 ms on two CPUs, and as nothing at real-time priority. */
 static void woken_threads_hold_up_their_waker(void **state) {
     (void)state;
-    assert_true(measure_hold_up(2, 16, 0, 0) < 1 * MS);
+    assert_that(measure_hold_up(2, 16, 0, 0), <, 1 * MS);
     ss_time idle = measure_hold_up(2, 16, 0, 2 * MS);
-    assert_true(idle > 27 * MS && idle <= 28 * MS);
+    assert_that(idle, >, 27 * MS);
+    assert_that(idle, <=, 28 * MS);
     ss_time saturated = measure_hold_up(2, 16, 2, 2 * MS);
-    assert_true(saturated > 31 * MS && saturated <= 32 * MS);
+    assert_that(saturated, >, 31 * MS);
+    assert_that(saturated, <=, 32 * MS);
     /* Others that wait have not been woken by it. */
     ss_time crowded = measure_hold_up(2, 1, 5, 2 * MS);
-    assert_true(crowded > 1 * MS && crowded <= 2 * MS);
+    assert_that(crowded, >, 1 * MS);
+    assert_that(crowded, <=, 2 * MS);
     /* There is room for all. */
-    assert_true(measure_hold_up(16, 16, 0, 2 * MS) < 1 * MS);
+    assert_that(measure_hold_up(16, 16, 0, 2 * MS), <, 1 * MS);
 }
 
 static int compare(const void *a, const void *b) {
@@ -288,12 +294,12 @@ static void a_stop_waits_for_the_tick(void **state) {
     static double seconds[1000];
     measure_stops(seconds, 1000, 3);
     qsort(seconds, 1000, sizeof *seconds, compare);
-    assert_close(seconds[500], 0.002, 0.0003);
-    assert_close(seconds[900], 0.0036, 0.0002);
-    assert_true(seconds[999] <= 0.00401);
+    assert_near(seconds[500], 0.002, 0.0003);
+    assert_near(seconds[900], 0.0036, 0.0002);
+    assert_that(seconds[999], <=, 0.00401);
     measure_stops(seconds, 100, 1);
     for (int i = 0; i < 100; i++)
-        assert_close(seconds[i], 0, 0);
+        assert_near(seconds[i], 0, 0);
 }
 
 /* Effects of a late stop end with the instance, too. */
@@ -342,12 +348,12 @@ static void threads_begin_together_or_one_by_one(void **state) {
         while (one->running && trial.machine.threads == 1)
             advance(&trial, 20 * SS_MICROSECOND);
         waited += ss_time_seconds(trial.now - begun);
-        assert_true(trial.now - begun <= options.start_lateness);
+        assert_that(trial.now - begun, <=, options.start_lateness);
         assert_true(!one->running || trial.machine.threads == 3);
     }
     trial_close(&trial);
-    assert_close(gathered / 1000.0, 0.25, 0.05);
-    assert_close(waited / gathered, 0.005, 0.0005);
+    assert_near(gathered / 1000.0, 0.25, 0.05);
+    assert_near(waited / gathered, 0.005, 0.0005);
 }
 
 /* ---- the whole ---- */
@@ -369,7 +375,7 @@ static void log_everything(struct log *log, uint64_t seed) {
     options.context = log;
     *log = (struct log){0};
     struct trial_figures figures = run(&options, 30 * SS_SECOND);
-    assert_close(figures.error_mean_percent, 0, 5);
+    assert_near(figures.error_mean_percent, 0, 5);
     demand_mix_free(&mix);
 }
 

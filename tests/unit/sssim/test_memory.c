@@ -32,13 +32,13 @@ static void threads_on_other_cpus_slow_a_thread(void **state) {
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 50, .waiting = 0.2};
     set_side(&memory, 0, 50, 1, 1);
-    assert_close(speed_of(&memory, &use), 1, 1e-12);
+    assert_near(speed_of(&memory, &use), 1, 1e-12);
     set_side(&memory, 1, 50, 1, 1);
-    assert_close(speed_of(&memory, &use), 1 - 0.2 * 50 / 100, 1e-12);
-    assert_close(speed_of(&memory, &plain), 1, 1e-12);
+    assert_near(speed_of(&memory, &use), 1 - 0.2 * 50 / 100, 1e-12);
+    assert_near(speed_of(&memory, &plain), 1, 1e-12);
     /* Where each of them has half of a CPU, they ask for half as much. */
     set_side(&memory, 1, 50, 0.5, 1);
-    assert_close(speed_of(&memory, &use), 1 - 0.2 * 25 / 100, 1e-12);
+    assert_near(speed_of(&memory, &use), 1 - 0.2 * 25 / 100, 1e-12);
 }
 
 static void threads_of_the_same_side_slow_each_other(void **state) {
@@ -46,13 +46,13 @@ static void threads_of_the_same_side_slow_each_other(void **state) {
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 20, .waiting = 0.5};
     set_side(&memory, 0, 3 * 20, 1, 1);
-    assert_close(speed_of(&memory, &use), 1 - 0.5 * 40 / 100, 1e-12);
+    assert_near(speed_of(&memory, &use), 1 - 0.5 * 40 / 100, 1e-12);
     /* Three on two CPUs: while one runs, each of the others does half of the time. */
     set_side(&memory, 0, 3 * 20, 2 / 3.0, 0.5);
-    assert_close(speed_of(&memory, &use), 2 / 3.0 * (1 - 0.5 * 20 / 100), 1e-12);
+    assert_near(speed_of(&memory, &use), 2 / 3.0 * (1 - 0.5 * 20 / 100), 1e-12);
     /* On one CPU no other runs meanwhile. */
     set_side(&memory, 0, 3 * 20, 1 / 3.0, 0);
-    assert_close(speed_of(&memory, &use), 1 / 3.0, 1e-12);
+    assert_near(speed_of(&memory, &use), 1 / 3.0, 1e-12);
 }
 
 static void sides_that_share_cpus_take_turns(void **state) {
@@ -61,14 +61,14 @@ static void sides_that_share_cpus_take_turns(void **state) {
     struct memory_use use = {.accesses = 40, .waiting = 0.5};
     set_side(&memory, 0, 40, 0.5, 0);
     set_side(&memory, 1, 60, 0.5, 0);
-    assert_close(speed_of(&memory, &use), 0.5, 1e-12);
+    assert_near(speed_of(&memory, &use), 0.5, 1e-12);
     /* On CPUs enough they disturb each other. */
     set_side(&memory, 0, 40, 1, 1);
     set_side(&memory, 1, 60, 1, 1);
-    assert_close(speed_of(&memory, &use), 1 - 0.5 * 60 / 100, 1e-12);
+    assert_near(speed_of(&memory, &use), 1 - 0.5 * 60 / 100, 1e-12);
     /* Time that a quota holds back is not used. */
     set_side(&memory, 1, 60, 0, 1);
-    assert_close(speed_of(&memory, &use), 1, 1e-12);
+    assert_near(speed_of(&memory, &use), 1, 1e-12);
 }
 
 static void saturated_memory_serves_a_part_of_the_demand(void **state) {
@@ -77,8 +77,8 @@ static void saturated_memory_serves_a_part_of_the_demand(void **state) {
     struct memory_use use = {.accesses = 50, .waiting = 0.2};
     set_side(&memory, 0, 50, 1, 1);
     set_side(&memory, 1, 150, 1, 1);
-    assert_close(speed_of(&memory, &use), 0.5 * (1 - 0.2 * 0.5 * 150 / 100), 1e-12);
-    assert_close(speed_of(&memory, &plain), 1, 1e-12);
+    assert_near(speed_of(&memory, &use), 0.5 * (1 - 0.2 * 0.5 * 150 / 100), 1e-12);
+    assert_near(speed_of(&memory, &plain), 1, 1e-12);
 }
 
 static void unlimited_threads_are_not_slowed(void **state) {
@@ -87,7 +87,7 @@ static void unlimited_threads_are_not_slowed(void **state) {
     struct memory_use use = {.accesses = 50, .waiting = 1};
     set_side(&memory, 0, 50, 1, 1);
     set_side(&memory, 1, 1e9, 1, 1);
-    assert_close(speed_of(&memory, &use), 1, 1e-12);
+    assert_near(speed_of(&memory, &use), 1, 1e-12);
 }
 
 static void the_memory_never_serves_more_than_it_can(void **state) {
@@ -106,10 +106,11 @@ static void the_memory_never_serves_more_than_it_can(void **state) {
         set_side(&memory, 0, asked, 1, 1);
         for (size_t j = 0; j < count; j++) {
             double speed = speed_of(&memory, &uses[j]);
-            assert_true(speed >= 0 && speed <= 1 + 1e-12);
+            assert_that(speed, >=, 0);
+            assert_that(speed, <=, 1 + 1e-12);
             served += speed * uses[j].accesses;
         }
-        assert_true(served <= 100 + 1e-9);
+        assert_that(served, <=, 100 + 1e-9);
     }
 }
 
@@ -122,19 +123,19 @@ static void interference_is_known(void **state) {
         .background_accesses = 50,
         .background_cpus = 1,
     };
-    assert_close(memory_interference(&pair), 10, 1e-9);
+    assert_near(memory_interference(&pair), 10, 1e-9);
     pair.foreground.waiting = 0.7;
-    assert_close(memory_interference(&pair), 35, 1e-9);
+    assert_near(memory_interference(&pair), 35, 1e-9);
     pair.foreground_threads = 2;
     pair.foreground.accesses = 20;
-    assert_close(memory_interference(&pair), 100 * 0.7 * 50 / (100 - 0.7 * 20), 1e-9);
+    assert_near(memory_interference(&pair), 100 * 0.7 * 50 / (100 - 0.7 * 20), 1e-9);
     pair.background_cpus = 2;
     assert_true(isnan(memory_interference(&pair)));
     pair.foreground.accesses = 0;
-    assert_close(memory_interference(&pair), 0, 0);
+    assert_near(memory_interference(&pair), 0, 0);
     pair.foreground.accesses = 20;
     pair.rate = 0;
-    assert_close(memory_interference(&pair), 0, 0);
+    assert_near(memory_interference(&pair), 0, 0);
 }
 
 /* ---- trials ---- */
@@ -145,11 +146,11 @@ static void instances_of_one_trial_share_the_memory(void **state) {
     options.modules[SS_KIND_CONTROL] = "fixed";
     options.work =
         (struct work_options){.iteration = 100 * MS, .use = {.accesses = 20, .waiting = 0.5}};
-    assert_close(run(&options, 70 * SS_SECOND).throughput, 30, 1e-6);
+    assert_near(run(&options, 70 * SS_SECOND).throughput, 30, 1e-6);
     options.memory_rate = 100;
-    assert_close(run(&options, 70 * SS_SECOND).throughput, 30 * (1 - 0.5 * 0.4), 1e-6);
+    assert_near(run(&options, 70 * SS_SECOND).throughput, 30 * (1 - 0.5 * 0.4), 1e-6);
     options.memory_rate = 30;
-    assert_close(
+    assert_near(
         run(&options, 70 * SS_SECOND).throughput, 30 * 0.5 * (1 - 0.5 * 0.5 * 40 / 30), 1e-6);
 }
 

@@ -26,12 +26,12 @@ static void a_quota_is_used_up_and_comes_again(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine);
-    assert_true(machine_quota_due(&machine) == SS_TIME_NEVER);
+    assert_that(machine_quota_due(&machine), ==, SS_TIME_NEVER);
     machine_set_running(&machine, 0, true, START + 10 * MS);
     assert_int_equal(machine_quota_due(&machine), START + 35 * MS);
     assert_int_equal(look(&machine, 30 * MS).used, 40 * MS);
     assert_true(machine_enforce_quota(&machine, START + 35 * MS));
-    assert_true(machine_idle_cpus(&machine) == 2);
+    assert_that(machine_idle_cpus(&machine), ==, 2);
     assert_int_equal(look(&machine, 90 * MS).used, 50 * MS);
     /* The kernel counts how long it held a group back when it lets it go. */
     assert_int_equal(look(&machine, 90 * MS).throttled, 0);
@@ -41,8 +41,8 @@ static void a_quota_is_used_up_and_comes_again(void **state) {
     assert_int_equal(counters.used, 70 * MS);
     assert_int_equal(counters.throttled, 65 * MS);
     assert_int_equal(counters.period, 100 * MS);
-    assert_true(counters.capacity == 0.5);
-    assert_true(counters.cpus == 2);
+    assert_that(counters.capacity, ==, 0.5);
+    assert_that(counters.cpus, ==, 2);
     machine_close(&machine);
 }
 
@@ -70,7 +70,7 @@ static void a_quota_is_of_the_group_alone(void **state) {
     machine_set_running(&machine, 0, true, START);
     assert_int_equal(machine_quota_due(&machine), START + 50 * MS);
     assert_true(machine_enforce_quota(&machine, START + 50 * MS));
-    assert_true(machine_idle_cpus(&machine) == 0);
+    assert_that(machine_idle_cpus(&machine), ==, 0);
     assert_int_equal(look(&machine, 80 * MS).used, 50 * MS);
     machine_close(&machine);
 }

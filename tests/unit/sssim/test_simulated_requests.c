@@ -43,7 +43,7 @@ static void measure_profile(struct measured *measured, struct queue_run_options 
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
     assert_int_equal(tally->sent, succeeded + ssrequest_tally_failed(tally) + tally->unfinished);
     assert_int_equal(tally->unfinished, 0);
-    assert_true(tally->unfinished_most <= options->rules.cap);
+    assert_that(tally->unfinished_most, <=, options->rules.cap);
 }
 
 static void measure(
@@ -350,11 +350,11 @@ static void successes_alone_judge_a_balance_falsely(void **state) {
     (void)state;
     struct looks turns = look(SSREQUEST_ROUND_ROBIN);
     struct looks fewest = look(SSREQUEST_LEAST_CONNECTIONS);
-    assert_true(fewest.mean > 1.5 * turns.mean);
-    assert_true(fewest.p95 < 0.9 * turns.p95);
-    assert_true(fewest.mean_of_all < 0.9 * turns.mean_of_all);
-    assert_true(turns.successes < 0.8);
-    assert_true(fewest.successes == 1);
+    assert_that(fewest.mean, >, 1.5 * turns.mean);
+    assert_that(fewest.p95, <, 0.9 * turns.p95);
+    assert_that(fewest.mean_of_all, <, 0.9 * turns.mean_of_all);
+    assert_that(turns.successes, <, 0.8);
+    assert_that(fewest.successes, ==, 1);
 }
 
 /* ---- any settings ---- */
@@ -426,13 +426,13 @@ static void check_bounds(struct dice *dice) {
     const struct ssrequest_tally *tally = &measured.tally;
     uint64_t succeeded = tally->outcomes[SSREQUEST_SUCCESS];
     double done = (double)(succeeded + measured.end.wasted);
-    assert_true(done <= capacity * ss_time_seconds(measured.end.end) * 1.000001);
+    assert_that(done, <=, capacity * ss_time_seconds(measured.end.end) * 1.000001);
     assert_true(options.rules.max == 0 || tally->intended <= options.rules.max);
     assert_int_equal(ssrequest_tally_failed(tally), tally->outcomes[SSREQUEST_TIMEOUT]);
     if (succeeded > 0) {
         const struct ss_histogram *answers = &tally->successes[SSREQUEST_ACTUAL];
-        assert_true(answers->min + 1 >= options.service.work);
-        assert_true(answers->max <= options.timeout);
+        assert_that(answers->min + 1, >=, options.service.work);
+        assert_that(answers->max, <=, options.timeout);
     }
     close_measured(&measured);
 }
@@ -456,8 +456,8 @@ static void sending_ends_with_the_last_request_asked_for(void **state) {
     measure(&measured, &options, 50, 100 * SS_SECOND);
     assert_int_equal(measured.tally.sent, 777);
     assert_int_equal(measured.tally.intended, 777);
-    assert_true(measured.end.end < 25 * SS_SECOND);
-    assert_true(measured.end.end >= measured.end.sending + 10 * MS);
+    assert_that(measured.end.end, <, 25 * SS_SECOND);
+    assert_that(measured.end.end, >=, measured.end.sending + 10 * MS);
     close_measured(&measured);
 }
 
@@ -513,8 +513,8 @@ static void the_seed_decides(void **state) {
         means[i] = mean(&measured, SSREQUEST_INTENDED);
         close_measured(&measured);
     }
-    assert_true(means[0] == means[1]);
-    assert_true(means[0] != means[2]);
+    assert_that(means[0], ==, means[1]);
+    assert_that(means[0], !=, means[2]);
 }
 
 UNIT_MAIN(cmocka_unit_test(even_requests_never_wait),

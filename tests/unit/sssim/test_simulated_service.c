@@ -42,7 +42,7 @@ static void assert_done(struct rig *rig, ss_time when, uint32_t slot) {
 }
 
 static void assert_nothing_due(const struct rig *rig) {
-    assert_true(rig->sleepers.due[sleepers_first(&rig->sleepers)] == SS_TIME_NEVER);
+    assert_that(rig->sleepers.due[sleepers_first(&rig->sleepers)], ==, SS_TIME_NEVER);
 }
 
 static void one_worker_takes_what_came_first(void **state) {
@@ -173,8 +173,8 @@ static void exponential_work_has_its_mean(void **state) {
         squares += length * length;
         queue_service_wake(&rig.service, FIRST, &slot, 0);
     }
-    assert_true(fabs(sum / count - 10) < 0.1);
-    assert_true(fabs(squares / count - 200) < 6);
+    assert_near(sum / count, 10, 0.1);
+    assert_near(squares / count, 200, 6);
     close_rig(&rig);
 }
 
@@ -215,8 +215,9 @@ static void servers_run_for_their_duty(void **state) {
         struct queue_throttle throttle;
         ss_time longest;
         open_throttle(&throttle, 3, 0.25, 1);
-        assert_true(fabs(watch(&throttle, server, &longest) - 0.25) < 1e-6);
-        assert_true(longest > 80.2 * MS && longest < 80.3 * MS);
+        assert_that(fabs(watch(&throttle, server, &longest) - 0.25), <, 1e-6);
+        assert_that(longest, >, 80.2 * MS);
+        assert_that(longest, <, 80.3 * MS);
         queue_throttle_close(&throttle);
     }
 }
@@ -230,7 +231,7 @@ static void seed_sets_phase_of_requests(void **state) {
         first[i] = queue_throttle_next(&throttle);
         queue_throttle_close(&throttle);
     }
-    assert_true(first[0] != first[1]);
+    assert_that(first[0], !=, first[1]);
     assert_int_equal(first[0], first[2]);
 }
 
@@ -239,7 +240,7 @@ static void a_whole_duty_never_stops(void **state) {
     struct queue_throttle throttle;
     open_throttle(&throttle, 1, 1, 1);
     assert_true(queue_throttle_lets_run(&throttle, 0));
-    assert_true(queue_throttle_next(&throttle) == SS_TIME_NEVER);
+    assert_that(queue_throttle_next(&throttle), ==, SS_TIME_NEVER);
     queue_throttle_close(&throttle);
 }
 

@@ -64,9 +64,9 @@ static double measure(struct study_options *study, const char *load) {
 }
 
 static void assert_known(struct study_options *study, double known, double within) {
-    assert_close(study_interference(study), known, 1e-6);
-    assert_close(measure(study, "50%"), known, within);
-    assert_close(measure(study, "100%"), known, within);
+    assert_near(study_interference(study), known, 1e-6);
+    assert_near(measure(study, "50%"), known, within);
+    assert_near(measure(study, "100%"), known, within);
 }
 
 static void unshared_threads_cost_nothing(void **state) {
@@ -114,7 +114,7 @@ static void the_background_is_slowed_as_well(void **state) {
     use_memory(&study, STUDY_BACKGROUND, 20, 0.5);
     struct study_figures figures = run_at(&study, "50%");
     const struct trial_figures *background = &figures.sides[STUDY_BACKGROUND];
-    assert_close(background->throughput, 100 * background->load_mean * (1 - 0.5 * 0.4), 0.3);
+    assert_near(background->throughput, 100 * background->load_mean * (1 - 0.5 * 0.4), 0.3);
 }
 
 static void shared_cpus_are_lost_to_the_background(void **state) {
@@ -123,9 +123,9 @@ static void shared_cpus_are_lost_to_the_background(void **state) {
         struct study_options study = make_study(cpus, 0);
         study.shares_cpus = true;
         study.sides[STUDY_BACKGROUND].modules[SS_KIND_FEEDBACK] = "own";
-        assert_close(study_interference(&study), 100, 0);
-        assert_close(measure(&study, "20%"), 100, 0.3);
-        assert_close(measure(&study, "45%"), 100, 0.3);
+        assert_near(study_interference(&study), 100, 0);
+        assert_near(measure(&study, "20%"), 100, 0.3);
+        assert_near(measure(&study, "45%"), 100, 0.3);
     }
 }
 
@@ -139,7 +139,7 @@ static void unknown_values_are_left_out(void **state) {
     study.sides[STUDY_BACKGROUND].quota = 0.5;
     assert_true(isnan(study_interference(&study)));
     study.sides[STUDY_BACKGROUND].quota = 0;
-    assert_close(study_interference(&study), 10, 1e-9);
+    assert_near(study_interference(&study), 10, 1e-9);
     study.shares_cpus = true;
     assert_true(isnan(study_interference(&study)));
     study.shares_cpus = false;
@@ -151,7 +151,7 @@ static void unknown_values_are_left_out(void **state) {
     snprintf(class, sizeof class, "profile:%s/profile", tree_root);
     for (int side = 0; side < MEMORY_SIDES; side++) {
         study = make_study(1, 100);
-        assert_close(study_interference(&study), 0, 0);
+        assert_near(study_interference(&study), 0, 0);
         set_class(&study, side, class);
         assert_true(isnan(study_interference(&study)));
     }
@@ -168,7 +168,7 @@ static void a_profile_says_what_its_threads_use(void **state) {
     tree_write("profile", "0 1 50 20%\n100m 1\n200m 1\n");
     snprintf(class, sizeof class, "profile:%s/profile", tree_root);
     set_class(&study, STUDY_BACKGROUND, class);
-    assert_close(measure(&study, "100%"), 100 * 0.4 * (50 + 10) / 2 / 100, 0.2);
+    assert_near(measure(&study, "100%"), 100 * 0.4 * (50 + 10) / 2 / 100, 0.2);
 }
 
 static void assert_no_study(struct study_options *study, const char *words) {

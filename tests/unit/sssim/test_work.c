@@ -29,28 +29,28 @@ static void an_iteration_takes_its_cpu_time(void **state) {
     struct trial_options options = make_work(1, 1, "100%");
     struct trial_figures figures = run(&options, 70 * SS_SECOND);
     assert_int_equal(figures.iterations, 600 + 1); /* one ends when counting begins */
-    assert_close(figures.throughput, 10, 1e-6);
+    assert_near(figures.throughput, 10, 1e-6);
 }
 
 static void threads_work_side_by_side(void **state) {
     (void)state;
-    assert_close(measure_throughput("parallel", 4, 1, "100%"), 40, 1e-6);
-    assert_close(measure_throughput("serial", 4, 3, "100%"), 30, 1e-6);
-    assert_close(measure_throughput("blocking", 4, 1, "100%"), 13, 0.1);
+    assert_near(measure_throughput("parallel", 4, 1, "100%"), 40, 1e-6);
+    assert_near(measure_throughput("serial", 4, 3, "100%"), 30, 1e-6);
+    assert_near(measure_throughput("blocking", 4, 1, "100%"), 13, 0.1);
 }
 
 static void waiting_threads_do_less(void **state) {
     (void)state;
-    assert_close(measure_throughput("serial", 2, 3, "100%"), 20, 1e-6);
-    assert_close(measure_throughput("parallel", 2, 3, "100%"), 20, 1e-6);
+    assert_near(measure_throughput("serial", 2, 3, "100%"), 20, 1e-6);
+    assert_near(measure_throughput("parallel", 2, 3, "100%"), 20, 1e-6);
 }
 
 static void a_stopped_instance_does_nothing(void **state) {
     (void)state;
     struct trial_options options = make_work(1, 1, "40%");
     struct trial_figures figures = run(&options, 70 * SS_SECOND);
-    assert_close(figures.throughput, 10 * figures.load_mean, 0.02);
-    assert_close(figures.load_mean, 0.4, 0.01);
+    assert_near(figures.throughput, 10 * figures.load_mean, 0.02);
+    assert_near(figures.load_mean, 0.4, 0.01);
 }
 
 static void throttled_instance_does_nothing(void **state) {
@@ -58,7 +58,7 @@ static void throttled_instance_does_nothing(void **state) {
     struct trial_options options = make_work(2, 2, "100%");
     options.quota = 0.5;
     options.quota_period = 100 * MS;
-    assert_close(run(&options, 70 * SS_SECOND).throughput, 5, 0.02);
+    assert_near(run(&options, 70 * SS_SECOND).throughput, 5, 0.02);
 }
 
 static void iterations_without_length_are_not_counted(void **state) {
@@ -81,8 +81,8 @@ static void noise_has_the_requested_deviation(void **state) {
         assert_int_equal(ss_iterations_keep_apart(&trial.iterations, 1, 1), 0);
         advance(&trial, 110 * SS_SECOND);
         struct ss_iteration_times times = ss_iterations_times(&trial.iterations, 0, 1);
-        assert_close(times.mean, 10e-3, i * 0.15e-3 + 1e-9);
-        assert_close(times.deviation, i * 3e-3, i * 0.15e-3 + 1e-9);
+        assert_near(times.mean, 10e-3, i * 0.15e-3 + 1e-9);
+        assert_near(times.deviation, i * 3e-3, i * 0.15e-3 + 1e-9);
         trial_close(&trial);
     }
 }
@@ -100,10 +100,10 @@ static void see(void *context, const struct ss_iteration *iteration) {
     struct seen *seen = context;
     uint32_t instance = iteration->instance;
     ss_time start = iteration->start, end = iteration->end;
-    assert_true(instance < 4);
+    assert_that(instance, <, 4);
     assert_int_equal(iteration->length, end - start);
-    assert_true(end >= seen->last);
-    assert_true(end > start);
+    assert_that(end, >=, seen->last);
+    assert_that(end, >, start);
     if (seen->ends[instance] > 0)
         assert_int_equal(start, seen->ends[instance]);
     seen->ends[instance] = seen->last = end;
@@ -155,8 +155,8 @@ static void see_on_time(void *context, uint32_t instance, ss_time start, ss_time
     /* A second in full, a second in half: so much work is done after 2 ms each 1.5 ms. */
     ss_time rounds = done * 2 / (3 * MS), rest = done - rounds * 3 * MS / 2;
     expected_end = rounds * 2 * MS + (rest <= MS ? rest : MS + 2 * (rest - MS));
-    assert_close((double)end, (double)expected_end, 2);
-    assert_true(start < end);
+    assert_near((double)end, (double)expected_end, 2);
+    assert_that(start, <, end);
 }
 
 /* More than are remembered at a time: the end of each iteration is exact all the same. */

@@ -41,7 +41,7 @@ static inline int import_bytes(const char *text, size_t size) {
     assert_int_equal(fwrite(text, 1, size, file), size);
     assert_int_equal(fflush(file), 0);
     int descriptor = dup(fileno(file));
-    assert_true(descriptor >= 0);
+    assert_that(descriptor, >=, 0);
     fclose(file);
     assert_int_equal(lseek(descriptor, 0, SEEK_SET), 0);
     return descriptor;
@@ -172,7 +172,7 @@ static inline void assert_steps(
 static inline void assert_levels(
     struct import_run *run, double length, const double *percents, size_t count) {
     double seconds[64];
-    assert_true(count < sizeof seconds / sizeof *seconds);
+    assert_that(count, <, sizeof seconds / sizeof *seconds);
     for (size_t i = 0; i <= count; i++)
         seconds[i] = length * (double)i;
     assert_steps(run, seconds, percents, count);

@@ -34,8 +34,8 @@ static inline struct import_run import_heard(const struct sstrace_format *format
     assert_non_null(file);
     fflush(stderr);
     int kept = dup(STDERR_FILENO);
-    assert_true(kept >= 0);
-    assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
+    assert_that(kept, >=, 0);
+    assert_that(dup2(fileno(file), STDERR_FILENO), >=, 0);
     struct import_run run = import_named(format, options, "in", text, size);
     fflush(stderr);
     dup2(kept, STDERR_FILENO);

@@ -173,7 +173,7 @@ static void a_long_title_is_cut(void **state) {
         strcat(title, "\xc3\xa4");
     char *script = script_for("0 0\n", 0, 2, title);
     assert_has(script, "\\303\\244...\" noenhanced\n");
-    assert_true(strlen(script) < 3000);
+    assert_that(strlen(script), <, 3000);
     free(script);
 }
 
@@ -259,7 +259,7 @@ static void gnuplot_draws_every_trace(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t size;
         char *text = draw_sized("png", cases[i].trace, cases[i].length, 1000, NULL, &size);
-        assert_true(size > 1000);
+        assert_that(size, >, 1000);
         assert_memory_equal(text, "\x89PNG\r\n\x1a\n", 8);
         assert_memory_equal(text + size - 8, "IEND", 4);
         free(text);

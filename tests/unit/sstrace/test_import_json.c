@@ -186,7 +186,8 @@ static void truncated_mpstat_gives_whole_samples(void **state) {
         if (run.result == 0 && length + 1 < size)
             assert_non_null(strstr(heard, "the file is cut short"));
         if (run.result == 0) {
-            assert_true(run.used >= used && run.used <= 3);
+            assert_that(run.used, >=, used);
+            assert_that(run.used, <=, 3);
             used = run.used;
         } else {
             assert_int_equal(used, 0);

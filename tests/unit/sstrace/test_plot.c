@@ -104,7 +104,9 @@ static int check_lines(const char *text, size_t width) {
     int lines = 0;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1, lines++) {
         size_t length = strcspn(line, "\n");
-        assert_true(line[length] == '\n' && length > 0 && line[length - 1] != ' ');
+        assert_that(line[length], ==, '\n');
+        assert_that(length, >, 0);
+        assert_that(line[length - 1], !=, ' ');
         if (width_of(line, length) > width)
             fail_msg("wider than %zu:\n%s", width, text);
     }
@@ -128,12 +130,14 @@ static void check_axis(const char *text, ss_time length, size_t count) {
         tick = strchr(tick + 1, '+');
         assert_non_null(tick);
         double column = (double)time / (double)length * (double)count;
-        assert_true(fabs(fmin(column - 0.5, (double)count - 1) - (double)(tick - axis)) < 0.51);
+        assert_near(fmin(column - 0.5, (double)count - 1), (double)(tick - axis), 0.51);
         size_t from = (size_t)(at - labels), middle = 5 + (size_t)(tick - axis);
-        assert_true(marks == 0 ? time == 0 : time > before && from >= edge + 2);
+        assert_true(marks == 0 ? time == 0 : time > before);
+        assert_that(from, >=, edge + 2);
         at += strlen(label);
         edge = (size_t)(at - labels);
-        assert_true(from <= middle && middle < edge);
+        assert_that(from, <=, middle);
+        assert_that(middle, <, edge);
         before = time;
     }
     if (marks < 2 || marks > 11)
@@ -186,7 +190,7 @@ static void load_marks_are_at_the_edge(void **state) {
         for (int row = 0; row < rows[i]; row++, line = strchr(line, '\n') + 1) {
             const char *mark = row < 4 ? marks[rows[i]][row] : NULL;
             assert_memory_equal(line, mark ? mark : "    ", 4);
-            assert_true(line[4] == (mark ? '+' : '|'));
+            assert_that(line[4], ==, (mark ? '+' : '|'));
         }
         assert_memory_equal(line, "  0%+", 5);
         free(text);
@@ -204,8 +208,8 @@ static void steps_of_the_axis_grow(void **state) {
     ss_time step = 0, next;
     for (; (next = sstrace_plot_step_after(step)) != 0; step = next, count++)
         assert_true(next > step && (step == 0 || next / 3 <= step));
-    assert_true(count > 40);
-    assert_true(step == 200000 * DAY);
+    assert_that(count, >, 40);
+    assert_that(step, ==, 200000 * DAY);
 }
 
 static void environment_selects_unicode(void **state) {
@@ -228,7 +232,7 @@ static void environment_selects_unicode(void **state) {
         static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
         for (size_t j = 0; j < 3; j++)
             assert_int_equal(values[j] ? setenv(names[j], values[j], 1) : unsetenv(names[j]), 0);
-        assert_true(ss_screen_is_unicode() == cases[i].unicode);
+        assert_that(ss_screen_is_unicode(), ==, cases[i].unicode);
     }
 }
 
@@ -275,7 +279,7 @@ static void a_window_counts_more_than_the_environment(void **state) {
     if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
         SKIP("terminal: there are no pseudo-terminals");
     int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
-    assert_true(terminal >= 0);
+    assert_that(terminal, >=, 0);
     setenv("COLUMNS", "33", 1);
     setenv("LINES", "11", 1);
     assert_fit(terminal, 28, 6);

@@ -3,18 +3,13 @@
 
 #include "plot_columns.h"
 
-static void assert_close(double value, double expected) {
-    if (!(fabs(value - expected) <= 1e-12))
-        fail_msg("%.17g instead of %.17g", value, expected);
-}
-
 static void assert_column(
     const struct sstrace_columns *columns, size_t index, double min, double mean, double largest) {
     const struct sstrace_column *column = &columns->items[index];
-    assert_close(column->controlled + column->free, 1);
-    assert_close(column->min, min);
-    assert_close(sstrace_column_mean(column), mean);
-    assert_close(column->largest, largest);
+    assert_near(column->controlled + column->free, 1, 1e-12);
+    assert_near(column->min, min, 1e-12);
+    assert_near(sstrace_column_mean(column), mean, 1e-12);
+    assert_near(column->largest, largest, 1e-12);
 }
 
 static void lines_are_integrated_exactly(void **state) {
@@ -43,10 +38,10 @@ static void free_sections_are_separate(void **state) {
     struct sstrace_columns columns =
         make("0 20%\n4s 60%\n10s free\n12s free\n22s 30%\n30s 30%\n", 30 * SS_SECOND, 3);
     assert_column(&columns, 0, 0.2, (0.4 * 4 + 0.6 * 6) / 10, 0.6);
-    assert_close(columns.items[0].free, 0);
-    assert_close(columns.items[1].free, 1);
-    assert_close(columns.items[1].controlled, 0);
-    assert_close(columns.items[2].free, 0.2);
+    assert_near(columns.items[0].free, 0, 1e-12);
+    assert_near(columns.items[1].free, 1, 1e-12);
+    assert_near(columns.items[1].controlled, 0, 1e-12);
+    assert_near(columns.items[2].free, 0.2, 1e-12);
     assert_column(&columns, 2, 0.3, 0.3, 0.3);
     sstrace_columns_close(&columns);
 }
@@ -60,7 +55,7 @@ static void load_before_free_section_is_kept(void **state) {
     add(&columns, 20 * SS_SECOND, 0);
     end(&columns);
     assert_column(&columns, 0, 0.8, 0.8, 0.8);
-    assert_close(columns.items[1].free, 1);
+    assert_near(columns.items[1].free, 1, 1e-12);
     sstrace_columns_close(&columns);
 }
 
@@ -73,10 +68,10 @@ static void the_ends_are_held(void **state) {
     assert_column(&columns, 3, 0.6, 0.6, 0.6);
     sstrace_columns_close(&columns);
     columns = make("10s free\n20s 60%\n30s free\n", 40 * SS_SECOND, 4);
-    assert_close(columns.items[0].free, 1);
-    assert_close(columns.items[1].free, 1);
+    assert_near(columns.items[0].free, 1, 1e-12);
+    assert_near(columns.items[1].free, 1, 1e-12);
     assert_column(&columns, 2, 0.6, 0.6, 0.6);
-    assert_close(columns.items[3].free, 1);
+    assert_near(columns.items[3].free, 1, 1e-12);
     sstrace_columns_close(&columns);
 }
 
@@ -87,8 +82,8 @@ static void without_length_the_last_record_counts(void **state) {
         assert_column(&columns, i, 0.7, 0.7, 0.7);
     sstrace_columns_close(&columns);
     columns = make("0 free\n", 0, 5);
-    assert_close(columns.items[4].free, 1);
-    assert_close(columns.items[4].controlled, 0);
+    assert_near(columns.items[4].free, 1, 1e-12);
+    assert_near(columns.items[4].controlled, 0, 1e-12);
     sstrace_columns_close(&columns);
 }
 
@@ -115,12 +110,12 @@ static void a_nanosecond_counts_in_500_years(void **state) {
     end(&columns);
     double area = 0;
     for (size_t i = 0; i < 999; i++) {
-        assert_close(columns.items[i].controlled, 1);
+        assert_near(columns.items[i].controlled, 1, 1e-12);
         area += columns.items[i].area;
     }
-    assert_close(area * (double)length / 999, 0.5);
-    assert_true(columns.items[998].largest == 0.5);
-    assert_true(columns.items[997].largest == 0);
+    assert_near(area * (double)length / 999, 0.5, 1e-12);
+    assert_that(columns.items[998].largest, ==, 0.5);
+    assert_that(columns.items[997].largest, ==, 0);
     sstrace_columns_close(&columns);
 }
 
@@ -140,8 +135,9 @@ static void the_work_is_the_same_in_any_columns(void **state) {
         for (size_t j = 0; j < counts[i]; j++)
             area += columns.items[j].area / (double)counts[i];
         first = i == 0 ? area : first;
-        assert_true(first > 0.45 && first < 0.55);
-        assert_true(fabs(area - first) < 1e-9);
+        assert_that(first, >, 0.45);
+        assert_that(first, <, 0.55);
+        assert_near(area, first, 1e-9);
         sstrace_columns_close(&columns);
     }
 }

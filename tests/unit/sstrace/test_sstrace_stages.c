@@ -215,8 +215,8 @@ static void resampling_keeps_the_work(void **state) {
         struct sstrace_statistics after = sstrace_statistics_open();
         assert_int_equal(parse(WORDS(random, "--resample", steps[i]), &request, copies, &error), 0);
         assert_int_equal(run(&request, NULL, &after.sink, &error), 0);
-        assert_true(fabs(after.work - before.work) < 1e-9);
-        assert_true(fabs(after.duration - before.duration) < 1e-9);
+        assert_near(after.work, before.work, 1e-9);
+        assert_near(after.duration, before.duration, 1e-9);
     }
 }
 
@@ -286,9 +286,11 @@ static void bursts_come_and_go(void **state) {
         0);
     assert_int_equal(run(&request, NULL, &statistics.sink, &error), 0);
     /* One second in ten; 8640 bursts: two standard deviations are 2 %. */
-    assert_true(statistics.mean > 0.098 && statistics.mean < 0.102);
+    assert_that(statistics.mean, >, 0.098);
+    assert_that(statistics.mean, <, 0.102);
     assert_int_equal(statistics.before.time, 86400 * SS_SECOND);
-    assert_true(statistics.min == 0 && statistics.largest == 1);
+    assert_that(statistics.min, ==, 0);
+    assert_that(statistics.largest, ==, 1);
 }
 
 static void bad_command_lines_are_refused(void **state) {

@@ -69,7 +69,7 @@ static void written_traces_are_read_back(void **state) {
         assert_int_equal(records.count, EXAMPLES - first);
         for (size_t i = 0; i < records.count; i++) {
             assert_int_equal(records.items[i].time, examples[first + i].time);
-            assert_true(records.items[i].load == examples[first + i].load);
+            assert_that(records.items[i].load, ==, examples[first + i].load);
             assert_int_equal(records.items[i].free, examples[first + i].free);
         }
         ss_trace_records_free(&records);
@@ -94,11 +94,12 @@ static void the_layout_is_as_documented(void **state) {
     memcpy(&word, bytes + 24, 8);
     assert_int_equal(word, 80 * SS_SECOND);
     memcpy(&load, bytes + 32 + 8, 8);
-    assert_true(load == 0 && signbit(load));
+    assert_that(load, ==, 0);
+    assert_true(signbit(load));
     memcpy(&word, bytes + 32 + 16, 8);
     assert_int_equal(word, 20 * SS_SECOND);
     memcpy(&load, bytes + 32 + 4 * 16 + 8, 8);
-    assert_true(load == -1.0 / 3);
+    assert_that(load, ==, -1.0 / 3);
 }
 
 static void truncated_trace_is_refused(void **state) {

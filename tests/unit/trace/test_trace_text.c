@@ -49,7 +49,7 @@ static void assert_refused(const char *text, const char *part) {
 
 static void assert_record(
     const struct ss_trace_records *records, size_t index, ss_time time, double load, bool free) {
-    assert_true(index < records->count);
+    assert_that(index, <, records->count);
     const struct ss_trace_record *record = &records->items[index];
     if (record->time != time || record->load != load || record->free != free)
         fail_msg("record %zu is %llu %g%s", index, (unsigned long long)record->time, record->load,
@@ -79,7 +79,7 @@ static void examples_are_valid(void **state) {
         rewind(stream);
         struct ss_trace_records records;
         assert_int_equal(read_stream(stream, paths[i], &records, NULL), 0);
-        assert_true(records.count > 1);
+        assert_that(records.count, >, 1);
         ss_trace_records_free(&records);
         fclose(stream);
     }

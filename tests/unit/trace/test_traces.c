@@ -58,11 +58,13 @@ static void check_nine_steps(const struct ss_trace_records *records) {
     assert_int_equal(records->count, 18);
     for (size_t i = 0; i < 9; i++) {
         percents[i] = (int)lround(records->items[2 * i].load * 100);
-        assert_true(percents[i] % 10 == 0 && percents[i] >= 10 && percents[i] <= 90);
+        assert_that(percents[i] % 10, ==, 0);
+        assert_that(percents[i], >=, 10);
+        assert_that(percents[i], <=, 90);
         assert_int_equal(seen[percents[i] / 10]++, 0);
         turns += i > 1 && (percents[i] > percents[i - 1]) != (percents[i - 1] > percents[i - 2]);
     }
-    assert_true(turns >= 4);
+    assert_that(turns, >=, 4);
     assert_steps(records, 0, 0, 180 * SS_SECOND, percents, 9);
     assert_int_equal(records->items[17].time, 1620 * SS_SECOND);
 }
@@ -72,7 +74,8 @@ static void check_sine(const struct ss_trace_records *records) {
     for (size_t i = 0; i <= 120; i++) {
         const struct ss_trace_record *record = &records->items[i];
         assert_int_equal(record->time, i * 5 * SS_SECOND);
-        assert_true(fabs(record->load - 0.5 - 0.4 * sin(2 * M_PI * (double)i / 120)) <= 0.00005001);
+        assert_that(
+            fabs(record->load - 0.5 - 0.4 * sin(2 * M_PI * (double)i / 120)), <=, 0.00005001);
         assert_false(record->free);
     }
     assert_load(records->items[30].load, 0.9);
@@ -109,7 +112,7 @@ static void check_day(const struct ss_trace_records *records) {
     assert_load(load_at(records, 4), 0.12);
     assert_load(load_at(records, 20), 0.86);
     for (double hour = 6; hour < 11; hour++)
-        assert_true(load_at(records, hour + 1) > load_at(records, hour));
+        assert_that(load_at(records, hour + 1), >, load_at(records, hour));
     assert_closed(records, 24 * HOUR);
 }
 
@@ -121,7 +124,7 @@ static void check_bursts(const struct ss_trace_records *records) {
     assert_int_equal(records->count, 1 + 15 * 4 + 1);
     for (size_t i = 1; i < 61; i += 4) {
         ss_time length = items[i + 2].time - items[i + 1].time;
-        assert_true(items[i].time > items[i - 1].time);
+        assert_that(items[i].time, >, items[i - 1].time);
         assert_int_equal(items[i + 1].time, items[i].time);
         assert_int_equal(items[i + 3].time, items[i + 2].time);
         assert_load(items[i].load, 0.15);
@@ -185,7 +188,7 @@ static void examples_begin_with_a_comment(void **state) {
         assert_non_null(stream);
         assert_non_null(fgets(line, sizeof line, stream));
         assert_memory_equal(line, "# ", 2);
-        assert_true(strlen(line) > 40);
+        assert_that(strlen(line), >, 40);
         fclose(stream);
     }
 }

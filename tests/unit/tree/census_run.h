@@ -226,7 +226,7 @@ static inline void world_take(void) {
     world.takes++;
     world.told = false;
     world.due = ss_census_take(&world.census, world.now);
-    assert_true(world.due > world.now);
+    assert_that(world.due, >, world.now);
     world_hold_all();
 }
 

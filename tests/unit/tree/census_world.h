@@ -87,7 +87,8 @@ static struct {
 static bool world_tells;
 
 static inline struct world_process *world_at(pid_t pid) {
-    assert_true(pid >= 0 && pid <= world.limit);
+    assert_that(pid, >=, 0);
+    assert_that(pid, <=, world.limit);
     return &world.processes[pid];
 }
 

@@ -30,7 +30,7 @@ static inline void count_continuations(int number) {
 /* ThreadSanitizer delays signals and merges those of a kind, so it cannot count them. */
 static inline void expect_continuations(int number) {
 #ifdef __SANITIZE_THREAD__
-    assert_true(handled <= number);
+    assert_that(handled, <=, number);
 #else
     assert_int_equal(handled, number);
 #endif
@@ -61,7 +61,7 @@ static inline void close_board(void) {
 static inline uint32_t refresh(uint32_t row) {
     uint32_t fresh = UINT32_MAX;
     ss_holds_refresh(holds, board, row, &fresh);
-    assert_true(fresh <= holds->count);
+    assert_that(fresh, <=, holds->count);
     return fresh;
 }
 

@@ -14,7 +14,7 @@ static void branch_is_put_on_the_board(void **state) {
     assert_int_equal(board->branches_used, 2);
     assert_int_equal(branch_at(0)->owner, 3);
     assert_int_equal(branch_at(0)->pid, 4711);
-    assert_true(branch_at(0)->started == 123456789012);
+    assert_that(branch_at(0)->started, ==, 123456789012);
     assert_int_equal(branch_at(0)->group, 1);
     assert_int_equal(branch_at(1)->owner, 1);
     assert_int_equal(branch_at(1)->group, 0);

@@ -96,7 +96,7 @@ static pid_t join_leaderless_group(uint64_t *leader_started) {
         pause();
         _exit(0);
     }
-    assert_true(leader > 1);
+    assert_that(leader, >, 1);
     assert_int_equal(setpgid(leader, leader), 0);
     assert_int_equal(setpgid(0, leader), 0);
     *leader_started = ss_platform_process_started(leader);
@@ -172,7 +172,7 @@ static void holds_end_up_as_on_the_board(void **state) {
     for (uint32_t i = 0; i < holds->count; i++) {
         const struct ss_hold *hold = &holds->list[i];
         assert_int_equal(hold->serial, branch_at(hold->slot)->serial);
-        assert_true(hold->started == branch_at(hold->slot)->started);
+        assert_that(hold->started, ==, branch_at(hold->slot)->started);
         assert_int_equal(hold->pidfd >= 0, hold->started == started);
     }
     close_board();

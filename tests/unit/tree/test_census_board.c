@@ -183,7 +183,7 @@ static void full_board_does_not_shorten_intervals(void **state) {
     for (int i = 0; i < 20; i++) {
         world.now = world.due;
         world_take();
-        assert_true(world.due - world.now >= 50 * SS_MILLISECOND);
+        assert_that(world.due - world.now, >=, 50 * SS_MILLISECOND);
     }
     assert_int_equal(world_count_changes(), changes);
 }

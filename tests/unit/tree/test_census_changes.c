@@ -161,7 +161,7 @@ static void counted_process_is_not_forgotten(void **state) {
     heir = 0;
     world.on_look = change_parent_on_look;
     world_pass(10 * SS_SECOND);
-    assert_true(heir > 20);
+    assert_that(heir, >, 20);
     world_expect_branch(0, subject, true);
     world_check(true);
 }

@@ -60,12 +60,13 @@ static void foreign_processes_alone_lengthen_interval(void **state) {
     ss_time before = 100 * SS_MILLISECOND;
     for (int i = 0; i < 10; i++) {
         ss_time wait = wait_after_a_stranger();
-        assert_true(wait >= before && wait <= SS_SECOND);
+        assert_that(wait, >=, before);
+        assert_that(wait, <=, SS_SECOND);
         before = wait;
     }
-    assert_true(before == SS_SECOND);
+    assert_that(before, ==, SS_SECOND);
     world_fork(world_leader(0));
-    assert_true(wait_after_a_stranger() == 100 * SS_MILLISECOND);
+    assert_that(wait_after_a_stranger(), ==, 100 * SS_MILLISECOND);
 }
 
 static void quiet_system_is_looked_at_as_usual(void **state) {
@@ -75,7 +76,7 @@ static void quiet_system_is_looked_at_as_usual(void **state) {
         wait_after_a_stranger();
     world.now = world.due;
     world_take();
-    assert_true(world.due - world.now == (world_tells ? 500 : 100) * SS_MILLISECOND);
+    assert_that(world.due - world.now, ==, (world_tells ? 500 : 100) * SS_MILLISECOND);
 }
 
 static void no_looks_while_forks_are_reported(void **state) {
@@ -145,7 +146,7 @@ static void a_fork_before_it_listens_is_found(void **state) {
     world_pass(400 * SS_MILLISECOND);
     if (!world_tells)
         return;
-    assert_true(born_too_early > 0);
+    assert_that(born_too_early, >, 0);
     world_expect_branch(1, born_too_early, true);
 }
 
@@ -155,10 +156,10 @@ static void find_causes_an_early_look(void **state) {
     world_fork_session(world_leader(0));
     world.now = world.due;
     world_take();
-    assert_true(world.due - world.now <= 5 * SS_MILLISECOND);
+    assert_that(world.due - world.now, <=, 5 * SS_MILLISECOND);
     world.now = world.due;
     world_take();
-    assert_true(world.due - world.now >= 50 * SS_MILLISECOND);
+    assert_that(world.due - world.now, >=, 50 * SS_MILLISECOND);
 }
 
 /* As below `setsid make`: groups are made once, and then there are forks. */

@@ -74,7 +74,8 @@ static pid_t start(void (*act)(void)) {
             pause();
     }
     board = ss_board_allocate(1, 0);
-    assert_true(pid > 0 && board);
+    assert_that(pid, >, 0);
+    assert_true(board);
     board->attached = true;
     atomic_store(&board->rows[0].leader_started, ss_platform_process_started(pid));
     atomic_store(&board->rows[0].leader, pid);
@@ -166,7 +167,7 @@ static void waited_child_counts_once(void **state) {
     uint64_t alive = read_total();
     order();
     uint64_t total = read_total();
-    assert_true(total >= alive);
+    assert_that(total, >=, alive);
     expect_between(total, TURN, TURN + STEP);
     expect_between(read_total(), TURN, TURN + STEP);
     end(pid);
@@ -303,8 +304,8 @@ static void running_instances_are_extrapolated(void **state) {
     ss_time told = ss_platform_now();
     ss_cpu_time_publish(&meter, true, told);
     uint64_t more = count_after(20 * SS_MILLISECOND) - 7 * SS_SECOND;
-    assert_true(more >= 30 * SS_MILLISECOND &&
-                more <= (uint64_t)(1.5 * (double)(ss_platform_now() - told)));
+    assert_that(more, >=, 30 * SS_MILLISECOND);
+    assert_that(more, <=, (uint64_t)(1.5 * (double)(ss_platform_now() - told)));
     ss_cpu_time_close(&meter);
     free(board);
 }

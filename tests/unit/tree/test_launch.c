@@ -18,7 +18,7 @@ static void read_program(pid_t pid, char path[4096]) {
     char link[64];
     snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
     ssize_t length = readlink(link, path, 4095);
-    assert_true(length > 0);
+    assert_that(length, >, 0);
     path[length] = '\0';
 }
 
@@ -89,7 +89,8 @@ static void missing_command_is_reported_after_preparation(void **state) {
     bool exec_failed;
     int before = next_descriptor();
     assert_int_equal(start("/no/such/program", true, &exec_failed), ENOENT);
-    assert_true(exec_failed && prepared > 0);
+    assert_true(exec_failed);
+    assert_that(prepared, >, 0);
     assert_int_equal(instance.leader, 0);
     assert_int_equal(next_descriptor(), before);
 }

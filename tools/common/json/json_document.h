@@ -34,7 +34,6 @@ const char *document_text(const struct json_object *object, const char *name) SS
 double document_number(const struct json_object *object, const char *name) SS_NONNULL(2);
 
 /* NULL if it is not a text. */
-SS_NONNULL()
 const char *document_as_text(struct json_object *value);
 
 /*

@@ -43,7 +43,7 @@ struct ssrequest_messages {
  * Makes one message. `method` NULL means POST with data, otherwise GET. `data` is text, @FILE, or
  * @- for standard input; NULL for no body.
  */
-SS_MUST_USE SS_NONNULL(1, 3) int ssrequest_messages_open(struct ssrequest_messages *messages,
+SS_MUST_USE SS_NONNULL(1) int ssrequest_messages_open(struct ssrequest_messages *messages,
     const char *method, const char *data, struct ss_error *error);
 
 /* Reads messages from a file: METHOD URL-or-PATH [@BODYFILE] in each line. */
