@@ -26,7 +26,8 @@ struct ssrequest_block_values {
 
 /* Rows with line feeds between them, none wider than `width` columns. Returns how many. */
 SS_NONNULL()
-SS_WRITES(1, 2) int ssrequest_block_print(
+SS_WRITES(1, 2)
+int ssrequest_block_print(
     char *buffer, size_t size, const struct ssrequest_block_values *values, int width);
 
 struct ssrequest_block {

@@ -41,7 +41,8 @@ void ssrequest_control_match(const char *const *urls, uint32_t count, const char
 
 /* The answer to `status`; `rate` is NaN in a closed loop. */
 SS_NONNULL()
-SS_WRITES(1, 2) void ssrequest_control_describe(
+SS_WRITES(1, 2)
+void ssrequest_control_describe(
     char *buffer, size_t size, const struct ssrequest_tally *tally, double rate, ss_time now);
 
 #endif

@@ -87,8 +87,8 @@ SS_NONNULL()
 const char *ssreport_fit_missing(const struct ssreport_fit *fit);
 
 SS_NONNULL()
-SS_READS(2, 3) struct ssreport_fit
-    ssreport_fit_line(const double *x, const double *y, size_t count);
+SS_READS(2, 3)
+struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t count);
 
 /* The line at `x` and the confidence band of the mean there; NaN where it has no errors. */
 struct ssreport_band {

@@ -14,7 +14,8 @@
  * which the figures of a choice are averaged.
  */
 SS_NONNULL()
-SS_WRITES(1, 2) void conclusion_make(
+SS_WRITES(1, 2)
+void conclusion_make(
     char *buffer, size_t size, const struct grid *grid, const struct trial_figures *rows);
 
 #endif

@@ -45,8 +45,9 @@ SS_MUST_USE SS_NONNULL(1, 2, 3)
 
 /* The path of one record. */
 SS_NONNULL()
-SS_WRITES(4, 5) void experiment_print_path(const struct experiment *experiment, const char *pair,
-    const char *role, char *path, size_t size);
+SS_WRITES(4, 5)
+void experiment_print_path(const struct experiment *experiment, const char *pair, const char *role,
+    char *path, size_t size);
 
 /* Both records of a pair are whole: the manifest names them from now on. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int experiment_finish_pair(struct experiment *experiment,
