@@ -182,6 +182,9 @@ a_demo_finds_its_own_setting() {
     grep -q '<p>Setting found: duty at 40.00 %' "$results/index.html" || fail "index: no setting"
     grep -q '<td class="text">target:without</td><td>3</td>' "$results/index.html" || fail "index: no table"
     is_balanced "$results/index.html"
+    for file in index.html compare/compare.html; do
+        grep -q 'color-scheme:light dark' "$results/$file" || fail "$file: no dark scheme"
+    done
     # The fields of profile.json that describe a machine.
     grep -Eq '<li>Base: base; machine base; version fake 1\.0; cpu 0; quantum seconds 0\.02; idle states [a-z ]+(; quota around cpus [0-9.]+)?</li>' \
         "$results/index.html" || fail "index: no profile: $(grep '<li>Base' "$results/index.html")"

@@ -261,7 +261,7 @@ static bool check_end(struct reader *reader, const struct row *row) {
     return true;
 }
 
-static void take_row(struct reader *reader) {
+static void read_row(struct reader *reader) {
     struct row row;
     struct sstrace_field *fields = reader->csv.fields;
     for (int i = 0; i < COLUMNS; i++) {
@@ -281,7 +281,7 @@ static int read_rows(struct reader *reader) {
     enum csv_line line;
     while (!reader->without_memory && (line = csv_next(&reader->csv)) != CSV_END) {
         if (line == CSV_ROW)
-            take_row(reader);
+            read_row(reader);
         else if (line == CSV_HEADING)
             WARN(reader, "%s", "another heading: these are several tables in one file");
         else if (line == CSV_COMMENT)

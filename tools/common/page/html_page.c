@@ -20,7 +20,7 @@ static const char style[] =
     "border-top:1px solid var(--grid);padding-top:1rem;overflow-wrap:anywhere}\n"
     "p,ul{max-width:60rem}\n"
     "code{overflow-wrap:anywhere;font-size:.875rem}\n"
-    ".answer{font-size:1.15rem}\n"
+    ".answer{font-size:1.2rem}\n"
     ".note{background:var(--note);border-left:4px solid var(--amber);padding:.4rem .7rem;"
     "overflow-wrap:anywhere}\n"
     ".plots{display:grid;gap:1rem 2rem;align-items:start;grid-template-columns:"

@@ -54,7 +54,7 @@ static bool copy_field(char *text, size_t size, const struct sstrace_field *fiel
 static const char *const reference_columns[] = {
     "name", "program", "source", "tables", "what", "beside", "note", "keys", "tau_seconds", NULL};
 
-static bool take_reference(void *context, const struct sstrace_field *fields) {
+static bool parse_reference(void *context, const struct sstrace_field *fields) {
     struct reader *reader = context;
     struct published *published = reader->published;
     struct published_table table = {.tau = NAN};
@@ -88,7 +88,7 @@ static bool take_reference(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-static bool take_name(void *context, const struct sstrace_field *fields) {
+static bool parse_name(void *context, const struct sstrace_field *fields) {
     struct published *published = ((struct reader *)context)->published;
     struct published_name name;
     if (!copy_field(name.ours, sizeof name.ours, &fields[0]) ||
@@ -99,7 +99,7 @@ static bool take_name(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-static bool take_heading(void *context, const struct sstrace_field *fields, size_t count) {
+static bool parse_heading(void *context, const struct sstrace_field *fields, size_t count) {
     struct reader *reader = context;
     for (size_t i = 0; i < count; i++) {
         if (!copy_field(reader->columns[i], sizeof reader->columns[i], &fields[i]))
@@ -109,7 +109,7 @@ static bool take_heading(void *context, const struct sstrace_field *fields, size
     return true;
 }
 
-static bool take_row(void *context, const struct sstrace_field *fields) {
+static bool parse_row(void *context, const struct sstrace_field *fields) {
     struct reader *reader = context;
     struct published *published = reader->published;
     size_t keys = published->tables[reader->table].keys;
@@ -142,12 +142,12 @@ void published_read(struct published *published, const char *folder, const char 
     read_table(folder,
         &(struct ssreport_csv){.name = "references.csv",
             .columns = reference_columns,
-            .take = take_reference,
+            .take = parse_reference,
             .context = &reader},
         notes);
     read_table(folder,
         &(struct ssreport_csv){
-            .name = "names.csv", .columns = name_columns, .take = take_name, .context = &reader},
+            .name = "names.csv", .columns = name_columns, .take = parse_name, .context = &reader},
         notes);
     for (size_t i = 0; i < published->table_count; i++) {
         char name[PUBLISHED_WORD + 4];
@@ -158,7 +158,7 @@ void published_read(struct published *published, const char *folder, const char 
         reader.table = i;
         read_table(folder,
             &(struct ssreport_csv){
-                .name = name, .take_heading = take_heading, .take = take_row, .context = &reader},
+                .name = name, .take_heading = parse_heading, .take = parse_row, .context = &reader},
             notes);
     }
 }

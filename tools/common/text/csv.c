@@ -217,7 +217,7 @@ static void note_fault(struct faults *faults, const struct sstrace_input *input,
 }
 
 /* False: it is a fault, which the input's error or `why` explains. */
-static bool take_line(
+static bool handle_line(
     struct csv_reader *reader, enum csv_line line, const struct ssreport_csv *csv) {
     if (line == CSV_COMMENT)
         return true;
@@ -236,7 +236,7 @@ static void read_rows(
     struct csv_reader *reader, const struct ssreport_csv *csv, struct faults *faults) {
     enum csv_line line;
     while ((line = csv_next(reader)) != CSV_END) {
-        if (!take_line(reader, line, csv))
+        if (!handle_line(reader, line, csv))
             note_fault(faults, reader->input, csv->why ? *csv->why : NULL);
     }
 }

@@ -69,7 +69,7 @@ void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, 
 }
 
 /* `end` is the separator behind a field, or the end of the line. */
-static void go_on(struct sstrace_walk *walk, const char *end) {
+static void move_past(struct sstrace_walk *walk, const char *end) {
     if (walk->separator == ' ')
         end = skip_blanks(end, ' ');
     if (!*end)
@@ -78,7 +78,7 @@ static void go_on(struct sstrace_walk *walk, const char *end) {
         walk->at = walk->separator == ' ' ? end : end + 1;
 }
 
-static int take_quoted(struct sstrace_walk *walk, struct sstrace_field *field) {
+static int next_quoted(struct sstrace_walk *walk, struct sstrace_field *field) {
     const char *begin = field->text + 1, *at = begin;
     while (*at && (*at != '"' || at[1] == '"'))
         at += *at == '"' ? 2 : 1;
@@ -93,7 +93,7 @@ static int take_quoted(struct sstrace_walk *walk, struct sstrace_field *field) {
     field->text = begin;
     field->length = (size_t)(at - begin);
     field->column++;
-    go_on(walk, end);
+    move_past(walk, end);
     return 1;
 }
 
@@ -103,9 +103,9 @@ int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field) {
     field->text = skip_blanks(walk->at, walk->separator);
     field->column = (size_t)(field->text - walk->input->text) + 1;
     if (*field->text == '"')
-        return take_quoted(walk, field);
+        return next_quoted(walk, field);
     const char *end = find_end(walk, field->text);
-    go_on(walk, end);
+    move_past(walk, end);
     while (end > field->text && is_blank(end[-1]))
         end--;
     field->length = (size_t)(end - field->text);
@@ -237,7 +237,7 @@ struct decimal {
     bool any;
 };
 
-static const char *take_digits(
+static const char *parse_digits(
     const char *at, const char *end, bool behind_mark, struct decimal *decimal) {
     for (; at < end && *at >= '0' && *at <= '9'; at++) {
         decimal->any = true;
@@ -252,13 +252,13 @@ static const char *take_digits(
     return at;
 }
 
-static const char *take_exponent(const char *at, const char *end, struct decimal *decimal) {
+static const char *parse_exponent(const char *at, const char *end, struct decimal *decimal) {
     if (at == end || (*at != 'e' && *at != 'E'))
         return at;
     struct decimal exponent = {0};
     bool negative = at + 1 < end && at[1] == '-';
     const char *digits = at + 1 + (negative || (at + 1 < end && at[1] == '+'));
-    const char *behind = take_digits(digits, end, false, &exponent);
+    const char *behind = parse_digits(digits, end, false, &exponent);
     if (!exponent.any || behind - digits > 3)
         return at;
     decimal->power += negative ? -(int)exponent.digits : (int)exponent.digits;
@@ -281,11 +281,11 @@ bool sstrace_field_number(const struct sstrace_field *field, bool comma, double 
     struct decimal decimal = {0};
     bool negative = at < end && *at == '-';
     at += negative || (at < end && *at == '+');
-    at = take_digits(at, end, false, &decimal);
+    at = parse_digits(at, end, false, &decimal);
     if (at < end && (*at == '.' || (comma && *at == ',')))
-        at = take_digits(at + 1, end, true, &decimal);
+        at = parse_digits(at + 1, end, true, &decimal);
     if (decimal.any)
-        at = take_exponent(at, end, &decimal);
+        at = parse_exponent(at, end, &decimal);
     if (decimal.any && at == end) {
         *value = negative ? -value_of(&decimal) : value_of(&decimal);
         return isfinite(*value);
