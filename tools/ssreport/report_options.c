@@ -6,7 +6,7 @@
 #include "base/words.h"
 #include "options/arguments.h"
 
-static int take_folder(
+static int add_folder(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     struct ssreport_request *request = config;
     (void)row, (void)error;
@@ -14,7 +14,7 @@ static int take_folder(
     return 0;
 }
 
-static int take_against(
+static int begin_second_set(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
     struct ssreport_request *request = config;
     (void)row, (void)value;
@@ -45,7 +45,7 @@ static const struct ss_argument rows[] = {
         .help = "the folder with published figures; default: the installed one"}},
     {0, NULL, {"against",
         .help = "the records after this option are a second set, with which the first one is "
-                "compared"}, .take = take_against},
+                "compared"}, .take = begin_second_set},
     {0, "A/B", {"names", SS_OPTION_TEXT, AT(names),
         .help = "what the sets are called; default: the names of their folders"}},
     {0, "TRACE", {"predict", SS_OPTION_TEXT, AT(predict),
@@ -60,7 +60,7 @@ static const struct ss_argument rows[] = {
     {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
-    SS_ARGUMENTS_WORDS(take_folder),
+    SS_ARGUMENTS_WORDS(add_folder),
 };
 // clang-format on
 

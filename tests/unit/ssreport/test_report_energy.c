@@ -204,11 +204,11 @@ static void power_is_drawn_with_the_means_of_steps(void **state) {
     while (plot->caption && strcmp(plot->caption, "Power") != 0)
         plot++;
     assert_non_null(plot->caption);
-    assert_false(plot->is_there(&report.runs[0]));
+    assert_false(plot->applies(&report.runs[0]));
     ssreport_report_free(&report);
     write_power("a/energy.csv", 10, 40);
     report = make_report(folder_file("a"));
-    assert_true(plot->is_there(&report.runs[0]));
+    assert_true(plot->applies(&report.runs[0]));
     struct text text;
     begin(&text);
     plot->write(text.stream, &report.runs[0]);

@@ -226,7 +226,7 @@ static struct text write_plot(const struct ssreport_report *report, const char *
     while (plot->caption && strcmp(plot->caption, caption) != 0)
         plot++;
     assert_non_null(plot->caption);
-    assert_true(plot->is_there(&report->runs[0]));
+    assert_true(plot->applies(&report->runs[0]));
     begin(&text);
     plot->write(text.stream, &report->runs[0]);
     end(&text);

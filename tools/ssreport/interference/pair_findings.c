@@ -25,7 +25,7 @@ struct finding {
     const char *placement, *against;
     double percent;
     struct ssreport_interval interval;
-    bool told;
+    bool is_clear;
     size_t count;
     const char *unit;
     char sentence[1024];
@@ -52,7 +52,7 @@ static void add_finding(struct ssreport_report *report, const struct finding *fi
         CELL("background", general ? "" : pair->background_program),
         CELL("against", finding->against), CELL("percent", finding->percent),
         CELL("low_percent", finding->interval.low), CELL("high_percent", finding->interval.high),
-        CELL("told", finding->told), CELL("count", finding->count), CELL("of", finding->unit),
+        CELL("told", finding->is_clear), CELL("count", finding->count), CELL("of", finding->unit),
         CELL("set", run->set + 1));
 }
 
@@ -71,7 +71,7 @@ static void add_changes(
             CELL("below", placements->names[change->below]),
             CELL("above", placements->names[change->above]), CELL("load", change->load),
             CELL("load_low", change->interval.low), CELL("load_high", change->interval.high),
-            CELL("told", change->told), CELL("steps", placements->steps),
+            CELL("told", change->is_clear), CELL("steps", placements->steps),
             CELL("load_least", placements->least_load), CELL("load_most", placements->most_load),
             CELL("set", run->set + 1));
     }
@@ -81,7 +81,7 @@ static void add_changes(
 static void append_changes(struct finding *finding, const struct ssreport_placements *placements) {
     for (size_t i = 0; i < placements->change_count; i++) {
         const struct ssreport_change *change = &placements->changes[i];
-        if (change->told)
+        if (change->is_clear)
             append(finding,
                 " From a background load of %.0f %% (%.0f to %.0f) on, %s is better than %s.",
                 100 * change->load, 100 * change->interval.low, 100 * change->interval.high,
@@ -99,12 +99,12 @@ static void add_best(struct ssreport_report *report, const struct ssreport_place
         .against = second,
         .percent = 100 * placements->advantage,
         .interval = {100 * placements->interval.low, 100 * placements->interval.high},
-        .told = placements->told,
+        .is_clear = placements->is_clear,
         .count = placements->by_rounds > 0 ? placements->by_rounds : placements->steps,
         .unit = placements->by_rounds > 0 ? "rounds" : "steps"};
     append(&finding, "%.60s beside %.60s (%s): ", pair->program, pair->background_program,
         pair->environment);
-    if (finding.told)
+    if (finding.is_clear)
         append(&finding,
             "best %s, %.1f %% (%.1f to %.1f) more throughput of the foreground than %s.", best,
             finding.percent, finding.interval.low, finding.interval.high, second);
@@ -121,7 +121,7 @@ static void add_best(struct ssreport_report *report, const struct ssreport_place
 struct tally {
     const char *names[SSREPORT_PLACEMENTS_MAX];
     size_t counts[SSREPORT_PLACEMENTS_MAX], count;
-    size_t pairs, untold, single; /* of ordered pairs; with a placement alone */
+    size_t pairs, unclear, single; /* of ordered pairs; with a placement alone */
 };
 
 static void count_best(struct tally *tally, const struct ssreport_placements *placements) {
@@ -131,8 +131,8 @@ static void count_best(struct tally *tally, const struct ssreport_placements *pl
         tally->single++;
         return;
     }
-    if (!placements->told) {
-        tally->untold++;
+    if (!placements->is_clear) {
+        tally->unclear++;
         return;
     }
     while (i < tally->count && strcmp(tally->names[i], placements->names[placements->best]) != 0)
@@ -151,7 +151,7 @@ static void add_tally(
         .is_general = true,
         .percent = NAN,
         .interval = {NAN, NAN},
-        .told = tally->count > 0,
+        .is_clear = tally->count > 0,
         .count = tally->pairs,
         .unit = "pairs"};
     append(&finding, "Where to pin (%s):", pair->environment);
@@ -159,10 +159,10 @@ static void add_tally(
         append(&finding, "%s %s %sfor %zu", i > 0 ? "," : "", tally->names[i],
             i > 0 ? "" : "is best ", tally->counts[i]);
     const char *joint = tally->count > 0 ? ";" : "";
-    if (tally->untold > 0)
+    if (tally->unclear > 0)
         append(&finding, "%s the differences are within their uncertainty for %zu", joint,
-            tally->untold);
-    joint = tally->count + tally->untold > 0 ? ";" : "";
+            tally->unclear);
+    joint = tally->count + tally->unclear > 0 ? ";" : "";
     if (tally->single > 0)
         append(&finding,
             "%s no two placements have three steps in common, so none is best, for %zu", joint,
@@ -283,7 +283,7 @@ static void weigh_costs(struct finding *finding, struct costs *costs, double con
     finding->unit = by_run ? "runs" : "steps";
     finding->percent = ssreport_median_of(values, finding->count);
     finding->interval = ssreport_median_interval(values, finding->count, confidence);
-    finding->told = finding->interval.low > 0 || finding->interval.high < 0;
+    finding->is_clear = finding->interval.low > 0 || finding->interval.high < 0;
 }
 
 static void append_cost(struct finding *finding, const char *what) {
@@ -295,7 +295,7 @@ static void append_cost(struct finding *finding, const char *what) {
         append(finding,
             ": its cost is uncertain: %zu %s are too few for an interval; the median is %.1f %%.",
             finding->count, finding->unit, percent);
-    else if (!finding->told)
+    else if (!finding->is_clear)
         append(finding,
             ": the cost is within its uncertainty, %.1f %% (%.1f to %.1f) of the foreground's "
             "throughput on the host",

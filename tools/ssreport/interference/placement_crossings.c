@@ -169,7 +169,7 @@ static void find_best(struct ssreport_placements *placements, double confidence)
     double whole = placements->means[placements->second];
     placements->advantage = band.y / whole;
     placements->interval = (struct ssreport_interval){band.low / whole, band.high / whole};
-    placements->told = band.low > 0 && whole > 0;
+    placements->is_clear = band.low > 0 && whole > 0;
 }
 
 /* ---- where another one is better ---- */
@@ -224,7 +224,8 @@ static void find_changes(struct ssreport_placements *placements, double confiden
             .above = next,
             .load = nearest,
             .interval = interval,
-            .told = interval.low > placements->least_load && interval.high < placements->most_load};
+            .is_clear =
+                interval.low > placements->least_load && interval.high < placements->most_load};
         best = next;
         load = nearest;
     }

@@ -13,7 +13,7 @@ struct ssreport_change {
     size_t below, above;               /* the best placements there */
     double load;                       /* of the background, part of 1 */
     struct ssreport_interval interval; /* of it; infinite: no bound */
-    bool told;                         /* the interval is within the measured loads */
+    bool is_clear;                     /* the interval is within the measured loads */
 };
 
 /*
@@ -35,7 +35,7 @@ struct ssreport_placements {
     double advantage;                  /* of the best over the second one, part of the latter */
     struct ssreport_interval interval; /* of the advantage */
     size_t by_rounds;                  /* so many rounds give the interval; 0: the steps do */
-    bool told;                         /* it is not 0 */
+    bool is_clear;                     /* the interval of the advantage does not contain 0 */
 
     struct ssreport_change changes[SSREPORT_PLACEMENTS_MAX];
     size_t change_count;

@@ -37,7 +37,7 @@ struct column {
     bool has_target;
 };
 
-static struct column take_column(const struct ssreport_record *record, size_t from, size_t to) {
+static struct column merge_samples(const struct ssreport_record *record, size_t from, size_t to) {
     struct column column = {.begin = record->samples[from].begin,
         .end = record->samples[to - 1].end,
         .least = INFINITY,
@@ -67,14 +67,14 @@ static void write_over_time(FILE *script, const struct ssreport_run *run) {
     plot_axis_between(script, 'y', "load, %", 0, 100);
     fputs("$load << END\n", script);
     for (size_t i = 0; i < count; i++) {
-        struct column column = take_column(
+        struct column column = merge_samples(
             record, i * record->sample_count / count, (i + 1) * record->sample_count / count);
         fprintf(script, "%.9g %.6g %.6g %.6g\n", (column.begin + column.end) / 2 / unit,
             100 * column.least, 100 * column.most, 100 * column.load);
     }
     fputs("END\n$target << END\n", script);
     for (size_t i = 0; i < count; i++) {
-        struct column column = take_column(
+        struct column column = merge_samples(
             record, i * record->sample_count / count, (i + 1) * record->sample_count / count);
         if (column.has_target)
             fprintf(script, "%.9g %.6g\n%.9g %.6g\n", column.begin / unit, 100 * column.target,

@@ -8,7 +8,7 @@
 
 struct ssreport_plot {
     const char *caption;
-    bool (*is_there)(const struct ssreport_run *run);
+    bool (*applies)(const struct ssreport_run *run);
     void (*write)(FILE *script, const struct ssreport_run *run);
 };
 

@@ -158,7 +158,7 @@ static void print_plots(
     fputs("<div class=\"plots\">\n", page->stream);
     for (const struct ssreport_plot *plot = ssreport_plots;
          plot->caption && !(first_only && plot > ssreport_plots); plot++) {
-        FILE *script = plot->is_there(run) ? ssreport_page_script(page) : NULL;
+        FILE *script = plot->applies(run) ? ssreport_page_script(page) : NULL;
         if (!script)
             continue;
         plot->write(script, run);
