@@ -92,17 +92,16 @@ static const char *const throttles[] = {"duty", "load", "quota"};
 
 enum { RESULT, TESTS, SHEETS };
 
-static const struct ssreport_column columns[] = {{"setting", "Setting, %", 3, true},
+static const struct table_column columns[] = {{"setting", "Setting, %", 3, true},
     {"log_ratio_mean", "Mean ln ratio", 5}, {"half_width", "+-", 5},
     {"time_ratio_mean", "Mean time ratio", 4}, {"cost", "Cost", 5}, {"repetitions", "Reps", 0},
     {"least", "Least", 4}, {"most", "Most", 4}, {"most_to_least", "Most/least", 4},
     {"scatter_percent", "Scatter, %", 2}};
 
-static const struct ssreport_column result_columns[] = {{"throttle", "Throttle"},
-    {"method", "Method"}, {"setting", "Setting, %", 3, true}, {"low", "From", 3, true},
-    {"high", "To", 3, true}, {"tests", "Tests", 0}, {"benchmarks", "Benchmarks", 0},
-    {"repetitions", "Reps", 0}, {"most_to_least_first", "Most/least at first", 4},
-    {"most_to_least", "At this setting", 4}};
+static const struct table_column result_columns[] = {{"throttle", "Throttle"}, {"method", "Method"},
+    {"setting", "Setting, %", 3, true}, {"low", "From", 3, true}, {"high", "To", 3, true},
+    {"tests", "Tests", 0}, {"benchmarks", "Benchmarks", 0}, {"repetitions", "Reps", 0},
+    {"most_to_least_first", "Most/least at first", 4}, {"most_to_least", "At this setting", 4}};
 
 struct calibration {
     const struct request *request;
@@ -113,7 +112,7 @@ struct calibration {
     struct ssprofile_throttle throttle; /* with another setting in each test */
     size_t chosen[BENCHMARKS_MAX];      /* tasks that the base has, too */
     size_t count;
-    struct ssreport_sheet sheets[SHEETS], findings;
+    struct table_sheet sheets[SHEETS], findings;
     size_t found; /* row of the test that gave the result; SIZE_MAX: no result */
 
     /* The setting that is being tested, and its results. */
@@ -154,8 +153,7 @@ static int leave_out_failed(
 static int run_benchmarks(struct calibration *calibration, struct ss_error *error) {
     size_t order[BENCHMARKS_MAX];
     bool failed[BENCHMARKS_MAX] = {false}, any = false;
-    bool is_first =
-        ++calibration->repetitions == 1 && ssreport_sheet_rows(&calibration->sheets[TESTS]) == 0;
+    bool is_first = ++calibration->repetitions == 1 && table_rows(&calibration->sheets[TESTS]) == 0;
     ssprofile_shuffle(order, calibration->count, calibration->repetitions);
     for (size_t i = 0; i < calibration->count; i++) {
         size_t chosen = calibration->chosen[order[i]];
@@ -222,7 +220,7 @@ static void note_test(struct calibration *calibration) {
     double setting = calibration->runner.throttle.setting;
     double cost = ssprofile_search_cost(calibration->mean);
     const struct ssprofile_figures *figures = &calibration->figures;
-    SSREPORT_ROW(&calibration->sheets[TESTS], CELL("setting", setting),
+    TABLE_ROW(&calibration->sheets[TESTS], CELL("setting", setting),
         CELL("log_ratio_mean", calibration->log.mean), CELL("half_width", calibration->log.half),
         CELL("time_ratio_mean", calibration->mean), CELL("cost", cost),
         CELL("repetitions", calibration->repetitions), CELL("least", figures->least),
@@ -233,7 +231,7 @@ static void note_test(struct calibration *calibration) {
 }
 
 static double test_number(const struct calibration *calibration, size_t row, const char *name) {
-    return ssreport_sheet_cell(&calibration->sheets[TESTS], row, name)->number;
+    return table_cell_at(&calibration->sheets[TESTS], row, name)->number;
 }
 
 /* "3 repetitions" */
@@ -307,11 +305,11 @@ static void say_result(struct calibration *calibration, size_t row) {
             "%.2f%%: a throttle slows all benchmarks by about the same factor, so it moves all "
             "ratios, but cannot narrow their relative spread.",
             before, after, 100 * setting);
-    SSREPORT_ROW(&calibration->sheets[RESULT],
+    TABLE_ROW(&calibration->sheets[RESULT],
         CELL("throttle", throttles[calibration->request->throttle]),
         CELL("method", calibration->request->method == METHOD_SEARCH ? "search" : "closed"),
         CELL("setting", setting), CELL("low", bounds.low), CELL("high", bounds.high),
-        CELL("tests", ssreport_sheet_rows(&calibration->sheets[TESTS])),
+        CELL("tests", table_rows(&calibration->sheets[TESTS])),
         CELL("benchmarks", calibration->count),
         CELL("repetitions", test_number(calibration, row, "repetitions")),
         CELL("most_to_least_first", before), CELL("most_to_least", after));
@@ -364,7 +362,7 @@ static int run_search(struct calibration *calibration, struct ss_error *error) {
 
 static int end_closed(struct calibration *calibration, const struct ssprofile_closed *state,
     enum ssprofile_verdict verdict, struct ss_error *error) {
-    size_t tests = ssreport_sheet_rows(&calibration->sheets[TESTS]);
+    size_t tests = table_rows(&calibration->sheets[TESTS]);
     size_t row = verdict == SSPROFILE_NEAR ? state->nearest : tests - 1;
     if (verdict == SSPROFILE_SLOWER)
         return refuse_slower(exp(calibration->log.mean), error);
@@ -489,14 +487,14 @@ static int run_method(
 
 static int write_files(struct calibration *calibration, struct ss_error *error) {
     const struct request *request = calibration->request;
-    const struct ssreport_sheet *tests = &calibration->sheets[TESTS];
+    const struct table_sheet *tests = &calibration->sheets[TESTS];
     bool by_cost = request->method == METHOD_SEARCH;
     struct ssprofile_pictures pictures = {0};
     char base[600];
     snprintf(
         base, sizeof base, "%.290s:%.290s", calibration->base->machine, calibration->base->limits);
     FILE *script = NULL;
-    if (ssreport_sheet_rows(tests) > 0)
+    if (table_rows(tests) > 0)
         script = ssprofile_pictures_add(&pictures, false,
             by_cost ? "Setting and cost of each test. Dashed: a cost of 1, as fast as the base."
                     : "Setting and mean ln ratio of each test, with its 95% interval. Dashed: as "
@@ -554,8 +552,8 @@ int ssprofile_calibrate(char **argv, struct ss_error *error) {
     if (!calibration)
         return ss_error_memory(error);
     calibration->request = &request;
-    calibration->sheets[RESULT] = SSREPORT_SHEET("calibrated", "Result", result_columns);
-    calibration->sheets[TESTS] = SSREPORT_SHEET("calibration", "Tests", columns);
+    calibration->sheets[RESULT] = TABLE_SHEET("calibrated", "Result", result_columns);
+    calibration->sheets[TESTS] = TABLE_SHEET("calibration", "Tests", columns);
     calibration->findings = SSPROFILE_FINDINGS();
     calibration->found = SIZE_MAX;
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
@@ -567,8 +565,8 @@ int ssprofile_calibrate(char **argv, struct ss_error *error) {
         result = calibrate(calibration, error);
     ssprofile_profile_free(&calibration->here);
     for (int i = 0; i < SHEETS; i++)
-        ssreport_sheet_free(&calibration->sheets[i]);
-    ssreport_sheet_free(&calibration->findings);
+        table_free(&calibration->sheets[i]);
+    table_free(&calibration->findings);
     ssprofile_battery_free(&calibration->battery);
     ssprofile_results_free(&calibration->base_results);
     ss_option_store_free(&store);

@@ -78,41 +78,41 @@ static void print_help(void) {
 
 enum { RANGES, PUBLISHED, REDUCTIONS, LEFT_OUT, RATIOS, HISTOGRAM, SHEETS };
 
-static const struct ssreport_column ratio_columns[] = {{"target", "Target"},
+static const struct table_column ratio_columns[] = {{"target", "Target"},
     {"benchmark", "Benchmark"}, {"class", "Class"}, {"ratio", "Ratio", 4}, {"log_ratio", NULL},
     {"base_repetitions", "Base reps", 0}, {"target_repetitions", "Reps", 0},
     {"base_spread_percent", "Base spread, %", 2}, {"target_spread_percent", "Spread, %", 2}};
 
-static const struct ssreport_column range_columns[] = {{"target", "Target"},
+static const struct table_column range_columns[] = {{"target", "Target"},
     {"benchmarks", "Benchmarks", 0}, {"least", "Least", 4}, {"most", "Most", 4},
     {"length", "Length", 4}, {"median", "Median", 4}, {"mean", "Mean", 4},
     {"geometric_mean", "Geometric mean", 4}, {"most_to_least", "Most/least", 4},
     {"variation_percent", "Variation, %", 2}, {"coverage_percent", "Coverage, %", 1}};
 
-static const struct ssreport_column bin_columns[] = {{"target", "Target"}, {"above", "Above", 1},
+static const struct table_column bin_columns[] = {{"target", "Target"}, {"above", "Above", 1},
     {"to", "Up to", 1}, {"benchmarks", "Benchmarks", 0}};
 
-static const struct ssreport_column reduction_columns[] = {{"plain", "Plain"},
+static const struct table_column reduction_columns[] = {{"plain", "Plain"},
     {"throttled", "Throttled"}, {"benchmarks", "Benchmarks", 0},
     {"reduction", "Range shorter by", 4}, {"factor", "Common factor", 4},
     {"relative", "Relative spread", 4}, {"factor_share_percent", "Factor's share, %", 1},
     {"most_to_least_before", "Most/least before", 4}, {"most_to_least_after", "After", 4}};
 
-static const struct ssreport_column left_out_columns[] = {{"target", "Target"},
+static const struct table_column left_out_columns[] = {{"target", "Target"},
     {"benchmark", "Benchmark"}, {"class", "Class"}, {"why", "Why"},
     {"base_spread_percent", "Base spread, %", 2}, {"target_spread_percent", "Spread, %", 2}};
 
 /* As in the table `variability`. */
-static const struct ssreport_column published_columns[] = {{"base", "Base"}, {"target", "Target"},
+static const struct table_column published_columns[] = {{"base", "Base"}, {"target", "Target"},
     {"limits", "Limits"}, {"benchmarks", "Benchmarks", 0}, {"least", "Least", 2},
     {"most", "Most", 2}, {"length", "Length", 2}, {"median", "Median", 2}, {"mean", "Mean", 2},
     {"applications", "Applications", 0}, {"inside", "Inside", 0}};
 
 static void fill_ratios(
-    struct ssreport_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
+    struct table_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
     for (size_t i = 0; i < ratios->count; i++) {
         const struct ssprofile_ratio *ratio = &ratios->items[i];
-        SSREPORT_ROW(sheet, CELL("target", target), CELL("benchmark", ratio->name),
+        TABLE_ROW(sheet, CELL("target", target), CELL("benchmark", ratio->name),
             CELL("class", ratio->class), CELL("ratio", ratio->ratio), CELL("log_ratio", ratio->log),
             CELL("base_repetitions", ratio->repetitions[0]),
             CELL("target_repetitions", ratio->repetitions[1]),
@@ -122,8 +122,8 @@ static void fill_ratios(
 }
 
 static void fill_range(
-    struct ssreport_sheet *sheet, const char *target, const struct ssprofile_figures *figures) {
-    SSREPORT_ROW(sheet, CELL("target", target), CELL("benchmarks", figures->count),
+    struct table_sheet *sheet, const char *target, const struct ssprofile_figures *figures) {
+    TABLE_ROW(sheet, CELL("target", target), CELL("benchmarks", figures->count),
         CELL("least", figures->least), CELL("most", figures->most), CELL("length", figures->length),
         CELL("median", figures->median), CELL("mean", figures->mean),
         CELL("geometric_mean", figures->geometric), CELL("most_to_least", figures->most_to_least),
@@ -132,10 +132,10 @@ static void fill_range(
 }
 
 static void fill_left_out(
-    struct ssreport_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
+    struct table_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
     for (size_t i = 0; i < ratios->left_out_count; i++) {
         const struct ssprofile_left_out *left_out = &ratios->left_out[i];
-        SSREPORT_ROW(sheet, CELL("target", target), CELL("benchmark", left_out->name),
+        TABLE_ROW(sheet, CELL("target", target), CELL("benchmark", left_out->name),
             CELL("class", left_out->class), CELL("why", left_out->why),
             CELL("base_spread_percent", 100 * left_out->spread[0]),
             CELL("target_spread_percent", 100 * left_out->spread[1]));
@@ -144,7 +144,7 @@ static void fill_left_out(
 
 /* Ratios are few, bins may be many: those without a ratio are left out. */
 static int fill_histogram(
-    struct ssreport_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
+    struct table_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
     SS_OWNED(free) double *sorted = calloc(ratios->count + 1, sizeof *sorted);
     if (!sorted)
         return -1;
@@ -156,8 +156,7 @@ static int fill_histogram(
         for (next = i;
              next < ratios->count && ssprofile_bin_of(sorted[next], SSPROFILE_BIN) == bin;)
             next++;
-        SSREPORT_ROW(sheet, CELL("target", target),
-            CELL("above", ((double)bin - 1) * SSPROFILE_BIN),
+        TABLE_ROW(sheet, CELL("target", target), CELL("above", ((double)bin - 1) * SSPROFILE_BIN),
             CELL("to", (double)bin * SSPROFILE_BIN), CELL("benchmarks", next - i));
     }
     return 0;
@@ -182,7 +181,7 @@ struct comparison {
     struct ssprofile_results halves; /* of the only profile: the base and its target */
     char whole[600];                 /* the name of that profile */
     char published_title[200];
-    struct ssreport_sheet sheets[SHEETS], findings;
+    struct table_sheet sheets[SHEETS], findings;
     struct ssprofile_warnings warnings;
     struct ssprofile_pictures pictures;
     struct ssprofile_battery battery;
@@ -212,7 +211,7 @@ static int keep_common(struct ssprofile_ratios *kept, const struct ssprofile_rat
 static int fill_reduction(
     struct comparison *comparison, struct side *plain, struct side *throttled) {
     struct ssprofile_ratios both[2] = {{0}};
-    struct ssreport_sheet *sheet = &comparison->sheets[REDUCTIONS];
+    struct table_sheet *sheet = &comparison->sheets[REDUCTIONS];
     if (keep_common(&both[0], &plain->ratios, &throttled->ratios) < 0 ||
         keep_common(&both[1], &throttled->ratios, &plain->ratios) < 0) {
         ssprofile_ratios_free(&both[0]);
@@ -226,7 +225,7 @@ static int fill_reduction(
         }
         struct ssprofile_reduction reduction =
             ssprofile_reduction_of(&series[0].figures, &series[1].figures);
-        SSREPORT_ROW(sheet, CELL("plain", plain->name), CELL("throttled", throttled->name),
+        TABLE_ROW(sheet, CELL("plain", plain->name), CELL("throttled", throttled->name),
             CELL("benchmarks", both[0].count), CELL("reduction", reduction.reduction),
             CELL("factor", reduction.factor), CELL("relative", reduction.relative),
             CELL("factor_share_percent", 100 * reduction.share),
@@ -385,7 +384,7 @@ static double bound_of(
 static void fill_published(struct comparison *comparison) {
     struct published published = {0};
     struct ssreport_notes notes = {0};
-    struct ssreport_sheet *sheet = &comparison->sheets[PUBLISHED];
+    struct table_sheet *sheet = &comparison->sheets[PUBLISHED];
     char folder[4200];
     published_folder(folder, sizeof folder);
     published_read(&published, folder, "ssprofile", &notes);
@@ -398,11 +397,11 @@ static void fill_published(struct comparison *comparison) {
     for (size_t i = 0; table && i < published.cell_count; i++) {
         const struct published_cell *cell = &published.cells[i];
         if (strcmp(cell->column, published.cells[0].column) == 0)
-            SSREPORT_ROW(sheet, CELL("base", cell->keys[0]), CELL("target", cell->keys[1]),
+            TABLE_ROW(sheet, CELL("base", cell->keys[0]), CELL("target", cell->keys[1]),
                 CELL("limits", cell->keys[2]));
         for (size_t j = 0; j < sheet->column_count; j++) {
             if (strcmp(cell->column, sheet->columns[j].name) == 0)
-                SSREPORT_CELLS(sheet, CELL(cell->column, published_number(cell)));
+                TABLE_CELLS(sheet, CELL(cell->column, published_number(cell)));
         }
     }
     published_free(&published);
@@ -489,14 +488,14 @@ int ssprofile_compare(char **argv, struct ss_error *error) {
     SS_OWNED(free) struct comparison *comparison = calloc(1, sizeof *comparison);
     if (!comparison)
         return ss_error_memory(error);
-    comparison->sheets[RATIOS] = SSREPORT_SHEET("ratios", "Ratios", ratio_columns);
-    comparison->sheets[RANGES] = SSREPORT_SHEET("ranges", "Ranges", range_columns);
+    comparison->sheets[RATIOS] = TABLE_SHEET("ratios", "Ratios", ratio_columns);
+    comparison->sheets[RANGES] = TABLE_SHEET("ranges", "Ranges", range_columns);
     comparison->sheets[PUBLISHED] =
-        SSREPORT_SHEET("published", comparison->published_title, published_columns);
-    comparison->sheets[HISTOGRAM] = SSREPORT_SHEET("histogram", "Histogram", bin_columns);
-    comparison->sheets[LEFT_OUT] = SSREPORT_SHEET("left_out", "Left out", left_out_columns);
+        TABLE_SHEET("published", comparison->published_title, published_columns);
+    comparison->sheets[HISTOGRAM] = TABLE_SHEET("histogram", "Histogram", bin_columns);
+    comparison->sheets[LEFT_OUT] = TABLE_SHEET("left_out", "Left out", left_out_columns);
     comparison->sheets[REDUCTIONS] =
-        SSREPORT_SHEET("reductions", "Why ranges are shorter", reduction_columns);
+        TABLE_SHEET("reductions", "Why ranges are shorter", reduction_columns);
     comparison->findings = SSPROFILE_FINDINGS();
     int result = ss_arguments_parse(rows, &request, &store, argv, NULL, error);
     if (result == 0 && request.help)
@@ -509,13 +508,13 @@ int ssprofile_compare(char **argv, struct ss_error *error) {
     if (result == 0 && !request.quiet && !request.help)
         print_all(comparison);
     for (int i = 0; i < SHEETS; i++)
-        ssreport_sheet_free(&comparison->sheets[i]);
+        table_free(&comparison->sheets[i]);
     for (size_t i = 0; i < comparison->count; i++) {
         ssprofile_ratios_free(&comparison->sides[i].ratios);
         ssprofile_results_free(&comparison->sides[i].results);
     }
     ssprofile_results_free(&comparison->halves);
-    ssreport_sheet_free(&comparison->findings);
+    table_free(&comparison->findings);
     ssprofile_pictures_free(&comparison->pictures);
     ssprofile_battery_free(&comparison->battery);
     ssprofile_warnings_free(&comparison->warnings);

@@ -290,15 +290,15 @@ void ssprofile_draw_dots(FILE *script, const struct ssprofile_series *series, si
 
 /* ---- the path of a calibration ---- */
 
-static double number_of(const struct ssreport_sheet *sheet, size_t row, const char *name) {
-    return ssreport_sheet_cell(sheet, row, name)->number;
+static double number_of(const struct table_sheet *sheet, size_t row, const char *name) {
+    return table_cell_at(sheet, row, name)->number;
 }
 
 /* Writes a column, and half of the interval around it, test by test. */
-static void write_tests(FILE *script, const struct ssreport_sheet *tests, const char *block,
+static void write_tests(FILE *script, const struct table_sheet *tests, const char *block,
     const char *column, const char *half, double factor) {
     fprintf(script, "$%s << END\n", block);
-    for (size_t i = 0; i < ssreport_sheet_rows(tests); i++) {
+    for (size_t i = 0; i < table_rows(tests); i++) {
         double value = number_of(tests, i, column);
         double interval = half ? number_of(tests, i, half) : 0;
         if (isfinite(value))
@@ -309,7 +309,7 @@ static void write_tests(FILE *script, const struct ssreport_sheet *tests, const 
 }
 
 /* A ring around the test that gave the result, with its setting. */
-static void write_found(FILE *script, const struct ssreport_sheet *tests, size_t found) {
+static void write_found(FILE *script, const struct table_sheet *tests, size_t found) {
     double setting = 100 * number_of(tests, found, "setting");
     fprintf(script,
         "$found << END\n%zu %.8g\nEND\n"
@@ -339,8 +339,8 @@ static void draw_values(FILE *script, bool by_cost) {
 }
 
 void ssprofile_draw_path(
-    FILE *script, const struct ssreport_sheet *tests, bool by_cost, size_t found) {
-    size_t rows = ssreport_sheet_rows(tests);
+    FILE *script, const struct table_sheet *tests, bool by_cost, size_t found) {
+    size_t rows = table_rows(tests);
     plot_begin(script, PLOT_ON_PAGE, PLOT_WIDTH, 480);
     write_tests(script, tests, "settings", "setting", NULL, 100);
     write_tests(script, tests, "values", by_cost ? "cost" : "log_ratio_mean",

@@ -30,7 +30,6 @@ bool ssprofile_dots_are_logarithmic(const struct ssprofile_series *series, size_
  * of the test that gave the result, if there is one.
  */
 SS_NONNULL()
-void ssprofile_draw_path(
-    FILE *script, const struct ssreport_sheet *tests, bool by_cost, size_t found);
+void ssprofile_draw_path(FILE *script, const struct table_sheet *tests, bool by_cost, size_t found);
 
 #endif

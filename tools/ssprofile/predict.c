@@ -178,22 +178,22 @@ static int leave_out_profile(
 
 enum { INTERVALS, VERIFICATION, SHEETS };
 
-static const struct ssreport_column interval_columns[] = {{"left_out", "Left out at each end", 0},
+static const struct table_column interval_columns[] = {{"left_out", "Left out at each end", 0},
     {"low", "From", 4}, {"high", "To", 4}, {"coverage_percent", "Coverage, %", 1}};
 
-static const struct ssreport_column verification_columns[] = {{"application", "Application"},
+static const struct table_column verification_columns[] = {{"application", "Application"},
     {"class", "Class"}, {"ratio", "Ratio", 4}, {"inside", "Inside"}};
 
 /* The widest, and the narrowest ones that cover at least these parts. */
 static const double coverages[] = {1, 0.95, 0.9, 0.8, 0.5};
 
-static void fill_intervals(struct ssreport_sheet *sheet, const double *sorted, size_t count) {
+static void fill_intervals(struct table_sheet *sheet, const double *sorted, size_t count) {
     size_t last = SIZE_MAX;
     for (size_t i = 0; i < sizeof coverages / sizeof *coverages; i++) {
         struct ssprofile_interval interval =
             ssprofile_interval_covering(sorted, count, coverages[i]);
         if (interval.left_out != last)
-            SSREPORT_ROW(sheet, CELL("left_out", interval.left_out), CELL("low", interval.low),
+            TABLE_ROW(sheet, CELL("left_out", interval.left_out), CELL("low", interval.low),
                 CELL("high", interval.high), CELL("coverage_percent", 100 * interval.coverage));
         last = interval.left_out;
     }
@@ -203,7 +203,7 @@ static bool is_inside(const struct ssprofile_interval *interval, double ratio) {
     return ratio >= interval->low && ratio <= interval->high;
 }
 
-static void say_benchmarks(struct ssreport_sheet *findings, const struct table *table,
+static void say_benchmarks(struct table_sheet *findings, const struct table *table,
     const struct ssprofile_interval *interval) {
     char range[64];
     ssprofile_show_range(range, interval->low, interval->high);
@@ -214,7 +214,7 @@ static void say_benchmarks(struct ssreport_sheet *findings, const struct table *
 }
 
 /* Names those outside, as many as fit. */
-static void say_applications(struct ssreport_sheet *findings, const struct table *table,
+static void say_applications(struct table_sheet *findings, const struct table *table,
     const struct ssprofile_interval *interval) {
     char outside[1200] = "";
     size_t inside = 0, used = 0, unnamed = 0;
@@ -234,7 +234,7 @@ static void say_applications(struct ssreport_sheet *findings, const struct table
         inside, table->count, interval->low, interval->high, 100 * interval->coverage, outside);
 }
 
-static void print_all(const struct ssreport_sheet *sheets, const struct ssreport_sheet *findings) {
+static void print_all(const struct table_sheet *sheets, const struct table_sheet *findings) {
     ssprofile_print_findings(stdout, findings);
     for (int i = 0; i < SHEETS; i++)
         ssprofile_print_text(stdout, &sheets[i]);
@@ -283,8 +283,8 @@ static int draw_tables(struct ssprofile_pictures *pictures, const struct table t
     return result;
 }
 
-static int write_files(const struct request *request, struct ssreport_sheet sheets[SHEETS],
-    const struct ssreport_sheet *findings, const struct table tables[2],
+static int write_files(const struct request *request, struct table_sheet sheets[SHEETS],
+    const struct table_sheet *findings, const struct table tables[2],
     const struct ssprofile_interval *interval, struct ss_error *error) {
     struct ssprofile_pictures pictures = {0};
     if (draw_tables(&pictures, tables, interval) < 0)
@@ -328,19 +328,19 @@ static int predict(const struct request *request, struct table tables[2], struct
     for (size_t i = 0; i < tables[0].count; i++)
         sorted[i] = tables[0].items[i].ratio;
     ssreport_median_of(sorted, tables[0].count); /* puts them in order */
-    struct ssreport_sheet sheets[SHEETS] = {
-        SSREPORT_SHEET("intervals", "One more benchmark of the same kind", interval_columns),
-        SSREPORT_SHEET("verification", "Applications", verification_columns)};
+    struct table_sheet sheets[SHEETS] = {
+        TABLE_SHEET("intervals", "One more benchmark of the same kind", interval_columns),
+        TABLE_SHEET("verification", "Applications", verification_columns)};
     struct ssprofile_interval interval =
         ssprofile_interval_covering(sorted, tables[0].count, request->coverage);
     fill_intervals(&sheets[INTERVALS], sorted, tables[0].count);
     for (size_t i = 0; i < tables[1].count; i++) {
         const struct entry *entry = &tables[1].items[i];
-        SSREPORT_ROW(&sheets[VERIFICATION], CELL("application", entry->benchmark),
+        TABLE_ROW(&sheets[VERIFICATION], CELL("application", entry->benchmark),
             CELL("class", entry->class), CELL("ratio", entry->ratio),
             CELL("inside", is_inside(&interval, entry->ratio)));
     }
-    struct ssreport_sheet findings = SSPROFILE_FINDINGS();
+    struct table_sheet findings = SSPROFILE_FINDINGS();
     say_benchmarks(&findings, &tables[0], &interval);
     if (tables[1].count > 0)
         say_applications(&findings, &tables[1], &interval);
@@ -356,9 +356,9 @@ static int predict(const struct request *request, struct table tables[2], struct
         result = write_files(request, sheets, &findings, tables, &interval, error);
     if (result == 0 && !request->quiet)
         print_all(sheets, &findings);
-    ssreport_sheet_free(&findings);
+    table_free(&findings);
     for (int i = 0; i < SHEETS; i++)
-        ssreport_sheet_free(&sheets[i]);
+        table_free(&sheets[i]);
     return result;
 }
 

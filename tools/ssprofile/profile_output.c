@@ -19,9 +19,9 @@
 
 /* ---- text ---- */
 
-static void show_cell(char text[512], const struct ssreport_sheet *sheet, size_t at) {
-    const struct ssreport_cell *cell = &sheet->cells[at];
-    const struct ssreport_column *column = &sheet->columns[at % sheet->column_count];
+static void show_cell(char text[512], const struct table_sheet *sheet, size_t at) {
+    const struct table_cell *cell = &sheet->cells[at];
+    const struct table_column *column = &sheet->columns[at % sheet->column_count];
     if (cell->text)
         snprintf(text, 512, "%s", cell->text);
     else if (isfinite(cell->number))
@@ -31,7 +31,7 @@ static void show_cell(char text[512], const struct ssreport_sheet *sheet, size_t
         snprintf(text, 512, "-");
 }
 
-static int width_of(const struct ssreport_sheet *sheet, size_t column) {
+static int width_of(const struct table_sheet *sheet, size_t column) {
     char text[512];
     size_t width = strlen(sheet->columns[column].heading);
     for (size_t at = column; at < sheet->count; at += sheet->column_count) {
@@ -46,9 +46,9 @@ static void print_cell(FILE *stream, int width, const char *text, bool left) {
     fprintf(stream, "  %*s", left ? -width : width, text);
 }
 
-void ssprofile_print_text(FILE *stream, const struct ssreport_sheet *sheet) {
+void ssprofile_print_text(FILE *stream, const struct table_sheet *sheet) {
     SS_OWNED(free) int *widths = calloc(sheet->column_count, sizeof *widths);
-    if (!widths || ssreport_sheet_rows(sheet) == 0)
+    if (!widths || table_rows(sheet) == 0)
         return;
     fprintf(stream, "\n%s\n", sheet->title);
     for (size_t i = 0; i < sheet->column_count; i++) {
@@ -69,8 +69,8 @@ void ssprofile_print_text(FILE *stream, const struct ssreport_sheet *sheet) {
     }
 }
 
-void ssprofile_print_findings(FILE *stream, const struct ssreport_sheet *findings) {
-    for (size_t i = 0; i < ssreport_sheet_rows(findings); i++) {
+void ssprofile_print_findings(FILE *stream, const struct table_sheet *findings) {
+    for (size_t i = 0; i < table_rows(findings); i++) {
         fputs("- ", stream);
         ss_option_print_wrapped(stream, 2, findings->cells[i].text);
     }
@@ -102,11 +102,11 @@ void ssprofile_pictures_free(struct ssprofile_pictures *pictures) {
 
 /* ---- files ---- */
 
-static void print_json_sheet(struct ss_json *json, const struct ssreport_sheet *sheet) {
+static void print_json_sheet(struct ss_json *json, const struct table_sheet *sheet) {
     ss_json_open(json, sheet->name, '[');
     for (size_t at = 0; at < sheet->count; at++) {
         size_t column = at % sheet->column_count;
-        const struct ssreport_cell *cell = &sheet->cells[at];
+        const struct table_cell *cell = &sheet->cells[at];
         if (column == 0)
             ss_json_open(json, NULL, '{');
         if (cell->text)
@@ -126,7 +126,7 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
     if (output->base)
         ss_json_text(&json, "base", output->base);
     ss_json_open(&json, output->findings->name, '[');
-    for (size_t i = 0; i < ssreport_sheet_rows(output->findings); i++)
+    for (size_t i = 0; i < table_rows(output->findings); i++)
         ss_json_text(&json, NULL, output->findings->cells[i].text);
     ss_json_close(&json, ']');
     for (size_t i = 0; i < output->count; i++)
@@ -150,12 +150,12 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
 /* A table with more columns is as wide as the page. */
 #define COLUMNS_BELOW_MAX 6
 
-static void print_findings(FILE *stream, const struct ssreport_sheet *findings) {
-    if (ssreport_sheet_rows(findings) == 0)
+static void print_findings(FILE *stream, const struct table_sheet *findings) {
+    if (table_rows(findings) == 0)
         return;
     fputs("<h2>Findings</h2>\n", stream);
     page_findings_begin(stream);
-    for (size_t i = 0; i < ssreport_sheet_rows(findings); i++)
+    for (size_t i = 0; i < table_rows(findings); i++)
         page_finding(stream, findings->cells[i].text);
     page_findings_end(stream);
 }
@@ -180,11 +180,11 @@ static bool has_tall(const struct ssprofile_pictures *pictures) {
 }
 
 /* Narrow, short tables are in the column of the findings. */
-static bool is_narrow(const struct ssreport_sheet *sheet) {
+static bool is_narrow(const struct table_sheet *sheet) {
     size_t columns = 0;
     for (size_t i = 0; i < sheet->column_count; i++)
         columns += sheet->columns[i].heading != NULL;
-    return columns <= COLUMNS_BELOW_MAX && ssreport_sheet_rows(sheet) <= PAGE_ROWS_OPEN_MAX;
+    return columns <= COLUMNS_BELOW_MAX && table_rows(sheet) <= PAGE_ROWS_OPEN_MAX;
 }
 
 static void print_sheets(FILE *stream, const struct ssprofile_output *output, bool narrow) {
@@ -230,7 +230,7 @@ static void print_page(
     page_begin(stream, output->title, output->title);
     if (output->base) {
         fputs("<p>Base: <b>", stream);
-        ssreport_html_text(stream, output->base);
+        table_html_text(stream, output->base);
         fputs("</b>. A ratio above 1 means faster than the base.</p>\n", stream);
     }
     print_first(stream, output, without);
@@ -252,18 +252,18 @@ static int cannot_write(const char *path, struct ss_error *error) {
 }
 
 /* A sheet without rows has no file, not even one from an earlier call. */
-static int write_sheet(const struct ssprofile_output *output, const struct ssreport_sheet *sheet,
+static int write_sheet(const struct ssprofile_output *output, const struct table_sheet *sheet,
     struct ss_error *error) {
     struct ss_whole_file file;
     char path[4300];
     if (sheet->failed)
         return ss_error_memory(error);
     path_of(path, output, sheet->name, "csv");
-    if (ssreport_sheet_rows(sheet) == 0)
+    if (table_rows(sheet) == 0)
         return unlink(path) < 0 && errno != ENOENT ? cannot_write(path, error) : 0;
     if (ss_whole_file_open(&file, path) < 0)
         return cannot_write(path, error);
-    ssreport_sheet_print_csv(file.stream, sheet);
+    table_print_csv(file.stream, sheet);
     return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
 }
 

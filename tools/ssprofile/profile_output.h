@@ -15,11 +15,11 @@
 #include "warnings.h"
 
 /* As text, in columns. */
-void ssprofile_print_text(FILE *stream, const struct ssreport_sheet *sheet);
+void ssprofile_print_text(FILE *stream, const struct table_sheet *sheet);
 
 /* Sentences, each after a dash, in lines of at most 79 columns. */
 SS_NONNULL()
-void ssprofile_print_findings(FILE *stream, const struct ssreport_sheet *findings);
+void ssprofile_print_findings(FILE *stream, const struct table_sheet *findings);
 
 /* A script for gnuplot. */
 struct ssprofile_picture {
@@ -53,9 +53,9 @@ struct ssprofile_output {
     const char *name; /* "compare" */
     const char *title;
     const char *base; /* NULL if absent */
-    struct ssreport_sheet *sheets;
+    struct table_sheet *sheets;
     size_t count;
-    const struct ssreport_sheet *findings;
+    const struct table_sheet *findings;
     const struct ssprofile_pictures *pictures; /* NULL if absent */
     const struct ssprofile_warnings *warnings; /* NULL if absent */
 };

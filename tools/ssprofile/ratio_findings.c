@@ -8,15 +8,15 @@
 
 #define NAMES_MAX 8 /* in a sentence */
 
-const struct ssreport_column ssprofile_finding_columns[1] = {{"sentence", "Sentence"}};
+const struct table_column ssprofile_finding_columns[1] = {{"sentence", "Sentence"}};
 
-void ssprofile_say(struct ssreport_sheet *findings, const char *format, ...) {
+void ssprofile_say(struct table_sheet *findings, const char *format, ...) {
     char sentence[2000];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    SSREPORT_ROW(findings, CELL("sentence", sentence));
+    TABLE_ROW(findings, CELL("sentence", sentence));
 }
 
 /* Machines that are nearly alike differ in the third digit. */
@@ -30,7 +30,7 @@ void ssprofile_show_range(char text[64], double least, double most) {
 }
 
 void ssprofile_say_range(
-    struct ssreport_sheet *findings, const struct ssprofile_series *target, const char *base) {
+    struct table_sheet *findings, const struct ssprofile_series *target, const char *base) {
     const struct ssprofile_figures *figures = &target->figures;
     int decimals = decimals_of(figures->least, figures->most);
     if (figures->count < 2) {
@@ -48,7 +48,7 @@ void ssprofile_say_range(
 }
 
 void ssprofile_say_chance(
-    struct ssreport_sheet *findings, const struct ssprofile_series *target, const char *whole) {
+    struct table_sheet *findings, const struct ssprofile_series *target, const char *whole) {
     const struct ssprofile_figures *figures = &target->figures;
     ssprofile_say(findings,
         "Between the odd and the even repetitions of %s only chance differs: the ratios of %zu "
@@ -60,7 +60,7 @@ void ssprofile_say_chance(
         findings, "A difference between machines that is smaller than this may be chance.");
 }
 
-void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct ssprofile_series *plain,
+void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofile_series *plain,
     const struct ssprofile_series *throttled) {
     const struct ssprofile_figures *before = &plain->figures, *after = &throttled->figures;
     struct ssprofile_reduction reduction = ssprofile_reduction_of(before, after);
@@ -100,7 +100,7 @@ void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct sspro
         before->most_to_least, after->most_to_least, throttled->limits);
 }
 
-void ssprofile_say_limit(struct ssreport_sheet *findings, const struct ssprofile_series *target) {
+void ssprofile_say_limit(struct table_sheet *findings, const struct ssprofile_series *target) {
     if (target->figures.count < 2)
         return;
     ssprofile_say(findings,
@@ -129,8 +129,7 @@ static void name_unstable(char *text, size_t size, const struct ssprofile_ratios
         snprintf(text + used, size - used, " and %zu more", more);
 }
 
-void ssprofile_say_left_out(
-    struct ssreport_sheet *findings, const struct ssprofile_series *target) {
+void ssprofile_say_left_out(struct table_sheet *findings, const struct ssprofile_series *target) {
     const struct ssprofile_ratios *ratios = target->ratios;
     size_t unstable = 0, missing = 0, used = 0;
     char names[NAMES_MAX * 64 + 32], parts[sizeof names + 200] = "none";

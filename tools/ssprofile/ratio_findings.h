@@ -12,11 +12,11 @@
 #include "sheet.h"
 
 /* Findings are a sheet with one column, the sentences. */
-extern const struct ssreport_column ssprofile_finding_columns[1];
+extern const struct table_column ssprofile_finding_columns[1];
 
-#define SSPROFILE_FINDINGS() SSREPORT_SHEET("findings", "Findings", ssprofile_finding_columns)
+#define SSPROFILE_FINDINGS() TABLE_SHEET("findings", "Findings", ssprofile_finding_columns)
 
-SS_FORMAT(2, 3) void ssprofile_say(struct ssreport_sheet *findings, const char *format, ...);
+SS_FORMAT(2, 3) void ssprofile_say(struct table_sheet *findings, const char *format, ...);
 
 /* "[1.65, 7.10]"; with more digits if both are nearly equal. */
 SS_NONNULL() void ssprofile_show_range(char text[64], double least, double most);
@@ -24,24 +24,24 @@ SS_NONNULL() void ssprofile_show_range(char text[64], double least, double most)
 /* The range of the ratios, and its coverage. `base` is the name of the base. */
 SS_NONNULL()
 void ssprofile_say_range(
-    struct ssreport_sheet *findings, const struct ssprofile_series *target, const char *base);
+    struct table_sheet *findings, const struct ssprofile_series *target, const char *base);
 
 /* The same if base and target are halves of the profile `whole`. */
 SS_NONNULL()
 void ssprofile_say_chance(
-    struct ssreport_sheet *findings, const struct ssprofile_series *target, const char *whole);
+    struct table_sheet *findings, const struct ssprofile_series *target, const char *whole);
 
 /* How much shorter the range under a throttle is, and why. Both have the same benchmarks. */
 SS_NONNULL()
-void ssprofile_say_reduction(struct ssreport_sheet *findings, const struct ssprofile_series *plain,
+void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofile_series *plain,
     const struct ssprofile_series *throttled);
 
 /* The limits of a throttle, for a target without a throttled profile. */
 SS_NONNULL()
-void ssprofile_say_limit(struct ssreport_sheet *findings, const struct ssprofile_series *target);
+void ssprofile_say_limit(struct table_sheet *findings, const struct ssprofile_series *target);
 
 /* How many benchmarks were left out, and why. */
 SS_NONNULL()
-void ssprofile_say_left_out(struct ssreport_sheet *findings, const struct ssprofile_series *target);
+void ssprofile_say_left_out(struct table_sheet *findings, const struct ssprofile_series *target);
 
 #endif

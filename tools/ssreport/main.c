@@ -47,17 +47,17 @@ static int cannot_write(const char *path, struct ss_error *error) {
 
 /* A table without rows has no file, nor one that an earlier report has left. */
 static int write_sheet(
-    const struct ssreport_sheet *sheet, const char *folder, struct ss_error *error) {
+    const struct table_sheet *sheet, const char *folder, struct ss_error *error) {
     struct ss_whole_file file;
     char name[64], path[8400];
     snprintf(name, sizeof name, "%s.csv", sheet->name);
-    if (ssreport_sheet_rows(sheet) == 0) {
+    if (table_rows(sheet) == 0) {
         snprintf(path, sizeof path, "%.4000s/%s", folder, name);
         return unlink(path) < 0 && errno != ENOENT ? cannot_write(path, error) : 0;
     }
     if (open_file(&file, path, folder, name) < 0)
         return cannot_write(path, error);
-    ssreport_sheet_print_csv(file.stream, sheet);
+    table_print_csv(file.stream, sheet);
     return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
 }
 
@@ -129,17 +129,17 @@ static int check_table(const char *name, struct ss_error *error) {
 /* The table that was asked for, or else the summary. */
 static int print_output(const struct ssreport_report *report,
     const struct ssreport_request *request, struct ss_error *error) {
-    static void (*const print[])(FILE *, const struct ssreport_sheet *) = {
-        [SSREPORT_FORMAT_CSV] = ssreport_sheet_print_csv,
-        [SSREPORT_FORMAT_MARKDOWN] = ssreport_sheet_print_markdown,
-        [SSREPORT_FORMAT_JSON] = ssreport_sheet_print_json};
+    static void (*const print[])(FILE *, const struct table_sheet *) = {
+        [SSREPORT_FORMAT_CSV] = table_print_csv,
+        [SSREPORT_FORMAT_MARKDOWN] = table_print_markdown,
+        [SSREPORT_FORMAT_JSON] = table_print_json};
     if (!request->table) {
         if (!request->quiet)
             ssreport_text_print(stdout, report);
         return 0;
     }
-    const struct ssreport_sheet *table = ssreport_table(report, request->table);
-    if (ssreport_sheet_rows(table) == 0)
+    const struct table_sheet *table = ssreport_table(report, request->table);
+    if (table_rows(table) == 0)
         return ss_error_set(error, STATUS_NO_RESULTS, "the table %s has no rows", table->name);
     print[request->format < 0 ? SSREPORT_FORMAT_CSV : request->format](stdout, table);
     return 0;

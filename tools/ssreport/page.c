@@ -35,7 +35,7 @@ static void print_head(FILE *stream, const struct ssreport_report *report) {
 static void print_empty(FILE *stream, const struct ssreport_report *report) {
     size_t count = 0;
     for (size_t i = 0; i < report->table_count; i++) {
-        if (ssreport_sheet_rows(&report->tables[i]) > 0)
+        if (table_rows(&report->tables[i]) > 0)
             continue;
         fprintf(stream, "%s%s.csv",
             count++ > 0 ? ", " : "<p><small>Not written, as these records have nothing for them: ",

@@ -48,10 +48,9 @@ static void ask(struct ssreport_report *report) {
 }
 
 /* The n-th table of all topics; NULL after the last. */
-static const struct ssreport_sheet *table_at(size_t number) {
+static const struct table_sheet *table_at(size_t number) {
     for (size_t i = 0; ssreport_topics[i]; i++) {
-        for (const struct ssreport_sheet *table = ssreport_topics[i]->tables; table->name;
-             table++) {
+        for (const struct table_sheet *table = ssreport_topics[i]->tables; table->name; table++) {
             if (number-- == 0)
                 return table;
         }
@@ -59,9 +58,9 @@ static const struct ssreport_sheet *table_at(size_t number) {
     return NULL;
 }
 
-const struct ssreport_sheet *ssreport_topics_table(const char *name) {
+const struct table_sheet *ssreport_topics_table(const char *name) {
     size_t i = 0;
-    const struct ssreport_sheet *table = table_at(i);
+    const struct table_sheet *table = table_at(i);
     while (table && strcmp(table->name, name) != 0)
         table = table_at(++i);
     return table;

@@ -12,7 +12,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssreport_topics_build(
     struct ssreport_report *report, struct ss_error *error);
 
 /* The table of this name, without rows; NULL if no topic has it. */
-SS_NONNULL(1) const struct ssreport_sheet *ssreport_topics_table(const char *name);
+SS_NONNULL(1) const struct table_sheet *ssreport_topics_table(const char *name);
 
 /* "findings, runs, steps": the names of all tables. */
 SS_NONNULL(1) SS_WRITES(1, 2) void ssreport_topics_name_tables(char *names, size_t size);

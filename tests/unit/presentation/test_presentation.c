@@ -267,31 +267,31 @@ static void pages_have_two_schemes(void **state) {
     free(bytes);
 }
 
-static const struct ssreport_column columns[] = {{"name", "name"}};
+static const struct table_column columns[] = {{"name", "name"}};
 
 static void only_long_tables_are_folded(void **state) {
     (void)state;
-    struct ssreport_sheet sheet = SSREPORT_SHEET("file", "T&T", columns);
+    struct table_sheet sheet = TABLE_SHEET("file", "T&T", columns);
     FILE *page = begin();
     page_sheet(page, &sheet);
     end(page);
     assert_string_equal(bytes, "");
     free(bytes);
     for (size_t i = 0; i < PAGE_ROWS_OPEN_MAX; i++)
-        SSREPORT_ROW(&sheet, CELL("name", "a"));
+        TABLE_ROW(&sheet, CELL("name", "a"));
     page = begin();
     page_sheet(page, &sheet);
     end(page);
     assert_null(strstr(bytes, "<details>"));
     free(bytes);
-    SSREPORT_ROW(&sheet, CELL("name", "a"));
+    TABLE_ROW(&sheet, CELL("name", "a"));
     page = begin();
     page_sheet(page, &sheet);
     end(page);
     assert_has("<details><summary>T&amp;T: 25 rows</summary>\n");
     assert_has("</table></div>\n</details>\n");
     free(bytes);
-    ssreport_sheet_free(&sheet);
+    table_free(&sheet);
 }
 
 static void no_line_of_a_finding_begins_with_a_percent_sign(void **state) {

@@ -33,12 +33,12 @@ static struct ssprofile_series series_of(
 static const double plain_ratios[] = {1.65, 2.4, 2.48, 3, 7.1};
 static const double slow_ratios[] = {0.6, 0.857, 0.886, 1.07, 2.54};
 
-static const char *said(const struct ssreport_sheet *findings, size_t row) {
-    assert_true(row < ssreport_sheet_rows(findings));
+static const char *said(const struct table_sheet *findings, size_t row) {
+    assert_true(row < table_rows(findings));
     return findings->cells[row].text;
 }
 
-static void expect_said(const struct ssreport_sheet *findings, size_t row, const char *part) {
+static void expect_said(const struct table_sheet *findings, size_t row, const char *part) {
     if (!strstr(said(findings, row), part))
         fail_msg("no '%s' in: %s", part, said(findings, row));
 }
@@ -47,7 +47,7 @@ static void expect_said(const struct ssreport_sheet *findings, size_t row, const
 
 static void ranges_have_their_coverage(void **state) {
     (void)state;
-    struct ssreport_sheet findings = SSPROFILE_FINDINGS();
+    struct table_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series series = series_of(0, "without", plain_ratios, 5);
     ssprofile_say_range(&findings, &series, "B:without");
     expect_said(&findings, 0,
@@ -57,18 +57,18 @@ static void ranges_have_their_coverage(void **state) {
     series = series_of(0, "without", plain_ratios, 1);
     ssprofile_say_range(&findings, &series, "B:without");
     expect_said(&findings, 1, "1.6500 times as fast as B:without in the one benchmark of both");
-    ssreport_sheet_free(&findings);
+    table_free(&findings);
     assert_true(fabs(ssprofile_coverage_of(24) - 0.92) < 1e-12);
     assert_true(ssprofile_coverage_of(1) == 0 && ssprofile_coverage_of(0) == 0);
 }
 
 static void reductions_have_their_factors(void **state) {
     (void)state;
-    struct ssreport_sheet findings = SSPROFILE_FINDINGS();
+    struct table_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series plain = series_of(0, "without", plain_ratios, 5);
     struct ssprofile_series slow = series_of(1, "quota-6352", slow_ratios, 5);
     ssprofile_say_reduction(&findings, &plain, &slow);
-    assert_int_equal(ssreport_sheet_rows(&findings), 3);
+    assert_int_equal(table_rows(&findings), 3);
     expect_said(&findings, 0,
         "Under quota-6352, the range of T in 5 common benchmarks is "
         "[0.60, 2.54] instead of [1.65, 7.10], 2.81 times shorter.");
@@ -77,15 +77,15 @@ static void reductions_have_their_factors(void **state) {
     expect_said(&findings, 2, "which is 4.303 before and 4.233 under quota-6352.");
     /* Without a reduction there are no factors of it. */
     ssprofile_say_reduction(&findings, &slow, &plain);
-    assert_int_equal(ssreport_sheet_rows(&findings), 5);
+    assert_int_equal(table_rows(&findings), 5);
     expect_said(&findings, 3, "2.81 times longer.");
-    ssreport_sheet_free(&findings);
+    table_free(&findings);
 }
 
 static void chance_has_no_factors(void **state) {
     (void)state;
     static const double alike[] = {2.498, 2.536, 2.51}, slow_alike[] = {0.999, 1.001, 1};
-    struct ssreport_sheet findings = SSPROFILE_FINDINGS();
+    struct table_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series plain = series_of(0, "without", alike, 3);
     struct ssprofile_series slow = series_of(1, "duty-4000", slow_alike, 3);
     /* The least is the first, the largest the second; those between them do not count. */
@@ -95,20 +95,20 @@ static void chance_has_no_factors(void **state) {
     items[0][2].spread[0] = 0.7;
     assert_true(fabs(ssprofile_scatter_of(&ratios[0]) - 0.01) < 1e-12);
     ssprofile_say_reduction(&findings, &plain, &slow);
-    assert_int_equal(ssreport_sheet_rows(&findings), 2);
+    assert_int_equal(table_rows(&findings), 2);
     expect_said(&findings, 1,
         "differ by no more than repeated runs do (by 1.0%): the largest over the least is 1.015 "
         "before and 1.002 under duty-4000, the common factor is 2.51, and the rest is chance.");
     assert_null(strstr(said(&findings, 0), "times"));
     items[0][1].spread[0] = items[0][1].spread[1] = NAN;
     ssprofile_say_reduction(&findings, &plain, &slow);
-    assert_int_equal(ssreport_sheet_rows(&findings), 5);
-    ssreport_sheet_free(&findings);
+    assert_int_equal(table_rows(&findings), 5);
+    table_free(&findings);
 }
 
 static void omissions_are_counted(void **state) {
     (void)state;
-    struct ssreport_sheet findings = SSPROFILE_FINDINGS();
+    struct table_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series series = series_of(0, "without", plain_ratios, 5);
     struct ssprofile_left_out left_out[] = {{.name = "x", .why = SSPROFILE_UNSTABLE},
         {.name = "y", .why = SSPROFILE_MISSING}, {.name = "z", .why = SSPROFILE_UNSTABLE},
@@ -121,12 +121,12 @@ static void omissions_are_counted(void **state) {
     expect_said(&findings, 1,
         "Left out for T:without, of 9 benchmarks: 2 unstable (x, z), 1 that "
         "only one side has, 1 whose direction differs or whose ratio is not a number.");
-    ssreport_sheet_free(&findings);
+    table_free(&findings);
 }
 
 static void sentences_are_wrapped(void **state) {
     (void)state;
-    struct ssreport_sheet findings = SSPROFILE_FINDINGS();
+    struct table_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series series = series_of(0, "without", plain_ratios, 5);
     char *text = NULL;
     size_t size, lines = 0;
@@ -142,7 +142,7 @@ static void sentences_are_wrapped(void **state) {
     }
     assert_true(lines > 1);
     free(text);
-    ssreport_sheet_free(&findings);
+    table_free(&findings);
 }
 
 /* ---- pictures ---- */
@@ -221,14 +221,14 @@ static void dots_are_sorted_and_named(void **state) {
 
 static void path_has_its_result(void **state) {
     (void)state;
-    static const struct ssreport_column columns[] = {{"setting", "Setting"},
+    static const struct table_column columns[] = {{"setting", "Setting"},
         {"log_ratio_mean", "Mean"}, {"half_width", "Half"}, {"cost", "Cost"}};
-    struct ssreport_sheet tests = SSREPORT_SHEET("calibration", "Tests", columns);
+    struct table_sheet tests = TABLE_SHEET("calibration", "Tests", columns);
     char *text = NULL;
     size_t size;
-    SSREPORT_ROW(&tests, CELL("setting", 1), CELL("log_ratio_mean", 0.9), CELL("half_width", 0.002),
+    TABLE_ROW(&tests, CELL("setting", 1), CELL("log_ratio_mean", 0.9), CELL("half_width", 0.002),
         CELL("cost", 1.6));
-    SSREPORT_ROW(&tests, CELL("setting", 0.4), CELL("log_ratio_mean", 0.001), CELL("cost", 1.001));
+    TABLE_ROW(&tests, CELL("setting", 0.4), CELL("log_ratio_mean", 0.001), CELL("cost", 1.001));
     for (int by_cost = 0; by_cost < 2; by_cost++) {
         FILE *stream = open_memstream(&text, &size);
         ssprofile_draw_path(stream, &tests, by_cost, by_cost ? SIZE_MAX : 1);
@@ -239,7 +239,7 @@ static void path_has_its_result(void **state) {
         assert_int_equal(strstr(text, "set label 1 \"40.00%\"") != NULL, !by_cost);
         free(text);
     }
-    ssreport_sheet_free(&tests);
+    table_free(&tests);
 }
 
 /* ---- halves ---- */

@@ -93,12 +93,12 @@ static inline void read_published(struct ssreport_report *report) {
     assert_string_equal(notes.text, "");
 }
 
-static inline const struct ssreport_cell *cell(
+static inline const struct table_cell *cell(
     const struct ssreport_report *report, const char *table, size_t row, const char *name) {
-    const struct ssreport_sheet *of = ssreport_table(report, table);
-    if (row >= ssreport_sheet_rows(of))
+    const struct table_sheet *of = ssreport_table(report, table);
+    if (row >= table_rows(of))
         fail_msg("%s: no row %zu", table, row);
-    return ssreport_sheet_cell(of, row, name);
+    return table_cell_at(of, row, name);
 }
 
 static inline void assert_text(const struct ssreport_report *report, const char *table, size_t row,
@@ -108,7 +108,7 @@ static inline void assert_text(const struct ssreport_report *report, const char 
 
 static inline void assert_rows(
     const struct ssreport_report *report, const char *table, size_t want) {
-    assert_int_equal(ssreport_sheet_rows(ssreport_table(report, table)), want);
+    assert_int_equal(table_rows(ssreport_table(report, table)), want);
 }
 
 static inline void assert_cell(const struct ssreport_report *report, const char *table, size_t row,

@@ -9,7 +9,7 @@
 /* The row of findings with this scope and kind of an environment; -1: there is none. */
 static long find_row(const struct ssreport_report *report, const char *scope, const char *kind,
     const char *environment) {
-    for (size_t i = 0; i < ssreport_sheet_rows(ssreport_table(report, "findings")); i++) {
+    for (size_t i = 0; i < table_rows(ssreport_table(report, "findings")); i++) {
         if (strcmp(cell(report, "findings", i, "scope")->text, scope) == 0 &&
             strcmp(cell(report, "findings", i, "kind")->text, kind) == 0 &&
             strcmp(cell(report, "findings", i, "environment")->text, environment) == 0)
@@ -117,7 +117,7 @@ static void what_cannot_be_told_is_said(void **state) {
         ssreport_finding_at(&report, want_row(&report, "all", "placement", "host")).sentence,
         "Where to pin (host): the differences are within their uncertainty for 1 of 1 ordered "
         "pair.");
-    for (size_t i = 0; i < ssreport_sheet_rows(ssreport_table(&report, "changes")); i++)
+    for (size_t i = 0; i < table_rows(ssreport_table(&report, "changes")); i++)
         assert_text(&report, "changes", i, "told", "no");
     ssreport_report_free(&report);
     report = begin_report();

@@ -27,7 +27,7 @@ static struct ssreport_run *add_run(struct ssreport_report *report, const char *
 
 /* The row of a method at a load. */
 static size_t find(const struct ssreport_report *report, const char *method, double load) {
-    for (size_t i = 0; i < ssreport_sheet_rows(ssreport_table(report, "methods")); i++) {
+    for (size_t i = 0; i < table_rows(ssreport_table(report, "methods")); i++) {
         if (strcmp(cell(report, "methods", i, "method")->text, method) == 0 &&
             fabs(cell(report, "methods", i, "load")->number - load) < 1e-12)
             return i;

@@ -13,24 +13,23 @@ char *strdup(const char *text) {
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
-static const struct ssreport_column columns[] = {
+static const struct table_column columns[] = {
     {"name", "name<"}, {"load", "load, %", 1, true}, {"hidden", NULL}};
 
 static void tables_are_escaped(void **state) {
     (void)state;
-    struct ssreport_sheet sheet = SSREPORT_SHEET("file", "T&T", columns);
-    SSREPORT_ROW(
-        &sheet, CELL("name", "a,\"b\"\x01<i>\xc3\xa4\xff"), CELL("load", 0.12345678901234));
-    SSREPORT_ROW(&sheet, CELL("name", "plain"), CELL("load", -1e-9), CELL("hidden", ""));
+    struct table_sheet sheet = TABLE_SHEET("file", "T&T", columns);
+    TABLE_ROW(&sheet, CELL("name", "a,\"b\"\x01<i>\xc3\xa4\xff"), CELL("load", 0.12345678901234));
+    TABLE_ROW(&sheet, CELL("name", "plain"), CELL("load", -1e-9), CELL("hidden", ""));
     struct text text;
     begin(&text);
-    ssreport_sheet_print_csv(text.stream, &sheet);
+    table_print_csv(text.stream, &sheet);
     end(&text);
     assert_string_equal(text.bytes, "name,load,hidden\n\"a,\"\"b\"\"\x01<i>\xc3\xa4\xff\","
                                     "0.123456789012,\nplain,-1e-09,\n");
     free(text.bytes);
     begin(&text);
-    ssreport_sheet_print_html(text.stream, &sheet, NULL);
+    table_print_html(text.stream, &sheet, NULL);
     end(&text);
     assert_has(&text, "<caption>T&amp;T</caption>");
     assert_has(
@@ -40,13 +39,13 @@ static void tables_are_escaped(void **state) {
     assert_has(&text, "<td>\u22121.0e-07</td>");
     free(text.bytes);
     begin(&text);
-    ssreport_sheet_print_html(text.stream, &sheet, "plain");
+    table_print_html(text.stream, &sheet, "plain");
     end(&text);
     assert_has_not(&text, "name&lt;");
     assert_has_not(&text, "12.3");
     assert_has(&text, "1.0e-07");
     free(text.bytes);
-    ssreport_sheet_free(&sheet);
+    table_free(&sheet);
 }
 
 static void absolute_paths_are_not_titles(void **state) {
@@ -79,16 +78,16 @@ static void absolute_paths_are_not_titles(void **state) {
 
 static void text_without_memory_is_a_failure(void **state) {
     (void)state;
-    struct ssreport_sheet sheet = SSREPORT_SHEET("file", "T", columns);
-    SSREPORT_ROW(&sheet, CELL("name", "a"));
+    struct table_sheet sheet = TABLE_SHEET("file", "T", columns);
+    TABLE_ROW(&sheet, CELL("name", "a"));
     assert_false(sheet.failed);
     out_of_memory = true;
-    SSREPORT_ROW(&sheet, CELL("name", "b"));
+    TABLE_ROW(&sheet, CELL("name", "b"));
     out_of_memory = false;
     assert_true(sheet.failed);
-    SSREPORT_ROW(&sheet, CELL("load", 1));
+    TABLE_ROW(&sheet, CELL("load", 1));
     assert_true(sheet.failed);
-    ssreport_sheet_free(&sheet);
+    table_free(&sheet);
 }
 
 static void long_sentences_are_not_cut(void **state) {

@@ -82,13 +82,13 @@ static void write_constant(const char *name, double begin, int rate, int count) 
 }
 
 static void assert_found(const struct ssreport_report *report, const char *part) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "findings");
-    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
-        if (strstr(ssreport_sheet_cell(sheet, i, "sentence")->text, part))
+    const struct table_sheet *sheet = ssreport_table(report, "findings");
+    for (size_t i = 0; i < table_rows(sheet); i++) {
+        if (strstr(table_cell_at(sheet, i, "sentence")->text, part))
             return;
     }
-    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++)
-        print_message("%s\n", ssreport_sheet_cell(sheet, i, "sentence")->text);
+    for (size_t i = 0; i < table_rows(sheet); i++)
+        print_message("%s\n", table_cell_at(sheet, i, "sentence")->text);
     fail_msg("no '%s' in the findings", part);
 }
 

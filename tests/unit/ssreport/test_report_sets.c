@@ -64,7 +64,7 @@ static void a_foreground_is_seen_at_its_own_clock(void **state) {
     set_place(add_run(&report, 0, (double[STEPS]){0}), "1", "per-core", "background", "c");
     add_pair(&report, "1", "per-thread", "b");
     finish_report(&report);
-    assert_int_equal(ssreport_sheet_rows(ssreport_table(&report, "interference")), 1);
+    assert_int_equal(table_rows(ssreport_table(&report, "interference")), 1);
     assert_string_equal(cell(&report, "interference", 0, "background")->text, "b");
     assert_cell(&report, "interference", 0, "first_points", 3);
     assert_cell(&report, "interference", 0, "second_points", 3);
@@ -143,7 +143,7 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
         run->steps.items[0].load.mean = 0.1 * (i + 1);
     }
     finish_report(&report);
-    assert_int_equal(ssreport_sheet_rows(ssreport_table(&report, "fits")), 5);
+    assert_int_equal(table_rows(ssreport_table(&report, "fits")), 5);
     assert_string_equal(cell(&report, "fits", 4, "record")->text, "all runs");
     assert_cell(&report, "fits", 4, "points", 3);
     assert_cell(&report, "fits", 4, "slope", -10);

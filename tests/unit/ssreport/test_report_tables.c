@@ -10,51 +10,50 @@
 #include "report_make.h"
 
 // clang-format off
-static const struct ssreport_column columns[] = {
+static const struct table_column columns[] = {
     {"name", "a | name", .text = {"name", 12}}, {"hidden", NULL},
     {"load", "load, %", 1, true, .text = {"load", 7}}, {"count", "count"},
     {"note", "note", .text = {"note", 10}}, {"unused", "unused", 2, false, true},
 };
 // clang-format on
 
-static struct ssreport_sheet make_sheet(void) {
-    struct ssreport_sheet sheet = SSREPORT_SHEET("made", "Made up", columns);
+static struct table_sheet make_sheet(void) {
+    struct table_sheet sheet = TABLE_SHEET("made", "Made up", columns);
     size_t count = 3;
-    SSREPORT_ROW(&sheet, CELL("count", count), CELL("load", 0.12345), CELL("name", "/tmp/a_b"),
+    TABLE_ROW(&sheet, CELL("count", count), CELL("load", 0.12345), CELL("name", "/tmp/a_b"),
         CELL("note", ""));
-    SSREPORT_ROW(&sheet, CELL("name", "x \"y\"\nz"), CELL("hidden", 1.5));
-    SSREPORT_CELLS(&sheet, CELL("note", (bool)true), CELL("count", -1));
+    TABLE_ROW(&sheet, CELL("name", "x \"y\"\nz"), CELL("hidden", 1.5));
+    TABLE_CELLS(&sheet, CELL("note", (bool)true), CELL("count", -1));
     sheet.prefix = "/tmp/";
     return sheet;
 }
 
 static void assert_form(
-    void (*print)(FILE *stream, const struct ssreport_sheet *sheet), const char *want) {
-    struct ssreport_sheet sheet = make_sheet();
+    void (*print)(FILE *stream, const struct table_sheet *sheet), const char *want) {
+    struct table_sheet sheet = make_sheet();
     struct text text;
     begin(&text);
     print(text.stream, &sheet);
     end(&text);
     assert_string_equal(text.bytes, want);
     free(text.bytes);
-    ssreport_sheet_free(&sheet);
+    table_free(&sheet);
 }
 
 static void cells_are_set_by_the_names_of_columns(void **state) {
     (void)state;
-    assert_form(ssreport_sheet_print_csv,
-        "name,hidden,load,count,note,unused\n/tmp/a_b,,0.12345,3,,\n"
-        "\"x \"\"y\"\"\nz\",1.5,,-1,yes,\n");
-    struct ssreport_sheet sheet = make_sheet();
-    assert_int_equal(ssreport_sheet_rows(&sheet), 2);
-    assert_true(isnan(ssreport_sheet_cell(&sheet, 1, "load")->number));
-    assert_null(ssreport_sheet_cell(&sheet, 1, "load")->text);
+    assert_form(table_print_csv, "name,hidden,load,count,note,unused\n/tmp/a_b,,0.12345,3,,\n"
+                                 "\"x \"\"y\"\"\nz\",1.5,,-1,yes,\n");
+    struct table_sheet sheet = make_sheet();
+    assert_int_equal(table_rows(&sheet), 2);
+    assert_true(isnan(table_cell_at(&sheet, 1, "load")->number));
+    assert_null(table_cell_at(&sheet, 1, "load")->text);
     /* The last value of a cell holds. */
-    SSREPORT_CELLS(&sheet, CELL("note", 7), CELL("name", (const char *)NULL));
-    assert_null(ssreport_sheet_cell(&sheet, 1, "note")->text);
-    assert_string_equal(ssreport_sheet_cell(&sheet, 1, "name")->text, "");
+    TABLE_CELLS(&sheet, CELL("note", 7), CELL("name", (const char *)NULL));
+    assert_null(table_cell_at(&sheet, 1, "note")->text);
+    assert_string_equal(table_cell_at(&sheet, 1, "name")->text, "");
     assert_false(sheet.failed);
-    ssreport_sheet_free(&sheet);
+    table_free(&sheet);
 }
 
 static sigjmp_buf aborted;
@@ -66,21 +65,21 @@ static void leave(int number) {
 
 static void an_unknown_column_aborts(void **state) {
     (void)state;
-    struct ssreport_sheet sheet = make_sheet();
+    struct table_sheet sheet = make_sheet();
     void (*before)(int) = signal(SIGABRT, leave);
     bool returned = false;
     if (sigsetjmp(aborted, 1) == 0) {
-        SSREPORT_CELLS(&sheet, CELL("laod", 1));
+        TABLE_CELLS(&sheet, CELL("laod", 1));
         returned = true;
     }
     signal(SIGABRT, before);
     assert_false(returned);
-    ssreport_sheet_free(&sheet);
+    table_free(&sheet);
 }
 
 static void json_is_a_list_of_objects(void **state) {
     (void)state;
-    assert_form(ssreport_sheet_print_json,
+    assert_form(table_print_json,
         "[\n  {\n    \"name\": \"/tmp/a_b\",\n    \"hidden\": null,\n    \"load\": 0.12345,\n"
         "    \"count\": 3,\n    \"note\": null,\n    \"unused\": null\n  },\n"
         "  {\n    \"name\": \"x \\\"y\\\"\\u000az\",\n    \"hidden\": 1.5,\n    \"load\": null,\n"
@@ -89,33 +88,33 @@ static void json_is_a_list_of_objects(void **state) {
 
 static void markdown_has_the_columns_for_readers(void **state) {
     (void)state;
-    assert_form(ssreport_sheet_print_markdown,
+    assert_form(table_print_markdown,
         "| a \\| name | load, % | count | note |\n| --- | ---: | ---: | --- |\n"
         "| a\\_b | 12.3 | 3 |  |\n| x \"y\" z |  | -1 | yes |\n");
     /* Without any, it has all. */
-    static const struct ssreport_column plain[] = {{"low", NULL}, {"high", NULL}};
-    struct ssreport_sheet sheet = SSREPORT_SHEET("plain", "Plain", plain);
-    SSREPORT_ROW(&sheet, CELL("high", 0.125));
+    static const struct table_column plain[] = {{"low", NULL}, {"high", NULL}};
+    struct table_sheet sheet = TABLE_SHEET("plain", "Plain", plain);
+    TABLE_ROW(&sheet, CELL("high", 0.125));
     struct text text;
     begin(&text);
-    ssreport_sheet_print_markdown(text.stream, &sheet);
+    table_print_markdown(text.stream, &sheet);
     end(&text);
     assert_string_equal(text.bytes, "| low | high |\n| ---: | ---: |\n|  | 0.125 |\n");
     free(text.bytes);
-    ssreport_sheet_free(&sheet);
+    table_free(&sheet);
 }
 
 static void text_has_headings_and_widths_of_columns(void **state) {
     (void)state;
-    struct ssreport_sheet sheet = make_sheet();
+    struct table_sheet sheet = make_sheet();
     struct text text;
     begin(&text);
-    ssreport_sheet_print_text(text.stream, &sheet, "title");
+    table_print_text(text.stream, &sheet, "title");
     end(&text);
     /* A text after a number is set off by a blank. */
     assert_has(&text, "\ntitle\nname           load note     \na_b            12.3          \n");
     free(text.bytes);
-    ssreport_sheet_free(&sheet);
+    table_free(&sheet);
 }
 
 static void every_topic_has_its_tables(void **state) {
@@ -124,8 +123,7 @@ static void every_topic_has_its_tables(void **state) {
     finish_report(&report);
     size_t count = 0;
     for (size_t i = 0; ssreport_topics[i]; i++) {
-        for (const struct ssreport_sheet *table = ssreport_topics[i]->tables; table->name;
-             table++) {
+        for (const struct table_sheet *table = ssreport_topics[i]->tables; table->name; table++) {
             assert_ptr_equal(ssreport_topics_table(table->name), table);
             assert_string_equal(ssreport_table(&report, table->name)->title, table->title);
             count++;

@@ -65,13 +65,13 @@ void page_begin(FILE *page, const char *title, const char *heading) {
           "<meta charset=\"utf-8\"/>\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>",
         page);
-    ssreport_html_text(page, title);
+    table_html_text(page, title);
     fputs("</title>\n<style>\n:root{color-scheme:light dark}\n", page);
     print_colors(page, false);
     fputs("@media (prefers-color-scheme:dark){", page);
     print_colors(page, true);
     fprintf(page, "}\n%s</style>\n</head>\n<body>\n<h1>", style);
-    ssreport_html_text(page, heading);
+    table_html_text(page, heading);
     fputs("</h1>\n", page);
 }
 
@@ -83,7 +83,7 @@ void page_end(FILE *page, const char *program) {
 
 void page_answer(FILE *page, const char *sentence) {
     fputs("<p class=\"answer\">", page);
-    ssreport_html_text(page, sentence);
+    table_html_text(page, sentence);
     fputs("</p>\n", page);
 }
 
@@ -91,16 +91,16 @@ void page_note(FILE *page, const char *name, const char *text) {
     fputs("<p class=\"note\">", page);
     if (name) {
         fputs("<b>", page);
-        ssreport_html_text(page, name);
+        table_html_text(page, name);
         fputs("</b>: ", page);
     }
-    ssreport_html_text(page, text);
+    table_html_text(page, text);
     fputs("</p>\n", page);
 }
 
 void page_fold(FILE *page, const char *title, size_t count, const char *of) {
     fputs("<details><summary>", page);
-    ssreport_html_text(page, title);
+    table_html_text(page, title);
     fprintf(page, ": %zu %s</summary>\n", count, of);
 }
 
@@ -108,13 +108,13 @@ void page_unfold(FILE *page) {
     fputs("</details>\n", page);
 }
 
-void page_sheet(FILE *page, const struct ssreport_sheet *sheet) {
-    size_t rows = ssreport_sheet_rows(sheet);
+void page_sheet(FILE *page, const struct table_sheet *sheet) {
+    size_t rows = table_rows(sheet);
     if (rows == 0)
         return;
     if (rows > PAGE_ROWS_OPEN_MAX)
         page_fold(page, sheet->title, rows, "rows");
-    ssreport_sheet_print_html(page, sheet, NULL);
+    table_print_html(page, sheet, NULL);
     if (rows > PAGE_ROWS_OPEN_MAX)
         page_unfold(page);
 }
@@ -127,11 +127,11 @@ void page_finding(FILE *page, const char *sentence) {
     const char *percent;
     fputs("<li>", page);
     while ((percent = strstr(sentence, " %")) != NULL) {
-        ssreport_html_part(page, sentence, (size_t)(percent - sentence));
+        table_html_part(page, sentence, (size_t)(percent - sentence));
         fputs("\u00a0%", page);
         sentence = percent + 2;
     }
-    ssreport_html_text(page, sentence);
+    table_html_text(page, sentence);
     fputs("</li>\n", page);
 }
 

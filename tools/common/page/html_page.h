@@ -32,7 +32,7 @@ void page_fold(FILE *page, const char *title, size_t count, const char *of) SS_N
 void page_unfold(FILE *page) SS_NONNULL();
 
 /* A table, folded if it is long; nothing if it has no rows. */
-void page_sheet(FILE *page, const struct ssreport_sheet *sheet) SS_NONNULL();
+void page_sheet(FILE *page, const struct table_sheet *sheet) SS_NONNULL();
 
 /* A list of findings; no line begins with a percent sign. */
 void page_findings_begin(FILE *page) SS_NONNULL();

@@ -70,7 +70,7 @@ int page_picture_embed(FILE *page, const char *svg, unsigned number, const char 
     if (!at || !strstr(at, "</svg>"))
         return -1;
     fputs("<svg role=\"img\" aria-label=\"", page);
-    ssreport_html_text(page, what);
+    table_html_text(page, what);
     write_size(page, at);
     fputc('"', page);
     for (at += 4; *at;) {
@@ -119,7 +119,7 @@ void page_figure(
     if (fclose(drawn) != 0 || result < 0)
         return;
     fputs("<figure><figcaption>", page);
-    ssreport_html_text(page, figure->caption);
+    table_html_text(page, figure->caption);
     if (figure->explanation)
         fprintf(page, "<div class=\"how\">%s</div>", figure->explanation);
     fprintf(page, "</figcaption>\n%s</figure>\n", svg);

@@ -6,7 +6,7 @@
 #include "letters.h"
 #include "sheet.h"
 
-void ssreport_html_part(FILE *stream, const char *text, size_t size) {
+void table_html_part(FILE *stream, const char *text, size_t size) {
     const char *end = text + size;
     while (text < end && *text) {
         size_t length = text_letter_length(text);
@@ -26,11 +26,11 @@ void ssreport_html_part(FILE *stream, const char *text, size_t size) {
     }
 }
 
-void ssreport_html_text(FILE *stream, const char *text) {
-    ssreport_html_part(stream, text, strlen(text));
+void table_html_text(FILE *stream, const char *text) {
+    table_html_part(stream, text, strlen(text));
 }
 
-void ssreport_html_number(FILE *stream, double number, int decimals) {
+void table_html_number(FILE *stream, double number, int decimals) {
     if (!isfinite(number)) {
         fputs("\u2013", stream);
         return;
@@ -45,18 +45,18 @@ void ssreport_html_number(FILE *stream, double number, int decimals) {
     fprintf(stream, "%s%s", *text == '-' ? "\u2212" : "", text + (*text == '-'));
 }
 
-static void print_row(FILE *stream, const struct ssreport_sheet *sheet, size_t row, size_t first) {
+static void print_row(FILE *stream, const struct table_sheet *sheet, size_t row, size_t first) {
     fputs("<tr>", stream);
     for (size_t i = first; i < sheet->column_count; i++) {
-        const struct ssreport_column *column = &sheet->columns[i];
-        const struct ssreport_cell *cell = &sheet->cells[row * sheet->column_count + i];
-        if (!ssreport_sheet_shows(sheet, i))
+        const struct table_column *column = &sheet->columns[i];
+        const struct table_cell *cell = &sheet->cells[row * sheet->column_count + i];
+        if (!table_shows(sheet, i))
             continue;
         fputs(cell->text ? "<td class=\"text\">" : "<td>", stream);
         if (cell->text)
-            ssreport_html_text(stream, ssreport_sheet_shown(sheet, cell->text));
+            table_html_text(stream, table_shown(sheet, cell->text));
         else
-            ssreport_html_number(
+            table_html_number(
                 stream, column->percent ? 100 * cell->number : cell->number, column->decimals);
         fputs("</td>", stream);
     }
@@ -69,8 +69,8 @@ struct rows {
 };
 
 /* From the first to the last row with this text as the first cell. */
-static struct rows find_rows(const struct ssreport_sheet *sheet, const char *only) {
-    size_t count = ssreport_sheet_rows(sheet);
+static struct rows find_rows(const struct table_sheet *sheet, const char *only) {
+    size_t count = table_rows(sheet);
     struct rows rows = {only ? count : 0, only ? 0 : count};
     for (size_t row = 0; only && row < count; row++) {
         const char *text = sheet->cells[row * sheet->column_count].text;
@@ -82,7 +82,7 @@ static struct rows find_rows(const struct ssreport_sheet *sheet, const char *onl
     return rows;
 }
 
-static bool holds_text(const struct ssreport_sheet *sheet, struct rows rows, size_t column) {
+static bool holds_text(const struct table_sheet *sheet, struct rows rows, size_t column) {
     for (size_t row = rows.from; row < rows.to; row++) {
         if (sheet->cells[row * sheet->column_count + column].text)
             return true;
@@ -90,19 +90,19 @@ static bool holds_text(const struct ssreport_sheet *sheet, struct rows rows, siz
     return false;
 }
 
-void ssreport_sheet_print_html(FILE *stream, const struct ssreport_sheet *sheet, const char *only) {
+void table_print_html(FILE *stream, const struct table_sheet *sheet, const char *only) {
     size_t first = only ? 1 : 0;
     struct rows rows = find_rows(sheet, only);
     fputs("<div class=\"wide\"><table>\n<caption>", stream);
-    ssreport_html_text(stream, sheet->title);
+    table_html_text(stream, sheet->title);
     fputs("</caption>\n<thead><tr>", stream);
     for (size_t i = first; i < sheet->column_count; i++) {
-        if (!ssreport_sheet_shows(sheet, i))
+        if (!table_shows(sheet, i))
             continue;
         fputs(
             holds_text(sheet, rows, i) ? "<th scope=\"col\" class=\"text\">" : "<th scope=\"col\">",
             stream);
-        ssreport_html_text(stream, sheet->columns[i].heading);
+        table_html_text(stream, sheet->columns[i].heading);
         fputs("</th>", stream);
     }
     fputs("</tr></thead>\n<tbody>\n", stream);

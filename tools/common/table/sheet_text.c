@@ -9,12 +9,12 @@
 #include "base/words.h"
 #include "sheet.h"
 
-void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet) {
+void table_print_csv(FILE *stream, const struct table_sheet *sheet) {
     for (size_t i = 0; i < sheet->column_count; i++)
         fprintf(stream, "%s%s", i > 0 ? "," : "", sheet->columns[i].name);
     fputc('\n', stream);
     for (size_t i = 0; i < sheet->count; i++) {
-        const struct ssreport_cell *cell = &sheet->cells[i];
+        const struct table_cell *cell = &sheet->cells[i];
         size_t column = i % sheet->column_count;
         if (column > 0)
             fputc(',', stream);
@@ -27,11 +27,11 @@ void ssreport_sheet_print_csv(FILE *stream, const struct ssreport_sheet *sheet) 
     }
 }
 
-void ssreport_sheet_print_json(FILE *stream, const struct ssreport_sheet *sheet) {
+void table_print_json(FILE *stream, const struct table_sheet *sheet) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '[');
     for (size_t i = 0; i < sheet->count; i++) {
-        const struct ssreport_cell *cell = &sheet->cells[i];
+        const struct table_cell *cell = &sheet->cells[i];
         const char *name = sheet->columns[i % sheet->column_count].name;
         char digits[32];
         if (i % sheet->column_count == 0)
@@ -58,28 +58,28 @@ static void print_markdown_text(FILE *stream, const char *text) {
 }
 
 /* The columns for readers or, if there are none, all. */
-static bool is_in_markdown(const struct ssreport_sheet *sheet, size_t column) {
+static bool is_in_markdown(const struct table_sheet *sheet, size_t column) {
     bool any = false;
     for (size_t i = 0; i < sheet->column_count; i++)
         any |= sheet->columns[i].heading != NULL;
-    return !any || ssreport_sheet_shows(sheet, column);
+    return !any || table_shows(sheet, column);
 }
 
-static void print_markdown_cell(FILE *stream, const struct ssreport_sheet *sheet, size_t at) {
-    const struct ssreport_column *column = &sheet->columns[at % sheet->column_count];
-    const struct ssreport_cell *cell = &sheet->cells[at];
+static void print_markdown_cell(FILE *stream, const struct table_sheet *sheet, size_t at) {
+    const struct table_column *column = &sheet->columns[at % sheet->column_count];
+    const struct table_cell *cell = &sheet->cells[at];
     double number = column->percent ? 100 * cell->number : cell->number;
     if (cell->text)
-        print_markdown_text(stream, ssreport_sheet_shown(sheet, cell->text));
+        print_markdown_text(stream, table_shown(sheet, cell->text));
     else if (isfinite(number) && column->heading)
         fprintf(stream, "%.*f", column->decimals, number);
     else if (isfinite(number))
         fprintf(stream, "%.12g", number);
 }
 
-void ssreport_sheet_print_markdown(FILE *stream, const struct ssreport_sheet *sheet) {
+void table_print_markdown(FILE *stream, const struct table_sheet *sheet) {
     for (size_t i = 0; i < sheet->column_count; i++) {
-        const struct ssreport_column *column = &sheet->columns[i];
+        const struct table_column *column = &sheet->columns[i];
         if (!is_in_markdown(sheet, i))
             continue;
         fputs("| ", stream);
@@ -106,7 +106,7 @@ void ssreport_sheet_print_markdown(FILE *stream, const struct ssreport_sheet *sh
 
 /* ---- text ---- */
 
-void ssreport_text_name(FILE *stream, const char *name, int width) {
+void table_text_name(FILE *stream, const char *name, int width) {
     char shown[96];
     snprintf(shown, sizeof shown, "%s", ss_words_show(name).text);
     size_t length = strlen(shown);
@@ -116,7 +116,7 @@ void ssreport_text_name(FILE *stream, const char *name, int width) {
         fprintf(stream, "..%s", shown + length - (size_t)width + 2);
 }
 
-void ssreport_text_number(FILE *stream, int width, int decimals, double number) {
+void table_text_number(FILE *stream, int width, int decimals, double number) {
     if (fabs(number) < 0.5 * pow(10, -decimals))
         number = 0; /* no negative one */
     if (isfinite(number))
@@ -126,12 +126,12 @@ void ssreport_text_number(FILE *stream, int width, int decimals, double number) 
 }
 
 /* Whether the column is flush left: a text that is not a short word. */
-static bool is_left(const struct ssreport_sheet *sheet, size_t column) {
+static bool is_left(const struct table_sheet *sheet, size_t column) {
     return sheet->cells[column].text && sheet->columns[column].text.width >= 10;
 }
 
 /* A column that is flush left after one that is not begins with a blank. */
-static int gap_before(const struct ssreport_sheet *sheet, size_t column) {
+static int gap_before(const struct table_sheet *sheet, size_t column) {
     for (size_t i = column; i-- > 0;) {
         if (sheet->columns[i].text.heading)
             return is_left(sheet, column) && !is_left(sheet, i);
@@ -139,13 +139,12 @@ static int gap_before(const struct ssreport_sheet *sheet, size_t column) {
     return 0;
 }
 
-void ssreport_sheet_print_text(
-    FILE *stream, const struct ssreport_sheet *sheet, const char *title) {
+void table_print_text(FILE *stream, const struct table_sheet *sheet, const char *title) {
     if (sheet->count == 0)
         return;
     fprintf(stream, "\n%s\n", title);
     for (size_t i = 0; i < sheet->column_count; i++) {
-        const struct ssreport_column *column = &sheet->columns[i];
+        const struct table_column *column = &sheet->columns[i];
         int gap = gap_before(sheet, i);
         if (column->text.heading)
             fprintf(stream, is_left(sheet, i) ? "%*s%-*s" : "%*s%*s", gap, "",
@@ -153,8 +152,8 @@ void ssreport_sheet_print_text(
     }
     for (size_t i = 0; i < sheet->count; i++) {
         size_t at = i % sheet->column_count;
-        const struct ssreport_column *column = &sheet->columns[at];
-        const struct ssreport_cell *cell = &sheet->cells[i];
+        const struct table_column *column = &sheet->columns[at];
+        const struct table_cell *cell = &sheet->cells[i];
         int gap = gap_before(sheet, at);
         if (at == 0)
             fputc('\n', stream);
@@ -162,10 +161,9 @@ void ssreport_sheet_print_text(
             continue;
         fprintf(stream, "%*s", gap, "");
         if (cell->text)
-            ssreport_text_name(
-                stream, ssreport_sheet_shown(sheet, cell->text), column->text.width - gap);
+            table_text_name(stream, table_shown(sheet, cell->text), column->text.width - gap);
         else
-            ssreport_text_number(stream, column->text.width - 1, column->decimals,
+            table_text_number(stream, column->text.width - 1, column->decimals,
                 column->percent ? 100 * cell->number : cell->number);
     }
     fputc('\n', stream);

@@ -25,14 +25,14 @@
     {"foreground", "foreground", .text = {"foreground", 11}},                                      \
     {"background", "background", .text = {"background", 11}}, {"method", "method"},                \
     {"tau_seconds", NULL}, {"speed", NULL}
-static const struct ssreport_column comparison_columns[] = {
+static const struct table_column comparison_columns[] = {
     {"a", NULL}, {"b", NULL}, OF_BOTH,
     {"steps", "steps compared", .text = {"steps", 6}},
     {"ratio_min", "least A/B", 4, .text = {"min", 7}},
     {"ratio_median", "median", 4, .text = {"median", 7}},
     {"ratio_max", "largest", 4, .text = {"max", 7}}, {"left_out", "steps left out"},
 };
-static const struct ssreport_column ratio_columns[] = {
+static const struct table_column ratio_columns[] = {
     OF_BOTH, {"round", "round"}, {"step", "step"}, {"half", "half"}, {"target", "target, %", 2, true},
     {"occurrence", NULL}, {"load_a", NULL}, {"load_b", NULL},
     {"iterations_per_second_a", "throughput of A, /s", 4},
@@ -40,17 +40,17 @@ static const struct ssreport_column ratio_columns[] = {
     {"others_a", "others of A, %", 1, true, true}, {"others_b", "of B, %", 1, true, true},
     {"record_a", NULL}, {"record_b", NULL},
 };
-static const struct ssreport_column unmatched_columns[] = {
+static const struct table_column unmatched_columns[] = {
     {"set", "set"}, {"record", "record"}, {"environment", "environment"}, {"measured_in", NULL},
     {"placement", "placement"}, {"foreground", "foreground"}, {"background", "background"},
     {"method", "method"}, {"round", "round"}, {"step", "step"}, {"half", "half"},
     {"target", "target, %", 2, true}, {"why", "why"},
 };
-static const struct ssreport_sheet tables[] = {
-    SSREPORT_TABLE("comparison", "Throughput of A divided by that of B, by pair",
+static const struct table_sheet tables[] = {
+    TABLE_INIT("comparison", "Throughput of A divided by that of B, by pair",
         comparison_columns),
-    SSREPORT_TABLE("ratios", "Throughput of both sets, step by step", ratio_columns),
-    SSREPORT_TABLE("unmatched", "Steps without a counterpart in the other set", unmatched_columns),
+    TABLE_INIT("ratios", "Throughput of both sets, step by step", ratio_columns),
+    TABLE_INIT("unmatched", "Steps without a counterpart in the other set", unmatched_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -296,10 +296,10 @@ static double known(double number) {
 }
 
 /* The cells of both tables that say what is compared. */
-static void add_row(struct ssreport_sheet *sheet, const struct ratio *ratio) {
+static void add_row(struct table_sheet *sheet, const struct ratio *ratio) {
     const struct entry *entry = ratio->entries[0];
     const struct ssreport_run *run = entry->run, *other = ratio->entries[1]->run;
-    SSREPORT_ROW(sheet, CELL("experiment", run->experiment),
+    TABLE_ROW(sheet, CELL("experiment", run->experiment),
         CELL("environment_a", ssreport_run_environment(run)),
         CELL("measured_in_a", run->measured_in),
         CELL("environment_b", ssreport_run_environment(other)),
@@ -311,13 +311,13 @@ static void add_row(struct ssreport_sheet *sheet, const struct ratio *ratio) {
 }
 
 static void fill_ratios(const struct comparison *comparison) {
-    struct ssreport_sheet *sheet = ssreport_table(comparison->report, "ratios");
+    struct table_sheet *sheet = ssreport_table(comparison->report, "ratios");
     for (size_t i = 0; i < comparison->ratio_count; i++) {
         const struct ratio *ratio = &comparison->ratios[i];
         const struct part *part = ratio->parts[0], *other = ratio->parts[1];
         const struct ssreport_run *runs[2] = {ratio->entries[0]->run, ratio->entries[1]->run};
         add_row(sheet, ratio);
-        SSREPORT_CELLS(sheet, CELL("round", known(runs[0]->round)),
+        TABLE_CELLS(sheet, CELL("round", known(runs[0]->round)),
             CELL("half", part->half ? part->half : NAN), CELL("target", part->target),
             CELL("load_a", part->load), CELL("load_b", other->load),
             CELL("iterations_per_second_a", part->throughput),
@@ -325,7 +325,7 @@ static void fill_ratios(const struct comparison *comparison) {
             CELL("others_a", runs[0]->others), CELL("others_b", runs[1]->others),
             CELL("record_a", runs[0]->record.name), CELL("record_b", runs[1]->record.name));
         if (part->step > 0)
-            SSREPORT_CELLS(sheet, CELL("step", part->step),
+            TABLE_CELLS(sheet, CELL("step", part->step),
                 CELL("occurrence",
                     ssreport_steps_occurrence(&leader(ratio->entries[0])->steps, part->step - 1)));
     }
@@ -362,7 +362,7 @@ static size_t count_lost(const struct comparison *comparison, const struct ratio
 
 static int fill_comparison(const struct comparison *comparison) {
     const struct ssreport_report *report = comparison->report;
-    struct ssreport_sheet *sheet = ssreport_table(report, "comparison");
+    struct table_sheet *sheet = ssreport_table(report, "comparison");
     const struct stats_key key = {.size = sizeof(struct ratio), .compare = compare_pairs};
     SS_OWNED(free) double *values = calloc(comparison->ratio_count + 1, sizeof *values);
     SS_OWNED(groups)
@@ -380,7 +380,7 @@ static int fill_comparison(const struct comparison *comparison) {
         }
         double median = ssreport_median_of(values, used);
         add_row(sheet, first);
-        SSREPORT_CELLS(sheet, CELL("a", ssreport_report_set_name(report, 0)),
+        TABLE_CELLS(sheet, CELL("a", ssreport_report_set_name(report, 0)),
             CELL("b", ssreport_report_set_name(report, 1)), CELL("steps", used),
             CELL("ratio_min", used ? values[0] : NAN), CELL("ratio_median", median),
             CELL("ratio_max", used ? values[used - 1] : NAN), CELL("left_out", lost));
@@ -391,7 +391,7 @@ static int fill_comparison(const struct comparison *comparison) {
 static void add_unmatched(
     struct ssreport_report *report, const struct entry *entry, const struct part *part) {
     const struct ssreport_run *run = entry->run;
-    SSREPORT_ROW(ssreport_table(report, "unmatched"),
+    TABLE_ROW(ssreport_table(report, "unmatched"),
         CELL("set", ssreport_report_set_name(report, run->set)), CELL("record", run->record.name),
         CELL("environment", ssreport_run_environment(run)), CELL("measured_in", run->measured_in),
         CELL("placement", run->placement), CELL("foreground", run->workload),
@@ -457,8 +457,8 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 
 /* The median of all steps that both sets have. */
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "ratios");
-    size_t rows = ssreport_sheet_rows(sheet), count = 0;
+    const struct table_sheet *sheet = ssreport_table(report, "ratios");
+    size_t rows = table_rows(sheet), count = 0;
     const char *one = ssreport_report_set_name(report, 0);
     const char *other = ssreport_report_set_name(report, 1);
     if (!report->compares)
@@ -467,7 +467,7 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         "Is the throughput of %.128s higher than that of %.128s?", one, other);
     SS_OWNED(free) double *percents = calloc(rows + 1, sizeof *percents);
     for (size_t i = 0; percents && i < rows; i++) {
-        double ratio = ssreport_sheet_cell(sheet, i, "ratio")->number;
+        double ratio = table_cell_at(sheet, i, "ratio")->number;
         if (isfinite(ratio))
             percents[count++] = 100 * (ratio - 1);
     }
@@ -508,7 +508,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_ratio_tables_print(page->stream, report);
     page_sheet(page->stream, ssreport_table(report, "comparison"));
     page_sheet(page->stream, ssreport_table(report, "unmatched"));
-    if (ssreport_sheet_rows(ssreport_table(report, "ratios")) <= RATIOS_MAX)
+    if (table_rows(ssreport_table(report, "ratios")) <= RATIOS_MAX)
         page_sheet(page->stream, ssreport_table(report, "ratios"));
     else
         fputs("<p>Each ratio by itself is in <code>ratios.csv</code>.</p>\n", page->stream);
@@ -519,7 +519,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     char title[400];
     snprintf(title, sizeof title, "throughput, %.128s / %.128s",
         ssreport_report_set_name(report, 0), ssreport_report_set_name(report, 1));
-    ssreport_sheet_print_text(stream, ssreport_table(report, "comparison"), title);
+    table_print_text(stream, ssreport_table(report, "comparison"), title);
 }
 
 const struct ssreport_topic ssreport_comparison_topic = {

@@ -16,15 +16,15 @@ struct places {
     struct stats_groups tables, foregrounds, backgrounds;
 };
 
-static bool is_pair(const struct ssreport_sheet *sheet, size_t row) {
-    return *ssreport_sheet_cell(sheet, row, "background")->text != '\0';
+static bool is_pair(const struct table_sheet *sheet, size_t row) {
+    return *table_cell_at(sheet, row, "background")->text != '\0';
 }
 
 /* The largest distance of a ratio from 1, as a logarithm: that of 1/2 is that of 2. */
-static double find_reach(const struct ssreport_sheet *sheet) {
+static double find_reach(const struct table_sheet *sheet) {
     double reach = 0;
-    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
-        double away = fabs(log(ssreport_sheet_cell(sheet, i, "ratio_median")->number));
+    for (size_t i = 0; i < table_rows(sheet); i++) {
+        double away = fabs(log(table_cell_at(sheet, i, "ratio_median")->number));
         if (is_pair(sheet, i) && isfinite(away))
             reach = fmax(reach, away);
     }
@@ -37,32 +37,32 @@ static void print_ratio(FILE *page, double ratio, double reach) {
     fputs("<td", page);
     ssreport_shaded_style(page, part < 0 ? less : more, fmin(fabs(part), 1));
     fputc('>', page);
-    ssreport_html_number(page, ratio, 3);
+    table_html_number(page, ratio, 3);
     fputs("</td>", page);
 }
 
-static void print_place(FILE *page, const struct ssreport_sheet *sheet, size_t row, char side) {
+static void print_place(FILE *page, const struct table_sheet *sheet, size_t row, char side) {
     char name[24];
     snprintf(name, sizeof name, "environment_%c", side);
-    const char *environment = ssreport_sheet_cell(sheet, row, name)->text;
+    const char *environment = table_cell_at(sheet, row, name)->text;
     snprintf(name, sizeof name, "measured_in_%c", side);
-    const char *measured = ssreport_sheet_cell(sheet, row, name)->text;
-    ssreport_html_text(page, environment);
+    const char *measured = table_cell_at(sheet, row, name)->text;
+    table_html_text(page, environment);
     if (*measured) {
         fputs(" (measured: ", page);
-        ssreport_html_text(page, measured);
+        table_html_text(page, measured);
         fputc(')', page);
     }
 }
 
-static void print_caption(FILE *page, const struct ssreport_sheet *sheet, size_t row) {
-    const char *placement = ssreport_sheet_cell(sheet, row, "placement")->text;
-    const char *method = ssreport_sheet_cell(sheet, row, "method")->text;
+static void print_caption(FILE *page, const struct table_sheet *sheet, size_t row) {
+    const char *placement = table_cell_at(sheet, row, "placement")->text;
+    const char *method = table_cell_at(sheet, row, "method")->text;
     fputs("<caption>Placement ", page);
-    ssreport_html_text(page, *placement ? placement : "not known");
+    table_html_text(page, *placement ? placement : "not known");
     if (*method) {
         fputs(", ", page);
-        ssreport_html_text(page, method);
+        table_html_text(page, method);
     }
     fputs(", environment ", page);
     print_place(page, sheet, row, 'a');
@@ -72,18 +72,18 @@ static void print_caption(FILE *page, const struct ssreport_sheet *sheet, size_t
 }
 
 /* The median ratio of a foreground's group and a background's; NaN: not compared. */
-static double find_ratio(const struct ssreport_sheet *sheet, const struct places *places,
+static double find_ratio(const struct table_sheet *sheet, const struct places *places,
     size_t foreground, size_t background) {
     const struct stats_groups *rows = &places->foregrounds;
     for (size_t i = rows->first[foreground]; i < rows->items; i = rows->next[i]) {
         if (places->backgrounds.group[i] == background)
-            return ssreport_sheet_cell(sheet, i, "ratio_median")->number;
+            return table_cell_at(sheet, i, "ratio_median")->number;
     }
     return NAN;
 }
 
 static void print_table(
-    FILE *page, const struct ssreport_sheet *sheet, const struct places *places, size_t table) {
+    FILE *page, const struct table_sheet *sheet, const struct places *places, size_t table) {
     const struct stats_groups *rows = &places->foregrounds, *columns = &places->backgrounds;
     const size_t *tables = places->tables.group;
     double reach = find_reach(sheet);
@@ -93,7 +93,7 @@ static void print_table(
     for (size_t i = 0; i < columns->count; i++) {
         if (tables[columns->first[i]] == table)
             ssreport_shaded_heading(
-                page, "col", ssreport_sheet_cell(sheet, columns->first[i], "background")->text);
+                page, "col", table_cell_at(sheet, columns->first[i], "background")->text);
     }
     fputs("</tr></thead>\n<tbody>\n", page);
     for (size_t row = 0; row < rows->count; row++) {
@@ -101,7 +101,7 @@ static void print_table(
             continue;
         fputs("<tr>", page);
         ssreport_shaded_heading(
-            page, "row", ssreport_sheet_cell(sheet, rows->first[row], "foreground")->text);
+            page, "row", table_cell_at(sheet, rows->first[row], "foreground")->text);
         for (size_t i = 0; i < columns->count; i++) {
             if (tables[columns->first[i]] == table)
                 print_ratio(page, find_ratio(sheet, places, row, i), reach);
@@ -114,9 +114,9 @@ static void print_table(
 static void print_explanation(FILE *page, const struct ssreport_report *report) {
     double reach = find_reach(ssreport_table(report, "comparison"));
     fputs("<p>The foreground's throughput in the steps of its background, ", page);
-    ssreport_html_text(page, ssreport_report_set_name(report, 0));
+    table_html_text(page, ssreport_report_set_name(report, 0));
     fputs(" divided by ", page);
-    ssreport_html_text(page, ssreport_report_set_name(report, 1));
+    table_html_text(page, ssreport_report_set_name(report, 1));
     fprintf(page,
         ": the median over all steps and rounds of a pair; foregrounds by row, backgrounds by "
         "column. All tables share one range of colors, from %.3f (red: A is slower) over 1 (white) "
@@ -128,7 +128,7 @@ void ssreport_ratio_tables_print(FILE *page, const struct ssreport_report *repor
     static const char *const table[] = {TABLE, NULL};
     static const char *const row[] = {TABLE, "foreground", NULL};
     static const char *const column[] = {TABLE, "background", NULL};
-    const struct ssreport_sheet *sheet = ssreport_table(report, "comparison");
+    const struct table_sheet *sheet = ssreport_table(report, "comparison");
     SS_OWNED(groups) struct stats_groups tables = ssreport_group_rows(sheet, table, is_pair);
     SS_OWNED(groups) struct stats_groups rows = ssreport_group_rows(sheet, row, is_pair);
     SS_OWNED(groups) struct stats_groups columns = ssreport_group_rows(sheet, column, is_pair);

@@ -17,20 +17,20 @@
     {"page_faults_per_second", "page faults, /s", 1},                                              \
     {"context_switches_per_second", "context switches, /s", 1},                                    \
     {"migrations_per_second", "migrations, /s", 1}
-static const struct ssreport_column run_columns[] = {
+static const struct table_column run_columns[] = {
     {"record", "record"}, {"instructions", NULL}, {"cycles", NULL}, {"stalled_frontend", NULL},
     {"stalled_backend", NULL}, {"l1d_references", NULL}, {"l1d_misses", NULL},
     {"cache_references", NULL}, {"cache_misses", NULL}, {"page_faults", NULL},
     {"context_switches", NULL}, {"migrations", NULL}, {"task_clock_seconds", "CPU time, s", 1},
     RATES,
 };
-static const struct ssreport_column step_columns[] = {
+static const struct table_column step_columns[] = {
     {"record", "record"}, {"step", "step"}, {"half", "half"}, {"target", "target, %", 2, true},
     {"load", "load, %", 2, true}, RATES, {"steps_of", NULL},
 };
-static const struct ssreport_sheet tables[] = {
-    SSREPORT_TABLE("counters", "Counters of the instances, counted time", run_columns),
-    SSREPORT_TABLE("counters-steps", "Counters by step; of a foreground, its background's",
+static const struct table_sheet tables[] = {
+    TABLE_INIT("counters", "Counters of the instances, counted time", run_columns),
+    TABLE_INIT("counters-steps", "Counters by step; of a foreground, its background's",
         step_columns),
     {.name = NULL},
 };
@@ -40,8 +40,8 @@ static const struct ssreport_sheet tables[] = {
 #define SHARE(name, part, whole)                                                                   \
     CELL(name, ssreport_counted_share(counted, SSREPORT_##part, SSREPORT_##whole))
 
-static void add_rates(struct ssreport_sheet *sheet, const struct ssreport_counted *counted) {
-    SSREPORT_CELLS(sheet, CELL("seconds", counted->rows ? counted->seconds : NAN),
+static void add_rates(struct table_sheet *sheet, const struct ssreport_counted *counted) {
+    TABLE_CELLS(sheet, CELL("seconds", counted->rows ? counted->seconds : NAN),
         CELL("runnable_mean", counted->runnable), RATE("cpus_used", TASK_CLOCK),
         RATE("instructions_per_second", INSTRUCTIONS),
         SHARE("instructions_per_cycle", INSTRUCTIONS, CYCLES),
@@ -58,13 +58,13 @@ static void add_rates(struct ssreport_sheet *sheet, const struct ssreport_counte
 }
 
 static void add_run(const struct ssreport_report *report, const struct ssreport_run *run) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "counters");
+    struct table_sheet *sheet = ssreport_table(report, "counters");
     const struct ssreport_record *record = &run->record;
     struct ssreport_counted counted = ssreport_counters_between(&record->counters,
         ssreport_record_elapsed(record, record->counted_from),
         ssreport_record_elapsed(record, ssreport_record_counted_to(record)));
     const double *sums = counted.sums;
-    SSREPORT_ROW(sheet, CELL("record", record->name),
+    TABLE_ROW(sheet, CELL("record", record->name),
         CELL("instructions", sums[SSREPORT_INSTRUCTIONS]), CELL("cycles", sums[SSREPORT_CYCLES]),
         CELL("stalled_frontend", sums[SSREPORT_STALLED_FRONTEND]),
         CELL("stalled_backend", sums[SSREPORT_STALLED_BACKEND]),
@@ -81,7 +81,7 @@ static void add_run(const struct ssreport_report *report, const struct ssreport_
 
 /* A foreground is counted in the steps of its background. */
 static void add_steps(const struct ssreport_report *report, const struct ssreport_run *run) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "counters-steps");
+    struct table_sheet *sheet = ssreport_table(report, "counters-steps");
     const struct ssreport_run *background = ssreport_is_word(run->role, "foreground")
                                                 ? ssreport_report_beside(report, run, "background")
                                                 : NULL;
@@ -92,7 +92,7 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
         struct ssreport_counted counted = ssreport_counters_between(&run->record.counters,
             ssreport_record_elapsed(&of->record, step->from) + shift,
             ssreport_record_elapsed(&of->record, step->to) + shift);
-        SSREPORT_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
+        TABLE_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
             CELL("half", step->half ? step->half : NAN), CELL("target", step->target),
             CELL("load", step->load.mean), CELL("steps_of", of->record.name));
         add_rates(sheet, &counted);
@@ -118,8 +118,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
 static void print_run(struct ssreport_page *page, const struct ssreport_report *report,
     const struct ssreport_run *run) {
     if (run->record.counters.count > 0)
-        ssreport_sheet_print_html(
-            page->stream, ssreport_table(report, "counters-steps"), run->record.name);
+        table_print_html(page->stream, ssreport_table(report, "counters-steps"), run->record.name);
 }
 
 const struct ssreport_topic ssreport_counters_topic = {

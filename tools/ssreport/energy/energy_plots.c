@@ -15,20 +15,20 @@
 /* The columns that distinguish one picture from another, and in it one run. */
 #define PICTURE "set", "environment", "measured_in", "foreground", "background", "round"
 
-static bool has_placement(const struct ssreport_sheet *sheet, size_t row) {
-    return *ssreport_sheet_cell(sheet, row, "placement")->text != '\0';
+static bool has_placement(const struct table_sheet *sheet, size_t row) {
+    return *table_cell_at(sheet, row, "placement")->text != '\0';
 }
 
-static bool is_known(const struct ssreport_sheet *sheet, size_t row) {
-    return isfinite(ssreport_sheet_cell(sheet, row, "relative")->number);
+static bool is_known(const struct table_sheet *sheet, size_t row) {
+    return isfinite(table_cell_at(sheet, row, "relative")->number);
 }
 
-static struct stats_groups group_pictures(const struct ssreport_sheet *sheet) {
+static struct stats_groups group_pictures(const struct table_sheet *sheet) {
     static const char *const columns[] = {PICTURE, NULL};
     return ssreport_group_rows(sheet, columns, has_placement);
 }
 
-void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *sheet, size_t picture) {
+void ssreport_energy_plots_write(FILE *script, const struct table_sheet *sheet, size_t picture) {
     static const char *const columns[] = {PICTURE, "record", NULL};
     SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
     SS_OWNED(groups)
@@ -36,7 +36,7 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
     double steps = 0;
     for (size_t i = 0; i < pictures.items; i++) {
         if (pictures.group[i] == picture)
-            steps = fmax(steps, ssreport_sheet_cell(sheet, i, "step")->number);
+            steps = fmax(steps, table_cell_at(sheet, i, "step")->number);
     }
     plot_begin_on_page(script);
     plot_axis(script, 'y', "per Wh, relative", PLOT_FROM_ZERO);
@@ -48,8 +48,8 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
         fprintf(script, "$r%zu << END\n", runs.first[run]);
         for (size_t i = runs.first[run]; i < runs.items; i = runs.next[i]) {
             if (is_known(sheet, i))
-                fprintf(script, "%.0f %.6g\n", ssreport_sheet_cell(sheet, i, "step")->number,
-                    ssreport_sheet_cell(sheet, i, "relative")->number);
+                fprintf(script, "%.0f %.6g\n", table_cell_at(sheet, i, "step")->number,
+                    table_cell_at(sheet, i, "relative")->number);
         }
         fputs("END\n", script);
     }
@@ -58,7 +58,7 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
         size_t first = runs.first[run];
         if (pictures.group[first] != picture)
             continue;
-        const char *placement = ssreport_sheet_cell(sheet, first, "placement")->text;
+        const char *placement = table_cell_at(sheet, first, "placement")->text;
         const char *color = ssreport_placement_color(placement);
         fprintf(script, "$r%zu using 1:2 with linespoints pt 7 ps 0.5 lw 1.3 lc rgb \"%s\" title ",
             first, color ? color : PLOT_GRAY);
@@ -68,27 +68,27 @@ void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *shee
     fputs("NaN notitle\n", script);
 }
 
-static void print_picture(struct ssreport_page *page, const struct ssreport_sheet *sheet,
+static void print_picture(struct ssreport_page *page, const struct table_sheet *sheet,
     const struct stats_groups *pictures, size_t picture) {
     FILE *script = ssreport_page_script(page);
     char caption[400], round[24] = "";
     size_t first = pictures->first[picture];
-    double repetition = ssreport_sheet_cell(sheet, first, "round")->number;
+    double repetition = table_cell_at(sheet, first, "round")->number;
     if (!script)
         return;
     if (repetition > 1)
         snprintf(round, sizeof round, ", round %.0f", repetition);
     snprintf(caption, sizeof caption, "%.60s: %.100s beside %.100s%s%s",
-        ssreport_sheet_cell(sheet, first, "environment")->text,
-        ssreport_sheet_cell(sheet, first, "foreground")->text,
-        ssreport_sheet_cell(sheet, first, "background")->text, round,
-        ssreport_sheet_cell(sheet, first, "set")->number > 1 ? ", second set" : "");
+        table_cell_at(sheet, first, "environment")->text,
+        table_cell_at(sheet, first, "foreground")->text,
+        table_cell_at(sheet, first, "background")->text, round,
+        table_cell_at(sheet, first, "set")->number > 1 ? ", second set" : "");
     ssreport_energy_plots_write(script, sheet, picture);
     ssreport_page_figure(page, script, true, caption);
 }
 
 void ssreport_energy_plots_print(struct ssreport_page *page, const struct ssreport_report *report) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "energy-steps");
+    const struct table_sheet *sheet = ssreport_table(report, "energy-steps");
     SS_OWNED(groups) struct stats_groups pictures = group_pictures(sheet);
     size_t printed = 0;
     for (size_t picture = 0; picture < pictures.count && !page->without.status; picture++) {

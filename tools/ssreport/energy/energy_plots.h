@@ -14,6 +14,6 @@ void ssreport_energy_plots_print(struct ssreport_page *page, const struct ssrepo
 
 /* The script of one of them: the rows of energy-steps that are of the n-th pair and round. */
 SS_NONNULL(1, 2)
-void ssreport_energy_plots_write(FILE *script, const struct ssreport_sheet *sheet, size_t picture);
+void ssreport_energy_plots_write(FILE *script, const struct table_sheet *sheet, size_t picture);
 
 #endif

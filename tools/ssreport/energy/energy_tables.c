@@ -13,14 +13,14 @@
 #include "run_order.h"
 
 // clang-format off
-static const struct ssreport_column energy_columns[] = {
+static const struct table_column energy_columns[] = {
     {"record", "record", .text = {"run", 23}}, {"workload", NULL}, {"covers", "power covers"},
     {"seconds", "seconds sampled", .text = {"seconds", 9}}, {"watts", "W", 2, .text = {"W", 9}},
     {"watt_hours", "Wh", 4, .text = {"Wh", 11}}, {"iterations", "iterations", 1},
     {"iterations_per_watt_hour", "iterations per Wh", 3, .text = {"per Wh", 13}},
     {"relative", "relative", 3, .text = {"relative", 10}}, {"note", "note"},
 };
-static const struct ssreport_column step_columns[] = {
+static const struct table_column step_columns[] = {
     {"record", "record"}, {"step", "step"}, {"half", NULL}, {"target", "target, %", 2, true},
     {"load", "load, %", 2, true}, {"seconds", "seconds sampled"}, {"watts", "W", 2},
     {"watt_hours", "Wh", 4}, {"iterations", "iterations", 1},
@@ -28,11 +28,11 @@ static const struct ssreport_column step_columns[] = {
     {"relative_to", NULL}, {"environment", NULL}, {"placement", NULL}, {"foreground", NULL},
     {"background", NULL}, {"round", NULL}, {"measured_in", NULL}, {"set", NULL},
 };
-static const struct ssreport_sheet tables[] = {
-    SSREPORT_TABLE("energy",
+static const struct table_sheet tables[] = {
+    TABLE_INIT("energy",
         "Energy: iterations per watt-hour, relative to per-chip; without placements, to the first "
         "run of the same program", energy_columns),
-    SSREPORT_TABLE("energy-steps",
+    TABLE_INIT("energy-steps",
         "Energy by step, relative to the same step in per-chip; without placements, to the first "
         "step", step_columns),
     {.name = NULL},
@@ -81,9 +81,9 @@ static struct ssreport_cost cost_between(const struct ssreport_run *run, double 
 }
 
 /* Cells of both tables, in the row that was added last. */
-static void add_cost(struct ssreport_sheet *sheet, const struct ssreport_cost *cost,
-    double iterations, double relative) {
-    SSREPORT_CELLS(sheet, CELL("seconds", cost->seconds), CELL("watts", cost->watts),
+static void add_cost(struct table_sheet *sheet, const struct ssreport_cost *cost, double iterations,
+    double relative) {
+    TABLE_CELLS(sheet, CELL("seconds", cost->seconds), CELL("watts", cost->watts),
         CELL("watt_hours", cost->seconds ? cost->watt_hours : NAN), CELL("iterations", iterations),
         CELL("iterations_per_watt_hour", divide(iterations, cost->watt_hours)),
         CELL("relative", relative));
@@ -169,7 +169,7 @@ static void note_cost(struct ssreport_notes *notes, const struct consumer *consu
 }
 
 static void add_run(const struct ssreport_report *report, const struct ssreport_run *run) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "energy");
+    struct table_sheet *sheet = ssreport_table(report, "energy");
     double from = run->record.counted_from, to = ssreport_record_counted_to(&run->record);
     bool elsewhere = is_counted_elsewhere(report, run), known = run->energy.count > 0;
     struct consumer consumer = find_consumer(report, run);
@@ -184,7 +184,7 @@ static void add_run(const struct ssreport_report *report, const struct ssreport_
     } else {
         note_cost(&notes, &consumer, &cost, to - from);
     }
-    SSREPORT_ROW(sheet, CELL("record", run->record.name), CELL("workload", run->workload),
+    TABLE_ROW(sheet, CELL("record", run->record.name), CELL("workload", run->workload),
         CELL("covers", !known              ? ""
                        : run->power_source ? run->power_source
                                            : "not known"),
@@ -221,7 +221,7 @@ static double base_of_step(const struct ssreport_report *report, const struct ba
 }
 
 static void add_steps(const struct ssreport_report *report, const struct ssreport_run *run) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "energy-steps");
+    struct table_sheet *sheet = ssreport_table(report, "energy-steps");
     struct consumer consumer = find_consumer(report, run);
     const struct ssreport_run *foreground = ssreport_report_beside(report, run, "foreground");
     struct base base = {.first = NAN};
@@ -237,7 +237,7 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
         if (!(base.first > 0))
             base.first = rate;
         double against = base_of_step(report, &base, run, i);
-        SSREPORT_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
+        TABLE_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
             CELL("half", step->half ? step->half : NAN), CELL("target", step->target),
             CELL("load", step->load.mean),
             CELL("relative_to", !run->placement ? "the first step"
@@ -301,12 +301,12 @@ static void print_footnote(struct ssreport_page *page, const struct ssreport_rep
 /* Power of both sides is in the rows of the background. */
 static void print_run(struct ssreport_page *page, const struct ssreport_report *report,
     const struct ssreport_run *run) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "energy-steps");
+    const struct table_sheet *sheet = ssreport_table(report, "energy-steps");
     bool has_row = false;
-    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++)
-        has_row |= strcmp(ssreport_sheet_cell(sheet, i, "record")->text, run->record.name) == 0;
+    for (size_t i = 0; i < table_rows(sheet); i++)
+        has_row |= strcmp(table_cell_at(sheet, i, "record")->text, run->record.name) == 0;
     if (has_row && run->steps.count > 1)
-        ssreport_sheet_print_html(page->stream, sheet, run->record.name);
+        table_print_html(page->stream, sheet, run->record.name);
 }
 
 static void print_text(FILE *stream, const struct ssreport_report *report) {
@@ -317,7 +317,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
         fputs("energy: no power was recorded\n", stream);
         return;
     }
-    ssreport_sheet_print_text(stream, ssreport_table(report, "energy"),
+    table_print_text(stream, ssreport_table(report, "energy"),
         "energy; iterations per watt-hour, relative to per-chip or the first such run");
     for (size_t i = 0; i < sources.count; i++) {
         const char *source = report->runs[sources.first[i]].power_source;

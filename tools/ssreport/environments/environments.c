@@ -7,7 +7,7 @@
 #include "html_page.h"
 
 // clang-format off
-static const struct ssreport_column environment_columns[] = {
+static const struct table_column environment_columns[] = {
     {"record", "record"}, {"environment", "environment"}, {"measured_in", "measured"},
     {"load_mean", "load, %", 2, true}, {"host_load_mean", "load by the host, %", 2, true},
     {"load_difference", "difference, points", 2, true}, {"host_samples", NULL},
@@ -17,27 +17,27 @@ static const struct ssreport_column environment_columns[] = {
     {"vcpu_wall_seconds", NULL}, {"vcpu_load", "part of their time, %", 2, true},
     {"steal_mean", "steal, %", 2, true},
 };
-static const struct ssreport_column cpu_columns[] = {
+static const struct table_column cpu_columns[] = {
     {"record", "record"}, {"cpu", "CPU"}, {"load_mean", "load, %", 2, true},
     {"samples", "samples"},
 };
-static const struct ssreport_sheet tables[] = {
-    SSREPORT_TABLE("environments", "Environments: seen from inside and by the host",
+static const struct table_sheet tables[] = {
+    TABLE_INIT("environments", "Environments: seen from inside and by the host",
         environment_columns),
-    SSREPORT_TABLE("cpus", "Load of each CPU", cpu_columns),
+    TABLE_INIT("cpus", "Load of each CPU", cpu_columns),
     {.name = NULL},
 };
 // clang-format on
 
 static void add_environment(const struct ssreport_report *report, const struct ssreport_run *run) {
     const struct ssreport_surroundings *around = &run->surroundings;
-    struct ssreport_sheet *sheet = ssreport_table(report, "environments");
+    struct table_sheet *sheet = ssreport_table(report, "environments");
     size_t samples;
     double host = ssreport_surroundings_host_load(around, &run->record, &samples);
     if (around->host_count == 0 && around->vcpus == 0 && isnan(around->clock[0]) &&
         isnan(around->clock[1]))
         return;
-    SSREPORT_ROW(sheet, CELL("record", run->record.name),
+    TABLE_ROW(sheet, CELL("record", run->record.name),
         CELL("environment", ssreport_run_environment(run)), CELL("measured_in", run->measured_in),
         CELL("load_mean", run->figures.load_mean), CELL("host_load_mean", host),
         CELL("load_difference", run->figures.load_mean - host), CELL("host_samples", samples),
@@ -45,7 +45,7 @@ static void add_environment(const struct ssreport_report *report, const struct s
         CELL("clock_difference_end_seconds", around->clock[1]),
         CELL("steal_mean", run->record.steal));
     if (around->vcpus > 0)
-        SSREPORT_CELLS(sheet, CELL("vcpus", around->vcpus),
+        TABLE_CELLS(sheet, CELL("vcpus", around->vcpus),
             CELL("vcpu_host_cpu_seconds", around->vcpu_host),
             CELL("vcpu_wall_seconds", around->vcpu_wall),
             CELL("vcpu_load", around->vcpu_host / around->vcpu_wall));
@@ -54,7 +54,7 @@ static void add_environment(const struct ssreport_report *report, const struct s
 static void add_cpus(const struct ssreport_report *report, const struct ssreport_run *run) {
     for (size_t i = 0; i < run->surroundings.cpu_count; i++) {
         const struct ssreport_cpu *cpu = &run->surroundings.cpus[i];
-        SSREPORT_ROW(ssreport_table(report, "cpus"), CELL("record", run->record.name),
+        TABLE_ROW(ssreport_table(report, "cpus"), CELL("record", run->record.name),
             CELL("cpu", cpu->name),
             CELL("load_mean", cpu->samples > 0 ? cpu->sum / (double)cpu->samples : NAN),
             CELL("samples", cpu->samples));

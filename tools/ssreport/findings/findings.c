@@ -13,53 +13,53 @@
 #define SENTENCES_OPEN_MAX 8
 
 // clang-format off
-static const struct ssreport_column columns[] = {
+static const struct table_column columns[] = {
     {"kind", NULL}, {"scope", NULL}, {"environment", "environment"}, {"measured_in", NULL},
     {"placement", "placement"},
     {"foreground", "foreground"}, {"background", "background"}, {"against", "against"},
     {"percent", "%", 2}, {"low_percent", "its confidence, from", 2}, {"high_percent", "to", 2},
     {"told", NULL}, {"count", "of"}, {"of", ""}, {"sentence", NULL}, {"set", NULL},
 };
-static const struct ssreport_sheet tables[] = {
-    SSREPORT_TABLE("findings", "Findings", columns),
+static const struct table_sheet tables[] = {
+    TABLE_INIT("findings", "Findings", columns),
     {.name = NULL},
 };
 // clang-format on
 
-struct ssreport_sheet *ssreport_findings_add_list(
+struct table_sheet *ssreport_findings_add_list(
     struct ssreport_report *report, const char *kind, const char *format, va_list arguments) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "findings");
+    struct table_sheet *sheet = ssreport_table(report, "findings");
     char *sentence = NULL;
     if (vasprintf(&sentence, format, arguments) < 0)
         sentence = NULL;
     sheet->failed |= !sentence;
-    SSREPORT_ROW(sheet, CELL("kind", kind), CELL("scope", "all"), CELL("told", "yes"),
+    TABLE_ROW(sheet, CELL("kind", kind), CELL("scope", "all"), CELL("told", "yes"),
         CELL("sentence", sentence));
     free(sentence);
     return sheet;
 }
 
-struct ssreport_sheet *ssreport_findings_add(
+struct table_sheet *ssreport_findings_add(
     struct ssreport_report *report, const char *kind, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    struct ssreport_sheet *sheet = ssreport_findings_add_list(report, kind, format, arguments);
+    struct table_sheet *sheet = ssreport_findings_add_list(report, kind, format, arguments);
     va_end(arguments);
     return sheet;
 }
 
 struct ssreport_finding ssreport_finding_at(const struct ssreport_report *report, size_t row) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "findings");
-    return (struct ssreport_finding){.sentence = ssreport_sheet_cell(sheet, row, "sentence")->text,
-        .is_general = strcmp(ssreport_sheet_cell(sheet, row, "scope")->text, "all") == 0};
+    const struct table_sheet *sheet = ssreport_table(report, "findings");
+    return (struct ssreport_finding){.sentence = table_cell_at(sheet, row, "sentence")->text,
+        .is_general = strcmp(table_cell_at(sheet, row, "scope")->text, "all") == 0};
 }
 
 size_t ssreport_findings_first(
     const struct ssreport_report *report, const char *kind, bool is_general) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "findings");
-    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
+    const struct table_sheet *sheet = ssreport_table(report, "findings");
+    for (size_t i = 0; i < table_rows(sheet); i++) {
         if (ssreport_finding_at(report, i).is_general == is_general &&
-            strcmp(ssreport_sheet_cell(sheet, i, "kind")->text, kind) == 0)
+            strcmp(table_cell_at(sheet, i, "kind")->text, kind) == 0)
             return i;
     }
     return SSREPORT_NO_ROW;
@@ -78,11 +78,11 @@ struct counts {
 };
 
 static struct counts count_findings(const struct ssreport_report *report) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "findings");
-    struct counts counts = {.all = ssreport_sheet_rows(sheet)};
+    const struct table_sheet *sheet = ssreport_table(report, "findings");
+    struct counts counts = {.all = table_rows(sheet)};
     for (size_t i = 0; i < counts.all; i++) {
         counts.special += !ssreport_finding_at(report, i).is_general;
-        counts.sure += isfinite(ssreport_sheet_cell(sheet, i, "low_percent")->number);
+        counts.sure += isfinite(table_cell_at(sheet, i, "low_percent")->number);
     }
     return counts;
 }
@@ -91,7 +91,7 @@ static struct counts count_findings(const struct ssreport_report *report) {
 
 static void print_sentences(FILE *stream, const struct ssreport_report *report, bool general) {
     page_findings_begin(stream);
-    for (size_t i = 0; i < ssreport_sheet_rows(ssreport_table(report, "findings")); i++) {
+    for (size_t i = 0; i < table_rows(ssreport_table(report, "findings")); i++) {
         struct ssreport_finding finding = ssreport_finding_at(report, i);
         if (finding.is_general == general && i != report->headline.finding)
             page_finding(stream, finding.sentence);

@@ -17,10 +17,10 @@ struct ssreport_finding {
 
 /* A sentence on the whole report. Returns the table, of whose last row more cells can be set. */
 SS_FORMAT(3, 4)
-struct ssreport_sheet *ssreport_findings_add(
+struct table_sheet *ssreport_findings_add(
     struct ssreport_report *report, const char *kind, const char *format, ...);
 SS_FORMAT(3, 0)
-struct ssreport_sheet *ssreport_findings_add_list(
+struct table_sheet *ssreport_findings_add_list(
     struct ssreport_report *report, const char *kind, const char *format, va_list arguments);
 
 /* The first finding of this kind, on the whole report or on a pair; SSREPORT_NO_ROW if absent. */

@@ -137,7 +137,7 @@ static void print_field(
     fprintf(page, "<td%s", is_left_out(shades, mean->pair) ? " class=\"far\"" : "");
     ssreport_shaded_style(page, mean->percent >= 0 ? loss : gain, part);
     fputc('>', page);
-    ssreport_html_number(page, mean->percent, 1);
+    table_html_number(page, mean->percent, 1);
     if (mean->rounds > 0 && mean->agree)
         fputs("\u2225", page);
     if (isfinite(mean->interval.low) && isfinite(mean->interval.high))
@@ -165,9 +165,9 @@ static void print_table(FILE *page, const struct ssreport_report *report,
     const size_t *tables = places->tables.group;
     const struct ssreport_pair *first = &report->pairs[places->tables.first[table]];
     fputs("<div class=\"wide\"><table class=\"shaded\">\n<caption>", page);
-    ssreport_html_text(page, first->environment);
+    table_html_text(page, first->environment);
     fputs(", ", page);
-    ssreport_html_text(page, first->placement);
+    table_html_text(page, first->placement);
     fputs(first->foreground->set > 0 ? " (second set)" : "", page);
     fputs("</caption>\n<thead><tr><th></th>", page);
     for (size_t i = 0; i < columns->count; i++) {
@@ -193,14 +193,14 @@ static void print_table(FILE *page, const struct ssreport_report *report,
 static void print_range(
     FILE *page, const struct ssreport_shades *shades, const struct ssreport_pair *pair) {
     fputs("<p>Colors of ", page);
-    ssreport_html_text(page, pair->environment);
+    table_html_text(page, pair->environment);
     fprintf(page, ": to %.1f %% up or down.", shades->most);
     for (size_t i = 0; i < shades->far_count; i++) {
         const struct ssreport_far *far = &shades->far[i];
         fputs(i == 0 ? " Far outside and left out of this range (dashed): " : ", ", page);
-        ssreport_html_text(page, far->program);
+        table_html_text(page, far->program);
         fprintf(page, " as %s with ", far->as_background ? "background" : "foreground");
-        ssreport_html_text(page, far->placement);
+        table_html_text(page, far->placement);
     }
     fputs(shades->far_count > 0 ? ".</p>\n" : "</p>\n", page);
 }

@@ -18,7 +18,7 @@
 #define PAIRS_MAX 40
 
 // clang-format off
-static const struct ssreport_column interference_columns[] = {
+static const struct table_column interference_columns[] = {
     {"environment", "environment", .text = {"in", 10}},
     {"placement", "placement", .text = {"placement", 11}},
     {"foreground", "foreground", .text = {"foreground", 12}},
@@ -37,7 +37,7 @@ static const struct ssreport_column interference_columns[] = {
     {"second_high_percent", NULL}, {"measured_in", NULL}, {"others", "others, %", 1, true, true},
     {"note", "note"}, {"set", NULL},
 };
-static const struct ssreport_column published_columns[] = {
+static const struct table_column published_columns[] = {
     {"environment", "environment"}, {"placement", "placement"}, {"foreground", "foreground"},
     {"background", "background"}, {"round", "round"},
     {"metric_percent", "here", 1},
@@ -46,7 +46,7 @@ static const struct ssreport_column published_columns[] = {
     {"lxc_percent", "published, LXC", 1}, {"lxc_least", "of all pairs there, from", 1},
     {"lxc_most", "to", 1}, {"set", NULL},
 };
-static const struct ssreport_column whole_system_columns[] = {
+static const struct table_column whole_system_columns[] = {
     {"environment", "environment"}, {"placement", "placement"},
     {"workload", "workload on both sides"}, {"round", "round"}, {"step", "step"}, {"half", "half"},
     {"target", "target, %", 1, true}, {"load", "background load, %", 2, true},
@@ -55,29 +55,29 @@ static const struct ssreport_column whole_system_columns[] = {
     {"iterations_per_second", "both, /s", 4}, {"relative_to_per_chip", "relative to per-chip", 4},
     {"measured_in", NULL}, {"set", NULL},
 };
-static const struct ssreport_column change_columns[] = {
+static const struct table_column change_columns[] = {
     {"environment", "environment"}, {"measured_in", NULL}, {"foreground", "foreground"},
     {"background", "background"},
     {"below", "best below"}, {"above", "best above"}, {"load", "background load, %", 1, true},
     {"load_low", "its confidence, from", 1, true}, {"load_high", "to", 1, true}, {"told", "told"},
     {"steps", "steps"}, {"load_least", NULL}, {"load_most", NULL}, {"set", NULL},
 };
-static const struct ssreport_sheet tables[] = {
-    SSREPORT_TABLE("interference", "All pairs", interference_columns),
-    SSREPORT_TABLE("whole-system", "Throughput of both sides together, step by step",
+static const struct table_sheet tables[] = {
+    TABLE_INIT("interference", "All pairs", interference_columns),
+    TABLE_INIT("whole-system", "Throughput of both sides together, step by step",
         whole_system_columns),
-    SSREPORT_TABLE("interference-published", "Beside what others have published, in percent",
+    TABLE_INIT("interference-published", "Beside what others have published, in percent",
         published_columns),
-    SSREPORT_TABLE("changes", "Background loads at which the best placement changes",
+    TABLE_INIT("changes", "Background loads at which the best placement changes",
         change_columns),
     {.name = NULL},
 };
 // clang-format on
 
 /* The cells that three tables begin with. */
-static void add_row(struct ssreport_sheet *sheet, const struct ssreport_pair *pair) {
+static void add_row(struct table_sheet *sheet, const struct ssreport_pair *pair) {
     const struct ssreport_run *run = pair->foreground;
-    SSREPORT_ROW(sheet, CELL("environment", ssreport_run_environment(run)),
+    TABLE_ROW(sheet, CELL("environment", ssreport_run_environment(run)),
         CELL("placement", pair->placement), CELL("round", run->round > 0 ? run->round : NAN),
         CELL("set", run->set + 1));
 }
@@ -90,11 +90,11 @@ static void add_row(struct ssreport_sheet *sheet, const struct ssreport_pair *pa
 
 static void add_interference(
     const struct ssreport_report *report, const struct ssreport_pair *pair) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "interference");
+    struct table_sheet *sheet = ssreport_table(report, "interference");
     const struct ssreport_interference *result = &pair->interference;
     const struct ssreport_run *run = pair->foreground;
     add_row(sheet, pair);
-    SSREPORT_CELLS(sheet, CELL("foreground", pair->program),
+    TABLE_CELLS(sheet, CELL("foreground", pair->program),
         CELL("background", pair->background_program), CELL("metric_percent", result->metric),
         CELL("low_percent", result->interval.low), CELL("high_percent", result->interval.high),
         CELL("first_half_percent", result->halves[0]),
@@ -108,14 +108,14 @@ static void add_interference(
 
 static void add_whole_system(
     const struct ssreport_report *report, const struct ssreport_pair *pair) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "whole-system");
+    struct table_sheet *sheet = ssreport_table(report, "whole-system");
     const struct ssreport_run *run = pair->foreground;
     if (!ssreport_is_word(run->workload, pair->background->workload))
         return;
     for (size_t i = 0; i < pair->count; i++) {
         const struct ssreport_pair_step *step = &pair->steps[i];
         add_row(sheet, pair);
-        SSREPORT_CELLS(sheet, CELL("workload", pair->program), CELL("step", i + 1),
+        TABLE_CELLS(sheet, CELL("workload", pair->program), CELL("step", i + 1),
             CELL("half", step->half ? step->half : NAN), CELL("target", step->target),
             CELL("load", step->load), CELL("foreground_iterations_per_second", step->foreground),
             CELL("background_iterations_per_second", step->background),
@@ -140,10 +140,10 @@ static void add_published(const struct ssreport_report *report, const struct ssr
         const char *environment, *table, *number, *least, *most;
     } known[] = {{"kvm", "interference-kvm", "kvm_percent", "kvm_least", "kvm_most"},
         {"lxc", "interference-lxc", "lxc_percent", "lxc_least", "lxc_most"}};
-    struct ssreport_sheet *sheet = ssreport_table(report, "interference-published");
+    struct table_sheet *sheet = ssreport_table(report, "interference-published");
     const struct ssreport_run *run = pair->foreground;
     add_row(sheet, pair);
-    SSREPORT_CELLS(sheet, CELL("foreground", pair->program),
+    TABLE_CELLS(sheet, CELL("foreground", pair->program),
         CELL("background", pair->background_program),
         CELL("metric_percent", pair->interference.metric));
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -152,7 +152,7 @@ static void add_published(const struct ssreport_report *report, const struct ssr
             published_range(&report->published, known[i].table, placement);
         const struct published_cell *cell = published_find(&report->published, known[i].table,
             (const char *const[]){placement, run->workload}, pair->background->workload);
-        SSREPORT_CELLS(sheet, CELL(known[i].number, published_number(cell)),
+        TABLE_CELLS(sheet, CELL(known[i].number, published_number(cell)),
             CELL(known[i].least, range.least), CELL(known[i].most, range.most));
     }
 }
@@ -174,12 +174,12 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 static void print_caption(FILE *page, const char *element, const struct ssreport_pair *pair,
     const char *first, const char *second) {
     fprintf(page, "<%s>", element);
-    ssreport_html_text(page, pair->environment);
+    table_html_text(page, pair->environment);
     fputs(pair->foreground->set > 0 ? ", second set: " : ": ", page);
-    ssreport_html_text(page, first);
+    table_html_text(page, first);
     if (second) {
         fputs(" beside ", page);
-        ssreport_html_text(page, second);
+        table_html_text(page, second);
     }
     fprintf(page, "</%s>\n", element);
 }
@@ -249,13 +249,12 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
 
 /* A table of hundreds of pairs would hide the findings. */
 static void print_text(FILE *stream, const struct ssreport_report *report) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "interference");
-    size_t rows = ssreport_sheet_rows(sheet);
+    const struct table_sheet *sheet = ssreport_table(report, "interference");
+    size_t rows = table_rows(sheet);
     if (rows > PAIRS_MAX)
         fprintf(stream, "\ninterference of %zu pairs: see interference.csv (--output)\n", rows);
     else
-        ssreport_sheet_print_text(
-            stream, sheet, "interference metric in %, and its confidence interval");
+        table_print_text(stream, sheet, "interference metric in %, and its confidence interval");
 }
 
 const struct ssreport_topic ssreport_interference_topic = {

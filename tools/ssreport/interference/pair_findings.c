@@ -44,9 +44,9 @@ static void add_finding(struct ssreport_report *report, const struct finding *fi
     const struct ssreport_pair *pair = finding->pair;
     const struct ssreport_run *run = pair->foreground;
     bool general = finding->is_general;
-    struct ssreport_sheet *sheet = ssreport_findings_add(
+    struct table_sheet *sheet = ssreport_findings_add(
         report, finding->kind, "%s%s", run->set > 0 ? "Second set: " : "", finding->sentence);
-    SSREPORT_CELLS(sheet, CELL("scope", general ? "all" : "pair"),
+    TABLE_CELLS(sheet, CELL("scope", general ? "all" : "pair"),
         CELL("environment", ssreport_run_environment(run)), CELL("measured_in", run->measured_in),
         CELL("placement", finding->placement), CELL("foreground", general ? "" : pair->program),
         CELL("background", general ? "" : pair->background_program),
@@ -64,7 +64,7 @@ static void add_changes(
     const struct ssreport_run *run = pair->foreground;
     for (size_t i = 0; i < placements->change_count; i++) {
         const struct ssreport_change *change = &placements->changes[i];
-        SSREPORT_ROW(ssreport_table(report, "changes"),
+        TABLE_ROW(ssreport_table(report, "changes"),
             CELL("environment", ssreport_run_environment(run)),
             CELL("measured_in", run->measured_in), CELL("foreground", pair->program),
             CELL("background", pair->background_program),

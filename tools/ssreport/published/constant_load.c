@@ -45,7 +45,7 @@ static void add_cell(struct ssreport_report *report, const struct cell *cell) {
     double error = published(report, run, MEAN_ERROR);
     bool probable = published_has_word(
         &report->published, find_published(report, run, MEAN_ERROR, "probable"), run->method);
-    SSREPORT_ROW(ssreport_table(report, "constant-load"), CELL("set", run->set + 1),
+    TABLE_ROW(ssreport_table(report, "constant-load"), CELL("set", run->set + 1),
         CELL("workload", run->workload), CELL("method", run->method),
         CELL("tau_seconds", run->tau > 0 ? run->tau : NAN), CELL("target", run->target),
         CELL("runs", cell->runs), CELL("instances", run->record.instance_count),

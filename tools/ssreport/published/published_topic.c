@@ -8,7 +8,7 @@
 #include "replay.h"
 
 // clang-format off
-static const struct ssreport_column constant_columns[] = {
+static const struct table_column constant_columns[] = {
     {"set", NULL}, {"workload", "workload", .text = {"workload", 10}},
     {"method", "method", .text = {"method", 12}},
     {"tau_seconds", "mean round, s", 3, .text = {"round,s", 7}},
@@ -25,7 +25,7 @@ static const struct ssreport_column constant_columns[] = {
     {"beside_error_mse_e4", "its mean squared error, %\u00b2", 3},
     {"others_most", "others, at most, %", 1, true, true},
 };
-static const struct ssreport_column replay_columns[] = {
+static const struct table_column replay_columns[] = {
     {"set", NULL}, {"workload", "workload", .text = {"workload", 10}},
     {"method", "method", .text = {"method", 12}}, {"round", NULL},
     {"speed", "speed", 2, .text = {"speed", 7}}, {"seconds", "counted, s", 1},
@@ -40,15 +40,15 @@ static const struct ssreport_column replay_columns[] = {
     {"in_proportion", "in proportion to time"},
     {"others", "others, %", 1, true, true}, {"note", "note"}, {"record", NULL},
 };
-static const struct ssreport_column published_columns[] = {
+static const struct table_column published_columns[] = {
     {"tables", "table"}, {"source", "source"}, {"what", "what it holds"}, {"file", "file"},
     {"values", "values"}, {"beside", "beside"}, {"note", "note"},
 };
-static const struct ssreport_sheet tables[] = {
-    SSREPORT_TABLE("constant-load", "Constant load: errors, and those that were published",
+static const struct table_sheet tables[] = {
+    TABLE_INIT("constant-load", "Constant load: errors, and those that were published",
         constant_columns),
-    SSREPORT_TABLE("published", "What was published", published_columns),
-    SSREPORT_TABLE("replay", "One trace at several speeds", replay_columns),
+    TABLE_INIT("published", "What was published", published_columns),
+    TABLE_INIT("replay", "One trace at several speeds", replay_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -63,7 +63,7 @@ static void fill_published(const struct ssreport_report *report) {
         char file[PUBLISHED_WORD + 4] = "";
         if (has_file)
             snprintf(file, sizeof file, "%s.csv", table->name);
-        SSREPORT_ROW(ssreport_table(report, "published"), CELL("tables", table->tables),
+        TABLE_ROW(ssreport_table(report, "published"), CELL("tables", table->tables),
             CELL("source", table->source), CELL("what", table->what), CELL("file", file),
             CELL("values", values), CELL("beside", table->beside),
             CELL("note", has_file && values == 0 ? "the file has no values, or cannot be read"
@@ -79,8 +79,8 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 }
 
 static void print_section(
-    struct ssreport_page *page, const struct ssreport_sheet *sheet, const char *heading) {
-    if (ssreport_sheet_rows(sheet) == 0)
+    struct ssreport_page *page, const struct table_sheet *sheet, const char *heading) {
+    if (table_rows(sheet) == 0)
         return;
     ssreport_page_open(page, heading);
     ssreport_page_published(page);
@@ -89,9 +89,9 @@ static void print_section(
 }
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
-    const struct ssreport_sheet *replay = ssreport_table(report, "replay");
+    const struct table_sheet *replay = ssreport_table(report, "replay");
     print_section(page, ssreport_table(report, "constant-load"), "Constant load");
-    if (ssreport_sheet_rows(replay) == 0)
+    if (table_rows(replay) == 0)
         return;
     ssreport_page_open(page, "Replay at several speeds");
     ssreport_page_published(page);
@@ -109,9 +109,9 @@ static void print_details(struct ssreport_page *page, const struct ssreport_repo
 }
 
 static void print_text(FILE *stream, const struct ssreport_report *report) {
-    ssreport_sheet_print_text(stream, ssreport_table(report, "constant-load"),
+    table_print_text(stream, ssreport_table(report, "constant-load"),
         "constant load; mean error in %, mean squared error (MSE) in %^2");
-    ssreport_sheet_print_text(stream, ssreport_table(report, "replay"),
+    table_print_text(stream, ssreport_table(report, "replay"),
         "replay; mean error in %, MSE in %^2, ratio of throughput to the original speed's");
 }
 

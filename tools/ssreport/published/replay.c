@@ -34,7 +34,7 @@ static void add_run(
     double most = original ? run->figures.throughput_bound / original->figures.throughput : NAN;
     bool in_proportion = fabs(ratio - 1) <= report->settings.deviation;
     bool is_known = isfinite(ratio) || (!forbidden && most < 1 - report->settings.deviation);
-    SSREPORT_ROW(ssreport_table(report, "replay"), CELL("set", run->set + 1),
+    TABLE_ROW(ssreport_table(report, "replay"), CELL("set", run->set + 1),
         CELL("workload", run->workload), CELL("method", run->method),
         CELL("round", run->round > 0 ? run->round : NAN), CELL("speed", run->speed),
         CELL("seconds", seconds), CELL("load_mean", run->figures.load_mean),

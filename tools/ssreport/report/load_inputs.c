@@ -317,7 +317,7 @@ void ssreport_inputs_free(struct ssreport_report *report) {
         free(report->failures[i].why);
     }
     for (size_t i = 0; i < report->table_count; i++)
-        ssreport_sheet_free(&report->tables[i]);
+        table_free(&report->tables[i]);
     published_free(&report->published);
     free(report->tables);
     free(report->runs);

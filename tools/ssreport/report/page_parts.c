@@ -9,7 +9,7 @@
 
 void ssreport_page_open(struct ssreport_page *page, const char *heading) {
     fputs("<section>\n<h2>", page->stream);
-    ssreport_html_text(page->stream, heading);
+    table_html_text(page->stream, heading);
     fputs("</h2>\n", page->stream);
 }
 
@@ -18,8 +18,8 @@ void ssreport_page_close(struct ssreport_page *page) {
 }
 
 void ssreport_page_section(
-    struct ssreport_page *page, const struct ssreport_sheet *sheet, const char *heading) {
-    if (ssreport_sheet_rows(sheet) == 0)
+    struct ssreport_page *page, const struct table_sheet *sheet, const char *heading) {
+    if (table_rows(sheet) == 0)
         return;
     ssreport_page_open(page, heading);
     page_sheet(page->stream, sheet);

@@ -29,7 +29,7 @@ SS_NONNULL(1) void ssreport_page_close(struct ssreport_page *page);
 /* A section that is one table, if this has rows. */
 SS_NONNULL(1, 2, 3)
 void ssreport_page_section(
-    struct ssreport_page *page, const struct ssreport_sheet *sheet, const char *heading);
+    struct ssreport_page *page, const struct table_sheet *sheet, const char *heading);
 
 /* Says that published figures are from elsewhere. */
 SS_NONNULL(1) void ssreport_page_published(struct ssreport_page *page);

@@ -12,7 +12,7 @@
 /* A manifest writes numbers with ten digits. */
 #define SAME_NUMBER 1e-9
 
-struct ssreport_sheet *ssreport_table(const struct ssreport_report *report, const char *name) {
+struct table_sheet *ssreport_table(const struct ssreport_report *report, const char *name) {
     for (size_t i = 0; i < report->table_count; i++) {
         if (strcmp(report->tables[i].name, name) == 0)
             return &report->tables[i];

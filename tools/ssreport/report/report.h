@@ -45,7 +45,7 @@ struct ssreport_report {
     struct published published;
     struct ssreport_notes notes; /* on no single run */
     struct ssreport_headline headline;
-    struct ssreport_sheet *tables; /* of all topics */
+    struct table_sheet *tables; /* of all topics */
     size_t table_count;
 
     /* ---- what topics find in the records; each frees its own ---- */
@@ -60,7 +60,7 @@ struct ssreport_report {
 
 /* The table of this name, of whatever topic. A name without a table aborts the program. */
 SS_NONNULL(1, 2)
-struct ssreport_sheet *ssreport_table(const struct ssreport_report *report, const char *name);
+struct table_sheet *ssreport_table(const struct ssreport_report *report, const char *name);
 
 /* The name of a set or, without one, its number in words. */
 const char *ssreport_report_set_name(const struct ssreport_report *report, int set);

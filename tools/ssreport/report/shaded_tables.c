@@ -4,12 +4,12 @@
 #include <math.h>
 
 struct row_key {
-    const struct ssreport_sheet *sheet;
+    const struct table_sheet *sheet;
     const char *const *columns;
-    bool (*includes)(const struct ssreport_sheet *sheet, size_t row);
+    bool (*includes)(const struct table_sheet *sheet, size_t row);
 };
 
-static size_t row_of(const struct row_key *key, const struct ssreport_cell *cells) {
+static size_t row_of(const struct row_key *key, const struct table_cell *cells) {
     return (size_t)(cells - key->sheet->cells) / key->sheet->column_count;
 }
 
@@ -18,7 +18,7 @@ static int compare_rows(const void *left, const void *right, void *context) {
     size_t one = row_of(key, left), other = row_of(key, right);
     int order = 0;
     for (size_t i = 0; order == 0 && key->columns[i]; i++)
-        order = ssreport_sheet_compare(key->sheet, one, other, key->columns[i]);
+        order = table_compare(key->sheet, one, other, key->columns[i]);
     return order;
 }
 
@@ -27,19 +27,19 @@ static bool includes_row(const void *cells, void *context) {
     return !key->includes || key->includes(key->sheet, row_of(key, cells));
 }
 
-struct stats_groups ssreport_group_rows(const struct ssreport_sheet *sheet,
-    const char *const *columns, bool (*includes)(const struct ssreport_sheet *sheet, size_t row)) {
+struct stats_groups ssreport_group_rows(const struct table_sheet *sheet, const char *const *columns,
+    bool (*includes)(const struct table_sheet *sheet, size_t row)) {
     struct row_key rows = {sheet, columns, includes};
     const struct stats_key key = {.size = sheet->column_count * sizeof *sheet->cells,
         .compare = compare_rows,
         .includes = includes_row,
         .context = &rows};
-    return stats_group_by(sheet->cells, ssreport_sheet_rows(sheet), &key);
+    return stats_group_by(sheet->cells, table_rows(sheet), &key);
 }
 
 void ssreport_shaded_heading(FILE *stream, const char *scope, const char *text) {
     fprintf(stream, "<th scope=\"%s\">", scope);
-    ssreport_html_text(stream, text);
+    table_html_text(stream, text);
     fputs("</th>", stream);
 }
 

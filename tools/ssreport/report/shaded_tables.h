@@ -10,8 +10,8 @@
 /* Groups rows that have the same in these columns; the last name is NULL. `includes` may be NULL.
  */
 SS_NONNULL(1, 2)
-struct stats_groups ssreport_group_rows(const struct ssreport_sheet *sheet,
-    const char *const *columns, bool (*includes)(const struct ssreport_sheet *sheet, size_t row));
+struct stats_groups ssreport_group_rows(const struct table_sheet *sheet, const char *const *columns,
+    bool (*includes)(const struct table_sheet *sheet, size_t row));
 
 /* A heading cell; `scope` is "row" or "col". */
 SS_NONNULL(1, 2, 3)

@@ -15,7 +15,7 @@
 
 struct ssreport_topic {
     const char *name;
-    const struct ssreport_sheet *tables; /* without rows; the last one has no name */
+    const struct table_sheet *tables; /* without rows; the last one has no name */
 
     /* All functions may be NULL. */
 

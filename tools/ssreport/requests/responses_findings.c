@@ -30,9 +30,9 @@ static void find(struct ssreport_report *report, const char *kind,
     const struct ssreport_responses *of, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    struct ssreport_sheet *sheet = ssreport_findings_add_list(report, kind, format, arguments);
+    struct table_sheet *sheet = ssreport_findings_add_list(report, kind, format, arguments);
     va_end(arguments);
-    SSREPORT_CELLS(sheet, CELL("environment", ssreport_environment_name(of->environment)),
+    TABLE_CELLS(sheet, CELL("environment", ssreport_environment_name(of->environment)),
         CELL("foreground", of->workload), CELL("of", "requests"), CELL("set", of->set + 1));
 }
 

@@ -18,7 +18,7 @@
     {origin "_mean_seconds", origin ": mean, s", 4, .text = {mean, 9}},                            \
     {origin "_p50_seconds", NULL}, {origin "_p95_seconds", "95 %, s", 4, .text = {p95, 9}},        \
     {origin "_p99_seconds", "99 %, s", 4}, {origin "_most_seconds", NULL}
-static const struct ssreport_column request_columns[] = {
+static const struct table_column request_columns[] = {
     {"record", "record"}, {"set", NULL}, {"state", "state"}, {"version", NULL},
     {"workload", "service"}, {"method", "method"}, {"environment", NULL},
     {"throttle_target", NULL}, {"round", NULL},
@@ -35,7 +35,7 @@ static const struct ssreport_column request_columns[] = {
     {"all_actual_p95_seconds", NULL}, {"all_actual_p99_seconds", NULL}, {"percentiles", NULL},
     {"own_cpu_seconds", NULL}, {"others", "others, %", 1, true, true}, {"joined", NULL}, {"notes", NULL},
 };
-static const struct ssreport_column rate_columns[] = {
+static const struct table_column rate_columns[] = {
     {"record", "record", .text = {"requests", 20}}, {"set", NULL}, {"workload", "service"},
     {"method", "method"}, {"environment", NULL}, {"throttle_target", NULL}, {"step", "step"},
     {"begin_seconds", NULL}, {"end_seconds", NULL}, {"seconds", "seconds", 0},
@@ -52,14 +52,14 @@ static const struct ssreport_column rate_columns[] = {
     {"target", "target, %", 1, true, true}, {"duty", "duty, %", 1, true, true},
     {"watts", "W", 2, false, true}, {"others", "others, %", 1, true, true},
 };
-static const struct ssreport_column second_columns[] = {
+static const struct table_column second_columns[] = {
     {"record", NULL}, {"epoch_seconds", NULL}, {"elapsed_seconds", NULL}, {"rate", NULL},
     {"due", NULL}, {"sent", NULL}, {"refused", NULL}, {"waiting", NULL}, {"unfinished", NULL},
     {"completed", NULL}, {"failed", NULL}, {"timeouts", NULL},
     TIMES("intended", NULL, NULL), TIMES("actual", NULL, NULL),
     {"load", NULL}, {"target", NULL}, {"duty", NULL}, {"watts", NULL},
 };
-static const struct ssreport_column capacity_columns[] = {
+static const struct table_column capacity_columns[] = {
     {"record", "record", .text = {"requests", 28}}, {"set", NULL}, {"workload", "service"},
     {"method", "method"}, {"environment", NULL},
     {"throttle_target", "throttled to, %", 1, true, true}, {"round", NULL},
@@ -68,13 +68,13 @@ static const struct ssreport_column capacity_columns[] = {
     {"failed_rate", "fails from, /s", 2, .text = {"fails from, /s", 17}},
     {"failed_times", "times"},
 };
-static const struct ssreport_sheet tables[] = {
-    SSREPORT_TABLE("requests",
+static const struct table_sheet tables[] = {
+    TABLE_INIT("requests",
         "Requests: response times of the successes, from when they were due (intended) and from "
         "when they were sent (actual)", request_columns),
-    SSREPORT_TABLE("requests-rates", "Response times by rate", rate_columns),
-    SSREPORT_TABLE("requests-seconds", "Requests second by second", second_columns),
-    SSREPORT_TABLE("requests-capacity",
+    TABLE_INIT("requests-rates", "Response times by rate", rate_columns),
+    TABLE_INIT("requests-seconds", "Requests second by second", second_columns),
+    TABLE_INIT("requests-capacity",
         "Capacity: the highest rate at which the response time is as demanded", capacity_columns),
     {.name = NULL},
 };
@@ -92,19 +92,19 @@ static double known(double value) {
         CELL(origin "_p95_seconds", (response).p95), CELL(origin "_p99_seconds", (response).p99),  \
         CELL(origin "_most_seconds", (response).most)
 
-static void add_times(struct ssreport_sheet *sheet, const struct ssreport_response *response) {
-    SSREPORT_CELLS(sheet, TIME_CELLS("intended", response[SSREPORT_INTENDED]),
+static void add_times(struct table_sheet *sheet, const struct ssreport_response *response) {
+    TABLE_CELLS(sheet, TIME_CELLS("intended", response[SSREPORT_INTENDED]),
         TIME_CELLS("actual", response[SSREPORT_ACTUAL]));
 }
 
-static void add_joined(struct ssreport_sheet *sheet, const struct ssreport_joined *joined) {
-    SSREPORT_CELLS(sheet, CELL("load", joined->load), CELL("target", joined->target),
+static void add_joined(struct table_sheet *sheet, const struct ssreport_joined *joined) {
+    TABLE_CELLS(sheet, CELL("load", joined->load), CELL("target", joined->target),
         CELL("duty", joined->duty), CELL("watts", joined->watts));
 }
 
 /* The cells that all tables but that of seconds begin with. */
-static void add_row(struct ssreport_sheet *sheet, const struct ssreport_responses *of) {
-    SSREPORT_ROW(sheet, CELL("record", of->name), CELL("set", of->set + 1),
+static void add_row(struct table_sheet *sheet, const struct ssreport_responses *of) {
+    TABLE_ROW(sheet, CELL("record", of->name), CELL("set", of->set + 1),
         CELL("workload", of->workload), CELL("method", of->method),
         CELL("environment", of->environment), CELL("throttle_target", known(of->target)));
 }
@@ -116,12 +116,12 @@ static const char *describe_percentiles(const struct ssreport_response response[
 }
 
 static void add_request(const struct ssreport_report *report, const struct ssreport_responses *of) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "requests");
+    struct table_sheet *sheet = ssreport_table(report, "requests");
     const struct ssreport_run *beside = ssreport_responses_beside(report, of);
     const struct ssreport_response *intended = &of->all[SSREPORT_INTENDED];
     const struct ssreport_response *actual = &of->all[SSREPORT_ACTUAL];
     add_row(sheet, of);
-    SSREPORT_CELLS(sheet, CELL("state", of->interrupted ? "interrupted" : "whole"),
+    TABLE_CELLS(sheet, CELL("state", of->interrupted ? "interrupted" : "whole"),
         CELL("version", of->version), CELL("round", known(of->round)), CELL("targets", of->targets),
         CELL("loop", of->closed ? "closed" : "open"), CELL("profile", of->profile),
         CELL("arrival", of->arrival), CELL("cap", of->cap), CELL("when_full", of->when_full),
@@ -147,12 +147,12 @@ static void add_request(const struct ssreport_report *report, const struct ssrep
 
 static void add_rate(
     const struct ssreport_report *report, const struct ssreport_rate_point *point) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "requests-rates");
+    struct table_sheet *sheet = ssreport_table(report, "requests-rates");
     const struct ssreport_stretch *stretch = &point->stretch;
     struct ssreport_interval interval = ssreport_response_mean_interval(
         &stretch->response[SSREPORT_INTENDED], report->settings.confidence);
     add_row(sheet, point->of);
-    SSREPORT_CELLS(sheet, CELL("step", point->step > 0 ? (double)point->step : NAN),
+    TABLE_CELLS(sheet, CELL("step", point->step > 0 ? (double)point->step : NAN),
         CELL("begin_seconds", stretch->begin), CELL("end_seconds", stretch->end),
         CELL("seconds", point->seconds), CELL("rate", stretch->rate),
         CELL("throughput", point->throughput), CELL("due", stretch->due),
@@ -168,13 +168,13 @@ static void add_rate(
 }
 
 static void add_seconds(const struct ssreport_report *report, const struct ssreport_responses *of) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "requests-seconds");
+    struct table_sheet *sheet = ssreport_table(report, "requests-seconds");
     const struct ssreport_run *beside = ssreport_responses_beside(report, of);
     for (size_t i = 0; i < of->count; i++) {
         const struct ssreport_response_second *second = &of->seconds[i];
         struct ssreport_joined joined = ssreport_responses_join(
             of, beside, second->at - (second->end - second->begin), second->at);
-        SSREPORT_ROW(sheet, CELL("record", of->name), CELL("epoch_seconds", second->at),
+        TABLE_ROW(sheet, CELL("record", of->name), CELL("epoch_seconds", second->at),
             CELL("elapsed_seconds", second->end), CELL("rate", second->rate),
             CELL("due", second->due), CELL("sent", second->sent), CELL("refused", second->refused),
             CELL("waiting", second->waiting), CELL("unfinished", second->unfinished),
@@ -187,12 +187,12 @@ static void add_seconds(const struct ssreport_report *report, const struct ssrep
 
 static void add_capacity(
     const struct ssreport_report *report, const struct ssreport_responses *of) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "requests-capacity");
+    struct table_sheet *sheet = ssreport_table(report, "requests-capacity");
     const struct ssreport_capacity *capacity = &of->capacity;
     if (!capacity->demand)
         return;
     add_row(sheet, of);
-    SSREPORT_CELLS(sheet, CELL("round", known(of->round)), CELL("demand", capacity->demand),
+    TABLE_CELLS(sheet, CELL("round", known(of->round)), CELL("demand", capacity->demand),
         CELL("held_rate", capacity->held), CELL("held_times", capacity->held_times),
         CELL("failed_rate", capacity->failed), CELL("failed_times", capacity->failed_times));
 }
@@ -262,14 +262,14 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
 
 /* Hundreds of rates would hide the findings. */
 static void print_text(FILE *stream, const struct ssreport_report *report) {
-    const struct ssreport_sheet *rates = ssreport_table(report, "requests-rates");
-    size_t rows = ssreport_sheet_rows(rates);
-    ssreport_sheet_print_text(stream, ssreport_table(report, "requests-capacity"),
+    const struct table_sheet *rates = ssreport_table(report, "requests-rates");
+    size_t rows = table_rows(rates);
+    table_print_text(stream, ssreport_table(report, "requests-capacity"),
         "capacity: the highest rate at which the response time is as demanded");
     if (rows > RATES_MAX)
         fprintf(stream, "\nrequests at %zu rates: see requests-rates.csv (--output)\n", rows);
     else
-        ssreport_sheet_print_text(stream, rates,
+        table_print_text(stream, rates,
             "response time of successes from when they were due; \"sent\": 95 % from sending");
 }
 

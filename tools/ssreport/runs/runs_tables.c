@@ -8,7 +8,7 @@
 
 /* Quantities that a run's summary has, too, have the same names here. */
 // clang-format off
-static const struct ssreport_column run_columns[] = {
+static const struct table_column run_columns[] = {
     {"record", "record"}, {"set", NULL}, {"state", "state"}, {"version", NULL}, {"command", NULL},
     {"started", NULL},
     {"ended_by", NULL},
@@ -28,7 +28,7 @@ static const struct ssreport_column run_columns[] = {
     {"steal_mean", "steal, %", 2, true, true},
     {"notes", NULL},
 };
-static const struct ssreport_column step_columns[] = {
+static const struct table_column step_columns[] = {
     {"record", "record"}, {"step", "step"}, {"half", "half"},
     {"begin_seconds", NULL}, {"end_seconds", NULL},
     {"from_seconds", "from, s", 1}, {"to_seconds", "to, s", 1}, {"target", "target, %", 2, true},
@@ -40,47 +40,47 @@ static const struct ssreport_column step_columns[] = {
     {"iterations_per_second_low", "its confidence, from", 3}, {"iterations_per_second_high", "to", 3},
     {"others", "others in the run, %", 1, true, true},
 };
-static const struct ssreport_column fit_columns[] = {
+static const struct table_column fit_columns[] = {
     {"record", "record"}, {"over", "over"}, {"points", "points"},
     {"intercept", "intercept, /s", 4}, {"intercept_error", "\u00b1", 4}, {"intercept_p", "p", 3},
     {"slope", "slope, /s", 4}, {"slope_error", "\u00b1", 4}, {"slope_p", "p", 3},
     {"r_squared", "R\u00b2", 4}, {"note", "note"},
 };
-static const struct ssreport_column curve_columns[] = {
+static const struct table_column curve_columns[] = {
     {"record", "record"}, {"points", NULL}, {"bandwidth", NULL}, {"load", "load, %", 2, true},
     {"iterations_per_second", "throughput, /s", 4}, {"low", "its confidence, from", 4},
     {"high", "to", 4}, {"line", "straight line", 4}, {"line_low", NULL}, {"line_high", NULL},
 };
-static const struct ssreport_column error_columns[] = {
+static const struct table_column error_columns[] = {
     {"record", NULL}, {"from_percent", NULL}, {"to_percent", NULL}, {"samples", NULL},
     {"share", NULL},
 };
-static const struct ssreport_column duty_columns[] = {
+static const struct table_column duty_columns[] = {
     {"record", NULL}, {"instance", NULL}, {"duty_mean", NULL}, {"duty_min", NULL},
     {"duty_max", NULL}, {"known_seconds", NULL},
 };
-static const struct ssreport_column throughput_columns[] = {
+static const struct table_column throughput_columns[] = {
     {"record", NULL}, {"from_seconds", NULL}, {"to_seconds", NULL}, {"load", NULL},
     {"iterations", NULL}, {"iterations_per_second", NULL},
 };
 
-const struct ssreport_sheet ssreport_runs_tables[] = {
-    SSREPORT_TABLE("runs", "Runs", run_columns),
-    SSREPORT_TABLE("steps", "Steps: stretches of constant target", step_columns),
-    SSREPORT_TABLE("fits", "Throughput = intercept + slope \u00b7 load (load from 0 to 1)",
+const struct table_sheet ssreport_runs_tables[] = {
+    TABLE_INIT("runs", "Runs", run_columns),
+    TABLE_INIT("steps", "Steps: stretches of constant target", step_columns),
+    TABLE_INIT("fits", "Throughput = intercept + slope \u00b7 load (load from 0 to 1)",
         fit_columns),
-    SSREPORT_TABLE("curve", "Throughput against load: local curve", curve_columns),
-    SSREPORT_TABLE("errors", "Distribution of errors", error_columns),
-    SSREPORT_TABLE("duty", "Duty of each instance", duty_columns),
-    SSREPORT_TABLE("throughput", "Throughput over time", throughput_columns),
+    TABLE_INIT("curve", "Throughput against load: local curve", curve_columns),
+    TABLE_INIT("errors", "Distribution of errors", error_columns),
+    TABLE_INIT("duty", "Duty of each instance", duty_columns),
+    TABLE_INIT("throughput", "Throughput over time", throughput_columns),
     {.name = NULL},
 };
 // clang-format on
 
-static void list_run(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
+static void list_run(struct table_sheet *sheet, const struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
     const struct ssreport_figures *figures = &run->figures;
-    SSREPORT_ROW(sheet, CELL("record", record->name), CELL("set", run->set + 1),
+    TABLE_ROW(sheet, CELL("record", record->name), CELL("set", run->set + 1),
         CELL("state", record->running       ? "running"
                       : record->interrupted ? "interrupted"
                                             : "whole"),
@@ -107,19 +107,19 @@ static void list_run(struct ssreport_sheet *sheet, const struct ssreport_run *ru
 }
 
 void ssreport_runs_list(struct ssreport_report *report) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "runs");
+    struct table_sheet *sheet = ssreport_table(report, "runs");
     for (size_t i = 0; i < report->run_count; i++)
         list_run(sheet, &report->runs[i]);
     for (size_t i = 0; i < report->failure_count; i++)
-        SSREPORT_ROW(sheet, CELL("record", report->failures[i].name), CELL("state", "not reported"),
+        TABLE_ROW(sheet, CELL("record", report->failures[i].name), CELL("state", "not reported"),
             CELL("notes", report->failures[i].why));
 }
 
 static void add_steps(const struct ssreport_report *report, const struct ssreport_run *run) {
-    struct ssreport_sheet *sheet = ssreport_table(report, "steps");
+    struct table_sheet *sheet = ssreport_table(report, "steps");
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
-        SSREPORT_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
+        TABLE_ROW(sheet, CELL("record", run->record.name), CELL("step", i + 1),
             CELL("half", step->half ? step->half : NAN), CELL("begin_seconds", step->begin),
             CELL("end_seconds", step->end), CELL("from_seconds", step->from),
             CELL("to_seconds", step->to), CELL("target", step->target),
@@ -138,7 +138,7 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
 static void add_fit(const struct ssreport_report *report, const struct ssreport_run *run) {
     const struct ssreport_fit *fit = &run->fit;
     if (run->record.has_iterations)
-        SSREPORT_ROW(ssreport_table(report, "fits"), CELL("record", run->record.name),
+        TABLE_ROW(ssreport_table(report, "fits"), CELL("record", run->record.name),
             CELL("over", run->fits_steps ? "steps" : "intervals"), CELL("points", fit->count),
             CELL("intercept", fit->intercept), CELL("intercept_error", fit->intercept_error),
             CELL("intercept_p", fit->intercept_p), CELL("slope", fit->slope),
@@ -154,7 +154,7 @@ static void add_curve(const struct ssreport_report *report, const struct ssrepor
                                     : curve->most;
         struct ssreport_band local = ssreport_curve_at(curve, load, run->confidence);
         struct ssreport_band line = ssreport_fit_at(&run->fit, load, run->confidence);
-        SSREPORT_ROW(ssreport_table(report, "curve"), CELL("record", run->record.name),
+        TABLE_ROW(ssreport_table(report, "curve"), CELL("record", run->record.name),
             CELL("points", curve->count), CELL("bandwidth", curve->bandwidth), CELL("load", load),
             CELL("iterations_per_second", local.y), CELL("low", local.low),
             CELL("high", local.high), CELL("line", line.y), CELL("line_low", line.low),
@@ -165,7 +165,7 @@ static void add_curve(const struct ssreport_report *report, const struct ssrepor
 static void add_errors(const struct ssreport_report *report, const struct ssreport_run *run) {
     const struct ssreport_distribution *errors = &run->errors;
     for (size_t i = 0; i < SSREPORT_BINS && run->figures.samples > 0; i++)
-        SSREPORT_ROW(ssreport_table(report, "errors"), CELL("record", run->record.name),
+        TABLE_ROW(ssreport_table(report, "errors"), CELL("record", run->record.name),
             CELL("from_percent", i > 0 ? errors->from + (double)i * errors->width : -INFINITY),
             CELL("to_percent",
                 i + 1 < SSREPORT_BINS ? errors->from + (double)(i + 1) * errors->width : INFINITY),
@@ -178,7 +178,7 @@ static void add_duties(const struct ssreport_report *report, const struct ssrepo
         const struct ssreport_instance *instance = &run->record.instances[i];
         struct ssreport_range range = ssreport_instance_range(instance);
         if (instance->all.known > 0)
-            SSREPORT_ROW(ssreport_table(report, "duty"), CELL("record", run->record.name),
+            TABLE_ROW(ssreport_table(report, "duty"), CELL("record", run->record.name),
                 CELL("instance", (double)instance->number),
                 CELL("duty_mean", instance->all.running / instance->all.known),
                 CELL("duty_min", range.least), CELL("duty_max", range.most),
@@ -190,7 +190,7 @@ static void add_throughput(const struct ssreport_report *report, const struct ss
     const struct ssreport_rates *rates = &run->rates;
     for (size_t i = 0; i < rates->count; i++) {
         double from = rates->from + (double)i * rates->interval, to = from + rates->interval;
-        SSREPORT_ROW(ssreport_table(report, "throughput"), CELL("record", run->record.name),
+        TABLE_ROW(ssreport_table(report, "throughput"), CELL("record", run->record.name),
             CELL("from_seconds", from), CELL("to_seconds", to),
             CELL("load", ssreport_run_load(&run->record, from, to)),
             CELL("iterations", rates->parts[i] * rates->interval),

@@ -14,6 +14,6 @@ SS_MUST_USE SS_NONNULL(1) int ssreport_runs_pool(struct ssreport_report *report)
 SS_NONNULL(1) void ssreport_runs_fill(struct ssreport_report *report);
 SS_NONNULL(1) void ssreport_runs_list(struct ssreport_report *report);
 
-extern const struct ssreport_sheet ssreport_runs_tables[];
+extern const struct table_sheet ssreport_runs_tables[];
 
 #endif

@@ -169,7 +169,7 @@ static void print_plots(
 
 static void print_fit(struct ssreport_page *page, const struct ssreport_report *report,
     const struct ssreport_run *run) {
-    ssreport_sheet_print_html(page->stream, ssreport_table(report, "fits"), run->record.name);
+    table_print_html(page->stream, ssreport_table(report, "fits"), run->record.name);
 }
 
 static void print_run(struct ssreport_page *page, const struct ssreport_report *report,
@@ -177,8 +177,7 @@ static void print_run(struct ssreport_page *page, const struct ssreport_report *
     char disturbed[160];
     ssreport_page_open(page, ssreport_record_title(&run->record));
     fputs("<p><code>", page->stream);
-    ssreport_html_text(
-        page->stream, run->record.command ? run->record.command : "command not known");
+    table_html_text(page->stream, run->record.command ? run->record.command : "command not known");
     fputs("</code></p>\n", page->stream);
     if (*run->record.notes.text)
         page_note(page->stream, NULL, run->record.notes.text);
@@ -189,7 +188,7 @@ static void print_run(struct ssreport_page *page, const struct ssreport_report *
         page_note(page->stream, NULL, disturbed);
     print_plots(page, run, report->run_count > SSREPORT_PICTURED_MAX);
     if (run->steps.count > 1)
-        ssreport_sheet_print_html(page->stream, ssreport_table(report, "steps"), run->record.name);
+        table_print_html(page->stream, ssreport_table(report, "steps"), run->record.name);
     for (size_t i = 0; page->topics[i]; i++) {
         if (page->topics[i]->run)
             page->topics[i]->run(page, report, run);
@@ -229,7 +228,7 @@ static void print_throughput(FILE *stream, int width, double throughput, double 
     if (isfinite(bound))
         fprintf(stream, " %*s", width, text);
     else
-        ssreport_text_number(stream, width, 3, throughput);
+        table_text_number(stream, width, 3, throughput);
 }
 
 static void print_runs(FILE *stream, const struct ssreport_report *report) {
@@ -241,12 +240,12 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
         const struct ssreport_run *run = &report->runs[i];
         const struct ssreport_figures *figures = &run->figures;
         bool is_disturbed = ssreport_others_disturb(run->others);
-        ssreport_text_name(stream, ssreport_record_title(&run->record), 23);
-        ssreport_text_number(stream, 7, 0, (double)figures->samples);
-        ssreport_text_number(stream, 7, 2, 100 * figures->target_mean);
-        ssreport_text_number(stream, 7, 2, 100 * figures->load_mean);
-        ssreport_text_number(stream, 10, 3, figures->error_mean_percent);
-        ssreport_text_number(stream, 8, 3, figures->error_mse_e4);
+        table_text_name(stream, ssreport_record_title(&run->record), 23);
+        table_text_number(stream, 7, 0, (double)figures->samples);
+        table_text_number(stream, 7, 2, 100 * figures->target_mean);
+        table_text_number(stream, 7, 2, 100 * figures->load_mean);
+        table_text_number(stream, 10, 3, figures->error_mean_percent);
+        table_text_number(stream, 8, 3, figures->error_mse_e4);
         print_throughput(stream, 10, figures->throughput, figures->throughput_bound);
         const char *state = run->record.running ? " +" : run->record.interrupted ? " !" : "";
         fprintf(stream, "%s%s\n", state, is_disturbed ? " *" : "");
@@ -303,11 +302,11 @@ static void print_steps(
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
         fprintf(stream, "%4zu", i + 1);
-        ssreport_text_number(stream, 7, 1, step->from);
-        ssreport_text_number(stream, 7, 1, step->to);
-        ssreport_text_number(stream, 7, 2, 100 * step->target);
-        ssreport_text_number(stream, 7, 2, 100 * step->load.mean);
-        ssreport_text_number(stream, 8, 3, step->error_mean_percent);
+        table_text_number(stream, 7, 1, step->from);
+        table_text_number(stream, 7, 1, step->to);
+        table_text_number(stream, 7, 2, 100 * step->target);
+        table_text_number(stream, 7, 2, 100 * step->load.mean);
+        table_text_number(stream, 8, 3, step->error_mean_percent);
         print_throughput(stream, 9, step->throughput, step->throughput_bound);
         print_rates(stream, &step->rates);
         fputc('\n', stream);

@@ -9,11 +9,10 @@
 #include "methods.h"
 
 /* The cells that both tables begin with. */
-static void add_row(struct ssreport_sheet *sheet, const struct ssreport_run *run) {
-    SSREPORT_ROW(sheet, CELL("set", run->set + 1),
-        CELL("environment", ssreport_run_environment(run)), CELL("measured_in", run->measured_in),
-        CELL("workload", run->workload), CELL("method", run->method),
-        CELL("tau_seconds", run->tau > 0 ? run->tau : NAN));
+static void add_row(struct table_sheet *sheet, const struct ssreport_run *run) {
+    TABLE_ROW(sheet, CELL("set", run->set + 1), CELL("environment", ssreport_run_environment(run)),
+        CELL("measured_in", run->measured_in), CELL("workload", run->workload),
+        CELL("method", run->method), CELL("tau_seconds", run->tau > 0 ? run->tau : NAN));
 }
 
 static const char *describe_point(const struct ssreport_methods *methods,
@@ -31,7 +30,7 @@ static const char *describe_point(const struct ssreport_methods *methods,
     return ssreport_others_disturb(point->run->others) ? "disturbed by others" : "";
 }
 
-static void add_point(struct ssreport_sheet *sheet, const struct ssreport_methods *methods,
+static void add_point(struct table_sheet *sheet, const struct ssreport_methods *methods,
     const struct ssreport_method_point *point, const char *name) {
     const struct ssreport_run *run = point->run;
     const struct ssreport_step *step = point->step;
@@ -40,7 +39,7 @@ static void add_point(struct ssreport_sheet *sheet, const struct ssreport_method
                            ? NAN
                            : ssreport_methods_deviation(methods, point);
     add_row(sheet, run);
-    SSREPORT_CELLS(sheet, CELL("round", run->round > 0 ? run->round : NAN),
+    TABLE_CELLS(sheet, CELL("round", run->round > 0 ? run->round : NAN),
         CELL("target", ssreport_methods_target(point)), CELL("half", step->half ? step->half : NAN),
         CELL("load", step->load.mean), CELL("iterations_per_second", step->throughput),
         CELL("baseline", name), CELL("baseline_iterations_per_second", baseline),
@@ -49,7 +48,7 @@ static void add_point(struct ssreport_sheet *sheet, const struct ssreport_method
 }
 
 /* A method's points from `first` to before `end`. */
-static void add_method(struct ssreport_sheet *sheet, const struct ssreport_methods *methods,
+static void add_method(struct table_sheet *sheet, const struct ssreport_methods *methods,
     size_t first, size_t end, const char *name) {
     const struct ssreport_run *run = methods->points[first].run;
     double sum = 0, least = INFINITY, most = -INFINITY, from = INFINITY, to = -INFINITY;
@@ -69,7 +68,7 @@ static void add_method(struct ssreport_sheet *sheet, const struct ssreport_metho
         most = fmax(most, deviation);
     }
     add_row(sheet, run);
-    SSREPORT_CELLS(sheet,
+    TABLE_CELLS(sheet,
         CELL("baseline", ssreport_methods_is_baseline(methods, run) ? "itself" : name),
         CELL("points", end - first), CELL("compared", compared), CELL("load_least", from),
         CELL("load_most", to), CELL("deviation_mean_percent", sum / (double)compared),

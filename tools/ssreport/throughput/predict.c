@@ -262,20 +262,19 @@ static void add_row(struct source *source, const struct ssreport_run *replay) {
     double measured = replay ? prediction.measured / prediction.inside * speed : NAN;
     if (known && outside > 1e-6 * seconds)
         ssreport_notes_add(&notes, "%.1f %% of it not predicted", 100 * outside / seconds);
-    struct ssreport_sheet *sheet = ssreport_table(source->report, "prediction");
-    SSREPORT_ROW(sheet, CELL("set", run->set + 1),
-        CELL("environment", ssreport_run_environment(run)), CELL("measured_in", run->measured_in),
-        CELL("workload", run->workload), CELL("method", run->method),
-        CELL("tau_seconds", run->tau > 0 ? run->tau : NAN), CELL("points", source->points),
-        CELL("trace", source->trace->name), CELL("seconds", seconds),
-        CELL("predicted_iterations_per_second", prediction.rate.y),
+    struct table_sheet *sheet = ssreport_table(source->report, "prediction");
+    TABLE_ROW(sheet, CELL("set", run->set + 1), CELL("environment", ssreport_run_environment(run)),
+        CELL("measured_in", run->measured_in), CELL("workload", run->workload),
+        CELL("method", run->method), CELL("tau_seconds", run->tau > 0 ? run->tau : NAN),
+        CELL("points", source->points), CELL("trace", source->trace->name),
+        CELL("seconds", seconds), CELL("predicted_iterations_per_second", prediction.rate.y),
         CELL("low", prediction.rate.low), CELL("high", prediction.rate.high),
         CELL("record", replay ? replay->record.name : ""), CELL("speed", speed),
         CELL("measured_iterations_per_second", measured),
         CELL("difference_percent", 100 * (prediction.rate.y / measured - 1)),
         CELL("note", notes.text));
     if (known)
-        SSREPORT_CELLS(sheet, CELL("load_least", source->least), CELL("load_most", source->most),
+        TABLE_CELLS(sheet, CELL("load_least", source->least), CELL("load_most", source->most),
             CELL("inside", prediction.inside / seconds),
             CELL("outside", fmax(outside, 0) / seconds), CELL("free", prediction.free / seconds));
 }

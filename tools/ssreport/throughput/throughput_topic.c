@@ -9,7 +9,7 @@
 #include "predict.h"
 
 // clang-format off
-static const struct ssreport_column method_columns[] = {
+static const struct table_column method_columns[] = {
     {"set", NULL}, {"environment", "environment"}, {"measured_in", NULL}, {"workload", "workload"},
     {"method", "method"}, {"tau_seconds", "mean round, s", 3}, {"round", "round"},
     {"target", "target, %", 2, true}, {"half", NULL}, {"load", "load, %", 2, true},
@@ -18,7 +18,7 @@ static const struct ssreport_column method_columns[] = {
     {"deviation_percent", "deviation, %", 2}, {"others", "others, %", 1, true, true},
     {"note", "note"}, {"record", NULL},
 };
-static const struct ssreport_column deviation_columns[] = {
+static const struct table_column deviation_columns[] = {
     {"set", NULL}, {"environment", "environment", .text = {"in", 10}}, {"measured_in", NULL},
     {"workload", "workload", .text = {"workload", 12}}, {"method", "method", .text = {"method", 12}},
     {"tau_seconds", "mean round, s", 3}, {"baseline", "baseline", .text = {"baseline", 13}},
@@ -29,7 +29,7 @@ static const struct ssreport_column deviation_columns[] = {
     {"deviation_most_percent", "largest", 2, .text = {"most", 9}},
     {"others_most", "others, at most, %", 1, true, true},
 };
-static const struct ssreport_column prediction_columns[] = {
+static const struct table_column prediction_columns[] = {
     {"set", NULL}, {"environment", "in"}, {"measured_in", NULL},
     {"workload", "workload", .text = {"workload", 10}}, {"method", "method", .text = {"method", 10}},
     {"tau_seconds", NULL}, {"points", "steps"},
@@ -44,13 +44,13 @@ static const struct ssreport_column prediction_columns[] = {
     {"difference_percent", "predicted is off by, %", 2, .text = {"off, %", 9}}, {"note", "note"},
 };
 
-static const struct ssreport_sheet tables[] = {
-    SSREPORT_TABLE("prediction", "Throughput over a trace, predicted from the local curve",
+static const struct table_sheet tables[] = {
+    TABLE_INIT("prediction", "Throughput over a trace, predicted from the local curve",
         prediction_columns),
-    SSREPORT_TABLE("methods",
+    TABLE_INIT("methods",
         "Throughput at each load, against the baseline (cdc: constant duty cycle, 1cdc: of one "
         "instance)", method_columns),
-    SSREPORT_TABLE("methods-deviation",
+    TABLE_INIT("methods-deviation",
         "Deviation of each method from the baseline without control", deviation_columns),
     {.name = NULL},
 };
@@ -64,21 +64,21 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 
 /* The method that is furthest from the baseline. */
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
-    const struct ssreport_sheet *sheet = ssreport_table(report, "methods-deviation");
+    const struct table_sheet *sheet = ssreport_table(report, "methods-deviation");
     double furthest = NAN;
-    for (size_t i = 0; i < ssreport_sheet_rows(sheet); i++) {
-        double mean = ssreport_sheet_cell(sheet, i, "deviation_mean_percent")->number;
+    for (size_t i = 0; i < table_rows(sheet); i++) {
+        double mean = table_cell_at(sheet, i, "deviation_mean_percent")->number;
         if (!isfinite(mean) || fabs(mean) <= furthest)
             continue;
         furthest = fabs(mean);
         snprintf(headline->answer, sizeof headline->answer,
             "%.100s differs most: at the same load its throughput is %.1f %% %s than that of "
             "%.100s (%.1f to %.1f %%; steps compared: %.0f).",
-            ssreport_sheet_cell(sheet, i, "method")->text, furthest, mean < 0 ? "lower" : "higher",
-            ssreport_sheet_cell(sheet, i, "baseline")->text,
-            ssreport_sheet_cell(sheet, i, "deviation_least_percent")->number,
-            ssreport_sheet_cell(sheet, i, "deviation_most_percent")->number,
-            ssreport_sheet_cell(sheet, i, "compared")->number);
+            table_cell_at(sheet, i, "method")->text, furthest, mean < 0 ? "lower" : "higher",
+            table_cell_at(sheet, i, "baseline")->text,
+            table_cell_at(sheet, i, "deviation_least_percent")->number,
+            table_cell_at(sheet, i, "deviation_most_percent")->number,
+            table_cell_at(sheet, i, "compared")->number);
     }
     if (isfinite(furthest))
         strcpy(headline->question, "Do all methods give the same throughput at the same load?");
@@ -86,7 +86,7 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
 }
 
 static void print_methods(struct ssreport_page *page, const struct ssreport_report *report) {
-    if (ssreport_sheet_rows(ssreport_table(report, "methods")) == 0)
+    if (table_rows(ssreport_table(report, "methods")) == 0)
         return;
     ssreport_page_open(page, "Methods");
     fputs("<p>The baseline is <code>nbench</code> (as many uncontrolled instances as the target "
@@ -102,22 +102,22 @@ static void print_methods(struct ssreport_page *page, const struct ssreport_repo
 }
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
-    const struct ssreport_sheet *prediction = ssreport_table(report, "prediction");
+    const struct table_sheet *prediction = ssreport_table(report, "prediction");
     print_methods(page, report);
-    if (ssreport_sheet_rows(prediction) == 0)
+    if (table_rows(prediction) == 0)
         return;
     ssreport_page_open(page, "Prediction");
     fputs("<p>The trace: <code>", page->stream);
-    ssreport_html_text(page->stream, report->trace);
+    table_html_text(page->stream, report->trace);
     fputs("</code></p>\n", page->stream);
     page_sheet(page->stream, prediction);
     ssreport_page_close(page);
 }
 
 static void print_text(FILE *stream, const struct ssreport_report *report) {
-    ssreport_sheet_print_text(stream, ssreport_table(report, "methods-deviation"),
+    table_print_text(stream, ssreport_table(report, "methods-deviation"),
         "methods; deviation of throughput from the baseline, in %");
-    ssreport_sheet_print_text(stream, ssreport_table(report, "prediction"),
+    table_print_text(stream, ssreport_table(report, "prediction"),
         "prediction; throughput over the part of the trace within known loads, /s");
 }
 
