@@ -5,6 +5,13 @@
 
 #include "unit.h"
 
+/* AddressSanitizer would end the test instead of failing the allocation. */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void) {
+    return "allocator_may_return_null=1";
+}
+
 static void items_are_kept_while_an_array_grows(void **state) {
     (void)state;
     uint64_t *items = NULL;
