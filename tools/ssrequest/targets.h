@@ -30,7 +30,7 @@ struct ssrequest_aim {
  * With `socket` all requests go to this Unix socket; NULL: each to where its URL says. A host that
  * has no address is no failure: its target is `lost`.
  */
-SS_MUST_USE SS_NONNULL(1, 3, 4) int ssrequest_aim_make(const char *const *urls, uint32_t count,
+SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_aim_make(const char *const *urls, uint32_t count,
     const char *socket, struct ssrequest_aim *aim, struct ss_error *error);
 SS_NONNULL()
 void ssrequest_aim_free(struct ssrequest_aim *aim);
