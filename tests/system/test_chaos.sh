@@ -134,7 +134,7 @@ failures_are_counted() {
 unknown_words_are_refused() {
     expect 0 'Usage: tests/system/chaos ' "$here/chaos" --help
     expect 2 'chaos: --round: unknown option' "$here/chaos" --round 3 "$build"
-    expect 2 "chaos: --rounds: 'three' is no number" "$here/chaos" --rounds three "$build"
+    expect 2 "chaos: --rounds: 'three' is not a number" "$here/chaos" --rounds three "$build"
     expect 2 'chaos: --seed requires a value' "$here/chaos" "$build" --seed
     expect 2 'chaos: --fault wants one of: ' "$here/chaos" --fault survivors "$build"
     expect 2 'chaos: no build folder' "$here/chaos"

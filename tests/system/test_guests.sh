@@ -113,7 +113,7 @@ words_are_checked() {
     refuses "--vcpus and --cpus: one of both" run-in-guest --guest guest --vcpus 1 --cpus 0 -- true
     refuses "x: a list of CPUs is wanted" run-in-guest --guest guest --cpus x -- true
     refuses "--cpus: 9999: this machine has other CPUs" run-in-guest --guest guest --cpus 9999 -- true
-    refuses "--share: /nowhere: it is no folder" run-in-guest --guest guest --share /nowhere -- true
+    refuses "--share: /nowhere: not a folder" run-in-guest --guest guest --share /nowhere -- true
     refuses "--clock: /nowhere/file cannot be written" run-in-guest --guest guest \
         --clock /nowhere/file -- true
     refuses "--acceleration: hvf: kvm or tcg" run-in-guest --guest guest --acceleration hvf -- true

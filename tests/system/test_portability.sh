@@ -87,7 +87,7 @@ words_are_checked() {
     refuses "portability: compare: nothing-there: No such file or directory" portability nothing-there other
     mkdir "$scratch/foreign"
     echo mine >"$scratch/foreign/file"
-    refuses "foreign is no folder of this experiment" portability demo -o foreign
+    refuses "foreign is not a folder of this experiment" portability demo -o foreign
     [ ! -e "$scratch/calls" ] || fail "something was run"
     [ ! -e "$results/base" ] || fail "something was begun"
     # A wrong call does not occupy the folder.
@@ -196,7 +196,7 @@ a_demo_finds_its_own_setting() {
     prints "Setting found: duty at 40\.00 %.*"
     refuses "holds results made in another way" portability "${few[@]}" --setting 50%
     grep -qx '> setting 50' "$output" || fail "in what other way?"
-    refuses "is no folder" portability "${few[@]}" -o "$scratch/bin"
+    refuses "is not a folder" portability "${few[@]}" -o "$scratch/bin"
 }
 
 words_reach_ssprofile() {

@@ -7,7 +7,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/* `sssim queue`: argv[0] is the word queue. Prints what is asked for. */
+/* Runs `sssim queue`, whose name is argv[0], and prints its result. */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_command(FILE *stream, char **argv, struct ss_error *error);
 
 #endif

@@ -80,7 +80,7 @@ const struct ss_argument queue_rows[] = {
 };
 // clang-format on
 
-/* ---- what belongs together ---- */
+/* ---- options that depend on each other ---- */
 
 static int check_settle(const struct queue_options *options, struct ss_error *error) {
     if (options->settle > 0 && options->given.shape != SSREQUEST_CONSTANT)
@@ -142,10 +142,12 @@ void queue_options_close(struct queue_options *options) {
     ss_option_store_free(&options->store);
 }
 
-/* ---- what is to be run ---- */
+/* ---- the run ---- */
 
-/* Long enough for --requests under every kind of arrival: their number in it has a standard
- * deviation of its root at most. */
+/*
+ * Returns a time long enough for --requests under every kind of arrival: the standard deviation of
+ * their number is at most its root.
+ */
 static ss_time find_duration(const struct queue_options *options) {
     double count = (double)options->requests;
     if (options->requests == 0)

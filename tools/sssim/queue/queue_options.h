@@ -10,17 +10,17 @@
 
 /* The command line of `sssim queue`. */
 struct queue_options {
-    struct ssrequest_given given; /* settled */
+    struct ssrequest_given given; /* settled, see ssrequest_given_settle() */
     int arrival;                  /* enum ssrequest_arrival */
     uint64_t seed;
     int when_full;     /* enum ssrequest_when_full */
-    ss_time timeout;   /* 0: none */
+    ss_time timeout;   /* 0: no timeout */
     uint64_t requests; /* 0: as many as are due */
     ss_time settle;
     ss_time work;
     int spread; /* enum queue_spread */
     uint64_t workers;
-    uint64_t servers; /* 0: as many as there are speeds, or 1 */
+    uint64_t servers; /* 0: one for each speed, or 1 */
     const char *speeds;
     int balance;  /* enum ssrequest_balance */
     int given_up; /* enum queue_given_up */
@@ -32,19 +32,19 @@ struct queue_options {
     struct ss_option_store store;
 
     double speed[SSREQUEST_TARGETS_MAX];
-    struct ssrequest_profile shape; /* that --profile names */
+    struct ssrequest_profile shape; /* the profile that --profile names */
 };
 
 extern const struct ss_argument queue_rows[];
 
-/* argv[0] is passed over. It is to be closed in any case. */
+/* Skips argv[0]. Close the options in any case. */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_options_parse(
     struct queue_options *options, char **argv, struct ss_error *error);
 
 SS_NONNULL()
 void queue_options_close(struct queue_options *options);
 
-/* The run's parameters; they must not outlive the options. */
+/* Sets the run's parameters, which must not outlive the options. */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_options_resolve(
     struct queue_options *options, struct queue_run_options *run, struct ss_error *error);
 

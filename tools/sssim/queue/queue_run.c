@@ -6,8 +6,8 @@
 #include "queue_throttle.h"
 
 /*
- * Sleepers in the order in which they wake where several are due at one instant: an answer that
- * comes at the limit is in time, and what has ended makes room for what is due.
+ * Sleepers in the order in which they wake if several are due at one time: an answer exactly at the
+ * limit is in time, and requests that end make room for those that are due.
  */
 #define THROTTLE      0
 #define SETTLE        1
@@ -15,7 +15,7 @@
 
 #define NO_SLOT UINT32_MAX
 
-/* A request under way; they are chained in the order in which they were sent. */
+/* A request under way. Flights are chained in the order of sending. */
 struct flight {
     struct ssrequest_one *one;
     uint32_t before, after; /* slots */
@@ -31,7 +31,7 @@ struct run {
     struct ssrequest_tally *tally;
     struct flight *flights; /* by slot */
     uint32_t oldest, newest;
-    uint64_t begun; /* requests that were sent or refused */
+    uint64_t begun; /* number of requests sent or refused */
     bool lacks_memory;
     struct queue_run_end end;
 };
@@ -44,7 +44,7 @@ static uint32_t generator_sleeper(const struct run *run) {
     return timeout_sleeper(run) + 1;
 }
 
-/* ---- what is under way ---- */
+/* ---- requests under way ---- */
 
 static void set_timeout(struct run *run) {
     ss_time due = SS_TIME_NEVER;
@@ -155,7 +155,7 @@ static int go_on(struct run *run, struct ss_error *error) {
             return -1;
         run->end.end = now;
     }
-    /* It is over before where nothing is due any more. */
+    /* The run ends earlier if nothing more is due. */
     if (run->end.end < run->end.sending)
         run->end.end = run->end.sending;
     if (run->options->settle > 0 && run->options->settle >= run->end.sending)
@@ -164,7 +164,7 @@ static int go_on(struct run *run, struct ss_error *error) {
     return 0;
 }
 
-/* ---- the whole ---- */
+/* ---- the run ---- */
 
 static int open_service(struct run *run, struct ss_error *error) {
     const struct queue_run_options *options = run->options;

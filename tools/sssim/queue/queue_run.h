@@ -9,27 +9,27 @@
 #include "generator.h"
 #include "queue_service.h"
 
-/* Requests to a simulated service: ssrequest's generator in virtual time. */
+/* Requests to a simulated service, by the generator of ssrequest in virtual time. */
 
 struct queue_run_options {
     const struct ssrequest_profile *profile; /* NULL: a closed loop */
     enum ssrequest_arrival arrival;
-    struct ssrequest_rules rules; /* the servers are its targets */
-    ss_time timeout;              /* SS_TIME_NEVER: clients wait as long as it takes */
-    ss_time settle;               /* what was sent or had ended by then is not counted */
+    struct ssrequest_rules rules; /* the servers are the targets */
+    ss_time timeout;              /* SS_TIME_NEVER: clients wait for as long as it takes */
+    ss_time settle;               /* requests sent or ended before this are not counted */
     uint64_t seed;
     struct queue_service_options service;
-    double duty; /* of each server; 1: they are never stopped */
+    double duty; /* of each server; 1: never stopped */
     ss_time tau; /* mean length of a round of stops */
 };
 
 struct queue_run_end {
-    ss_time sending; /* when sending ended */
-    ss_time end;     /* when nothing was to be sent or under way any more */
-    uint64_t wasted; /* requests that were worked on to the end after their client gave up */
+    ss_time sending; /* end of sending */
+    ss_time end;     /* when nothing was left to be sent or under way */
+    uint64_t wasted; /* requests that were completed after their client gave up */
 };
 
-/* The tally is open. */
+/* Runs with an open tally. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_run(const struct queue_run_options *options,
     struct ssrequest_tally *tally, struct queue_run_end *end, struct ss_error *error);
 

@@ -5,19 +5,19 @@
 
 #include "chance.h"
 
-/* Work has nothing in common with the moments of requests, which come from the same seed. */
+/* The work is independent of the moments of requests, which come from the same seed. */
 #define WORK_SALT UINT64_C(0x776f726b)
 
 #define NO_SLOT UINT32_MAX
 
 struct queue_job {
-    struct queue_job *next; /* in its server's queue, or among those that are spare */
+    struct queue_job *next; /* in its server's queue, or among the spare ones */
     ss_time length;         /* on this server, without interruptions */
-    uint32_t slot;          /* NO_SLOT: its client gave it up */
+    uint32_t slot;          /* NO_SLOT: its client gave up */
 };
 
 struct queue_worker {
-    struct queue_job *job; /* NULL: it is idle */
+    struct queue_job *job; /* NULL: idle */
     ss_time left;          /* of the job, at `since` */
     ss_time since;
 };
@@ -166,7 +166,7 @@ void queue_service_give_up(struct queue_service *service, uint32_t slot) {
     service->jobs[slot] = NULL;
 }
 
-/* ---- the whole ---- */
+/* ---- the service ---- */
 
 int queue_service_open(struct queue_service *service, const struct queue_service_options *options,
     struct sleepers *sleepers, uint32_t first, uint64_t slots, struct ss_error *error) {

@@ -12,8 +12,8 @@
 #include "sleepers.h"
 
 /*
- * A service in virtual time: servers, each with workers on CPUs of their own and one queue, from
- * which they take the first. A stopped server later continues where it was.
+ * A service in virtual time: servers, each with its own workers and CPUs and one queue, from which
+ * workers take the oldest request. A stopped server continues where it was.
  */
 
 enum queue_spread {
@@ -21,10 +21,10 @@ enum queue_spread {
     QUEUE_EXPONENTIAL,
 };
 
-/* The fate of a request whose client gave it up. In the order of the option's choices. */
+/* The fate of a request whose client gives up. In the order of the option's choices. */
 enum queue_given_up {
-    QUEUE_SERVE, /* nothing tells the service: it is worked on as the others */
-    QUEUE_SKIP,  /* it is worked on only if that has begun already */
+    QUEUE_SERVE, /* the service does not notice, and completes it */
+    QUEUE_SKIP,  /* it is completed only if work on it has begun */
 };
 
 struct queue_service_options {
@@ -47,12 +47,14 @@ struct queue_service {
     uint32_t first; /* the sleeper of the first worker */
     struct queue_server *servers;
     struct queue_worker *workers;
-    struct queue_job **jobs; /* of each slot; NULL: none, or it was given up */
+    struct queue_job **jobs; /* of each slot; NULL: unused, or given up */
     struct queue_job *spare;
-    uint64_t served, wasted; /* worked on to the end; of these, those that were given up */
+    uint64_t served, wasted; /* completed; of these, those that were given up */
 };
 
-/* Sleepers of workers: `first` and the following. No slot is `slots` or more. Close it in any case.
+/*
+ * Opens a service whose workers are the sleepers from `first` on. Slots are below `slots`. Close
+ * the service in any case.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_service_open(struct queue_service *service,
     const struct queue_service_options *options, struct sleepers *sleepers, uint32_t first,
@@ -65,17 +67,20 @@ static inline uint64_t queue_service_workers(const struct queue_service_options 
     return (uint64_t)options->servers * options->workers;
 }
 
-/* A request comes. Its work depends on the seed and its number alone. Fails without memory. */
+/* Takes a request, whose work depends only on the seed and its number. Fails without memory. */
 SS_NONNULL()
 int queue_service_take(
     struct queue_service *service, uint32_t server, uint32_t slot, uint64_t number, ss_time now);
 
-/* The sleeper of a worker wakes: it is done, and takes the next. False: the client gave that up. */
+/*
+ * Wakes the sleeper of a worker, which completes its request and takes the next. Returns false if
+ * the client of the completed one had given up.
+ */
 SS_NONNULL()
 bool queue_service_wake(
     struct queue_service *service, uint32_t sleeper, uint32_t *slot, ss_time now);
 
-/* The client of this request gives it up. */
+/* The client of this request gives up. */
 SS_NONNULL()
 void queue_service_give_up(struct queue_service *service, uint32_t slot);
 

@@ -8,10 +8,10 @@
 
 #include "trial.h"
 
-/* The phase has nothing in common with the moments of requests, which come from the same seed. */
+/* The phase is independent of the moments of requests, which come from the same seed. */
 #define PHASE_SALT UINT64_C(0x7068617365)
 
-/* The trial's monitor looks this rarely, as its samples are of no use here. */
+/* The trial's monitor samples this rarely, because its samples are not used. */
 #define INTERVAL (3600 * SS_SECOND)
 
 static int open_trial(
@@ -32,7 +32,7 @@ static int open_trial(
     return trial_open(trial, &options, error);
 }
 
-/* The first round of an executor is not like the others, as it begins within it. */
+/* An executor begins within its first round, so that round differs. */
 static int skip_to_phase(struct queue_throttle *throttle,
     const struct queue_throttle_options *options, struct ss_error *error) {
     double phase = 1 + ss_random(options->seed + PHASE_SALT, 0);

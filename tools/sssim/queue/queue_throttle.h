@@ -12,12 +12,12 @@
 struct trial;
 
 /*
- * When servers are stopped and continued: the executors of a trial with one instance for each
- * server, whose duty is fixed. Nothing here knows how a dithering module plans.
+ * Stops and continues servers: the executors of a trial with one instance for each server and a
+ * fixed duty. Independent of how a dithering module plans.
  */
 struct queue_throttle {
     struct trial *trial; /* NULL: the servers always run */
-    ss_time zero;        /* in the trial's time: when requests begin */
+    ss_time zero;        /* begin of requests, in the trial's time */
 };
 
 struct queue_throttle_options {
@@ -27,18 +27,18 @@ struct queue_throttle_options {
     uint64_t seed;
 };
 
-/* Requests begin somewhere in a round, which the seed decides. Close it in any case. */
+/* The seed decides at which point of a round requests begin. Close the throttle in any case. */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_throttle_open(struct queue_throttle *throttle,
     const struct queue_throttle_options *options, struct ss_error *error);
 
 SS_NONNULL()
 void queue_throttle_close(struct queue_throttle *throttle);
 
-/* When a server may be stopped or continued next; from the begin of the requests on. */
+/* Returns when a server may be stopped or continued next, in time since requests began. */
 SS_NONNULL()
 ss_time queue_throttle_next(const struct queue_throttle *throttle);
 
-/* To be called then. */
+/* Call this at that time. */
 SS_MUST_USE SS_NONNULL(1) int queue_throttle_wake(
     struct queue_throttle *throttle, struct ss_error *error);
 

@@ -7,15 +7,15 @@
 #include <string.h>
 
 /*
- * Of two choices whose mean squared errors differ by less, the cheaper one is better; so it is
- * where both are below what the other load of a real machine adds.
+ * If the mean squared errors of two choices differ by less, the cheaper one is better; also if both
+ * are below what other load on a real machine adds.
  */
 #define AS_GOOD 1.1
 #define STILL   0.1 /* %^2 */
 
 struct score {
     size_t first; /* the first of its runs */
-    double mse;   /* %^2; NaN: nothing was counted */
+    double mse;   /* %^2; NaN: no samples */
     double own;   /* part of one CPU */
 };
 
@@ -29,7 +29,7 @@ static bool is_choice(const char *name) {
     return false;
 }
 
-/* Which value of axis `axis` run `run` has. */
+/* Returns the index of the value that a run has on an axis. */
 static size_t place_of(const struct grid *grid, size_t run, size_t axis) {
     for (size_t i = grid->count; i-- > axis + 1;)
         run /= grid->axes[i].count;
@@ -44,8 +44,7 @@ static bool has_choices(const struct grid *grid) {
     return false;
 }
 
-/* Whether two runs are of the same choice or, without a choice, the same run.
- */
+/* Returns whether two runs have the same choice, or, without choices, are the same run. */
 static bool are_alike(const struct grid *grid, bool choices, size_t run, size_t other) {
     for (size_t i = 0; i < grid->count; i++) {
         if (choices != is_choice(grid->axes[i].name))
@@ -56,7 +55,7 @@ static bool are_alike(const struct grid *grid, bool choices, size_t run, size_t 
     return true;
 }
 
-/* The mean over all runs that are alike, or no score if `run` is not the first of them. */
+/* Returns the mean over all runs that are alike, or no score if `run` is not the first of them. */
 static bool find_score(const struct grid *grid, const struct trial_figures *rows, bool choices,
     size_t run, struct score *score) {
     size_t runs = grid_count_runs(grid), count = 0;
@@ -94,7 +93,7 @@ struct ranking {
     struct score steadiest, unsteadiest, cheapest, best;
 };
 
-/* The best is the cheapest of those that are as good as the steadiest. */
+/* Finds the cheapest of those that are as good as the steadiest. */
 static void find_best(const struct grid *grid, const struct trial_figures *rows, bool choices,
     struct ranking *ranking) {
     double enough = fmax(ranking->steadiest.mse * AS_GOOD, STILL);

@@ -8,10 +8,9 @@
 #include "trial.h"
 
 /*
- * The conclusion of a sweep, in one sentence. `rows` are the figures of all runs in the order in
- * which they were made, the last axis turning fastest. Modules, their options and the number of
- * instances are what a user chooses between; everything else that is swept is a condition, over
- * which the figures of a choice are averaged.
+ * Draws the conclusion of a sweep, in one sentence. `rows` are the figures of all runs in order,
+ * with the last axis turning fastest. Modules, their options and the number of instances are
+ * choices; all else that is swept is a condition, over which the figures of a choice are averaged.
  */
 SS_NONNULL()
 SS_WRITES(1, 2)

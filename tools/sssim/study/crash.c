@@ -21,7 +21,7 @@ static int backtrace(void **frames, int room) {
 
 static const struct ss_module_set *watched;
 
-/* The module of the innermost frame that is in one; NULL if it crashed elsewhere. */
+/* Returns the module of the innermost frame that is in one; NULL if it crashed elsewhere. */
 static const char *find_module(void) {
     void *frames[FRAMES_MAX];
     int count = backtrace(frames, FRAMES_MAX);
@@ -37,7 +37,7 @@ static const char *find_module(void) {
     return NULL;
 }
 
-/* Its action is the usual one again, so the signal ends us once it is let in. */
+/* The default action is restored, so the signal ends the program once it is unblocked. */
 static void tell(int number) {
     const char *module = find_module();
     if (module)
@@ -50,7 +50,7 @@ void crash_name_modules(const struct ss_module_set *set) {
     static char room[1 << 16]; /* a module may have used up the stack */
     void *frame;
     watched = set;
-    /* It loads a library when it is called first, which is not to be while we crash. */
+    /* The first call loads a library, which must not happen during a crash. */
     backtrace(&frame, 1);
     sigaltstack(&(stack_t){.ss_sp = room, .ss_size = sizeof room}, NULL);
     struct sigaction action = {.sa_handler = tell, .sa_flags = (int)SA_RESETHAND | SA_ONSTACK};

@@ -7,7 +7,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/* The runs of `sssim --sweep`: one for each way to take a value of each option that is swept. */
+/* The runs of `sssim --sweep`: all combinations of the values of the options that are swept. */
 
 #define GRID_AXES_MAX 16
 
@@ -19,10 +19,10 @@ struct grid_axis {
 
 struct grid {
     struct grid_axis axes[GRID_AXES_MAX];
-    size_t count; /* axes; 0: nothing is swept */
+    size_t count; /* number of axes; 0: no sweep */
 };
 
-/* Adds what "NAME=VALUE,..." says. The grid is to be closed in any case. */
+/* Adds the axis of "NAME=VALUE,...". Close the grid in any case. */
 SS_MUST_USE SS_NONNULL(1, 2) int grid_add_axis(
     struct grid *grid, const char *text, struct ss_error *error);
 

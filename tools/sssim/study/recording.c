@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* 2000-01-01T00:00:00Z is when a trial begins: the wall clock of a simulation is its own. */
+/* A trial begins at 2000-01-01T00:00:00Z: the wall clock of a simulation is its own. */
 #define BEGINNING (INT64_C(946684800) * (int64_t)SS_SECOND)
 
 static ss_time read_clock(void *context) {
@@ -36,7 +36,7 @@ static size_t count_words(char *const *words) {
     return count;
 }
 
-/* The plan of this run, as a record has it. */
+/* Makes the plan of this run for its record. */
 static int make_plan(
     struct recording *recording, const struct recording_options *options, struct ss_error *error) {
     const struct trial *trial = recording->trial;
@@ -77,7 +77,7 @@ static void note(struct recording *recording, ss_time at, const char *name, cons
             .at = at, .name = name, .instance = -1, .text = text, .value = NAN});
 }
 
-/* Events with the times at which the stages of the run begin. */
+/* Records the times at which the stages of the run begin. */
 static void note_beginning(struct recording *recording) {
     const struct trial *trial = recording->trial;
     ss_time control_start = ss_time_add(trial->start, trial->options.warmup);

@@ -10,19 +10,19 @@
 #include "trial.h"
 
 /*
- * The record of a trial, in the folder and the files that showstopper writes, by the same code. Its
- * times are those of the simulation, in which every run begins at one and the same moment.
+ * The record of a trial, in the folder and files of showstopper, by the same code. Its times are
+ * those of the simulation, in which every run begins at the same time.
  */
 
 struct recording_options {
     const char *folder;
     const char *word;   /* in place of the command */
     char *const *argv;  /* the command line */
-    uint32_t first_cpu; /* the trial's CPUs begin with this one */
+    uint32_t first_cpu; /* first of the trial's CPUs */
     ss_time duration;   /* of control */
 };
 
-/* Must stay where it was opened. Zeroed: none. */
+/* Must stay where it was opened. Zero-initialized: not open. */
 struct recording {
     struct trial *trial;
     struct ss_clock clock;
@@ -30,22 +30,22 @@ struct recording {
     char folder[4200];
     struct ss_command_line line;
     char word[512];
-    char *words[2];               /* that one alone */
+    char *words[2];               /* only that word */
     struct ss_recorder *recorder; /* NULL: nothing is recorded */
 };
 
-/* Right after the trial was opened, which must be `recorded`. The folder must not exist. */
+/* Call this right after opening the trial, which must be `recorded`. The folder must not exist. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int recording_open(struct recording *recording, struct trial *trial,
     const struct recording_options *options, struct ss_error *error);
 
-/* After each sample of the trial. */
+/* Call this after each sample of the trial. */
 SS_NONNULL()
 void recording_take_sample(struct recording *recording);
 
-/* The trial has come to the end of control. */
+/* Call this at the end of control. */
 SS_MUST_USE SS_NONNULL(1) int recording_finish(struct recording *recording, struct ss_error *error);
 
-/* Without recording_finish() the record is removed. */
+/* Removes the record unless recording_finish() was called. */
 SS_NONNULL()
 void recording_close(struct recording *recording);
 

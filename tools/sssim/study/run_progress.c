@@ -6,7 +6,7 @@
 
 #include "platform/platform.h"
 
-/* A simulation that takes less is shown when it is done. */
+/* A simulation that takes less is shown only when it is done. */
 #define QUICK SS_SECOND
 
 #define BETWEEN_DRAWINGS (250 * SS_MILLISECOND)

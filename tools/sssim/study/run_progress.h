@@ -2,7 +2,7 @@
 #ifndef SSSIM_RUN_PROGRESS_H
 #define SSSIM_RUN_PROGRESS_H
 
-/* How far a long simulation is, in one line on a terminal. */
+/* The progress of a long simulation, in one line on a terminal. */
 
 #include <stdio.h>
 
@@ -18,16 +18,16 @@ struct progress {
     ss_time drawn; /* 0: there is no line */
 };
 
-/* On standard error, if that is a terminal. */
+/* Draws on standard error, if that is a terminal. */
 SS_NONNULL() void progress_open(struct progress *progress, size_t runs);
 
-/* This part, from 0 to 1, of the current run is done at `now` of the real clock. */
+/* Notes that this part, from 0 to 1, of the current run is done at `now` of the real clock. */
 SS_NONNULL() void progress_note(struct progress *progress, double part, ss_time now);
 
 /* Removes the line: call it before printing. */
 SS_NONNULL() void progress_clear(struct progress *progress);
 
-/* Like trial_advance(), and shows how far it is. */
+/* As trial_advance(), with the progress shown. */
 SS_MUST_USE SS_NONNULL() int progress_advance(
     struct progress *progress, struct trial *trial, ss_time length, struct ss_error *error);
 

@@ -6,13 +6,13 @@
 
 #include <showstopper/random.h>
 
-/* Where neither the command line nor the trace says how long. */
+/* If neither the command line nor the trace gives a duration. */
 #define DURATION_DEFAULT (60 * SS_SECOND)
 
 /* The default target of a study's background, as in tools/experiments. */
 #define STAIRS_DEFAULT "95%:5%:5%,hold=3M,symmetric=yes"
 
-/* The foreground's random numbers have nothing in common with the background's. */
+/* The foreground's random numbers are independent of the background's. */
 #define FRONT_SALT UINT64_C(0x66726f6e74)
 
 enum simulation_accounting {
@@ -22,7 +22,7 @@ enum simulation_accounting {
 
 /* In the order of the option's words. */
 enum simulation_law {
-    LAW_AUTO, /* recorded, or exponential where a mean is given */
+    LAW_AUTO, /* recorded, or exponential if a mean is given */
     LAW_FIXED,
     LAW_EXPONENTIAL,
     LAW_RECORDED,
@@ -332,7 +332,7 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
         error, "--settle leaves nothing to be counted: it must be shorter than the run");
 }
 
-/* It is at its peak at all times. */
+/* Its load is always at the peak. */
 static void make_foreground(const struct simulation *simulation, struct trial_options *options) {
     static const char *const modules[SS_KINDS] = {
         [SS_KIND_TRACE] = "constant",

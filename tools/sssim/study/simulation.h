@@ -33,19 +33,19 @@ struct simulation {
     ss_time preempt;
     ss_time stop_lateness;
     ss_time start_lateness;
-    double quota; /* CPUs; 0: none */
+    double quota; /* CPUs; 0: no quota */
     ss_time quota_period;
     double background; /* of the whole machine */
     ss_time background_period;
     struct work_options work;
     double memory_rate;       /* accesses a second that the memory serves; 0: no limit */
-    const char *foreground;   /* its class; NULL: no study */
+    const char *foreground;   /* its class; NULL: not a study */
     uint64_t front_instances; /* of the foreground; 0: as many as CPUs */
     ss_time front_iteration;  /* 0: as the others */
     struct memory_use front;  /* NaN: as the others */
     int shared_cpus;
     uint64_t rounds;
-    const char *record; /* NULL: nothing is kept */
+    const char *record; /* NULL: nothing is recorded */
     struct grid grid;   /* of --sweep */
     int csv;
     int help;
@@ -58,7 +58,7 @@ struct simulation {
 /* In the order of the help. */
 extern const struct ss_argument simulation_rows[];
 
-/* Fills it in from a command line, argv[0] included. It is to be closed in any case. */
+/* Fills it in from a command line with argv[0]. Close it in any case. */
 SS_MUST_USE SS_NONNULL(1, 2) int simulation_parse(
     struct simulation *simulation, char **argv, struct ss_error *error);
 
@@ -66,16 +66,16 @@ SS_NONNULL()
 void simulation_close(struct simulation *simulation);
 
 /*
- * Opens the trial, which must not outlive the simulation; `length` is how long it is to run, all
- * included. `on_sample` may be NULL. What is to be warned of is in the simulation's store then.
+ * Opens the trial, which must not outlive the simulation; `length` becomes its total length.
+ * `on_sample` may be NULL. Warnings are added to the simulation's store.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int simulation_open_trial(struct simulation *simulation,
     struct trial *trial, void (*on_sample)(void *context, const struct trial_sample *sample),
     ss_time *length, struct ss_error *error);
 
 /*
- * A study, the first of its rounds. The options must not outlive the simulation. `argv` is the
- * command line.
+ * Makes a study, beginning with the first round. The options must not outlive the simulation.
+ * `argv` is the command line.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int simulation_make_study(struct simulation *simulation,
     char **argv, struct study_options *options, struct ss_error *error);

@@ -61,7 +61,7 @@ static int open_trials(struct study *study, bool recorded, struct ss_error *erro
     return 0;
 }
 
-/* Where both are on the same CPUs, the one's threads are the other's competitors. */
+/* If both sides are on the same CPUs, threads of one compete with those of the other. */
 static void crowd(struct study *study, int side) {
     struct trial *other = &study->trials[1 - side];
     double threads = machine_group_threads(&study->trials[side].machine);
@@ -69,7 +69,7 @@ static void crowd(struct study *study, int side) {
         trial_crowd(other, threads, study->trials[side].now);
 }
 
-/* Both in one time: what happens first on either side is next. */
+/* Advances both sides in one time: the earliest event of either is next. */
 static int advance(struct study *study, ss_time end, struct ss_error *error) {
     for (;;) {
         int side = trial_next(&study->trials[0]) <= trial_next(&study->trials[1]) ? 0 : 1;
@@ -106,7 +106,7 @@ static int find_duration(struct study *study, ss_time *duration, struct ss_error
     return 0;
 }
 
-/* How long the levels of a staircase last, in seconds; 0: the trace has none. */
+/* Returns how long the levels of a staircase last, in seconds; 0 for other traces. */
 static double find_hold(const struct trial *trial) {
     const struct ss_module *head = trial->set.modules[SS_KIND_TRACE].head;
     for (const struct ss_option *row = head->options; row && row->name; row++) {
@@ -213,7 +213,7 @@ int study_run(const struct study_options *options, struct experiment *experiment
     return status;
 }
 
-/* CPUs that the foreground keeps busy at all times; NaN: now more, now less. */
+/* Returns the CPUs that the foreground always keeps busy; NaN if that varies. */
 static double busy_cpus(const struct trial_options *options) {
     double threads = 0;
     for (uint32_t i = 0; i < options->instances; i++) {

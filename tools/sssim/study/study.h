@@ -8,8 +8,8 @@
 #include "trial.h"
 
 /*
- * The cost of one program to another: an uncontrolled foreground, and a background
- * under control. They share the memory and, with `shares_cpus`, the CPUs.
+ * The cost of one program to another: an uncontrolled foreground, and a background under control.
+ * They share the memory and, with `shares_cpus`, the CPUs.
  */
 
 enum study_side {
@@ -22,7 +22,7 @@ struct study_options {
     const char *workloads[MEMORY_SIDES];
     double memory_rate; /* accesses a second; 0: no limit */
     bool shares_cpus;
-    ss_time duration; /* of control at most; SS_TIME_NEVER: that of the background's trace */
+    ss_time duration; /* maximum time of control; SS_TIME_NEVER: that of the background's trace */
     uint64_t round;   /* from 1 */
     char *const *argv;
 };
@@ -31,13 +31,13 @@ struct study_figures {
     struct trial_figures sides[MEMORY_SIDES];
 };
 
-/* `experiment` may be NULL: nothing is kept. Warnings are added to `store`. */
+/* `experiment` may be NULL: nothing is recorded. Warnings are added to `store`. */
 SS_MUST_USE SS_NONNULL(1, 3, 4) int study_run(const struct study_options *options,
     struct experiment *experiment, struct ss_option_store *store, struct study_figures *figures,
     struct ss_error *error);
 
 /*
- * The interference metric that follows from the options, in percent. NaN: it is not known in
+ * Returns the interference metric that follows from the options, in percent. NaN: not known in
  * advance.
  */
 SS_NONNULL()

@@ -13,7 +13,7 @@
 
 /* ---- one run ---- */
 
-/* The command line of a run: what is swept comes last, and so is what counts. */
+/* The command line of a run: the swept options come last, so that they take precedence. */
 struct words {
     char **argv;
     char *swept[GRID_AXES_MAX];
@@ -45,7 +45,7 @@ static int make_words(struct words *words, const struct grid *grid, const size_t
     return 0;
 }
 
-/* Which run it is that failed. */
+/* Says which run failed. */
 static int blame(const struct words *words, struct ss_error *error) {
     char text[128] = "";
     for (size_t i = 0; i < GRID_AXES_MAX && words->swept[i]; i++) {
@@ -55,7 +55,7 @@ static int blame(const struct words *words, struct ss_error *error) {
     return ss_error_wrap(error, "%s", ss_words_show(text).text);
 }
 
-/* `store` gets the warnings. Without figures the command line is only checked. */
+/* `store` gets the warnings. Without `figures`, only checks the command line. */
 static int simulate(char **argv, struct progress *progress, struct trial_figures *figures,
     struct ss_option_store *store, struct ss_error *error) {
     static struct trial trial; /* large */
@@ -152,7 +152,7 @@ static void print_table_row(
 
 /* ---- all runs ---- */
 
-/* The last axis turns fastest. False: all have been. */
+/* Moves to the next run; the last axis turns fastest. Returns false after the last run. */
 static bool go_on(const struct grid *grid, size_t *place) {
     for (size_t i = grid->count; i-- > 0;) {
         if (++place[i] < grid->axes[i].count)
@@ -166,7 +166,7 @@ static bool go_on(const struct grid *grid, size_t *place) {
 struct sweep {
     const struct grid *grid;
     struct trial_figures *rows;   /* NULL: the command lines are only checked */
-    struct ss_option_store store; /* warnings of all of them, each once */
+    struct ss_option_store store; /* warnings of all runs, each once */
     struct progress progress;
     bool csv;
 };

@@ -9,9 +9,9 @@
 #include "grid.h"
 
 /*
- * Makes all runs of a grid over the command line. Prints a table that ends in what it shows, or
- * CSV, and what it shows on standard error. All runs are tried before the first begins, so that
- * nothing is wrong with the last.
+ * Makes all runs of a grid over the command line. Prints a table followed by its conclusion, or
+ * CSV, with the conclusion on standard error. All runs are checked before the first begins, so that
+ * an error in the last one shows early.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int sweep_run(
     const struct grid *grid, char **argv, bool csv, struct ss_error *error);

@@ -7,8 +7,8 @@
 #include "trial.h"
 
 /*
- * Activity on the machine of a trial besides the executors: instances, whose demand changes as
- * they run, and the background. Each is one of the trial's sleepers.
+ * Sources of demand on the machine of a trial, besides the executors: the instances, whose demand
+ * changes as they run, and the background. Each is a sleeper of the trial.
  */
 
 static inline uint32_t tenants_demand_sleeper(const struct trial *trial, uint32_t number) {
@@ -23,12 +23,14 @@ static inline uint32_t tenants_quota_sleeper(const struct trial *trial) {
     return 2 * trial->options.instances + 2;
 }
 
-/* Stops or continues an instance. While it is stopped, its sleeper waits for the threads that the
- * stop has still to reach. */
+/*
+ * Stops or continues an instance. While it is stopped, its sleeper waits for the threads that the
+ * stop has not reached yet.
+ */
 SS_NONNULL()
 void tenants_set_running(struct trial *trial, uint32_t number, bool running);
 
-/* The sleeper of an instance wakes. */
+/* Wakes the sleeper of an instance. */
 SS_NONNULL()
 void tenants_change_demand(struct trial *trial, uint32_t number);
 
@@ -36,11 +38,11 @@ void tenants_change_demand(struct trial *trial, uint32_t number);
 SS_NONNULL()
 void tenants_set_background(struct trial *trial, double background);
 
-/* The sleeper of the background wakes. */
+/* Wakes the sleeper of the background. */
 SS_NONNULL()
 void tenants_switch_background(struct trial *trial);
 
-/* The sleeper of the quota wakes. */
+/* Wakes the sleeper of the quota. */
 SS_NONNULL()
 void tenants_enforce_quota(struct trial *trial);
 

@@ -8,7 +8,7 @@
 #include "demand_sources.h"
 #include "lateness.h"
 
-/* The clock does not begin at zero, as it does not on a machine. */
+/* The clock does not begin at zero, as on a real machine. */
 #define START (1000 * SS_SECOND)
 
 /* ---- the executors ---- */
@@ -28,7 +28,7 @@ static ss_time draw_lateness(struct trial *trial) {
     }
 }
 
-/* An executor asks for it. How late it is woken may depend on what the machine does then. */
+/* Sets the alarm of an executor. How late it wakes may depend on the machine's state then. */
 static void set_alarm(struct trial *trial, uint32_t number, ss_time due) {
     trial->lives[number].awake = false;
     if (due != SS_TIME_NEVER && trial->options.lateness_law != TRIAL_LATENESS_RECORDED) {
@@ -57,8 +57,8 @@ static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error
 }
 
 /*
- * Woken threads that find no idle CPU take that of their waker, one after the other, before its
- * call returns.
+ * Woken threads that find no idle CPU take that of their waker, one after another, before its call
+ * returns.
  */
 static ss_time held_up_until(const struct trial *trial, uint32_t number) {
     const struct machine *machine = &trial->machine;
@@ -134,7 +134,7 @@ static bool counts_group(const struct trial *trial) {
     return trial->source == SS_SOURCE_CGROUP || trial->source == SS_SOURCE_OWN;
 }
 
-/* The truth, not the counters that modules see. */
+/* Reads the true load, not the counters that modules see. */
 static int read_exactly(void *context, struct ss_cpu_reading *reading) {
     struct trial *trial = context;
     *reading = (struct ss_cpu_reading){.pressure = NAN};
@@ -145,7 +145,7 @@ static int read_exactly(void *context, struct ss_cpu_reading *reading) {
     return 0;
 }
 
-/* Samples that began before control, or before the counted time, are no part of it. */
+/* Samples that began before control, or before the counted time, are excluded. */
 static void enter_stages(struct trial *trial) {
     struct ss_monitor *monitor = &trial->monitor;
     ss_time began = trial->meter.last.counters.time;
@@ -185,7 +185,7 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
     return 0;
 }
 
-/* The trace starts with a new sample, so that none is half warm-up. */
+/* The trace starts with a new sample, so that no sample is half warm-up. */
 static void start_monitor(struct trial *trial) {
     ss_time interval = trial->options.interval ? trial->options.interval : trial->options.window;
     ss_time first = trial->options.warmup % interval;
@@ -240,7 +240,7 @@ void trial_get_figures(struct trial *trial, struct trial_figures *figures) {
     };
 }
 
-/* ---- the whole ---- */
+/* ---- the trial ---- */
 
 static int load_module(struct trial *trial, enum ss_kind kind, struct ss_error *error) {
     const struct trial_options *options = &trial->options;
@@ -264,7 +264,7 @@ static int find_source(struct trial *trial, struct ss_error *error) {
         trial->set.modules[SS_KIND_FEEDBACK].head->name);
 }
 
-/* The feedback says what a load of 100 % is, which the target may depend on. */
+/* Loads the feedback first: it defines a load of 100 %, on which the target may depend. */
 static int load_rig(struct trial *trial, struct ss_error *error) {
     trial->set.instances = trial->options.instances;
     trial->set.cpus = trial->options.cpus;
@@ -337,7 +337,7 @@ static int open_work(struct trial *trial, struct ss_error *error) {
     return 0;
 }
 
-/* The machine's present state: the pace of work, and when the quota is used up. */
+/* Follows the machine's state: the pace of work, and when the quota is used up. */
 static void follow_machine(struct trial *trial) {
     const struct machine *machine = &trial->machine;
     work_follow(&trial->work, machine_share(machine), machine_part_beside(machine), trial->now);

@@ -18,11 +18,11 @@
 #include "work.h"
 
 /*
- * A run in virtual time: the real modules and the real step functions on a simulated machine. The
- * same options give the same numbers, bit for bit.
+ * A run in virtual time: the real modules and step functions on a simulated machine. The same
+ * options give exactly the same numbers.
  */
 
-/* One look of the monitor. */
+/* One sample of the monitor. */
 struct trial_sample {
     double elapsed; /* seconds since the trial began, at its end */
     double target;  /* NaN: no control, in warm-up and `free` sections */
@@ -30,55 +30,55 @@ struct trial_sample {
     double duty; /* see duty.h; NaN as the target */
 };
 
-/* How late a wake-up is. */
+/* How late wake-ups are. */
 enum trial_lateness {
     TRIAL_LATENESS_FIXED,
     TRIAL_LATENESS_EXPONENTIAL,
-    TRIAL_LATENESS_RECORDED, /* as it was on a real machine, see lateness.h */
+    TRIAL_LATENESS_RECORDED, /* as on a real machine, see lateness.h */
 };
 
 struct trial_options {
     uint32_t cpus;                /* P */
     uint32_t instances;           /* N */
-    uint32_t width;               /* threads of an instance, all always runnable */
-    const struct demand_mix *mix; /* what they do in place of that; NULL: nothing else */
-    double background;            /* CPUs that the rest of the system wants at every instant */
-    ss_time background_period;    /* or only in the first half of each of these; 0: at every one */
-    ss_time switch_cost;          /* CPU time that an executor uses whenever it is woken */
-    double quota;                 /* CPUs that the instances may use in the mean; 0: no limit */
-    ss_time quota_period;         /* in the mean of how long */
+    uint32_t width;               /* threads of an instance, which are always runnable */
+    const struct demand_mix *mix; /* replaces these threads; NULL: not used */
+    double background;            /* CPUs that the rest of the system uses at every moment */
+    ss_time background_period;    /* if not 0, only in the first half of each of these */
+    ss_time switch_cost;          /* CPU time of an executor for each wake-up */
+    double quota;                 /* mean of the CPUs that the instances may use; 0: no limit */
+    ss_time quota_period;         /* over which the mean is taken */
     bool inside;                  /* the quota throttles the executors, too */
-    ss_time overhead;             /* whenever a CPU turns idle: neither idle nor used */
-    uint64_t tick_rate;           /* Hz of the kernel's own account; 0: what it shows is exact */
+    ss_time overhead;   /* whenever a CPU becomes idle: counted neither as idle nor as used */
+    uint64_t tick_rate; /* Hz of the kernel's accounting; 0: the counters are exact */
     const char *modules[SS_KINDS];
     const char *options[SS_KINDS]; /* NULL: the defaults */
-    ss_time window;                /* of the modules, and the length of a sample */
+    ss_time window;                /* of the modules, and length of a sample */
     ss_time warmup;
     ss_time settle;
-    ss_time lateness; /* TRIAL_LATENESS_RECORDED has its own */
+    ss_time lateness; /* ignored with TRIAL_LATENESS_RECORDED, which has its own */
     enum trial_lateness lateness_law;
-    ss_time preempt; /* by so much each thread holds up the executor that continued it, where it
-                        finds no idle CPU */
-    ss_time stop_lateness;    /* a stop reaches one thread at once, and the others at the next
-                                 multiple of this; 0: all at once */
-    ss_time start_lateness;   /* up to so much later than the first of an instance do its other
-                                 threads begin now and then; 0: at once */
-    struct work_options work; /* what the instances get done */
-    struct memory *memory;    /* that another trial shares, too; NULL: one of its own, of `rate` */
-    int side;                 /* of that one */
-    double memory_rate;       /* accesses a second that its own one serves; 0: no limit */
-    ss_time interval;         /* from sample to sample; 0: `window` */
-    bool recorded;            /* decisions are put into the board's rings */
+    ss_time preempt; /* delay of the executor by each thread that it continues and that finds no
+                        idle CPU */
+    ss_time stop_lateness; /* a stop reaches one thread at once, and the others at the next multiple
+                              of this; 0: all at once */
+    ss_time start_lateness;   /* the other threads of an instance sometimes begin up to this much
+                                 later; 0: at once */
+    struct work_options work; /* the work of the instances */
+    struct memory *memory; /* shared with another trial; NULL: an own memory with `memory_rate` */
+    int side;              /* of that memory */
+    double memory_rate;    /* accesses a second that the own memory serves; 0: no limit */
+    ss_time interval;      /* between samples; 0: `window` */
+    bool recorded;         /* puts decisions into the board's rings */
     uint64_t seed;
     void (*on_sample)(void *context, const struct trial_sample *sample); /* may be NULL */
     void *context;
 };
 
-/* Hidden from executors and modules: */
+/* Not visible to executors and modules: */
 struct trial_instance {
     struct demand demand;
-    ss_time held; /* while it is throttled: how long until its demand changes */
-    bool awake;   /* its executor: how late it is this time has been drawn */
+    ss_time held; /* while it is throttled: time until its demand changes */
+    bool awake;   /* its executor: the lateness of this wake-up has been drawn */
     struct ss_journal journal;
 };
 
@@ -90,7 +90,7 @@ struct trial {
     struct ss_board *board;
     struct ss_stepper *steppers;
     struct trial_instance *lives;
-    struct demand_class class; /* of all, where there is no mix */
+    struct demand_class class; /* of all instances without a mix */
     /* The executors; the monitor; the executors' instances; the background; the quota. */
     struct sleepers sleepers;
     ss_time start;
@@ -99,17 +99,17 @@ struct trial {
     uint64_t random;       /* state of the generator */
     uint64_t steps;        /* calls of the step function */
     uint64_t switches;     /* stops and continues */
-    ss_time own;           /* CPU time that executors used */
-    struct memory memory;  /* unless the options have one */
+    ss_time own;           /* CPU time of the executors */
+    struct memory memory;  /* used unless the options have one */
     struct work work;
     struct ss_iterations iterations;
 
     struct ss_load_meter meter; /* the monitor's */
     struct ss_monitor monitor;
     ss_time counted_from;
-    uint64_t switches_seen; /* at the last sample; so is the next */
+    uint64_t switches_seen; /* at the last sample, as is the next */
     ss_time own_seen;
-    uint64_t switches_sum; /* in counted samples; so is the next */
+    uint64_t switches_sum; /* in counted samples, as is the next */
     ss_time own_sum;
 };
 
@@ -120,12 +120,12 @@ struct trial_figures {
     double error_mean_percent;
     double error_mse_e4;
     double error_p95_percent;
-    double settling_seconds; /* NaN: never */
+    double settling_seconds; /* NaN: never settled */
     double duty_mean;
     double switches_per_second; /* of all instances together */
-    double own_cpu;             /* what executors used, part of one CPU */
+    double own_cpu;             /* use of the executors, in CPUs */
     uint64_t iterations;        /* that ended in the counted time */
-    double throughput;          /* iterations per second of it; NaN: none are counted */
+    double throughput;          /* iterations per second of it; NaN: not counted */
 };
 
 SS_MUST_USE SS_NONNULL(1, 2) int trial_open(
@@ -134,7 +134,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int trial_open(
 SS_NONNULL()
 void trial_close(struct trial *trial);
 
-/* Controlled time until the trace ends; SS_TIME_NEVER: it does not. */
+/* Returns the controlled time until the trace ends, or SS_TIME_NEVER. */
 SS_NONNULL()
 ss_time trial_trace_length(const struct trial *trial);
 
@@ -142,32 +142,35 @@ ss_time trial_trace_length(const struct trial *trial);
 SS_MUST_USE SS_NONNULL(1) int trial_advance(
     struct trial *trial, ss_time length, struct ss_error *error);
 
-/* When the next event is due, and the trial's way to it, in place of trial_advance(). */
+/* Returns when the next event is due. With trial_wake(), replaces trial_advance(). */
 SS_NONNULL()
 ss_time trial_next(const struct trial *trial);
 SS_MUST_USE SS_NONNULL(1) int trial_wake(struct trial *trial, struct ss_error *error);
 
-/* Time passes up to `now`, in which there is no event, and all is counted. Fails without memory. */
+/*
+ * Lets time pass up to `now`, before which there must be no event, and completes the figures. Fails
+ * without memory.
+ */
 SS_MUST_USE SS_NONNULL(1) int trial_finish(
     struct trial *trial, ss_time now, struct ss_error *error);
 
-/* From `now` on, before which there is no event, other tasks want so many CPUs. */
+/* From `now` on, before which there must be no event, other tasks use this many CPUs. */
 SS_NONNULL()
 void trial_crowd(struct trial *trial, double cpus, ss_time now);
 
-/* Wakes all executors now, as the master does when something has changed. */
+/* Wakes all executors now, as the master does after a change. */
 SS_NONNULL()
 void trial_wake_all(struct trial *trial);
 
-/* Executor `number` sleeps until `due`, whatever it had planned. */
+/* Lets executor `number` sleep until `due`, whatever it had planned. */
 SS_NONNULL()
 void trial_set_due(struct trial *trial, uint32_t number, ss_time due);
 
-/* The instance of executor `number` ends, and takes part no longer. */
+/* Ends the instance of executor `number`, which takes part no longer. */
 SS_NONNULL()
 void trial_leave(struct trial *trial, uint32_t number);
 
-/* Counts afresh from now on. */
+/* Restarts the counts. */
 SS_NONNULL()
 void trial_forget(struct trial *trial);
 
