@@ -8,7 +8,7 @@
 /* AddressSanitizer would end the test instead of failing the allocation. */
 const char *__asan_default_options(void);
 
-const char *__asan_default_options(void) {
+__attribute__((visibility("default"))) const char *__asan_default_options(void) {
     return "allocator_may_return_null=1";
 }
 
