@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/owned.h"
-#include "base/units.h"
 #include "base/words.h"
 #include "frequency.h"
 #include "idle_states.h"
@@ -43,54 +42,6 @@ static void catch_signals(void) {
 
 bool ssprofile_is_interrupted(void) {
     return interrupted != 0;
-}
-
-/* ---- throttles ---- */
-
-static const char *const kinds[] = {"without", "duty", "load", "quota"};
-
-int ssprofile_throttle_parse(
-    struct ssprofile_throttle *throttle, const char *text, struct ss_error *error) {
-    const char *equals = strchr(text, '=');
-    if (strcmp(text, kinds[SSPROFILE_NO_THROTTLE]) == 0) {
-        throttle->kind = SSPROFILE_NO_THROTTLE;
-        return 0;
-    }
-    for (int kind = SSPROFILE_DUTY; equals && kind <= SSPROFILE_QUOTA; kind++) {
-        if (strlen(kinds[kind]) != (size_t)(equals - text) ||
-            strncmp(text, kinds[kind], (size_t)(equals - text)) != 0)
-            continue;
-        throttle->kind = (enum ssprofile_throttle_kind)kind;
-        if (ss_units_load(equals + 1, 0, &throttle->setting, error) < 0)
-            return -1;
-        return throttle->setting >= 0.01
-                   ? 0
-                   : ss_error_fail(error, "'%s': the least setting is 1%%", equals + 1);
-    }
-    return ss_error_fail(error,
-        "unknown throttle '%s': write without, duty=40%%, load=40%% or quota=40%%",
-        ss_words_show(text).text);
-}
-
-void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle) {
-    if (throttle->kind == SSPROFILE_NO_THROTTLE)
-        snprintf(name, 32, "without");
-    else
-        snprintf(name, 32, "%s-%.0f", kinds[throttle->kind], 10000 * throttle->setting);
-}
-
-void ssprofile_throttle_explain(char text[64], const char *name) {
-    static const char *const meanings[] = {
-        "", "run for %g%% of the time", "held at a load of %g%%", "a quota of %g%% of a CPU"};
-    double setting;
-    int end = 0;
-    *text = '\0';
-    for (int kind = SSPROFILE_DUTY; kind <= SSPROFILE_QUOTA; kind++) {
-        size_t length = strlen(kinds[kind]);
-        if (strncmp(name, kinds[kind], length) == 0 &&
-            sscanf(name + length, "-%lf%n", &setting, &end) == 1 && !name[length + (size_t)end])
-            snprintf(text, 64, meanings[kind], setting / 100);
-    }
 }
 
 /* ---- the runner ---- */
@@ -141,25 +92,6 @@ void ssprofile_runner_close(struct ssprofile_runner *runner) {
 
 /* ---- a command ---- */
 
-/* showstopper's words before those of the command. Equal rounds make an open loop exact; control
-   is exact by itself. */
-static size_t throttle_words(
-    const struct ssprofile_throttle *throttle, uint32_t cpu, const char *words[WORDS_MAX]) {
-    static char number[16], setting[32], round[64];
-    bool is_open = throttle->kind == SSPROFILE_DUTY;
-    const char *const all[] = {"showstopper", "-q", "--progress", "never", "-n", "1", "-p", "",
-        "--cpus", number, "-l", setting, "-f", "exact", "-d", "stagger", "-D", round, "-c",
-        is_open ? "fixed" : "deadbeat", "--"};
-    if (!is_open && throttle->kind != SSPROFILE_LOAD)
-        return 0;
-    snprintf(number, sizeof number, "%u", cpu);
-    snprintf(setting, sizeof setting, "%.8f", throttle->setting);
-    snprintf(round, sizeof round, "%lluu%s", (unsigned long long)(throttle->quantum / 1000),
-        is_open ? ",jitter=0" : "");
-    memcpy(words, all, sizeof all);
-    return sizeof all / sizeof *all;
-}
-
 /* Returns 0 or a negative errno. */
 static int pin_to_cpu(uint32_t cpu) {
     SS_OWNED(free) cpu_set_t *set = calloc(1, CPU_ALLOC_SIZE(SS_CPUS_MAX));
@@ -189,7 +121,7 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
     bool throttled, int output, pid_t parent) {
     const char *words[WORDS_MAX];
     char path[8400];
-    size_t count = throttled ? throttle_words(&runner->throttle, runner->cpu, words) : 0;
+    size_t count = throttled ? ssprofile_throttle_words(&runner->throttle, runner->cpu, words) : 0;
     bool is_pinned = count > 0;
     for (size_t i = 0; command[i] && count < WORDS_MAX - 1; i++)
         words[count++] = command[i];

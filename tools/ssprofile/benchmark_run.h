@@ -11,31 +11,7 @@
 
 #include "battery.h"
 #include "platform/platform.h"
-
-enum ssprofile_throttle_kind {
-    SSPROFILE_NO_THROTTLE,
-    SSPROFILE_DUTY,  /* showstopper in an open loop */
-    SSPROFILE_LOAD,  /* showstopper's control */
-    SSPROFILE_QUOTA, /* the CPU quota of a control group */
-};
-
-struct ssprofile_throttle {
-    enum ssprofile_throttle_kind kind;
-    double setting;  /* 0 to 1 */
-    ss_time period;  /* SSPROFILE_QUOTA */
-    ss_time quantum; /* SSPROFILE_DUTY and SSPROFILE_LOAD: of one run and one stop */
-};
-
-/* "without" or "duty=40%"; period and quantum stay as they are. */
-SS_NONNULL(1, 2)
-int ssprofile_throttle_parse(
-    struct ssprofile_throttle *throttle, const char *text, struct ss_error *error);
-
-/* Its name in results.csv: "without", "quota-4000". */
-SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle);
-
-/* Explains such a name: "a quota of 40% of a CPU"; empty for other names. */
-SS_NONNULL() void ssprofile_throttle_explain(char text[64], const char *name);
+#include "throttle.h"
 
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;

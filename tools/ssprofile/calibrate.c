@@ -50,7 +50,7 @@ static int refuse_word(
 static const struct ss_argument rows[] = {
     {0, "BASE", {"base", SS_OPTION_TEXT, AT(base),
         .help = "the profile that this machine is to match: a folder, or FILE:MACHINE[:LIMITS]"}},
-    {0, "KIND", {"throttle", SS_OPTION_CHOICE, AT(throttle), .choices = "duty load quota",
+    {0, "KIND", {"throttle", SS_OPTION_CHOICE, AT(throttle), .choices = SSPROFILE_THROTTLE_CHOICES,
         .initial = "duty", .help = "what slows this machine"}},
     {0, "METHOD", {"method", SS_OPTION_CHOICE, AT(method), .choices = "search closed",
         .initial = "closed", .help = "the published search, or the closed method"}},
@@ -87,8 +87,6 @@ static void print_help(void) {
            "Finds the throttle setting under which this machine is as fast as the base.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
-
-static const char *const throttles[] = {"duty", "load", "quota"};
 
 enum { RESULT, TESTS, SHEETS };
 
@@ -273,8 +271,9 @@ static void say_setting(struct calibration *calibration, size_t row) {
     ssprofile_say(&calibration->findings,
         "Throttled by %s, this machine is %s the base at a setting of %.2f%% (%s), found by the %s "
         "from %s with %s at this setting.",
-        throttles[request->throttle], searches && cost > COST_MATCHED ? "nearest to" : "as fast as",
-        100 * setting, interval, searches ? "published search" : "closed method",
+        ssprofile_throttle_kind_name(SSPROFILE_DUTY + request->throttle),
+        searches && cost > COST_MATCHED ? "nearest to" : "as fast as", 100 * setting, interval,
+        searches ? "published search" : "closed method",
         count_of(counts[0], (double)calibration->count, "benchmark"),
         count_of(counts[1], test_number(calibration, row, "repetitions"), "repetition"));
     if (searches && cost > COST_MATCHED)
@@ -306,7 +305,8 @@ static void say_result(struct calibration *calibration, size_t row) {
             "ratios, but cannot narrow their relative spread.",
             before, after, 100 * setting);
     TABLE_ROW(&calibration->sheets[RESULT],
-        CELL("throttle", throttles[calibration->request->throttle]),
+        CELL("throttle",
+            ssprofile_throttle_kind_name(SSPROFILE_DUTY + calibration->request->throttle)),
         CELL("method", calibration->request->method == METHOD_SEARCH ? "search" : "closed"),
         CELL("setting", setting), CELL("low", bounds.low), CELL("high", bounds.high),
         CELL("tests", table_rows(&calibration->sheets[TESTS])),

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "throttle.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "base/words.h"
+
+static const struct {
+    const char *name;
+    const char *meaning; /* of a setting in percent */
+} kinds[] = {
+    [SSPROFILE_NO_THROTTLE] = {"without", ""},
+    [SSPROFILE_DUTY] = {"duty", "run for %g%% of the time"},
+    [SSPROFILE_LOAD] = {"load", "held at a load of %g%%"},
+    [SSPROFILE_QUOTA] = {"quota", "a quota of %g%% of a CPU"},
+};
+
+_Static_assert(sizeof kinds / sizeof *kinds == SSPROFILE_THROTTLES, "each kind has a row");
+
+const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind) {
+    return kinds[kind].name;
+}
+
+int ssprofile_throttle_parse(
+    struct ssprofile_throttle *throttle, const char *text, struct ss_error *error) {
+    const char *equals = strchr(text, '=');
+    if (strcmp(text, kinds[SSPROFILE_NO_THROTTLE].name) == 0) {
+        throttle->kind = SSPROFILE_NO_THROTTLE;
+        return 0;
+    }
+    for (int kind = SSPROFILE_DUTY; equals && kind < SSPROFILE_THROTTLES; kind++) {
+        size_t length = (size_t)(equals - text);
+        if (strlen(kinds[kind].name) != length || strncmp(text, kinds[kind].name, length) != 0)
+            continue;
+        throttle->kind = (enum ssprofile_throttle_kind)kind;
+        if (ss_units_load(equals + 1, 0, &throttle->setting, error) < 0)
+            return -1;
+        return throttle->setting >= 0.01
+                   ? 0
+                   : ss_error_fail(error, "'%s': the least setting is 1%%", equals + 1);
+    }
+    return ss_error_fail(error,
+        "unknown throttle '%s': write without, duty=40%%, load=40%% or quota=40%%",
+        ss_words_show(text).text);
+}
+
+void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle) {
+    if (throttle->kind == SSPROFILE_NO_THROTTLE)
+        snprintf(name, 32, "%s", kinds[throttle->kind].name);
+    else
+        snprintf(name, 32, "%s-%.0f", kinds[throttle->kind].name, 10000 * throttle->setting);
+}
+
+void ssprofile_throttle_explain(char text[64], const char *name) {
+    double setting;
+    int end = 0;
+    *text = '\0';
+    for (int kind = SSPROFILE_DUTY; kind < SSPROFILE_THROTTLES; kind++) {
+        size_t length = strlen(kinds[kind].name);
+        if (strncmp(name, kinds[kind].name, length) == 0 &&
+            sscanf(name + length, "-%lf%n", &setting, &end) == 1 && !name[length + (size_t)end])
+            snprintf(text, 64, kinds[kind].meaning, setting / 100);
+    }
+}
+
+/* Equal rounds make an open loop exact; control is exact by itself. */
+size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle, uint32_t cpu,
+    const char *words[SSPROFILE_THROTTLE_WORDS]) {
+    static char number[16], setting[32], round[64];
+    bool is_open = throttle->kind == SSPROFILE_DUTY;
+    const char *const all[] = {"showstopper", "-q", "--progress", "never", "-n", "1", "-p", "",
+        "--cpus", number, "-l", setting, "-f", "exact", "-d", "stagger", "-D", round, "-c",
+        is_open ? "fixed" : "deadbeat", "--"};
+    _Static_assert(sizeof all / sizeof *all <= SSPROFILE_THROTTLE_WORDS, "all words fit");
+    if (!is_open && throttle->kind != SSPROFILE_LOAD)
+        return 0;
+    snprintf(number, sizeof number, "%u", cpu);
+    snprintf(setting, sizeof setting, "%.8f", throttle->setting);
+    snprintf(round, sizeof round, "%lluu%s", (unsigned long long)(throttle->quantum / 1000),
+        is_open ? ",jitter=0" : "");
+    memcpy(words, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
