@@ -64,10 +64,10 @@ struct table_value {
 /* From a text, any number, or a bool, which becomes "yes" or "no". */
 #define CELL(column, value)                                                                        \
     _Generic((value),                                                                              \
-        char *: table_value_of_text,                                                            \
-        const char *: table_value_of_text,                                                      \
-        bool: table_value_of_answer,                                                            \
-        size_t: table_value_of_count,                                                           \
+        char *: table_value_of_text,                                                               \
+        const char *: table_value_of_text,                                                         \
+        bool: table_value_of_answer,                                                               \
+        size_t: table_value_of_count,                                                              \
         default: table_value_of_number)((column), (value))
 
 static inline struct table_value table_value_of_text(const char *column, const char *text) {
