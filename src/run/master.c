@@ -329,7 +329,7 @@ static void close_master(struct ss_master *master) {
     ss_usage_close(&master->usage);
     if (master->descriptor >= 0)
         close(master->descriptor);
-    /* What follows is not urgent. */
+    /* The remaining work is not urgent. */
     if (master->scheduling)
         ss_platform_scheduling_restore(master->scheduling, NULL);
     ss_sensor_end(&master->sensor);

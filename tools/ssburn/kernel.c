@@ -87,7 +87,7 @@ static void do_rounds(void *context, uint64_t rounds) {
         bench->wrong = !bench->kernel->round(&bench->hand);
 }
 
-/* CPU time decides how many rounds fit into a batch, whatever stops the process meanwhile. */
+/* CPU time decides how many rounds fit into a batch, so stops of the process do not matter. */
 static uint64_t find_batch(struct bench *bench) {
     ss_time first = calibrate_thread_clock(NULL);
     uint64_t batch = 1;

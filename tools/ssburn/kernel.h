@@ -6,8 +6,8 @@
 #include <showstopper/error.h>
 
 /*
- * `ssburn kernel`: gets "kernel" as argv[0] and the words after it. -1: the command line is
- * wrong; -2: the kernel failed; the error says why.
+ * Runs `ssburn kernel`, whose name is argv[0]. Returns -1 if the command line is invalid and -2 if
+ * the kernel failed; the error says why.
  */
 SS_MUST_USE SS_NONNULL(1) int kernel_command(char **argv, struct ss_error *error);
 

@@ -31,8 +31,10 @@ static int burn(const struct options *options, struct ss_error *error) {
     return result;
 }
 
-/* Our parent may ignore or block these: then a reader that has gone away would not end us, and
-   children could not be waited for. */
+/*
+ * The parent may ignore or block these signals: then a reader that has gone away would not end
+ * ssburn, and it could not wait for children.
+ */
 static void reset_signals(void) {
     sigset_t set;
     sigemptyset(&set);
@@ -42,7 +44,7 @@ static void reset_signals(void) {
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* -1: the command line is wrong; -2: something failed. */
+/* Returns -1 if the command line is invalid and -2 if something failed. */
 static int execute(char **argv, struct ss_error *error) {
     struct options options;
     if (argv[0] && argv[1] && strcmp(argv[1], "kernel") == 0)

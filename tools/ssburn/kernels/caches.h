@@ -6,12 +6,12 @@
 
 #include <showstopper/contract.h>
 
-/* Bytes of the data caches of the first CPU. */
+/* Sizes of the data caches of the first CPU, in bytes. */
 struct caches {
     size_t first, second, last;
 };
 
-/* By the tree below `sys`, "/sys" usually. What it does not say is 32 KiB, 1 MiB and 16 MiB. */
+/* Reads the tree below `sys`, usually "/sys". Missing sizes become 32 KiB, 1 MiB and 16 MiB. */
 SS_NONNULL()
 struct caches caches_read(const char *sys);
 

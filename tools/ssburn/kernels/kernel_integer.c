@@ -10,7 +10,7 @@
 #define LCG_ADDEND UINT64_C(1442695040888963407)
 #define LCG_STEPS  100000
 
-/* Where so many steps lead, found by squaring. */
+/* Returns the state after this many steps, by squaring. */
 static uint64_t lcg_jump(uint64_t x, uint64_t steps) {
     uint64_t factor = 1, addend = 0, f = LCG_FACTOR, a = LCG_ADDEND;
     for (; steps > 0; steps >>= 1) {

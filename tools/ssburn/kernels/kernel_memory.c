@@ -10,7 +10,7 @@
 
 #define STEPS 20000
 
-/* One cycle through all lines in random order; each knows where in the cycle it is. */
+/* One cycle through all lines in random order; each line knows its position in the cycle. */
 struct line {
     uint32_t next;
     uint32_t position;
@@ -57,7 +57,7 @@ const struct kernel kernel_latency_memory = {"latency-memory", "memory",
 
 /* ---- bandwidth ---- */
 
-/* A round streams so many bytes, from where the last one ended. */
+/* A round streams this many bytes, from where the last one ended. */
 #define PIECE ((size_t)256 << 10)
 
 static size_t take_piece(struct kernel_hand *hand, size_t room, size_t piece) {
@@ -156,7 +156,7 @@ static bool update_round(struct kernel_hand *hand) {
     while (2 * mask <= hand->bytes / 8)
         mask *= 2;
     mask--;
-    /* Twice the same changes leave what was there. */
+    /* The same changes twice restore the original. */
     uint64_t seed = ++hand->state, before = words[seed & mask];
     for (int twice = 0; twice < 2; twice++) {
         uint64_t random = seed;

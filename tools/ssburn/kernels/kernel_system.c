@@ -47,7 +47,7 @@ const struct kernel kernel_pipe = {
 
 /* ---- two threads ---- */
 
-/* Sends back what arrives, one more, until the other end is closed. */
+/* Sends back what arrives, increased by one, until the other end is closed. */
 static void *echo(void *argument) {
     const int *descriptors = argument;
     unsigned char byte;

@@ -10,7 +10,7 @@
 
 #define TEXT 8192
 
-/* "the quick brown fox ..." over and over, with one needle in the end. */
+/* Repeats "the quick brown fox ...", with one needle at the end. */
 static bool text_open(struct kernel_hand *hand) {
     static const char words[] = "the quick brown fox jumps over the lazy dog ";
     char *text = hand->memory;
@@ -107,7 +107,7 @@ static bool fnv_round(struct kernel_hand *hand) {
 
 const struct kernel kernel_fnv = {"fnv", "hash", "hashes of short texts (FNV-1a)", fnv_round};
 
-/* An open hash table: all that is put in is found, and nothing else. */
+/* An open hash table: finds all that was put in, and nothing else. */
 static bool hash_table_round(struct kernel_hand *hand) {
     uint64_t *table = hand->memory, seed = ++hand->state, put = seed, get = seed;
     const uint64_t mask = 4095;
@@ -199,8 +199,10 @@ const struct kernel kernel_sort_heap = {"sort-heap", "sort", "4096 numbers sorte
 
 #define DIGITS 256
 
-/* Where counters on the stack lie differs from run to run, and with it how often they are taken for
-   what was written to the numbers just before. */
+/*
+ * The position of counters on the stack differs from run to run, and with it how often the CPU
+ * takes a load of them for one of the numbers written just before.
+ */
 struct radix {
     uint32_t numbers[2][NUMBERS];
     uint32_t starts[DIGITS + 1];
@@ -235,7 +237,7 @@ static bool search_open(struct kernel_hand *hand) {
     return true;
 }
 
-/* Every second number is there. */
+/* Every second number is in the array. */
 static bool search_round(struct kernel_hand *hand) {
     const uint32_t *numbers = hand->memory;
     uint64_t found = 0, wrong = 0, random = ++hand->state;

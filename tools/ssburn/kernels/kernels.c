@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 /*
- * A working set larger than the caches, unless the machine has too little memory. Where many CPUs
- * share a last cache of hundreds of MiB, one of them gets but a part of it; preparing a walk
- * through more would take longer than measuring it.
+ * A working set larger than the caches, if the machine has enough memory. If many CPUs share a last
+ * cache of hundreds of MiB, one of them gets only a part of it, and preparing a walk through more
+ * would take longer than measuring it.
  */
 #define LAST_MAX   ((size_t)32 << 20)
 #define MEMORY_MIN ((size_t)64 << 20)
@@ -43,9 +43,9 @@ static size_t bytes_of(const struct kernel *kernel, const struct caches *caches)
 }
 
 /*
- * Which lines of a cache small pages meet differs from run to run, and rates of kernels with it by
- * a tenth or more; a huge page meets each as often as any other. Where the system has none, or has
- * them switched off, the pages are small ones.
+ * Which lines of a cache small pages map to differs from run to run, and changes the rate of some
+ * kernels by a tenth or more; a huge page maps to all lines evenly. If the system has no huge
+ * pages, or has them switched off, the pages are small ones.
  */
 static void *take_memory(size_t bytes) {
     size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;

@@ -2,7 +2,7 @@
 #ifndef SSBURN_KERNELS_H
 #define SSBURN_KERNELS_H
 
-/* Small programs that each press one part of a machine, and check what they compute. */
+/* Small programs that each stress one part of a machine, and check their results. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,25 +24,27 @@ enum kernel_size {
 
 /* The data of a kernel. */
 struct kernel_hand {
-    void *memory; /* NULL: it needs none */
+    void *memory; /* NULL: not needed */
     size_t bytes;
-    uint64_t state;      /* where the last round has left off */
+    uint64_t state;      /* where the last round ended */
     int descriptors[4];  /* -1: not open */
-    const void *private; /* more of its own */
+    const void *private; /* further data of the kernel */
 };
 
 struct kernel {
     const char *name, *class;
     const char *help;
 
-    /* Does a fixed amount of work, the same on every machine; false: the result is wrong. */
+    /*
+     * Does a fixed amount of work, the same on every machine. Returns false if the result is wrong.
+     */
     bool (*round)(struct kernel_hand *hand);
 
     enum kernel_size size;
     size_t bytes; /* KERNEL_FIXED */
 
-    bool (*open)(struct kernel_hand *hand); /* NULL: nothing is to be done; false: errno says why */
-    void (*close)(struct kernel_hand *hand); /* NULL: likewise; memory is freed by kernel_close() */
+    bool (*open)(struct kernel_hand *hand);  /* NULL: nothing to do; false: errno says why */
+    void (*close)(struct kernel_hand *hand); /* NULL: nothing to do but to free the memory */
 };
 
 /* All kernels, then NULL. */
@@ -53,10 +55,10 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int kernel_open(const struct kernel *kernel,
 SS_NONNULL()
 void kernel_close(const struct kernel *kernel, struct kernel_hand *hand);
 
-/* The compiler and its flags. */
+/* Returns the compiler and its flags. */
 const char *kernel_compiler(void);
 
-/* Takes a result out of the optimizer's sight, so that work is neither left out nor done once. */
+/* Hides a result from the optimizer, so that work is neither removed nor done only once. */
 #define KERNEL_OPAQUE(value) __asm__ volatile("" : "+r"(value))
 #define KERNEL_MEMORY_SEEN() __asm__ volatile("" ::: "memory")
 

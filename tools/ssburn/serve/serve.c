@@ -23,7 +23,7 @@
 
 struct server {
     const struct serve_options *options;
-    uint64_t units; /* the work of a request; its mean */
+    uint64_t units; /* mean work of a request */
     struct work_memory memory;
     struct serve_queue queue;
     struct serve_http *http;
@@ -55,8 +55,8 @@ static void stop_listening(struct server *server) {
 }
 
 /*
- * Waits for the signal that ends the server. What workers are at is done first; a second signal
- * ends it at once.
+ * Waits for the signal that ends the server. Workers complete their requests first; a second signal
+ * ends the server at once.
  */
 static void conduct(struct server *server) {
     int number;
@@ -75,7 +75,7 @@ static void play_part(void *shared, uint64_t number) {
 
 /* ---- the server ---- */
 
-/* All threads inherit the mask. The second signal is not blocked, and must not be ignored. */
+/* All threads inherit the mask. The second signal is neither blocked nor ignored. */
 static void hold_signals(struct server *server) {
     ss_end_signals(&server->ends);
     signal(SIGINT, SIG_DFL);
@@ -110,7 +110,7 @@ static void report(
         (double)server->worked_time / 1e9, cpu_time);
 }
 
-/* Until a signal ends it. */
+/* Serves until a signal ends it. */
 static int play(struct server *server, struct ss_error *error) {
     double begin = cpu_seconds();
     int result = announce(server, error);

@@ -6,8 +6,8 @@
 #include <showstopper/error.h>
 
 /*
- * `ssburn serve`: gets "serve" as argv[0] and the words after it. -1: the command line is wrong;
- * -2: it failed; the error says why.
+ * Runs `ssburn serve`, whose name is argv[0]. Returns -1 if the command line is invalid and -2 if
+ * it failed; the error says why.
  */
 SS_MUST_USE SS_NONNULL(1) int serve_command(char **argv, struct ss_error *error);
 

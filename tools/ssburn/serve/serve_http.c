@@ -8,13 +8,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long clients have at the end to take their answers. */
+/* How long clients have at the end to read their answers. */
 #define LINGER_SECONDS 2
 
-/* Descriptors that are not connections. */
+/* Descriptors other than connections. */
 #define DESCRIPTORS_KEPT 64
 
-/* In memory: the kernel's and the library's part of a connection is a few ten kilobytes. */
+/* Limits memory: kernel and library use a few tens of kilobytes per connection. */
 #define CONNECTIONS_MAX 65536
 
 enum answer { ANSWER_NONE, ANSWER_DONE, ANSWER_REFUSED, ANSWER_DROPPED };
@@ -31,16 +31,16 @@ struct serve_http {
     struct MHD_Response *page, *busy;
     char *bytes; /* of the page */
     struct serve_queue *queue;
-    uint64_t numbers; /* of requests, given so far */
+    uint64_t numbers; /* number of requests so far */
     atomic_bool ending;
-    /* Guards everything below; the counts belong to the acceptor until it has ended. */
+    /* Protects all fields below; the counts belong to the acceptor until it has ended. */
     pthread_mutex_t mutex;
     pthread_cond_t less;
     uint64_t unanswered; /* requests whose answers have not been sent */
     struct serve_counts counts;
 };
 
-/* ---- in the acceptor ---- */
+/* ---- called in the acceptor ---- */
 
 static enum MHD_Result answer(struct serve_request *request) {
     struct serve_http *http = request->http;
@@ -50,8 +50,8 @@ static enum MHD_Result answer(struct serve_request *request) {
 }
 
 /*
- * The connection must be suspended before a worker can see the request: it may be done, and the
- * connection resumed, before serve_queue_put() returns.
+ * The connection must be suspended before a worker can see the request: the request may be done,
+ * and the connection resumed, before serve_queue_put() returns.
  */
 static void enqueue(struct serve_request *request) {
     struct serve_http *http = request->http;
@@ -75,8 +75,10 @@ static struct serve_request *begin_request(
     return request;
 }
 
-/* Called when the head of a request is there, for each piece of its body, at the end of that, and
-   when a connection has been resumed. */
+/*
+ * Called when the head of a request has arrived, for each piece of its body, at the end of the
+ * body, and when a connection has been resumed.
+ */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
     const char *method, const char *version, const char *body, size_t *body_bytes, void **own) {
     struct serve_request *request = *own;
@@ -122,7 +124,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
     *own = NULL;
 }
 
-/* ---- from outside ---- */
+/* ---- called from other threads ---- */
 
 uint64_t serve_request_number(const struct serve_request *request) {
     return request->number;
@@ -133,7 +135,7 @@ void serve_request_answer(struct serve_request *request, bool is_done) {
     MHD_resume_connection(request->connection);
 }
 
-/* A connection takes a descriptor, so we want all that we may have. */
+/* A connection needs a descriptor, so we use all that we may have. */
 static unsigned find_connections(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)

@@ -25,7 +25,7 @@ long serve_listener_backlog(void) {
     return stream && fscanf(stream, "%ld", &max) == 1 ? max : -1;
 }
 
-/* ---- where ---- */
+/* ---- the address ---- */
 
 static int find_port(struct serve_listener *listener, const char *port, const char *address,
     struct ss_error *error) {
@@ -63,7 +63,7 @@ static int bind_port(struct serve_listener *listener) {
     listener->file = socket(listener->address.ss_family, SOCKET_FLAGS, 0);
     if (listener->file < 0)
         return -1;
-    /* Else the port of a server that has just ended could not be had for a minute. */
+    /* Otherwise the port of a server that has just ended would be unavailable for a minute. */
     setsockopt(listener->file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(listener->file, address, listener->length) < 0)
         return -1;
@@ -99,7 +99,7 @@ static int open_port(struct serve_listener *listener, struct ss_error *error) {
 
 int serve_listener_open(struct serve_listener *listener, struct ss_error *error) {
     int result = listener->path ? open_path(listener, error) : open_port(listener, error);
-    /* The kernel makes it as many as it permits. */
+    /* The kernel limits the backlog to what it permits. */
     if (result == 0 && listen(listener->file, INT_MAX) < 0)
         result = fail(listener, error);
     if (result == 0)

@@ -9,29 +9,31 @@
 
 #include "base/local_socket.h"
 
-/* Where clients connect. */
+/* The address at which the server listens. */
 struct serve_listener {
     int file;                        /* the listening socket; -1 if absent or handed over */
-    const char *path;                /* of a Unix socket, the caller's; NULL: it is a port */
+    const char *path;                /* of a Unix socket, owned by the caller; NULL: a port */
     struct ss_local_socket local;    /* of a path */
-    struct sockaddr_storage address; /* of a port, as the rest */
+    struct sockaddr_storage address; /* of a port, as are the fields below */
     socklen_t length;
     char url[128];
 };
 
-/* `where` is a port, or a path with a slash; `address` is that of the port, in digits. Nothing is
-   opened; failure: they are not written so. */
+/*
+ * Parses `where`, a port or a path with a slash, and `address`, the numeric address of the port.
+ * Opens nothing. Fails if either is invalid.
+ */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int serve_listener_find(struct serve_listener *listener,
     const char *where, const char *address, struct ss_error *error);
 
 SS_MUST_USE SS_NONNULL(1) int serve_listener_open(
     struct serve_listener *listener, struct ss_error *error);
 
-/* Closes what has not been handed over, and removes the Unix socket. */
+/* Closes the socket unless it was handed over, and removes the Unix socket. */
 SS_NONNULL()
 void serve_listener_close(struct serve_listener *listener);
 
-/* How many connections the kernel lets wait to be accepted; negative: it is not known. */
+/* Returns how many connections the kernel lets wait to be accepted; negative if unknown. */
 long serve_listener_backlog(void);
 
 #endif

@@ -15,7 +15,7 @@ struct serve_options {
     const char *listen;  /* a port, or the path of a Unix socket */
     const char *address; /* of the port */
     ss_time work;        /* CPU time of a request */
-    uint64_t units;      /* the same in units of work.h; 0: to be found from `work` */
+    uint64_t units;      /* in units of burn_work.h; 0: derived from `work` */
     int spread;          /* enum serve_spread, of serve_spread.h */
     uint64_t seed;
     uint64_t memory; /* bytes */

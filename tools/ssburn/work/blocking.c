@@ -7,10 +7,10 @@
 #include "crew.h"
 
 /*
- * Tokens go round a ring of threads; a thread with a token works and passes it on. Two thirds of
- * the work of a hop are done alone, under one mutex, so that an instance cannot use more than one
- * and a half CPUs however many there are. With fewer tokens that mutex would often be free, and
- * what an instance uses would depend on how fast the machine wakes a thread.
+ * Tokens circulate in a ring of threads; a thread with a token works and passes it on. Two thirds
+ * of the work of a hop are done under one mutex, so an instance cannot use more than one and a half
+ * CPUs, however many there are. With fewer tokens that mutex would often be free, and the use would
+ * depend on how fast the machine wakes a thread.
  */
 #define TOKENS    4
 #define HOP_UNITS UINT64_C(24000) /* about 60 us */
@@ -28,11 +28,11 @@ struct ring {
     struct ss_error *error;
     struct seat *seats;
     uint64_t hop;   /* units */
-    uint64_t alone; /* units, of those of a hop */
+    uint64_t alone; /* units under the mutex, of those of a hop */
     uint64_t hops;  /* of one iteration */
     pthread_mutex_t mutex;
     uint64_t left; /* hops of this iteration; this and the rest under the mutex */
-    int more;      /* what the tally said last */
+    int more;      /* the last result of the tally */
 };
 
 static void seat_put(struct seat *seat, unsigned tokens, bool close) {
@@ -43,7 +43,7 @@ static void seat_put(struct seat *seat, unsigned tokens, bool close) {
     pthread_mutex_unlock(&seat->mutex);
 }
 
-/* False: there will be no more tokens. */
+/* Returns false if there are no more tokens. */
 static bool seat_take(struct seat *seat) {
     pthread_mutex_lock(&seat->mutex);
     while (seat->tokens == 0 && !seat->closed)

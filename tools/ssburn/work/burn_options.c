@@ -111,7 +111,7 @@ void options_print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
-/* How many CPUs we may use, which may be fewer than there are. */
+/* Returns how many CPUs we may use, which may be fewer than the machine has. */
 static uint64_t cpus_usable(void) {
     struct ss_cpus cpus;
     ss_platform_affinity(&cpus);

@@ -13,7 +13,7 @@
 struct burn_class {
     const char *name;
     int (*run)(struct burn *burn, struct ss_error *error);
-    uint64_t threads; /* unless --threads is given; 0: the CPUs there are for us */
+    uint64_t threads; /* unless --threads is given; 0: the CPUs that we may use */
     uint64_t threads_max;
     const char *help;
 };
@@ -23,7 +23,7 @@ struct options {
     const struct burn_class *class;
     uint64_t threads;
     ss_time iteration;
-    uint64_t work; /* units; 0: to be found from `iteration` */
+    uint64_t work; /* units; 0: derived from `iteration` */
     uint64_t iterations;
     uint64_t memory; /* bytes */
 };
@@ -32,11 +32,11 @@ SS_MUST_USE SS_NONNULL(1, 2) int options_parse(
     struct options *options, char **argv, struct ss_error *error);
 void options_print_help(void);
 
-/* 4096, 32K, 8M, 1G: bytes. */
+/* Parses a number of bytes: 4096, 32K, 8M, 1G. */
 SS_MUST_USE SS_NONNULL(1, 2) int options_read_size(
     const char *text, uint64_t *bytes, struct ss_error *error);
 
-/* Likewise, for a working set of work.h. */
+/* Does the same for a working set of burn_work.h. */
 SS_MUST_USE SS_NONNULL(1, 2) int options_read_memory(
     const char *text, uint64_t *bytes, struct ss_error *error);
 

@@ -14,14 +14,17 @@
 struct tally {
     uint64_t wanted; /* iterations, or TALLY_ENDLESS */
     uint64_t done;   /* iterations */
-    ss_time began;   /* the one under way; where the one before it ended */
+    ss_time began;   /* of the current iteration: the end of the previous one */
 };
 
-/* The line that says what one iteration is. Its end is where the first iteration begins. */
+/* Prints the line that describes an iteration. The first iteration begins at its end. */
 SS_MUST_USE SS_NONNULL(1) int tally_begin(
     struct tally *tally, uint64_t work, struct ss_error *error);
 
-/* An iteration has ended. Positive: another one is wanted; 0: that was the last; or failure. */
+/*
+ * Counts an iteration that has ended. Returns a positive number if another one is wanted, 0 after
+ * the last, or a failure.
+ */
 SS_MUST_USE SS_NONNULL(1) int tally_count(struct tally *tally, struct ss_error *error);
 
 #endif

@@ -11,8 +11,10 @@ struct work_line {
 
 _Static_assert(sizeof(struct work_line) == WORK_LINE_BYTES, "one step touches one cache line");
 
-/* A round of xorshift with a multiplication (Marsaglia; Vigna): about the cost of real integer code
-   that keeps one unit of the CPU waiting for another. */
+/*
+ * A round of xorshift with a multiplication (Marsaglia; Vigna): costs about as much as real integer
+ * code with dependent instructions.
+ */
 static inline uint64_t mix_round(uint64_t x) {
     x ^= x >> 12;
     x ^= x << 25;
@@ -20,8 +22,7 @@ static inline uint64_t mix_round(uint64_t x) {
     return x * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-/* Sattolo's shuffle: it leaves a single cycle, so that a walk visits every line before any twice.
- */
+/* Sattolo's shuffle leaves a single cycle, so a walk visits every line before any twice. */
 static void shuffle(struct work_line *lines, size_t count) {
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
     for (size_t i = 0; i < count; i++)

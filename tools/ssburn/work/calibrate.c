@@ -3,11 +3,13 @@
 
 #include <time.h>
 
-/* The cost of an interrupt or a preemption must be small compared with one stretch, and all
-   stretches together must be short beside one iteration. */
+/*
+ * An interrupt or a preemption must cost little compared with one stretch, and all stretches
+ * together must be short compared with an iteration.
+ */
 #define STRETCH_MIN  (20 * SS_MILLISECOND)
 #define STRETCH_AIM  (25 * SS_MILLISECOND)
-#define STRETCH_FIRM (1 * SS_MILLISECOND) /* from here on a stretch predicts a longer one */
+#define STRETCH_FIRM (1 * SS_MILLISECOND) /* a longer stretch predicts an even longer one */
 #define TRIES        3
 
 static uint64_t units_from_double(double units) {
@@ -35,7 +37,7 @@ uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length) {
         units = longer(units, best);
         best = measure(bench, units);
     }
-    /* All disturbances make a stretch longer, so the shortest is the truest. */
+    /* Every disturbance makes a stretch longer, so the shortest one is the best. */
     for (int try = 1; try < TRIES; try++) {
         ss_time took = measure(bench, units);
         best = took < best ? took : best;

@@ -16,15 +16,15 @@ struct calibrate_bench {
     void *context;
 };
 
-/* How many units of work take `length`; from 1 to WORK_UNITS_MAX. */
+/* Returns how many units of work take `length`; from 1 to WORK_UNITS_MAX. */
 SS_NONNULL()
 uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length);
 
-/* The same for the work of work.h, by the clock below. */
+/* Does the same for the work of burn_work.h, by the clock below. */
 SS_NONNULL()
 uint64_t calibrate_work(const struct work_memory *memory, ss_time length);
 
-/* The CPU time of the calling thread. */
+/* Returns the CPU time of the calling thread. */
 ss_time calibrate_thread_clock(void *context);
 
 #endif

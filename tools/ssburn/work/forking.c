@@ -6,8 +6,10 @@
 
 #include "burn.h"
 
-/* The first process keeps some families going; each is a child that works, forks a child of its own
-   and waits for it, and so on for some generations. Of a family one works at a time. */
+/*
+ * The first process keeps some families running; each is a child that works, forks a child of its
+ * own and waits for it, for some generations. One process of a family works at a time.
+ */
 #define GENERATIONS 4
 #define PIECE_UNITS UINT64_C(330000) /* about 0.8 ms: with the fork itself, 1000 a second */
 #define PIECE_STEPS UINT64_C(20000)  /* with a working set, where a unit takes longer */
@@ -17,12 +19,14 @@ struct nursery {
     uint64_t piece;    /* units of one child */
     uint64_t children; /* of one iteration */
     uint64_t founded;  /* families since the start */
-    pid_t *firstborn;  /* of each family alive */
-    uint64_t families; /* alive */
+    pid_t *firstborn;  /* of each living family */
+    uint64_t families; /* living families */
 };
 
-/* The exit status of a child is 0 or an errno: how a failure deep in the tree gets to the top.
-   EINTR means that a child was killed. */
+/*
+ * Converts the exit status of a child to 0 or an errno, which passes a failure deep in the tree to
+ * the top. EINTR means that a child was killed.
+ */
 static int status_errno(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
@@ -36,7 +40,7 @@ static int reap(pid_t child) {
     return reaped < 0 ? errno : status_errno(status);
 }
 
-/* Waits for a family to end. Children that the process had before it became ssburn end too. */
+/* Waits for a family to end. Children that the process had before it became ssburn end, too. */
 static int reap_family(struct nursery *nursery) {
     for (;;) {
         int status;
@@ -52,8 +56,10 @@ static int reap_family(struct nursery *nursery) {
     }
 }
 
-/* The life of a child; its own child continues the loop. It ends without flushing or
-   freeing what belongs to the first process. */
+/*
+ * Runs a child; its own child continues the loop. Ends without flushing or freeing what belongs to
+ * the first process.
+ */
 static _Noreturn void live(struct work_hand *hand, uint64_t piece, uint64_t generations) {
     for (;; generations--) {
         work_do(hand, piece);
@@ -77,7 +83,7 @@ static int found_family(struct nursery *nursery, uint64_t generations) {
     return 0;
 }
 
-/* One iteration; 0 or an errno. Waits for all that were born, also when something failed. */
+/* Runs one iteration and returns 0 or an errno. Waits for all children, even after a failure. */
 static int bring_up(struct nursery *nursery) {
     uint64_t unborn = nursery->children;
     int failure = 0;

@@ -7,13 +7,15 @@
 #include "crew.h"
 
 /*
- * No thread waits for another one, not even where an iteration ends: all CPUs are to be busy all
- * the time, and a thread may wake up on the CPU of its waker, with other CPUs idle, until the
- * kernel moves it, which in a virtual machine was seen to take 10 ms.
+ * Threads do not wait for each other, not even at the end of an iteration, so that all CPUs are
+ * always busy. Otherwise a thread may wake up on the CPU of its waker, with other CPUs idle, until
+ * the kernel moves it, which took 10 ms in a virtual machine.
  */
 
-/* Only the last ones are done while threads have nothing left to do: short beside an iteration, but
-   long beside the cost of taking one. */
+/*
+ * While the last ones are done, other threads have nothing left to do: short compared with an
+ * iteration, but long compared with the cost of taking one.
+ */
 #define SHARES_PER_THREAD 32
 #define SHARE_UNITS_MAX   UINT64_C(500000)
 
@@ -25,7 +27,7 @@ struct parallel {
     uint64_t all;   /* shares of all iterations */
     _Atomic uint64_t taken;
     _Atomic uint64_t done;
-    _Atomic int more; /* what the tally said last */
+    _Atomic int more; /* the last result of the tally */
     pthread_mutex_t counting;
 };
 
