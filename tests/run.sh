@@ -168,4 +168,4 @@ if [ -z "$quick" ]; then
     check_sanitized
 fi
 # The sum of all tests stands last. Most of them wait most of the time.
-run_tests release 6
+run_tests release $((5 * $(nproc)))
