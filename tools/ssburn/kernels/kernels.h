@@ -44,7 +44,7 @@ struct kernel {
     size_t bytes; /* KERNEL_FIXED */
 
     bool (*open)(struct kernel_hand *hand);  /* NULL: nothing to do; false: errno says why */
-    void (*close)(struct kernel_hand *hand); /* NULL: nothing to do but to free the memory */
+    void (*close)(struct kernel_hand *hand); /* NULL: kernel_close() frees `memory` */
 };
 
 /* All kernels, then NULL. */

@@ -9,7 +9,7 @@
  */
 #define STRETCH_MIN  (20 * SS_MILLISECOND)
 #define STRETCH_AIM  (25 * SS_MILLISECOND)
-#define STRETCH_FIRM (1 * SS_MILLISECOND) /* a longer stretch predicts an even longer one */
+#define STRETCH_FIRM (1 * SS_MILLISECOND) /* long enough to extrapolate from */
 #define TRIES        3
 
 static uint64_t units_from_double(double units) {
