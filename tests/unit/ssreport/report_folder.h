@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_REPORT_FOLDER_H
 #define SHOWSTOPPER_TESTS_REPORT_FOLDER_H
 
-/* Folders that hold records, or what is left of them. */
+/* Temporary folders with complete or damaged records. */
 
 #include <ftw.h>
 #include <stdbool.h>
@@ -30,7 +30,7 @@ static inline void folder_close(void) {
     *folder_path = '\0';
 }
 
-/* An empty one, which is gone when the test is over, however it ends. */
+/* Creates an empty folder that is removed when the test program exits. */
 static inline void folder_open(void) {
     static bool registered;
     if (!registered)
@@ -41,7 +41,7 @@ static inline void folder_open(void) {
     assert_non_null(mkdtemp(folder_path));
 }
 
-/* The path of a file in it; good until called eight times more. */
+/* Returns the path of a file in the folder; valid for the next seven calls. */
 static inline const char *folder_file(const char *name) {
     static char paths[8][256];
     static unsigned next;
@@ -50,7 +50,7 @@ static inline const char *folder_file(const char *name) {
     return path;
 }
 
-/* Folders on the way are made. */
+/* Creates missing parent folders. */
 static inline void folder_write(const char *name, const char *text) {
     const char *slash = strchr(name, '/');
     if (slash) {
@@ -64,7 +64,7 @@ static inline void folder_write(const char *name, const char *text) {
     assert_int_equal(fclose(stream), 0);
 }
 
-/* Replaces the first place where a file says `from`. */
+/* Replaces the first `from` in a file by `to`. */
 static inline void folder_change(const char *name, const char *from, const char *to) {
     static char text[65536];
     FILE *stream = fopen(folder_file(name), "r");
@@ -78,7 +78,7 @@ static inline void folder_change(const char *name, const char *from, const char 
     fclose(stream);
 }
 
-/* A whole record: 30 s at 50 % from 10:00 on, with a load of 48 %; an iteration a second. */
+/* Writes a complete record: 30 s from 10:00, target 50 %, load 48 %, one iteration per second. */
 static inline void folder_write_record(const char *name) {
     char path[64], *text;
     size_t size;
@@ -114,7 +114,7 @@ static inline void folder_write_record(const char *name) {
     free(text);
 }
 
-/* The same, but with a target of 30, 40 and 50 % for 10 s each. */
+/* Like folder_write_record(), with targets of 30, 40 and 50 % for 10 s each. */
 static inline void folder_write_stairs(const char *name) {
     char path[64], from[64], to[64];
     folder_write_record(name);

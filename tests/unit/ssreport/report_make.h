@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_REPORT_MAKE_H
 #define SHOWSTOPPER_TESTS_REPORT_MAKE_H
 
-/* Reports, and what is printed of them. */
+/* Makes reports and prints them to memory. */
 
 #include <math.h>
 
@@ -13,7 +13,7 @@
 #include "report_folder.h"
 #include "topics.h"
 
-/* What is written to a stream, as text; to be freed. */
+/* Text written to a stream; the test frees it. */
 struct text {
     char *bytes;
     size_t size;
@@ -50,7 +50,7 @@ static inline struct ssreport_report begin_report(void) {
             .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95, .deviation = 0.05}};
 }
 
-/* The trace to predict the throughput for; NULL: none. */
+/* The trace to predict the throughput of, or NULL. */
 static const char *report_trace;
 
 static inline void finish_report(struct ssreport_report *report) {
@@ -60,7 +60,7 @@ static inline void finish_report(struct ssreport_report *report) {
         fail_msg("no report: %s", error.message);
 }
 
-/* The report of a record, or of a folder of records. */
+/* Returns the report on a record or on a folder of records. */
 static inline struct ssreport_report make_report(const char *path) {
     struct ssreport_report report = begin_report();
     assert_int_equal(ssreport_gather(&report, path, 0), 0);
@@ -74,7 +74,7 @@ static inline void assert_headline(
     assert_string_equal(ssreport_findings_answer(report), answer);
 }
 
-/* The page, without pictures, and the summary. */
+/* Prints the page, without pictures, and the summary. */
 static inline struct text print_report(const struct ssreport_report *report) {
     struct text text;
     struct ss_error without = {.status = 1};
@@ -85,7 +85,7 @@ static inline struct text print_report(const struct ssreport_report *report) {
     return text;
 }
 
-/* The published figures that lie in this tree. */
+/* Reads the published figures of this source tree. */
 static inline void read_published(struct ssreport_report *report) {
     struct ssreport_notes notes = {0};
     published_read(

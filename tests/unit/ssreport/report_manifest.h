@@ -2,11 +2,11 @@
 #ifndef SHOWSTOPPER_TESTS_REPORT_MANIFEST_H
 #define SHOWSTOPPER_TESTS_REPORT_MANIFEST_H
 
-/* Folders of experiments. */
+/* Experiment folders with a manifest. */
 
 #include "report_make.h"
 
-/* Rows of a manifest, whose records are there already. */
+/* Writes a manifest with these rows and reads its experiment; the records must exist. */
 static inline struct ssreport_report gather_rows(const char *rows) {
     char text[4096];
     snprintf(text, sizeof text,
@@ -22,7 +22,7 @@ static inline struct ssreport_report gather_rows(const char *rows) {
     return report;
 }
 
-/* `iterations` instead of 30, in 30 s. */
+/* Makes the record count `iterations` instead of 30 iterations in its 30 s. */
 static inline void folder_set_iterations(const char *name, int iterations) {
     char path[64], *text;
     size_t size;

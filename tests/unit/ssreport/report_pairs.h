@@ -2,14 +2,14 @@
 #ifndef SHOWSTOPPER_TESTS_REPORT_PAIRS_H
 #define SHOWSTOPPER_TESTS_REPORT_PAIRS_H
 
-/* Pairs of runs that were never made. */
+/* Synthetic pairs of runs. */
 
 #include "report_make.h"
 
 #define STEPS       6
 #define STEP_LENGTH 10 /* seconds */
 
-/* What one pair is made of; both sides' throughputs in each step are multiples of 0.1. */
+/* Describes one pair. Throughputs per second must be multiples of 0.1. */
 struct made_pair {
     const char *environment, *placement, *foreground, *background;
     double round;
@@ -17,7 +17,7 @@ struct made_pair {
     double background_throughput;
 };
 
-/* The target goes down, 90, 60, 30 %, and up again. */
+/* Returns the load of a step; the staircase goes 90, 60, 30 % and back up. */
 static inline double made_load(size_t step) {
     return 0.1 * (double)(step < STEPS / 2 ? 9 - 3 * step : 3 * step - 6);
 }

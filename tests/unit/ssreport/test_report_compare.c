@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Two sets of runs. */
+/* Tests of comparisons between two sets of runs. */
 
 #include "report_make.h"
 
@@ -8,7 +8,7 @@
 
 static const double loads[STEPS] = {0.6, 0.3, 0.3, 0.6};
 
-/* A staircase of 10 s steps with this throughput in each. */
+/* Adds a staircase run with 10 s steps and these throughputs. */
 static struct ssreport_run *add_run(
     struct ssreport_report *report, int set, const double throughputs[STEPS]) {
     report->runs = reallocarray(report->runs, report->run_count + 1, sizeof *report->runs);
@@ -81,8 +81,8 @@ static void the_title_asks_which_set_is_faster(void **state) {
     }
 }
 
-/* Each half has its own step of a level; nothing is pooled. */
-static void records_are_compared_step_by_step(void **state) {
+/* A staircase passes each level twice; the two steps are never pooled. */
+static void sets_are_compared_step_by_step(void **state) {
     (void)state;
     struct ssreport_report report = begin_sets();
     add_run(&report, 0, (double[]){2, 3, 4, NAN});
@@ -93,11 +93,11 @@ static void records_are_compared_step_by_step(void **state) {
     assert_cell(&report, "ratios", 0, "ratio", 0.5);
     assert_cell(&report, "ratios", 1, "ratio", 1.5);
     assert_cell(&report, "ratios", 2, "half", 2);
-    assert_cell(&report, "ratios", 2, "ratio", NAN); /* by nothing */
+    assert_cell(&report, "ratios", 2, "ratio", NAN); /* division by zero */
     assert_cell(&report, "ratios", 3, "ratio", NAN);
     assert_cell(&report, "comparison", 0, "steps", 2);
     assert_cell(&report, "comparison", 0, "ratio_median", 1);
-    /* Two ratios that are none, and the steps of the run that the other set lacks. */
+    /* Two invalid ratios, and four steps of the run that the other set lacks. */
     assert_cell(&report, "comparison", 0, "left_out", 2 + 4);
     assert_rows(&report, "unmatched", 4);
     assert_text(&report, "unmatched", 0, "why", "the other set has no such run");
@@ -105,8 +105,8 @@ static void records_are_compared_step_by_step(void **state) {
     ssreport_report_free(&report);
 }
 
-/* A step that was too short in one run moves no other. */
-static void a_missing_step_is_named(void **state) {
+/* A step that is missing from one run must not shift the following ones. */
+static void missing_steps_are_listed_as_unmatched(void **state) {
     (void)state;
     struct ssreport_report report = begin_sets();
     add_run(&report, 0, (double[]){1, 2, 3, 4});
@@ -123,8 +123,8 @@ static void a_missing_step_is_named(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Records that no manifest names go by their folders' names, if both sets have these. */
-static void records_of_one_name_are_matched(void **state) {
+/* Without a manifest, records are matched by folder name if both sets have the names. */
+static void records_without_a_manifest_are_matched_by_name(void **state) {
     (void)state;
     struct ssreport_report report = begin_sets();
     set_word(&add_run(&report, 0, (double[]){1, 1, 1, 1})->record.name, "vm/x");
@@ -137,8 +137,8 @@ static void records_of_one_name_are_matched(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Other experiments: by workload, method, round length, target, speed and repetition. */
-static void runs_are_matched_by_what_a_manifest_says(void **state) {
+/* The keys are workload, method, round length, target, speed and repetition. */
+static void runs_of_two_sets_are_matched_by_manifest_columns(void **state) {
     (void)state;
     struct ssreport_report report = begin_sets();
     add_named(&report, 0, 1, NULL, 1);
@@ -159,8 +159,8 @@ static void runs_are_matched_by_what_a_manifest_says(void **state) {
     ssreport_report_free(&report);
 }
 
-/* A run without a step is compared as a whole. */
-static void a_run_without_steps_is_one_row(void **state) {
+/* Runs without steps are compared by their overall throughput. */
+static void runs_without_steps_are_compared_as_a_whole(void **state) {
     (void)state;
     struct ssreport_report report = begin_sets();
     for (int set = 0; set < 2; set++)
@@ -172,8 +172,11 @@ static void a_run_without_steps_is_one_row(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Sets that share no environment differ in it: each of one is compared with each of the other. */
-static void environments_are_never_pooled(void **state) {
+/*
+ * If the sets share no environment, every environment of one set is compared with every one of the
+ * other.
+ */
+static void environments_are_compared_separately(void **state) {
     (void)state;
     struct ssreport_report report = begin_sets();
     add_named(&report, 0, 2, "lxc", 1);
@@ -186,7 +189,7 @@ static void environments_are_never_pooled(void **state) {
     assert_cell(&report, "comparison", 1, "ratio_min", 1.5);
     assert_rows(&report, "unmatched", 0);
     ssreport_report_free(&report);
-    /* Where they share one, only that is compared. */
+    /* If the sets share an environment, only that one is compared. */
     report = begin_sets();
     add_named(&report, 0, 2, "lxc", 1);
     add_named(&report, 1, 4, "none", 1);
@@ -196,7 +199,7 @@ static void environments_are_never_pooled(void **state) {
     assert_cell(&report, "comparison", 0, "ratio_max", 0.25);
     assert_rows(&report, "unmatched", 4);
     ssreport_report_free(&report);
-    /* What is not named is none. */
+    /* A missing name means the environment "none". */
     report = begin_sets();
     add_named(&report, 0, 2, NULL, 1);
     add_named(&report, 1, 4, "none", 1);
@@ -205,7 +208,7 @@ static void environments_are_never_pooled(void **state) {
     assert_rows(&report, "comparison", 1);
     assert_cell(&report, "comparison", 0, "ratio_max", 0.5);
     ssreport_report_free(&report);
-    /* So is where it was measured from. */
+    /* Runs also differ if they were measured from different places. */
     report = begin_sets();
     set_word(&add_named(&report, 0, 2, "lxc", 1)->measured_in, "inside");
     set_word(&add_named(&report, 1, 4, "lxc", 1)->measured_in, "host");
@@ -219,9 +222,9 @@ static void environments_are_never_pooled(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(the_title_asks_which_set_is_faster),
-    cmocka_unit_test(records_are_compared_step_by_step),
-    cmocka_unit_test(a_missing_step_is_named),
-    cmocka_unit_test(records_of_one_name_are_matched),
-    cmocka_unit_test(runs_are_matched_by_what_a_manifest_says),
-    cmocka_unit_test(a_run_without_steps_is_one_row),
-    cmocka_unit_test(environments_are_never_pooled))
+    cmocka_unit_test(sets_are_compared_step_by_step),
+    cmocka_unit_test(missing_steps_are_listed_as_unmatched),
+    cmocka_unit_test(records_without_a_manifest_are_matched_by_name),
+    cmocka_unit_test(runs_of_two_sets_are_matched_by_manifest_columns),
+    cmocka_unit_test(runs_without_steps_are_compared_as_a_whole),
+    cmocka_unit_test(environments_are_compared_separately))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Counters of records, and profiles that are made of them. */
+/* Tests of recorded performance counters and of memory profiles made from them. */
 
 #include "memory_profile.h"
 #include "report_manifest.h"
@@ -10,7 +10,10 @@
     "l1d_references,l1d_misses,cache_references,cache_misses,page_faults,context_switches,"        \
     "migrations,task_clock_seconds\n"
 
-/* A row for each of the 30 s of a record: `first` until 10 s, then `second`, both without times. */
+/*
+ * Writes one row per second of a 30 s record: `first` for 10 s, then `second`. Both arguments lack
+ * the time columns.
+ */
 static void write_counters(const char *path, const char *first, const char *second) {
     char *text;
     size_t size;
@@ -37,7 +40,7 @@ static void counters_are_added_up_by_run_and_step(void **state) {
     assert_cell(&report, "counters", 0, "seconds", 30);
     assert_cell(&report, "counters", 0, "runnable_mean", (10 * 2 + 20 * 4) / 30.0);
     assert_cell(&report, "counters", 0, "instructions_per_cycle", 50000 / 30000.0);
-    /* The first step counts from 2 to 8 s, the second from 12 to 18 s. */
+    /* Excluding edges, the first step covers 2 to 8 s and the second 12 to 18 s. */
     assert_rows(&report, "counters-steps", 3);
     assert_cell(&report, "counters-steps", 0, "seconds", 6);
     assert_cell(&report, "counters-steps", 0, "runnable_mean", 2);
@@ -62,8 +65,11 @@ static void counters_are_added_up_by_run_and_step(void **state) {
     ssreport_report_free(&report);
 }
 
-/* What the machine lacks is empty, not 0; what it lacked for a time counts where it was known. */
-static void what_was_not_counted_is_empty(void **state) {
+/*
+ * Counters that the machine lacks are empty, not 0. A counter that was missing for some seconds is
+ * averaged over the others.
+ */
+static void missing_counters_are_empty_and_not_zero(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -73,10 +79,10 @@ static void what_was_not_counted_is_empty(void **state) {
     assert_cell(&report, "counters", 0, "instructions_per_cycle", NAN);
     assert_cell(&report, "counters", 0, "cache_miss_rate", NAN);
     assert_cell(&report, "counters", 0, "page_faults_per_second", 7);
-    /* The first value covers all seconds before it. */
+    /* The first known value also covers the seconds before it. */
     assert_cell(&report, "counters", 0, "context_switches_per_second", 20 * 30 / 30.0);
     ssreport_report_free(&report);
-    /* Most records have no counters, and no word is said of it. */
+    /* Most records have no counters, so their absence is not worth a note. */
     unlink(folder_file("a/counters.csv"));
     report = make_report(folder_file("a"));
     assert_rows(&report, "counters", 0);
@@ -91,8 +97,8 @@ static void what_was_not_counted_is_empty(void **state) {
     ssreport_report_free(&report);
 }
 
-/* A foreground, which has no steps of its own, is looked at in those of its background. */
-static void a_foreground_is_counted_in_the_steps_of_its_background(void **state) {
+/* A foreground has no steps; its counters are split at the steps of its background. */
+static void foreground_counters_are_split_at_background_steps(void **state) {
     (void)state;
     folder_open();
     folder_write_record("front");
@@ -122,10 +128,11 @@ static struct text write_profile(const char *path) {
 }
 
 /*
- * Two instances with a duty of 0.6 were allowed to run for 1.2 s in each second. CPU time of 0.6 s
- * is half a thread each: one thread for half of the 0.6 s, then none. 2.4 s are two threads.
+ * Two instances with a duty of 0.6 may run for 1.2 s in each second. With 0.6 s of CPU time each
+ * instance uses half a thread: one thread for half of its 0.6 s, then none. With 2.4 s each
+ * instance uses two threads.
  */
-static void a_profile_is_what_an_instance_does_while_it_runs(void **state) {
+static void memory_profile_describes_one_running_instance(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -137,19 +144,19 @@ static void a_profile_is_what_an_instance_does_while_it_runs(void **state) {
     assert_has(&text, "\n6.000000s 2 2.5 0.500000\n6.600000s 2 2.5 0.500000\n");
     assert_has(&text, "\n17.400000s 2 2.5 0.500000\n18.000000s 0 0 0\n");
     free(text.bytes);
-    /* Without counters of the hardware there are two columns. */
+    /* Without hardware counters, the profile has only two columns. */
     write_counters("a/counters.csv", "9,,,,,,,,,,,,0.6", "9,1,,1,50,1,1,9,6,1,1,1,2.4");
     text = write_profile("a");
     assert_has(&text, "0.000000s 1\n0.300000s 0\n0.600000s 1\n");
     assert_has(&text, "\n17.400000s 2\n18.000000s 0\n");
     free(text.bytes);
-    /* What was not counted for a time is as in the seconds around it. */
+    /* Seconds without counts take the values of neighboring seconds. */
     write_counters("a/counters.csv", "9,,,,,,,,,,,,0.6", "9,1,100,1,50,1,1,9,6,1,1,1,2.4");
     text = write_profile("a");
     assert_has(&text, "\n6.600000s 2 2.5 0.500000\n");
     assert_has(&text, "\n0.300000s 0 ");
     free(text.bytes);
-    /* Without CPU time it is the runnable threads: 3.6 in 1.2 s. */
+    /* Without CPU time, the runnable threads are used: 3.6 in 1.2 s. */
     write_counters("a/counters.csv", "3.6,,,,,,,,,,,,", "3.6,,,,,,,,,,,,");
     text = write_profile("a");
     assert_has(&text, "0.000000s 3\n0.600000s 3\n");
@@ -167,6 +174,6 @@ static void a_profile_is_what_an_instance_does_while_it_runs(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(counters_are_added_up_by_run_and_step),
-    cmocka_unit_test(what_was_not_counted_is_empty),
-    cmocka_unit_test(a_foreground_is_counted_in_the_steps_of_its_background),
-    cmocka_unit_test(a_profile_is_what_an_instance_does_while_it_runs))
+    cmocka_unit_test(missing_counters_are_empty_and_not_zero),
+    cmocka_unit_test(foreground_counters_are_split_at_background_steps),
+    cmocka_unit_test(memory_profile_describes_one_running_instance))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Local linear regression. */
+/* Tests of the local linear regression. */
 
 #include <math.h>
 
@@ -9,12 +9,12 @@
 
 #define POINTS 20
 
-/* Deviations that follow no curve, the same in every run. */
+/* Returns a reproducible deviation without a trend. */
 static double scatter(size_t i) {
     return (double)(i * 7919 % 13) / 6 - 1;
 }
 
-static void points_on_a_line_are_a_line(void **state) {
+static void curve_through_collinear_points_is_their_line(void **state) {
     (void)state;
     double x[POINTS], y[POINTS];
     struct ssreport_curve curve;
@@ -31,8 +31,8 @@ static void points_on_a_line_are_a_line(void **state) {
     ssreport_curve_free(&curve);
 }
 
-/* With an infinite bandwidth it is least squares, bands included. */
-static void scatter_around_a_line_is_the_line(void **state) {
+/* With infinite bandwidth the curve and its bands equal those of least squares. */
+static void curve_of_infinite_bandwidth_is_least_squares(void **state) {
     (void)state;
     double x[POINTS], y[POINTS];
     struct ssreport_curve curve;
@@ -53,8 +53,8 @@ static void scatter_around_a_line_is_the_line(void **state) {
     ssreport_curve_free(&curve);
 }
 
-/* Where there is a bend, a line is far off, and the curve is not. */
-static void a_bend_is_followed(void **state) {
+/* At a bend a straight line misses the points, and the curve must not. */
+static void curve_follows_a_bend(void **state) {
     (void)state;
     double x[2 * POINTS], y[2 * POINTS];
     struct ssreport_curve curve;
@@ -76,8 +76,10 @@ static void a_bend_is_followed(void **state) {
     ssreport_curve_free(&curve);
 }
 
-/* By hand: loads 0 to 4 and a bandwidth of 2. In the middle the weights are symmetric. */
-static void weights_are_those_of_a_local_line(void **state) {
+/*
+ * Computed by hand for loads 0 to 4 and a bandwidth of 2. In the middle the weights are symmetric.
+ */
+static void curve_weights_match_values_computed_by_hand(void **state) {
     (void)state;
     double x[] = {0, 1, 2, 3, 4}, y[] = {0, 1, 4, 9, 16}, weights[5];
     struct ssreport_curve curve = {
@@ -88,7 +90,7 @@ static void weights_are_those_of_a_local_line(void **state) {
     assert_near(weights[1], beside / all, 1e-12);
     assert_near(weights[2], 1 / all, 1e-12);
     assert_near(weights[3], beside / all, 1e-12);
-    /* At the end two points are left, and the line through both. */
+    /* At the end, two points remain, and the curve is the line through them. */
     ssreport_curve_weigh(&curve, 0, weights);
     assert_near(weights[0], 1, 1e-12);
     assert_near(weights[1], 0, 1e-12);
@@ -97,8 +99,8 @@ static void weights_are_those_of_a_local_line(void **state) {
     assert_near(weights[1] + 2 * weights[2], 0.5, 1e-12);
 }
 
-/* Nominally 95 % of all bands hold the true value: of 400 sets of points about so many. */
-static void bands_hold_the_truth(void **state) {
+/* About 95 % of the bands around 400 random sets of points must contain the true value. */
+static void confidence_bands_cover_the_true_curve(void **state) {
     (void)state;
     unsigned long seed = 1;
     int held = 0, all = 0;
@@ -125,7 +127,7 @@ static void bands_hold_the_truth(void **state) {
     assert_true((double)held / all > 0.9 && (double)held / all < 0.98);
 }
 
-static void there_is_no_curve_beyond_its_points(void **state) {
+static void curve_is_undefined_beyond_its_points(void **state) {
     (void)state;
     double x[] = {0.2, 0.3, 0.4, 0.5, 0.6}, y[] = {1, 2, 3, 4, 5}, same[] = {1, 1, 1, 1, 1};
     struct ssreport_curve curve;
@@ -145,9 +147,9 @@ static void there_is_no_curve_beyond_its_points(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(points_on_a_line_are_a_line),
-    cmocka_unit_test(scatter_around_a_line_is_the_line),
-    cmocka_unit_test(a_bend_is_followed),
-    cmocka_unit_test(weights_are_those_of_a_local_line),
-    cmocka_unit_test(bands_hold_the_truth),
-    cmocka_unit_test(there_is_no_curve_beyond_its_points))
+    cmocka_unit_test(curve_through_collinear_points_is_their_line),
+    cmocka_unit_test(curve_of_infinite_bandwidth_is_least_squares),
+    cmocka_unit_test(curve_follows_a_bend),
+    cmocka_unit_test(curve_weights_match_values_computed_by_hand),
+    cmocka_unit_test(confidence_bands_cover_the_true_curve),
+    cmocka_unit_test(curve_is_undefined_beyond_its_points))

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What iterations have cost. */
+/* Tests of the energy that iterations cost. */
 
 #include "energy_plots.h"
 #include "report_manifest.h"
 #include "run_plots.h"
 
 /*
- * Power in every second from 09:59:58 to 10:00:33: `first` watts until the tenth second of the
- * records, then `second`.
+ * Writes one power sample per second from 09:59:58 to 10:00:33: `first` watts for the first ten
+ * seconds of the records, then `second`.
  */
 static void write_power(const char *path, int first, int second) {
     char *text;
@@ -23,7 +23,7 @@ static void write_power(const char *path, int first, int second) {
     free(text);
 }
 
-static void a_sample_is_a_watt_second_per_watt(void **state) {
+static void energy_is_the_sum_of_power_samples(void **state) {
     (void)state;
     struct ssreport_power samples[] = {{0, 1000}, {1, 4}, {2, NAN}, {3, 8}, {4, 1000}};
     struct ssreport_energy energy = {.samples = samples, .count = 5};
@@ -37,7 +37,7 @@ static void a_sample_is_a_watt_second_per_watt(void **state) {
     assert_true(isnan(cost.watts));
 }
 
-static void runs_and_steps_have_a_cost(void **state) {
+static void energy_of_runs_and_steps_is_reported(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -65,7 +65,7 @@ static void runs_and_steps_have_a_cost(void **state) {
     assert_text(&report, "energy", 1, "note", "power is known for 29 of 30 s");
     assert_text(&report, "energy", 2, "note", "no power was recorded");
     assert_cell(&report, "energy", 2, "watt_hours", NAN);
-    /* The first steps count from 2 to 8 and from 12 to 18 s. */
+    /* Excluding edges, the first steps cover 2 to 8 s and 12 to 18 s. */
     assert_rows(&report, "energy-steps", 3 + 1);
     assert_cell(&report, "energy-steps", 0, "seconds", 6);
     assert_cell(&report, "energy-steps", 0, "watt_hours", 60 / 3600.0);
@@ -83,7 +83,7 @@ static void runs_and_steps_have_a_cost(void **state) {
     ssreport_report_free(&report);
 }
 
-static void a_report_without_power_says_so(void **state) {
+static void missing_power_measurement_is_reported(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -101,8 +101,10 @@ static void a_report_without_power_says_so(void **state) {
     ssreport_report_free(&report);
 }
 
-/* What fed both is counted once, with what both have done. */
-static void both_sides_have_one_power(void **state) {
+/*
+ * Foreground and background share one power measurement, so it counts once, for the work of both.
+ */
+static void power_shared_by_a_pair_counts_once(void **state) {
     (void)state;
     folder_open();
     mkdir(folder_file("pair"), 0777);
@@ -126,7 +128,7 @@ static void both_sides_have_one_power(void **state) {
     assert_rows(&report, "energy-steps", 1);
     assert_cell(&report, "energy-steps", 0, "iterations_per_watt_hour", 200);
     ssreport_report_free(&report);
-    /* The foreground has steps, but no table of their energy: it stands with the background. */
+    /* Steps of the foreground get no rows: the energy is listed with the background. */
     folder_write_stairs("pair/front");
     report = gather_rows(text);
     struct text page = print_report(&report);
@@ -154,11 +156,12 @@ static void write_pair(const char *name, int first, int second) {
 }
 
 /*
- * Three steps of 10 s with 2 iterations a second in all: of 4 s each count 2 to 8 s. The power of
- * per-chip is 20 W, then 40 W; of per-core 10 W, then 80 W: of the same step 2, 0.5 and 0.5 times
- * as many iterations per Wh. Against the first step it would be 1, 0.125 and 0.125.
+ * Three steps of 10 s with 2 iterations per second in total; seconds 2 to 8 of each count. Power is
+ * 20 W, then 40 W for per-chip and 10 W, then 80 W for per-core. Relative to the same step of
+ * per-chip, per-core does 2, 0.5 and 0.5 times as many iterations per Wh. Relative to the first
+ * step it would be 1, 0.125 and 0.125.
  */
-static void steps_are_relative_to_the_same_step_in_per_chip(void **state) {
+static void energy_steps_are_relative_to_the_same_step_in_per_chip(void **state) {
     (void)state;
     folder_open();
     write_pair("chip", 20, 40);
@@ -186,16 +189,19 @@ static void steps_are_relative_to_the_same_step_in_per_chip(void **state) {
     end(&text);
     assert_has(&text, "$r0 << END\n1 2\n2 0.5\n3 0.5\nEND\n$r3 << END\n1 1\n2 1\n3 1\nEND\nplot");
     free(text.bytes);
-    /* Another round has a per-chip of its own, which was not run. */
+    /* This round has no per-chip run to compare with. */
     assert_cell(&report, "energy-steps", 6, "relative", NAN);
-    /* 10 W for 10 s and 80 W for 20 s, against 20 W and 40 W. */
+    /*
+     * Energy of per-chip over that of per-core: 20 W, then 40 W against 10 W, then 80 W, for 10 s
+     * and 20 s.
+     */
     assert_cell(&report, "energy", 1, "relative", (20 * 10 + 40 * 20) / (10 * 10 + 80 * 20.0));
     assert_cell(&report, "energy", 3, "relative", 1);
     ssreport_report_free(&report);
 }
 
-/* The picture has the power of every second and the mean of every step. */
-static void power_is_drawn_with_the_means_of_steps(void **state) {
+/* The picture shows the power of every second and the mean of every step. */
+static void power_plot_includes_the_mean_of_each_step(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -223,9 +229,9 @@ static void power_is_drawn_with_the_means_of_steps(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(steps_are_relative_to_the_same_step_in_per_chip),
-    cmocka_unit_test(power_is_drawn_with_the_means_of_steps),
-    cmocka_unit_test(a_sample_is_a_watt_second_per_watt),
-    cmocka_unit_test(runs_and_steps_have_a_cost),
-    cmocka_unit_test(a_report_without_power_says_so),
-    cmocka_unit_test(both_sides_have_one_power))
+    cmocka_unit_test(energy_steps_are_relative_to_the_same_step_in_per_chip),
+    cmocka_unit_test(power_plot_includes_the_mean_of_each_step),
+    cmocka_unit_test(energy_is_the_sum_of_power_samples),
+    cmocka_unit_test(energy_of_runs_and_steps_is_reported),
+    cmocka_unit_test(missing_power_measurement_is_reported),
+    cmocka_unit_test(power_shared_by_a_pair_counts_once))

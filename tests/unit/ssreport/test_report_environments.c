@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What was measured beside a record, inside of an environment and by its host. */
+/* Tests of measurements that accompany a record, made inside an environment and by its host. */
 
 #include "report_manifest.h"
 
-/* The first and the last one lie outside of the run, which is from 10:00:00 to 10:00:30. */
+/* The first and the last sample are outside of the run, which lasts from 10:00:00 to 10:00:30. */
 static const char host_load[] = "time,elapsed_seconds,target,load,error,load_ticks\n"
                                 "2026-11-20T10:00:00.000Z,0,,0.1,,0.1\n"
                                 "2026-11-20T10:00:10.000Z,10,,0.5,,0.5\n"
@@ -12,7 +12,7 @@ static const char host_load[] = "time,elapsed_seconds,target,load,error,load_tic
                                 "2026-11-20T10:00:30.000Z,30,,0.7,,0.7\n"
                                 "2026-11-20T10:00:40.000Z,40,,0.9,,0.9\n";
 
-static void the_load_of_the_host_stands_beside_that_inside(void **state) {
+static void host_load_is_reported_next_to_the_load_inside(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -32,8 +32,8 @@ static void the_load_of_the_host_stands_beside_that_inside(void **state) {
     ssreport_report_free(&report);
 }
 
-/* A guest with its clock 100 s ahead: its 10:01:40 is the host's 10:00:00. */
-static void a_guest_is_put_onto_the_clock_of_the_host(void **state) {
+/* The guest's clock is 100 s ahead: 10:01:40 in the guest is 10:00:00 on the host. */
+static void guest_times_are_converted_to_the_host_clock(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -59,15 +59,15 @@ static void a_guest_is_put_onto_the_clock_of_the_host(void **state) {
     assert_cell(&report, "environments", 0, "vcpu_load", 0.5);
     assert_cell(&report, "energy", 0, "watts", 7.5);
     ssreport_report_free(&report);
-    /* A record of the host has its clock. */
+    /* A record made on the host needs no correction. */
     folder_write("manifest.csv", "run,environment,measured_in\na,kvm,host\n");
     report = make_report(folder_path);
     assert_cell(&report, "environments", 0, "host_load_mean", 0.1);
     ssreport_report_free(&report);
 }
 
-/* Of the counted time, from 10 s on; a row that is broken is named and does not count. */
-static void each_cpu_has_its_mean_load(void **state) {
+/* The mean covers the counted time, which begins at 10 s; a broken row is reported and skipped. */
+static void mean_load_of_each_cpu_is_reported(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -88,7 +88,7 @@ static void each_cpu_has_its_mean_load(void **state) {
     ssreport_report_free(&report);
 }
 
-static void steal_is_shown_where_it_is_known(void **state) {
+static void steal_time_is_shown_if_recorded(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -111,7 +111,7 @@ static void steal_is_shown_where_it_is_known(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_load_of_the_host_stands_beside_that_inside),
-    cmocka_unit_test(a_guest_is_put_onto_the_clock_of_the_host),
-    cmocka_unit_test(each_cpu_has_its_mean_load),
-    cmocka_unit_test(steal_is_shown_where_it_is_known))
+    cmocka_unit_test(host_load_is_reported_next_to_the_load_inside),
+    cmocka_unit_test(guest_times_are_converted_to_the_host_clock),
+    cmocka_unit_test(mean_load_of_each_cpu_is_reported),
+    cmocka_unit_test(steal_time_is_shown_if_recorded))

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Where to pin, what an environment costs, what both sides do together: examples computed by hand.
+/*
+ * Tests of findings on placements, environments and combined throughput; the examples are computed
+ * by hand.
  */
 
 #include "findings.h"
 #include "report_pairs.h"
 
-/* The row of findings with this scope and kind of an environment; -1: there is none. */
+/* Returns the row of the finding with this scope, kind and environment, or -1 if absent. */
 static long find_row(const struct ssreport_report *report, const char *scope, const char *kind,
     const char *environment) {
     for (size_t i = 0; i < table_rows(ssreport_table(report, "findings")); i++) {
@@ -27,14 +29,14 @@ static size_t want_row(const struct ssreport_report *report, const char *scope, 
 }
 
 /*
- * Per-core does 10 - 5 L beside a load of L, per-chip always 6: they cross at L = 0.8, and at the
- * mean load of 0.6 per-core does 7 - 6 = 1 more, which is a sixth of 6.
+ * At a load of L, per-core does 10 - 5 L and per-chip always 6: the lines cross at L = 0.8. At the
+ * mean load of 0.6, per-core does 7, which is a sixth more than 6.
  */
 static const struct made_pair per_core = {
     "none", "per-core", "p", "q", 1, {5.5, 7, 8.5, 8.5, 7, 5.5}, 3};
 static const struct made_pair per_chip = {"none", "per-chip", "p", "q", 1, {6, 6, 6, 6, 6, 6}, 3};
 
-static void the_best_placement_and_where_it_changes(void **state) {
+static void best_placement_and_crossing_load_are_found(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_made_pair(&report, &per_chip);
@@ -61,7 +63,7 @@ static void the_best_placement_and_where_it_changes(void **state) {
     assert_text(&report, "changes", 0, "above", "per-chip");
     assert_cell(&report, "changes", 0, "load", 0.8);
     assert_text(&report, "changes", 0, "told", "yes");
-    /* They are the first lines of the summary and of the page. */
+    /* The findings must come first in the summary and on the page. */
     struct text text;
     begin(&text);
     ssreport_text_print(text.stream, &report);
@@ -76,18 +78,18 @@ static void the_best_placement_and_where_it_changes(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Steps that one of them lacks do not count for the other one. */
-static void only_steps_that_all_have_are_compared(void **state) {
+/* Steps that one placement lacks must not count for the other. */
+static void placements_are_compared_only_at_common_steps(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_made_pair(&report, &per_chip);
     add_made_pair(&report, &per_core);
     struct made_pair second = per_core;
-    second.round = 2; /* which per-chip has not */
+    second.round = 2; /* per-chip has no second round */
     for (size_t i = 0; i < STEPS; i++)
         second.throughputs[i] = 50;
     add_made_pair(&report, &second);
-    /* One that died at once, and says nothing. */
+    /* A run that died at once provides no steps. */
     struct made_pair dead = per_chip;
     dead.placement = "quota";
     add_made_pair(&report, &dead);
@@ -99,7 +101,7 @@ static void only_steps_that_all_have_are_compared(void **state) {
     ssreport_report_free(&report);
 }
 
-static void what_cannot_be_told_is_said(void **state) {
+static void undecided_placements_are_reported(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair noisy = per_chip;
@@ -128,8 +130,8 @@ static void what_cannot_be_told_is_said(void **state) {
     ssreport_report_free(&report);
 }
 
-/* A line of such noise crosses 0 at 74 %, but might as well do so anywhere. */
-static void a_change_that_cannot_be_told_is_in_no_sentence(void **state) {
+/* The fitted lines cross at 74 %, but the noise allows a crossing at any load. */
+static void uncertain_crossing_is_not_mentioned(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair noisy = {"none", "per-core", "p", "q", 1, {5.5, 6.8, 5.9, 6.7, 5.2, 6.4}, 3};
@@ -146,10 +148,10 @@ static void a_change_that_cannot_be_told_is_in_no_sentence(void **state) {
 }
 
 /*
- * Three rounds in which all of per-core is 0.2, 1 and 1.8 more than 6: by the steps alone that
- * would be certain; the rounds say 1 +- 4.303 * 0.8 / sqrt(3), so nothing can be told.
+ * In three rounds per-core does 0.2, 1 and 1.8 more than 6. The steps alone would make that
+ * significant, but over rounds the difference is 1 +- 4.303 * 0.8 / sqrt(3), which includes 0.
  */
-static void rounds_may_differ_more_than_steps(void **state) {
+static void variation_between_rounds_widens_the_interval(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     for (int round = 1; round <= 3; round++) {
@@ -173,15 +175,15 @@ static void rounds_may_differ_more_than_steps(void **state) {
     ssreport_report_free(&report);
 }
 
-/* 5, 10, 10, 10, 10 and 20 % less than without: of six values the interval is all of them. */
-static void an_environment_costs_what_steps_lose(void **state) {
+/* The steps lose 5, 10, 10, 10, 10 and 20 %; an interval from six values includes all of them. */
+static void environment_cost_is_the_throughput_lost_in_steps(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair pair = {"none", "quota", "p", "q", 1, {10, 10, 10, 10, 10, 10}, 3};
     struct made_pair inside = {"lxc", "quota", "p", "q", 1, {9.5, 9, 9, 9, 9, 8}, 3};
     add_made_pair(&report, &pair);
     add_made_pair(&report, &inside);
-    /* Others, which nothing without an environment belongs to. */
+    /* A pair without a counterpart outside of the environment is ignored. */
     inside.placement = "per-core";
     add_made_pair(&report, &inside);
     inside.placement = "quota";
@@ -201,7 +203,7 @@ static void an_environment_costs_what_steps_lose(void **state) {
     assert_cell(&report, "findings", row, "count", 6);
     assert_int_equal(find_row(&report, "all", "environment", "host"), -1);
     ssreport_report_free(&report);
-    /* Nothing to compare with. */
+    /* Without the host's runs there is no finding. */
     report = begin_report();
     add_made_pair(&report, &inside);
     finish_report(&report);
@@ -212,8 +214,8 @@ static void an_environment_costs_what_steps_lose(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Six runs lose 1, 2, 3, 4, 5 and 6 %: now runs are counted, not steps. */
-static void enough_runs_are_counted_instead_of_steps(void **state) {
+/* Six runs lose 1, 2, 3, 4, 5 and 6 %: enough to use runs as samples instead of steps. */
+static void environment_cost_uses_runs_if_there_are_enough(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     for (int round = 1; round <= 6; round++) {
@@ -234,7 +236,7 @@ static void enough_runs_are_counted_instead_of_steps(void **state) {
     ssreport_report_free(&report);
 }
 
-static void what_is_emulated_is_no_finding(void **state) {
+static void emulated_environments_are_left_out_of_findings(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     read_published(&report);
@@ -257,7 +259,7 @@ static void what_is_emulated_is_no_finding(void **state) {
     assert_non_null(
         strstr(ssreport_finding_at(&report, want_row(&report, "all", "left-out", "tcg")).sentence,
             "tcg is left out of the findings"));
-    /* It has a metric, but none that was published beside it. All tables have the host first. */
+    /* tcg has a metric, but no published counterpart. All tables list the host first. */
     static const struct {
         const char *environment;
         double kvm, lxc;
@@ -274,8 +276,10 @@ static void what_is_emulated_is_no_finding(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Both sides together, over per-chip in the same step, round and environment. */
-static void the_whole_system_is_related_step_by_step(void **state) {
+/*
+ * Divides the throughput of both sides by that of per-chip in the same step, round and environment.
+ */
+static void combined_throughput_is_relative_to_the_same_step(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair chip = per_chip, core = per_core;
@@ -285,9 +289,9 @@ static void the_whole_system_is_related_step_by_step(void **state) {
     core.environment = "lxc"; /* where there is no per-chip */
     add_made_pair(&report, &core);
     core.environment = "none";
-    core.round = 2; /* the same */
+    core.round = 2; /* in this round there is no per-chip either */
     add_made_pair(&report, &core);
-    add_made_pair(&report, &per_core); /* of two programs */
+    add_made_pair(&report, &per_core); /* two different programs */
     finish_report(&report);
     assert_rows(&report, "whole-system", 4 * STEPS);
     assert_cell(&report, "whole-system", 0, "iterations_per_second", 9);
@@ -307,12 +311,12 @@ static void the_whole_system_is_related_step_by_step(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_best_placement_and_where_it_changes),
-    cmocka_unit_test(only_steps_that_all_have_are_compared),
-    cmocka_unit_test(what_cannot_be_told_is_said),
-    cmocka_unit_test(a_change_that_cannot_be_told_is_in_no_sentence),
-    cmocka_unit_test(rounds_may_differ_more_than_steps),
-    cmocka_unit_test(an_environment_costs_what_steps_lose),
-    cmocka_unit_test(enough_runs_are_counted_instead_of_steps),
-    cmocka_unit_test(what_is_emulated_is_no_finding),
-    cmocka_unit_test(the_whole_system_is_related_step_by_step))
+    cmocka_unit_test(best_placement_and_crossing_load_are_found),
+    cmocka_unit_test(placements_are_compared_only_at_common_steps),
+    cmocka_unit_test(undecided_placements_are_reported),
+    cmocka_unit_test(uncertain_crossing_is_not_mentioned),
+    cmocka_unit_test(variation_between_rounds_widens_the_interval),
+    cmocka_unit_test(environment_cost_is_the_throughput_lost_in_steps),
+    cmocka_unit_test(environment_cost_uses_runs_if_there_are_enough),
+    cmocka_unit_test(emulated_environments_are_left_out_of_findings),
+    cmocka_unit_test(combined_throughput_is_relative_to_the_same_step))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The title of a report is the question that its records answer, and the first sentence answers. */
+/* The title of a report is a question, and its first sentence is the answer. */
 
 #include "report_pairs.h"
 
-/* By hand: a load of 48 % in each sample, for a target of 50 %. */
-static void a_run_says_how_well_the_load_was_held(void **state) {
+/* By hand: each sample has a load of 48 % and a target of 50 %. */
+static void headline_of_a_run_answers_how_well_the_load_was_held(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -22,11 +22,14 @@ static void a_run_says_how_well_the_load_was_held(void **state) {
     ssreport_report_free(&report);
 }
 
-/* 10 - 5 L and 10 - 4 L lose 50 and 40 %; their mean has Student's interval, 12.706 times 5. */
+/*
+ * 10 - 5 L and 10 - 4 L lose 50 and 40 %. The half-width of Student's interval around the mean is
+ * 12.706 times 5.
+ */
 static const struct made_pair rounds[] = {{"none", "sets", "p", "q", 1, {5.5, 7, 8.5, 8.5, 7, 5.5}},
     {"none", "sets", "p", "q", 2, {6.4, 7.6, 8.8, 8.8, 7.6, 6.4}}};
 
-static void one_placement_asks_who_disturbs(void **state) {
+static void headline_of_one_placement_names_who_disturbs_whom(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_made_pair(&report, &rounds[0]);
@@ -49,7 +52,7 @@ static void one_placement_asks_who_disturbs(void **state) {
     ssreport_report_free(&report);
 }
 
-static void an_environment_asks_what_it_costs(void **state) {
+static void headline_of_an_environment_states_its_cost(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair inside = rounds[0];
@@ -67,6 +70,6 @@ static void an_environment_asks_what_it_costs(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_run_says_how_well_the_load_was_held),
-    cmocka_unit_test(one_placement_asks_who_disturbs),
-    cmocka_unit_test(an_environment_asks_what_it_costs))
+    cmocka_unit_test(headline_of_a_run_answers_how_well_the_load_was_held),
+    cmocka_unit_test(headline_of_one_placement_names_who_disturbs_whom),
+    cmocka_unit_test(headline_of_an_environment_states_its_cost))

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* How sure the interference metric is. data/statistics/fieller.py says the same in another way. */
+/*
+ * Tests of the confidence interval of the interference metric; data/statistics/fieller.py computes
+ * the same in another way.
+ */
 
 #include <math.h>
 #include <stdint.h>
@@ -26,7 +29,7 @@ static FILE *open_data(const char *name) {
     return stream;
 }
 
-/* The intercept of the second half cannot be told from 0. */
+/* The intercept of the second half is not significantly different from 0. */
 static const struct ssreport_point near_zero[] = {
     {0.1, 0.5, 2}, {0.3, -0.4, 2}, {0.5, 0.9, 2}, {0.7, 0.2, 2}, {0.9, 1.1, 2}};
 
@@ -63,7 +66,7 @@ static void assert_figure(const char *what, double have, double want) {
         fail_msg("%s is %.12g, not %.12g", what, have, want);
 }
 
-static void intervals_agree_with_another_computation(void **state) {
+static void interference_intervals_agree_with_fieller_script(void **state) {
     (void)state;
     char line[256], name[32], part[32];
     int compared = 0;
@@ -89,7 +92,7 @@ static void intervals_agree_with_another_computation(void **state) {
     assert_int_equal(compared, 15);
 }
 
-static void a_missing_bound_has_a_reason(void **state) {
+static void missing_interval_bound_is_explained(void **state) {
     (void)state;
     struct staircase stairs = read_staircase("known");
     struct ssreport_interference result = find_interference(&stairs, 0.95);
@@ -104,14 +107,14 @@ static void a_missing_bound_has_a_reason(void **state) {
     assert_true(isnan(result.metric) && isnan(result.interval.low) && isnan(result.interval.high));
     assert_string_equal(ssreport_interference_missing(&result), "no line through the second half");
     assert_true(isfinite(result.half_intervals[0].low) && isnan(result.half_intervals[1].low));
-    /* A foreground that does nothing. */
+    /* The foreground does nothing. */
     for (size_t i = 0; i < stairs.count; i++)
         stairs.points[i].throughput = 0;
     result = find_interference(&stairs, 0.95);
     assert_non_null(strstr(ssreport_interference_missing(&result), "no throughput"));
 }
 
-static void more_confidence_makes_it_wider(void **state) {
+static void higher_confidence_widens_the_interval(void **state) {
     (void)state;
     struct staircase stairs = read_staircase("known");
     struct ssreport_interference usual = find_interference(&stairs, 0.95);
@@ -121,7 +124,7 @@ static void more_confidence_makes_it_wider(void **state) {
     assert_true(strict.interval.high > usual.interval.high);
 }
 
-static void without_scatter_there_is_nothing_to_doubt(void **state) {
+static void interval_without_scatter_has_no_width(void **state) {
     (void)state;
     struct staircase stairs = {0};
     for (int i = 0; i < 8; i++)
@@ -133,9 +136,11 @@ static void without_scatter_there_is_nothing_to_doubt(void **state) {
     assert_figure("high", result.interval.high, 50);
 }
 
-/* ---- how often the true value lies in it ---- */
+/* ---- coverage of the true value ---- */
 
-/* Uniform in (0, 1), by a generator of its own: the same everywhere. */
+/*
+ * Returns a uniform number in (0, 1). The generator is our own, so results are the same everywhere.
+ */
 static double draw(uint64_t *seed) {
     uint64_t z = (*seed += 0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -148,13 +153,13 @@ static double draw_normal(uint64_t *seed) {
     return radius * cos(2 * M_PI * draw(seed));
 }
 
-/* A kind of staircase, with the metric that is known of it. */
+/* A family of staircases with a known metric. */
 struct made {
     int levels;
     double least, most; /* loads */
     double lost;        /* percent, in both halves */
     double noise[2];    /* of throughputs around 100, of each half */
-    int missing;        /* so many levels are absent from the second half */
+    int missing;        /* number of levels absent from the second half */
 };
 
 static double cover(const struct made *made) {
@@ -176,7 +181,7 @@ static double cover(const struct made *made) {
     return (double)covered / SETS;
 }
 
-static void the_true_value_lies_in_95_of_100_intervals(void **state) {
+static void intervals_cover_the_true_metric_in_95_percent_of_cases(void **state) {
     (void)state;
     static const struct made kinds[] = {
         {19, 0.05, 0.95, 45, {2, 2}, 0},   /* as published */
@@ -195,8 +200,8 @@ static void the_true_value_lies_in_95_of_100_intervals(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(intervals_agree_with_another_computation),
-    cmocka_unit_test(a_missing_bound_has_a_reason),
-    cmocka_unit_test(more_confidence_makes_it_wider),
-    cmocka_unit_test(without_scatter_there_is_nothing_to_doubt),
-    cmocka_unit_test(the_true_value_lies_in_95_of_100_intervals))
+    cmocka_unit_test(interference_intervals_agree_with_fieller_script),
+    cmocka_unit_test(missing_interval_bound_is_explained),
+    cmocka_unit_test(higher_confidence_widens_the_interval),
+    cmocka_unit_test(interval_without_scatter_has_no_width),
+    cmocka_unit_test(intervals_cover_the_true_metric_in_95_percent_of_cases))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The manifest's edges of steps, and the load of other processes. */
+/* Tests of two columns of the manifest: the edges of steps and the load of other processes. */
 
 #include "findings.h"
 #include "report_make.h"
@@ -14,7 +14,7 @@ static struct ssreport_report gather_others(const char *rows) {
     return make_report(folder_path);
 }
 
-static void disturbed_runs_are_reported_first(void **state) {
+static void disturbed_runs_are_the_first_findings(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -41,7 +41,7 @@ static void disturbed_runs_are_reported_first(void **state) {
     ssreport_report_free(&report);
 }
 
-static void runs_under_different_loads_of_others_are_not_compared(void **state) {
+static void runs_with_different_foreign_load_are_not_compared(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -59,7 +59,7 @@ static void runs_under_different_loads_of_others_are_not_compared(void **state) 
     ssreport_report_free(&report);
 }
 
-static void sets_under_different_loads_of_others_are_not_compared(void **state) {
+static void sets_with_different_foreign_load_are_not_compared(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -81,7 +81,7 @@ static void sets_under_different_loads_of_others_are_not_compared(void **state) 
 
 /* ---- runs without results ---- */
 
-static void runs_that_ended_before_their_time_are_named(void **state) {
+static void runs_of_a_study_that_ended_early_are_reported(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -93,13 +93,13 @@ static void runs_that_ended_before_their_time_are_named(void **state) {
         "1 of 2 runs ended before their time, because their programs were done: b (after 30.0 s). "
         "Repeat them with --repeat, which starts a program again.");
     ssreport_report_free(&report);
-    /* Outside of a study a program may run until it is done. */
+    /* Outside of a study, a program may exit whenever it is done. */
     report = make_report(folder_file("b"));
     assert_rows(&report, "findings", 0);
     ssreport_report_free(&report);
 }
 
-static void no_iteration_is_a_bound_and_not_zero(void **state) {
+static void run_without_iterations_reports_an_upper_bound(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -107,7 +107,7 @@ static void no_iteration_is_a_bound_and_not_zero(void **state) {
     folder_write("a/iterations.csv", "instance,start,end\n");
     folder_change("a/summary.json", "\"iterations\": 30", "\"iterations\": 0");
     struct ssreport_report report = gather_others("a,replay,w,cdc,,,,2,\nb,replay,w,cdc,,,,1,\n");
-    /* 2 instances in 30 s. */
+    /* Each of 2 instances did less than one iteration in 30 s. */
     assert_cell(&report, "runs", 0, "iterations_per_second", NAN);
     assert_cell(&report, "runs", 0, "iterations_per_second_bound", 2 / 30.0);
     assert_cell(&report, "runs", 1, "iterations_per_second_bound", NAN);
@@ -128,8 +128,8 @@ static void no_iteration_is_a_bound_and_not_zero(void **state) {
 
 /* ---- edges ---- */
 
-/* Steps of 10 s; by default a sixth is left out at both ends. */
-static void edges_are_those_of_the_manifest(void **state) {
+/* Steps last 10 s; by default a sixth is left out at both ends. */
+static void step_edges_come_from_the_manifest(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -143,7 +143,7 @@ static void edges_are_those_of_the_manifest(void **state) {
     assert_cell(&report, "steps", 1, "from_seconds", 10);
     assert_cell(&report, "steps", 1, "to_seconds", 20);
     ssreport_report_free(&report);
-    /* No number, or none that is an edge. */
+    /* Missing and invalid edges. */
     static const char *const rows[] = {"a,", "a,x", "a,-1"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         folder_change("manifest.csv", i == 0 ? "a,0" : rows[i - 1], rows[i]);
@@ -151,7 +151,7 @@ static void edges_are_those_of_the_manifest(void **state) {
         assert_cell(&report, "steps", 0, "from_seconds", 2);
         ssreport_report_free(&report);
     }
-    /* The command line is stronger. */
+    /* The command line overrides the manifest. */
     folder_change("manifest.csv", "a,-1", "a,3");
     report = begin_report();
     report.settings.edge = 1;
@@ -163,9 +163,9 @@ static void edges_are_those_of_the_manifest(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(disturbed_runs_are_reported_first),
-    cmocka_unit_test(runs_under_different_loads_of_others_are_not_compared),
-    cmocka_unit_test(sets_under_different_loads_of_others_are_not_compared),
-    cmocka_unit_test(runs_that_ended_before_their_time_are_named),
-    cmocka_unit_test(no_iteration_is_a_bound_and_not_zero),
-    cmocka_unit_test(edges_are_those_of_the_manifest))
+    cmocka_unit_test(disturbed_runs_are_the_first_findings),
+    cmocka_unit_test(runs_with_different_foreign_load_are_not_compared),
+    cmocka_unit_test(sets_with_different_foreign_load_are_not_compared),
+    cmocka_unit_test(runs_of_a_study_that_ended_early_are_reported),
+    cmocka_unit_test(run_without_iterations_reports_an_upper_bound),
+    cmocka_unit_test(step_edges_come_from_the_manifest))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Methods of one workload, against the baseline. */
+/* Tests of the deviation of methods from the baseline on the same workload. */
 
 #include "findings.h"
 #include "methods.h"
 #include "report_make.h"
 
-/* A run of one step. */
+/* Adds a run with a single step. */
 static struct ssreport_run *add_run(struct ssreport_report *report, const char *method,
     double target, double load, double throughput) {
     report->runs = reallocarray(report->runs, report->run_count + 1, sizeof *report->runs);
@@ -25,7 +25,7 @@ static struct ssreport_run *add_run(struct ssreport_report *report, const char *
     return run;
 }
 
-/* The row of a method at a load. */
+/* Returns the row of a method at a load. */
 static size_t find(const struct ssreport_report *report, const char *method, double load) {
     for (size_t i = 0; i < table_rows(ssreport_table(report, "methods")); i++) {
         if (strcmp(cell(report, "methods", i, "method")->text, method) == 0 &&
@@ -37,10 +37,10 @@ static size_t find(const struct ssreport_report *report, const char *method, dou
 }
 
 /*
- * N-bench at 20 and 60 %, there twice; 1-CDC from 30 to 50 % only. At 40 % the baseline is half way
- * from 2 to (5 + 7) / 2.
+ * N-bench covers 20 and 60 %, the latter twice; 1-CDC covers only 30 to 50 %. At 40 % the baseline
+ * is half way from 2 to (5 + 7) / 2.
  */
-static void deviations_are_from_the_wider_baseline(void **state) {
+static void method_deviations_refer_to_the_wider_baseline(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_run(&report, "pi-even", 0.4, 0.4, 4.4);
@@ -66,7 +66,7 @@ static void deviations_are_from_the_wider_baseline(void **state) {
     row = find(&report, "nbench", 0.58);
     assert_text(&report, "methods", row, "note", "the baseline itself");
     assert_cell(&report, "methods", row, "deviation_percent", NAN);
-    /* By method: 1cdc, nbench, pi-even. */
+    /* Rows are sorted by method: 1cdc, nbench, pi-even. */
     assert_rows(&report, "methods-deviation", 3);
     assert_cell(&report, "methods-deviation", 0, "compared", 2);
     assert_text(&report, "methods-deviation", 1, "baseline", "itself");
@@ -81,7 +81,7 @@ static void deviations_are_from_the_wider_baseline(void **state) {
     ssreport_report_free(&report);
 }
 
-/* The baseline's step at 40 % and a step of the method. */
+/* Both the baseline's step at 40 % and one step of the method are too short. */
 static void steps_shorter_than_their_iterations_are_not_compared(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
@@ -101,8 +101,8 @@ static void steps_shorter_than_their_iterations_are_not_compared(void **state) {
     ssreport_report_free(&report);
 }
 
-/* The baseline's runs at 60 % were disturbed, those at 20 and 40 % were not. */
-static void methods_under_different_loads_of_others_are_not_compared(void **state) {
+/* Only the baseline's run at 60 % was disturbed. */
+static void methods_with_different_foreign_load_are_not_compared(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_run(&report, "nbench", 0.2, 0.2, 2)->others = 0.01;
@@ -134,8 +134,8 @@ static void methods_under_different_loads_of_others_are_not_compared(void **stat
     ssreport_report_free(&report);
 }
 
-/* 1-CDC is the baseline where it covers more, for each length of a round by itself. */
-static void one_cdc_is_the_baseline_where_it_covers_more(void **state) {
+/* The baseline is chosen for each round length separately; 1-CDC is used if it covers more. */
+static void one_cdc_is_the_baseline_if_it_covers_more_loads(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_run(&report, "nbench", 0.2, 0.2, 2);
@@ -151,8 +151,8 @@ static void one_cdc_is_the_baseline_where_it_covers_more(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Sets, environments and workloads are never mixed. */
-static void each_environment_has_a_baseline_of_its_own(void **state) {
+/* Sets, environments and workloads must never be mixed. */
+static void each_environment_has_its_own_baseline(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_run(&report, "nbench", 0.2, 0.2, 2);
@@ -169,7 +169,7 @@ static void each_environment_has_a_baseline_of_its_own(void **state) {
         assert_text(&report, "methods", row, "note", "no baseline");
     }
     ssreport_report_free(&report);
-    /* Other experiments are no points. */
+    /* Runs of other experiments are ignored. */
     report = begin_report();
     free(add_run(&report, "cdc", 0.3, 0.3, 2)->experiment);
     report.runs[0].experiment = strdup("accuracy");
@@ -180,8 +180,8 @@ static void each_environment_has_a_baseline_of_its_own(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(deviations_are_from_the_wider_baseline),
+    cmocka_unit_test(method_deviations_refer_to_the_wider_baseline),
     cmocka_unit_test(steps_shorter_than_their_iterations_are_not_compared),
-    cmocka_unit_test(methods_under_different_loads_of_others_are_not_compared),
-    cmocka_unit_test(one_cdc_is_the_baseline_where_it_covers_more),
-    cmocka_unit_test(each_environment_has_a_baseline_of_its_own))
+    cmocka_unit_test(methods_with_different_foreign_load_are_not_compared),
+    cmocka_unit_test(one_cdc_is_the_baseline_if_it_covers_more_loads),
+    cmocka_unit_test(each_environment_has_its_own_baseline))

@@ -4,7 +4,7 @@
 #include "report_make.h"
 #include "run_plots.h"
 
-/* In place of the C library's, to fail on demand. */
+/* Replaces the C library's strdup() with one that fails on demand. */
 static bool out_of_memory;
 
 char *strdup(const char *text) {
@@ -16,7 +16,7 @@ char *strdup(const char *text) {
 static const struct table_column columns[] = {
     {"name", "name<"}, {"load", "load, %", 1, true}, {"hidden", NULL}};
 
-static void tables_are_escaped(void **state) {
+static void table_cells_are_escaped_in_every_format(void **state) {
     (void)state;
     struct table_sheet sheet = TABLE_SHEET("file", "T&T", columns);
     TABLE_ROW(&sheet, CELL("name", "a,\"b\"\x01<i>\xc3\xa4\xff"), CELL("load", 0.12345678901234));
@@ -48,7 +48,7 @@ static void tables_are_escaped(void **state) {
     table_free(&sheet);
 }
 
-static void absolute_paths_are_not_titles(void **state) {
+static void report_titles_do_not_show_absolute_paths(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -58,7 +58,7 @@ static void absolute_paths_are_not_titles(void **state) {
     assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
     assert_int_equal(ssreport_gather(&report, folder_file("b"), 0), 0);
     finish_report(&report);
-    /* In CSV, where a program reads it, it is the path. */
+    /* CSV is for programs, so it keeps the full path. */
     assert_text(&report, "runs", 0, "record", folder_file("a"));
     struct text text = print_report(&report);
     assert_has(&text, "<h2>a</h2>");
@@ -67,7 +67,7 @@ static void absolute_paths_are_not_titles(void **state) {
     assert_has_not(&text, folder_path);
     free(text.bytes);
     ssreport_report_free(&report);
-    /* A single one has its own name. */
+    /* A single record is called by its own name. */
     snprintf(path, sizeof path, "%s/", folder_file("a"));
     report = make_report(path);
     text = print_report(&report);
@@ -76,7 +76,7 @@ static void absolute_paths_are_not_titles(void **state) {
     ssreport_report_free(&report);
 }
 
-static void text_without_memory_is_a_failure(void **state) {
+static void failed_text_allocation_marks_the_table_as_failed(void **state) {
     (void)state;
     struct table_sheet sheet = TABLE_SHEET("file", "T", columns);
     TABLE_ROW(&sheet, CELL("name", "a"));
@@ -90,7 +90,7 @@ static void text_without_memory_is_a_failure(void **state) {
     table_free(&sheet);
 }
 
-static void long_sentences_are_not_cut(void **state) {
+static void long_sentences_are_not_truncated(void **state) {
     (void)state;
     char sentence[2000];
     struct ssreport_report report = begin_report();
@@ -109,7 +109,7 @@ static void long_sentences_are_not_cut(void **state) {
 
 /* ---- whole reports ---- */
 
-static void the_rest_is_still_reported(void **state) {
+static void unreadable_record_does_not_prevent_the_report(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -153,8 +153,8 @@ static void assert_named(const struct ssreport_report *report, const struct text
     assert_has(page, part);
 }
 
-/* An experiment in which all went wrong but one run. */
-static void each_fault_is_named_with_its_run(void **state) {
+/* An experiment in which every run but one is faulty. */
+static void faults_are_reported_with_their_run(void **state) {
     (void)state;
     static const char died[] =
         "{\"elapsed_seconds\":12.500000,\"event\":\"instance_ended\",\"instance\":\"1\","
@@ -195,7 +195,7 @@ static void each_fault_is_named_with_its_run(void **state) {
     ssreport_report_free(&report);
 }
 
-static void figures_are_of_the_counted_time(void **state) {
+static void figures_cover_only_the_counted_time(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -218,7 +218,7 @@ static void figures_are_of_the_counted_time(void **state) {
     ssreport_report_free(&report);
 }
 
-/* The script of the picture with this caption. */
+/* Returns the gnuplot script of the picture with this caption. */
 static struct text write_plot(const struct ssreport_report *report, const char *caption) {
     struct text text;
     const struct ssreport_plot *plot = ssreport_plots;
@@ -232,7 +232,7 @@ static struct text write_plot(const struct ssreport_report *report, const char *
     return text;
 }
 
-static void pictures_show_what_there_is(void **state) {
+static void pictures_show_recorded_loads_duties_and_steps(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -247,7 +247,9 @@ static void pictures_show_what_there_is(void **state) {
     text = write_plot(&report, "Duty of each instance");
     assert_has(&text, "$duties << END\n0 30 0 100\n1 50 0 100\nEND\n");
     free(text.bytes);
-    /* 120 parts of 0.25 s: one instance runs for 9 s, the other one from 15 s on. */
+    /*
+     * The plot has 120 parts of 0.25 s. One instance runs for 9 s, the other from 15 s to the end.
+     */
     text = write_plot(&report, "Duty of each instance over time");
     assert_has(&text, "$duties << END\n0 0.25 -0.5 0.5 100\n");
     assert_has(&text, "\n8.75 9 -0.5 0.5 100\n9 9.25 -0.5 0.5 0\n");
@@ -261,7 +263,7 @@ static void pictures_show_what_there_is(void **state) {
     assert_has(&text, "set xrange [-22.5:5]");
     assert_has(&text, "\n-18.75 33.3333333\n");
     free(text.bytes);
-    /* All steps at one load: there are points, but no line. */
+    /* All steps have the same load: points, but no line. */
     text = write_plot(&report, "Throughput against load");
     assert_has(&text, "$points << END\n48 1\n48 1\n48 1\nEND\n");
     assert_has_not(&text, "least squares");
@@ -271,7 +273,7 @@ static void pictures_show_what_there_is(void **state) {
     assert_has(&text, "title \"95 % band\", $line using 1:2 with lines");
     assert_has(&text, "title \"least squares\"");
     free(text.bytes);
-    /* More than ten minutes. */
+    /* From ten minutes on, the time axis uses minutes. */
     report.runs[0].record.samples[59].end = 1200;
     text = write_plot(&report, "Target and load");
     assert_has(&text, "time in minutes");
@@ -280,7 +282,7 @@ static void pictures_show_what_there_is(void **state) {
     ssreport_report_free(&report);
 }
 
-static void a_page_without_gnuplot_says_so(void **state) {
+static void page_without_gnuplot_reports_missing_pictures(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -305,12 +307,12 @@ static void a_page_without_gnuplot_says_so(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(tables_are_escaped),
-    cmocka_unit_test(absolute_paths_are_not_titles),
-    cmocka_unit_test(text_without_memory_is_a_failure),
-    cmocka_unit_test(long_sentences_are_not_cut),
-    cmocka_unit_test(the_rest_is_still_reported),
-    cmocka_unit_test(each_fault_is_named_with_its_run),
-    cmocka_unit_test(figures_are_of_the_counted_time),
-    cmocka_unit_test(pictures_show_what_there_is),
-    cmocka_unit_test(a_page_without_gnuplot_says_so))
+    cmocka_unit_test(table_cells_are_escaped_in_every_format),
+    cmocka_unit_test(report_titles_do_not_show_absolute_paths),
+    cmocka_unit_test(failed_text_allocation_marks_the_table_as_failed),
+    cmocka_unit_test(long_sentences_are_not_truncated),
+    cmocka_unit_test(unreadable_record_does_not_prevent_the_report),
+    cmocka_unit_test(faults_are_reported_with_their_run),
+    cmocka_unit_test(figures_cover_only_the_counted_time),
+    cmocka_unit_test(pictures_show_recorded_loads_duties_and_steps),
+    cmocka_unit_test(page_without_gnuplot_reports_missing_pictures))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Pairs of runs side by side, in environments. */
+/* Tests of how runs are grouped into pairs, in different environments. */
 
 #include "report_manifest.h"
 
-/* As `showstopper --label` keeps them. */
+/* Writes labels as `showstopper --label` does. */
 static void set_labels(const char *name, const char *labels) {
     char path[64], text[512];
     snprintf(path, sizeof path, "%s/plan.json", name);
@@ -12,7 +12,7 @@ static void set_labels(const char *name, const char *labels) {
     folder_change(path, "{\"version\"", text);
 }
 
-static void labels_say_what_no_manifest_does(void **state) {
+static void labels_replace_missing_manifest_columns(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -34,7 +34,7 @@ static void labels_say_what_no_manifest_does(void **state) {
     assert_cell(&report, "interference", 0, "round", 3);
     assert_cell(&report, "interference", 0, "set", 1);
     ssreport_report_free(&report);
-    /* What a manifest says counts; where it says nothing, the label. */
+    /* The manifest overrides labels; empty fields fall back to them. */
     folder_write("manifest.csv", "run,role,group,environment,workload,round\n"
                                  "a,foreground,2,kvm,,7\nb,background,2,kvm,,\n");
     report = make_report(folder_path);
@@ -45,8 +45,8 @@ static void labels_say_what_no_manifest_does(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Groups may be called the same in other environments and in other folders. */
-static void a_pair_is_in_one_environment_and_in_one_folder(void **state) {
+/* Groups in other environments and folders may have the same name. */
+static void pairs_do_not_span_environments_or_folders(void **state) {
     (void)state;
     folder_open();
     const char *const names[] = {"a", "b", "c", "d"};
@@ -72,7 +72,7 @@ static void a_pair_is_in_one_environment_and_in_one_folder(void **state) {
     ssreport_report_free(&report);
 }
 
-static void a_metric_without_bounds_is_noted(void **state) {
+static void metric_without_interval_bounds_is_noted(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -88,6 +88,6 @@ static void a_metric_without_bounds_is_noted(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(labels_say_what_no_manifest_does),
-    cmocka_unit_test(a_pair_is_in_one_environment_and_in_one_folder),
-    cmocka_unit_test(a_metric_without_bounds_is_noted))
+    cmocka_unit_test(labels_replace_missing_manifest_columns),
+    cmocka_unit_test(pairs_do_not_span_environments_or_folders),
+    cmocka_unit_test(metric_without_interval_bounds_is_noted))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Throughput over a trace, predicted and measured. */
+/* Tests of the predicted throughput over a trace against the measured one. */
 
 #include "predict.h"
 #include "report_make.h"
@@ -18,7 +18,9 @@ static struct ssreport_run *add_run(struct ssreport_report *report, const char *
     return run;
 }
 
-/* Runs at `from` to `to` percent, ten apart, with ten iterations a second at full load. */
+/*
+ * Adds runs at `from` to `to` percent in steps of ten, with ten iterations per second at full load.
+ */
 static void add_loads(struct ssreport_report *report, int from, int to) {
     for (int percent = from; percent <= to; percent += 10) {
         struct ssreport_run *run = add_run(report, "throughput");
@@ -38,7 +40,7 @@ static void write_trace(void) {
     report_trace = path;
 }
 
-/* The trace in half of its time; 2, 6 and 8 iterations a second, for 5 s each. */
+/* Adds a replay of the trace at double speed: 2, 6 and 8 iterations per second for 5 s each. */
 static struct ssreport_run *add_replay(struct ssreport_report *report) {
     struct ssreport_run *run = add_run(report, "replay");
     const int rates[] = {2, 6, 8};
@@ -70,8 +72,11 @@ static void assert_about(
         fail_msg("%s is %.12g, not %.12g", name, have, want);
 }
 
-/* 10 s at 2, 10 s at 6, 10 s from 6 to 8: 5 a second. The replay did 10, 30 and 40 in 15 s. */
-static void a_trace_is_predicted_and_its_replay_beside_it(void **state) {
+/*
+ * Prediction: 10 s at 2, 10 s at 6 and 10 s from 6 to 8 make a mean of 5 per second. The replay did
+ * 10, 30 and 40 in 15 s.
+ */
+static void predicted_throughput_is_listed_with_its_replay(void **state) {
     (void)state;
     write_trace();
     struct ssreport_report report = begin_report();
@@ -97,10 +102,10 @@ static void a_trace_is_predicted_and_its_replay_beside_it(void **state) {
 }
 
 /*
- * Loads up to 70 % are known, so 5 s of the last 10 are not: (10 * 2 + 10 * 6 + 5 * 6.5) / 25, and
- * of the replay the same time, 10 + 30 + 20 iterations in 12.5 s.
+ * Loads above 70 % are unknown, which excludes 5 of the last 10 s: (10 * 2 + 10 * 6 + 5 * 6.5) /
+ * 25. The replay counts over the same time: 10 + 30 + 20 iterations in 12.5 s.
  */
-static void what_lies_outside_of_the_loads_is_said_and_left_out(void **state) {
+static void unknown_loads_are_left_out_of_the_prediction(void **state) {
     (void)state;
     write_trace();
     struct ssreport_report report = begin_report();
@@ -122,7 +127,10 @@ static void what_lies_outside_of_the_loads_is_said_and_left_out(void **state) {
     assert_about(&report, 0, "inside", 20 / 30.0);
     assert_about(&report, 0, "predicted_iterations_per_second", 6.5);
     ssreport_report_free(&report);
-    /* A load between that of the outermost step and its target is that of the step. */
+    /*
+     * Between the measured load of the outermost step and its target, that step's throughput is
+     * used.
+     */
     report = begin_report();
     add_loads(&report, 20, 70);
     report.runs[0].steps.items[0].load.mean = 0.21;
@@ -133,7 +141,7 @@ static void what_lies_outside_of_the_loads_is_said_and_left_out(void **state) {
     ssreport_report_free(&report);
 }
 
-static void free_time_is_not_predicted(void **state) {
+static void prediction_excludes_free_time(void **state) {
     (void)state;
     write_trace();
     folder_write("trace", "0 20%\n10s 20%\n10s free\n20s 60%\n40s 60%\n");
@@ -146,8 +154,10 @@ static void free_time_is_not_predicted(void **state) {
     ssreport_report_free(&report);
 }
 
-/* A replay belongs to its own workload and method, and is no part of a curve. */
-static void a_replay_is_held_against_its_own_curve(void **state) {
+/*
+ * A replay is compared with the curve of its own workload and method, and is not part of any curve.
+ */
+static void replay_is_compared_with_the_curve_of_its_own_method(void **state) {
     (void)state;
     write_trace();
     struct ssreport_report report = begin_report();
@@ -155,11 +165,11 @@ static void a_replay_is_held_against_its_own_curve(void **state) {
     struct ssreport_run *replay = add_replay(&report);
     free(replay->method);
     replay->method = strdup("cdc");
-    /* Of another trace: it ends at another load. */
+    /* A replay of another trace: it ends at another load. */
     add_replay(&report)->record.samples[15].target = 0.5;
     for (size_t i = 20; i < 30; i++)
         report.runs[report.run_count - 1].record.samples[i].target = 0.3;
-    /* A constant load that the trace begins with is no replay. */
+    /* A constant load equal to the beginning of the trace is not a replay. */
     replay = add_replay(&report);
     replay->record.sample_count = 10;
     finish_report(&report);
@@ -168,7 +178,7 @@ static void a_replay_is_held_against_its_own_curve(void **state) {
     ssreport_report_free(&report);
 }
 
-static void too_few_steps_predict_nothing(void **state) {
+static void prediction_needs_enough_steps(void **state) {
     (void)state;
     write_trace();
     struct ssreport_report report = begin_report();
@@ -192,8 +202,8 @@ static void too_few_steps_predict_nothing(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_trace_is_predicted_and_its_replay_beside_it),
-    cmocka_unit_test(what_lies_outside_of_the_loads_is_said_and_left_out),
-    cmocka_unit_test(free_time_is_not_predicted),
-    cmocka_unit_test(a_replay_is_held_against_its_own_curve),
-    cmocka_unit_test(too_few_steps_predict_nothing))
+    cmocka_unit_test(predicted_throughput_is_listed_with_its_replay),
+    cmocka_unit_test(unknown_loads_are_left_out_of_the_prediction),
+    cmocka_unit_test(prediction_excludes_free_time),
+    cmocka_unit_test(replay_is_compared_with_the_curve_of_its_own_method),
+    cmocka_unit_test(prediction_needs_enough_steps))

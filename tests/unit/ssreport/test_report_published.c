@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What was published, beside what an experiment has measured. */
+/* Tests of published figures next to those of an experiment. */
 
 #include "report_manifest.h"
 
@@ -22,7 +22,7 @@ static bool is_probable(const struct published *published, const char *workload,
         method);
 }
 
-static void our_names_find_published_figures(void **state) {
+static void published_figures_are_found_by_our_names(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     read_published(&report);
@@ -34,7 +34,7 @@ static void our_names_find_published_figures(void **state) {
     assert_number(published, "replay-mse-range", "h2", "", "geom-even_max", 9.39);
     assert_number(published, "interference-kvm", "per-thread", "blocking", "luindex", 106.3);
     assert_number(published, "interference-lxc", "per-core", "specs", "scalac", 2.7);
-    /* What was not measured. */
+    /* Combinations without a published figure. */
     assert_number(published, MSE, "serial", "33", "default", NAN);
     assert_number(published, MSE, "serial", "33", "pi", NAN);
     assert_number(published, MSE, "serial", "34", "cdc", NAN);
@@ -52,7 +52,7 @@ static void our_names_find_published_figures(void **state) {
     ssreport_report_free(&report);
 }
 
-static void unreadable_published_files_are_noted(void **state) {
+static void unreadable_files_of_published_figures_are_noted(void **state) {
     (void)state;
     folder_open();
     folder_write("references.csv",
@@ -72,7 +72,7 @@ static void unreadable_published_files_are_noted(void **state) {
     published_free(&published);
 }
 
-static void published_constant_loads_stand_beside_ours(void **state) {
+static void published_constant_load_errors_are_listed_with_ours(void **state) {
     (void)state;
     folder_open();
     const char *const names[] = {"a", "b", "c", "d", "e"};
@@ -90,12 +90,12 @@ static void published_constant_loads_stand_beside_ours(void **state) {
     assert_cell(&report, "constant-load", 0, "error_mean_percent", 2);
     assert_cell(&report, "constant-load", 0, "error_mean_percent_published", -20.8);
     assert_text(&report, "constant-load", 0, "published_is", "certain");
-    /* Rounds of another length are not what was published. */
+    /* Published figures are for another round length. */
     assert_cell(&report, "constant-load", 1, "tau_seconds", 0.053);
     assert_cell(&report, "constant-load", 1, "error_mse_e4", 4);
     assert_cell(&report, "constant-load", 1, "error_mse_e4_published", NAN);
     assert_text(&report, "constant-load", 1, "published_is", "");
-    /* The mean of two. */
+    /* Mean of two runs. */
     assert_cell(&report, "constant-load", 2, "runs", 2);
     assert_cell(&report, "constant-load", 2, "error_mean_percent", (2 + 1) / 2.0);
     assert_cell(&report, "constant-load", 2, "error_mean_percent_published", 0.05);
@@ -109,8 +109,8 @@ static void published_constant_loads_stand_beside_ours(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Each table by what it holds; of two there are no values. */
-static void published_tables_are_named(void **state) {
+/* Tables are identified by their contents; two of them have no values. */
+static void sources_of_published_figures_are_listed(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -126,7 +126,7 @@ static void published_tables_are_named(void **state) {
     assert_text(&report, "published", 4, "note", "its values are not available");
     assert_cell(&report, "published", 5, "values", 20 * 5);
     assert_cell(&report, "published", 6, "values", 15 * 5);
-    /* nbench corrected for the load of one instance is another method than the published one. */
+    /* nbench-fit, corrected for the load of one instance, is not the published method nbench. */
     assert_cell(&report, "constant-load", 0, "error_mean_percent_published", NAN);
     struct text text = print_report(&report);
     assert_has(&text, "<h2>Published figures</h2>");
@@ -135,14 +135,16 @@ static void published_tables_are_named(void **state) {
     report = gather_rows("a,accuracy,serial,nbench,,,,0.5,,,1,\n");
     assert_cell(&report, "constant-load", 0, "error_mean_percent_published", -9.47);
     ssreport_report_free(&report);
-    /* Where nothing is compared, nothing is named. */
+    /* Without a comparison, no published table is listed. */
     report = make_report(folder_file("a"));
     assert_rows(&report, "published", 0);
     ssreport_report_free(&report);
 }
 
-/* The load that ssload has seen, of the counted time only, with the target that it was given. */
-static void an_independent_load_stands_beside_ours(void **state) {
+/*
+ * The load recorded by ssload during the counted time, compared with the target in its own record.
+ */
+static void load_recorded_by_ssload_is_listed_with_ours(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -168,7 +170,7 @@ static void an_independent_load_stands_beside_ours(void **state) {
     assert_cell(&report, "constant-load", 0, "beside_error_mean_percent", 2);
     assert_cell(&report, "constant-load", 0, "beside_error_mse_e4", (9 + 1) / 2.0);
     ssreport_report_free(&report);
-    /* Without a target of its own it is held against the run's. */
+    /* Without a target in ssload's record, the target of the run is used. */
     folder_write("a/beside.csv", "time,load\n2026-11-20T10:00:09.000Z,0.4\n"
                                  "2026-11-20T10:00:10.000Z,0.4\n");
     report = gather_rows("a,accuracy,serial,pi-even,,,,0.5,0.107,,1,\n");
@@ -181,7 +183,7 @@ static void an_independent_load_stands_beside_ours(void **state) {
     ssreport_report_free(&report);
 }
 
-static void published_interference_stands_beside_ours(void **state) {
+static void published_interference_is_listed_with_ours(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -199,9 +201,9 @@ static void published_interference_stands_beside_ours(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(our_names_find_published_figures),
-    cmocka_unit_test(unreadable_published_files_are_noted),
-    cmocka_unit_test(published_constant_loads_stand_beside_ours),
-    cmocka_unit_test(published_tables_are_named),
-    cmocka_unit_test(an_independent_load_stands_beside_ours),
-    cmocka_unit_test(published_interference_stands_beside_ours))
+    cmocka_unit_test(published_figures_are_found_by_our_names),
+    cmocka_unit_test(unreadable_files_of_published_figures_are_noted),
+    cmocka_unit_test(published_constant_load_errors_are_listed_with_ours),
+    cmocka_unit_test(sources_of_published_figures_are_listed),
+    cmocka_unit_test(load_recorded_by_ssload_is_listed_with_ours),
+    cmocka_unit_test(published_interference_is_listed_with_ours))

@@ -17,13 +17,13 @@ static void assert_part(const struct ssreport_rates *rates, size_t interval, dou
         fail_msg("interval %zu: %g iterations, not %g", interval, rates->parts[interval], want);
 }
 
-static void an_iteration_counts_in_part_where_it_overlaps(void **state) {
+static void iteration_counts_in_proportion_to_its_overlap(void **state) {
     (void)state;
     struct ssreport_rates rates = open_rates(10, 40, 10);
     assert_int_equal(rates.count, 3);
-    ssreport_rates_add(&rates, 5, 25); /* a quarter lies before */
+    ssreport_rates_add(&rates, 5, 25); /* a quarter is before the range */
     ssreport_rates_add(&rates, 12, 13);
-    ssreport_rates_add(&rates, 35, 45); /* half of it behind */
+    ssreport_rates_add(&rates, 35, 45); /* half is after the range */
     ssreport_rates_add(&rates, 0, 10);
     ssreport_rates_add(&rates, 40, 41);
     assert_part(&rates, 0, 1.5);
@@ -34,7 +34,7 @@ static void an_iteration_counts_in_part_where_it_overlaps(void **state) {
     ssreport_rates_close(&rates);
 }
 
-static void an_iteration_without_length_counts_where_it_ended(void **state) {
+static void zero_length_iteration_counts_in_the_interval_it_ended_in(void **state) {
     (void)state;
     struct ssreport_rates rates = open_rates(0, 12, 6);
     ssreport_rates_add(&rates, 6, 6);
@@ -45,7 +45,7 @@ static void an_iteration_without_length_counts_where_it_ended(void **state) {
     ssreport_rates_close(&rates);
 }
 
-static void only_whole_intervals_count(void **state) {
+static void only_complete_rate_intervals_count(void **state) {
     (void)state;
     const struct {
         double to;
@@ -54,23 +54,23 @@ static void only_whole_intervals_count(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ssreport_rates rates = open_rates(0, cases[i].to, 6);
         assert_int_equal(rates.count, cases[i].count);
-        ssreport_rates_add(&rates, 1, 2); /* into nothing */
+        ssreport_rates_add(&rates, 1, 2); /* without any interval */
         ssreport_rates_close(&rates);
     }
     struct ssreport_rates rates;
     assert_int_equal(ssreport_rates_open(&rates, 0, 1e30, 6), -1);
-    /* What rounding takes away does not cost an interval. */
+    /* Rounding errors must not drop an interval. */
     rates = open_rates(0.1, 0.1 + 3 * 0.7, 0.7);
     assert_int_equal(rates.count, 3);
     ssreport_rates_close(&rates);
-    /* Nor do the six decimals of a record, in which 18 s may be a microsecond short. */
+    /* Records have six decimals, so 18 s may be a microsecond short. */
     rates = open_rates(1.000001, 19, 6);
     assert_int_equal(rates.count, 3);
     ssreport_rates_close(&rates);
 }
 
-/* The tools' figures are those of the summary, whatever the iterations. */
-static void rates_are_those_of_the_summary(void **state) {
+/* The report must compute the same figures as the summary, for any iterations. */
+static void report_rates_equal_those_of_the_summary(void **state) {
     (void)state;
     struct ss_throughput throughput = {.from = 100 * SS_SECOND};
     struct ssreport_rates rates = open_rates(100, 700, 6);
@@ -90,7 +90,7 @@ static void rates_are_those_of_the_summary(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(an_iteration_counts_in_part_where_it_overlaps),
-    cmocka_unit_test(an_iteration_without_length_counts_where_it_ended),
-    cmocka_unit_test(only_whole_intervals_count),
-    cmocka_unit_test(rates_are_those_of_the_summary))
+    cmocka_unit_test(iteration_counts_in_proportion_to_its_overlap),
+    cmocka_unit_test(zero_length_iteration_counts_in_the_interval_it_ended_in),
+    cmocka_unit_test(only_complete_rate_intervals_count),
+    cmocka_unit_test(report_rates_equal_those_of_the_summary))

@@ -25,7 +25,7 @@ static void assert_not_noted(const struct ssreport_record *record, const char *p
         fail_msg("'%s' in: %s", part, record->notes.text);
 }
 
-static void a_whole_record_is_read(void **state) {
+static void complete_record_is_read(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -71,7 +71,7 @@ static void record_of_a_later_schema_is_refused(void **state) {
     ssreport_record_free(&record);
 }
 
-static void an_interrupted_record_is_read(void **state) {
+static void interrupted_record_is_read(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -90,15 +90,15 @@ static void an_interrupted_record_is_read(void **state) {
     ssreport_record_free(&record);
 }
 
-/* A line that is wrong costs itself only. */
-static void broken_lines_are_left_out(void **state) {
+/* A broken line affects only itself. */
+static void broken_record_lines_are_skipped(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
     folder_change("a/samples.csv", "10:00:02.000Z,2.000000,0.5", "10:00:02.000Z,2.000000,oops");
     folder_change("a/samples.csv", "10:00:04.000Z,4.000000,0.500000,0.480000", "10:00");
-    folder_change(
-        "a/samples.csv", "10:00:05.000Z,5.000000", "10:00:05.000Z,1.000000"); /* back in time */
+    folder_change("a/samples.csv", "10:00:05.000Z,5.000000",
+        "10:00:05.000Z,1.000000"); /* time goes backward */
     folder_change("a/iterations.csv", "00,4.000000,5.000000\n", "00,4.000000\n");
     folder_change("a/decisions.csv", "x,9,0,stopped", "x,9,7777777,stopped");
     folder_change("a/events.jsonl", "}\n", "}\n{\"time\":\n\n");
@@ -114,8 +114,8 @@ static void broken_lines_are_left_out(void **state) {
     ssreport_record_free(&record);
 }
 
-/* Whatever was to stand behind it: "0.4" may have been 0.48. */
-static void a_line_cut_off_is_left_out(void **state) {
+/* The last field may be incomplete: "0.4" may have been 0.48. */
+static void truncated_last_line_of_a_record_is_skipped(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -129,8 +129,8 @@ static void a_line_cut_off_is_left_out(void **state) {
     ssreport_record_free(&record);
 }
 
-/* One wrong time does not make a run of years. */
-static void a_clock_gone_mad_does_no_harm(void **state) {
+/* A single wrong time must not make a run of years. */
+static void absurd_times_in_a_record_are_skipped(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -146,8 +146,8 @@ static void a_clock_gone_mad_does_no_harm(void **state) {
     ssreport_record_free(&record);
 }
 
-/* The range of what showstopper itself would start: memory is taken for what has a figure only. */
-static void a_high_index_has_room(void **state) {
+/* showstopper accepts this many instances; memory is allocated only for those with figures. */
+static void instances_with_high_indexes_are_read(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -161,8 +161,8 @@ static void a_high_index_has_room(void **state) {
     ssreport_record_free(&record);
 }
 
-/* Only where nothing else kept it from its target. */
-static void a_run_that_is_never_stopped_misses_no_target(void **state) {
+/* This applies only if nothing else kept the run from its target. */
+static void run_that_is_never_stopped_does_not_miss_its_target(void **state) {
     (void)state;
     static const char *const duties[] = {"1", "0.5", "null"};
     for (size_t i = 0; i < 3; i++) {
@@ -187,7 +187,7 @@ static void a_run_that_is_never_stopped_misses_no_target(void **state) {
     }
 }
 
-static void broken_json_is_noted(void **state) {
+static void broken_json_in_a_record_is_noted(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -201,7 +201,7 @@ static void broken_json_is_noted(void **state) {
     ssreport_record_free(&record);
 }
 
-static void nothing_done_is_not_nothing_counted(void **state) {
+static void zero_iterations_differ_from_uncounted_iterations(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -215,8 +215,8 @@ static void nothing_done_is_not_nothing_counted(void **state) {
     ssreport_record_free(&record);
 }
 
-/* Rates of a part of them would be wrong. */
-static void iterations_that_were_left_out_have_no_rates(void **state) {
+/* Rates computed from a part of the iterations would be wrong. */
+static void incomplete_iterations_give_no_rates(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -237,12 +237,15 @@ static struct ssreport_run read_run(const char *name) {
     return run;
 }
 
-/* 90 of 1 s and 10 of 4 s; iterations.csv has 30 of the short ones, as if the rest had no room. */
+/*
+ * 90 iterations of 1 s and 10 of 4 s; iterations.csv has only 30 of the short ones, as if the rest
+ * were dropped.
+ */
 #define TIMES                                                                                      \
     "elapsed_seconds,command,bucket_seconds,iterations\n"                                          \
     "1.000000,0,0.999817216,90\n2.000000,1,3.999268864,10\n"
 
-static void iteration_times_come_from_buckets(void **state) {
+static void iteration_times_are_computed_from_buckets(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -259,8 +262,8 @@ static void iteration_times_come_from_buckets(void **state) {
     ssreport_run_free(&run);
 }
 
-/* It has no rows of the whole run. */
-static void killed_run_has_the_buckets_of_its_seconds(void **state) {
+/* A killed run has no rows for the whole run. */
+static void iteration_times_of_a_killed_run_use_per_second_buckets(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -274,8 +277,8 @@ static void killed_run_has_the_buckets_of_its_seconds(void **state) {
     ssreport_run_free(&run);
 }
 
-/* Rows that the table lacks, as if the disk was full. */
-static void complete_rows_are_better_than_incomplete_buckets(void **state) {
+/* The table lacks rows, as if the disk were full. */
+static void complete_iterations_are_preferred_to_incomplete_buckets(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -286,7 +289,7 @@ static void complete_rows_are_better_than_incomplete_buckets(void **state) {
     ssreport_run_free(&run);
 }
 
-static void bursts_have_no_iteration_times(void **state) {
+static void iterations_in_bursts_have_no_iteration_times(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -298,7 +301,7 @@ static void bursts_have_no_iteration_times(void **state) {
     ssreport_run_free(&run);
 }
 
-static void figures_that_do_not_agree_are_noted(void **state) {
+static void summary_that_contradicts_its_samples_is_noted(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -308,8 +311,11 @@ static void figures_that_do_not_agree_are_noted(void **state) {
     ssreport_run_free(&run);
 }
 
-/* Warm-up has no time, free stretches no target; neither counts, nor does what settles. */
-static void only_the_counted_time_counts(void **state) {
+/*
+ * Samples of the warm-up have no time and free sections have no target; neither counts, nor does
+ * settling.
+ */
+static void warm_up_free_time_and_settling_do_not_count(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -322,13 +328,13 @@ static void only_the_counted_time_counts(void **state) {
     for (size_t i = 0; i < record.sample_count; i++)
         counted += record.samples[i].counted;
     assert_int_equal(record.sample_count, 59);
-    assert_int_equal(counted, 50 - 2); /* the free one and the one that it ended in */
+    assert_int_equal(counted, 50 - 2); /* the free sample and the one in which settling ended */
     assert_true(record.instances[0].all.known < 25.1);
     ssreport_record_free(&record);
 }
 
-/* As with --start-at: all times are known from the beginning, and the first sample counts. */
-static void a_warm_up_with_times_does_not_count(void **state) {
+/* With --start-at all times are known from the beginning, and the first sample counts. */
+static void warm_up_samples_with_times_do_not_count(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -343,8 +349,8 @@ static void a_warm_up_with_times_does_not_count(void **state) {
     ssreport_record_free(&record);
 }
 
-/* Its last sample ends when control begins, and all of it is stamped a moment later. */
-static void a_warm_up_without_settling_does_not_count(void **state) {
+/* The last warm-up sample ends when control begins; all samples are stamped slightly later. */
+static void warm_up_without_settling_does_not_count(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -358,8 +364,8 @@ static void a_warm_up_without_settling_does_not_count(void **state) {
     ssreport_record_free(&record);
 }
 
-/* Whatever stamps and targets let one think. */
-static void a_record_says_what_counted(void **state) {
+/* The column `counted` overrides what stamps and targets suggest. */
+static void counted_column_decides_what_counts(void **state) {
     (void)state;
     static const char heading[] = "time,elapsed_seconds,target,load,duty,counted\n";
     char samples[1024];
@@ -376,8 +382,8 @@ static void a_record_says_what_counted(void **state) {
     ssreport_record_free(&record);
 }
 
-/* Its end is the summary's; what was stopped before it counted has no length. */
-static void the_counted_time_has_exact_bounds(void **state) {
+/* Events bound the counted time; a run that ended while settling has counted no time. */
+static void counted_time_is_bounded_by_exact_event_times(void **state) {
     (void)state;
     static const char event[] = "{\"elapsed_seconds\":%s,\"event\":\"%s\"}\n";
     char events[512];
@@ -398,8 +404,8 @@ static void the_counted_time_has_exact_bounds(void **state) {
     ssreport_record_free(&record);
 }
 
-/* A hundred seconds from 10.25 s on, in which samples and iterations go on later. */
-static void a_pause_is_no_part_of_the_run(void **state) {
+/* The run pauses at 10.25 s for a hundred seconds; samples and iterations continue afterwards. */
+static void pauses_are_excluded_from_the_run(void **state) {
     (void)state;
     static const char event[] = "{\"elapsed_seconds\":%s,\"event\":\"%s\"}\n";
     char events[512], from[64], to[64];
@@ -441,7 +447,7 @@ static void instances_that_ended_early_are_noted(void **state) {
     folder_write("a/events.jsonl", events);
     struct ssreport_record record = read_record("a");
     assert_true(record.first_end == 7.5);
-    assert_not_noted(&record, "instance"); /* it was done */
+    assert_not_noted(&record, "instance"); /* completed */
     ssreport_record_free(&record);
     used += (size_t)snprintf(events + used, sizeof events - used, end, "9.25", 0, "", 139);
     used += (size_t)snprintf(events + used, sizeof events - used, end, "9.5", 2, "", 1);
@@ -451,7 +457,7 @@ static void instances_that_ended_early_are_noted(void **state) {
     assert_noted(&record, "instance 0 ended after 9.2 s: status 139, instance 2 ended after 9.5 s: "
                           "status 1");
     ssreport_record_free(&record);
-    /* What the record says of how it ended; and many of them are counted. */
+    /* The note quotes how each instance ended; several are counted. */
     used = 0;
     for (int i = 0; i < 5; i++)
         used += (size_t)snprintf(events + used, sizeof events - used, end, "9.5", i,
@@ -466,7 +472,7 @@ static void instances_that_ended_early_are_noted(void **state) {
         "ended after 9.5 s: exit status 1, instance 2 ended after 9.5 s: exit "
         "status 1, and 2 more failed");
     ssreport_record_free(&record);
-    /* In the warm-up; and what was told to end, or ended when the run did. */
+    /* Instances that ended in the warm-up, on request, or with the run are not noted. */
     snprintf(events, sizeof events, end, "null", 0, "", 0);
     folder_write("a/events.jsonl", events);
     record = read_record("a");
@@ -513,7 +519,7 @@ static void paths_without_a_record_are_refused(void **state) {
     assert_fails("a", "samples.csv");
 }
 
-static void bursts_give_no_rates(void **state) {
+static void iterations_in_bursts_give_no_rates(void **state) {
     (void)state;
     struct ssreport_record record;
     struct ss_error error = {0};
@@ -530,28 +536,28 @@ static void bursts_give_no_rates(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_whole_record_is_read),
+    cmocka_unit_test(complete_record_is_read),
     cmocka_unit_test(record_of_a_later_schema_is_refused),
-    cmocka_unit_test(an_interrupted_record_is_read),
-    cmocka_unit_test(broken_lines_are_left_out),
-    cmocka_unit_test(a_line_cut_off_is_left_out),
-    cmocka_unit_test(a_clock_gone_mad_does_no_harm),
-    cmocka_unit_test(a_high_index_has_room),
-    cmocka_unit_test(a_run_that_is_never_stopped_misses_no_target),
-    cmocka_unit_test(broken_json_is_noted),
-    cmocka_unit_test(nothing_done_is_not_nothing_counted),
-    cmocka_unit_test(iterations_that_were_left_out_have_no_rates),
-    cmocka_unit_test(iteration_times_come_from_buckets),
-    cmocka_unit_test(killed_run_has_the_buckets_of_its_seconds),
-    cmocka_unit_test(complete_rows_are_better_than_incomplete_buckets),
-    cmocka_unit_test(bursts_have_no_iteration_times),
-    cmocka_unit_test(figures_that_do_not_agree_are_noted),
-    cmocka_unit_test(only_the_counted_time_counts),
-    cmocka_unit_test(a_warm_up_with_times_does_not_count),
-    cmocka_unit_test(a_warm_up_without_settling_does_not_count),
-    cmocka_unit_test(a_record_says_what_counted),
-    cmocka_unit_test(the_counted_time_has_exact_bounds),
-    cmocka_unit_test(a_pause_is_no_part_of_the_run),
+    cmocka_unit_test(interrupted_record_is_read),
+    cmocka_unit_test(broken_record_lines_are_skipped),
+    cmocka_unit_test(truncated_last_line_of_a_record_is_skipped),
+    cmocka_unit_test(absurd_times_in_a_record_are_skipped),
+    cmocka_unit_test(instances_with_high_indexes_are_read),
+    cmocka_unit_test(run_that_is_never_stopped_does_not_miss_its_target),
+    cmocka_unit_test(broken_json_in_a_record_is_noted),
+    cmocka_unit_test(zero_iterations_differ_from_uncounted_iterations),
+    cmocka_unit_test(incomplete_iterations_give_no_rates),
+    cmocka_unit_test(iteration_times_are_computed_from_buckets),
+    cmocka_unit_test(iteration_times_of_a_killed_run_use_per_second_buckets),
+    cmocka_unit_test(complete_iterations_are_preferred_to_incomplete_buckets),
+    cmocka_unit_test(iterations_in_bursts_have_no_iteration_times),
+    cmocka_unit_test(summary_that_contradicts_its_samples_is_noted),
+    cmocka_unit_test(warm_up_free_time_and_settling_do_not_count),
+    cmocka_unit_test(warm_up_samples_with_times_do_not_count),
+    cmocka_unit_test(warm_up_without_settling_does_not_count),
+    cmocka_unit_test(counted_column_decides_what_counts),
+    cmocka_unit_test(counted_time_is_bounded_by_exact_event_times),
+    cmocka_unit_test(pauses_are_excluded_from_the_run),
     cmocka_unit_test(instances_that_ended_early_are_noted),
     cmocka_unit_test(paths_without_a_record_are_refused),
-    cmocka_unit_test(bursts_give_no_rates))
+    cmocka_unit_test(iterations_in_bursts_give_no_rates))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* One trace at several speeds. */
+/* Tests of replays of one trace at several speeds. */
 
 #include "report_manifest.h"
 
@@ -9,8 +9,8 @@ static void assert_note(const struct ssreport_run *run, const char *part) {
         fail_msg("no '%s' in: %s", part, run->record.notes.text);
 }
 
-/* Those that follow it do as many iterations per second; one does not. */
-static void speeds_are_held_against_the_original(void **state) {
+/* Replays that follow the trace keep their iterations per second; one of them does not. */
+static void replays_are_compared_with_the_original_speed(void **state) {
     (void)state;
     folder_open();
     const char *const names[] = {"a", "b", "c", "d"};
@@ -18,7 +18,7 @@ static void speeds_are_held_against_the_original(void **state) {
         folder_write_record(names[i]);
     folder_set_iterations("b", 31);
     folder_set_iterations("c", 33);
-    folder_set_iterations("d", 60); /* of another repetition: it has no original of its own */
+    folder_set_iterations("d", 60); /* from another repetition, which has no original */
     struct ssreport_report report = gather_rows("c,replay,blocking,pi-uneven,,,,,0.107,18,1,\n"
                                                 "b,replay,blocking,pi-uneven,,,,,0.107,1.5,1,\n"
                                                 "a,replay,blocking,pi-uneven,,,,,0.107,1,1,\n"
@@ -49,8 +49,10 @@ static void speeds_are_held_against_the_original(void **state) {
     ssreport_report_free(&report);
 }
 
-/* Without the original, the slowest stands for it; what counts no iterations cannot. */
-static void without_an_original_the_slowest_replay_stands_for_it(void **state) {
+/*
+ * Without an original, the slowest replay serves as the reference, unless it counts no iterations.
+ */
+static void slowest_replay_replaces_a_missing_original(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -70,8 +72,8 @@ static void without_an_original_the_slowest_replay_stands_for_it(void **state) {
     ssreport_report_free(&report);
 }
 
-/* 29.7 iterations of 1.01 s in 30 s: the 30th has not ended. */
-static void an_unfinished_iteration_counts_in_part(void **state) {
+/* 29.7 iterations of 1.01 s fit in 30 s: the 30th is unfinished. */
+static void unfinished_iteration_counts_in_part(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -87,11 +89,11 @@ static void an_unfinished_iteration_counts_in_part(void **state) {
     if (!(fabs(run.figures.throughput - 1 / 1.01) < 1e-9))
         fail_msg("%.12g", run.figures.throughput);
     assert_true(fabs(run.figures.iteration.mean - 1.01) < 1e-9);
-    /* The last of the intervals has its part, too. */
+    /* The last interval also includes its part. */
     assert_int_equal(run.rates.count, 5);
     assert_true(fabs(run.rates.parts[4] - 1 / 1.01) < 1e-9);
     ssreport_run_free(&run);
-    /* An instance that has ended by itself has no iteration under way. */
+    /* An instance that exited has no unfinished iteration. */
     folder_write("a/events.jsonl", "{\"elapsed_seconds\":29.5,\"event\":\"instance_ended\","
                                    "\"instance\":0,\"value\":0}\n");
     assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
@@ -99,8 +101,8 @@ static void an_unfinished_iteration_counts_in_part(void **state) {
     ssreport_run_free(&run);
 }
 
-/* Steps of 10 s share one iteration of 30 s. */
-static void steps_shorter_than_their_iterations_are_left_out_of_the_line(void **state) {
+/* A single iteration of 30 s spans three steps of 10 s. */
+static void fitted_line_excludes_steps_shorter_than_their_iterations(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -125,7 +127,7 @@ static void steps_shorter_than_their_iterations_are_left_out_of_the_line(void **
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(speeds_are_held_against_the_original),
-    cmocka_unit_test(without_an_original_the_slowest_replay_stands_for_it),
-    cmocka_unit_test(an_unfinished_iteration_counts_in_part),
-    cmocka_unit_test(steps_shorter_than_their_iterations_are_left_out_of_the_line))
+    cmocka_unit_test(replays_are_compared_with_the_original_speed),
+    cmocka_unit_test(slowest_replay_replaces_a_missing_original),
+    cmocka_unit_test(unfinished_iteration_counts_in_part),
+    cmocka_unit_test(fitted_line_excludes_steps_shorter_than_their_iterations))

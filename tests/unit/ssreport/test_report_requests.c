@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What ssrequest has recorded, alone and beside records of showstopper. */
+/* Tests of records of ssrequest, alone and next to records of showstopper. */
 
 #include <showstopper/random.h>
 
@@ -8,7 +8,7 @@
 #include "report_manifest.h"
 #include "responses_plots.h"
 
-/* When the records of report_folder.h begin. */
+/* The time at which the records of report_folder.h begin. */
 #define TEN 1795168800.0
 
 #define HEADING                                                                                    \
@@ -17,7 +17,10 @@
     "intended_p95_seconds,intended_p99_seconds,intended_most_seconds,actual_mean_seconds,"         \
     "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n"
 
-/* How the requests of a second went; response times from when they were due, and from sending. */
+/*
+ * Requests of one second. Response times are measured from the intended and from the actual
+ * sending.
+ */
 struct second {
     double rate, intended, actual;
     int completed, failed, waiting;
@@ -50,7 +53,7 @@ static void write_seconds(const char *name, double begin, const struct second *s
     free(text);
 }
 
-/* Figures of a run; `more` are further members, with a comma behind each. */
+/* Writes the figures of a run; `more` holds further members, each followed by a comma. */
 static void write_figures(
     const char *name, double begin, double end, double succeeded, double failed, const char *more) {
     char path[64], text[2000];
@@ -102,7 +105,7 @@ static struct ssreport_responses read_responses(const char *name, int result) {
     return responses;
 }
 
-static void seconds_and_figures_are_read(void **state) {
+static void seconds_and_figures_of_requests_are_read(void **state) {
     (void)state;
     folder_open();
     write_constant("a", TEN, 20, 10);
@@ -126,8 +129,8 @@ static void seconds_and_figures_are_read(void **state) {
     ssreport_responses_free(&responses);
 }
 
-/* Each of these lines is left out, and the first one is named. */
-static void damage_is_named_by_line(void **state) {
+/* Each broken line is skipped, and the first one is quoted. */
+static void damaged_request_lines_are_reported_by_number(void **state) {
     (void)state;
     static const struct {
         const char *from, *to, *note;
@@ -161,7 +164,7 @@ static void damage_is_named_by_line(void **state) {
     }
 }
 
-static void half_a_record_is_reported(void **state) {
+static void incomplete_request_record_is_reported(void **state) {
     (void)state;
     folder_open();
     write_constant("a", TEN, 20, 10);
@@ -195,12 +198,12 @@ static void write_times(const char *name, const char *rows) {
     write_table(name, "elapsed_seconds,bucket_seconds,intended,actual", rows);
 }
 
-/* As a record of schema 1 has them: the middles of buckets that are eight times as wide. */
+/* Writes times as schema 1 does: middles of buckets that are eight times as wide. */
 static void write_old_times(const char *name, const char *rows) {
     write_table(name, "elapsed_seconds,response_seconds,intended,actual", rows);
 }
 
-/* Two seconds of 10 requests: 9 quick ones and a slow one, and as many slow ones. */
+/* Two seconds of 10 requests: nine quick ones and a slow one, then one quick and nine slow ones. */
 static const struct second uneven[] = {
     {10, 0.01, 0.01, 10, 0, 0}, {10, 0.1, 0.01, 10, 0, 0}, {10, 0, 0, 0, 10, 0}};
 
@@ -209,7 +212,7 @@ static int by_size(const void *left, const void *right) {
     return (one > other) - (one < other);
 }
 
-static void percentiles_of_several_seconds_are_counted(void **state) {
+static void percentiles_over_several_seconds_use_merged_buckets(void **state) {
     (void)state;
     folder_open();
     write_seconds("a", TEN, uneven, 3);
@@ -225,10 +228,10 @@ static void percentiles_of_several_seconds_are_counted(void **state) {
     assert_true(response.p99 <= 0.4);
     response = ssreport_responses_of(responses.seconds, 3, SSREPORT_ACTUAL);
     assert_false(response.estimated);
-    /* The middle of a bucket may be above the longest time in it, which is known. */
+    /* A bucket's middle may exceed the longest time in it, which is known exactly. */
     assert_near(response.p50, 0.01, 0.0005 * (0.01));
     assert_true(response.p95 == 0.04 && response.most == 0.04);
-    /* A single second has percentiles of its own. */
+    /* A single second keeps its recorded percentiles. */
     response = ssreport_responses_of(responses.seconds, 1, SSREPORT_INTENDED);
     assert_true(response.p95 == 0.02 && !response.estimated);
     response = ssreport_responses_of(responses.seconds + 2, 1, SSREPORT_INTENDED);
@@ -236,8 +239,8 @@ static void percentiles_of_several_seconds_are_counted(void **state) {
     ssreport_responses_free(&responses);
 }
 
-/* A record of schema 1 keeps its percentiles: the middles of its own buckets. */
-static void buckets_of_older_records_are_counted(void **state) {
+/* With schema 1, percentiles are the middles of its wider buckets. */
+static void wider_buckets_of_older_records_are_read(void **state) {
     (void)state;
     folder_open();
     write_seconds("a", TEN, uneven, 3);
@@ -254,8 +257,8 @@ static void buckets_of_older_records_are_counted(void **state) {
 }
 
 /*
- * The percentiles of all seconds are those of all values, to a bucket, however the values are
- * spread over the seconds; those between the percentiles of seconds are not.
+ * Merging buckets gives the percentiles of all values to within a bucket, however the values are
+ * spread over the seconds. Averaging the percentiles of single seconds would not.
  */
 static void percentiles_of_merged_seconds_are_exact_to_a_bucket(void **state) {
     (void)state;
@@ -289,7 +292,7 @@ static void percentiles_of_merged_seconds_are_exact_to_a_bucket(void **state) {
     assert_near(response.p99, sorted[297 - 1], 0.0005 * (sorted[297 - 1]));
 }
 
-/* Tables that are absent, as in older records, empty, damaged, or lack a request. */
+/* The table is absent, as in older records, or empty, damaged, or short of a request. */
 static void percentiles_without_all_times_are_estimated(void **state) {
     (void)state;
     static const char *const tables[] = {NULL, "",
@@ -307,9 +310,9 @@ static void percentiles_without_all_times_are_estimated(void **state) {
             ssreport_responses_of(responses.seconds, 3, SSREPORT_INTENDED);
         assert_true(response.estimated);
         assert_true(fabs(response.mean - 0.055) < 1e-12 && response.most == 0.4);
-        /* Within 0.019 s are 90.5 % of the quick ones and 9.5 % of the slow ones. */
+        /* Within 0.019 s there are 90.5 % of the quick requests and 9.5 % of the slow ones. */
         assert_true(fabs(response.p50 - 0.019) < 1e-9);
-        /* 90 % of the slow ones: 40 of the 45 % between 0.1 and 0.2 s. */
+        /* 90 % of the slow requests: 40 of the 45 % between 0.1 and 0.2 s. */
         assert_true(fabs(response.p95 - (0.1 + 0.1 * 40 / 45)) < 1e-9);
         ssreport_responses_free(&responses);
     }
@@ -338,7 +341,7 @@ static void estimated_percentiles_are_marked(void **state) {
 
 /* ---- rates ---- */
 
-static void stretches_of_one_rate_are_points(void **state) {
+static void stretches_of_constant_request_rate_become_rows(void **state) {
     (void)state;
     folder_open();
     const struct second seconds[] = {{0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0},
@@ -361,13 +364,13 @@ static void stretches_of_one_rate_are_points(void **state) {
     assert_rows(&report, "requests-seconds", 7);
     assert_rows(&report, "requests-capacity", 0);
     ssreport_report_free(&report);
-    /* Of long stretches the ends are left out, in whole seconds. */
+    /* Long stretches lose their edges, in whole seconds. */
     write_constant("a", TEN, 20, 12);
     unlink(folder_file("a/requests.json"));
     report = make_report(folder_file("a"));
     assert_cell(&report, "requests-rates", 0, "seconds", 8);
     ssreport_report_free(&report);
-    /* A run at one rate has figures of its own, which are of all requests. */
+    /* The figures of a run at one rate cover all its requests. */
     write_constant("a", TEN, 20, 12);
     report = make_report(folder_file("a"));
     assert_cell(&report, "requests-rates", 0, "seconds", 12);
@@ -376,7 +379,7 @@ static void stretches_of_one_rate_are_points(void **state) {
     ssreport_report_free(&report);
 }
 
-static void edges_of_rates_are_those_of_the_manifest(void **state) {
+static void edges_of_request_rates_come_from_the_manifest(void **state) {
     (void)state;
     folder_open();
     write_constant("a", TEN, 20, 12);
@@ -399,7 +402,7 @@ static void write_power(const char *path) {
     free(text);
 }
 
-static void requests_meet_the_record_of_the_same_time(void **state) {
+static void requests_are_matched_to_the_record_of_the_same_time(void **state) {
     (void)state;
     folder_open();
     const char *const folders[] = {"runs", "runs/x", "runs/x/service", "runs/x/requests", "runs/y",
@@ -414,7 +417,7 @@ static void requests_meet_the_record_of_the_same_time(void **state) {
         "runs/x/service/samples.csv", "15.500000,0.500000,0.480000", "15.500000,0.500000,0.960000");
     write_power("runs/x/energy.csv");
     write_constant("runs/x/requests", TEN + 10, 20, 10);
-    /* An hour later: nothing beside it is of that time, but what ssload has seen is. */
+    /* An hour later: no record covers that time, but ssload's samples do. */
     write_constant("runs/y/requests", TEN + 3600, 20, 10);
     folder_write("runs/y/requests/beside.csv", "time,load\n2026-11-20T11:00:01.000Z,0.25\n"
                                                "2026-11-20T11:00:02.000Z,0.75\n");
@@ -441,7 +444,7 @@ static void requests_meet_the_record_of_the_same_time(void **state) {
 
 /* ---- findings ---- */
 
-static void a_rate_is_found_in_the_run_that_had_it(void **state) {
+static void request_findings_name_the_run_with_the_rate(void **state) {
     (void)state;
     folder_open();
     write_constant("a", TEN, 10, 5);
@@ -454,10 +457,10 @@ static void a_rate_is_found_in_the_run_that_had_it(void **state) {
     ssreport_report_free(&report);
 }
 
-static void findings_come_first(void **state) {
+static void request_findings_precede_the_tables(void **state) {
     (void)state;
     folder_open();
-    /* 20 a second are no matter; of 40 a second more wait with every second. */
+    /* 20 requests per second cause no backlog; at 40 per second the backlog grows every second. */
     const struct second seconds[] = {{20, 0.02, 0.02, 20, 0, 0}, {20, 0.02, 0.02, 20, 0, 0},
         {40, 0.4, 0.02, 25, 0, 15}, {40, 0.6, 0.02, 25, 0, 30}};
     write_seconds("a", TEN, seconds, 4);
@@ -477,7 +480,7 @@ static void findings_come_first(void **state) {
     assert_has_not(&text, "no power was recorded");
     free(text.bytes);
     ssreport_report_free(&report);
-    /* Failures flatter the others. */
+    /* Failed requests make the others look faster. */
     write_seconds("b", TEN, seconds, 4);
     write_figures("b", TEN, TEN + 4, 60, 30, "");
     report = make_report(folder_file("b"));
@@ -485,7 +488,7 @@ static void findings_come_first(void **state) {
                           "alone were answered within 22.0 ms (95 %); with all others counted as "
                           "long as they waited it is 10.0 s.");
     ssreport_report_free(&report);
-    /* Late for another reason than the cap, which was never reached. */
+    /* The cap was never reached, so it does not explain the delay. */
     write_figures("b", TEN, TEN + 4, 90, 0, "\"cap\": 9, \"unfinished_most\": 3,");
     folder_change("b/requests.json", "0.0002", "0.0052");
     report = make_report(folder_file("b"));
@@ -502,7 +505,7 @@ static void findings_come_first(void **state) {
     ssreport_report_free(&report);
 }
 
-static void a_closed_loop_is_called_so(void **state) {
+static void closed_loop_requests_are_labeled(void **state) {
     (void)state;
     folder_open();
     const struct second seconds[] = {{0, 0.02, 0.02, 20, 0, 0}, {0, 0.02, 0.02, 20, 0, 0}};
@@ -517,8 +520,8 @@ static void a_closed_loop_is_called_so(void **state) {
     ssreport_report_free(&report);
 }
 
-/* sssim queue says the same: for 10 ms at 1 request a second 18.6, 38.2, 9.2 and 29.5 ms. */
-static void stops_add_more_to_long_requests(void **state) {
+/* sssim queue agrees: 10 ms at 1 request per second take 18.6, 38.2, 9.2 and 29.5 ms longer. */
+static void delay_by_stops_grows_with_the_request_length(void **state) {
     (void)state;
     assert_near(ssreport_responses_added_by_stops(0.5, 0.107, 0), 0.25 * 0.107 / 2,
         1e-9 * fabs(0.25 * 0.107 / 2));
@@ -526,24 +529,24 @@ static void stops_add_more_to_long_requests(void **state) {
         ssreport_responses_added_by_stops(0.5, 0.107, 0.01), 0.018375, 1e-9 * fabs(0.018375));
     assert_near(
         ssreport_responses_added_by_stops(0.25, 0.107, 0.01), 0.03759375, 1e-9 * fabs(0.03759375));
-    /* A second stop comes while it is worked on, and a fourth one. */
+    /* The service is stopped a second and a fourth time while it works on the request. */
     assert_near(
         ssreport_responses_added_by_stops(0.5, 0.0107, 0.01), 0.0090125, 1e-9 * fabs(0.0090125));
     assert_near(ssreport_responses_added_by_stops(0.25, 0.0107, 0.01), 0.028565625,
         1e-9 * fabs(0.028565625));
-    /* As on a machine of half the speed. */
+    /* Many stops act like a machine of half the speed. */
     assert_true(fabs(ssreport_responses_added_by_stops(0.5, 0.001, 1) - 1) < 0.001);
     assert_near(ssreport_responses_added_by_stops(1, 0.107, 0.01), 0, 0);
 }
 
-/* Seconds of 2 and 6 requests with means of 10 and 20 ms. */
-static void mean_has_a_confidence_interval(void **state) {
+/* Two seconds with 2 and 6 requests and means of 10 and 20 ms. */
+static void mean_response_time_has_a_confidence_interval(void **state) {
     (void)state;
     folder_open();
     const struct second seconds[] = {{4, 0.01, 0.01, 2, 0, 0}, {4, 0.02, 0.01, 6, 0, 0}};
     write_seconds("a", TEN, seconds, 2);
     struct ssreport_report report = make_report(folder_file("a"));
-    /* Both are 15 ms requests off: sqrt(2 (15^2 + 15^2)) / 8 = 3.75 ms; t is 12.706. */
+    /* Both sums deviate by 15 ms: sqrt(2 (15^2 + 15^2)) / 8 = 3.75 ms; t is 12.706. */
     double half = 12.706204736174705 * 0.00375;
     assert_cell(&report, "requests-rates", 0, "intended_mean_low_seconds", 0);
     assert_true(fabs(cell(&report, "requests-rates", 0, "intended_mean_high_seconds")->number -
@@ -557,7 +560,7 @@ static void mean_has_a_confidence_interval(void **state) {
     ssreport_report_free(&report);
 }
 
-static void disturbed_rates_are_marked(void **state) {
+static void disturbed_request_rates_are_marked(void **state) {
     (void)state;
     folder_open();
     write_constant("a", TEN, 10, 5);
@@ -576,8 +579,8 @@ static void disturbed_rates_are_marked(void **state) {
     ssreport_report_free(&report);
 }
 
-/* The same at all duties, from two runs of a folder. */
-static void stops_are_held_against_the_formula(void **state) {
+/* The response time must be the same at all duties, from two runs of a folder. */
+static void response_times_are_compared_with_the_formula_for_stops(void **state) {
     (void)state;
     folder_open();
     const char *const folders[] = {"runs", "runs/x", "runs/x/service", "runs/x/requests", "runs/y",
@@ -610,7 +613,7 @@ static void stops_are_held_against_the_formula(void **state) {
     assert_false(ssreport_responses_plot_series(script.stream, &report, 0));
     end(&script);
     assert_has(&script, "\n60 31 10 22 33 10 NaN NaN 30\n100 11 10 22 33 10 NaN NaN 30\n");
-    /* 11 ms, and what the formula adds; at a duty of 0 nothing ends. */
+    /* 11 ms plus the formula's delay; at a duty of 0 no request completes. */
     assert_has(&script, "$expected << END\n0 NaN\n");
     assert_has(&script, "\n60 23.4\n");
     assert_has(&script, "\n100 11\nEND\n");
@@ -618,7 +621,7 @@ static void stops_are_held_against_the_formula(void **state) {
     assert_has(&script, "set logscale y");
     free(script.bytes);
     ssreport_report_free(&report);
-    /* Without a tau there is no formula. */
+    /* The formula needs a tau. */
     report = gather_rows("runs/x/service,latency,serve,averageq,service,,,0.6,,,1,rapl\n"
                          "runs/x/requests,latency,serve,averageq,requests,,,0.6,,,1,rapl\n"
                          "runs/y/service,latency,serve,averageq,service,,,1,,,1,rapl\n"
@@ -631,7 +634,7 @@ static void stops_are_held_against_the_formula(void **state) {
     ssreport_report_free(&report);
 }
 
-static void pictures_have_both_moments(void **state) {
+static void request_plots_show_intended_and_actual_response_times(void **state) {
     (void)state;
     folder_open();
     const struct second seconds[] = {{20, 0.02, 0.01, 20, 0, 0}, {20, 0.02, 0.01, 20, 0, 0},
@@ -657,22 +660,22 @@ static void pictures_have_both_moments(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(seconds_and_figures_are_read),
-    cmocka_unit_test(damage_is_named_by_line),
-    cmocka_unit_test(half_a_record_is_reported),
-    cmocka_unit_test(percentiles_of_several_seconds_are_counted),
-    cmocka_unit_test(buckets_of_older_records_are_counted),
+    cmocka_unit_test(seconds_and_figures_of_requests_are_read),
+    cmocka_unit_test(damaged_request_lines_are_reported_by_number),
+    cmocka_unit_test(incomplete_request_record_is_reported),
+    cmocka_unit_test(percentiles_over_several_seconds_use_merged_buckets),
+    cmocka_unit_test(wider_buckets_of_older_records_are_read),
     cmocka_unit_test(percentiles_of_merged_seconds_are_exact_to_a_bucket),
     cmocka_unit_test(percentiles_without_all_times_are_estimated),
     cmocka_unit_test(estimated_percentiles_are_marked),
-    cmocka_unit_test(stretches_of_one_rate_are_points),
-    cmocka_unit_test(a_rate_is_found_in_the_run_that_had_it),
-    cmocka_unit_test(edges_of_rates_are_those_of_the_manifest),
-    cmocka_unit_test(requests_meet_the_record_of_the_same_time),
-    cmocka_unit_test(findings_come_first),
-    cmocka_unit_test(a_closed_loop_is_called_so),
-    cmocka_unit_test(stops_add_more_to_long_requests),
-    cmocka_unit_test(mean_has_a_confidence_interval),
-    cmocka_unit_test(disturbed_rates_are_marked),
-    cmocka_unit_test(stops_are_held_against_the_formula),
-    cmocka_unit_test(pictures_have_both_moments))
+    cmocka_unit_test(stretches_of_constant_request_rate_become_rows),
+    cmocka_unit_test(request_findings_name_the_run_with_the_rate),
+    cmocka_unit_test(edges_of_request_rates_come_from_the_manifest),
+    cmocka_unit_test(requests_are_matched_to_the_record_of_the_same_time),
+    cmocka_unit_test(request_findings_precede_the_tables),
+    cmocka_unit_test(closed_loop_requests_are_labeled),
+    cmocka_unit_test(delay_by_stops_grows_with_the_request_length),
+    cmocka_unit_test(mean_response_time_has_a_confidence_interval),
+    cmocka_unit_test(disturbed_request_rates_are_marked),
+    cmocka_unit_test(response_times_are_compared_with_the_formula_for_stops),
+    cmocka_unit_test(request_plots_show_intended_and_actual_response_times))

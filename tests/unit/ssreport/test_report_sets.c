@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs that are looked at together. */
+/* Tests of runs that are evaluated together: pairs, sweeps and manifests. */
 
 #include "report_make.h"
 
 #define STEPS 6
 
-/* A run of so many steps, with this throughput in each; 10 s to a step, a staircase. */
+/* Adds a staircase run with 10 s steps and these throughputs. */
 static struct ssreport_run *add_run(
     struct ssreport_report *report, int set, const double throughputs[STEPS]) {
     report->runs = reallocarray(report->runs, report->run_count + 1, sizeof *report->runs);
@@ -41,7 +41,7 @@ static struct ssreport_run *set_place(struct ssreport_run *run, const char *grou
     return run;
 }
 
-/* A foreground that began 5 s earlier than its background, with an iteration in each step. */
+/* Adds a foreground that began 5 s before its background, with one iteration per step. */
 static void add_pair(
     struct ssreport_report *report, const char *group, const char *placement, const char *work) {
     struct ssreport_run *run = add_run(report, 0, (double[STEPS]){1, 1, 1, 1, 1, 1});
@@ -56,10 +56,10 @@ static void add_pair(
             (struct ssreport_iteration){10 * (double)i + 5, 10 * (double)i + 6 + (double)i};
 }
 
-static void a_foreground_is_seen_at_its_own_clock(void **state) {
+static void foreground_is_aligned_by_its_own_clock(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
-    /* Others: of another group, and of another placement. */
+    /* Backgrounds of another group and of another placement must be ignored. */
     set_place(add_run(&report, 0, (double[STEPS]){0}), "2", "per-thread", "background", "c");
     set_place(add_run(&report, 0, (double[STEPS]){0}), "1", "per-core", "background", "c");
     add_pair(&report, "1", "per-thread", "b");
@@ -72,20 +72,20 @@ static void a_foreground_is_seen_at_its_own_clock(void **state) {
     assert_true(fabs(cell(&report, "interference", 0, "metric_percent")->number) < 1e-9);
     assert_string_equal(cell(&report, "interference", 0, "agree")->text, "yes");
     ssreport_report_free(&report);
-    /* A clock that is off puts parts of iterations into other steps. */
+    /* A wrong clock would move parts of iterations to other steps. */
     report = begin_report();
     add_pair(&report, "1", "per-thread", "b");
     report.runs[1].record.wall -= 3;
     finish_report(&report);
     assert_true(fabs(cell(&report, "interference", 0, "first_slope")->number) > 1e-3);
-    /* The last step lies behind the foreground's end, and two points make no line. */
+    /* The last step is after the foreground's end, and two points make no line. */
     assert_cell(&report, "interference", 0, "second_points", 2);
     assert_cell(&report, "interference", 0, "metric_percent", NAN);
     ssreport_report_free(&report);
 }
 
-/* Two that are to begin at one time do so but for a moment. */
-static void a_foreground_that_begins_late_loses_a_step(void **state) {
+/* Runs that are meant to start together differ by a few milliseconds. */
+static void late_foreground_loses_its_first_step(void **state) {
     (void)state;
     const struct { double wall, points; } cases[] = {{1000.003, 3}, {1000.1, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -98,8 +98,8 @@ static void a_foreground_that_begins_late_loses_a_step(void **state) {
     }
 }
 
-/* A pair of which not all steps count says so. */
-static void steps_of_a_background_that_are_too_short_are_noted(void **state) {
+/* A pair that lacks steps must be noted. */
+static void too_short_background_steps_are_noted(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_pair(&report, "1", "per-thread", "b");
@@ -111,12 +111,12 @@ static void steps_of_a_background_that_are_too_short_are_noted(void **state) {
     ssreport_report_free(&report);
 }
 
-/* What it did while it died, and after that, says nothing about its background. */
-static void a_foreground_that_died_says_nothing_about_its_background(void **state) {
+/* What the foreground did when and after it died says nothing about its background. */
+static void steps_after_the_foreground_died_are_ignored(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_pair(&report, "1", "per-thread", "b");
-    report.runs[1].record.first_end = 42; /* at its own clock: in the fourth step */
+    report.runs[1].record.first_end = 42; /* on its own clock, in the fourth step */
     add_pair(&report, "2", "per-thread", "b");
     finish_report(&report);
     assert_rows(&report, "interference", 2);
@@ -127,14 +127,14 @@ static void a_foreground_that_died_says_nothing_about_its_background(void **stat
     if (!strstr(report.runs[1].record.notes.text,
             "did not run, or had no iteration, in 3 of the 6 steps"))
         fail_msg("notes: %s", report.runs[1].record.notes.text);
-    /* The other pair is as it was. */
+    /* The other pair is unaffected. */
     assert_cell(&report, "interference", 1, "second_points", 3);
     assert_string_equal(report.runs[3].record.notes.text, "");
     ssreport_report_free(&report);
 }
 
-/* A sweep: as many runs as there are loads. */
-static void runs_at_loads_of_their_own_make_a_curve(void **state) {
+/* A sweep has one run for each load. */
+static void runs_of_a_sweep_form_one_curve(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     for (int i = 0; i < 4; i++) {
@@ -149,7 +149,7 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
     assert_cell(&report, "fits", 4, "slope", -10);
     assert_cell(&report, "fits", 4, "intercept", 8);
     ssreport_report_free(&report);
-    /* Others of another method or workload make another one. */
+    /* Runs with another method or workload form a separate curve. */
     report = begin_report();
     for (int i = 0; i < 9; i++) {
         struct ssreport_run *run = add_run(&report, 0, (double[STEPS]){i});
@@ -163,7 +163,7 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
     assert_string_equal(report.pooled[1].record.name, "all runs: b, c");
     assert_int_equal(report.pooled[1].steps.count, 3);
     ssreport_report_free(&report);
-    /* So do others of another environment or experiment. */
+    /* Runs in another environment or experiment do so, too. */
     report = begin_report();
     for (int i = 0; i < 9; i++) {
         struct ssreport_run *run = add_run(&report, 0, (double[STEPS]){i});
@@ -177,13 +177,13 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
     assert_string_equal(report.pooled[0].record.name, "all runs: lxc, replay");
     assert_string_equal(report.pooled[1].record.name, "all runs: none");
     ssreport_report_free(&report);
-    /* One run is a curve by itself. */
+    /* A single staircase run forms its own curve. */
     report = begin_report();
     add_run(&report, 0, (double[STEPS]){1, 2, 3, 4, 5, 6});
     finish_report(&report);
     assert_int_equal(report.pooled_count, 0);
     ssreport_report_free(&report);
-    /* Foregrounds and backgrounds are at each other's loads. */
+    /* Foregrounds and backgrounds run at each other's loads. */
     report = begin_report();
     add_pair(&report, "1", "per-core", "b");
     finish_report(&report);
@@ -191,7 +191,7 @@ static void runs_at_loads_of_their_own_make_a_curve(void **state) {
     ssreport_report_free(&report);
 }
 
-static void a_manifest_names_runs(void **state) {
+static void manifest_assigns_roles_and_reports_bad_rows(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -210,7 +210,7 @@ static void a_manifest_names_runs(void **state) {
     assert_string_equal(report.failures[1].why, "one chip only");
     assert_non_null(strstr(report.failures[1].name, ": y per-core"));
     assert_non_null(strstr(report.failures[2].why, "manifest.csv:6:"));
-    /* Both at one load: no line, so no metric; but a throughput of both together. */
+    /* Both runs have one load: no line, so no metric; but a combined throughput. */
     assert_cell(&report, "interference", 0, "metric_percent", NAN);
     assert_cell(&report, "whole-system", 0, "iterations_per_second", 2);
     assert_cell(&report, "whole-system", 0, "relative_to_per_chip", 1);
@@ -219,9 +219,9 @@ static void a_manifest_names_runs(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_foreground_is_seen_at_its_own_clock),
-    cmocka_unit_test(a_foreground_that_begins_late_loses_a_step),
-    cmocka_unit_test(steps_of_a_background_that_are_too_short_are_noted),
-    cmocka_unit_test(a_foreground_that_died_says_nothing_about_its_background),
-    cmocka_unit_test(runs_at_loads_of_their_own_make_a_curve),
-    cmocka_unit_test(a_manifest_names_runs))
+    cmocka_unit_test(foreground_is_aligned_by_its_own_clock),
+    cmocka_unit_test(late_foreground_loses_its_first_step),
+    cmocka_unit_test(too_short_background_steps_are_noted),
+    cmocka_unit_test(steps_after_the_foreground_died_are_ignored),
+    cmocka_unit_test(runs_of_a_sweep_form_one_curve),
+    cmocka_unit_test(manifest_assigns_roles_and_reports_bad_rows))

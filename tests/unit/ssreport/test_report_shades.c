@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tables of interference, and what is drawn of pairs. */
+/* Tests of the shaded interference tables and of the plots of pairs. */
 
 #include "interference_tables.h"
 #include "pair_plots.h"
 #include "report_pairs.h"
 
-/* A pair of which nothing is known but its metric and its marks. */
+/* Adds a pair with a metric and its flags, and no other data. */
 static struct ssreport_pair *add_metric(
     struct ssreport_report *report, const char *environment, const char *programs, double metric) {
     static struct ssreport_run run;
@@ -42,8 +42,8 @@ static struct text print_shades(const struct ssreport_report *report) {
     return text;
 }
 
-/* Of two rounds the mean, -45, with Student's interval: 12.706 times a standard error of 15. */
-static void significant_metrics_are_shaded(void **state) {
+/* Mean of two rounds: -45. Student's interval is 12.706 times a standard error of 15. */
+static void significant_interference_is_shaded(void **state) {
     (void)state;
     struct ssreport_report report = begin_pairs();
     add_metric(&report, "none", "xx", 30)->interference.agree = true;
@@ -65,8 +65,8 @@ static void significant_metrics_are_shaded(void **state) {
     ssreport_report_free(&report);
 }
 
-/* What one environment does to the colors is nothing to the other one. */
-static void each_environment_has_a_range_of_its_own(void **state) {
+/* Strong interference in one environment must not pale the colors of another. */
+static void each_environment_has_its_own_color_range(void **state) {
     (void)state;
     struct ssreport_report report = begin_pairs();
     add_metric(&report, "none", "xx", 10);
@@ -76,14 +76,14 @@ static void each_environment_has_a_range_of_its_own(void **state) {
     assert_has(&text, "<caption>none, per-core</caption>");
     assert_has(&text, "background:#f09169\">10.0<br/><small>9.0 to 11.0<");
     assert_has(&text, "background:#f09169\">40.0<br/><small>39.0 to 41.0<");
-    /* What is hardly more than nothing has hardly a color. */
+    /* Tiny metrics must stay pale. */
     assert_has(&text, "Colors of kvm: to 5.0 % up or down.");
     free(text.bytes);
     ssreport_report_free(&report);
 }
 
-/* The figures that were published of containers per-thread, of which one program is far outside. */
-static void a_program_far_outside_is_named_and_left_out(void **state) {
+/* The published figures of containers, per-thread: one program is far outside. */
+static void outlying_program_is_reported_and_excluded_from_colors(void **state) {
     (void)state;
     static const char *const pairs[] = {"aa", "ba", "ca", "da", "ea"};
     static const double metrics[] = {105, 42, 45, 48, 43};
@@ -101,13 +101,13 @@ static void a_program_far_outside_is_named_and_left_out(void **state) {
         "Colors of none: to 48.0 % up or down. Far outside and left out of this range "
         "(dashed): a as foreground with per-core.</p>");
     free(text.bytes);
-    /* Not so far; or with too few others to say so. */
+    /* The program is less far outside, or there are too few others to compare with. */
     report.pairs[0].interference.metric = 54;
     assert_int_equal(ssreport_shades_find(&report, &report.pairs[0]).far_count, 0);
     report.pairs[0].interference.metric = 105;
     report.pair_count = 4;
     assert_int_equal(ssreport_shades_find(&report, &report.pairs[0]).far_count, 0);
-    /* Far from all others in its table, but within the range. */
+    /* It is far from all others in its table, but within the range of the environment. */
     report.pair_count = 5;
     add_metric(&report, "none", "zz", 120)->placement = "per-thread";
     assert_int_equal(ssreport_shades_find(&report, &report.pairs[0]).far_count, 0);
@@ -130,14 +130,14 @@ static const struct made_pair chip = {"none", "per-chip", "p", "p", 1, {6, 6, 6,
 static const struct made_pair core = {
     "none", "per-core", "p", "p", 1, {5.5, 7, 8.5, 8.5, 7, 5.5}, 3};
 
-static void pictures_of_pairs_have_marks_and_colors(void **state) {
+static void pair_plots_show_both_halves_in_color(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_made_pair(&report, &chip);
     add_made_pair(&report, &core);
     finish_report(&report);
     struct text text = write_script(&report, 0, ssreport_plot_sides);
-    /* The foreground is the upper one; the load goes down first. */
+    /* The foreground is the upper panel; the load goes down first. */
     assert_has(&text, "$a1down << END\n90 5.5\n60 7\n30 8.5\nNaN NaN\nEND\n");
     assert_has(&text, "$a1up << END\n30 8.5\n60 7\n90 5.5\nNaN NaN\nEND\n");
     assert_has(&text, "$b0up << END\n30 3\n60 3\n90 3\nNaN NaN\nEND\n");
@@ -151,8 +151,8 @@ static void pictures_of_pairs_have_marks_and_colors(void **state) {
     ssreport_report_free(&report);
 }
 
-/* gnuplot refuses the whole picture where a panel has no point. */
-static void a_panel_without_points_is_left_out(void **state) {
+/* gnuplot rejects the whole picture if a panel has no points. */
+static void panel_without_points_is_omitted(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_made_pair(&report, &core);
@@ -171,8 +171,8 @@ static void a_panel_without_points_is_left_out(void **state) {
     ssreport_report_free(&report);
 }
 
-/* All that a foreground ever does, 8.5, is 90 % of the height of a field. */
-static void the_matrix_has_common_axes(void **state) {
+/* The highest throughput of any foreground, 8.5, takes 90 % of a panel's height. */
+static void panels_of_the_matrix_share_their_axes(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     struct made_pair other = chip;
@@ -189,7 +189,7 @@ static void the_matrix_has_common_axes(void **state) {
     end(&text);
     assert_has(&text, "\n0.8100 -0.8941\n0.5400 -0.4971\n0.2700 -0.1000\n");
     assert_has(&text, "set xrange [0:2.000]\nset yrange [-1.000:0]");
-    /* The least is 5.5 of 8.5. */
+    /* The lowest throughput is 5.5 of 8.5. */
     assert_has(&text, "set label \"from 60 %\" at -0.03,");
     free(text.bytes);
     begin(&text);
@@ -198,7 +198,7 @@ static void the_matrix_has_common_axes(void **state) {
     assert_has(&text, "\n1.8100 -0.7618\n");
     assert_has(&text, "set xrange [0:2.000]\nset yrange [-1.000:0]");
     free(text.bytes);
-    /* What is emulated is measured by itself. */
+    /* Emulated environments have their own scale. */
     begin(&text);
     ssreport_plot_matrix(text.stream, &report, &report.pairs[2]);
     end(&text);
@@ -209,9 +209,9 @@ static void the_matrix_has_common_axes(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(significant_metrics_are_shaded),
-    cmocka_unit_test(each_environment_has_a_range_of_its_own),
-    cmocka_unit_test(a_program_far_outside_is_named_and_left_out),
-    cmocka_unit_test(pictures_of_pairs_have_marks_and_colors),
-    cmocka_unit_test(a_panel_without_points_is_left_out),
-    cmocka_unit_test(the_matrix_has_common_axes))
+    cmocka_unit_test(significant_interference_is_shaded),
+    cmocka_unit_test(each_environment_has_its_own_color_range),
+    cmocka_unit_test(outlying_program_is_reported_and_excluded_from_colors),
+    cmocka_unit_test(pair_plots_show_both_halves_in_color),
+    cmocka_unit_test(panel_without_points_is_omitted),
+    cmocka_unit_test(panels_of_the_matrix_share_their_axes))

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What R says of the pairs in data/statistics, made by make.R there, to ten significant digits. */
+/*
+ * Compares our statistics with those of R for the pairs in data/statistics (see make.R there), to
+ * ten significant digits.
+ */
 
 #include <math.h>
 #include <stdbool.h>
@@ -16,9 +19,9 @@
 #define TEN_DIGITS 5e-11
 
 struct pairs {
-    size_t count; /* those of the wanted half that are there */
+    size_t count; /* valid pairs of the selected half */
     double x[PAIRS_MAX], y[PAIRS_MAX];
-    size_t point_count; /* all of the case */
+    size_t point_count; /* all points of the case */
     struct ssreport_point points[PAIRS_MAX];
 };
 
@@ -31,7 +34,7 @@ static FILE *open_data(const char *name) {
     return stream;
 }
 
-/* Cuts a line into four fields; false: there is none. */
+/* Reads a line of four fields; returns false at the end of the file. */
 static bool read_fields(FILE *stream, char line[512], char *fields[4]) {
     if (!fgets(line, 512, stream))
         return false;
@@ -67,7 +70,7 @@ static struct pairs read_pairs(const char *name, int half) {
     return pairs;
 }
 
-/* ---- what we say ---- */
+/* ---- our values ---- */
 
 static bool say_mean(const struct pairs *pairs, const char *name, double *value) {
     struct pairs sorted = *pairs;
@@ -145,7 +148,7 @@ static bool say_interference(const struct pairs *pairs, const char *name, double
     return false;
 }
 
-/* Every figure that R has of this case. */
+/* Compares every figure that R computed for this case. */
 static void expect_case(const char *name, size_t rows) {
     char line[512], *fields[4];
     size_t compared = 0;
@@ -169,12 +172,12 @@ static void expect_case(const char *name, size_t rows) {
         fail_msg("%s: %zu figures were compared, not %zu", name, compared, rows);
 }
 
-static void a_staircase_agrees_with_r(void **state) {
+static void staircase_statistics_agree_with_r(void **state) {
     (void)state;
     expect_case("known", 65);
 }
 
-static void a_slope_lost_in_noise_agrees_with_r(void **state) {
+static void insignificant_slope_agrees_with_r(void **state) {
     (void)state;
     expect_case("noisy", 65);
 }
@@ -189,7 +192,7 @@ static void constant_throughput_agrees_with_r(void **state) {
     expect_case("constant", 23);
 }
 
-static void one_load_alone_agrees_with_r(void **state) {
+static void single_load_agrees_with_r(void **state) {
     (void)state;
     expect_case("same_x", 17);
 }
@@ -199,7 +202,7 @@ static void missing_steps_agree_with_r(void **state) {
     expect_case("missing", 65);
 }
 
-static void an_absent_half_agrees_with_r(void **state) {
+static void missing_half_agrees_with_r(void **state) {
     (void)state;
     expect_case("one_half", 48);
 }
@@ -214,9 +217,9 @@ static void two_points_agree_with_r(void **state) {
     expect_case("two", 16);
 }
 
-/* ---- what cannot be known ---- */
+/* ---- undefined results ---- */
 
-static void too_few_points_give_no_figures(void **state) {
+static void statistics_of_too_few_points_are_undefined(void **state) {
     (void)state;
     const double x[] = {0.5, 0.7, 0.9}, y[] = {3, 4, 6};
     struct ssreport_mean mean = ssreport_mean_of(y, 0, 0.95);
@@ -242,7 +245,7 @@ static void too_few_points_give_no_figures(void **state) {
     assert_string_equal(ssreport_fit_missing(&fit), "all points have one load: no fit");
 }
 
-static void without_scatter_p_is_0_or_unknown(void **state) {
+static void p_value_without_scatter_is_zero_or_undefined(void **state) {
     (void)state;
     const double x[] = {0, 0.5, 1}, flat[] = {4, 4, 4}, none[] = {0, 0, 0};
     struct ssreport_fit fit = ssreport_fit_line(x, flat, 3);
@@ -252,14 +255,14 @@ static void without_scatter_p_is_0_or_unknown(void **state) {
     assert_true(band.low == 4 && band.y == 4 && band.high == 4);
     fit = ssreport_fit_line(x, none, 3);
     assert_true(isnan(fit.intercept_p) && isnan(fit.slope_p));
-    /* All 0: there is nothing to lose; and nothing can be lost of 0. */
+    /* With an intercept of 0 the relative loss is undefined, whatever the slope. */
     assert_true(isnan(ssreport_interference_of_fits(&fit, &fit, 0.95).metric));
     fit.slope = 1;
     assert_true(isnan(ssreport_interference_of_fits(&fit, &fit, 0.95).metric));
 }
 
-/* Sums of many such numbers are none of their multiples. */
-static void rounding_makes_no_line(void **state) {
+/* 0.1 is inexact, so the sum of 37 is not exactly 3.7. */
+static void rounding_errors_do_not_become_a_slope(void **state) {
     (void)state;
     double same[37], other[37];
     for (int i = 0; i < 37; i++) {
@@ -272,7 +275,7 @@ static void rounding_makes_no_line(void **state) {
     assert_true(isnan(fit.slope) && isnan(fit.intercept) && isnan(fit.slope_p));
 }
 
-static void steps_without_a_load_do_not_count(void **state) {
+static void steps_without_a_load_are_ignored(void **state) {
     (void)state;
     const struct ssreport_point points[] = {{0.9, 1, 1}, {NAN, 9, 1}, {0.5, 1.5, 1}, {0.1, 2, 1},
         {0.1, 2, 2}, {0.5, 1.5, 2}, {0.5, INFINITY, 2}, {0.9, 1, 2}};
@@ -283,8 +286,8 @@ static void steps_without_a_load_do_not_count(void **state) {
     assert_true(result.halves[0] == result.halves[1] && result.metric > 58);
 }
 
-/* Further out than any number can tell there is nothing, and no abort. */
-static void a_chance_too_small_for_a_number_is_0(void **state) {
+/* The p-value underflows: it must become 0 without an abort. */
+static void underflowing_p_value_is_zero(void **state) {
     (void)state;
     double x[400], y[400];
     for (int i = 0; i < 400; i++) {
@@ -302,7 +305,7 @@ static struct ssreport_interference of_slopes(double first, double second, doubl
     return ssreport_interference_of_fits(&fits[0], &fits[1], 0.95);
 }
 
-static void two_halves_make_one_metric(void **state) {
+static void metric_is_the_mean_of_both_halves(void **state) {
     (void)state;
     struct ssreport_interference result = of_slopes(-0.5, -0.4, 0.049);
     assert_true(fabs(result.halves[0] - 50) < 1e-12 && fabs(result.halves[1] - 40) < 1e-12);
@@ -310,7 +313,7 @@ static void two_halves_make_one_metric(void **state) {
     assert_true(fabs(result.angle - 4.763641691) < 1e-8);
     assert_false(result.agree);
     assert_true(result.significant);
-    /* On both sides of three degrees, which are 0.0524 around nothing. */
+    /* Just inside and outside of three degrees, which are 0.0524 for a slope near 0. */
     assert_true(of_slopes(0, -0.0523, 0).agree);
     assert_false(of_slopes(0, -0.0525, 0).agree);
     assert_false(of_slopes(0, 0.0525, 0).agree);
@@ -321,18 +324,18 @@ static void two_halves_make_one_metric(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_staircase_agrees_with_r),
-    cmocka_unit_test(a_slope_lost_in_noise_agrees_with_r),
+    cmocka_unit_test(staircase_statistics_agree_with_r),
+    cmocka_unit_test(insignificant_slope_agrees_with_r),
     cmocka_unit_test(rising_throughput_agrees_with_r),
     cmocka_unit_test(constant_throughput_agrees_with_r),
-    cmocka_unit_test(one_load_alone_agrees_with_r),
+    cmocka_unit_test(single_load_agrees_with_r),
     cmocka_unit_test(missing_steps_agree_with_r),
-    cmocka_unit_test(an_absent_half_agrees_with_r),
+    cmocka_unit_test(missing_half_agrees_with_r),
     cmocka_unit_test(three_points_agree_with_r),
     cmocka_unit_test(two_points_agree_with_r),
-    cmocka_unit_test(too_few_points_give_no_figures),
-    cmocka_unit_test(without_scatter_p_is_0_or_unknown),
-    cmocka_unit_test(rounding_makes_no_line),
-    cmocka_unit_test(steps_without_a_load_do_not_count),
-    cmocka_unit_test(a_chance_too_small_for_a_number_is_0),
-    cmocka_unit_test(two_halves_make_one_metric))
+    cmocka_unit_test(statistics_of_too_few_points_are_undefined),
+    cmocka_unit_test(p_value_without_scatter_is_zero_or_undefined),
+    cmocka_unit_test(rounding_errors_do_not_become_a_slope),
+    cmocka_unit_test(steps_without_a_load_are_ignored),
+    cmocka_unit_test(underflowing_p_value_is_zero),
+    cmocka_unit_test(metric_is_the_mean_of_both_halves))

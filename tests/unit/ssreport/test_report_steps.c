@@ -9,7 +9,7 @@
 static const struct ssreport_settings by_default = {
     .edge = SSREPORT_EDGE_DEFAULT, .interval = 6, .confidence = 0.95};
 
-/* A record that is made step by step. */
+/* A record built step by step. */
 struct made {
     struct ssreport_record record;
     struct ssreport_sample samples[SAMPLES_MAX];
@@ -24,7 +24,7 @@ static struct made *make(void) {
     return &made;
 }
 
-/* Holds a target for so long; NaN: free. The load is below it by `error`. */
+/* Adds `seconds` at a target (NaN means free) with a load `error` below it. */
 static void hold(struct made *made, double target, double seconds, double error) {
     size_t count = (size_t)lround(seconds / 0.5);
     for (size_t i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ static struct ssreport_steps find(const struct made *made, double edge) {
     return steps;
 }
 
-static void a_constant_load_is_one_step(void **state) {
+static void constant_load_is_a_single_step(void **state) {
     (void)state;
     struct made *made = make();
     hold(made, 0.5, 60, 0.01);
@@ -70,16 +70,16 @@ static void a_constant_load_is_one_step(void **state) {
     ssreport_steps_free(&steps);
 }
 
-/* A load that is 1 in the edges is not seen. */
-static void edges_are_left_out(void **state) {
+/* A load of 1 within the edges must not show. */
+static void step_edges_are_excluded(void **state) {
     (void)state;
     const struct {
         double length, edge, from, to;
     } cases[] = {
         {600, SSREPORT_EDGE_DEFAULT, 30, 570}, {180, SSREPORT_EDGE_DEFAULT, 30, 150},
         {90, SSREPORT_EDGE_DEFAULT, 15, 75}, {6, SSREPORT_EDGE_DEFAULT, 1, 5}, {60, 0, 0, 60},
-        {60, 20, 20, 40}, {60, 20.01, 20, 40}, /* but for a hair */
-        {60, 20.2, 20.5, 39.5},                /* only whole samples */
+        {60, 20, 20, 40}, {60, 20.01, 20, 40}, /* rounding error of an edge */
+        {60, 20.2, 20.5, 39.5},                /* only complete samples */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct made *made = make();
@@ -97,7 +97,7 @@ static void edges_are_left_out(void **state) {
     }
 }
 
-static void what_is_too_short_is_none(void **state) {
+static void short_holds_are_not_steps(void **state) {
     (void)state;
     struct made *made = make();
     hold(made, 0.5, 60, 0);
@@ -116,12 +116,12 @@ static void what_is_too_short_is_none(void **state) {
     steps = find(made, 30);
     assert_int_equal(steps.count, 0); /* no sample is left */
     ssreport_steps_free(&steps);
-    steps = find(made, 0); /* a sample is no step, even without edges */
+    steps = find(made, 0); /* a single sample is not a step, even without edges */
     assert_int_equal(steps.count, 2);
     ssreport_steps_free(&steps);
 }
 
-static void free_stretches_part_steps(void **state) {
+static void free_sections_separate_steps(void **state) {
     (void)state;
     struct made *made = make();
     hold(made, 0.5, 30, 0);
@@ -135,7 +135,7 @@ static void free_stretches_part_steps(void **state) {
     ssreport_steps_free(&steps);
 }
 
-/* From `levels` down to one and back; the lowest twice. */
+/* Adds a staircase from `levels` down to 1 and back; the lowest level comes twice. */
 static void hold_staircase(struct made *made, int levels, double seconds) {
     for (int i = levels; i > 0; i--)
         hold(made, 0.1 * i, seconds, 0);
@@ -143,8 +143,8 @@ static void hold_staircase(struct made *made, int levels, double seconds) {
         hold(made, 0.1 * i, seconds, 0);
 }
 
-/* A part of which an instant is known says nothing. */
-static void a_duty_has_a_range(void **state) {
+/* A part known for only an instant is ignored. */
+static void duty_range_ignores_barely_known_parts(void **state) {
     (void)state;
     struct ssreport_duty parts[SSREPORT_DUTY_PARTS] = {
         {0.3, 1}, {0.5, 1}, {0, 0}, {0.1, 0.1}, {0.12, 0.6}};
@@ -156,7 +156,7 @@ static void a_duty_has_a_range(void **state) {
     assert_true(isnan(ssreport_instance_range(&instance).least));
 }
 
-static void a_staircase_has_two_halves(void **state) {
+static void staircase_is_split_into_two_halves(void **state) {
     (void)state;
     struct made *made = make();
     hold_staircase(made, 5, 24);
@@ -171,8 +171,8 @@ static void a_staircase_has_two_halves(void **state) {
     ssreport_steps_free(&steps);
 }
 
-/* Without edges, too. */
-static void all_samples_of_a_step_are_its_own(void **state) {
+/* Must hold even without edges. */
+static void samples_belong_to_exactly_one_step(void **state) {
     (void)state;
     struct made *made = make();
     hold(made, 0.5, 10, 0.01);
@@ -186,7 +186,7 @@ static void all_samples_of_a_step_are_its_own(void **state) {
     ssreport_steps_free(&steps);
 }
 
-static void other_stairs_have_their_halves(void **state) {
+static void irregular_staircases_are_split_into_halves_if_possible(void **state) {
     (void)state;
     const struct {
         double targets[6];
@@ -208,7 +208,7 @@ static void other_stairs_have_their_halves(void **state) {
     }
 }
 
-static void throughput_is_that_of_what_counts(void **state) {
+static void step_throughput_excludes_edges(void **state) {
     (void)state;
     struct made *made = make();
     hold(made, 0.5, 60, 0);
@@ -220,7 +220,7 @@ static void throughput_is_that_of_what_counts(void **state) {
     struct ssreport_steps steps = find(made, 12);
     assert_near(steps.items[0].throughput, 0.2, 1e-9);
     assert_near(steps.items[1].throughput, 0.2 + 1 / 36.0, 1e-9);
-    /* Six whole intervals of 6 s. */
+    /* Six complete intervals of 6 s. */
     assert_int_equal(steps.items[0].rates.count, 6);
     assert_near(steps.items[0].rates.mean, 0.2, 1e-9);
     assert_near(steps.items[0].rates.deviation, 0, 1e-9);
@@ -228,8 +228,8 @@ static void throughput_is_that_of_what_counts(void **state) {
     ssreport_steps_free(&steps);
 }
 
-/* Of 60 s the edges do not count, and iterations of 50 s do not fit between them. */
-static void iterations_longer_than_a_step_are_noticed(void **state) {
+/* Without its edges, a step of 60 s is shorter than an iteration of 50 s. */
+static void iterations_longer_than_a_step_are_detected(void **state) {
     (void)state;
     struct made *made = make();
     hold(made, 0.5, 60, 0);
@@ -244,8 +244,8 @@ static void iterations_longer_than_a_step_are_noticed(void **state) {
     ssreport_steps_free(&steps);
 }
 
-/* No iteration is a throughput, too, where iterations are counted. */
-static void nothing_done_is_known_from_not_counted(void **state) {
+/* If iterations are counted and none completed, only an upper bound is known. */
+static void zero_iterations_give_a_bound_only_if_counted(void **state) {
     (void)state;
     struct made *made = make();
     hold(made, 0.5, 60, 0);
@@ -261,14 +261,14 @@ static void nothing_done_is_known_from_not_counted(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_constant_load_is_one_step),
-    cmocka_unit_test(edges_are_left_out),
-    cmocka_unit_test(what_is_too_short_is_none),
-    cmocka_unit_test(free_stretches_part_steps),
-    cmocka_unit_test(a_duty_has_a_range),
-    cmocka_unit_test(a_staircase_has_two_halves),
-    cmocka_unit_test(all_samples_of_a_step_are_its_own),
-    cmocka_unit_test(other_stairs_have_their_halves),
-    cmocka_unit_test(throughput_is_that_of_what_counts),
-    cmocka_unit_test(iterations_longer_than_a_step_are_noticed),
-    cmocka_unit_test(nothing_done_is_known_from_not_counted))
+    cmocka_unit_test(constant_load_is_a_single_step),
+    cmocka_unit_test(step_edges_are_excluded),
+    cmocka_unit_test(short_holds_are_not_steps),
+    cmocka_unit_test(free_sections_separate_steps),
+    cmocka_unit_test(duty_range_ignores_barely_known_parts),
+    cmocka_unit_test(staircase_is_split_into_two_halves),
+    cmocka_unit_test(samples_belong_to_exactly_one_step),
+    cmocka_unit_test(irregular_staircases_are_split_into_halves_if_possible),
+    cmocka_unit_test(step_throughput_excludes_edges),
+    cmocka_unit_test(iterations_longer_than_a_step_are_detected),
+    cmocka_unit_test(zero_iterations_give_a_bound_only_if_counted))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tables: cells by the names of columns, and the forms of a table; groups of items. */
+/* Tests of tables: cells set by column name, output formats, and groups of items. */
 
 #include <setjmp.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ static void assert_form(
     table_free(&sheet);
 }
 
-static void cells_are_set_by_the_names_of_columns(void **state) {
+static void cells_are_set_by_column_name(void **state) {
     (void)state;
     assert_form(table_print_csv, "name,hidden,load,count,note,unused\n/tmp/a_b,,0.12345,3,,\n"
                                  "\"x \"\"y\"\"\nz\",1.5,,-1,yes,\n");
@@ -48,7 +48,7 @@ static void cells_are_set_by_the_names_of_columns(void **state) {
     assert_int_equal(table_rows(&sheet), 2);
     assert_true(isnan(table_cell_at(&sheet, 1, "load")->number));
     assert_null(table_cell_at(&sheet, 1, "load")->text);
-    /* The last value of a cell holds. */
+    /* The last value set in a cell counts. */
     TABLE_CELLS(&sheet, CELL("note", 7), CELL("name", (const char *)NULL));
     assert_null(table_cell_at(&sheet, 1, "note")->text);
     assert_string_equal(table_cell_at(&sheet, 1, "name")->text, "");
@@ -63,7 +63,7 @@ static void leave(int number) {
     siglongjmp(aborted, 1);
 }
 
-static void an_unknown_column_aborts(void **state) {
+static void unknown_column_name_aborts(void **state) {
     (void)state;
     struct table_sheet sheet = make_sheet();
     void (*before)(int) = signal(SIGABRT, leave);
@@ -77,7 +77,7 @@ static void an_unknown_column_aborts(void **state) {
     table_free(&sheet);
 }
 
-static void json_is_a_list_of_objects(void **state) {
+static void json_table_is_a_list_of_objects(void **state) {
     (void)state;
     assert_form(table_print_json,
         "[\n  {\n    \"name\": \"/tmp/a_b\",\n    \"hidden\": null,\n    \"load\": 0.12345,\n"
@@ -86,12 +86,12 @@ static void json_is_a_list_of_objects(void **state) {
         "    \"count\": -1,\n    \"note\": \"yes\",\n    \"unused\": null\n  }\n]\n");
 }
 
-static void markdown_has_the_columns_for_readers(void **state) {
+static void markdown_table_has_the_columns_for_readers(void **state) {
     (void)state;
     assert_form(table_print_markdown,
         "| a \\| name | load, % | count | note |\n| --- | ---: | ---: | --- |\n"
         "| a\\_b | 12.3 | 3 |  |\n| x \"y\" z |  | -1 | yes |\n");
-    /* Without any, it has all. */
+    /* Without columns for readers, the table shows all columns. */
     static const struct table_column plain[] = {{"low", NULL}, {"high", NULL}};
     struct table_sheet sheet = TABLE_SHEET("plain", "Plain", plain);
     TABLE_ROW(&sheet, CELL("high", 0.125));
@@ -104,20 +104,20 @@ static void markdown_has_the_columns_for_readers(void **state) {
     table_free(&sheet);
 }
 
-static void text_has_headings_and_widths_of_columns(void **state) {
+static void text_table_has_headings_and_column_widths(void **state) {
     (void)state;
     struct table_sheet sheet = make_sheet();
     struct text text;
     begin(&text);
     table_print_text(text.stream, &sheet, "title");
     end(&text);
-    /* A text after a number is set off by a blank. */
+    /* A text column after a number column is separated by a blank. */
     assert_has(&text, "\ntitle\nname           load note     \na_b            12.3          \n");
     free(text.bytes);
     table_free(&sheet);
 }
 
-static void every_topic_has_its_tables(void **state) {
+static void every_topic_lists_its_tables(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     finish_report(&report);
@@ -150,7 +150,7 @@ static bool is_even(const void *item, void *context) {
     return *(const int *)item % 2 == 0;
 }
 
-static void groups_are_in_the_order_of_their_first_items(void **state) {
+static void groups_keep_the_order_of_their_first_items(void **state) {
     (void)state;
     static const int items[] = {42, 10, 44, 13, 7, 18, 6};
     size_t comparisons = 0;
@@ -175,7 +175,7 @@ static void groups_are_in_the_order_of_their_first_items(void **state) {
     assert_non_null(none.first);
 }
 
-static void many_items_take_few_comparisons(void **state) {
+static void grouping_many_items_takes_few_comparisons(void **state) {
     (void)state;
     enum { ITEMS = 20000 };
     int *items = calloc(ITEMS, sizeof *items);
@@ -192,11 +192,11 @@ static void many_items_take_few_comparisons(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(cells_are_set_by_the_names_of_columns),
-    cmocka_unit_test(an_unknown_column_aborts),
-    cmocka_unit_test(json_is_a_list_of_objects),
-    cmocka_unit_test(markdown_has_the_columns_for_readers),
-    cmocka_unit_test(text_has_headings_and_widths_of_columns),
-    cmocka_unit_test(every_topic_has_its_tables),
-    cmocka_unit_test(groups_are_in_the_order_of_their_first_items),
-    cmocka_unit_test(many_items_take_few_comparisons))
+    cmocka_unit_test(cells_are_set_by_column_name),
+    cmocka_unit_test(unknown_column_name_aborts),
+    cmocka_unit_test(json_table_is_a_list_of_objects),
+    cmocka_unit_test(markdown_table_has_the_columns_for_readers),
+    cmocka_unit_test(text_table_has_headings_and_column_widths),
+    cmocka_unit_test(every_topic_lists_its_tables),
+    cmocka_unit_test(groups_keep_the_order_of_their_first_items),
+    cmocka_unit_test(grouping_many_items_takes_few_comparisons))

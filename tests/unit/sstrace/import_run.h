@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_TESTS_IMPORT_RUN_H
 
 /*
- * Runs an importer of sstrace on texts and on files of tests/data/import/ and keeps the records. As
- * the program does: opened, all of its files, ended, closed.
+ * Runs an importer of sstrace on texts and on files of tests/data/import/ and keeps the records.
+ * Follows the order of the program: opens the importer, imports all files, ends and closes it.
  */
 
 #include <math.h>
@@ -25,7 +25,7 @@ struct import_run {
     struct ss_error error;
     struct ss_trace_records records;
 
-    /* Counts of the samples; `series` are the names that it was asked for. */
+    /* Numbers of samples by outcome; `series` counts the series that the input names. */
     uint64_t used, gaps, late, bad;
     size_t series;
 };
@@ -34,7 +34,7 @@ static inline void import_free(struct import_run *run) {
     ss_trace_records_free(&run->records);
 }
 
-/* A stream of those bytes, as a file that has no name any more. */
+/* Returns an open, already unlinked file with these bytes. */
 static inline int import_bytes(const char *text, size_t size) {
     FILE *file = tmpfile();
     assert_non_null(file);
@@ -47,7 +47,7 @@ static inline int import_bytes(const char *text, size_t size) {
     return descriptor;
 }
 
-/* One input into samples that are open. */
+/* Imports one input into open samples. */
 static inline int import_one(const struct sstrace_format *format, struct sstrace_input *input,
     struct sstrace_samples *samples, bool last) {
     int result = format->import(format, input, samples);
@@ -90,7 +90,7 @@ static inline struct import_run import_paths(const struct sstrace_format *format
     return run;
 }
 
-/* A file of tests/data/import/. Messages name it by its whole path. */
+/* Imports a file of tests/data/import/; messages show its full path. */
 static inline struct import_run import_file(
     const struct sstrace_format *format, const import_options *options, const char *name) {
     char path[512];
@@ -99,7 +99,7 @@ static inline struct import_run import_file(
     return import_paths(format, options, paths, 1);
 }
 
-/* Bytes; messages call them `name`. */
+/* Imports bytes; messages call the input `name`. */
 static inline struct import_run import_named(const struct sstrace_format *format,
     const import_options *options, const char *name, const char *text, size_t size) {
     static const import_options none;
@@ -119,19 +119,19 @@ static inline struct import_run import_named(const struct sstrace_format *format
     return run;
 }
 
-/* A text; messages call it "in". */
+/* Imports a text; messages call it "in". */
 static inline struct import_run import_text(
     const struct sstrace_format *format, const import_options *options, const char *text) {
     return import_named(format, options, "in", text, strlen(text));
 }
 
-/* It must have been taken. */
+/* Fails unless the import succeeded. */
 static inline void assert_imported(const struct import_run *run) {
     if (run->result != 0)
         fail_msg("refused: %s", run->error.message);
 }
 
-/* It must have been refused with status 2, in one line that has `part` in it. */
+/* Fails unless the import ended with status 2 and a one-line message that contains `part`. */
 static inline void assert_not_imported(struct import_run *run, const char *part) {
     if (run->result == 0)
         fail_msg("taken, but should be refused: %s", part);
@@ -141,7 +141,7 @@ static inline void assert_not_imported(struct import_run *run, const char *part)
     import_free(run);
 }
 
-/* A record, its time in seconds and its load in percent. */
+/* Checks one record: its time in seconds and its load in percent. */
 static inline void assert_imported_record(
     const struct import_run *run, size_t index, double seconds, double percent) {
     if (index >= run->records.count)
@@ -154,8 +154,8 @@ static inline void assert_imported_record(
 }
 
 /*
- * All of it: `count` loads in percent, each held from one of the times to the next; there is one
- * time more than loads. The records must be those steps and nothing else. Frees the run.
+ * Checks all records: `count` loads in percent, each held from one time to the next, so `seconds`
+ * has one element more. Frees the run.
  */
 static inline void assert_steps(
     struct import_run *run, const double *seconds, const double *percents, size_t count) {
@@ -168,7 +168,7 @@ static inline void assert_steps(
     import_free(run);
 }
 
-/* The same with one length for all. */
+/* Like assert_steps(), with steps of equal length. */
 static inline void assert_levels(
     struct import_run *run, double length, const double *percents, size_t count) {
     double seconds[64];
@@ -178,7 +178,7 @@ static inline void assert_levels(
     assert_steps(run, seconds, percents, count);
 }
 
-/* The loads of assert_levels() and their number. */
+/* The last two arguments of assert_levels(): the loads and their number. */
 #define LEVELS(...)                                                                                \
     ((const double[]){__VA_ARGS__}), sizeof((const double[]){__VA_ARGS__}) / sizeof(double)
 

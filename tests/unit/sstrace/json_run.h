@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_JSON_RUN_H
 #define SHOWSTOPPER_TESTS_JSON_RUN_H
 
-/* For the tests of formats that this build may be without, and for what is said on the side. */
+/* Helpers for formats that a build may lack, and for checking warnings. */
 
 #include "import_run.h"
 
@@ -27,7 +27,7 @@ static inline const struct sstrace_format *find_format(const char *name) {
             argc > 1 ? 1 : sizeof tests / sizeof *tests);                                          \
     }
 
-/* The same as import_named(), with what goes to standard error meanwhile. */
+/* Like import_named(); also stores what the import wrote to standard error. */
 static inline struct import_run import_heard(const struct sstrace_format *format,
     const import_options *options, const char *text, size_t size, char heard[1024]) {
     FILE *file = tmpfile();
@@ -46,7 +46,7 @@ static inline struct import_run import_heard(const struct sstrace_format *format
     return run;
 }
 
-/* A file of tests/data/import/; free() it. */
+/* Returns the contents of a file of tests/data/import/; the caller frees them. */
 static inline char *read_data(const char *name, size_t *size) {
     char path[512];
     snprintf(path, sizeof path, "%s%s", IMPORT_DATA, name);
@@ -60,7 +60,7 @@ static inline char *read_data(const char *name, size_t *size) {
     return text;
 }
 
-/* A text around `count` of a letter; free() it. */
+/* Returns `before`, `count` times the same letter, and `behind`; the caller frees it. */
 static inline char *around(const char *before, size_t count, const char *behind) {
     size_t length = strlen(before);
     char *text = malloc(length + count + strlen(behind) + 1);
@@ -71,7 +71,10 @@ static inline char *around(const char *before, size_t count, const char *behind)
     return text;
 }
 
-/* Refused at `place`, "LINE:COLUMN", followed by `part`. */
+/*
+ * Fails unless the import is refused with "LINE:COLUMN" equal to `place` and a message containing
+ * `part`.
+ */
 static inline void assert_blamed(const struct sstrace_format *format, const import_options *options,
     const char *text, const char *place, const char *part) {
     char begin[64];

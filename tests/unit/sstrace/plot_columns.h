@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_PLOT_COLUMNS_H
 #define SHOWSTOPPER_TESTS_PLOT_COLUMNS_H
 
-/* Columns filled by hand or from text. */
+/* Columns for plots, filled by hand or from the text of a trace. */
 
 #include "terminal_plot.h"
 #include "trace/text.h"
@@ -25,7 +25,7 @@ static inline void end(struct sstrace_columns *columns) {
     assert_int_equal(columns->sink.end(&columns->sink, NULL), 0);
 }
 
-/* The length is given, too, for traces that end before. */
+/* Needs a length because a trace may end before the plot does. */
 static inline struct sstrace_columns make(const char *text, ss_time length, size_t count) {
     struct sstrace_columns columns = begin(length, count);
     struct ss_error error = {0};

@@ -8,7 +8,7 @@
 #include "plot_columns.h"
 #include "trace_picture.h"
 
-/* A folder with a program of the name gnuplot, or none, instead of where programs are. */
+/* Replaces PATH with a folder that holds a fake gnuplot, or none. */
 struct stage {
     char folder[64];
     char program[96];
@@ -37,7 +37,7 @@ static void clear_stage(struct stage *stage) {
     rmdir(stage->folder);
 }
 
-/* All output, with a final 0. */
+/* Reads the whole output and terminates it with a 0 byte. */
 static char *read_all(FILE *stream, size_t *size) {
     *size = (size_t)ftello(stream);
     char *text = calloc(*size + 1, 1);
@@ -61,7 +61,7 @@ static char *draw_sized(const char *kind, const char *trace, ss_time length, siz
     return text;
 }
 
-/* The input of gnuplot, as the stand-in passes it on. */
+/* Returns the script that a fake gnuplot received. */
 static char *script_for(const char *trace, ss_time length, size_t count, const char *title) {
     struct stage stage = set_stage("echo \"$@\"; exec cat");
     size_t size;
@@ -81,7 +81,7 @@ static void assert_has_not(const char *text, const char *part) {
         fail_msg("there is '%s' in:\n%s", part, text);
 }
 
-/* Draws in vain; the message is one line and has this part. */
+/* Fails unless drawing fails with a one-line message that contains `part`. */
 static void assert_fails(const char *script, const char *kind, const char *part) {
     struct stage stage = set_stage(script);
     struct sstrace_columns columns = make("0 0\n10s 1\n", 10 * SS_SECOND, 1000);
@@ -97,13 +97,13 @@ static void assert_fails(const char *script, const char *kind, const char *part)
     clear_stage(&stage);
 }
 
-static void a_missing_gnuplot_says_what_to_install(void **state) {
+static void missing_gnuplot_error_names_the_package(void **state) {
     (void)state;
     assert_fails(NULL, "svg", "No such file or directory: install gnuplot");
     assert_fails("exit 127", "svg", "gnuplot-nox");
 }
 
-static void messages_of_gnuplot_are_forwarded(void **state) {
+static void gnuplot_errors_are_forwarded(void **state) {
     (void)state;
     static const char complain[] =
         "cat >/dev/null; printf '\\n\\ngnuplot> %s\\n     ^\\n"
@@ -114,17 +114,17 @@ static void messages_of_gnuplot_are_forwarded(void **state) {
     assert_fails("kill -9 $$", "png", "picture: Killed: ");
 }
 
-static void empty_picture_is_an_error(void **state) {
+static void empty_output_of_gnuplot_is_an_error(void **state) {
     (void)state;
     assert_fails("exit 0", "svg", "drawn nothing");
 }
 
-static void other_kinds_are_refused(void **state) {
+static void unknown_picture_formats_are_refused(void **state) {
     (void)state;
     assert_fails("echo picture", "pdf", "'pdf'");
 }
 
-static void picture_is_written_next_to_the_trace(void **state) {
+static void picture_is_appended_to_earlier_output(void **state) {
     (void)state;
     struct stage stage = set_stage("cat >/dev/null; echo picture");
     struct sstrace_columns columns = make("0 0\n", 0, 10);
@@ -141,14 +141,14 @@ static void picture_is_written_next_to_the_trace(void **state) {
     clear_stage(&stage);
 }
 
-static void title_is_never_interpreted_by_gnuplot(void **state) {
+static void titles_are_escaped_for_gnuplot(void **state) {
     (void)state;
     char *script = script_for("0 0\n", 0, 2, "a\"'`@$\\{}\n\xc3\xa4\xff\xe2\x82Z");
     assert_has(script,
         "set title \"\\141\\042\\047\\140\\100\\044\\134\\173\\175?\\303\\244???\\132\""
         " noenhanced\n");
     free(script);
-    /* Letters that SVG must not contain although they look like UTF-8: each byte becomes a mark. */
+    /* Malformed UTF-8 and characters that SVG forbids: each byte becomes a question mark. */
     static const char *const bad[] = {"\xc1\xa0", "\xe0\x80\x80", "\xed\xa0\x80", "\xef\xbf\xbf",
         "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xc2\x80", "\x7f", "\x1b"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -166,7 +166,7 @@ static void title_is_never_interpreted_by_gnuplot(void **state) {
     free(script);
 }
 
-static void a_long_title_is_cut(void **state) {
+static void long_picture_titles_are_truncated(void **state) {
     (void)state;
     char title[1001] = "";
     for (size_t i = 0; i < 500; i++)
@@ -177,7 +177,7 @@ static void a_long_title_is_cut(void **state) {
     free(script);
 }
 
-static void the_unit_suits_the_length(void **state) {
+static void time_axis_unit_suits_the_trace_length(void **state) {
     (void)state;
     static const struct {
         ss_time length;
@@ -206,7 +206,7 @@ static void the_unit_suits_the_length(void **state) {
     }
 }
 
-static void loads_and_free_sections_are_separate(void **state) {
+static void gnuplot_script_separates_loads_from_free_sections(void **state) {
     (void)state;
     char *script = script_for("0 free\n10s 20%\n30s 60%\n40s 60%\n40s free\n60s 1/2\n70s 1/2\n"
                               "71s free\n80s free\n",
@@ -229,12 +229,12 @@ static void loads_and_free_sections_are_separate(void **state) {
     free(script);
 }
 
-/* From here on with the true one. */
+/* The tests below run the real gnuplot. */
 static void need_gnuplot(void) {
     SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: it is not installed");
 }
 
-static void gnuplot_draws_titles_letter_for_letter(void **state) {
+static void gnuplot_draws_special_characters_literally(void **state) {
     (void)state;
     need_gnuplot();
     size_t size;
@@ -268,14 +268,14 @@ static void gnuplot_draws_every_trace(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_missing_gnuplot_says_what_to_install),
-    cmocka_unit_test(messages_of_gnuplot_are_forwarded),
-    cmocka_unit_test(empty_picture_is_an_error),
-    cmocka_unit_test(other_kinds_are_refused),
-    cmocka_unit_test(picture_is_written_next_to_the_trace),
-    cmocka_unit_test(title_is_never_interpreted_by_gnuplot),
-    cmocka_unit_test(a_long_title_is_cut),
-    cmocka_unit_test(the_unit_suits_the_length),
-    cmocka_unit_test(loads_and_free_sections_are_separate),
-    cmocka_unit_test(gnuplot_draws_titles_letter_for_letter),
+    cmocka_unit_test(missing_gnuplot_error_names_the_package),
+    cmocka_unit_test(gnuplot_errors_are_forwarded),
+    cmocka_unit_test(empty_output_of_gnuplot_is_an_error),
+    cmocka_unit_test(unknown_picture_formats_are_refused),
+    cmocka_unit_test(picture_is_appended_to_earlier_output),
+    cmocka_unit_test(titles_are_escaped_for_gnuplot),
+    cmocka_unit_test(long_picture_titles_are_truncated),
+    cmocka_unit_test(time_axis_unit_suits_the_trace_length),
+    cmocka_unit_test(gnuplot_script_separates_loads_from_free_sections),
+    cmocka_unit_test(gnuplot_draws_special_characters_literally),
     cmocka_unit_test(gnuplot_draws_every_trace))

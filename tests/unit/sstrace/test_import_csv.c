@@ -6,10 +6,10 @@ static const struct sstrace_format *const csv = &sstrace_format_csv;
 struct refusal {
     const char *text;
     import_options options;
-    const char *part; /* of the message */
+    const char *part; /* substring of the message */
 };
 
-static void columns_are_known_by_name(void **state) {
+static void csv_columns_are_recognized_by_name(void **state) {
     (void)state;
     static const char *const texts[] = {
         "time,load\n0,10\n5,20\n10,30\n",
@@ -30,7 +30,7 @@ static void columns_are_known_by_name(void **state) {
     }
 }
 
-static void columns_are_chosen_by_options(void **state) {
+static void csv_columns_can_be_chosen_by_options(void **state) {
     (void)state;
     static const char text[] = "when,a,b,time\n0,10,90,7\n5,20,80,8\n10,30,70,9\n";
     static const import_options options[] = {
@@ -46,7 +46,7 @@ static void columns_are_chosen_by_options(void **state) {
     }
 }
 
-static void rows_without_header_are_read(void **state) {
+static void csv_without_a_header_is_read(void **state) {
     (void)state;
     static const char *const texts[] = {
         "0,10\n5,20\n10,30\n",
@@ -64,7 +64,7 @@ static void rows_without_header_are_read(void **state) {
     run = import_text(csv, &(import_options){.time_column = "3", .load_column = "1"},
         "10,x,0\n20,x,5\n30,x,10\n");
     assert_levels(&run, 5, LEVELS(10, 20, 30));
-    /* Its numbers are no names, though they are the same as the option's. */
+    /* Numbers in the first row are data even if they equal the option's column numbers. */
     run = import_text(
         csv, &(import_options){.time_column = "1", .load_column = "2"}, "0,2\n5,10\n10,30\n");
     assert_levels(&run, 5, LEVELS(2, 10, 30));
@@ -74,7 +74,7 @@ static void rows_without_header_are_read(void **state) {
     assert_levels(&run, 5, LEVELS(20, 30));
 }
 
-static void units_are_printed(void **state) {
+static void csv_units_are_converted_by_options(void **state) {
     (void)state;
     static const char text[] = "time,load\n0,50\n5,100\n10,300\n";
     struct import_run run =
@@ -95,7 +95,7 @@ static void units_are_printed(void **state) {
     assert_levels(&run, 5e-6, LEVELS(5, 6));
 }
 
-static void decimal_commas_quotes_and_machines(void **state) {
+static void german_csv_with_quotes_and_several_machines_is_read(void **state) {
     (void)state;
     import_options options = {.time_column = "Zeit",
         .load_column = "CPU-Last [%]",
@@ -114,7 +114,7 @@ static void decimal_commas_quotes_and_machines(void **state) {
     assert_not_imported(&run, "2 series (a, b)");
 }
 
-static void comma_of_thousands_is_refused(void **state) {
+static void ambiguous_thousands_comma_is_refused(void **state) {
     (void)state;
     import_options options = {.unit = SSTRACE_UNIT_PERCENT};
     struct import_run run = import_text(csv, &options, "time;load\n0;1,000\n5;2,000\n");
@@ -129,7 +129,7 @@ static void comma_of_thousands_is_refused(void **state) {
     assert_not_imported(&run, ":2:4: a number is expected here");
 }
 
-static void times_of_day_pass_midnight(void **state) {
+static void csv_times_of_day_continue_after_midnight(void **state) {
     (void)state;
     struct import_run run =
         import_text(csv, NULL, "time,load\n23:59:50,10\n23:59:55,20\n00:00:00,30\n00:00:05,40\n");
@@ -138,7 +138,7 @@ static void times_of_day_pass_midnight(void **state) {
     assert_levels(&run, 5, LEVELS(10, 20));
 }
 
-static void missing_samples_are_gaps(void **state) {
+static void missing_csv_samples_become_gaps(void **state) {
     (void)state;
     static const char text[] = "time,load\n5,10\n10,20\n15,nan\n20,-\n25,40\n30,\n35,50\n";
     struct import_run run = import_text(csv, NULL, text);
@@ -159,7 +159,7 @@ static void missing_samples_are_gaps(void **state) {
     assert_not_imported(&run, "in:6:1: 10 s are missing before this sample");
 }
 
-static void rows_out_of_order_are_left_out(void **state) {
+static void csv_rows_out_of_order_are_skipped(void **state) {
     (void)state;
     struct import_run run =
         import_text(csv, NULL, "time,load\n0,10\n5,20\n5,99\n4,99\n10,30\n0,99\n");
@@ -167,7 +167,7 @@ static void rows_out_of_order_are_left_out(void **state) {
     assert_levels(&run, 5, LEVELS(10, 20, 30));
 }
 
-static void without_times_files_follow_each_other(void **state) {
+static void csv_files_without_times_are_concatenated(void **state) {
     (void)state;
     struct import_run run = import_text(
         csv, &(import_options){.every = 5 * SS_SECOND}, "load,host\n10,a\n20,a\n30,a\n");
@@ -180,7 +180,7 @@ static void without_times_files_follow_each_other(void **state) {
     assert_levels(&run, 5, LEVELS(20, 40));
 }
 
-static void a_last_line_without_end_is_read(void **state) {
+static void csv_line_without_final_newline_is_read(void **state) {
     (void)state;
     struct import_run run = import_text(csv, NULL, "time,load\n0,10\n5,20");
     assert_levels(&run, 5, LEVELS(10, 20));
@@ -230,7 +230,7 @@ static const struct refusal refusals[] = {
 };
 // clang-format on
 
-static void errors_name_their_place(void **state) {
+static void csv_errors_name_line_and_column(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct import_run run = import_text(csv, &refusals[i].options, refusals[i].text);
@@ -238,7 +238,7 @@ static void errors_name_their_place(void **state) {
     }
 }
 
-static void numbers_are_rounded_once(void **state) {
+static void csv_numbers_are_rounded_only_once(void **state) {
     (void)state;
     static const char *const texts[] = {"0.1", "99.999999999999999999999", "12.345678901234567",
         "1e-3", "+5.5", "100", "0.000000000000000000000000123e24", "4503599627370497.5e-15",
@@ -258,17 +258,17 @@ static void numbers_are_rounded_once(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(columns_are_known_by_name),
-    cmocka_unit_test(columns_are_chosen_by_options),
-    cmocka_unit_test(rows_without_header_are_read),
-    cmocka_unit_test(units_are_printed),
-    cmocka_unit_test(decimal_commas_quotes_and_machines),
-    cmocka_unit_test(comma_of_thousands_is_refused),
-    cmocka_unit_test(times_of_day_pass_midnight),
-    cmocka_unit_test(missing_samples_are_gaps),
-    cmocka_unit_test(rows_out_of_order_are_left_out),
-    cmocka_unit_test(without_times_files_follow_each_other),
-    cmocka_unit_test(a_last_line_without_end_is_read),
-    cmocka_unit_test(errors_name_their_place),
-    cmocka_unit_test(numbers_are_rounded_once))
+    cmocka_unit_test(csv_columns_are_recognized_by_name),
+    cmocka_unit_test(csv_columns_can_be_chosen_by_options),
+    cmocka_unit_test(csv_without_a_header_is_read),
+    cmocka_unit_test(csv_units_are_converted_by_options),
+    cmocka_unit_test(german_csv_with_quotes_and_several_machines_is_read),
+    cmocka_unit_test(ambiguous_thousands_comma_is_refused),
+    cmocka_unit_test(csv_times_of_day_continue_after_midnight),
+    cmocka_unit_test(missing_csv_samples_become_gaps),
+    cmocka_unit_test(csv_rows_out_of_order_are_skipped),
+    cmocka_unit_test(csv_files_without_times_are_concatenated),
+    cmocka_unit_test(csv_line_without_final_newline_is_read),
+    cmocka_unit_test(csv_errors_name_line_and_column),
+    cmocka_unit_test(csv_numbers_are_rounded_only_once))
 // clang-format on

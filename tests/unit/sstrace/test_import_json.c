@@ -37,7 +37,7 @@ static void cpu_of_sadf_is_selected(void **state) {
     assert_not_imported(&run, "has no sample of '7': it has 3 series (vm/all, vm/0, vm/1)");
 }
 
-static void a_restart_of_sadf_is_a_gap(void **state) {
+static void restart_in_sadf_json_becomes_a_gap(void **state) {
     (void)state;
     struct import_run run = import_file(sadf(), NULL, "sadf-restart.json");
     assert_int_equal(run.gaps, 1);
@@ -54,7 +54,7 @@ static void a_restart_of_sadf_is_a_gap(void **state) {
     assert_not_imported(&run, "4 s are missing before this sample");
 }
 
-static void several_hosts_must_be_distinguished(void **state) {
+static void several_sadf_hosts_require_select(void **state) {
     (void)state;
     static const char text[] =
         "{\"sysstat\": {\"hosts\": ["
@@ -70,7 +70,7 @@ static void several_hosts_must_be_distinguished(void **state) {
         "there is a second host: --select a/all or b/all");
 }
 
-static void several_cpus_must_be_distinguished_without_all(void **state) {
+static void several_sadf_cpus_without_all_require_select(void **state) {
     (void)state;
     static const char two[] = ENVELOPE("a", SADF("10:00:10", IDLE("0", "90") "," IDLE("1", "80")));
     struct import_run run = import_text(sadf(), NULL, two);
@@ -79,14 +79,14 @@ static void several_cpus_must_be_distinguished_without_all(void **state) {
     assert_levels(&run, 10, LEVELS(20));
 }
 
-static void the_order_of_keys_does_not_matter(void **state) {
+static void sadf_json_keys_may_come_in_any_order(void **state) {
     (void)state;
     struct import_run run = import_text(
         sadf(), NULL, ENVELOPE("a", "{" LOADS(IDLE("all", "90")) ", " STAMP("23:59:55") "}"));
     assert_levels(&run, 10, LEVELS(10));
 }
 
-static void waiting_is_idle_and_off_is_missing(void **state) {
+static void iowait_counts_as_idle_and_offline_cpus_as_missing(void **state) {
     (void)state;
     struct import_run run = import_text(sadf(), NULL,
         ENVELOPE("a",
@@ -102,7 +102,7 @@ static void waiting_is_idle_and_off_is_missing(void **state) {
     import_free(&run);
 }
 
-static void samples_that_go_back_are_omitted(void **state) {
+static void sadf_samples_that_go_backward_are_skipped(void **state) {
     (void)state;
     struct import_run run = import_text(sadf(), NULL,
         ENVELOPE("a",
@@ -112,7 +112,7 @@ static void samples_that_go_back_are_omitted(void **state) {
     assert_levels(&run, 10, LEVELS(10, 40));
 }
 
-static void times_separate_samples_without_intervals(void **state) {
+static void without_intervals_sadf_timestamps_give_the_lengths(void **state) {
     (void)state;
 #define BARE(time, idle)                                                                           \
     "{\"timestamp\": {\"date\": \"2026-11-20\", \"time\": \"" time                                 \
@@ -147,8 +147,8 @@ static void mpstat_continues_after_midnight(void **state) {
     assert_levels(&run, 1, LEVELS(10, 20, 30));
 }
 
-/* Two runs, one file each: only the date shows that they are a day apart. */
-static void dates_of_mpstat_order_files(void **state) {
+/* Each file holds one run; only the dates show that they are a day apart. */
+static void mpstat_files_are_placed_by_their_dates(void **state) {
     (void)state;
     static const char *const dates[] = {"11/20/26", "11/21/26", "2026-11-20", "2026-11-21"};
     for (size_t i = 0; i < 4; i += 2) {
@@ -174,8 +174,8 @@ static void dates_of_mpstat_order_files(void **state) {
     }
 }
 
-/* Whatever is missing: taken with a word, and with all samples that are whole. */
-static void truncated_mpstat_gives_whole_samples(void **state) {
+/* A truncated file is accepted with a warning and all complete samples, wherever it was cut. */
+static void truncated_mpstat_keeps_complete_samples_and_warns(void **state) {
     (void)state;
     size_t size;
     char heard[1024], *text = read_data("mpstat.json", &size);
@@ -199,7 +199,7 @@ static void truncated_mpstat_gives_whole_samples(void **state) {
     free(text);
 }
 
-static void sadf_cut_short_is_refused(void **state) {
+static void truncated_sadf_json_is_refused(void **state) {
     (void)state;
     size_t size;
     char heard[1024], *text = read_data("sadf.json", &size);
@@ -211,7 +211,7 @@ static void sadf_cut_short_is_refused(void **state) {
     free(text);
 }
 
-static void errors_in_sysstat_name_the_expected(void **state) {
+static void sysstat_errors_name_what_was_expected(void **state) {
     (void)state;
     static const struct {
         const char *text, *place, *part;
@@ -248,7 +248,7 @@ static void errors_in_sysstat_name_the_expected(void **state) {
         assert_blamed(sadf(), NULL, cases[i].text, cases[i].place, cases[i].part);
 }
 
-static void excessive_depth_and_length_are_refused(void **state) {
+static void excessive_json_depth_and_length_are_refused(void **state) {
     (void)state;
     size_t size = (size_t)3 << 20;
     char *text = malloc(size + 1);
@@ -269,7 +269,7 @@ static void excessive_depth_and_length_are_refused(void **state) {
     free(text);
 }
 
-static void names_of_sysstat_are_bounded(void **state) {
+static void long_sysstat_host_names_are_refused(void **state) {
     (void)state;
     static const size_t lengths[] = {255, 256, 5000};
     for (size_t i = 0; i < 3; i++) {
@@ -284,7 +284,7 @@ static void names_of_sysstat_are_bounded(void **state) {
     }
 }
 
-static void out_of_range_times_are_refused(void **state) {
+static void out_of_range_sysstat_times_are_refused(void **state) {
     (void)state;
     static const char text[] = "{\"sysstat\": {\"hosts\": [{\"date\": \"2260-01-01\",\n"
                                "\"statistics\": [" MPSTAT("2260-01-01 00:00:00", "90") "]}]}}";
@@ -298,7 +298,7 @@ static void out_of_range_times_are_refused(void **state) {
         "'interval' must be the seconds from one sample to the next, not -1");
 }
 
-static void formats_of_sysstat_are_detected(void **state) {
+static void sadf_and_mpstat_json_are_detected(void **state) {
     (void)state;
     static const char *const names[] = {"sadf.json", "sadf-restart.json", "mpstat.json"};
     for (size_t i = 0; i < 3; i++) {
@@ -315,20 +315,20 @@ static void formats_of_sysstat_are_detected(void **state) {
 JSON_MAIN(
     cmocka_unit_test(mean_of_all_cpus_is_used_for_sadf),
     cmocka_unit_test(cpu_of_sadf_is_selected),
-    cmocka_unit_test(a_restart_of_sadf_is_a_gap),
-    cmocka_unit_test(several_hosts_must_be_distinguished),
-    cmocka_unit_test(several_cpus_must_be_distinguished_without_all),
-    cmocka_unit_test(the_order_of_keys_does_not_matter),
-    cmocka_unit_test(waiting_is_idle_and_off_is_missing),
-    cmocka_unit_test(samples_that_go_back_are_omitted),
-    cmocka_unit_test(times_separate_samples_without_intervals),
+    cmocka_unit_test(restart_in_sadf_json_becomes_a_gap),
+    cmocka_unit_test(several_sadf_hosts_require_select),
+    cmocka_unit_test(several_sadf_cpus_without_all_require_select),
+    cmocka_unit_test(sadf_json_keys_may_come_in_any_order),
+    cmocka_unit_test(iowait_counts_as_idle_and_offline_cpus_as_missing),
+    cmocka_unit_test(sadf_samples_that_go_backward_are_skipped),
+    cmocka_unit_test(without_intervals_sadf_timestamps_give_the_lengths),
     cmocka_unit_test(mean_of_all_cpus_is_used_for_mpstat),
     cmocka_unit_test(mpstat_continues_after_midnight),
-    cmocka_unit_test(dates_of_mpstat_order_files),
-    cmocka_unit_test(truncated_mpstat_gives_whole_samples),
-    cmocka_unit_test(sadf_cut_short_is_refused),
-    cmocka_unit_test(errors_in_sysstat_name_the_expected),
-    cmocka_unit_test(excessive_depth_and_length_are_refused),
-    cmocka_unit_test(names_of_sysstat_are_bounded),
-    cmocka_unit_test(out_of_range_times_are_refused),
-    cmocka_unit_test(formats_of_sysstat_are_detected))
+    cmocka_unit_test(mpstat_files_are_placed_by_their_dates),
+    cmocka_unit_test(truncated_mpstat_keeps_complete_samples_and_warns),
+    cmocka_unit_test(truncated_sadf_json_is_refused),
+    cmocka_unit_test(sysstat_errors_name_what_was_expected),
+    cmocka_unit_test(excessive_json_depth_and_length_are_refused),
+    cmocka_unit_test(long_sysstat_host_names_are_refused),
+    cmocka_unit_test(out_of_range_sysstat_times_are_refused),
+    cmocka_unit_test(sadf_and_mpstat_json_are_detected))

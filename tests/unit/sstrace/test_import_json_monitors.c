@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_run.h"
 
-/* Prometheus and the JSON Lines of load monitors. */
+/* Tests of the importers for Prometheus and for JSON Lines of load monitors. */
 
 #define ANSWER(series)                                                                             \
     "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[" series "]}}"
@@ -17,7 +17,7 @@ static const struct sstrace_format *ssload(void) {
     return find_format("ssload-json");
 }
 
-static void values_of_prometheus_are_fractions(void **state) {
+static void prometheus_values_are_fractions_by_default(void **state) {
     (void)state;
     struct import_run run = import_file(prometheus(), NULL, "prometheus.json");
     assert_levels(&run, 1,
@@ -25,7 +25,7 @@ static void values_of_prometheus_are_fractions(void **state) {
             0.4450378282153984));
 }
 
-static void percents_of_prometheus_must_be_declared(void **state) {
+static void prometheus_percentages_require_a_unit(void **state) {
     (void)state;
     static const char text[] = ANSWER(SERIES("", "[10.5,\"50\"],\n[20.5,\"75.5\"]"));
     char heard[1024];
@@ -45,7 +45,7 @@ static void percents_of_prometheus_must_be_declared(void **state) {
     assert_non_null(strstr(heard, "no value is above 1: if 1 is full load, give --unit fraction"));
 }
 
-static void series_of_prometheus_must_be_distinguished(void **state) {
+static void several_prometheus_series_require_select(void **state) {
     (void)state;
     static const char *const texts[] = {
         ANSWER(SERIES("\"__name__\":\"up\",\"a\":\"x\",\"b\":\"y\"",
@@ -68,7 +68,7 @@ static void series_of_prometheus_must_be_distinguished(void **state) {
     }
 }
 
-static void many_values_may_precede_the_metric(void **state) {
+static void prometheus_values_may_precede_the_metric(void **state) {
     (void)state;
     char *text = malloc(200000);
     assert_non_null(text);
@@ -83,7 +83,7 @@ static void many_values_may_precede_the_metric(void **state) {
     free(text);
 }
 
-static void invalid_numbers_are_missing(void **state) {
+static void nan_and_infinity_in_prometheus_are_missing_samples(void **state) {
     (void)state;
     struct import_run run = import_text(prometheus(), NULL,
         ANSWER(SERIES(
@@ -95,8 +95,10 @@ static void invalid_numbers_are_missing(void **state) {
     import_free(&run);
 }
 
-/* A value holds from the time before to its own; the first one as long as is usual. */
-static void times_are_ends(void **state) {
+/*
+ * A value covers the time since the previous timestamp; the first value covers the usual interval.
+ */
+static void monitor_timestamps_mark_the_end_of_a_sample(void **state) {
     (void)state;
     static const double seconds[] = {0, 10, 20, 24};
     struct import_run run = import_text(
@@ -106,8 +108,8 @@ static void times_are_ends(void **state) {
     assert_steps(&run, seconds, LEVELS(10, 20, 30));
 }
 
-/* JSON can write a byte of value 0. */
-static void zero_byte_does_not_hide_the_rest(void **state) {
+/* A JSON string may contain \u0000. */
+static void zero_byte_does_not_truncate_a_json_string(void **state) {
     (void)state;
     struct import_run run = import_text(prometheus(), NULL,
         ANSWER(SERIES("\"a\":\"x\\u00001\"", "[1,\"0.1\"],[2,\"0.2\"]") "," SERIES(
@@ -117,7 +119,7 @@ static void zero_byte_does_not_hide_the_rest(void **state) {
     assert_not_imported(&run, "'1?' is not a number");
 }
 
-static void long_labels_are_kept_or_refused(void **state) {
+static void long_prometheus_labels_are_kept_or_refused(void **state) {
     (void)state;
     static const size_t lengths[] = {1023, 1024, 5000};
     for (size_t i = 0; i < 3; i++) {
@@ -131,7 +133,7 @@ static void long_labels_are_kept_or_refused(void **state) {
             assert_levels(&run, 1, LEVELS(50, 50));
         free(text);
     }
-    /* Each of them is short enough. */
+    /* Each label alone is short enough; together they are too long. */
     char *text = malloc(20000), *at = text;
     assert_non_null(text);
     at += sprintf(at, "{\"data\":{\"result\":[{\"metric\":{");
@@ -143,7 +145,7 @@ static void long_labels_are_kept_or_refused(void **state) {
     free(text);
 }
 
-static void times_of_prometheus_never_go_back(void **state) {
+static void prometheus_values_that_go_backward_are_skipped(void **state) {
     (void)state;
     struct import_run run = import_text(prometheus(), NULL,
         ANSWER(SERIES("", "[1,\"0.1\"],[2,\"0.2\"],[2,\"0.9\"],[1.5,\"0.9\"],[3,\"0.3\"]")));
@@ -151,7 +153,7 @@ static void times_of_prometheus_never_go_back(void **state) {
     assert_levels(&run, 1, LEVELS(10, 20, 30));
 }
 
-static void errors_in_prometheus_name_the_expected(void **state) {
+static void prometheus_errors_name_what_was_expected(void **state) {
     (void)state;
     static const struct {
         const char *text, *place, *part;
@@ -182,7 +184,7 @@ static void errors_in_prometheus_name_the_expected(void **state) {
         assert_blamed(prometheus(), NULL, cases[i].text, cases[i].place, cases[i].part);
 }
 
-static void monitor_has_one_object_per_line(void **state) {
+static void json_lines_have_one_object_per_line(void **state) {
     (void)state;
     struct import_run run =
         import_text(ssload(), NULL, LINE("1", "0.1") LINE("2.0", "0.2") LINE("3", "1.005"));
@@ -201,7 +203,7 @@ static void monitor_has_one_object_per_line(void **state) {
     assert_levels(&run, 1, LEVELS(50, 60));
 }
 
-static void errors_in_a_monitor_name_the_expected(void **state) {
+static void json_lines_errors_name_what_was_expected(void **state) {
     (void)state;
     static const struct {
         const char *text, *place, *part;
@@ -225,8 +227,8 @@ static void errors_in_a_monitor_name_the_expected(void **state) {
         assert_blamed(ssload(), NULL, cases[i].text, cases[i].place, cases[i].part);
 }
 
-/* A file of lines may end behind any of them. */
-static void files_cut_short_are_refused(void **state) {
+/* JSON Lines may end after any line. */
+static void truncated_monitor_files_are_refused_unless_cut_after_a_line(void **state) {
     (void)state;
     static const char lines[] = LINE("1", "0.11") LINE("2", "0.22") LINE("3", "0.33");
     size_t size;
@@ -252,7 +254,7 @@ static void files_cut_short_are_refused(void **state) {
     }
 }
 
-static void formats_of_json_are_detected(void **state) {
+static void prometheus_and_json_lines_are_detected(void **state) {
     (void)state;
     size_t size;
     char *text = read_data("prometheus.json", &size);
@@ -268,17 +270,17 @@ static void formats_of_json_are_detected(void **state) {
 
 // clang-format off
 JSON_MAIN(
-    cmocka_unit_test(values_of_prometheus_are_fractions),
-    cmocka_unit_test(percents_of_prometheus_must_be_declared),
-    cmocka_unit_test(series_of_prometheus_must_be_distinguished),
-    cmocka_unit_test(many_values_may_precede_the_metric),
-    cmocka_unit_test(invalid_numbers_are_missing),
-    cmocka_unit_test(times_are_ends),
-    cmocka_unit_test(zero_byte_does_not_hide_the_rest),
-    cmocka_unit_test(long_labels_are_kept_or_refused),
-    cmocka_unit_test(times_of_prometheus_never_go_back),
-    cmocka_unit_test(errors_in_prometheus_name_the_expected),
-    cmocka_unit_test(monitor_has_one_object_per_line),
-    cmocka_unit_test(errors_in_a_monitor_name_the_expected),
-    cmocka_unit_test(files_cut_short_are_refused),
-    cmocka_unit_test(formats_of_json_are_detected))
+    cmocka_unit_test(prometheus_values_are_fractions_by_default),
+    cmocka_unit_test(prometheus_percentages_require_a_unit),
+    cmocka_unit_test(several_prometheus_series_require_select),
+    cmocka_unit_test(prometheus_values_may_precede_the_metric),
+    cmocka_unit_test(nan_and_infinity_in_prometheus_are_missing_samples),
+    cmocka_unit_test(monitor_timestamps_mark_the_end_of_a_sample),
+    cmocka_unit_test(zero_byte_does_not_truncate_a_json_string),
+    cmocka_unit_test(long_prometheus_labels_are_kept_or_refused),
+    cmocka_unit_test(prometheus_values_that_go_backward_are_skipped),
+    cmocka_unit_test(prometheus_errors_name_what_was_expected),
+    cmocka_unit_test(json_lines_have_one_object_per_line),
+    cmocka_unit_test(json_lines_errors_name_what_was_expected),
+    cmocka_unit_test(truncated_monitor_files_are_refused_unless_cut_after_a_line),
+    cmocka_unit_test(prometheus_and_json_lines_are_detected))

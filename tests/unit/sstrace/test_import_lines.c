@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_run.h"
 
-/* vmstat, PlanetLab, load levels and profiles of KRASH. */
+/* Tests of the line-based importers: vmstat, PlanetLab, plain load levels, KRASH profiles. */
 
 #define NAMES "procs ---memory--- -cpu-\n r  b   free us sy id wa st\n"
 #define TIMED "procs ---memory--- -cpu- -----timestamp-----\n r  b   free us sy id wa st   UTC\n"
@@ -23,7 +23,7 @@ static void assert_all_blamed(const struct sstrace_format *format, const import_
         assert_blamed(format, options, cases[i].text, cases[i].place, cases[i].part);
 }
 
-static void the_first_line_of_vmstat_is_left_out(void **state) {
+static void first_vmstat_row_is_skipped_as_average_since_boot(void **state) {
     (void)state;
     struct import_run run = import_file(vmstat, &second, "vmstat.txt");
     assert_levels(&run, 1, LEVELS(95, 94, 100, 64));
@@ -31,7 +31,7 @@ static void the_first_line_of_vmstat_is_left_out(void **state) {
     assert_not_imported(&run, "there is no sample");
 }
 
-static void times_of_vmstat_are_used(void **state) {
+static void vmstat_timestamps_are_used(void **state) {
     (void)state;
     struct import_run run = import_file(vmstat, NULL, "vmstat-t.txt");
     assert_levels(&run, 1, LEVELS(89, 99, 44));
@@ -47,8 +47,8 @@ static void times_of_vmstat_are_used(void **state) {
     import_free(&run);
 }
 
-/* A row of vmstat was measured before its time. */
-static void times_of_vmstat_are_ends(void **state) {
+/* A vmstat row describes the interval before its timestamp. */
+static void vmstat_timestamps_mark_the_end_of_a_sample(void **state) {
     (void)state;
     struct import_run run = import_text(vmstat, NULL,
         TIMED "1 0 7 0 0 99 0 0 2026-11-20 10:00:00\n1 0 7 0 0 90 0 0 2026-11-20 10:00:10\n"
@@ -56,7 +56,7 @@ static void times_of_vmstat_are_ends(void **state) {
     assert_steps(&run, (const double[]){0, 10, 20, 24}, LEVELS(10, 20, 30));
 }
 
-static void headers_of_vmstat_repeat(void **state) {
+static void repeated_vmstat_headers_are_accepted(void **state) {
     (void)state;
     struct import_run run = import_text(vmstat, &second,
         NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 0 0\n\n" NAMES "1 0 7 10 10 70 15 0\n"
@@ -66,7 +66,7 @@ static void headers_of_vmstat_repeat(void **state) {
     assert_levels(&run, 1, LEVELS(40));
 }
 
-static void errors_in_vmstat_name_the_expected(void **state) {
+static void vmstat_errors_name_what_was_expected(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
@@ -88,7 +88,7 @@ static void errors_in_vmstat_name_the_expected(void **state) {
     assert_all_blamed(vmstat, &second, cases, sizeof cases / sizeof *cases);
 }
 
-static void truncated_vmstat_gives_whole_lines(void **state) {
+static void truncated_vmstat_keeps_complete_lines(void **state) {
     (void)state;
     size_t size;
     char heard[1024], *text = read_data("vmstat-t.txt", &size);
@@ -103,7 +103,7 @@ static void truncated_vmstat_gives_whole_lines(void **state) {
     free(text);
 }
 
-static void planetlab_lasts_five_minutes_a_line(void **state) {
+static void planetlab_lines_last_five_minutes(void **state) {
     (void)state;
     struct import_run run = import_file(planetlab, NULL, "planetlab.txt");
     assert_levels(&run, 300, LEVELS(12, 0, 7, 100, 33));
@@ -123,7 +123,7 @@ static void planetlab_lasts_five_minutes_a_line(void **state) {
     assert_all_blamed(planetlab, NULL, cases, sizeof cases / sizeof *cases);
 }
 
-static void levels_are_percent_or_fractions(void **state) {
+static void load_levels_are_percent_or_fractions(void **state) {
     (void)state;
     struct import_run run = import_file(levels, &second, "levels.txt");
     assert_levels(&run, 1, LEVELS(12.5, 30, 100, 10));
@@ -138,7 +138,7 @@ static void levels_are_percent_or_fractions(void **state) {
     import_free(&run);
 }
 
-static void errors_in_levels_name_the_expected(void **state) {
+static void load_level_errors_name_what_was_expected(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
@@ -162,8 +162,8 @@ static void errors_in_levels_name_the_expected(void **state) {
         "--every is too long: less was expected");
 }
 
-/* A number that may have lost its last digits is warned of. */
-static void last_line_without_end_causes_a_warning(void **state) {
+/* The last number may have lost digits. */
+static void missing_final_newline_in_load_levels_causes_a_warning(void **state) {
     (void)state;
     char heard[1024];
     struct import_run run = import_heard(planetlab, NULL, "5\n99", 4, heard);
@@ -177,7 +177,7 @@ static void last_line_without_end_causes_a_warning(void **state) {
     assert_string_equal(heard, "");
 }
 
-static void files_without_times_follow_each_other(void **state) {
+static void files_without_timestamps_are_concatenated(void **state) {
     (void)state;
     const char *const paths[] = {IMPORT_DATA "planetlab.txt", IMPORT_DATA "planetlab.txt"};
     struct import_run run = import_paths(planetlab, NULL, paths, 2);
@@ -187,7 +187,7 @@ static void files_without_times_follow_each_other(void **state) {
     assert_steps(&run, (const double[]){0, 10, 20, 30, 40}, LEVELS(70, 30, 70, 30));
 }
 
-static void a_profile_is_the_mean_of_its_cpus(void **state) {
+static void krash_load_is_the_mean_of_all_cpus(void **state) {
     (void)state;
     static const double seconds[] = {0, 5, 10, 20};
     struct import_run run = import_file(krash, NULL, "krash.profile");
@@ -203,7 +203,7 @@ static void a_profile_is_the_mean_of_its_cpus(void **state) {
     assert_not_imported(&run, "has no sample of '2': it has 2 series (0, 1)");
 }
 
-static void the_end_of_a_profile_may_be_missing(void **state) {
+static void krash_kill_time_is_optional(void **state) {
     (void)state;
     struct import_run run = import_text(krash, NULL, "0{0 10 2 20 5 30}");
     assert_steps(&run, (const double[]){0, 2, 5, 8}, LEVELS(10, 20, 30));
@@ -215,7 +215,7 @@ static void the_end_of_a_profile_may_be_missing(void **state) {
     assert_steps(&run, (const double[]){0, 1.5}, LEVELS(10));
 }
 
-static void errors_in_a_profile_name_the_expected(void **state) {
+static void krash_errors_name_what_was_expected(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
@@ -247,8 +247,8 @@ static void errors_in_a_profile_name_the_expected(void **state) {
     assert_all_blamed(krash, NULL, cases, sizeof cases / sizeof *cases);
 }
 
-/* Its CPUs must be there to the last bracket; only `kill`, which may be missing, can be lost. */
-static void truncated_profile_is_refused_or_causes_a_warning(void **state) {
+/* All CPUs must be complete up to the last bracket; only the optional `kill` may be lost. */
+static void truncated_krash_profile_is_refused_or_causes_a_warning(void **state) {
     (void)state;
     size_t size;
     char heard[1024], *text = read_data("krash.profile", &size);
@@ -264,7 +264,7 @@ static void truncated_profile_is_refused_or_causes_a_warning(void **state) {
     free(text);
 }
 
-static void many_cpus_have_room(void **state) {
+static void krash_profile_with_too_many_cpus_is_refused(void **state) {
     (void)state;
     char *text = malloc(100000), *at = text;
     assert_non_null(text);
@@ -277,7 +277,7 @@ static void many_cpus_have_room(void **state) {
     free(text);
 }
 
-static void formats_of_lines_are_detected(void **state) {
+static void line_based_formats_are_detected(void **state) {
     (void)state;
     size_t size;
     char *text = read_data("vmstat.txt", &size), *profile = read_data("krash.profile", &size);
@@ -294,20 +294,20 @@ static void formats_of_lines_are_detected(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_first_line_of_vmstat_is_left_out),
-    cmocka_unit_test(times_of_vmstat_are_used),
-    cmocka_unit_test(times_of_vmstat_are_ends),
-    cmocka_unit_test(headers_of_vmstat_repeat),
-    cmocka_unit_test(errors_in_vmstat_name_the_expected),
-    cmocka_unit_test(truncated_vmstat_gives_whole_lines),
-    cmocka_unit_test(planetlab_lasts_five_minutes_a_line),
-    cmocka_unit_test(levels_are_percent_or_fractions),
-    cmocka_unit_test(errors_in_levels_name_the_expected),
-    cmocka_unit_test(last_line_without_end_causes_a_warning),
-    cmocka_unit_test(files_without_times_follow_each_other),
-    cmocka_unit_test(a_profile_is_the_mean_of_its_cpus),
-    cmocka_unit_test(the_end_of_a_profile_may_be_missing),
-    cmocka_unit_test(errors_in_a_profile_name_the_expected),
-    cmocka_unit_test(truncated_profile_is_refused_or_causes_a_warning),
-    cmocka_unit_test(many_cpus_have_room),
-    cmocka_unit_test(formats_of_lines_are_detected))
+    cmocka_unit_test(first_vmstat_row_is_skipped_as_average_since_boot),
+    cmocka_unit_test(vmstat_timestamps_are_used),
+    cmocka_unit_test(vmstat_timestamps_mark_the_end_of_a_sample),
+    cmocka_unit_test(repeated_vmstat_headers_are_accepted),
+    cmocka_unit_test(vmstat_errors_name_what_was_expected),
+    cmocka_unit_test(truncated_vmstat_keeps_complete_lines),
+    cmocka_unit_test(planetlab_lines_last_five_minutes),
+    cmocka_unit_test(load_levels_are_percent_or_fractions),
+    cmocka_unit_test(load_level_errors_name_what_was_expected),
+    cmocka_unit_test(missing_final_newline_in_load_levels_causes_a_warning),
+    cmocka_unit_test(files_without_timestamps_are_concatenated),
+    cmocka_unit_test(krash_load_is_the_mean_of_all_cpus),
+    cmocka_unit_test(krash_kill_time_is_optional),
+    cmocka_unit_test(krash_errors_name_what_was_expected),
+    cmocka_unit_test(truncated_krash_profile_is_refused_or_causes_a_warning),
+    cmocka_unit_test(krash_profile_with_too_many_cpus_is_refused),
+    cmocka_unit_test(line_based_formats_are_detected))

@@ -9,7 +9,7 @@ struct refusal {
     const struct sstrace_format *format;
     const char *text;
     import_options options;
-    const char *part; /* of the message */
+    const char *part; /* substring of the message */
 };
 
 static struct import_run run_file(const struct sstrace_format *format, const char *name) {
@@ -21,7 +21,7 @@ static struct import_run select_from(
     return import_file(format, &(import_options){.select = select}, name);
 }
 
-static void sadf_passes_restarts_and_comments(void **state) {
+static void sadf_csv_skips_restarts_and_comments(void **state) {
     (void)state;
     struct import_run run = run_file(&sstrace_format_sadf, "sadf-restart.csv");
     assert_imported(&run);
@@ -37,7 +37,7 @@ static void sadf_passes_restarts_and_comments(void **state) {
     import_free(&run);
 }
 
-static void sadf_takes_all_cpus_or_the_chosen(void **state) {
+static void sadf_csv_uses_all_cpus_unless_one_is_selected(void **state) {
     (void)state;
     static const char *const files[] = {
         "sadf-all-cpus.csv", "sadf-one-line.csv", "sadf-two-activities.csv", "sadf-local.csv"};
@@ -61,7 +61,7 @@ static void sadf_takes_all_cpus_or_the_chosen(void **state) {
     assert_not_imported(&run, "no sample of '7': it has 3 series (box/all, box/0, box/1)");
 }
 
-static void sadf_passes_other_activities(void **state) {
+static void sadf_csv_skips_other_activities(void **state) {
     (void)state;
     struct import_run run = import_text(&sstrace_format_sadf, NULL,
         "# hostname;interval;timestamp;kbmemfree\na;1;5;4\n# hostname;interval;timestamp;CPU;MHz\n"
@@ -69,7 +69,7 @@ static void sadf_passes_other_activities(void **state) {
     assert_levels(&run, 1, LEVELS(10));
 }
 
-static void sadf_without_all_takes_the_only_cpu(void **state) {
+static void sadf_csv_without_all_uses_the_only_cpu(void **state) {
     (void)state;
     struct import_run run = run_file(&sstrace_format_sadf, "sadf-epoch-cpu0.csv");
     assert_levels(&run, 1, LEVELS(99, 100));
@@ -78,7 +78,7 @@ static void sadf_without_all_takes_the_only_cpu(void **state) {
     assert_not_imported(&run, "2 series (a/0, a/1)");
 }
 
-static void sadf_distinguishes_hosts(void **state) {
+static void sadf_csv_distinguishes_hosts(void **state) {
     (void)state;
     static const char text[] =
         SADF_HEADER "a;1;5;-1;10;0;0;0;0;90\n" SADF_HEADER "b;1;5;-1;20;0;0;0;0;80\n"
@@ -95,7 +95,7 @@ static void sadf_distinguishes_hosts(void **state) {
     assert_levels(&run, 1, LEVELS(10));
 }
 
-static void sadf_leaves_out_cpus_that_were_off(void **state) {
+static void sadf_csv_skips_samples_of_offline_cpus(void **state) {
     (void)state;
     struct import_run run = import_text(&sstrace_format_sadf, NULL,
         SADF_HEADER "a;1;5;0;10;0;0;5;0;85\na;1;6;0;0.00;0;0;0;0;0.00\n"
@@ -108,9 +108,9 @@ static void sadf_leaves_out_cpus_that_were_off(void **state) {
     import_free(&run);
 }
 
-static void tasks_of_a_machine_are_added_up(void **state) {
+static void google_task_loads_of_a_machine_are_added_up(void **state) {
     (void)state;
-    /* 0.0625 + 0.125 + a half of 0.25; then 0.5 + a fifth of 0.25. */
+    /* First interval: 0.0625 + 0.125 + 0.25 / 2. Second interval: 0.5 + 0.25 / 5. */
     struct import_run run =
         select_from(&sstrace_format_google_2011, "4155527081", "google-2011.csv");
     assert_levels(&run, 300, LEVELS(31.25, 55));
@@ -120,7 +120,7 @@ static void tasks_of_a_machine_are_added_up(void **state) {
     assert_not_imported(&run, "2 series (4155527081, 329150663)");
 }
 
-static void one_of_interleaved_machines_is_used(void **state) {
+static void azure_import_selects_one_of_interleaved_machines(void **state) {
     (void)state;
     struct import_run run = select_from(&sstrace_format_azure,
         "4WstS6Ub3GzHun4Mzb6BxLldKvkEkws2SZ9tbBV3kfLzOd+QRVETcgqLjtc3mCbD", "azure.csv");
@@ -136,7 +136,7 @@ static void one_of_interleaved_machines_is_used(void **state) {
     assert_levels(&run, 300, LEVELS(10, 20));
 }
 
-static void marks_of_bad_samples_are_gaps(void **state) {
+static void alibaba_samples_marked_invalid_become_gaps(void **state) {
     (void)state;
     struct import_run run = select_from(&sstrace_format_alibaba_2018, "m_1932", "alibaba-2018.csv");
     assert_int_equal(run.bad, 2);
@@ -149,7 +149,7 @@ static void marks_of_bad_samples_are_gaps(void **state) {
     import_free(&run);
 }
 
-static void bitbrains_times_are_recognized_by_magnitude(void **state) {
+static void bitbrains_time_unit_is_inferred_from_magnitude(void **state) {
     (void)state;
     assert_true(sstrace_format_bitbrains.detect("Timestamp [ms];\tCPU cores;\t"));
     assert_false(sstrace_format_bitbrains.detect("Timestamp,x"));
@@ -160,7 +160,7 @@ static void bitbrains_times_are_recognized_by_magnitude(void **state) {
     assert_levels(&run, 300, LEVELS(20, 10));
 }
 
-static void our_own_samples_are_read(void **state) {
+static void ssload_samples_are_imported(void **state) {
     (void)state;
     assert_true(sstrace_format_ssload.detect(SSLOAD_HEADER "x"));
     assert_true(
@@ -179,7 +179,7 @@ static void our_own_samples_are_read(void **state) {
     import_free(&run);
 }
 
-static void collectd_has_ticks_or_percent(void **state) {
+static void collectd_values_are_ticks_or_percent(void **state) {
     (void)state;
     assert_true(sstrace_format_collectd.detect("epoch,value\n1"));
     assert_false(sstrace_format_collectd.detect("epoch,value,x\n1"));
@@ -205,7 +205,7 @@ static struct import_run run_idle(const char *name, const char *text) {
     return import_named(&sstrace_format_collectd, NULL, name, text, strlen(text));
 }
 
-static void collectd_passes_restarts(void **state) {
+static void collectd_restarts_become_gaps(void **state) {
     (void)state;
     struct import_run run = run_idle("box/cpu-0/cpu-idle-2026-11-20",
         "epoch,value\n100,5000\n110,5500\n120,nan\n130,6000\n140,50\n140,60\n139,70\n"
@@ -225,7 +225,7 @@ static void collectd_passes_restarts(void **state) {
     assert_not_imported(&run, "cpu-idle:3:5: the counter rose by 2000 in 10 s, where 1000 ticks");
 }
 
-static void small_values_count_if_they_rise(void **state) {
+static void rising_small_collectd_values_are_counters(void **state) {
     (void)state;
     static const char rising[] = "epoch,value\n0,0\n10,10\n20,60\n30,100";
     struct import_run run = run_idle("cpu-idle", rising);
@@ -267,7 +267,7 @@ static const struct refusal refusals[] = {
 };
 // clang-format on
 
-static void errors_name_their_place(void **state) {
+static void row_import_errors_name_line_and_column(void **state) {
     (void)state;
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         struct import_run run =
@@ -284,7 +284,7 @@ static void errors_name_their_place(void **state) {
     assert_not_imported(&run, "cpu-idle:2:1: there is no sample");
 }
 
-static void sadf_is_detected(void **state) {
+static void sadf_csv_is_detected(void **state) {
     (void)state;
     assert_true(sstrace_format_sadf.detect(SADF_HEADER));
     assert_true(sstrace_format_sadf.detect(
@@ -294,20 +294,20 @@ static void sadf_is_detected(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(sadf_passes_restarts_and_comments),
-    cmocka_unit_test(sadf_takes_all_cpus_or_the_chosen),
-    cmocka_unit_test(sadf_passes_other_activities),
-    cmocka_unit_test(sadf_without_all_takes_the_only_cpu),
-    cmocka_unit_test(sadf_distinguishes_hosts),
-    cmocka_unit_test(sadf_leaves_out_cpus_that_were_off),
-    cmocka_unit_test(sadf_is_detected),
-    cmocka_unit_test(tasks_of_a_machine_are_added_up),
-    cmocka_unit_test(one_of_interleaved_machines_is_used),
-    cmocka_unit_test(marks_of_bad_samples_are_gaps),
-    cmocka_unit_test(bitbrains_times_are_recognized_by_magnitude),
-    cmocka_unit_test(our_own_samples_are_read),
-    cmocka_unit_test(collectd_has_ticks_or_percent),
-    cmocka_unit_test(collectd_passes_restarts),
-    cmocka_unit_test(small_values_count_if_they_rise),
-    cmocka_unit_test(errors_name_their_place))
+    cmocka_unit_test(sadf_csv_skips_restarts_and_comments),
+    cmocka_unit_test(sadf_csv_uses_all_cpus_unless_one_is_selected),
+    cmocka_unit_test(sadf_csv_skips_other_activities),
+    cmocka_unit_test(sadf_csv_without_all_uses_the_only_cpu),
+    cmocka_unit_test(sadf_csv_distinguishes_hosts),
+    cmocka_unit_test(sadf_csv_skips_samples_of_offline_cpus),
+    cmocka_unit_test(sadf_csv_is_detected),
+    cmocka_unit_test(google_task_loads_of_a_machine_are_added_up),
+    cmocka_unit_test(azure_import_selects_one_of_interleaved_machines),
+    cmocka_unit_test(alibaba_samples_marked_invalid_become_gaps),
+    cmocka_unit_test(bitbrains_time_unit_is_inferred_from_magnitude),
+    cmocka_unit_test(ssload_samples_are_imported),
+    cmocka_unit_test(collectd_values_are_ticks_or_percent),
+    cmocka_unit_test(collectd_restarts_become_gaps),
+    cmocka_unit_test(rising_small_collectd_values_are_counters),
+    cmocka_unit_test(row_import_errors_name_line_and_column))
 // clang-format on

@@ -29,12 +29,12 @@ static void assert_print(
     sstrace_columns_close(&columns);
 }
 
-/* In columns of 5 s: two are free in part, one has a range. */
+/* Drawn in columns of 5 s: two columns are partly free, and one has a range. */
 static const char mixed[] =
     "0 1/4\n10s 1/4\n10s 1/2\n20s 1/2\n20s 0.1%\n30s 0.1%\n30s free\n42s 0\n50s 0\n"
     "50s 9/32\n55s 9/32\n55s 0\n59s 0\n59s 1\n79s 1\n79s free\n80s 1\n";
 
-static void blocks_show_mean_range_and_free(void **state) {
+static void unicode_plot_shows_mean_range_and_free_time(void **state) {
     (void)state;
     assert_print(mixed, 80 * SS_SECOND, 16, 4, true,
         "100%┤      ╱╱╱  ░███╱\n"
@@ -59,7 +59,7 @@ static void mostly_free_columns_are_drawn_free(void **state) {
         "     / free\n");
 }
 
-static void letters_replace_missing_blocks(void **state) {
+static void ascii_plot_replaces_unicode_blocks(void **state) {
     (void)state;
     assert_print(mixed, 80 * SS_SECOND, 16, 4, false,
         "100%+      ///  :###/\n"
@@ -71,7 +71,7 @@ static void letters_replace_missing_blocks(void **state) {
         "     : max  / free\n");
 }
 
-static void legends_name_only_drawn_lines(void **state) {
+static void plot_legend_names_only_drawn_symbols(void **state) {
     (void)state;
     assert_print("0 1/2\n10s 1/2\n", 10 * SS_SECOND, 15, 2, false,
         "100%+\n"
@@ -91,7 +91,7 @@ static void legends_name_only_drawn_lines(void **state) {
         "     / free\n");
 }
 
-/* Letters, not bytes. */
+/* Counts characters, not bytes. */
 static size_t width_of(const char *line, size_t length) {
     size_t width = 0;
     for (size_t i = 0; i < length; i++)
@@ -99,7 +99,7 @@ static size_t width_of(const char *line, size_t length) {
     return width;
 }
 
-/* How many lines there are; none is too wide nor ends with a blank. */
+/* Returns the number of lines; fails if a line is too wide or ends with a blank. */
 static int check_lines(const char *text, size_t width) {
     int lines = 0;
     for (const char *line = text; *line; line = strchr(line, '\n') + 1, lines++) {
@@ -113,7 +113,7 @@ static int check_lines(const char *text, size_t width) {
     return lines;
 }
 
-/* The times on the axis stand at round times, each where it belongs, apart from each other. */
+/* Checks the axis: times increase, and each label is under its tick and apart from its neighbor. */
 static void check_axis(const char *text, ss_time length, size_t count) {
     const char *axis = strstr(text, "  0%+") + 5;
     char labels[1200];
@@ -145,7 +145,7 @@ static void check_axis(const char *text, ss_time length, size_t count) {
     assert_true(strcspn(tick + 1, "+\n") == strcspn(tick + 1, "\n"));
 }
 
-static void nothing_is_wider_than_the_window(void **state) {
+static void plot_lines_fit_the_window_for_any_trace_length(void **state) {
     (void)state;
     static const size_t counts[] = {15, 20, 35, 75, 195, 995};
     for (double length = 2; length < 1.8e19; length *= 1.37) {
@@ -167,7 +167,7 @@ static void nothing_is_wider_than_the_window(void **state) {
     }
 }
 
-static void narrowest_columns_suffice(void **state) {
+static void plot_works_with_fewer_than_15_columns(void **state) {
     (void)state;
     for (size_t count = 1; count < 15; count++) {
         struct sstrace_columns columns = make("0 free\n1d 1/2\n213503d 1\n", 213503 * DAY, count);
@@ -178,7 +178,7 @@ static void narrowest_columns_suffice(void **state) {
     }
 }
 
-static void load_marks_are_at_the_edge(void **state) {
+static void load_labels_are_at_the_plot_edge(void **state) {
     (void)state;
     static const char *const marks[][4] = {
         [1] = {"100%"}, [2] = {"100%", " 50%"}, [3] = {"100%"}, [6] = {"100%", NULL, NULL, " 50%"}};
@@ -202,7 +202,7 @@ static void load_marks_are_at_the_edge(void **state) {
     }
 }
 
-static void steps_of_the_axis_grow(void **state) {
+static void time_axis_steps_grow_by_at_most_a_factor_of_three(void **state) {
     (void)state;
     int count = 0;
     ss_time step = 0, next;
@@ -212,7 +212,7 @@ static void steps_of_the_axis_grow(void **state) {
     assert_that(step, ==, 200000 * DAY);
 }
 
-static void environment_selects_unicode(void **state) {
+static void locale_variables_select_unicode_plots(void **state) {
     (void)state;
     static const struct {
         const char *all, *type, *language;
@@ -236,7 +236,7 @@ static void environment_selects_unicode(void **state) {
     }
 }
 
-/* The size of a drawing on a standard output of this kind. */
+/* Checks the size of a drawing if standard output is `output`. */
 static void assert_fit(int output, size_t columns, int rows) {
     fflush(stdout);
     int saved = dup(STDOUT_FILENO);
@@ -250,7 +250,7 @@ static void assert_fit(int output, size_t columns, int rows) {
     assert_int_equal(height, rows);
 }
 
-static void a_drawing_fits_the_window(void **state) {
+static void plot_size_follows_columns_and_lines(void **state) {
     (void)state;
     int file = open("/dev/null", O_WRONLY | O_CLOEXEC);
     unsetenv("COLUMNS");
@@ -273,7 +273,7 @@ static void a_drawing_fits_the_window(void **state) {
     close(file);
 }
 
-static void a_window_counts_more_than_the_environment(void **state) {
+static void terminal_size_overrides_columns_and_lines(void **state) {
     (void)state;
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
@@ -292,14 +292,14 @@ static void a_window_counts_more_than_the_environment(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(blocks_show_mean_range_and_free),
+    cmocka_unit_test(unicode_plot_shows_mean_range_and_free_time),
     cmocka_unit_test(mostly_free_columns_are_drawn_free),
-    cmocka_unit_test(letters_replace_missing_blocks),
-    cmocka_unit_test(legends_name_only_drawn_lines),
-    cmocka_unit_test(nothing_is_wider_than_the_window),
-    cmocka_unit_test(narrowest_columns_suffice),
-    cmocka_unit_test(load_marks_are_at_the_edge),
-    cmocka_unit_test(steps_of_the_axis_grow),
-    cmocka_unit_test(environment_selects_unicode),
-    cmocka_unit_test(a_drawing_fits_the_window),
-    cmocka_unit_test(a_window_counts_more_than_the_environment))
+    cmocka_unit_test(ascii_plot_replaces_unicode_blocks),
+    cmocka_unit_test(plot_legend_names_only_drawn_symbols),
+    cmocka_unit_test(plot_lines_fit_the_window_for_any_trace_length),
+    cmocka_unit_test(plot_works_with_fewer_than_15_columns),
+    cmocka_unit_test(load_labels_are_at_the_plot_edge),
+    cmocka_unit_test(time_axis_steps_grow_by_at_most_a_factor_of_three),
+    cmocka_unit_test(locale_variables_select_unicode_plots),
+    cmocka_unit_test(plot_size_follows_columns_and_lines),
+    cmocka_unit_test(terminal_size_overrides_columns_and_lines))

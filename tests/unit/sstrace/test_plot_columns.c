@@ -12,17 +12,17 @@ static void assert_column(
     assert_near(column->largest, largest, 1e-12);
 }
 
-static void lines_are_integrated_exactly(void **state) {
+static void plot_columns_integrate_lines_exactly(void **state) {
     (void)state;
     struct sstrace_columns columns = make("0 0\n8s 80%\n16s 0\n", 16 * SS_SECOND, 3);
     assert_column(&columns, 0, 0, 0.8 / 3, 1.6 / 3);
-    /* 2 * the mean of 8/15 and 8/10 over a half */
+    /* This column rises from 8/15 to 8/10 and falls back to 8/15: its mean is 2/3. */
     assert_column(&columns, 1, 1.6 / 3, 2.0 / 3, 0.8);
     assert_column(&columns, 2, 0, 0.8 / 3, 1.6 / 3);
     sstrace_columns_close(&columns);
 }
 
-static void steps_are_vertical(void **state) {
+static void plot_columns_keep_steps_vertical(void **state) {
     (void)state;
     struct sstrace_columns columns =
         make("0 10%\n5s 10%\n5s 1\n5s 90%\n12s 90%\n12s 50%\n20s 50%\n", 20 * SS_SECOND, 4);
@@ -33,7 +33,7 @@ static void steps_are_vertical(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void free_sections_are_separate(void **state) {
+static void plot_columns_count_free_time_separately(void **state) {
     (void)state;
     struct sstrace_columns columns =
         make("0 20%\n4s 60%\n10s free\n12s free\n22s 30%\n30s 30%\n", 30 * SS_SECOND, 3);
@@ -46,7 +46,7 @@ static void free_sections_are_separate(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void load_before_free_section_is_kept(void **state) {
+static void plot_keeps_the_load_before_a_free_section(void **state) {
     (void)state;
     struct sstrace_columns columns = begin(20 * SS_SECOND, 2);
     add(&columns, 0, 0.8);
@@ -59,7 +59,7 @@ static void load_before_free_section_is_kept(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void the_ends_are_held(void **state) {
+static void plot_holds_the_first_and_last_load(void **state) {
     (void)state;
     struct sstrace_columns columns = make("10s 20%\n20s 60%\n", 40 * SS_SECOND, 4);
     assert_column(&columns, 0, 0.2, 0.2, 0.2);
@@ -75,7 +75,7 @@ static void the_ends_are_held(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void without_length_the_last_record_counts(void **state) {
+static void plot_of_a_zero_length_trace_shows_its_last_record(void **state) {
     (void)state;
     struct sstrace_columns columns = make("0 30%\n0 70%\n", 0, 5);
     for (size_t i = 0; i < 5; i++)
@@ -87,7 +87,7 @@ static void without_length_the_last_record_counts(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void columns_may_outnumber_nanoseconds(void **state) {
+static void plot_columns_may_be_shorter_than_a_nanosecond(void **state) {
     (void)state;
     struct sstrace_columns columns = make("0 0\n20n 1\n", 20, 75);
     for (size_t i = 0; i < 75; i++) {
@@ -97,7 +97,7 @@ static void columns_may_outnumber_nanoseconds(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void a_nanosecond_counts_in_500_years(void **state) {
+static void plot_of_500_years_counts_single_nanoseconds(void **state) {
     (void)state;
     ss_time length = 182500 * DAY;
     struct sstrace_columns columns = begin(length, 999);
@@ -119,7 +119,7 @@ static void a_nanosecond_counts_in_500_years(void **state) {
     sstrace_columns_close(&columns);
 }
 
-static void the_work_is_the_same_in_any_columns(void **state) {
+static void total_work_is_independent_of_the_number_of_columns(void **state) {
     (void)state;
     static const size_t counts[] = {1, 2, 7, 75, 1000};
     for (size_t i = 0; i < 5; i++) {
@@ -142,7 +142,7 @@ static void the_work_is_the_same_in_any_columns(void **state) {
     }
 }
 
-static void number_of_columns_is_limited(void **state) {
+static void number_of_plot_columns_is_limited(void **state) {
     (void)state;
     struct sstrace_columns columns = begin(1, SSTRACE_COLUMNS_MAX + 1);
     assert_int_equal(columns.count, SSTRACE_COLUMNS_MAX);
@@ -151,13 +151,13 @@ static void number_of_columns_is_limited(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(lines_are_integrated_exactly),
-    cmocka_unit_test(steps_are_vertical),
-    cmocka_unit_test(free_sections_are_separate),
-    cmocka_unit_test(load_before_free_section_is_kept),
-    cmocka_unit_test(the_ends_are_held),
-    cmocka_unit_test(without_length_the_last_record_counts),
-    cmocka_unit_test(columns_may_outnumber_nanoseconds),
-    cmocka_unit_test(a_nanosecond_counts_in_500_years),
-    cmocka_unit_test(the_work_is_the_same_in_any_columns),
-    cmocka_unit_test(number_of_columns_is_limited))
+    cmocka_unit_test(plot_columns_integrate_lines_exactly),
+    cmocka_unit_test(plot_columns_keep_steps_vertical),
+    cmocka_unit_test(plot_columns_count_free_time_separately),
+    cmocka_unit_test(plot_keeps_the_load_before_a_free_section),
+    cmocka_unit_test(plot_holds_the_first_and_last_load),
+    cmocka_unit_test(plot_of_a_zero_length_trace_shows_its_last_record),
+    cmocka_unit_test(plot_columns_may_be_shorter_than_a_nanosecond),
+    cmocka_unit_test(plot_of_500_years_counts_single_nanoseconds),
+    cmocka_unit_test(total_work_is_independent_of_the_number_of_columns),
+    cmocka_unit_test(number_of_plot_columns_is_limited))

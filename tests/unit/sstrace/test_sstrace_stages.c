@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Transformations of traces, told as a user would: options in, text out. */
+/* Tests of trace transformations from a user's view: options in, text out. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static int end_text(struct ss_trace_sink *sink, struct ss_error *error) {
     return 0;
 }
 
-/* `copies` are changed: files move to the front. They belong to the store. */
+/* Reorders `copies`: moves file names to the front. The option store owns the strings. */
 static int parse(const char *const *words, struct sstrace_request *request, char **copies,
     struct ss_error *error) {
     static struct ss_option_store store;
@@ -64,7 +64,7 @@ static int run(const struct sstrace_request *request, const char *text, struct s
     return result;
 }
 
-/* The output, with blanks for line ends; NULL if refused. */
+/* Returns the output with commas for line ends, or NULL if refused. */
 static char *transform(const char *text, const char *const *words, struct ss_error *error) {
     struct sstrace_request request;
     char *copies[ARGUMENTS_MAX], *output = NULL;
@@ -107,7 +107,7 @@ static void assert_refused(const char *text, const char *const *words, const cha
         __VA_ARGS__, NULL                                                                          \
     }
 
-static void times_are_scaled(void **state) {
+static void scale_option_stretches_times(void **state) {
     (void)state;
     assert_becomes("0 0\n3s 1\n", WORDS("--scale", "1/3"), "0 0,1s 1");
     assert_becomes("0 free\n1s 1\n", WORDS("--scale", "2.5"), "0 free,2500m 1");
@@ -115,7 +115,7 @@ static void times_are_scaled(void **state) {
     assert_refused("0 0\n", WORDS("--scale", "0"), "more than 0");
 }
 
-static void an_offset_moves_the_beginning(void **state) {
+static void offset_option_moves_the_beginning(void **state) {
     (void)state;
     assert_becomes("0 0\n3s 1\n", WORDS("--offset", "2s"), "2s 0,5s 1");
     assert_becomes("0 0\n3s 1\n", WORDS("--offset", "+2s"), "2s 0,5s 1");
@@ -124,18 +124,18 @@ static void an_offset_moves_the_beginning(void **state) {
     assert_refused("0 0\n4s 1\n", WORDS("--offset", "4"), "unit");
 }
 
-static void clipping_keeps_a_part(void **state) {
+static void clip_option_keeps_the_given_section(void **state) {
     (void)state;
     const char *saw = "0 0\n4s 1\n8s 0\n";
     assert_becomes(saw, WORDS("--clip", "1s,6s"), "0 0.25,3s 1,5s 0.5");
     assert_becomes(saw, WORDS("--clip", "4s,8s"), "0 1,4s 0");
     assert_becomes(saw, WORDS("--clip", "5s,1M"), "0 0.75,3s 0");
     assert_becomes(saw, WORDS("--clip", "1s,2s"), "0 0.25,1s 0.5");
-    /* Only the inner part of a step at an edge. */
+    /* At a step on an edge, only the inner side remains. */
     const char *steps = "0 0\n2s 0\n2s 1\n4s 1\n4s 0.5\n";
     assert_becomes(steps, WORDS("--clip", "2s,4s"), "0 1,2s 1");
     assert_becomes(steps, WORDS("--clip", "1s,3s"), "0 0,1s 0,1s 1,2s 1");
-    /* Before the first record its load holds. */
+    /* The first record's load also holds before its time. */
     assert_becomes("5s 0.5\n6s 1\n", WORDS("--clip", "1s,6s"), "0 0.5,4s 0.5,5s 1");
     assert_becomes("0 0.5\n1s free\n5s 1\n", WORDS("--clip", "2s,3s"), "0 free,1s free");
     assert_becomes("0 0.5\n3s free\n5s 1\n", WORDS("--clip", "1s,4s"), "0 0.5,2s free,3s free");
@@ -144,17 +144,17 @@ static void clipping_keeps_a_part(void **state) {
     assert_refused(saw, WORDS("--clip", "2s"), "FROM,TO");
 }
 
-static void a_trace_is_repeated_as_a_loop_would(void **state) {
+static void repeat_option_omits_later_warm_ups(void **state) {
     (void)state;
     assert_becomes("0 0\n1s 1\n", WORDS("--repeat", "3"), "0 0,1s 1,1s 0,2s 1,2s 0,3s 1");
     assert_becomes("0 0\n1s 1\n", WORDS("--repeat", "1"), "0 0,1s 1");
-    /* The warm-up comes once. */
+    /* The warm-up is not repeated. */
     assert_becomes("0 free\n2s 0\n3s 1\n", WORDS("--repeat", "2"), "0 free,2s 0,3s 1,3s 0,4s 1");
     assert_refused("1s 0\n", WORDS("--repeat", "2"), "no time");
     assert_refused("0 0\n1s 1\n", WORDS("--repeat", "0"), "0 times");
 }
 
-static void loads_are_scaled(void **state) {
+static void load_scale_option_multiplies_loads(void **state) {
     (void)state;
     assert_becomes("0 0.2\n1s 1\n", WORDS("--load-scale", "1/2"), "0 0.1,1s 0.5");
     assert_becomes("0 0.25\n1s free\n2s 0\n", WORDS("--load-scale", "2"), "0 0.5,1s free,2s 0");
@@ -162,8 +162,8 @@ static void loads_are_scaled(void **state) {
     assert_becomes("0 0.0000001\n1s 1\n", WORDS("--load-scale", "0.001"), "0 0,1s 0.001");
 }
 
-/* A line that is cut off gets a corner, so that the part within the bounds does not change. */
-static void loads_are_cut_off(void **state) {
+/* Clamping a slope adds a corner, so the part within the bounds does not change. */
+static void load_clamp_option_limits_loads(void **state) {
     (void)state;
     assert_becomes("0 0\n10s 1\n", WORDS("--load-clamp", "20%,70%"), "0 0.2,2s 0.2,7s 0.7,10s 0.7");
     assert_becomes("0 1\n10s 0\n", WORDS("--load-clamp", "20%,70%"), "0 0.7,3s 0.7,8s 0.2,10s 0.2");
@@ -179,29 +179,29 @@ static void loads_are_cut_off(void **state) {
     assert_refused("0 0\n", WORDS("--load-clamp", "70%,20%"), "less than");
 }
 
-static void loads_are_held(void **state) {
+static void steps_option_holds_each_load_until_the_next(void **state) {
     (void)state;
     assert_becomes("0 0\n1s 1\n3s 0.5\n", WORDS("--steps"), "0 0,1s 0,1s 1,3s 1,3s 0.5");
     assert_becomes("0 0\n1s 0\n1s 1\n", WORDS("--steps"), "0 0,1s 0,1s 1");
     assert_becomes("0 0.5\n1s free\n2s 1\n", WORDS("--steps"), "0 0.5,1s free,2s 1");
 }
 
-static void windows_have_the_mean_of_the_past(void **state) {
+static void resample_option_holds_the_mean_of_each_window(void **state) {
     (void)state;
     assert_becomes("0 0\n4s 1\n", WORDS("--resample", "2s"), "0 0.25,2s 0.25,2s 0.75,4s 0.75,4s 1");
     assert_becomes(
         "0 0\n3s 0\n3s 1\n4s 1\n", WORDS("--resample", "2s"), "0 0,2s 0,2s 0.5,4s 0.5,4s 1");
-    /* The last one is as long as there is something. */
+    /* The last window is as long as the rest of the trace. */
     assert_becomes("0 1\n3s 1\n", WORDS("--resample", "2s"), "0 1,2s 1,2s 1,3s 1");
-    /* Free stretches stay where they are and count for nothing. */
+    /* Free sections keep their place and do not count. */
     assert_becomes("0 free\n1s 1\n3s 1\n3s free\n7s 0\n8s 0\n", WORDS("--resample", "2s"),
         "0 free,1s 1,2s 1,2s 1,3s 1,3s free,7s 0,8s 0,8s 0");
     assert_becomes("2s 1\n3s 1\n", WORDS("--resample", "2s"), "0 1,2s 1,2s 1,3s 1");
     assert_refused("0 0\n", WORDS("--resample", "0"), "more than 0");
 }
 
-/* Whatever the trace and the window: the integral is the same. */
-static void resampling_keeps_the_work(void **state) {
+/* The integral must not depend on the window. */
+static void resampling_keeps_the_total_work(void **state) {
     (void)state;
     static const char *const steps[] = {"1s", "7s", "333m", "1M", "1h"};
     struct sstrace_statistics before = sstrace_statistics_open();
@@ -220,15 +220,15 @@ static void resampling_keeps_the_work(void **state) {
     }
 }
 
-static void stages_work_in_the_order_given(void **state) {
+static void transformations_apply_in_command_line_order(void **state) {
     (void)state;
     assert_becomes("0 0\n4s 1\n", WORDS("--scale", "2", "--clip", "0,4s"), "0 0,4s 0.5");
     assert_becomes("0 0\n4s 1\n", WORDS("--clip", "0,4s", "--scale", "2"), "0 0,8s 1");
 }
 
-/* ---- made by a rule ---- */
+/* ---- generated traces ---- */
 
-static void stairs_are_symmetric(void **state) {
+static void staircase_can_be_symmetric(void **state) {
     (void)state;
     assert_becomes(NULL, WORDS("--staircase", "90%:10%:40%:1M", "--symmetric"),
         "0 0.9,1M 0.9,1M 0.5,2M 0.5,2M 0.1,3M 0.1,3M 0.1,4M 0.1,4M 0.5,5M 0.5,5M 0.9,6M 0.9");
@@ -241,14 +241,14 @@ static void stairs_are_symmetric(void **state) {
     assert_refused("0 0\n", WORDS("--symmetric"), "--staircase");
 }
 
-static void one_load_is_constant(void **state) {
+static void constant_option_makes_a_constant_load(void **state) {
     (void)state;
     assert_becomes(NULL, WORDS("--constant", "30%"), "0 0.3,1M 0.3");
     assert_becomes(NULL, WORDS("--constant", "30%,length=0"), "0 0.3");
     assert_refused(NULL, WORDS("--constant", "130%"), "--constant");
 }
 
-static void a_sine_swings(void **state) {
+static void sine_option_follows_amplitude_period_and_phase(void **state) {
     (void)state;
     assert_becomes(NULL, WORDS("--sine", "0.5,amplitude=0.5,period=4s,every=1s"),
         "0 0.5,1s 1,2s 0.5,3s 0,4s 0.5");
@@ -257,8 +257,8 @@ static void a_sine_swings(void **state) {
         "0 1,3s 0.5,4s 1");
 }
 
-/* The same draws as those of showstopper -t random. */
-static void draws_are_repeatable(void **state) {
+/* Uses the same random sequence as showstopper -t random. */
+static void random_trace_depends_only_on_its_seed(void **state) {
     (void)state;
     struct ss_error error;
     char *first = transform(NULL, WORDS("--random", "7,length=1M"), &error);
@@ -275,7 +275,7 @@ static void draws_are_repeatable(void **state) {
     assert_refused(NULL, WORDS("--random", "7,length=10000d,step=1m"), "records");
 }
 
-static void bursts_come_and_go(void **state) {
+static void bursts_have_the_expected_mean_load(void **state) {
     (void)state;
     struct sstrace_statistics statistics = sstrace_statistics_open();
     struct ss_error error = {0};
@@ -285,7 +285,7 @@ static void bursts_come_and_go(void **state) {
                          &request, copies, &error),
         0);
     assert_int_equal(run(&request, NULL, &statistics.sink, &error), 0);
-    /* One second in ten; 8640 bursts: two standard deviations are 2 %. */
+    /* The load is 1 for a tenth of the time; with 8640 bursts, two standard deviations are 2 %. */
     assert_that(statistics.mean, >, 0.098);
     assert_that(statistics.mean, <, 0.102);
     assert_int_equal(statistics.before.time, 86400 * SS_SECOND);
@@ -293,7 +293,7 @@ static void bursts_come_and_go(void **state) {
     assert_that(statistics.largest, ==, 1);
 }
 
-static void bad_command_lines_are_refused(void **state) {
+static void bad_sstrace_command_lines_are_refused(void **state) {
     (void)state;
     assert_refused("", WORDS("--plto"), "did you mean '--plot'?");
     assert_refused("", WORDS("--check", "--dump"), "choose one");
@@ -308,19 +308,19 @@ static void bad_command_lines_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(times_are_scaled),
-    cmocka_unit_test(an_offset_moves_the_beginning),
-    cmocka_unit_test(clipping_keeps_a_part),
-    cmocka_unit_test(a_trace_is_repeated_as_a_loop_would),
-    cmocka_unit_test(loads_are_scaled),
-    cmocka_unit_test(loads_are_cut_off),
-    cmocka_unit_test(loads_are_held),
-    cmocka_unit_test(windows_have_the_mean_of_the_past),
-    cmocka_unit_test(resampling_keeps_the_work),
-    cmocka_unit_test(stages_work_in_the_order_given),
-    cmocka_unit_test(stairs_are_symmetric),
-    cmocka_unit_test(one_load_is_constant),
-    cmocka_unit_test(a_sine_swings),
-    cmocka_unit_test(draws_are_repeatable),
-    cmocka_unit_test(bursts_come_and_go),
-    cmocka_unit_test(bad_command_lines_are_refused))
+    cmocka_unit_test(scale_option_stretches_times),
+    cmocka_unit_test(offset_option_moves_the_beginning),
+    cmocka_unit_test(clip_option_keeps_the_given_section),
+    cmocka_unit_test(repeat_option_omits_later_warm_ups),
+    cmocka_unit_test(load_scale_option_multiplies_loads),
+    cmocka_unit_test(load_clamp_option_limits_loads),
+    cmocka_unit_test(steps_option_holds_each_load_until_the_next),
+    cmocka_unit_test(resample_option_holds_the_mean_of_each_window),
+    cmocka_unit_test(resampling_keeps_the_total_work),
+    cmocka_unit_test(transformations_apply_in_command_line_order),
+    cmocka_unit_test(staircase_can_be_symmetric),
+    cmocka_unit_test(constant_option_makes_a_constant_load),
+    cmocka_unit_test(sine_option_follows_amplitude_period_and_phase),
+    cmocka_unit_test(random_trace_depends_only_on_its_seed),
+    cmocka_unit_test(bursts_have_the_expected_mean_load),
+    cmocka_unit_test(bad_sstrace_command_lines_are_refused))

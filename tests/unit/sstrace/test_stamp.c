@@ -19,7 +19,7 @@ static bool read_seconds(const char *text, size_t length, int64_t *ns) {
     return sstrace_stamp_number(text, length, SECOND, ns);
 }
 
-/* The bytes after the text must not matter: it need not end with 0. */
+/* Appends a byte: parsing must not depend on what follows the text. */
 static bool read_part(reader *read, const char *text, int64_t *ns) {
     char longer[128];
     snprintf(longer, sizeof longer, "%s5", text);
@@ -46,7 +46,7 @@ static void assert_refused(reader *read, const char *const *texts) {
 
 #define ASSERT_READ(read, readings) assert_read(read, readings, sizeof readings / sizeof *readings)
 
-static void numbers_are_exact(void **state) {
+static void numeric_timestamps_are_exact(void **state) {
     (void)state;
     static const struct reading readings[] = {
         {"0", 0},
@@ -71,7 +71,7 @@ static void numbers_are_exact(void **state) {
     assert_refused(read_seconds, bad);
 }
 
-static void units_are_known(void **state) {
+static void timestamp_units_are_known(void **state) {
     (void)state;
     int64_t ns = 0;
     assert_int_equal(sstrace_stamp_unit("s"), SECOND);
@@ -88,7 +88,7 @@ static void units_are_known(void **state) {
     assert_false(sstrace_stamp_number("1435781430781", 13, SECOND, &ns));
 }
 
-static void dates_are_read(void **state) {
+static void dates_in_timestamps_are_read(void **state) {
     (void)state;
     static const struct reading readings[] = {
         {"1970-01-01 00:00:00", 0},
@@ -123,7 +123,7 @@ static void dates_are_read(void **state) {
     assert_refused(sstrace_stamp_date, bad);
 }
 
-static void times_of_day_are_read(void **state) {
+static void times_of_day_in_timestamps_are_read(void **state) {
     (void)state;
     static const struct reading readings[] = {
         {"00:00:00", 0},
@@ -140,13 +140,13 @@ static void times_of_day_are_read(void **state) {
     assert_refused(sstrace_stamp_day, bad);
 }
 
-static void midnight_begins_the_next_day(void **state) {
+static void time_of_day_that_wraps_begins_the_next_day(void **state) {
     (void)state;
     static const struct reading readings[] = {
         {"23:59:50", 24 * HOUR - 10 * SECOND},
         {"00:00:00", 24 * HOUR},
         {"12:00:00", 36 * HOUR},
-        /* Out of order, not another day. */
+        /* An hour back is out of order, not the next day. */
         {"11:00:00", 35 * HOUR},
         {"23:00:00", 47 * HOUR},
         {"01:00:00", 49 * HOUR},
@@ -159,7 +159,7 @@ static void midnight_begins_the_next_day(void **state) {
     }
 }
 
-static void numbers_and_dates_are_accepted(void **state) {
+static void timestamps_are_numbers_or_dates(void **state) {
     (void)state;
     int64_t ns;
     struct sstrace_clock clock = {.unit = 1000000};
@@ -172,10 +172,10 @@ static void numbers_and_dates_are_accepted(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(numbers_are_exact),
-    cmocka_unit_test(units_are_known),
-    cmocka_unit_test(dates_are_read),
-    cmocka_unit_test(times_of_day_are_read),
-    cmocka_unit_test(midnight_begins_the_next_day),
-    cmocka_unit_test(numbers_and_dates_are_accepted))
+    cmocka_unit_test(numeric_timestamps_are_exact),
+    cmocka_unit_test(timestamp_units_are_known),
+    cmocka_unit_test(dates_in_timestamps_are_read),
+    cmocka_unit_test(times_of_day_in_timestamps_are_read),
+    cmocka_unit_test(time_of_day_that_wraps_begins_the_next_day),
+    cmocka_unit_test(timestamps_are_numbers_or_dates))
 // clang-format on
