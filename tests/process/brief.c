@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * `brief MS`: an instance that has one child after another, each in a session of its own and each
- * alive for this many milliseconds by the clock. As soon as a child's pid is free again, prints
- * `gone NUMBER`.
+ * `brief MS`: starts one child after another, each in its own session. A child lives MS
+ * milliseconds of real time. Prints `gone NUMBER` as soon as its pid is free again.
  */
 
 #include <stdio.h>

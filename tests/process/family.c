@@ -82,7 +82,7 @@ void family_signal(const struct family *family, int number) {
 
 void family_signal_named(const char *name, int number) {
     struct family family = family_find(name);
-    ck_assert_msg(family.count > 0, "there is no '%s'", name);
+    ck_assert_msg(family.count > 0, "no process is named '%s'", name);
     family_signal(&family, number);
 }
 
@@ -129,5 +129,5 @@ void family_need_nobody(void) {
         _exit(access(SHOWSTOPPER, X_OK) < 0 || access(PAYLOAD, X_OK) < 0 ? PROCESS_SKIPPED : 0);
     }
     ck_assert_int_eq(waitpid(child, &status, 0), child);
-    SKIP_UNLESS(status == 0, "another-user: none that can read the build folder");
+    SKIP_UNLESS(status == 0, "another-user: no other user can read the build folder");
 }

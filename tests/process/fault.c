@@ -8,7 +8,7 @@
 
 #include <check.h>
 
-/* Runs at a time: most of them wait nearly all the time. */
+/* How many runs at a time; most of them only wait. */
 #define AT_ONCE 4
 
 static const char *report_path(const struct fault *fault) {
@@ -30,7 +30,7 @@ bool fault_has_struck(const struct fault *fault) {
     return unlink(report_path(fault)) == 0;
 }
 
-/* Expects error messages of the program: each says what failed and why. */
+/* Fails unless the program wrote 1 to `max` error messages that name a failure and its reason. */
 static void expect_lines(const struct run *run, size_t max) {
     size_t count = 0;
     for (const char *line = run->err.bytes; *line; line += strcspn(line, "\n") + 1) {
@@ -39,7 +39,7 @@ static void expect_lines(const struct run *run, size_t max) {
         ck_assert_msg(
             strncmp(line, "showstopper: ", 13) == 0 && line[length] == '\n' &&
                 (memmem(line + 13, length - 13, ": ", 2) || strstr(line, "out of memory")),
-            "not what and why: %s", run->err.bytes);
+            "a message without failure or reason: %s", run->err.bytes);
     }
     ck_assert_msg(count >= 1 && count <= max, "%zu lines: %s", count, run->err.bytes);
 }
@@ -50,14 +50,14 @@ void fault_expect_refusal(struct run *run, int status) {
     run_expect_no_shared_memory(run->pid);
 }
 
-/* The summary of a failed run may fail to be written, too. */
+/* A failed run may print two messages: writing its summary may fail, too. */
 static void judge(struct run *run, const struct fault *fault) {
     run_wait(run);
     if (run->status == 125)
         expect_lines(run, 2);
     else
         ck_assert_msg(run->status == 0 && run->err.length == 0,
-            "status %d where %lu calls for %s failed, the first being number %lu: %s", run->status,
+            "status %d after %lu calls for %s failed, beginning with number %lu: %s", run->status,
             fault->count, fault->kind, fault->first, run->err.bytes);
     run_expect_no_shared_memory(run->pid);
 }

@@ -18,19 +18,19 @@ struct fault {
 
 struct run *fault_start(const struct fault *fault, const char *const *words);
 
-/* Returns whether one of its calls has failed. Call this once for each run, at its end. */
+/* Returns whether at least one call was made to fail. Call this once per run, after its end. */
 bool fault_has_struck(const struct fault *fault);
 
 /*
- * Fails the test unless the run, started with -q, has ended with this status and a reason on one
- * line, and nothing of it is left.
+ * Fails the test unless the run, started with -q, exited with this status and printed one line with
+ * the reason, and left no shared memory.
  */
 void fault_expect_refusal(struct run *run, int status);
 
 /*
- * Lets the first `count` calls of this kind fail, then `count` calls from the second one on, and so
- * on, until a run has no such call. Each run must end with status 125 and a reason, or as if
- * nothing had failed. Returns the number of runs.
+ * Starts runs in which `count` calls of this kind fail, first from call 1, then from call 2 and so
+ * on, until a run has no such call. Each run must exit with status 125 and a reason, or succeed.
+ * Returns the number of runs.
  */
 unsigned long fault_try_all(const char *kind, unsigned long count, const char *const *words);
 

@@ -17,8 +17,8 @@
 #include "surroundings.h"
 
 /*
- * Runs with --isolate. Their processes are found by the PID namespace, even without environment and
- * parents.
+ * Runs with --isolate. Their PID namespace identifies their processes, even if these have no mark
+ * and no living parent.
  */
 
 #define ISOLATE "--isolate", "-v", "-n", "2", "-c", "fixed", "-l", "50%"
@@ -31,7 +31,7 @@ struct isolated_run {
 };
 
 /*
- * For run_setup.prepare: does what --isolate needs from the system, without the program under test.
+ * In a child: exits with 0 if the system permits everything that --isolate needs.
  */
 static inline void isolated_try(void) {
     pid_t child = surroundings_unshare(CLONE_NEWPID | CLONE_NEWNS) ? fork() : -1;
@@ -42,7 +42,7 @@ static inline void isolated_try(void) {
     _exit(child < 0 || waitpid(child, &status, 0) != child || status != 0);
 }
 
-/* Returns whether the user that `become` makes us can isolate; NULL: our own user. */
+/* Returns whether runs can be isolated by the user that `become` selects (NULL: ourselves). */
 static inline bool isolated_is_possible(void (*become)(void)) {
     int status = 1;
     pid_t child = fork();
@@ -57,9 +57,9 @@ static inline bool isolated_is_possible(void (*become)(void)) {
 }
 
 #define SKIP_UNLESS_ISOLATED()                                                                     \
-    SKIP_UNLESS(isolated_is_possible(NULL), "namespaces: there can be no PID namespace here")
+    SKIP_UNLESS(isolated_is_possible(NULL), "namespaces: cannot create a PID namespace")
 
-/* Reads the namespace of a process; empty if the process is gone. */
+/* Reads the PID namespace of a process; empty if the process is gone. */
 static inline void isolated_space(pid_t pid, char space[64]) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/ns/pid", (int)pid);
@@ -74,14 +74,14 @@ static inline bool isolated_is_in(pid_t pid, const char *space) {
 }
 
 /*
- * Finds the processes of this name in this namespace, except zombies. Returns how many there are.
+ * Finds the processes of this name in this namespace, except zombies. Returns their number.
  */
 static inline size_t isolated_members(
     const char *space, const char *name, pid_t pids[RUN_PIDS_MAX]) {
     return run_collect(name, isolated_is_in, space, pids);
 }
 
-/* The processes outside and inside have the same name but differ in their namespaces. */
+/* Returns the outer process or the master; both are named showstopper, so compares namespaces. */
 static inline pid_t isolated_showstopper(struct run *run, bool inside) {
     char own[64];
     char space[64];

@@ -68,7 +68,7 @@ static inline const char *json_value(const char *at) {
     }
 }
 
-/* Checks for one value and nothing after it. */
+/* Returns whether the text is exactly one JSON value. */
 static inline bool json_is_valid(const char *text) {
     const char *end = json_value(text);
     return end && !*json_skip(end);
@@ -83,7 +83,7 @@ static inline const char *json_field(const char *text, const char *name) {
     return at && *at == ':' ? json_skip(at + 1) : NULL;
 }
 
-/* Returns -1 if it is not a number. */
+/* Returns the field as a number, or -1 if it is absent or not a number. */
 static inline double json_number(const char *text, const char *name) {
     const char *at = json_field(text, name);
     return at && (*at == '-' || isdigit((unsigned char)*at)) ? strtod(at, NULL) : -1;

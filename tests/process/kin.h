@@ -39,7 +39,7 @@ static inline void kin_begin(pid_t parent) {
     alarm(100);
 }
 
-/* As fork(). With `number`, the child gets that pid if it is free and we may choose. */
+/* Like fork(). Unless `number` is 0, the child gets that pid; -1 if taken or not permitted. */
 static inline pid_t kin_fork(pid_t number) {
     struct clone_args arguments = {
         .exit_signal = SIGCHLD,
@@ -49,7 +49,7 @@ static inline pid_t kin_fork(pid_t number) {
     return number ? (pid_t)syscall(SYS_clone3, &arguments, sizeof arguments) : fork();
 }
 
-/* If `act` returns, the child waits forever. Returns -1 if the pid is not available. */
+/* Starts a child that calls `act` and then waits forever. Returns -1 if the pid is taken. */
 static inline pid_t kin_start_as(pid_t number, void (*act)(void)) {
     char byte;
     pid_t parent = getpid();
@@ -73,7 +73,7 @@ static inline pid_t kin_start(void (*act)(void)) {
     return kin_start_as(0, act);
 }
 
-/* For an act that needs a child: adds one that waits forever. Returns its pid. */
+/* For an act that needs a child: forks one that waits forever. Returns its pid. */
 static inline pid_t kin_add(void) {
     pid_t parent = getpid();
     pid_t child = fork();
@@ -104,7 +104,7 @@ static inline bool kin_is_stopped(pid_t pid) {
     return run_state(pid) == 'T';
 }
 
-/* A sleeping process has also handled what was sent before it was stopped or continued. */
+/* A process that sleeps has handled all signals sent before. */
 static inline bool kin_waits(pid_t pid) {
     return run_state(pid) == 'S';
 }

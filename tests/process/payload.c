@@ -42,7 +42,7 @@ static void print_status_lines(void) {
         fclose(file);
 }
 
-/* Omits the standard descriptors and that of the listing itself. */
+/* Omits the standard descriptors and the descriptor of the listing itself. */
 static void print_descriptors(void) {
     DIR *directory = opendir("/proc/self/fd");
     struct dirent *entry;
@@ -144,7 +144,7 @@ static void describe_output(void) {
         isatty(STDERR_FILENO), terminal >= 0 && tcgetsid(STDOUT_FILENO) >= 0);
 }
 
-/* Writes as much as the reader takes. */
+/* Writes until the reader is gone. */
 static void flood(void) {
     static char text[4096];
     memset(text, 'x', sizeof text);
@@ -152,7 +152,7 @@ static void flood(void) {
     }
 }
 
-/* A sensor: prints one number as long as its output is read. */
+/* A sensor: prints the same number repeatedly while its output is read. */
 static int print_value(const char *value) {
     while (!ferror(stdout)) {
         payload_say(value);
@@ -161,7 +161,7 @@ static int print_value(const char *value) {
     return 1;
 }
 
-/* Prints the percentage of the time that it was given. */
+/* Prints the percentage of the elapsed time in which it ran. */
 static void print_share(long milliseconds) {
     double begin = seconds(CLOCK_MONOTONIC);
     double used = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -179,7 +179,7 @@ static void on_signal(int number) {
     caught = number;
 }
 
-/* Counts how often it was continued. */
+/* Prints how often SIGCONT arrived. */
 static void count_continuations(long milliseconds) {
     double begin = seconds(CLOCK_MONOTONIC);
     long times = 0;
@@ -210,7 +210,7 @@ static void catch (void) {
     printf("caught %d\n", (int)caught);
 }
 
-/* Starts a child and a grandchild that stay when their parent ends. */
+/* Starts a child and a grandchild, which outlive the first process. */
 static void grow_tree(void) {
     for (int depth = 0; depth < 2; depth++) {
         pid_t child = fork();
@@ -224,14 +224,14 @@ static void grow_tree(void) {
     payload_spin();
 }
 
-/* Takes some time to end. */
+/* After the signal, takes `milliseconds` to exit. */
 static void catch_slowly(long milliseconds) {
     catch ();
     payload_nap(milliseconds);
     payload_say("went in peace");
 }
 
-/* Takes this long to end when asked, by the clock. */
+/* After SIGTERM, takes `milliseconds` of real time to exit. */
 static void linger(long milliseconds) {
     sigset_t term;
     sigset_t before;
@@ -343,7 +343,7 @@ static const struct payload_act *const other_acts[] = {
     payload_rights_acts,
 };
 
-/* Looks the act up in the tables of the other files. */
+/* Runs an act from the tables of the other files. */
 static int act_otherwise(const char *name, char **words) {
     for (size_t i = 0; i < sizeof other_acts / sizeof *other_acts; i++) {
         for (const struct payload_act *other = other_acts[i]; other->name; other++) {
@@ -351,7 +351,7 @@ static int act_otherwise(const char *name, char **words) {
                 return other->act(words);
         }
     }
-    fprintf(stderr, "payload: there is no '%s'\n", name);
+    fprintf(stderr, "payload: unknown act '%s'\n", name);
     return 98;
 }
 

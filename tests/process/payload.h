@@ -11,7 +11,7 @@
 
 struct payload_act {
     const char *name;
-    /* `words` are those after the act's name, ended by NULL. Returns the exit status. */
+    /* `words`: the arguments after the act's name, ended by NULL. Returns the exit status. */
     int (*act)(char **words);
 };
 
@@ -20,12 +20,12 @@ extern const struct payload_act payload_tree_acts[];
 extern const struct payload_act payload_tty_acts[];
 extern const struct payload_act payload_rights_acts[];
 
-/* Uses a part of the CPU time that it gets; all of it if the test is greedy. */
+/* Spins for a part of the available CPU time, or for all of it if the test is greedy. */
 _Noreturn void payload_spin(void);
 
 bool payload_is_gentle(void);
 
-/* Prints one line to standard output, at once. */
+/* Prints one line to standard output and flushes it. */
 void payload_say(const char *text);
 
 void payload_nap(long milliseconds);

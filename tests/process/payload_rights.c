@@ -17,7 +17,7 @@ static void *wait_in_thread(void *nothing) {
     return nothing;
 }
 
-/* `become-root [THREADS]`: needs a program that root has made set-user-ID. */
+/* `become-root [THREADS]`: requires a set-user-ID program of root. */
 static int do_become_root(char **words) {
     pthread_t thread;
     if (setgid(0) < 0 || setuid(0) < 0) {
@@ -45,7 +45,7 @@ static void *spin_before_all(void *nothing) {
 }
 
 /*
- * `deaf`: its first thread waits for the only CPU, which its second one uses at real-time priority.
+ * `deaf`: the first thread gets no CPU: the second thread uses the only one at real-time priority.
  */
 static int do_deaf(char **words) {
     cpu_set_t cpus;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Instances with processes that leave the group, the session or their parent, or come and go. */
+/* Instances whose processes leave the group or the session, are orphaned or live only briefly. */
 
 #include "payload.h"
 
@@ -21,14 +21,14 @@
 static long word_number(char **words, int which) {
     for (int i = 0; i <= which; i++) {
         if (!words[i]) {
-            fprintf(stderr, "payload: %d numbers are wanted\n", which + 1);
+            fprintf(stderr, "payload: expected %d numbers\n", which + 1);
             exit(98);
         }
     }
     return atol(words[which]);
 }
 
-/* Forks a child that ends with its alarm, as its parent does: a fork clears the alarm. */
+/* Forks a child and sets its alarm again, because a fork clears it. */
 static pid_t fork_named(const char *name) {
     pid_t child = fork();
     if (child < 0) {
@@ -42,7 +42,7 @@ static pid_t fork_named(const char *name) {
     return child;
 }
 
-/* Spins by the clock: a process that is stopped for most of the time ends as early as others. */
+/* Spins for a period of real time, so that stops do not prolong it. */
 static void spin_for(long milliseconds) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -55,8 +55,8 @@ static void spin_for(long milliseconds) {
 }
 
 /*
- * All future processes hold the writing end. Each closes it when it is ready or dies, so end of
- * file means that all are ready.
+ * All processes started later hold the writing end. Each closes it when it is ready or dies, so end
+ * of file means that all are ready.
  */
 struct gate {
     int ends[2];
@@ -85,7 +85,7 @@ static void await_all(const struct gate *gate) {
     payload_say("ready");
 }
 
-/* Uses so much memory that the kernel needs a while to free it. */
+/* Touches enough memory that the kernel needs a while to free it. */
 static void use_memory(long mebibytes) {
     size_t size = (size_t)mebibytes << 20;
     volatile char *memory =
@@ -98,7 +98,7 @@ static void use_memory(long mebibytes) {
         memory[i] = 1;
 }
 
-/* Starts children that leave the group by `leave`, and uses memory; all spin. */
+/* Starts children that call `leave` to leave the group, and uses memory; all processes spin. */
 static int lead_leavers(long count, const char *name, void (*leave)(void), long mebibytes) {
     struct gate gate = open_gate();
     for (long i = 0; i < count; i++) {
@@ -137,8 +137,8 @@ static int do_groups(char **words) {
 }
 
 /*
- * `bloom LEVELS CHILDREN`: a tree of this depth, in which each process enters its own session or
- * group as soon as it runs; all spin.
+ * `bloom LEVELS CHILDREN`: grows a tree in which each process enters its own session or group as
+ * soon as it runs; all processes spin.
  */
 static int do_bloom(char **words) {
     long levels = word_number(words, 0);
@@ -217,7 +217,7 @@ static void note_continue(int number) {
     continued = 1;
 }
 
-/* `late-daemons COUNT`: starts them once something has continued it, as a run does after a stop. */
+/* `late-daemons COUNT`: starts daemons after the first SIGCONT, as a run sends it after a stop. */
 static int do_late_daemons(char **words) {
     signal(SIGCONT, note_continue);
     payload_say("ready");
@@ -303,7 +303,7 @@ static int do_stop_self(char **words) {
     payload_spin();
 }
 
-/* Not an instance: no run may touch it. It lives as long as its standard input. */
+/* Not an instance: no run may signal it. It lives until its standard input is closed. */
 static int do_bystander(char **words) {
     char text[32];
     (void)words;
@@ -314,8 +314,8 @@ static int do_bystander(char **words) {
 }
 
 /*
- * `heir FILE MS`: leaves a process in its own session that holds a lock on the file as long as it
- * lives. Ends after MS milliseconds, or with 7 if the heir of an earlier run still lives.
+ * `heir FILE MS`: leaves behind a process in its own session that locks the file while it lives.
+ * Exits after MS milliseconds, or with 7 if the process of an earlier run still holds the lock.
  */
 static int do_heir(char **words) {
     int file = words[0] ? open(words[0], O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
@@ -338,7 +338,7 @@ static int do_heir(char **words) {
 
 #define SPAWNED_MAX 40
 
-/* `spawn MS`: starts another child in its own session at this interval. */
+/* `spawn MS`: starts a child in its own session every MS milliseconds. */
 static int do_spawn(char **words) {
     for (int i = 0; i < SPAWNED_MAX; i++) {
         pid_t child = fork();
@@ -360,7 +360,7 @@ _Noreturn static void wait_for_the_end(void) {
         pause();
 }
 
-/* Many processes that hardly run. */
+/* `wide SESSIONS PROCESSES`: starts many processes that only wait. */
 static int do_wide(char **words) {
     long sessions = word_number(words, 0);
     long processes = word_number(words, 1);

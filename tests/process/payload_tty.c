@@ -21,7 +21,7 @@ static int open_terminal(void) {
     return terminal;
 }
 
-/* `tty-raw [keys]`: raw and without echo; `keys` keeps those that send signals. */
+/* `tty-raw [keys]`: sets raw mode; with `keys`, Ctrl-C and other keys still send signals. */
 static int make_raw(char **words) {
     struct termios settings;
     int terminal = open_terminal();
@@ -36,7 +36,7 @@ static int make_raw(char **words) {
     payload_spin();
 }
 
-/* `tty-read`: prints the error of a read. */
+/* `tty-read`: reads a byte and prints the error number. */
 static int read_byte(char **words) {
     (void)words;
     char byte;
@@ -48,7 +48,7 @@ static int read_byte(char **words) {
     return 0;
 }
 
-/* `tty-write`: writes lines for a while, not only at the start of the run. */
+/* `tty-write`: writes lines for a while, so that some are written after the start of the run. */
 static int write_lines(char **words) {
     (void)words;
     static const char line[] = "a line\n";

@@ -11,7 +11,7 @@ static atomic_uint *skips;
 _Noreturn void process_skip(const char *reason) {
     fprintf(stderr, "skipped: %s\n", reason);
     atomic_fetch_add(skips, 1);
-    exit(EXIT_SUCCESS); /* Check would count another status as an error */
+    exit(EXIT_SUCCESS); /* Check would count any other status as an error */
 }
 
 static Suite *make_suite(const char *name, const struct process_case *cases, size_t count) {

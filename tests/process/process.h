@@ -24,7 +24,7 @@ struct process_case {
     const TTest *test;
 };
 
-/* Runs the case that the command line names, or all. Returns the exit status. */
+/* Runs the case named on the command line, or all cases. Returns the exit status. */
 int process_main(int argc, char **argv, const struct process_case *cases, size_t count);
 
 #define PROCESS_MAIN(...)                                                                          \
@@ -34,8 +34,8 @@ int process_main(int argc, char **argv, const struct process_case *cases, size_t
     }
 
 /*
- * Skips a case that cannot run here, from anywhere in it. The reason begins with the missing
- * feature, a word of tests/skips, and a colon.
+ * Skips a case that cannot run here; may be called anywhere in the case. The reason begins with the
+ * missing feature, a word from tests/skips, and a colon.
  */
 #define SKIP(reason) process_skip(reason)
 

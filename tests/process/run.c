@@ -28,7 +28,7 @@ double run_now(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Differs from every other test process that runs now, or ran before with this pid. */
+/* Unique among all test processes, including earlier ones with the same pid. */
 static char *mark(void) {
     static char text[64];
     struct timespec now;
@@ -65,7 +65,7 @@ struct run *run_start(const struct run_setup *setup, const char *const *words) {
     static const struct run_setup usual;
     struct run *run = calloc(1, sizeof *run);
     ck_assert_ptr_nonnull(run);
-    mark(); /* called before the fork: the child would have another mark */
+    mark(); /* before the fork, so that the child inherits the same mark */
     int ends[2];
     for (int i = 0; i < 2; i++) {
         int pair[2];
@@ -85,7 +85,7 @@ struct run *run_start(const struct run_setup *setup, const char *const *words) {
     return run;
 }
 
-/* Reads the pending output. Returns false at the end of the file. */
+/* Reads the pending output. Returns false at end of file. */
 static bool take(int from, struct run_text *text) {
     char bytes[16384];
     ssize_t length;
@@ -115,7 +115,7 @@ void run_look(struct run *run) {
         run->ended = true;
         run->status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
     }
-    take_both(run); /* read after checking for its end, so that no output is missed */
+    take_both(run); /* after checking for the exit, so that no output is missed */
 }
 
 void run_nap(struct run *run) {
@@ -133,7 +133,7 @@ void run_print_processes(const struct run *run) {
 
 void run_give_up(const struct run *run, const char *file, int line, const char *condition) {
     run_print_processes(run);
-    ck_abort_msg("%s:%d: waited in vain for %s\nstdout: %s\nstderr: %s", file, line, condition,
+    ck_abort_msg("%s:%d: timed out waiting for %s\nstdout: %s\nstderr: %s", file, line, condition,
         run ? run->out.bytes : "", run ? run->err.bytes : "");
 }
 
@@ -147,8 +147,8 @@ void run_wait_text(struct run *run, const char *text) {
     while (!strstr(run->out.bytes, text) && !strstr(run->err.bytes, text)) {
         if (run->ended || run_now() > deadline) {
             run_print_processes(run);
-            ck_abort_msg(
-                "'%s' never came\nstdout: %s\nstderr: %s", text, run->out.bytes, run->err.bytes);
+            ck_abort_msg("'%s' never appeared\nstdout: %s\nstderr: %s", text, run->out.bytes,
+                run->err.bytes);
         }
         run_nap(run);
     }
@@ -208,7 +208,7 @@ size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *wh
         pid_t pid = (pid_t)atoi(entry->d_name);
         if (pid <= 1 || pid == getpid())
             continue;
-        read_proc(pid, "comm", here, sizeof here); /* this file is the cheapest one */
+        read_proc(pid, "comm", here, sizeof here); /* the cheapest file to read */
         if (strncmp(here, name, strlen(name)) != 0 || !is_wanted(pid, what))
             continue;
         char state = run_state(pid);
@@ -247,9 +247,9 @@ void run_expect_nothing_left(void) {
         char state = run_state(pids[0]);
         run_print_processes(NULL);
         for (size_t i = 0; i < count; i++)
-            kill(pids[i], SIGKILL); /* they carry our mark: nothing else would end them */
-        ck_abort_msg("%zu processes were left, the first %d, state %c, %s", count, (int)pids[0],
-            state, name);
+            kill(pids[i], SIGKILL); /* they carry our mark, and nothing else would end them */
+        ck_abort_msg("%zu processes were left; the first is pid %d, state %c, %s", count,
+            (int)pids[0], state, name);
     }
 }
 
@@ -319,8 +319,8 @@ bool run_exists(const char *path) {
 }
 
 /*
- * The memory of a test is freed with its process. The programs under test are other processes,
- * which are checked for leaks.
+ * A test's memory is freed when its process exits. Only the programs under test, which run in their
+ * own processes, are checked for leaks.
  */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void) {

@@ -7,20 +7,20 @@
 #include <sys/types.h>
 
 /*
- * Programs that a test starts and watches. They carry a mark in their environment, and so do their
- * descendants: a test finds the remains of a run by it, even without their parents. A wait that
- * times out fails the test.
+ * Programs that a test starts and watches. They and their descendants carry a mark in their
+ * environment, by which a test finds what is left of a run, even orphans. A wait that times out
+ * fails the test.
  */
 
 /*
- * Limit of waits, in seconds. It guards against hangs and promises nothing: usually a wait takes a
- * small part of it, even on a busy machine.
+ * Timeout of waits, in seconds. It only guards against hangs: even on a busy machine a wait usually
+ * takes a small part of it.
  */
 #define RUN_PATIENCE 120.0
 
 /*
- * How soon the remains of a run must be gone, in seconds. The promise is 1 s; the rest is for a
- * busy machine.
+ * How soon the processes of a run must be gone, in seconds. Users are promised 1 s; the rest allows
+ * for a busy machine.
  */
 #define RUN_CLEAN_PATIENCE 20.0
 
@@ -28,7 +28,7 @@
 #define SSBURN      TEST_BIN_DIR "/ssburn"
 #define PAYLOAD     TEST_BUILD_DIR "/tests/payload"
 
-/* How a program is started; zeroes are the defaults. */
+/* How a program is started; zeros are the defaults. */
 struct run_setup {
     const char *const *environment; /* additional NAME=VALUE, ended by NULL */
     const char *folder;             /* its current folder; NULL: the test's */
@@ -47,13 +47,13 @@ struct run {
     struct run_text out;
     struct run_text err;
     bool ended;
-    int status; /* once ended: the exit status, or the negative number of the signal */
+    int status; /* once ended: the exit status, or the negated signal number */
 };
 
 /*
- * From now on payloads use all the CPU time they get. Usually they nap between short turns, because
- * other tests run at the same time. That is enough for tests of lives and deaths, but not for
- * shares of CPU time.
+ * Makes payloads that start later use all available CPU time. By default they nap between short
+ * turns, because other tests run at the same time. Naps do not disturb tests of starts and ends,
+ * but would distort shares of CPU time.
  */
 void run_greedily(void);
 
@@ -73,16 +73,16 @@ struct run *run_start(const struct run_setup *setup, const char *const *words);
 /* Starts the program under test with these options, and waits for its end. */
 #define RUN(...) run_wait(START(__VA_ARGS__))
 
-/* Waits for the program's end. Returns its argument. */
+/* Waits until the program has ended. Returns its argument. */
 struct run *run_wait(struct run *run);
 
-/* Reads pending output and notes the program's end. */
+/* Reads pending output and notes whether the program has ended. */
 void run_look(struct run *run);
 
 /* Waits until this text has appeared on either stream. */
 void run_wait_text(struct run *run, const char *text);
 
-/* Kills the program if it still runs, and forgets it. */
+/* Kills the program if it still runs, and frees `run`. */
 void run_free(struct run *run);
 
 /* Fails the test, showing both streams, unless the exit status is this one. */
@@ -123,26 +123,26 @@ void run_give_up(const struct run *run, const char *file, int line, const char *
 /* Finds the processes that carry our mark, except zombies. Returns how many there are. */
 size_t run_alive(pid_t pids[RUN_PIDS_MAX]);
 
-/* Finds those whose name begins like this (`ss-executor`, `payload`). */
+/* Finds marked processes whose name begins with `name` (`ss-executor`, `payload`). */
 size_t run_named(const char *name, pid_t pids[RUN_PIDS_MAX]);
 
-/* Finds those for which `is_wanted` returns true, whether marked or not; `what` is passed on. */
+/* Finds processes, marked or not, for which is_wanted(PID, what) returns true. */
 size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *what),
     const char *what, pid_t pids[RUN_PIDS_MAX]);
 
 /* Waits for the one process with that name. */
 pid_t run_find(struct run *run, const char *name);
 
-/* Returns the letter of its state as in ps, or 0 if there is no such process. */
+/* Returns the state letter of the process as in ps, or 0 if there is no such process. */
 char run_state(pid_t pid);
 
 /* Waits until nothing that we started is alive, and fails the test if anything remains. */
 void run_expect_nothing_left(void);
 
-/* Fails the test if the master has left something in shared memory. */
+/* Fails the test if the master left anything in shared memory. */
 void run_expect_no_shared_memory(pid_t master);
 
-/* Fails the test if the run has left a process or shared memory; frees it. */
+/* Fails the test if the run left a process or shared memory; frees `run`. */
 void run_free_clean(struct run *run);
 
 /* ---- files ---- */

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_SCREEN_H
 #define SHOWSTOPPER_TESTS_SCREEN_H
 
-/* The screen of a terminal. Understands the codes that we use and fails at any other. */
+/* The screen of a terminal. Understands the control codes that we use and fails on any other. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,14 +16,14 @@
 #define SCREEN_MAX     128 /* of rows and columns */
 
 struct screen {
-    char rows[SCREEN_MAX][SCREEN_MAX + 1]; /* a letter of many bytes is shown as `?` */
+    char rows[SCREEN_MAX][SCREEN_MAX + 1]; /* multibyte characters are shown as `?` */
     bool goes_on[SCREEN_MAX];              /* the next row continues the line */
     int height;
     int width;
     int top; /* the rows that scroll */
     int bottom;
     int row;
-    int column; /* width: the row is full, the next letter begins another */
+    int column; /* width if the row is full: the next letter begins a new row */
     int saved_row;
     int saved_column;
     char *history; /* the rows that have scrolled off the top, each ended by a line feed */
@@ -117,7 +117,7 @@ static inline void screen_set_region(struct screen *screen, int top, int bottom)
     screen->row = screen->column = 0;
 }
 
-/* Returns the text after the code. */
+/* Executes the code after ESC. Returns the text after it. */
 static inline const char *screen_obey(struct screen *screen, const char *code) {
     int numbers[2] = {0};
     switch (*code) {
@@ -135,7 +135,7 @@ static inline const char *screen_obey(struct screen *screen, const char *code) {
     case '[':
         break;
     default:
-        ck_abort_msg("an unknown code: ESC %.8s", code);
+        ck_abort_msg("unknown control code: ESC %.8s", code);
     }
     const char *end = code + 1 + strspn(code + 1, "0123456789;");
     int count = sscanf(code + 1, "%d;%d", &numbers[0], &numbers[1]);
@@ -153,7 +153,7 @@ static inline const char *screen_obey(struct screen *screen, const char *code) {
     } else if (*end == 'K' && end == code + 1) {
         screen_erase_row(screen);
     } else {
-        ck_assert_msg(*end == 'm', "an unknown code: ESC %.8s", code);
+        ck_assert_msg(*end == 'm', "unknown control code: ESC %.8s", code);
     }
     return end + 1;
 }
@@ -184,10 +184,10 @@ static inline struct screen screen_of(const char *bytes) {
 }
 
 /*
- * Resizes the window, which makes all of it scroll. Lines that are too wide are cut, as in xterm,
- * or wrapped, as in other terminals; the cursor stays with its letter. Excess rows leave below the
- * cursor first if lines are cut, and at the top if lines are wrapped, so in the latter case the
- * cursor is in the upper left corner when its line has left.
+ * Resizes the window and resets the scroll region. Lines that are too wide are cut, as in xterm, or
+ * wrapped, as in other terminals; the cursor stays on its letter. If lines are cut, excess rows are
+ * removed below the cursor first. If lines are wrapped, they are removed at the top; a cursor whose
+ * line was removed moves to the upper left corner.
  */
 static inline struct screen screen_resize(struct screen *from, int height, int width, bool rewrap) {
     static struct screen tall; /* room for all rows, one after another */
@@ -251,7 +251,7 @@ static inline char *screen_text(const struct screen *screen, int end) {
     return text;
 }
 
-/* Returns the first row from `from` on that begins like this, or -1. */
+/* Returns the first row at or after `from` that begins with this text, or -1. */
 static inline int screen_find(const struct screen *screen, int from, const char *begin) {
     for (int row = from; row < screen->height; row++) {
         if (strncmp(screen->rows[row], begin, strlen(begin)) == 0)

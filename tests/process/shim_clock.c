@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into the program under test, sets the wall clock: SS_TEST_CLOCK=SECONDS:MS moves it by
- * this many seconds, MS milliseconds after the start. The monotonic clock continues.
+ * Preloaded into the program under test, shifts the wall clock: SS_TEST_CLOCK=SECONDS:MS moves it
+ * by SECONDS, MS milliseconds after the start. The monotonic clock is not affected.
  */
 
 #include <stdio.h>

@@ -2,9 +2,9 @@
 
 /*
  * Preloaded into the program under test, makes calls fail: SS_TEST_FAULT=KIND:FIRST:COUNT:FILE with
- * KIND fork, memory, large (memory in large pieces) or files. COUNT calls fail from the FIRST one
- * on, counted over all processes of a run, and FILE is created when one has failed. Programs that
- * it executes are not affected.
+ * KIND fork, memory, large (memory in large pieces) or files. COUNT calls fail, beginning with call
+ * number FIRST of all processes of a run, and the first failure creates FILE. Programs that it
+ * executes are not affected.
  */
 
 #include <dlfcn.h>

@@ -2,9 +2,9 @@
 
 /*
  * Preloaded into the program under test, delays its processes: SS_TEST_LATE=MS:NAME[:birth],... A
- * process with such a name sleeps this many milliseconds, at its start or with `birth` just after
- * it has started an instance, as on an overloaded machine. "outside" is the process outside of the
- * PID namespace of --isolate, before it opens the terminal.
+ * process of that name sleeps MS milliseconds at its start, or with `birth` just after it started
+ * an instance, as if the machine were overloaded. "outside" names the process outside the PID
+ * namespace of --isolate, which sleeps before it opens the terminal.
  */
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 static char own_name[32];
 
-/* Pids inside are small. */
+/* The PID namespace of --isolate has only small pids. */
 #define INSIDE_MAX 50
 
 static void hold_up(bool birth) {
@@ -51,7 +51,7 @@ PUBLIC int prctl(int option, ...) {
     return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
 }
 
-/* The first calls in a child, which the child repeats itself in time. */
+/* The parent's first call after a fork; the child makes the same call itself. */
 PUBLIC int setpgid(pid_t pid, pid_t group) {
     if (pid != 0)
         hold_up(true);

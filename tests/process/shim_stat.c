@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into the program under test, spoils its reads of /proc/stat or of a control group's CPU
- * time: SS_TEST_STAT=HOW:MS from MS milliseconds after its start on. HOW is error, empty, garbled,
- * cut or fewer.
+ * Preloaded into the program under test, corrupts its reads of /proc/stat or of a control group's
+ * CPU time: SS_TEST_STAT=HOW:MS, beginning MS milliseconds after the start. HOW is error, empty,
+ * garbled, cut or fewer.
  */
 
 #include <dlfcn.h>
@@ -55,7 +55,7 @@ static ssize_t spoil(char *text, ssize_t length) {
     return length;
 }
 
-/* Cuts in the middle of a CPU's own line: that of the first or of the second CPU. */
+/* Returns a length that ends the text in the middle of the line that begins with `where`. */
 static ssize_t cut(const char *text, ssize_t length, const char *where) {
     const char *line = memmem(text, (size_t)length, where, strlen(where));
     return line ? line - text + 9 : length;

@@ -19,7 +19,7 @@ struct process {
     bool included;
 };
 
-/* Returns the third field of /proc/PID/stat and all after it, or NULL if the process is gone. */
+/* Returns /proc/PID/stat from its third field on, or NULL if the process is gone. */
 static const char *read_stat(pid_t pid, char *text, size_t size) {
     read_proc(pid, "stat", text, size);
     const char *bracket = strrchr(text, ')');
@@ -55,7 +55,7 @@ static bool includes(const struct process *processes, size_t count, pid_t pid) {
     return false;
 }
 
-/* Zombies show no mark, and some tests clear the environment. */
+/* Zombies have no environment with the mark, and some tests clear it. */
 static void include_descendants(struct process *processes, size_t count) {
     bool changed = true;
     while (changed) {
@@ -127,7 +127,7 @@ static void print_descriptors(pid_t pid) {
     }
 }
 
-/* The CPU time distinguishes a process that works from one that waits or starves. */
+/* Includes the CPU time, which shows whether the process works, waits or gets no CPU. */
 static void print_thread(pid_t pid, const char *indent) {
     char text[1024], name[64];
     const char *fields = read_stat(pid, text, sizeof text);

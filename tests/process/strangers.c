@@ -36,7 +36,7 @@ struct stranger {
     volatile pid_t sender;
 };
 
-/* Shared with them: a ring of which `count` slots from the oldest one on are in use. */
+/* A ring buffer shared with the strangers; `count` slots, beginning with `oldest`, are in use. */
 static struct stranger *strangers;
 static size_t oldest;
 static size_t count;
@@ -47,7 +47,7 @@ static struct stranger *stranger_at(size_t index) {
 
 /* ---- a PID namespace ---- */
 
-/* Before 6.14 all namespaces share one limit. */
+/* Before Linux 6.14 all PID namespaces share one limit. */
 static bool has_own_number_limit(void) {
     struct utsname name;
     int major = 0;
@@ -74,7 +74,7 @@ static bool settle(void) {
     return true;
 }
 
-/* Runs the first process of the namespace, which reaps all others. Ends as the body does. */
+/* Runs `body` in a child and reaps all orphans. Exits with the status of that child. */
 _Noreturn static void be_init(void (*body)(void)) {
     int status = 0;
     pid_t ended;
@@ -91,14 +91,14 @@ _Noreturn static void be_init(void (*body)(void)) {
     _exit(ended == child && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
 }
 
-/* Other users cannot read a process's files, not even itself, until it permits that. */
+/* A process that changed its user cannot read its own files in /proc until it becomes dumpable. */
 static void become_unprivileged(void) {
     if (getuid() == 0)
         family_become_nobody();
     prctl(PR_SET_DUMPABLE, 1);
 }
 
-/* Returns the status of the namespace's first process. */
+/* Runs `body` in a new PID namespace. Returns the exit status of the first process in it. */
 static int run_apart(void (*body)(void)) {
     int status = 0;
     if (!surroundings_unshare(CLONE_NEWPID | CLONE_NEWNS))
@@ -150,7 +150,7 @@ bool strangers_are_possible(bool unprivileged) {
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* Blocks all signals that can be blocked, and notes them. */
+/* Notes every signal that can be blocked; the caller has blocked them. */
 _Noreturn static void stand_by(struct stranger *self) {
     sigset_t all;
     siginfo_t info;
@@ -164,7 +164,7 @@ _Noreturn static void stand_by(struct stranger *self) {
     }
 }
 
-/* Leaves another process in its group and ends. */
+/* Forks a process into its group and exits. */
 _Noreturn static void leave_group_behind(struct stranger *self) {
     pid_t child = fork();
     if (child == 0)
@@ -242,7 +242,7 @@ size_t strangers_count(void) {
     return count;
 }
 
-/* The rest of a group is not a child of ours, and its parent has no use for its pid. */
+/* The remaining member of a group is not our child, so its waitpid() fails, which is harmless. */
 void strangers_dismiss(size_t but) {
     for (; count > but; count--) {
         struct stranger *stranger = stranger_at(0);

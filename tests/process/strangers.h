@@ -8,33 +8,33 @@
 #include "run.h"
 
 /*
- * Processes that do not belong to a run but get the pids of some that did. They must never be
- * signaled: they note every signal that can be noted, and a stop or a kill is detected.
+ * Processes that are not part of a run but have reused the pids of its processes. A run must never
+ * signal them: they note every signal that can be caught, and tests detect a stop or a kill.
  */
 
-/* Returns whether we can choose pids in a PID namespace of our own. */
+/* Returns whether we can create a PID namespace and choose pids in it. */
 bool strangers_are_possible(bool unprivileged);
 
 /*
- * Runs the rest of a test in a PID namespace with its own /proc and few pids, in which it may
- * choose pids, and fails the test if that fails. All processes in it end with it. With
- * `unprivileged`, runs as a user without privileges, in a user namespace.
+ * Runs `body` in a PID namespace with its own /proc and few pids, in which it may choose pids.
+ * Fails the test if `body` fails. All processes of the namespace end with it. With `unprivileged`,
+ * runs as a user without privileges, in a user namespace.
  */
 void strangers_run_apart(void (*body)(void), bool unprivileged);
 
-/* Waits until the pid is free and gives it at once to a stranger, which leads a group. */
+/* Waits until the pid is free and starts a stranger with it, which leads a group. */
 void stranger_take(struct run *run, pid_t number);
 
-/* Does the same within this many seconds. */
+/* Like stranger_take(), but returns false if the pid is still in use after `patience` seconds. */
 bool stranger_try(struct run *run, pid_t number, double patience);
 
-/* Gives the pid to a stranger of which only the group remains, with another process in it. */
+/* Makes the pid the id of a group whose leader has exited and that has another member. */
 void stranger_take_group(struct run *run, pid_t number);
 
-/* Fails the test if any of them has been touched since its start. */
+/* Fails the test if any stranger was signaled, stopped or killed. */
 void strangers_expect_untouched(void);
 
-/* Counts them; dismiss() ends the oldest ones beyond `but`, untouched. */
+/* strangers_dismiss() checks and ends the oldest strangers until `but` are left. */
 size_t strangers_count(void);
 void strangers_dismiss(size_t but);
 

@@ -86,7 +86,7 @@ void surroundings_fill(const char *folder) {
     close(file);
 }
 
-/* Finds the path of our own group in the line of /proc/self/cgroup with these controllers. */
+/* Finds the path of our own group for this controller in /proc/self/cgroup. */
 static bool find_own_group(const char *controller, char *path, size_t size) {
     char line[1024];
     char wanted[64];
@@ -113,7 +113,7 @@ static pid_t maker;
 static char made[8][sizeof((struct control_group *)NULL)->path];
 static size_t made_count;
 
-/* Removes leftovers of a failed test; the processes in it have been killed. */
+/* Removes the groups of a failed test, whose processes have been killed. */
 static void remove_made(void) {
     for (size_t i = 0; maker == getpid() && i < made_count; i++) {
         for (int patience = 500; rmdir(made[i]) < 0 && errno == EBUSY && patience > 0; patience--)
@@ -199,7 +199,7 @@ bool control_group_holds(const struct control_group *group, pid_t pid) {
     return found;
 }
 
-/* The kernel releases the dead a moment after they have been reaped. */
+/* Retries, because reaped processes leave the group a moment later. */
 void control_group_remove(const struct control_group *group) {
     RUN_UNTIL(NULL, rmdir(group->path) == 0 || access(group->path, F_OK) < 0);
 }

@@ -8,11 +8,11 @@
 #include "process.h"
 #include "run.h"
 
-/* The environment of a program: mounts and namespaces, control groups, calls that fail. */
+/* What surrounds a program: mounts, namespaces, control groups, and system calls that fail. */
 
 /*
- * The environment variable that preloads one of the shims in this folder; they describe what they
- * do. A sanitizer must be loaded first.
+ * The environment variable that preloads a shim of this folder. Shims do not work with a sanitizer,
+ * which must be loaded first.
  */
 #define SHIM(name) "LD_PRELOAD=" TEST_BUILD_DIR "/tests/lib" name ".so"
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -21,30 +21,30 @@
 #define SHIMS_WORK true
 #endif
 
-/* A preparation exits with this status if it is not possible here. */
+/* Exit status of a preparation that is not possible on this machine. */
 #define SURROUNDINGS_MISSING PROCESS_SKIPPED
 
 /* ---- mounts ---- */
 
 /*
- * As unshare(2), with a user namespace in which we are root if we are not already. Returns false if
- * that is not allowed.
+ * Like unshare(2), but an unprivileged user also gets a user namespace as root. Returns false if
+ * not permitted.
  */
 bool surroundings_unshare(int flags);
 
-/* Returns whether a child can have its own mounts. */
+/* Returns whether we can create a mount namespace and mount in it. */
 bool surroundings_have_mounts(void);
 
 /* Applies a seccomp filter to our system calls. */
 bool surroundings_filter_calls(struct sock_filter *steps, size_t count);
 
-/* For run_setup.prepare: hides our future mounts from all other processes. */
+/* For run_setup.prepare: enters a mount namespace, so that only this program sees later mounts. */
 void surroundings_leave_mounts(void);
 
-/* Mounts a file system of this many bytes in memory. */
+/* Mounts a tmpfs of this size (such as "64k"). */
 void surroundings_mount_small(const char *folder, const char *size);
 
-/* Fills the rest of the file system of a folder. */
+/* Fills the file system of a folder completely. */
 void surroundings_fill(const char *folder);
 
 /* ---- control groups ---- */
@@ -54,22 +54,22 @@ struct control_group {
     bool unified; /* version 2 */
 };
 
-/* Makes a group below our own. Returns false if there is no such controller, or we may not. */
+/* Creates a group below our own. Returns false if the controller is absent or we may not. */
 bool control_group_make(struct control_group *group, const char *controller);
 
-/* Sets a limit, whose name depends on the version. Returns false if there is no such limit. */
+/* Sets a limit, whose file name depends on the version. Returns false if it cannot be set. */
 bool control_group_limit(
     const struct control_group *group, const char *name, const char *unified, const char *value);
 
 /* Returns whether a file of the group begins with this word. */
 bool control_group_has(const struct control_group *group, const char *name, const char *value);
 
-/* Moves the calling process into it. */
+/* Moves the calling process into the group. */
 void control_group_enter(const struct control_group *group);
 
 bool control_group_holds(const struct control_group *group, pid_t pid);
 
-/* The group must be empty. */
+/* Removes the group, which must have no processes. */
 void control_group_remove(const struct control_group *group);
 
 #endif

@@ -17,14 +17,14 @@
 
 #define PROMPT "shell> "
 
-/* So wide that no command wraps. */
+/* Wide enough that no command wraps. */
 #define ROWS    50
 #define COLUMNS 1000
 
 static char line_name[64]; /* prepare() has no argument */
 
 /*
- * A shell keeps ignoring signals that were ignored at its start, as in a background job of a
+ * A shell continues to ignore signals that were ignored at its start, as in a background job of a
  * script.
  */
 static void reset_signals(void) {
@@ -94,7 +94,7 @@ void terminal_type(struct terminal *terminal, const char *keys) {
     ck_assert_int_eq(write(terminal->run->pipes[0], keys, length), length);
 }
 
-/* Finds the first `text` after what was seen; with `number`, only if a number follows. */
+/* Returns the text after the next `text` not seen yet; with `number`, a number must follow. */
 static const char *find(const struct terminal *terminal, const char *text, bool number) {
     const char *at = terminal->run->out.bytes + terminal->seen;
     while ((at = strstr(at, text))) {
@@ -131,7 +131,7 @@ void terminal_wait_prompt(struct terminal *terminal) {
 }
 
 int terminal_status(struct terminal *terminal) {
-    /* The command itself is echoed, too, but has no number in it. */
+    /* The echoed command also contains "status=", but no number. */
     terminal_type(terminal, "echo status=$?\n");
     int status = atoi(wait_for(terminal, "status=", true));
     terminal_wait_prompt(terminal);

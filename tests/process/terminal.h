@@ -9,8 +9,8 @@
 #include "run.h"
 
 /*
- * A pseudo-terminal at which a test types. Its output is the standard output of `run`, the program
- * that leads the terminal's session, so all functions that wait for a run work here as well.
+ * A pseudo-terminal at which a test types. `run` is the program that leads the terminal's session;
+ * its standard output is what the terminal shows, so all functions that wait for a run work, too.
  */
 struct terminal {
     struct run *run; /* pipes[0] is the end at which the test types */
@@ -24,8 +24,8 @@ struct terminal {
 #define TERMINAL_CTRL_BACKSLASH "\034"
 
 /*
- * Starts a program as leader of the terminal's session, as a terminal window does. It dumps no core
- * and has default dispositions of signals, and our programs and payloads are in its PATH.
+ * Starts a program as leader of the terminal's session, as a terminal window does. It writes no
+ * core dumps, has default signal dispositions, and finds our programs and payloads in PATH.
  */
 struct terminal *terminal_open(const char *const *words);
 
@@ -46,21 +46,21 @@ int terminal_command(struct terminal *terminal, const char *command);
 int terminal_status(struct terminal *terminal);
 
 /*
- * Starts the program under test in the shell, which needs `-v` and more than one instance, and
- * waits until the instances run. Returns the master's pid.
+ * Starts the program under test in the shell and waits until the instances run; the options must
+ * include `-v` and more than one instance. Returns the master's pid.
  */
 pid_t terminal_start_run(struct terminal *terminal, const char *options_and_command);
 
 /* Types Ctrl-Z, and waits for the shell's message and prompt. */
 void terminal_stop_run(struct terminal *terminal);
 
-/* Waits until instances have printed `ready` this often since the terminal was opened. */
+/* Waits until `ready` was printed `count` times since the terminal was opened. */
 void terminal_wait_ready(struct terminal *terminal, size_t count);
 
-/* Fails the test unless all that the shell started ends as soon as promised. */
+/* Fails the test unless all processes started by the shell end within RUN_CLEAN_PATIENCE. */
 void terminal_expect_only_shell(struct terminal *terminal);
 
-/* Ends the shell and with it the session; nothing may be left. */
+/* Ends the shell and thereby the session. Fails the test if a process is left. */
 void terminal_leave_shell(struct terminal *terminal);
 
 /* Closes the terminal, as when its window is closed or the connection breaks. */
@@ -69,7 +69,7 @@ void terminal_hang_up(struct terminal *terminal);
 struct termios terminal_settings(const struct terminal *terminal);
 bool terminal_settings_equal(const struct termios *one, const struct termios *other);
 
-/* Ends the program at the terminal if it still runs, and forgets both. */
+/* Kills the program at the terminal if it still runs, and frees both. */
 void terminal_free(struct terminal *terminal);
 
 #endif

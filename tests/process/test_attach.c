@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Attached programs: limited while the run lasts, and left running whatever dies. */
+/* Attached programs are limited during the run and keep running whatever process dies. */
 
 #include <fcntl.h>
 #include <signal.h>
@@ -18,10 +18,10 @@
 #include "process.h"
 #include "run.h"
 
-/* Long rounds, so that everything is stopped most of the time. */
+/* Long rounds at a low load: the target is stopped most of the time. */
 #define SLOW "-v", "-c", "fixed", "-l", "2%", "-D", "600m"
 
-/* Starts the program to attach, which knows nothing of the run. */
+/* Starts the program to attach and waits until it is ready. */
 static struct run *start_target(const char *const *words) {
     struct run *target = run_start(NULL, words);
     run_wait_text(target, "ready");
@@ -36,14 +36,14 @@ static const char *pid_text(pid_t pid) {
     return text;
 }
 
-/* Attaches with rounds in which all is stopped most of the time. Returns once all of it is. */
+/* Attaches to the program. Returns when its `count` processes are stopped. */
 static struct run *attach(const struct run *target, size_t count, const char *option) {
     struct run *run = START(SLOW, "--attach", pid_text(target->pid), option);
     RUN_UNTIL(run, family_is_stopped("payload", count));
     return run;
 }
 
-/* Fails unless all of them live and run; then ends them. */
+/* Fails unless all of `kept` live and run; then ends them. */
 static void expect_free(const struct family *kept, struct run *target) {
     RUN_UNTIL(NULL, family_find("ss-").count == 0);
     ck_assert_uint_eq(family_count_living(kept), kept->count);
@@ -74,7 +74,7 @@ START_TEST(a_process_is_stopped_and_continued) {
 }
 END_TEST
 
-START_TEST(a_process_runs_on_after_the_planned_end) {
+START_TEST(a_process_keeps_running_after_the_planned_end) {
     struct run *target = start_one();
     struct run *run = START(SLOW, "--duration", "1s", "--attach", pid_text(target->pid));
     RUN_UNTIL(run, family_is_stopped("payload", 1));
@@ -85,7 +85,7 @@ START_TEST(a_process_runs_on_after_the_planned_end) {
 }
 END_TEST
 
-START_TEST(a_limit_is_given_in_cpus) {
+START_TEST(a_limit_in_cpus_becomes_a_share_of_the_capacity) {
     struct run *target = start_one();
     struct run *run = START("-q", "--attach", pid_text(target->pid), "-f", "own", "-l", "0.5cpu",
         "--duration", "1s", "--json", "-");
@@ -98,14 +98,14 @@ START_TEST(a_limit_is_given_in_cpus) {
 }
 END_TEST
 
-START_TEST(the_end_of_the_process_ends_the_run) {
+START_TEST(the_run_ends_when_the_attached_process_dies) {
     for (int stopped = 0; stopped < 2; stopped++) {
         struct run *target = start_one();
         struct run *run = attach(target, 1, "-v");
         if (!stopped)
             RUN_UNTIL(run, run_state(target->pid) != 'T');
         kill(target->pid, SIGKILL);
-        run_expect(run_wait(run), 0); /* although the process is not reaped */
+        run_expect(run_wait(run), 0); /* although nobody reaped the process */
         run_expect_text(&run->err, "ended by workloads");
         run_free(run);
         run_free(target);
@@ -113,7 +113,7 @@ START_TEST(the_end_of_the_process_ends_the_run) {
 }
 END_TEST
 
-START_TEST(process_stopped_by_others_is_continued) {
+START_TEST(process_stopped_from_outside_is_continued) {
     struct run *target = start_one();
     struct run *run = START("-v", "-c", "fixed", "-l", "100%", "--attach", pid_text(target->pid));
     run_wait_text(run, "instances run");
@@ -127,7 +127,7 @@ START_TEST(process_stopped_by_others_is_continued) {
 }
 END_TEST
 
-/* Kills some of the run's processes at many points of a round. */
+/* Kills the named processes of the run at several points of a round. */
 static void kill_the_limiter(const char *const *names, const char *const *command, size_t count) {
     for (int step = 0; step < 4; step++) {
         struct run *target = start_target(command);
@@ -166,26 +166,26 @@ static void kill_the_limiter(const char *const *names, const char *const *comman
 #define ONE  (PAYLOAD, "ignore-term"), 1
 #define TREE (PAYLOAD, "setsid", "2"), 3
 
-KILL_TEST(a_killed_master_leaves_it_running, ONE, "master")
-KILL_TEST(a_killed_executor_leaves_it_running, ONE, "ss-executor")
+KILL_TEST(a_killed_master_leaves_the_process_running, ONE, "master")
+KILL_TEST(a_killed_executor_leaves_the_process_running, ONE, "ss-executor")
 KILL_TEST(a_killed_guardian_is_replaced, ONE, "ss-guardian")
-KILL_TEST(the_guardian_alone_leaves_it_running, ONE, "ss-executor", "master")
-KILL_TEST(the_executor_alone_leaves_it_running, ONE, "ss-guardian", "master")
-KILL_TEST(the_master_alone_leaves_it_running, ONE, "ss-executor", "ss-guardian")
+KILL_TEST(a_surviving_guardian_leaves_the_process_running, ONE, "ss-executor", "master")
+KILL_TEST(a_surviving_executor_leaves_the_process_running, ONE, "ss-guardian", "master")
+KILL_TEST(a_surviving_master_leaves_the_process_running, ONE, "ss-executor", "ss-guardian")
 KILL_TEST(a_killed_master_leaves_a_tree_running, TREE, "master")
 KILL_TEST(a_killed_executor_leaves_a_tree_running, TREE, "ss-executor")
 KILL_TEST(a_killed_guardian_of_a_tree_is_replaced, TREE, "ss-guardian")
-KILL_TEST(the_guardian_alone_leaves_a_tree_running, TREE, "ss-executor", "master")
-KILL_TEST(the_executor_alone_leaves_a_tree_running, TREE, "ss-guardian", "master")
-KILL_TEST(the_master_alone_leaves_a_tree_running, TREE, "ss-executor", "ss-guardian")
+KILL_TEST(a_surviving_guardian_leaves_a_tree_running, TREE, "ss-executor", "master")
+KILL_TEST(a_surviving_executor_leaves_a_tree_running, TREE, "ss-guardian", "master")
+KILL_TEST(a_surviving_master_leaves_a_tree_running, TREE, "ss-executor", "ss-guardian")
 
 static void stop_and_await(struct run *run, pid_t pid) {
     kill(pid, SIGSTOP);
     RUN_UNTIL(run, run_state(pid) == 'T');
 }
 
-/* The kernel continues the master when all others are dead. */
-START_TEST(stopped_master_alone_leaves_a_tree_running) {
+/* The kernel continues the stopped master when all other processes of the run are dead. */
+START_TEST(a_surviving_stopped_master_leaves_a_tree_running) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     struct run *run = attach(target, 3, "-v");
     struct family kept = family_find("payload");
@@ -220,8 +220,8 @@ START_TEST(stopped_guardian_and_master_leave_a_tree_running) {
 }
 END_TEST
 
-/* Without the guardian, each of the run's two processes would stay stopped. */
-START_TEST(stopped_executor_and_master_leave_a_tree_in_rounds) {
+/* Only the guardian can continue the executor. */
+START_TEST(throttling_continues_after_executor_and_master_are_stopped) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     struct run *run = attach(target, 3, "-v");
     struct family tree = family_find("payload");
@@ -241,7 +241,7 @@ END_TEST
 
 #define LEADERLESS "setsid sh -c '" PAYLOAD " ignore-term & echo $$; wait' & "
 
-/* A group whose leader has ended can no longer be opened, whether its parent reaps it or not. */
+/* No pidfd can be opened for a group whose leader has ended, reaped or not. */
 START_TEST(group_without_leader_is_continued_by_another_executor) {
     static const char *const scripts[] = {
         LEADERLESS "wait; exec sleep 60", LEADERLESS "exec sleep 60"};
@@ -267,7 +267,7 @@ START_TEST(group_without_leader_is_continued_by_another_executor) {
 }
 END_TEST
 
-START_TEST(it_works_without_pidfds) {
+START_TEST(a_killed_executor_leaves_a_tree_running_without_pidfds) {
     struct run_setup setup = {.prepare = family_deny_pidfds};
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     struct run *run =
@@ -305,7 +305,7 @@ START_TEST(a_tree_is_stopped_and_continued) {
 }
 END_TEST
 
-/* A shell that starts the others once a file exists; the first one becomes an orphan later. */
+/* A shell starts two processes when a file appears; the first becomes an orphan later. */
 START_TEST(later_processes_are_limited_and_orphans_remain) {
     const char *folder = run_make_folder();
     char script[4096];
@@ -331,7 +331,7 @@ START_TEST(later_processes_are_limited_and_orphans_remain) {
 }
 END_TEST
 
-/* A shell that waits for the file `go` and then starts daemons, whose parent ends at once. */
+/* Returns a script that waits for the file `go` and then starts daemons, which are orphans. */
 static const char *daemon_script(const char *folder) {
     static char script[4096];
     snprintf(script, sizeof script,
@@ -350,7 +350,7 @@ static bool births_are_reported(void) {
 }
 
 START_TEST(daemons_are_limited_and_ended) {
-    SKIP_UNLESS(births_are_reported(), "forks: reported to root alone, and not inside containers");
+    SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
     for (int i = 0; i < 4; i++) {
         const char *folder = run_make_folder();
         struct run *target = start_target(WORDS("sh", "-c", daemon_script(folder)));
@@ -378,8 +378,8 @@ static bool namespaces_work(void) {
     return work;
 }
 
-/* In a container nothing shows their origin: they are left alone, and reported. */
-START_TEST(daemons_without_births_are_reported) {
+/* In a container nothing shows which program started a daemon: it is reported but not limited. */
+START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
     SKIP_UNLESS(namespaces_work(), "namespaces: none can be made");
     const char *folder = run_make_folder();
     char script[5120];
@@ -403,8 +403,8 @@ static void join_group(void) {
     setpgid(0, joined_group);
 }
 
-/* A pipeline of a shell: one group, led by the attached process or another one. */
-START_TEST(other_processes_of_its_group_are_not_touched) {
+/* The group is like a shell pipeline; its leader is the attached process or the other one. */
+START_TEST(unattached_members_of_the_process_group_are_not_stopped) {
     struct run_setup setup = {.prepare = join_group};
     for (int which = 0; which < 2; which++) {
         joined_group = 0;
@@ -429,7 +429,7 @@ START_TEST(other_processes_of_its_group_are_not_touched) {
 }
 END_TEST
 
-START_TEST(the_end_of_the_first_process_continues_the_others) {
+START_TEST(descendants_run_freely_after_the_attached_process_ends) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     struct run *run = attach(target, 3, "-v");
     struct family others = family_find("payload-session");
@@ -483,7 +483,7 @@ START_TEST(each_attached_process_is_an_instance) {
 }
 END_TEST
 
-/* Makes a program with a unique name. */
+/* Links the payload under a name of its own. */
 static const char *make_program(const char *folder, const char *name) {
     const char *program = run_path(folder, name);
     ck_assert_int_eq(symlink(PAYLOAD, program), 0);
@@ -514,7 +514,7 @@ START_TEST(a_process_is_found_by_its_name) {
 }
 END_TEST
 
-/* Forked workers have the name of their parent. */
+/* Forked workers have the same name as their parent. */
 START_TEST(descendants_with_same_name_are_one_match) {
     char name[32], script[4096];
     const char *folder = run_make_folder();
@@ -536,7 +536,7 @@ END_TEST
 
 /* ---- -f own ---- */
 
-/* The machine's own load exceeds the limit even without the program. */
+/* Other load exceeds the limit, but -f own must ignore it. */
 START_TEST(own_limit_is_independent_of_other_load) {
     run_greedily();
     char load[32];
@@ -560,7 +560,7 @@ START_TEST(own_limit_is_independent_of_other_load) {
 }
 END_TEST
 
-/* Most of the instance's time is that of ended children. */
+/* Most CPU time of the instance was used by children that have ended. */
 START_TEST(the_load_of_short_lived_children_is_counted) {
     run_greedily();
     char limit[32];
@@ -604,7 +604,7 @@ START_TEST(invalid_processes_are_not_attached) {
 }
 END_TEST
 
-START_TEST(one_tree_is_attached_once) {
+START_TEST(a_tree_cannot_be_attached_twice) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     pid_t child = family_find("payload-session").pids[0];
     char list[64];
@@ -624,8 +624,8 @@ START_TEST(one_tree_is_attached_once) {
 }
 END_TEST
 
-/* Whichever comes first, the other must not run, not even for a moment. */
-START_TEST(one_of_two_at_once_is_refused) {
+/* The run that comes second must not run at all. */
+START_TEST(only_one_of_two_concurrent_runs_attaches) {
     for (int i = 0; i < 8; i++) {
         struct run *target = start_one();
         struct run *runs[2];
@@ -647,8 +647,8 @@ START_TEST(one_of_two_at_once_is_refused) {
 }
 END_TEST
 
-/* Another showstopper, which is about to begin, has claimed it. */
-START_TEST(claimed_tree_is_refused) {
+/* Takes the lock by which another showstopper claims the tree. */
+START_TEST(a_tree_claimed_by_another_run_is_refused) {
     char path[64];
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
     pid_t child = family_find("payload-session").pids[0];
@@ -694,7 +694,7 @@ START_TEST(stopped_process_is_refused) {
 }
 END_TEST
 
-START_TEST(meaningless_options_are_refused) {
+START_TEST(options_that_conflict_with_attach_are_refused) {
     struct run *target = start_one();
     const char *pid = pid_text(target->pid);
     const char *const *const options[] = {WORDS("--repeat"), WORDS("--isolate"), WORDS("--keep"),
@@ -730,7 +730,7 @@ END_TEST
 
 /* ---- --end ---- */
 
-START_TEST(with_end_a_process_is_asked_to_end) {
+START_TEST(with_end_the_attached_process_gets_sigterm) {
     struct run *target = start_target(WORDS(PAYLOAD, "catch"));
     struct run *run = START(SLOW, "--end", "--attach", pid_text(target->pid));
     RUN_UNTIL(run, run_state(target->pid) == 'T');
@@ -751,7 +751,7 @@ START_TEST(with_end_a_stubborn_tree_is_killed) {
     RUN_UNTIL(run, family_is_stopped("payload", 2));
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
-    run_expect(run_wait(target), -SIGTERM); /* the shell obeys it, the others do not */
+    run_expect(run_wait(target), -SIGTERM); /* only the shell obeys SIGTERM */
     run_expect_nothing_left();
     run_free(run);
     run_free(target);
@@ -761,33 +761,33 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(a_process_is_stopped_and_continued),
-    SS_CASE(a_process_runs_on_after_the_planned_end),
-    SS_CASE(a_limit_is_given_in_cpus),
-    SS_CASE(the_end_of_the_process_ends_the_run),
-    SS_CASE(process_stopped_by_others_is_continued),
-    SS_CASE(a_killed_master_leaves_it_running),
-    SS_CASE(a_killed_executor_leaves_it_running),
+    SS_CASE(a_process_keeps_running_after_the_planned_end),
+    SS_CASE(a_limit_in_cpus_becomes_a_share_of_the_capacity),
+    SS_CASE(the_run_ends_when_the_attached_process_dies),
+    SS_CASE(process_stopped_from_outside_is_continued),
+    SS_CASE(a_killed_master_leaves_the_process_running),
+    SS_CASE(a_killed_executor_leaves_the_process_running),
     SS_CASE(a_killed_guardian_is_replaced),
-    SS_CASE(the_guardian_alone_leaves_it_running),
-    SS_CASE(the_executor_alone_leaves_it_running),
-    SS_CASE(the_master_alone_leaves_it_running),
+    SS_CASE(a_surviving_guardian_leaves_the_process_running),
+    SS_CASE(a_surviving_executor_leaves_the_process_running),
+    SS_CASE(a_surviving_master_leaves_the_process_running),
     SS_CASE(a_killed_master_leaves_a_tree_running),
     SS_CASE(a_killed_executor_leaves_a_tree_running),
     SS_CASE(a_killed_guardian_of_a_tree_is_replaced),
-    SS_CASE(the_guardian_alone_leaves_a_tree_running),
-    SS_CASE(the_executor_alone_leaves_a_tree_running),
-    SS_CASE(the_master_alone_leaves_a_tree_running),
-    SS_CASE(stopped_master_alone_leaves_a_tree_running),
+    SS_CASE(a_surviving_guardian_leaves_a_tree_running),
+    SS_CASE(a_surviving_executor_leaves_a_tree_running),
+    SS_CASE(a_surviving_master_leaves_a_tree_running),
+    SS_CASE(a_surviving_stopped_master_leaves_a_tree_running),
     SS_CASE(stopped_guardian_and_master_leave_a_tree_running),
-    SS_CASE(stopped_executor_and_master_leave_a_tree_in_rounds),
+    SS_CASE(throttling_continues_after_executor_and_master_are_stopped),
     SS_CASE(group_without_leader_is_continued_by_another_executor),
-    SS_CASE(it_works_without_pidfds),
+    SS_CASE(a_killed_executor_leaves_a_tree_running_without_pidfds),
     SS_CASE(a_tree_is_stopped_and_continued),
     SS_CASE(later_processes_are_limited_and_orphans_remain),
     SS_CASE(daemons_are_limited_and_ended),
-    SS_CASE(daemons_without_births_are_reported),
-    SS_CASE(other_processes_of_its_group_are_not_touched),
-    SS_CASE(the_end_of_the_first_process_continues_the_others),
+    SS_CASE(daemons_are_reported_if_fork_events_are_unavailable),
+    SS_CASE(unattached_members_of_the_process_group_are_not_stopped),
+    SS_CASE(descendants_run_freely_after_the_attached_process_ends),
     SS_CASE(no_process_is_moved_to_another_control_group),
     SS_CASE(each_attached_process_is_an_instance),
     SS_CASE(a_process_is_found_by_its_name),
@@ -795,12 +795,12 @@ PROCESS_MAIN(
     SS_CASE(own_limit_is_independent_of_other_load),
     SS_CASE(the_load_of_short_lived_children_is_counted),
     SS_CASE(invalid_processes_are_not_attached),
-    SS_CASE(one_tree_is_attached_once),
-    SS_CASE(one_of_two_at_once_is_refused),
-    SS_CASE(claimed_tree_is_refused),
+    SS_CASE(a_tree_cannot_be_attached_twice),
+    SS_CASE(only_one_of_two_concurrent_runs_attaches),
+    SS_CASE(a_tree_claimed_by_another_run_is_refused),
     SS_CASE(stopped_process_is_refused),
-    SS_CASE(meaningless_options_are_refused),
+    SS_CASE(options_that_conflict_with_attach_are_refused),
     SS_CASE(a_recorded_run_of_attached_processes_is_not_repeated),
-    SS_CASE(with_end_a_process_is_asked_to_end),
+    SS_CASE(with_end_the_attached_process_gets_sigterm),
     SS_CASE(with_end_a_stubborn_tree_is_killed))
 /* clang-format on */

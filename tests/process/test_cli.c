@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The command line: valid ones are understood, and invalid ones start nothing. */
+/* Valid command lines are understood, and invalid ones start nothing. */
 
 #include <sched.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "run.h"
 #include "surroundings.h"
 
-/* The end of every command line: a command that leaves a file if it is ever started. */
+/* A command that creates a file, which shows whether it was started. */
 #define TOUCH       PAYLOAD, "touch", "started"
 #define TOUCH_AT(L) "-l", L, TOUCH
 
@@ -45,7 +45,7 @@ static void refuse_as(
 
 #define REFUSED(status, part, ...) refuse_as(NULL, status, part, WORDS(SHOWSTOPPER, __VA_ARGS__))
 
-/* Each part must be in the output of --dry-run. */
+/* Fails unless the command succeeds and its output contains every part. */
 static void plan_as(const char *const *words, const char *const *parts) {
     struct run *run = run_wait(run_start(NULL, words));
     run_expect(run, 0);
@@ -101,7 +101,7 @@ START_TEST(modules_are_listed) {
 }
 END_TEST
 
-/* Reads the list of a kind's modules in the manual page. */
+/* Returns the manual page's paragraph about the modules of this kind. */
 static char *read_paragraph(const char *kind) {
     char begin[64];
     struct run_text page = run_read_file(PROJECT_SOURCE_DIR "/src/showstopper.1");
@@ -123,7 +123,7 @@ static bool has_word(const char *text, const char *word) {
     return at;
 }
 
-/* Except for those that serve tests. */
+/* The null modules, which only tests use, are not documented. */
 START_TEST(manual_names_every_module) {
     size_t count = 0;
     char *rest = RUN("--list-modules")->out.bytes;
@@ -138,7 +138,7 @@ START_TEST(manual_names_every_module) {
 }
 END_TEST
 
-START_TEST(counts_in_every_form) {
+START_TEST(instance_counts_and_placeholders_are_parsed) {
     PLAN("instances  3\n", "-n", "3", "true");
     PLAN("instances  3\n", "-n3", "true");
     PLAN("instances  3\n", "--instances", "3", "true");
@@ -158,7 +158,7 @@ START_TEST(options_end_at_the_command) {
 }
 END_TEST
 
-START_TEST(modules_are_taken_with_their_options) {
+START_TEST(modules_and_their_options_appear_in_the_plan) {
     PLAN_WITHOUT_LOAD("load=0.25", "-t", "constant", "-T", "25%", "true");
     PLAN_WITHOUT_LOAD("load=0.25", "--trace", "constant", "--trace-options=load=1/4", "true");
     PLAN("load=0.5", "true");
@@ -220,7 +220,7 @@ START_TEST(discovered_values_are_in_the_plan) {
 END_TEST
 
 /* The printed command, read by a shell, is the original command. */
-START_TEST(commands_are_printed_for_a_shell) {
+START_TEST(printed_commands_are_quoted_for_a_shell) {
     static const char *const odd[] = {"a b", "", "it's", "$HOME", "`ls`", "a\nb", "*", "~", "#x",
         "\\", "\"", "a;b", "!", "a=b", "--x=y", "'", "\xc3\xa4", "{a,b}", "%%", "-n", "&", "\t"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
@@ -244,7 +244,7 @@ START_TEST(commands_are_printed_for_a_shell) {
 }
 END_TEST
 
-START_TEST(the_plan_shows_times_and_places) {
+START_TEST(the_plan_shows_times_cpus_and_workloads) {
     PLAN("warm-up    2 s\n", "--warmup", "2s", "true");
     PLAN("settle     1.5 s\n", "--settle=1500m", "true");
     PLAN("window     500 ms\n", "true");
@@ -274,7 +274,7 @@ START_TEST(the_plan_shows_times_and_places) {
 }
 END_TEST
 
-/* Checks that the command is accepted, with this warning on standard error. */
+/* Fails unless the command succeeds with exactly this warning on standard error. */
 static void warned(const char *warning, const char *const *words) {
     struct run *run = run_wait(run_start(NULL, words));
     run_expect(run, 0);
@@ -292,7 +292,7 @@ START_TEST(milliseconds_meant_as_minutes_cause_a_warning) {
 }
 END_TEST
 
-START_TEST(unknown_words_are_refused) {
+START_TEST(invalid_options_are_refused) {
     REFUSED(125, "--instances", "--instnces", "3", TOUCH_AT("50%"));
     REFUSED(125, "unknown option '-Z'", "-Z", TOUCH_AT("50%"));
     REFUSED(125, "--load requires a value", "--load");
@@ -457,7 +457,7 @@ START_TEST(invalid_paths_are_refused) {
 }
 END_TEST
 
-START_TEST(invalid_set_is_refused) {
+START_TEST(invalid_set_and_status_requests_are_refused) {
     char own[32];
     snprintf(own, sizeof own, "%d", (int)getpid());
     REFUSED(125, "--set: 'one' is not a pid; ", "--set", "one", "50%");
@@ -473,7 +473,7 @@ START_TEST(invalid_set_is_refused) {
 }
 END_TEST
 
-/* In the child: covers, in its own mounts, a file that every run needs. */
+/* Mounts an empty file system over /proc, in a mount namespace of the child. */
 static void hide_proc(void) {
     surroundings_leave_mounts();
     surroundings_mount_small("/proc", "64k");
@@ -484,9 +484,9 @@ static void hide_devices(void) {
     surroundings_mount_small("/dev", "64k");
 }
 
-START_TEST(missing_system_features_are_named) {
+START_TEST(missing_proc_and_dev_null_are_reported) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it needs /proc itself");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: the sanitizer itself needs /proc");
     refuse_as(
         hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--dry-run", TOUCH_AT("50%")));
     refuse_as(hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--list-modules"));
@@ -516,12 +516,12 @@ static void allow_few_processes(void) {
         _exit(PROCESS_SKIPPED);
 }
 
-START_TEST(more_than_the_limit_on_files_allows_is_refused) {
+START_TEST(instances_beyond_the_open_file_limit_are_refused) {
     refuse_as(allow_few_files, 125, "open files", WORDS(SHOWSTOPPER, "-n", "100", TOUCH_AT("50%")));
 }
 END_TEST
 
-START_TEST(more_than_the_limit_on_processes_allows_is_refused) {
+START_TEST(instances_beyond_the_process_limit_are_refused) {
     folder = "/tmp";
     struct run_setup setup = {.folder = folder, .prepare = allow_few_processes};
     struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "--version")));
@@ -531,16 +531,16 @@ START_TEST(more_than_the_limit_on_processes_allows_is_refused) {
 }
 END_TEST
 
-/* A leak sanitizer cannot look into a set-uid program, and fails it. */
+/* A leak sanitizer cannot inspect a set-uid program and makes it fail. */
 #ifdef __SANITIZE_ADDRESS__
 #define SANITIZED true
 #else
 #define SANITIZED false
 #endif
 
-START_TEST(raised_privileges_are_refused) {
-    SKIP_UNLESS(!SANITIZED, "sanitizer: it cannot look into a set-uid program");
-    SKIP_UNLESS(getuid() == 0, "root: only it can give a program away");
+START_TEST(a_set_uid_showstopper_is_refused) {
+    SKIP_UNLESS(!SANITIZED, "sanitizer: it cannot inspect a set-uid program");
+    SKIP_UNLESS(getuid() == 0, "root: only root can change the owner of a file");
     folder = run_make_folder();
     const char *copy = run_path(folder, "raised");
     run_expect(run_wait(run_start(NULL, WORDS("cp", SHOWSTOPPER, copy))), 0);
@@ -556,14 +556,14 @@ PROCESS_MAIN(
     SS_CASE(help_and_version_are_printed),
     SS_CASE(modules_are_listed),
     SS_CASE(manual_names_every_module),
-    SS_CASE(counts_in_every_form),
+    SS_CASE(instance_counts_and_placeholders_are_parsed),
     SS_CASE(options_end_at_the_command),
-    SS_CASE(modules_are_taken_with_their_options),
+    SS_CASE(modules_and_their_options_appear_in_the_plan),
     SS_CASE(discovered_values_are_in_the_plan),
-    SS_CASE(commands_are_printed_for_a_shell),
-    SS_CASE(the_plan_shows_times_and_places),
+    SS_CASE(printed_commands_are_quoted_for_a_shell),
+    SS_CASE(the_plan_shows_times_cpus_and_workloads),
     SS_CASE(milliseconds_meant_as_minutes_cause_a_warning),
-    SS_CASE(unknown_words_are_refused),
+    SS_CASE(invalid_options_are_refused),
     SS_CASE(invalid_modules_are_refused),
     SS_CASE(numbers_out_of_range_are_refused),
     SS_CASE(invalid_times_are_refused),
@@ -572,10 +572,10 @@ PROCESS_MAIN(
     SS_CASE(invalid_workload_files_are_refused),
     SS_CASE(invalid_cpus_are_refused),
     SS_CASE(invalid_paths_are_refused),
-    SS_CASE(invalid_set_is_refused),
-    SS_CASE(more_than_the_limit_on_files_allows_is_refused),
-    SS_CASE(more_than_the_limit_on_processes_allows_is_refused),
-    SS_CASE(missing_system_features_are_named),
+    SS_CASE(invalid_set_and_status_requests_are_refused),
+    SS_CASE(instances_beyond_the_open_file_limit_are_refused),
+    SS_CASE(instances_beyond_the_process_limit_are_refused),
+    SS_CASE(missing_proc_and_dev_null_are_reported),
     SS_CASE(percentages_in_the_command_cause_a_warning),
-    SS_CASE(raised_privileges_are_refused))
+    SS_CASE(a_set_uid_showstopper_is_refused))
 /* clang-format on */

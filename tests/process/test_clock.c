@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Clocks: the wall clock is set, and time passes while all processes are frozen. */
+/* The wall clock is changed, or time passes while all processes are frozen. */
 
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static void expect_between(const char *json, const char *name, double low, doubl
         value >= low && value <= high, "%s is not between %g and %g in %s", name, low, high, json);
 }
 
-/* The bounds are as wide as a busy machine needs; an hour would be far outside. */
+/* The bounds allow for a busy machine; an error of an hour would far exceed them. */
 START_TEST(wall_clock_change_does_not_affect_duration) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const shifts[] = {"-3600:1200", "3600:1200", "-3600:0", "-90000:2400"};
@@ -62,8 +62,8 @@ static const char *in_seconds(int seconds) {
     return at;
 }
 
-/* The time has passed without a run, which is reported. */
-START_TEST(start_skipped_by_wall_clock_happens_at_once) {
+/* The wall clock jumps past the start time; the summary reports the delay. */
+START_TEST(start_time_skipped_by_the_wall_clock_starts_at_once) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run = run_wait(start_shifted(
         "3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at", in_seconds(3),
@@ -75,7 +75,7 @@ START_TEST(start_skipped_by_wall_clock_happens_at_once) {
 }
 END_TEST
 
-/* The start is an hour away again, and so is that of the instances. */
+/* The clock goes back an hour, so instances must not start within the next seconds. */
 START_TEST(a_wall_clock_set_back_delays_the_start) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run =
@@ -109,7 +109,7 @@ static void signal_runs(struct run *runs[RUNS], int number) {
         kill(runs[i]->pid, number);
 }
 
-/* Several at a time, each in another phase of its rounds. */
+/* Several runs at a time, each in a different phase of its rounds. */
 static void start_all(struct run *runs[RUNS], void (*prepare)(void)) {
     struct run_setup setup = {.prepare = prepare};
     for (int i = 0; i < RUNS; i++)
@@ -122,7 +122,7 @@ static void start_all(struct run *runs[RUNS], void (*prepare)(void)) {
     RUN_UNTIL(NULL, run_now() > moment);
 }
 
-/* Freezes masters first: they would continue the others. */
+/* Stops the masters first, because they would continue the other processes. */
 static void freeze(struct run *runs[RUNS], const struct family *family) {
     signal_runs(runs, SIGSTOP);
     for (int i = 0; i < RUNS; i++)
@@ -155,7 +155,7 @@ static void freeze_and_thaw(const char *name, size_t each, void (*prepare)(void)
     expect_planned_end(runs);
 }
 
-/* To the processes it is as if the machine had been suspended. */
+/* To the processes this looks like a suspended machine. */
 START_TEST(a_frozen_run_ends_as_planned) {
     freeze_and_thaw("", 6, NULL);
 }
@@ -167,20 +167,20 @@ START_TEST(a_frozen_run_ends_as_planned_unprivileged) {
 }
 END_TEST
 
-/* Instances run or stay stopped all the while. */
-START_TEST(frozen_crew_ends_as_planned) {
+/* Instances keep their state, running or stopped, while executors and guardian are frozen. */
+START_TEST(a_run_with_frozen_control_processes_ends_as_planned) {
     freeze_and_thaw("ss-", 3, NULL);
 }
 END_TEST
 
-START_TEST(frozen_crew_ends_as_planned_unprivileged) {
+START_TEST(a_run_with_frozen_control_processes_ends_as_planned_unprivileged) {
     family_need_nobody();
     freeze_and_thaw("ss-", 3, family_become_nobody);
 }
 END_TEST
 
-/* Continuing the master continues all. */
-START_TEST(a_thawed_master_continues_the_others) {
+/* A master that is continued continues executors and guardian. */
+START_TEST(a_thawed_master_continues_executors_and_guardian) {
     struct run *runs[RUNS];
     start_all(runs, NULL);
     struct family family = family_find("ss-");
@@ -207,12 +207,12 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(wall_clock_change_does_not_affect_duration),
-    SS_CASE(start_skipped_by_wall_clock_happens_at_once),
+    SS_CASE(start_time_skipped_by_the_wall_clock_starts_at_once),
     SS_CASE(a_wall_clock_set_back_delays_the_start),
     SS_CASE(a_frozen_run_ends_as_planned),
     SS_CASE(a_frozen_run_ends_as_planned_unprivileged),
-    SS_CASE(frozen_crew_ends_as_planned),
-    SS_CASE(frozen_crew_ends_as_planned_unprivileged),
-    SS_CASE(a_thawed_master_continues_the_others),
+    SS_CASE(a_run_with_frozen_control_processes_ends_as_planned),
+    SS_CASE(a_run_with_frozen_control_processes_ends_as_planned_unprivileged),
+    SS_CASE(a_thawed_master_continues_executors_and_guardian),
     SS_CASE(run_signaled_while_frozen_ends))
 /* clang-format on */

@@ -20,7 +20,7 @@ struct row {
 struct table {
     struct row rows[64];
     size_t count;
-    struct row sums; /* NaN: some cell was empty */
+    struct row sums; /* NaN if a cell was empty */
 };
 
 static const char heading[] =
@@ -59,7 +59,7 @@ static struct table read_table(const char *record) {
     return table;
 }
 
-/* The system may not permit any counts. */
+/* Reads the counters; skips the test if the kernel does not permit counting. */
 static struct table expect_counts(const char *record) {
     struct table table = read_table(record);
     ck_assert_uint_ge(table.count, 1);
@@ -71,13 +71,13 @@ static bool has_hardware(const struct table *table) {
     return !isnan(table->rows[0].instructions);
 }
 
-START_TEST(a_row_is_written_every_second) {
+START_TEST(a_counter_row_is_written_every_second) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = RUN("-v", "-n", "2", "-f", "own", "-l", "50%", "-c", "fixed", "--warmup",
         "300m", "--duration", "2500m", "--counters", "--record", record, PAYLOAD, "spin");
     run_expect(run, 0);
     struct table table = expect_counts(record);
-    /* One and two seconds after the start, or a little later, and at the end. */
+    /* Rows follow one and two seconds after the start, or a little later, and at the end. */
     ck_assert(table.count == 2 || table.count == 3);
     ck_assert_double_ge(table.rows[table.count - 1].elapsed, 2.49);
     for (size_t i = 0; i < table.count; i++) {
@@ -97,7 +97,7 @@ START_TEST(a_row_is_written_every_second) {
 }
 END_TEST
 
-/* Sums seconds as the shell builtin prints them: two lines, itself and its children. */
+/* Returns the sum of the times that the shell builtin `times` printed. */
 static double read_times(const char *path) {
     struct run_text text = run_read_file(path);
     double sum = 0;
@@ -115,8 +115,8 @@ static double read_times(const char *path) {
 
 #define COUNT_UP "i=0; while [ $i -lt 40000 ]; do i=$((i+1)); done"
 
-/* The counts of processes that have ended are included. */
-START_TEST(ended_processes_are_counted) {
+/* The shell and its children use CPU time and exit before the last row. */
+START_TEST(events_of_ended_processes_are_counted) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *used = run_path(folder, "used");
     char script[4400];
@@ -138,7 +138,7 @@ END_TEST
 /* Short, even on a busy machine. */
 #define BRIEF "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"
 
-/* The next instance of an executor is counted like its first one. */
+/* Fails unless an executor also counts the instances after its first one. */
 static void expect_repeats(const char *isolation) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = RUN("-q", isolation, "-n", "1", "-f", "own", "-l", "100%", "-c", "fixed",
@@ -154,7 +154,7 @@ static void expect_repeats(const char *isolation) {
     run_expect_nothing_left();
 }
 
-START_TEST(instances_that_are_started_again_are_counted) {
+START_TEST(repeated_instances_are_counted) {
     expect_repeats("-q");
 }
 END_TEST
@@ -164,7 +164,7 @@ START_TEST(isolated_instances_are_counted) {
 }
 END_TEST
 
-/* Its threads and children at the start of the run, and those that come later. */
+/* The child existed before the run; its events must be counted, too. */
 START_TEST(attached_processes_are_counted) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *target = run_start(
@@ -182,8 +182,8 @@ START_TEST(attached_processes_are_counted) {
 }
 END_TEST
 
-/* Without room for descriptors all cells are empty, but the run succeeds. */
-START_TEST(run_without_counters_works) {
+/* The limit on open files leaves no descriptors for counters: all cells are empty. */
+START_TEST(a_run_succeeds_if_counters_cannot_be_opened) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];
     snprintf(script, sizeof script,
@@ -203,7 +203,7 @@ START_TEST(run_without_counters_works) {
 }
 END_TEST
 
-START_TEST(counters_are_part_of_a_record) {
+START_TEST(counters_are_recorded_and_replayed) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *again = run_path(folder, "again");
     struct run *run = RUN("-l", "50%", "--counters", PAYLOAD, "exit", "9");
@@ -223,7 +223,7 @@ START_TEST(counters_are_part_of_a_record) {
     run = RUN("-q", "--replay", record, "--record", again);
     run_expect(run, 0);
     read_table(again);
-    /* A record that replaces it has none of it. */
+    /* A record that replaces this one without --counters has no counters.csv. */
     run = RUN("-q", "-f", "own", "-l", "50%", "-n", "1", "--force", "--record", record, PAYLOAD,
         "exit", "0");
     run_expect(run, 0);
@@ -233,11 +233,11 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(a_row_is_written_every_second),
-    SS_CASE(ended_processes_are_counted),
-    SS_CASE(instances_that_are_started_again_are_counted),
+    SS_CASE(a_counter_row_is_written_every_second),
+    SS_CASE(events_of_ended_processes_are_counted),
+    SS_CASE(repeated_instances_are_counted),
     SS_CASE(isolated_instances_are_counted),
     SS_CASE(attached_processes_are_counted),
-    SS_CASE(run_without_counters_works),
-    SS_CASE(counters_are_part_of_a_record))
+    SS_CASE(a_run_succeeds_if_counters_cannot_be_opened),
+    SS_CASE(counters_are_recorded_and_replayed))
 /* clang-format on */

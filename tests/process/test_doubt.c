@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Why the load was off target although the duty was at its bound. A sensor provides the load, so
- * the target is out of reach however busy this machine is.
+ * A run explains why the load was off target although the duty was at its bound. A sensor prints a
+ * fixed load, so that the target is out of reach however busy this machine is.
  */
 
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #define ABOVE "-q", "--json", "-", "-l", "60%", "-f", "command", "-F", PAYLOAD " sensor 0.9"
 
 /*
- * Measuring what processes used takes at most a hundredth of the time; this is enough for two
- * measurements.
+ * Long enough for two measurements of CPU time by process, which may take at most 1 % of the
+ * duration.
  */
 #define LONG "12s"
 
@@ -34,7 +34,7 @@ static double find_percent(const struct run *run, const char *words) {
     return value;
 }
 
-/* Starts more load than the CPUs can take, outside of the run. */
+/* Starts processes outside the run, two for each CPU. */
 static void start_others(void) {
     for (long i = 0; i < 2 * sysconf(_SC_NPROCESSORS_ONLN); i++)
         run_start(NULL, WORDS(PAYLOAD, "spin", ""));
@@ -52,7 +52,7 @@ START_TEST(busy_cpus_are_reported) {
 }
 END_TEST
 
-/* On an idle machine it needs more instances; the message depends on how busy this one is. */
+/* The message depends on other load: with idle CPUs it asks for more instances. */
 START_TEST(too_few_instances_are_reported) {
     struct run *run = RUN(BELOW, "-n", "1", "--duration", LONG, "sh", "-c",
         "while :; do " PAYLOAD " run-ms 30; done");
@@ -76,7 +76,7 @@ START_TEST(an_instance_that_ended_is_reported) {
 }
 END_TEST
 
-START_TEST(an_uncontrolled_load_is_reported) {
+START_TEST(a_control_module_that_ignores_the_load_is_reported) {
     struct run *run = RUN(BELOW, "-c", "fixed", "-C", "duty=100%", "-n", "1", "--duration", LONG,
         PAYLOAD, "spin", "");
     run_expect(run, 0);
@@ -86,7 +86,7 @@ START_TEST(an_uncontrolled_load_is_reported) {
 }
 END_TEST
 
-START_TEST(others_that_take_too_much_are_reported) {
+START_TEST(load_of_other_processes_above_the_target_is_reported) {
     run_greedily();
     start_others();
     struct run *run = RUN(ABOVE, "-n", "1", "--duration", LONG, PAYLOAD, "spin", "");
@@ -103,11 +103,11 @@ static void enter_group(void) {
     control_group_enter(&group);
 }
 
-/* A sanitized program uses more CPU time itself, and is in the group, too. */
+/* Showstopper is in the group, too, and uses more CPU time with a sanitizer. */
 #define QUOTA (SHIMS_WORK ? "3000" : "10000")
 #define CPUS  (SHIMS_WORK ? "0.03" : "0.1")
 
-START_TEST(a_quota_is_reported) {
+START_TEST(a_cpu_quota_that_limits_the_run_is_reported) {
     char told[80];
     run_greedily();
     SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-quota: none can be made");
@@ -129,6 +129,6 @@ PROCESS_MAIN(
     SS_CASE(busy_cpus_are_reported),
     SS_CASE(too_few_instances_are_reported),
     SS_CASE(an_instance_that_ended_is_reported),
-    SS_CASE(an_uncontrolled_load_is_reported),
-    SS_CASE(others_that_take_too_much_are_reported),
-    SS_CASE(a_quota_is_reported))
+    SS_CASE(a_control_module_that_ignores_the_load_is_reported),
+    SS_CASE(load_of_other_processes_above_the_target_is_reported),
+    SS_CASE(a_cpu_quota_that_limits_the_run_is_reported))

@@ -69,7 +69,7 @@ START_TEST(a_master_killed_at_any_phase_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_master_killed_while_it_ends_leaves_nothing) {
+START_TEST(a_master_killed_during_shutdown_leaves_nothing) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill(run->pid, SIGTERM);
@@ -146,7 +146,7 @@ START_TEST(a_killed_executor_ends_the_run) {
 }
 END_TEST
 
-START_TEST(killed_executors_end_the_run) {
+START_TEST(killing_all_executors_ends_the_run) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill_named("ss-executor", SIGKILL);
@@ -180,7 +180,7 @@ START_TEST(a_killed_guardian_is_replaced) {
 END_TEST
 
 /* Only the new guardian can do this. */
-START_TEST(a_new_guardian_knows_everything) {
+START_TEST(a_new_guardian_cleans_up_after_a_killed_master) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     pid_t first = find_guardian(run, 0);
@@ -194,7 +194,7 @@ START_TEST(a_new_guardian_knows_everything) {
 }
 END_TEST
 
-START_TEST(a_run_ends_well_with_a_new_guardian) {
+START_TEST(a_run_with_a_new_guardian_ends_with_status_0) {
     struct run *run =
         START("-q", "-v", "-n", "2", "-l", "50%", "--duration", "2s", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
@@ -224,7 +224,7 @@ START_TEST(a_stopped_guardian_does_not_block_the_end) {
 }
 END_TEST
 
-START_TEST(stopped_executors_leave_nothing_of_a_killed_master) {
+START_TEST(a_killed_master_with_stopped_executors_leaves_nothing) {
     struct run *run = start_stubborn();
     wait_for_all(run);
     kill_named("ss-executor", SIGSTOP);
@@ -234,7 +234,7 @@ START_TEST(stopped_executors_leave_nothing_of_a_killed_master) {
 }
 END_TEST
 
-START_TEST(a_master_killed_with_executors_leaves_nothing) {
+START_TEST(a_master_killed_with_all_executors_leaves_nothing) {
     for (int step = 0; step < 5; step++) {
         struct run *run = start_stubborn();
         wait_for_all(run);
@@ -252,7 +252,7 @@ START_TEST(a_master_killed_with_executors_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_script_that_cannot_be_run_is_named) {
+START_TEST(a_script_that_cannot_be_executed_is_named) {
     const char *folder = run_make_folder();
     const char *script = run_path(folder, "script");
     run_write_file(script, "#!/there/is/none\n");
@@ -284,7 +284,7 @@ START_TEST(an_instance_that_stops_itself_can_be_ended) {
 END_TEST
 
 /* The reader of our output goes away. */
-START_TEST(vanished_reader_leaves_nothing) {
+START_TEST(a_run_whose_output_reader_exits_leaves_nothing) {
     struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--iteration", "done", PAYLOAD,
         "lines", "100", "10");
     run_wait_text(run, "done");
@@ -302,20 +302,20 @@ PROCESS_MAIN(
     SS_CASE(a_killed_master_leaves_nothing),
     SS_CASE(a_master_killed_just_after_its_start_leaves_nothing),
     SS_CASE(a_master_killed_at_any_phase_leaves_nothing),
-    SS_CASE(a_master_killed_while_it_ends_leaves_nothing),
+    SS_CASE(a_master_killed_during_shutdown_leaves_nothing),
     SS_CASE(a_killed_master_leaves_nothing_of_a_tree),
     SS_CASE(killed_executors_leave_nothing_of_a_tree),
     SS_CASE(killed_processes_are_noticed_without_pidfds),
     SS_CASE(a_killed_executor_ends_the_run),
-    SS_CASE(killed_executors_end_the_run),
+    SS_CASE(killing_all_executors_ends_the_run),
     SS_CASE(a_killed_guardian_is_replaced),
-    SS_CASE(a_new_guardian_knows_everything),
-    SS_CASE(a_run_ends_well_with_a_new_guardian),
+    SS_CASE(a_new_guardian_cleans_up_after_a_killed_master),
+    SS_CASE(a_run_with_a_new_guardian_ends_with_status_0),
     SS_CASE(a_stopped_executor_does_not_block_the_end),
     SS_CASE(a_stopped_guardian_does_not_block_the_end),
-    SS_CASE(stopped_executors_leave_nothing_of_a_killed_master),
-    SS_CASE(a_master_killed_with_executors_leaves_nothing),
-    SS_CASE(a_script_that_cannot_be_run_is_named),
+    SS_CASE(a_killed_master_with_stopped_executors_leaves_nothing),
+    SS_CASE(a_master_killed_with_all_executors_leaves_nothing),
+    SS_CASE(a_script_that_cannot_be_executed_is_named),
     SS_CASE(an_instance_that_stops_itself_can_be_ended),
-    SS_CASE(vanished_reader_leaves_nothing))
+    SS_CASE(a_run_whose_output_reader_exits_leaves_nothing))
 /* clang-format on */

@@ -24,7 +24,7 @@ static struct run *start_spoiled(const char *how, const char *const *words) {
     return run_start(&setup, words);
 }
 
-START_TEST(spoiled_counters_end_the_run) {
+START_TEST(an_unreadable_proc_stat_ends_the_run) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:700", "empty:700", "garbled:700", "cut:700"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -41,7 +41,7 @@ START_TEST(spoiled_counters_end_the_run) {
 }
 END_TEST
 
-START_TEST(counters_spoiled_from_the_start_are_refused) {
+START_TEST(a_proc_stat_unreadable_from_the_start_is_refused) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:0", "empty:0", "garbled:0", "cut:0"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -57,7 +57,7 @@ START_TEST(counters_spoiled_from_the_start_are_refused) {
 END_TEST
 
 /* Applies to any source that the default has found. */
-START_TEST(spoiled_best_counters_end_the_run) {
+START_TEST(unreadable_default_counters_end_the_run) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:700", "empty:700", "garbled:700"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -72,7 +72,7 @@ START_TEST(spoiled_best_counters_end_the_run) {
 END_TEST
 
 /* Control that needs no load continues without; the figures name what they lack. */
-START_TEST(control_works_without_counters_for_figures) {
+START_TEST(fixed_control_continues_without_readable_counters) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     static const char *const ways[] = {"error:1400", "empty:1400", "garbled:1400", "cut:1400"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
@@ -173,7 +173,7 @@ static void close_errors(void) {
 #define FOR_A_SECOND VERBOSELY, "--duration", "1s"
 
 /* Lost messages alone do not disturb a run. */
-START_TEST(lost_messages_do_no_harm) {
+START_TEST(a_run_continues_if_its_messages_are_lost) {
     static void (*const prepares[])(void) = {
         fill_output, fill_errors, fill_both, close_output, close_errors};
     for (size_t i = 0; i < sizeof prepares / sizeof *prepares; i++) {
@@ -209,7 +209,7 @@ START_TEST(lost_output_is_reported) {
 }
 END_TEST
 
-START_TEST(answers_that_cannot_be_written_are_errors) {
+START_TEST(requested_text_that_cannot_be_written_is_an_error) {
     static const char *const questions[][8] = {
         {SHOWSTOPPER, "--help"},
         {SHOWSTOPPER, "--version"},
@@ -228,7 +228,7 @@ START_TEST(answers_that_cannot_be_written_are_errors) {
 END_TEST
 
 /* Checks every program of this build, with any request. */
-START_TEST(a_closed_output_is_reported) {
+START_TEST(a_closed_standard_output_is_reported) {
     static const char *const questions[][8] = {
         {SHOWSTOPPER, "--help"},
         {SHOWSTOPPER, "--version"},
@@ -260,7 +260,7 @@ START_TEST(a_closed_output_is_reported) {
 END_TEST
 
 /* The target of a link is replaced, and not the link; it need not exist. */
-START_TEST(a_summary_replaces_the_file_that_a_link_names) {
+START_TEST(a_summary_replaces_the_target_of_a_symbolic_link) {
     const char *folder = run_make_folder(), *link = run_path(folder, "link");
     const char *target = run_path(folder, "target");
     struct stat status;
@@ -283,7 +283,7 @@ START_TEST(a_summary_replaces_the_file_that_a_link_names) {
 }
 END_TEST
 
-START_TEST(a_workload_file_has_an_end) {
+START_TEST(an_endless_workload_file_is_refused) {
     struct run *run = RUN("-l", "50%", "-w", "/dev/zero");
     fault_expect_refusal(run, 125);
     run_expect_text(&run->err, "/dev/zero: larger than 16 MiB");
@@ -317,17 +317,17 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(spoiled_counters_end_the_run),
-    SS_CASE(counters_spoiled_from_the_start_are_refused),
-    SS_CASE(spoiled_best_counters_end_the_run),
-    SS_CASE(control_works_without_counters_for_figures),
+    SS_CASE(an_unreadable_proc_stat_ends_the_run),
+    SS_CASE(a_proc_stat_unreadable_from_the_start_is_refused),
+    SS_CASE(unreadable_default_counters_end_the_run),
+    SS_CASE(fixed_control_continues_without_readable_counters),
     SS_CASE(run_continues_with_fewer_cpus),
     SS_CASE(a_full_disk_is_reported),
-    SS_CASE(lost_messages_do_no_harm),
+    SS_CASE(a_run_continues_if_its_messages_are_lost),
     SS_CASE(lost_output_is_reported),
-    SS_CASE(answers_that_cannot_be_written_are_errors),
-    SS_CASE(a_closed_output_is_reported),
-    SS_CASE(a_summary_replaces_the_file_that_a_link_names),
-    SS_CASE(a_workload_file_has_an_end),
+    SS_CASE(requested_text_that_cannot_be_written_is_an_error),
+    SS_CASE(a_closed_standard_output_is_reported),
+    SS_CASE(a_summary_replaces_the_target_of_a_symbolic_link),
+    SS_CASE(an_endless_workload_file_is_refused),
     SS_CASE(a_summary_is_written_to_a_device))
 /* clang-format on */

@@ -113,7 +113,7 @@ START_TEST(a_frozen_run_ends_as_planned) {
 END_TEST
 
 /* Its state is unknown: it gets all of the grace. */
-START_TEST(a_frozen_process_ends_after_the_grace) {
+START_TEST(a_frozen_process_ends_after_the_grace_period) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = START_SHAPE(shapes[i], "--grace", "700m");
@@ -144,7 +144,7 @@ static void kill_crew(enum shape shape, bool executor, bool master) {
     expect_order(run);
 }
 
-START_TEST(frozen_processes_end_when_ours_are_killed) {
+START_TEST(frozen_processes_end_when_master_or_executor_is_killed) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         kill_crew(shapes[i], true, false);
@@ -155,7 +155,7 @@ START_TEST(frozen_processes_end_when_ours_are_killed) {
 }
 END_TEST
 
-START_TEST(next_guardian_knows_the_freezer) {
+START_TEST(a_new_guardian_takes_over_the_freezer) {
     yard_enter(true);
     struct run *run = START_SHAPE(CHILD, "-v");
     find_frozen(run);
@@ -170,7 +170,7 @@ START_TEST(next_guardian_knows_the_freezer) {
 }
 END_TEST
 
-START_TEST(kept_processes_run_on) {
+START_TEST(kept_processes_are_thawed_and_keep_running) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run = START_SHAPE(shapes[i], "-q", "--keep");
@@ -199,7 +199,7 @@ static struct run *start_leaving(const char *left) {
 }
 
 /* Processes that an iteration leaves are gone in the next one. */
-START_TEST(nothing_is_left_to_the_next_instance) {
+START_TEST(iterations_leave_no_process_of_another_user) {
     yard_enter(true);
     struct run *run = start_leaving("sleep 0.5");
     while (run_count(run, "ready\n") < 4) {
@@ -215,7 +215,7 @@ START_TEST(nothing_is_left_to_the_next_instance) {
 END_TEST
 
 /* It starts before the guardian could look for it. */
-START_TEST(new_processes_end_with_the_others) {
+START_TEST(processes_started_just_before_the_end_are_ended) {
     yard_enter(true);
     for (int i = 0; i < 6; i++) {
         struct run *run = start_leaving("exec " PAYLOAD " spin");
@@ -239,7 +239,7 @@ static void expect_warning(const struct run *run, int count) {
     run_expect_text(&run->out, text);
 }
 
-START_TEST(missing_group_causes_a_warning) {
+START_TEST(without_a_freezer_uncontrolled_processes_cause_a_warning) {
     yard_enter(false);
     for (size_t i = 0; i < SHAPES; i++) {
         struct run *run =
@@ -254,7 +254,7 @@ START_TEST(missing_group_causes_a_warning) {
 END_TEST
 
 /* The census sees threads, too, but they are not processes. */
-START_TEST(threads_are_not_counted) {
+START_TEST(threads_are_not_counted_as_uncontrolled_processes) {
     yard_enter(false);
     struct run_setup setup = {.prepare = yard_become_user};
     struct run *run = run_wait(
@@ -285,13 +285,13 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(another_users_process_is_frozen_with_the_instance),
     SS_CASE(a_frozen_run_ends_as_planned),
-    SS_CASE(a_frozen_process_ends_after_the_grace),
-    SS_CASE(frozen_processes_end_when_ours_are_killed),
-    SS_CASE(next_guardian_knows_the_freezer),
-    SS_CASE(kept_processes_run_on),
-    SS_CASE(nothing_is_left_to_the_next_instance),
-    SS_CASE(new_processes_end_with_the_others),
-    SS_CASE(missing_group_causes_a_warning),
-    SS_CASE(threads_are_not_counted),
+    SS_CASE(a_frozen_process_ends_after_the_grace_period),
+    SS_CASE(frozen_processes_end_when_master_or_executor_is_killed),
+    SS_CASE(a_new_guardian_takes_over_the_freezer),
+    SS_CASE(kept_processes_are_thawed_and_keep_running),
+    SS_CASE(iterations_leave_no_process_of_another_user),
+    SS_CASE(processes_started_just_before_the_end_are_ended),
+    SS_CASE(without_a_freezer_uncontrolled_processes_cause_a_warning),
+    SS_CASE(threads_are_not_counted_as_uncontrolled_processes),
     SS_CASE(two_guardians_count_a_process_once))
 /* clang-format on */

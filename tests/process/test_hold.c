@@ -78,7 +78,7 @@ static void lead_session(void) {
     *member = child;
 }
 
-START_TEST(a_group_is_reached_without_its_leader) {
+START_TEST(a_held_group_is_signaled_after_its_leader_ended) {
     open_board();
     share_member();
     need_groups();
@@ -109,7 +109,7 @@ START_TEST(a_group_is_reached_without_its_leader) {
 END_TEST
 
 /* One process of a group is held, and not the others. */
-START_TEST(a_process_is_reached_alone) {
+START_TEST(signals_to_a_held_process_do_not_reach_its_group) {
     open_board();
     share_member();
     pid_t leader = kin_start(lead_session);
@@ -180,18 +180,18 @@ static void give_number_away(bool group) {
     kin_end(stranger);
 }
 
-START_TEST(a_process_with_a_reused_pid_is_not_reached) {
+START_TEST(a_process_with_a_reused_pid_is_not_signaled) {
     give_number_away(false);
 }
 END_TEST
 
-START_TEST(a_group_with_a_reused_pid_is_not_reached) {
+START_TEST(a_group_with_a_reused_pid_is_not_signaled) {
     give_number_away(true);
 }
 END_TEST
 
 /* The pid is reused before a pidfd is opened, or pidfds are not available. */
-START_TEST(a_pid_reused_before_it_is_held_is_not_reached) {
+START_TEST(a_pid_reused_before_it_is_held_is_not_signaled) {
     open_board();
     pid_t child = kin_start(lead_group);
     uint64_t started = ss_platform_process_started(child);
@@ -215,7 +215,7 @@ END_TEST
  * The guardian was in time, and cannot notice that the group is never stopped: the executor must
  * report it.
  */
-START_TEST(a_group_is_missed_when_its_leader_has_ended) {
+START_TEST(the_executor_reports_a_group_whose_leader_has_ended) {
     open_board();
     share_member();
     need_groups();
@@ -263,7 +263,7 @@ END_TEST
 
 /* ---- release and order ---- */
 
-START_TEST(released_process_runs) {
+START_TEST(a_released_process_is_continued) {
     open_board();
     pid_t first = kin_start(NULL);
     pid_t second = kin_start(NULL);
@@ -327,7 +327,7 @@ static void expect_answers(const char *wanted) {
     ck_assert_str_eq(names, wanted);
 }
 
-START_TEST(signals_go_forth_and_back_in_order) {
+START_TEST(signals_are_sent_in_order_and_in_reverse) {
     open_board();
     ck_assert_int_eq(pipe(answers), 0);
     SKIP_UNLESS(queue_up(2), "realtime: no such priority is allowed");
@@ -347,13 +347,13 @@ END_TEST
 
 // clang-format off
 PROCESS_MAIN(
-    SS_CASE(a_group_is_reached_without_its_leader),
-    SS_CASE(a_process_is_reached_alone),
+    SS_CASE(a_held_group_is_signaled_after_its_leader_ended),
+    SS_CASE(signals_to_a_held_process_do_not_reach_its_group),
     SS_CASE(ended_process_is_not_held),
-    SS_CASE(a_process_with_a_reused_pid_is_not_reached),
-    SS_CASE(a_group_with_a_reused_pid_is_not_reached),
-    SS_CASE(a_pid_reused_before_it_is_held_is_not_reached),
-    SS_CASE(a_group_is_missed_when_its_leader_has_ended),
+    SS_CASE(a_process_with_a_reused_pid_is_not_signaled),
+    SS_CASE(a_group_with_a_reused_pid_is_not_signaled),
+    SS_CASE(a_pid_reused_before_it_is_held_is_not_signaled),
+    SS_CASE(the_executor_reports_a_group_whose_leader_has_ended),
     SS_CASE(pids_and_start_times_replace_pidfds),
-    SS_CASE(released_process_runs),
-    SS_CASE(signals_go_forth_and_back_in_order))
+    SS_CASE(a_released_process_is_continued),
+    SS_CASE(signals_are_sent_in_order_and_in_reverse))

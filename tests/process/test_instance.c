@@ -120,7 +120,7 @@ static void close_all(void) {
 }
 
 /* Our own pipes must then not get their descriptors. */
-START_TEST(closed_standard_streams_do_no_harm) {
+START_TEST(a_run_works_with_closed_standard_streams) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "summary.json");
     struct run_setup setup = {.prepare = close_all};
@@ -135,7 +135,7 @@ START_TEST(closed_standard_streams_do_no_harm) {
 }
 END_TEST
 
-START_TEST(instances_are_pinned) {
+START_TEST(instances_are_pinned_to_the_given_cpus) {
     struct run *run = RUN("-q", "-n", "1", "-l", "100%", "--cpus", "0", "grep", "Cpus_allowed_list",
         "/proc/self/status");
     run_expect(run, 0);
@@ -184,7 +184,7 @@ static void expect_equal(struct run_text text, const struct run *direct) {
     ck_assert_mem_eq(text.bytes, direct->out.bytes, text.length);
 }
 
-START_TEST(output_is_unchanged) {
+START_TEST(output_of_instances_is_forwarded_unchanged) {
     const char *folder = run_make_folder();
     const char *kept = run_path(folder, "kept");
     struct run *direct = run_wait(run_start(NULL, WORDS(PAYLOAD, "binary")));
@@ -206,7 +206,7 @@ START_TEST(output_is_unchanged) {
 }
 END_TEST
 
-START_TEST(output_is_kept_by_instance) {
+START_TEST(output_is_stored_separately_for_each_instance) {
     const char *folder = run_make_folder();
     struct run *run = RUN("-q", "-n", "11", "-l", "100%", "--output", folder, "sh", "-c",
         "echo out %; echo err % >&2");
@@ -227,7 +227,7 @@ START_TEST(output_is_kept_by_instance) {
 END_TEST
 
 /* Moving output is work without a pause, which at real-time priority would end the master. */
-START_TEST(output_without_end_does_not_end_the_master) {
+START_TEST(endless_output_does_not_kill_the_master) {
     const char *command =
         "exec \"$0\" -q -n 1 -l 100% --iteration nothing --duration 2s yes >/dev/null";
     run_expect(run_wait(run_start(NULL, WORDS("sh", "-c", command, SHOWSTOPPER))), 0);
@@ -279,7 +279,7 @@ static double stop_the_deaf(void) {
  * workload may use the CPU of this test as well, so that the test notices the stop late: one good
  * start of several is enough.
  */
-START_TEST(a_deaf_first_thread_delays_no_stop) {
+START_TEST(a_first_thread_without_cpu_does_not_delay_the_stop) {
     SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one");
     double needed = stop_the_deaf();
     for (int i = 1; i < 10 && needed >= 0.8; i++)
@@ -292,14 +292,14 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(instances_get_the_callers_environment),
-    SS_CASE(closed_standard_streams_do_no_harm),
-    SS_CASE(instances_are_pinned),
+    SS_CASE(a_run_works_with_closed_standard_streams),
+    SS_CASE(instances_are_pinned_to_the_given_cpus),
     SS_CASE(placeholder_is_filled_in),
     SS_CASE(different_commands_run_together),
-    SS_CASE(output_is_unchanged),
-    SS_CASE(output_is_kept_by_instance),
-    SS_CASE(output_without_end_does_not_end_the_master),
+    SS_CASE(output_of_instances_is_forwarded_unchanged),
+    SS_CASE(output_is_stored_separately_for_each_instance),
+    SS_CASE(endless_output_does_not_kill_the_master),
     SS_CASE(processes_left_by_leader_are_ended),
     SS_CASE(threads_are_stopped_together),
-    SS_CASE(a_deaf_first_thread_delays_no_stop))
+    SS_CASE(a_first_thread_without_cpu_does_not_delay_the_stop))
 /* clang-format on */

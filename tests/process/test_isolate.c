@@ -32,7 +32,7 @@ static void expect_status(int status, const char *const *command) {
     run_expect_nothing_left();
 }
 
-START_TEST(status_is_that_of_the_run) {
+START_TEST(isolated_run_returns_the_exit_status) {
     SKIP_UNLESS_ISOLATED();
     expect_status(0, WORDS(PAYLOAD, "exit", "0"));
     expect_status(0, WORDS("--duration", "200ms", PAYLOAD, "spin"));
@@ -47,7 +47,7 @@ START_TEST(status_is_that_of_the_run) {
 }
 END_TEST
 
-START_TEST(summary_is_written_once) {
+START_TEST(isolated_run_writes_one_summary) {
     SKIP_UNLESS_ISOLATED();
     struct run *run = RUN("--isolate", "-n", "1", "-c", "fixed", "-l", "50%", "--duration", "1s",
         "--json", "-", PAYLOAD, "spin");
@@ -68,7 +68,7 @@ START_TEST(summary_is_written_once) {
 }
 END_TEST
 
-START_TEST(output_is_forwarded) {
+START_TEST(output_of_isolated_instances_is_forwarded) {
     SKIP_UNLESS_ISOLATED();
     const char *folder = run_make_folder();
     const char *output = run_path(folder, "output");
@@ -88,7 +88,7 @@ START_TEST(output_is_forwarded) {
 }
 END_TEST
 
-START_TEST(target_can_be_set) {
+START_TEST(target_of_an_isolated_run_can_be_set) {
     SKIP_UNLESS_ISOLATED();
     char number[32];
     struct run *run = START(QUIET, "-v", "-l", "0%", "--warmup", "500m", PAYLOAD, "spin");
@@ -107,7 +107,7 @@ END_TEST
 
 /* ---- an instance's view ---- */
 
-START_TEST(proc_has_the_numbers_of_the_namespace) {
+START_TEST(proc_shows_the_pids_of_the_namespace) {
     SKIP_UNLESS_ISOLATED();
     struct run *run = RUN(QUIET, "-l", "100%", "sh", "-c",
         "cat /proc/1/comm; echo number=$$; exec readlink /proc/self");
@@ -123,7 +123,7 @@ START_TEST(proc_has_the_numbers_of_the_namespace) {
 }
 END_TEST
 
-START_TEST(mounts_stay_inside) {
+START_TEST(mounts_are_invisible_outside_the_namespace) {
     SKIP_UNLESS_ISOLATED();
     SKIP_UNLESS(geteuid() == 0, "root: only it can mount");
     char command[512];
@@ -150,14 +150,14 @@ START_TEST(mounts_stay_inside) {
 }
 END_TEST
 
-START_TEST(a_run_can_run_in_a_run) {
+START_TEST(isolated_runs_can_be_nested) {
     SKIP_UNLESS_ISOLATED();
     SKIP_UNLESS(geteuid() == 0, "root: only it can have one in the other");
     expect_status(5, WORDS(SHOWSTOPPER, QUIET, PAYLOAD, "exit", "5"));
 }
 END_TEST
 
-START_TEST(it_works_without_privilege) {
+START_TEST(isolation_works_without_privilege) {
     family_need_nobody();
     SKIP_UNLESS(isolated_is_possible(family_become_nobody), "user-namespaces: none are allowed");
     struct run_setup setup = {.prepare = family_become_nobody, .folder = "/"};
@@ -287,7 +287,7 @@ static void remove_chroot(void) {
     rmdir(chroot_folder);
 }
 
-START_TEST(it_works_in_a_chroot) {
+START_TEST(isolation_works_in_a_chroot) {
     SKIP_UNLESS_ISOLATED();
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     chroot_folder = run_make_folder();
@@ -330,7 +330,7 @@ START_TEST(isolation_with_keep_is_refused) {
 }
 END_TEST
 
-START_TEST(isolation_is_in_the_plan) {
+START_TEST(dry_run_shows_the_isolation) {
     struct run *run = RUN("--isolate", "--dry-run", "-l", "50%", PAYLOAD, "spin");
     run_expect(run, 0);
     run_expect_text(&run->out, "isolated   in a PID namespace");
@@ -342,18 +342,18 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(status_is_that_of_the_run),
-    SS_CASE(summary_is_written_once),
-    SS_CASE(output_is_forwarded),
-    SS_CASE(target_can_be_set),
-    SS_CASE(proc_has_the_numbers_of_the_namespace),
-    SS_CASE(mounts_stay_inside),
-    SS_CASE(a_run_can_run_in_a_run),
-    SS_CASE(it_works_without_privilege),
-    SS_CASE(it_works_in_a_chroot),
+    SS_CASE(isolated_run_returns_the_exit_status),
+    SS_CASE(isolated_run_writes_one_summary),
+    SS_CASE(output_of_isolated_instances_is_forwarded),
+    SS_CASE(target_of_an_isolated_run_can_be_set),
+    SS_CASE(proc_shows_the_pids_of_the_namespace),
+    SS_CASE(mounts_are_invisible_outside_the_namespace),
+    SS_CASE(isolated_runs_can_be_nested),
+    SS_CASE(isolation_works_without_privilege),
+    SS_CASE(isolation_works_in_a_chroot),
     SS_CASE(isolation_without_namespace_is_refused),
     SS_CASE(isolation_without_mounts_is_refused),
     SS_CASE(isolation_without_user_namespace_is_refused),
     SS_CASE(isolation_with_keep_is_refused),
-    SS_CASE(isolation_is_in_the_plan))
+    SS_CASE(dry_run_shows_the_isolation))
 /* clang-format on */

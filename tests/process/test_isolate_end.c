@@ -56,7 +56,7 @@ static void expect_end(const struct isolated_run *isolated, int status) {
     isolated_expect_nobody(isolated);
 }
 
-START_TEST(a_killed_process_outside_leaves_nothing) {
+START_TEST(killing_the_outer_process_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -67,7 +67,7 @@ START_TEST(a_killed_process_outside_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_process_outside_killed_at_its_start_leaves_nothing) {
+START_TEST(killing_the_outer_process_at_its_start_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     for (int step = 0; step < 60; step++) {
         struct run *run = START(OPTIONS, PAYLOAD, "ignore-term");
@@ -82,7 +82,7 @@ START_TEST(a_process_outside_killed_at_its_start_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_killed_first_process_leaves_nothing) {
+START_TEST(a_killed_namespace_init_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -123,7 +123,7 @@ START_TEST(a_killed_guardian_is_replaced) {
 }
 END_TEST
 
-START_TEST(killed_executors_end_the_run) {
+START_TEST(killed_executors_end_the_isolated_run) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -163,50 +163,50 @@ static void kill_everything(const char *const *command) {
     }
 }
 
-START_TEST(nothing_is_left_of_killed_threads) {
+START_TEST(killing_all_run_processes_leaves_no_threads) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[0]);
 }
 END_TEST
 
-START_TEST(nothing_is_left_of_killed_sessions) {
+START_TEST(killing_all_run_processes_leaves_no_sessions) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[1]);
 }
 END_TEST
 
-START_TEST(nothing_is_left_of_killed_daemons) {
+START_TEST(killing_all_run_processes_leaves_no_daemons) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[2]);
 }
 END_TEST
 
-START_TEST(nothing_is_left_of_a_killed_storm) {
+START_TEST(killing_all_run_processes_ends_a_daemon_storm) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[3]);
 }
 END_TEST
 
-START_TEST(nothing_is_left_of_killed_bare_sessions) {
+START_TEST(killing_all_run_processes_leaves_no_unmarked_sessions) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[4]);
 }
 END_TEST
 
-START_TEST(nothing_is_left_of_killed_bare_daemons) {
+START_TEST(killing_all_run_processes_leaves_no_unmarked_daemons) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[5]);
 }
 END_TEST
 
-START_TEST(nothing_is_left_of_a_killed_bare_storm) {
+START_TEST(killing_all_run_processes_ends_an_unmarked_daemon_storm) {
     SKIP_UNLESS_ISOLATED();
     kill_everything(workloads[6]);
 }
 END_TEST
 
 /* Processes without parent and mark end with the run, too. */
-START_TEST(the_planned_end_leaves_nothing) {
+START_TEST(a_terminated_isolated_run_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct isolated_run isolated = start(workloads[i]);
@@ -217,7 +217,7 @@ START_TEST(the_planned_end_leaves_nothing) {
 END_TEST
 
 /* The process outside can do nothing then, but nothing outlives it either. */
-START_TEST(nothing_outlives_a_stopped_process_outside) {
+START_TEST(killing_the_stopped_outer_process_leaves_nothing) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start(WORDS(PAYLOAD, "setsid", "2"));
     kill(isolated.run->pid, SIGSTOP);
@@ -231,19 +231,19 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(a_killed_process_outside_leaves_nothing),
-    SS_CASE(a_process_outside_killed_at_its_start_leaves_nothing),
-    SS_CASE(a_killed_first_process_leaves_nothing),
+    SS_CASE(killing_the_outer_process_leaves_nothing),
+    SS_CASE(killing_the_outer_process_at_its_start_leaves_nothing),
+    SS_CASE(a_killed_namespace_init_leaves_nothing),
     SS_CASE(a_killed_master_leaves_nothing),
     SS_CASE(a_killed_guardian_is_replaced),
-    SS_CASE(killed_executors_end_the_run),
-    SS_CASE(nothing_is_left_of_killed_threads),
-    SS_CASE(nothing_is_left_of_killed_sessions),
-    SS_CASE(nothing_is_left_of_killed_daemons),
-    SS_CASE(nothing_is_left_of_a_killed_storm),
-    SS_CASE(nothing_is_left_of_killed_bare_sessions),
-    SS_CASE(nothing_is_left_of_killed_bare_daemons),
-    SS_CASE(nothing_is_left_of_a_killed_bare_storm),
-    SS_CASE(the_planned_end_leaves_nothing),
-    SS_CASE(nothing_outlives_a_stopped_process_outside))
+    SS_CASE(killed_executors_end_the_isolated_run),
+    SS_CASE(killing_all_run_processes_leaves_no_threads),
+    SS_CASE(killing_all_run_processes_leaves_no_sessions),
+    SS_CASE(killing_all_run_processes_leaves_no_daemons),
+    SS_CASE(killing_all_run_processes_ends_a_daemon_storm),
+    SS_CASE(killing_all_run_processes_leaves_no_unmarked_sessions),
+    SS_CASE(killing_all_run_processes_leaves_no_unmarked_daemons),
+    SS_CASE(killing_all_run_processes_ends_an_unmarked_daemon_storm),
+    SS_CASE(a_terminated_isolated_run_leaves_nothing),
+    SS_CASE(killing_the_stopped_outer_process_leaves_nothing))
 /* clang-format on */

@@ -32,7 +32,7 @@ static void end_by(int number) {
     isolated_expect_nobody(&isolated);
 }
 
-START_TEST(it_ends_by_the_same_signal) {
+START_TEST(an_isolated_run_dies_from_the_received_signal) {
     SKIP_UNLESS_ISOLATED();
     end_by(SIGINT);
     end_by(SIGTERM);
@@ -43,7 +43,7 @@ END_TEST
 
 #define COUNTS_TERMS "trap 'echo told' TERM; echo ready; while :; do sleep 0.02; done"
 
-START_TEST(instances_get_one_signal) {
+START_TEST(each_instance_gets_one_termination_signal) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated =
         start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "1s", "sh", "-c", COUNTS_TERMS));
@@ -75,7 +75,7 @@ START_TEST(signal_to_whole_group_counts_once) {
 }
 END_TEST
 
-START_TEST(a_second_signal_hurries) {
+START_TEST(a_second_signal_cuts_the_grace_period_short) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated =
         start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "1h", PAYLOAD, "ignore-term"));
@@ -94,7 +94,7 @@ START_TEST(a_second_signal_hurries) {
 }
 END_TEST
 
-START_TEST(grace_period_ends) {
+START_TEST(instances_are_killed_after_the_grace_period) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated =
         start(NULL, WORDS(SHOWSTOPPER, ISOLATE, "--grace", "700m", PAYLOAD, "ignore-term"));
@@ -107,7 +107,7 @@ START_TEST(grace_period_ends) {
 END_TEST
 
 /* There is no process yet to pass the signal on to: it must be kept. */
-START_TEST(a_signal_in_the_first_moments_is_not_lost) {
+START_TEST(a_signal_during_startup_is_not_lost) {
     SKIP_UNLESS_ISOLATED();
     for (int step = 0; step < 80; step++) {
         struct run *run = START(ISOLATE, "-q", "--duration", "30s", PAYLOAD, "spin");
@@ -159,7 +159,7 @@ static void block_signals(void) {
 }
 
 /* The run still reacts to signals, and instances inherit the caller's mask. */
-START_TEST(blocked_signals_still_work) {
+START_TEST(signals_blocked_by_the_caller_still_end_the_run) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = block_signals};
     struct run *run =
@@ -185,7 +185,7 @@ static unsigned long long ignored_signals(const struct run *run) {
 }
 
 /* If the setting were inherited, no child could be waited for. */
-START_TEST(callers_may_ignore_their_children) {
+START_TEST(a_run_works_if_the_caller_ignores_sigchld) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = ignore_children};
     struct run *run =
@@ -238,7 +238,7 @@ static struct isolated_run start_in_group(const char *duration) {
         WORDS(SHOWSTOPPER, ISOLATE, "-q", "-l", "100%", "--duration", duration, PAYLOAD, "spin")));
 }
 
-START_TEST(a_pause_stops_everything) {
+START_TEST(sigtstp_stops_instances_and_the_clock_of_the_trace) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("2s");
     double begin = run_now();
@@ -251,7 +251,7 @@ START_TEST(a_pause_stops_everything) {
 END_TEST
 
 /* Each process of the group gets a signal, but it is one pause. */
-START_TEST(a_pause_of_the_whole_group_is_one_pause) {
+START_TEST(sigtstp_to_the_whole_group_pauses_once) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("1h");
     for (int i = 0; i < 10; i++)
@@ -266,7 +266,7 @@ END_TEST
  * A caller that sees the process outside stopped may continue it at once: all of the run must
  * continue.
  */
-START_TEST(short_pause_leaves_nothing_stopped) {
+START_TEST(a_short_pause_leaves_no_process_stopped) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("1h");
     struct run *run = isolated.run;
@@ -300,17 +300,17 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(it_ends_by_the_same_signal),
-    SS_CASE(instances_get_one_signal),
+    SS_CASE(an_isolated_run_dies_from_the_received_signal),
+    SS_CASE(each_instance_gets_one_termination_signal),
     SS_CASE(signal_to_whole_group_counts_once),
-    SS_CASE(a_second_signal_hurries),
-    SS_CASE(grace_period_ends),
-    SS_CASE(a_signal_in_the_first_moments_is_not_lost),
+    SS_CASE(a_second_signal_cuts_the_grace_period_short),
+    SS_CASE(instances_are_killed_after_the_grace_period),
+    SS_CASE(a_signal_during_startup_is_not_lost),
     SS_CASE(ignored_signals_stay_ignored),
-    SS_CASE(blocked_signals_still_work),
-    SS_CASE(callers_may_ignore_their_children),
-    SS_CASE(a_pause_stops_everything),
-    SS_CASE(a_pause_of_the_whole_group_is_one_pause),
-    SS_CASE(short_pause_leaves_nothing_stopped),
+    SS_CASE(signals_blocked_by_the_caller_still_end_the_run),
+    SS_CASE(a_run_works_if_the_caller_ignores_sigchld),
+    SS_CASE(sigtstp_stops_instances_and_the_clock_of_the_trace),
+    SS_CASE(sigtstp_to_the_whole_group_pauses_once),
+    SS_CASE(a_short_pause_leaves_no_process_stopped),
     SS_CASE(a_paused_run_can_be_ended))
 /* clang-format on */

@@ -57,7 +57,7 @@ START_TEST(ctrl_z_stops_and_fg_continues) {
 END_TEST
 
 /* The shell comes back as soon as the process outside has stopped. */
-START_TEST(fg_may_come_at_once) {
+START_TEST(fg_right_after_ctrl_z_continues_the_run) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open_shell();
     struct isolated_run isolated = start(terminal, LINE "payload spin");
@@ -91,7 +91,7 @@ START_TEST(a_stopped_run_can_be_killed) {
 END_TEST
 
 /* Without a shell nothing could continue it. */
-START_TEST(ctrl_z_without_shell_leaves_nothing_stopped) {
+START_TEST(ctrl_z_without_a_shell_leaves_no_process_stopped) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, PAYLOAD, "catch"));
     struct isolated_run isolated = isolated_find(terminal->run);
@@ -123,7 +123,7 @@ static void end_by_key(const char *key, int number) {
     terminal_leave_shell(terminal);
 }
 
-START_TEST(keys_end_it) {
+START_TEST(ctrl_c_and_ctrl_backslash_end_the_run) {
     SKIP_UNLESS_ISOLATED();
     end_by_key(TERMINAL_CTRL_C, SIGINT);
     end_by_key(TERMINAL_CTRL_BACKSLASH, SIGQUIT);
@@ -212,7 +212,7 @@ static void kill_master(struct terminal *terminal) {
     kill(isolated_showstopper(terminal->run, true), SIGKILL);
 }
 
-START_TEST(settings_are_put_back) {
+START_TEST(terminal_settings_are_restored_at_the_end) {
     SKIP_UNLESS_ISOLATED();
     expect_settings(NULL, 0);
     expect_settings(press_ctrl_c, -SIGINT);
@@ -224,12 +224,12 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(ctrl_z_stops_and_fg_continues),
-    SS_CASE(fg_may_come_at_once),
+    SS_CASE(fg_right_after_ctrl_z_continues_the_run),
     SS_CASE(a_stopped_run_can_be_killed),
-    SS_CASE(ctrl_z_without_shell_leaves_nothing_stopped),
-    SS_CASE(keys_end_it),
+    SS_CASE(ctrl_z_without_a_shell_leaves_no_process_stopped),
+    SS_CASE(ctrl_c_and_ctrl_backslash_end_the_run),
     SS_CASE(a_closed_terminal_ends_the_run),
     SS_CASE(a_terminal_closed_without_a_shell_ends_the_run),
     SS_CASE(a_killed_shell_ends_the_run),
-    SS_CASE(settings_are_put_back))
+    SS_CASE(terminal_settings_are_restored_at_the_end))
 /* clang-format on */

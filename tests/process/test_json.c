@@ -98,7 +98,7 @@ static void each_line(char *text, void (*expect)(const char *line, size_t *seen)
         expect(line, seen);
 }
 
-START_TEST(numbers_of_a_record_are_numbers) {
+START_TEST(numbers_in_a_record_are_json_numbers) {
     static const char *const documents[] = {"plan.json", "summary.json", "platform.json"};
     const char *record = run_path(run_make_folder(), "record");
     size_t seen[2] = {0};
@@ -126,7 +126,7 @@ static void expect_sample(const char *line, size_t *seen) {
     ++*seen;
 }
 
-START_TEST(numbers_of_ssload_are_numbers) {
+START_TEST(numbers_from_ssload_are_json_numbers) {
     size_t seen = 0;
     struct run *run = run_wait(run_start(NULL,
         WORDS(TEST_BIN_DIR "/ssload", "-i", "20m", "-c", "3", "--per-cpu", "--format", "json")));
@@ -138,12 +138,12 @@ END_TEST
 
 #else
 
-START_TEST(numbers_of_a_record_are_numbers) {
+START_TEST(numbers_in_a_record_are_json_numbers) {
     SKIP("left-out: built without json-c");
 }
 END_TEST
 
-START_TEST(numbers_of_ssload_are_numbers) {
+START_TEST(numbers_from_ssload_are_json_numbers) {
     SKIP("left-out: built without json-c");
 }
 END_TEST
@@ -152,6 +152,6 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(numbers_of_a_record_are_numbers),
-    SS_CASE(numbers_of_ssload_are_numbers))
+    SS_CASE(numbers_in_a_record_are_json_numbers),
+    SS_CASE(numbers_from_ssload_are_json_numbers))
 /* clang-format on */

@@ -123,14 +123,14 @@ START_TEST(two_killed_executors_leave_nothing) {
 }
 END_TEST
 
-START_TEST(all_executors_killed_leave_nothing) {
+START_TEST(killing_all_executors_leaves_nothing) {
     for (size_t i = 0; i < WORKLOADS; i++)
         kill_executors(workloads[i], INSTANCES);
 }
 END_TEST
 
 /* The guardian is working when the others die, or has just finished. */
-START_TEST(executors_killed_in_turn_leave_nothing) {
+START_TEST(executors_killed_one_after_another_leave_nothing) {
     for (int step = 0; step < 2 * MOMENTS; step++) {
         struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
         wait_for_ready(run);
@@ -155,7 +155,7 @@ START_TEST(killed_executors_of_unmarked_trees_leave_nothing) {
 END_TEST
 
 /* Its successor finds out again which process belongs to which instance. */
-START_TEST(the_successor_of_a_killed_guardian_finds_all) {
+START_TEST(a_new_guardian_takes_over_all_processes) {
     for (size_t i = 1; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
         wait_for_ready(run);
@@ -173,7 +173,7 @@ START_TEST(the_successor_of_a_killed_guardian_finds_all) {
 END_TEST
 
 /* Only the first guardian knew them. */
-START_TEST(all_others_killed_after_the_guardian_leave_nothing) {
+START_TEST(a_new_guardian_alone_ends_unmarked_sessions) {
     struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
     RUN_UNTIL(run, family_all_stopped("payload"));
@@ -213,7 +213,7 @@ KILL_TEST(the_guardian_alone_ends_sessions, kill_all_but_the_guardian,
 KILL_TEST(the_guardian_alone_ends_daemons, kill_all_but_the_guardian, WORDS(PAYLOAD, "daemon", "2"),
     false)
 
-KILL_TEST(the_guardian_alone_ends_a_storm, kill_all_but_the_guardian,
+KILL_TEST(the_guardian_alone_ends_a_daemon_storm, kill_all_but_the_guardian,
     WORDS(PAYLOAD, "daemon-storm", "40"), false)
 
 /* They could not be found any more if the guardian had not known them before. */
@@ -224,7 +224,7 @@ KILL_TEST(the_guardian_alone_ends_unmarked_daemons, kill_all_but_the_guardian,
     WORDS(UNMARKED, PAYLOAD, "daemon", "2"), true)
 
 /* Processes that the guardian did not know yet end by themselves, but none may stay stopped. */
-KILL_TEST(the_guardian_alone_leaves_no_unmarked_storm_stopped, kill_all_but_the_guardian,
+KILL_TEST(the_guardian_alone_leaves_no_unmarked_daemon_stopped, kill_all_but_the_guardian,
     WORDS(UNMARKED, PAYLOAD, "daemon-storm", "40"), false)
 
 /* Finds the executors' children that lead their groups, which orphans do not. */
@@ -313,7 +313,7 @@ KILL_TEST(one_executor_alone_ends_unmarked_sessions, kill_all_but_one_executor,
     WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
 
 /* Only the kernel is left then, which ends every leader. */
-START_TEST(nothing_is_left_when_all_are_killed) {
+START_TEST(killing_every_run_process_ends_all_leaders) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(workloads[(size_t)step % WORKLOADS]);
         wait_for_ready(run);
@@ -344,7 +344,7 @@ static void end_kept(const struct family *kept) {
  * With --keep, and one executor outlives all others. The kernel sends SIGHUP to a stopped group
  * that loses its last link to the session.
  */
-START_TEST(one_executor_alone_keeps_instances_running) {
+START_TEST(with_keep_one_surviving_executor_leaves_instances_running) {
     struct run *run =
         start_with(NULL, WORDS("-v", "-n", "2", "-c", "fixed", "-l", "2%", "-D", "600m", "--keep"),
             WORDS("nohup", PAYLOAD, "setsid", "2"));
@@ -376,7 +376,7 @@ static void kill_the_keeper_of(const char *const *command, size_t count, const c
     run_free(run);
 }
 
-START_TEST(killed_keepers_leave_instances_running) {
+START_TEST(with_keep_a_killed_master_or_executor_leaves_instances_running) {
     kill_the_keeper_of(WORDS(PAYLOAD, "setsid", "2"), 3, "");
     kill_the_keeper_of(WORDS(PAYLOAD, "setsid", "2"), 3, "ss-executor");
     kill_the_keeper_of(WORDS(PAYLOAD, "daemon", "2"), 3, "");
@@ -414,7 +414,7 @@ START_TEST(a_stopped_guardian_is_continued) {
 }
 END_TEST
 
-START_TEST(stopped_executors_and_master_go_on) {
+START_TEST(stopped_executors_and_a_killed_master_leave_nothing) {
     for (size_t i = 0; i < WORKLOADS; i++) {
         struct run *run = start(workloads[i]);
         wait_for_ready(run);
@@ -456,7 +456,7 @@ END_TEST
  * As below a container's first process, which adopts orphans, so that the kernel does not rescue
  * them.
  */
-START_TEST(all_others_killed_beside_a_stopped_guardian_leave_nothing) {
+START_TEST(a_stopped_guardian_alone_leaves_nothing) {
     ss_platform_adopt_orphans();
     struct run *run = start(WORDS(PAYLOAD, "setsid", "2"));
     wait_for_ready(run);
@@ -473,7 +473,7 @@ END_TEST
  * with the leader's memory. Until all of that is freed, the sessions are still the leader's
  * children.
  */
-START_TEST(children_of_a_leader_that_takes_long_to_exit_end) {
+START_TEST(children_of_a_slowly_exiting_leader_are_ended) {
     const char *folder = run_make_folder();
     struct run_setup setup = {.folder = folder};
     struct run *run = start_with(&setup, WORDS("-v", "-n", "1", "-c", "fixed", "-l", "100%"),
@@ -519,33 +519,33 @@ PROCESS_MAIN(
     SS_CASE(a_killed_master_leaves_nothing),
     SS_CASE(a_killed_executor_leaves_nothing),
     SS_CASE(two_killed_executors_leave_nothing),
-    SS_CASE(all_executors_killed_leave_nothing),
-    SS_CASE(executors_killed_in_turn_leave_nothing),
+    SS_CASE(killing_all_executors_leaves_nothing),
+    SS_CASE(executors_killed_one_after_another_leave_nothing),
     SS_CASE(killed_executors_of_unmarked_trees_leave_nothing),
-    SS_CASE(the_successor_of_a_killed_guardian_finds_all),
-    SS_CASE(all_others_killed_after_the_guardian_leave_nothing),
+    SS_CASE(a_new_guardian_takes_over_all_processes),
+    SS_CASE(a_new_guardian_alone_ends_unmarked_sessions),
     SS_CASE(a_killed_guardian_and_executors_leave_nothing),
     SS_CASE(a_killed_guardian_and_master_leave_nothing),
     SS_CASE(the_guardian_alone_ends_threads),
     SS_CASE(the_guardian_alone_ends_sessions),
     SS_CASE(the_guardian_alone_ends_daemons),
-    SS_CASE(the_guardian_alone_ends_a_storm),
+    SS_CASE(the_guardian_alone_ends_a_daemon_storm),
     SS_CASE(the_guardian_alone_ends_unmarked_sessions),
     SS_CASE(the_guardian_alone_ends_unmarked_daemons),
-    SS_CASE(the_guardian_alone_leaves_no_unmarked_storm_stopped),
+    SS_CASE(the_guardian_alone_leaves_no_unmarked_daemon_stopped),
     SS_CASE(one_executor_alone_ends_sessions),
     SS_CASE(one_executor_alone_ends_daemons),
     SS_CASE(one_executor_alone_ends_unmarked_sessions),
     SS_CASE(an_executor_completes_the_work_of_a_killed_guardian),
-    SS_CASE(children_of_a_leader_that_takes_long_to_exit_end),
+    SS_CASE(children_of_a_slowly_exiting_leader_are_ended),
     SS_CASE(an_executor_ends_a_tree_unknown_to_a_killed_guardian),
-    SS_CASE(nothing_is_left_when_all_are_killed),
-    SS_CASE(killed_keepers_leave_instances_running),
-    SS_CASE(one_executor_alone_keeps_instances_running),
+    SS_CASE(killing_every_run_process_ends_all_leaders),
+    SS_CASE(with_keep_a_killed_master_or_executor_leaves_instances_running),
+    SS_CASE(with_keep_one_surviving_executor_leaves_instances_running),
     SS_CASE(a_stopped_executor_is_continued),
     SS_CASE(a_stopped_guardian_is_continued),
-    SS_CASE(stopped_executors_and_master_go_on),
+    SS_CASE(stopped_executors_and_a_killed_master_leave_nothing),
     SS_CASE(a_killed_master_and_guardian_leave_no_executor_stopped),
-    SS_CASE(all_others_killed_beside_a_stopped_guardian_leave_nothing),
+    SS_CASE(a_stopped_guardian_alone_leaves_nothing),
     SS_CASE(killed_processes_leave_nothing_without_pidfds))
 /* clang-format on */

@@ -48,13 +48,13 @@ static void try_all(const char *kind, unsigned long count, unsigned long min) {
     run_remove_folder(folder);
 }
 
-START_TEST(an_allocation_that_fails_leaves_nothing) {
+START_TEST(one_failed_allocation_leaves_nothing) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("memory", 1, 30);
 }
 END_TEST
 
-START_TEST(allocations_that_fail_from_one_on_leave_nothing) {
+START_TEST(persistent_allocation_failure_leaves_nothing) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("memory", FAULT_FOR_EVER, 30);
 }
@@ -94,7 +94,7 @@ static bool run_or_refuse(struct run *run) {
 }
 
 /* The modules' memory, the board, the guardian's lists. */
-START_TEST(large_allocations_that_fail_are_refused) {
+START_TEST(a_run_whose_large_allocation_fails_is_refused) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     for (int ever = 0; ever < 2; ever++) {
         bool struck = true;
@@ -133,7 +133,7 @@ static rlim_t find_least_address_space(const struct run_setup *setup) {
     return high;
 }
 
-START_TEST(a_bounded_address_space_is_refused_or_enough) {
+START_TEST(a_run_in_a_small_address_space_works_or_is_refused) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it wants plenty of memory");
     struct run_setup setup = {.prepare = bound_address_space};
     int refused = 0;
@@ -266,45 +266,45 @@ static void eat_again_and_again(const char *victim) {
     control_group_remove(&group);
 }
 
-START_TEST(out_of_memory_kill_leaves_nothing) {
+START_TEST(an_oom_kill_of_any_process_leaves_nothing) {
     eat_again_and_again(NULL);
 }
 END_TEST
 
-START_TEST(nothing_is_left_when_the_kernel_ends_the_master) {
+START_TEST(an_oom_killed_master_leaves_nothing) {
     eat_again_and_again("showstopper");
 }
 END_TEST
 
-START_TEST(nothing_is_left_when_the_kernel_ends_the_guardian) {
+START_TEST(an_oom_killed_guardian_leaves_nothing) {
     eat_again_and_again("ss-guardian");
 }
 END_TEST
 
-START_TEST(nothing_is_left_when_the_kernel_ends_one_executor) {
+START_TEST(an_oom_killed_executor_leaves_nothing) {
     eat_again_and_again("ss-executor 1");
 }
 END_TEST
 
-START_TEST(nothing_is_left_when_the_kernel_ends_executors_and_guardian) {
+START_TEST(oom_killed_executors_and_guardian_leave_nothing) {
     eat_again_and_again("ss-");
 }
 END_TEST
 
-START_TEST(nothing_is_left_when_the_kernel_ends_other_instances) {
+START_TEST(oom_killed_instances_leave_nothing) {
     eat_again_and_again("sleep");
 }
 END_TEST
 
 /* ---- open files ---- */
 
-START_TEST(a_file_that_cannot_be_opened_leaves_nothing) {
+START_TEST(one_failed_open_leaves_nothing) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("files", 1, 10);
 }
 END_TEST
 
-START_TEST(files_that_cannot_be_opened_from_one_on_leave_nothing) {
+START_TEST(persistent_open_failure_leaves_nothing) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     try_all("files", FAULT_FOR_EVER, 10);
 }
@@ -312,17 +312,17 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(an_allocation_that_fails_leaves_nothing),
-    SS_CASE(allocations_that_fail_from_one_on_leave_nothing),
-    SS_CASE(large_allocations_that_fail_are_refused),
-    SS_CASE(a_bounded_address_space_is_refused_or_enough),
+    SS_CASE(one_failed_allocation_leaves_nothing),
+    SS_CASE(persistent_allocation_failure_leaves_nothing),
+    SS_CASE(a_run_whose_large_allocation_fails_is_refused),
+    SS_CASE(a_run_in_a_small_address_space_works_or_is_refused),
     SS_CASE(full_shared_memory_is_refused),
-    SS_CASE(out_of_memory_kill_leaves_nothing),
-    SS_CASE(nothing_is_left_when_the_kernel_ends_the_master),
-    SS_CASE(nothing_is_left_when_the_kernel_ends_the_guardian),
-    SS_CASE(nothing_is_left_when_the_kernel_ends_one_executor),
-    SS_CASE(nothing_is_left_when_the_kernel_ends_executors_and_guardian),
-    SS_CASE(nothing_is_left_when_the_kernel_ends_other_instances),
-    SS_CASE(a_file_that_cannot_be_opened_leaves_nothing),
-    SS_CASE(files_that_cannot_be_opened_from_one_on_leave_nothing))
+    SS_CASE(an_oom_kill_of_any_process_leaves_nothing),
+    SS_CASE(an_oom_killed_master_leaves_nothing),
+    SS_CASE(an_oom_killed_guardian_leaves_nothing),
+    SS_CASE(an_oom_killed_executor_leaves_nothing),
+    SS_CASE(oom_killed_executors_and_guardian_leave_nothing),
+    SS_CASE(oom_killed_instances_leave_nothing),
+    SS_CASE(one_failed_open_leaves_nothing),
+    SS_CASE(persistent_open_failure_leaves_nothing))
 /* clang-format on */

@@ -111,7 +111,7 @@ static void expect_refused(const struct run *run, const char *part) {
     run_expect_no_shared_memory(run->pid);
 }
 
-START_TEST(installed_tree_works) {
+START_TEST(an_installed_showstopper_runs_and_reports_its_version) {
     install_all();
     struct run *run = RUN_INSTALLED("--duration", "700m", "--json", "-");
     run_expect(run, 0);
@@ -158,7 +158,7 @@ START_TEST(cmake_finds_the_installed_tree) {
 END_TEST
 
 /* So a module outside the tree can do all that a built-in one can. */
-START_TEST(built_in_modules_need_the_public_headers_alone) {
+START_TEST(built_in_modules_compile_with_public_headers_only) {
     static const char script[] =
         "set -e; cd \"$1\"; cp -r \"$2\"/modules .; rm -r \"$3\"/lib/showstopper/modules\n"
         "for file in modules/*/*.c; do\n"
@@ -189,7 +189,7 @@ START_TEST(built_in_modules_need_the_public_headers_alone) {
 }
 END_TEST
 
-START_TEST(skeleton_becomes_a_module) {
+START_TEST(the_skeleton_builds_into_a_usable_module) {
     install_all();
     const char *modules = run_path(root, "mine");
     char variable[4096];
@@ -212,7 +212,7 @@ START_TEST(skeleton_becomes_a_module) {
 }
 END_TEST
 
-START_TEST(modules_that_do_not_fit_are_refused) {
+START_TEST(incompatible_modules_are_refused) {
     install_all();
     run_expect(RUN_INSTALLED("-c", compile("-O1"), "--duration", "700m"), 0);
     expect_refused(RUN_INSTALLED("-c", compile("-DVERSION=77")), "version 77");
@@ -256,7 +256,7 @@ static struct run *simulate(const char *flag) {
                                         "--duration", "1s", "-c", compile(flag))));
 }
 
-START_TEST(the_simulator_names_a_module_that_is_wrong) {
+START_TEST(the_simulator_names_a_faulty_module) {
     install_all();
     static const struct {
         const char *flag;
@@ -290,14 +290,14 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(installed_tree_works),
+    SS_CASE(an_installed_showstopper_runs_and_reports_its_version),
     SS_CASE(pkg_config_names_the_installed_tree),
     SS_CASE(cmake_finds_the_installed_tree),
-    SS_CASE(built_in_modules_need_the_public_headers_alone),
-    SS_CASE(skeleton_becomes_a_module),
-    SS_CASE(modules_that_do_not_fit_are_refused),
+    SS_CASE(built_in_modules_compile_with_public_headers_only),
+    SS_CASE(the_skeleton_builds_into_a_usable_module),
+    SS_CASE(incompatible_modules_are_refused),
     SS_CASE(invalid_module_output_is_limited_or_ends_the_run),
     SS_CASE(a_module_that_crashes_ends_the_run),
-    SS_CASE(the_simulator_names_a_module_that_is_wrong),
+    SS_CASE(the_simulator_names_a_faulty_module),
     SS_CASE(a_module_that_never_returns_ends_the_run))
 /* clang-format on */

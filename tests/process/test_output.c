@@ -21,7 +21,7 @@
 
 #define OUTPUT_ALONE "-q", "-n", "1", "-l", "100%", "--tty"
 
-START_TEST(figures_of_bursts_are_omitted) {
+START_TEST(throughput_is_omitted_if_iterations_end_in_bursts) {
     const char *folder = run_make_folder();
     struct run *run = RUN(TICKS, folder, PAYLOAD, "ticks", "25");
     run_expect(run, 0);
@@ -142,7 +142,7 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(figures_of_bursts_are_omitted),
+    SS_CASE(throughput_is_omitted_if_iterations_end_in_bursts),
     SS_CASE(programs_write_lines_to_a_pseudo_terminal),
     SS_CASE(output_through_a_pseudo_terminal_is_unchanged),
     SS_CASE(only_standard_output_is_a_terminal),

@@ -42,7 +42,7 @@ static const char *read_line(const char *path) {
 
 /* ---- children ---- */
 
-START_TEST(living_children_count) {
+START_TEST(zombies_do_not_count_as_living_children) {
     ck_assert(!ss_platform_has_living_children());
     pid_t first = kin_start(NULL);
     ck_assert(ss_platform_has_living_children());
@@ -96,7 +96,7 @@ static void lead_group(void) {
     setpgid(0, 0);
 }
 
-START_TEST(process_is_described) {
+START_TEST(parent_group_state_and_start_time_are_read) {
     pid_t child = kin_start(lead_group);
     struct ss_process process;
     ck_assert(ss_platform_process_look(child, &process));
@@ -126,7 +126,7 @@ static void take_name(void) {
     prctl(PR_SET_NAME, name);
 }
 
-START_TEST(names_do_not_mislead) {
+START_TEST(odd_process_names_do_not_confuse_the_parser) {
     const char *const names[] = {
         ") Z 1 2 3", "((((", "a b c", ") S 1", ")", "\n) R 1 1", "", "0 0 0 0 0 0 0 0"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -162,7 +162,7 @@ static void become_nobody(void) {
         _exit(PROCESS_SKIPPED);
 }
 
-START_TEST(rights_to_signal_are_known) {
+START_TEST(own_children_may_be_signaled) {
     pid_t child = kin_start(NULL);
     ck_assert(ss_platform_process_may_signal(child));
     kin_end_unreaped(child);
@@ -172,7 +172,7 @@ START_TEST(rights_to_signal_are_known) {
 }
 END_TEST
 
-START_TEST(rights_to_signal_another_user_are_known) {
+START_TEST(processes_of_another_user_may_not_be_signaled) {
     pid_t asker = fork();
     if (asker == 0) {
         become_nobody();
@@ -198,7 +198,7 @@ static void see(void *context, pid_t pid) {
         seen[i] += pid == wanted[i];
 }
 
-START_TEST(each_process_is_seen_once) {
+START_TEST(every_process_is_listed_once) {
     wanted[0] = getpid();
     wanted[1] = kin_start(NULL);
     wanted[2] = kin_start(leave_to_a_thread);
@@ -248,14 +248,14 @@ static void refuse(unsigned call) {
     ck_assert(surroundings_filter_calls(steps, sizeof steps / sizeof *steps));
 }
 
-START_TEST(groups_are_not_held_if_refused) {
+START_TEST(groups_are_not_held_if_pidfd_send_signal_is_denied) {
     ck_assert_int_eq(ss_platform_process_signal_group(-1, 0), -ESRCH);
     refuse(SYSTEM_CALL_SEND);
     ck_assert(!ss_platform_process_holds_groups());
 }
 END_TEST
 
-START_TEST(process_is_signaled_without_holds) {
+START_TEST(processes_are_signaled_if_pidfd_open_is_denied) {
     pid_t child = kin_start(NULL);
     refuse(SYSTEM_CALL_OPEN);
     uint64_t started = ss_platform_process_started(child);
@@ -319,7 +319,7 @@ START_TEST(births_are_reported_with_their_parents) {
 }
 END_TEST
 
-START_TEST(process_is_claimed_once) {
+START_TEST(a_process_can_be_claimed_only_once) {
     pid_t child = kin_start(NULL);
     ck_assert(!ss_platform_process_is_claimed(child));
     int claim = ss_platform_process_claim(child);
@@ -352,16 +352,16 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(forks_are_reported_to_listeners),
     SS_CASE(births_are_reported_with_their_parents),
-    SS_CASE(process_is_claimed_once),
+    SS_CASE(a_process_can_be_claimed_only_once),
     SS_CASE(forks_are_not_reported_in_a_namespace),
-    SS_CASE(living_children_count),
+    SS_CASE(zombies_do_not_count_as_living_children),
     SS_CASE(process_lives_while_a_thread_does),
-    SS_CASE(process_is_described),
-    SS_CASE(names_do_not_mislead),
+    SS_CASE(parent_group_state_and_start_time_are_read),
+    SS_CASE(odd_process_names_do_not_confuse_the_parser),
     SS_CASE(threads_are_not_listed),
-    SS_CASE(rights_to_signal_are_known),
-    SS_CASE(rights_to_signal_another_user_are_known),
-    SS_CASE(each_process_is_seen_once),
+    SS_CASE(own_children_may_be_signaled),
+    SS_CASE(processes_of_another_user_may_not_be_signaled),
+    SS_CASE(every_process_is_listed_once),
     SS_CASE(latest_pid_grows_with_every_process),
-    SS_CASE(groups_are_not_held_if_refused),
-    SS_CASE(process_is_signaled_without_holds))
+    SS_CASE(groups_are_not_held_if_pidfd_send_signal_is_denied),
+    SS_CASE(processes_are_signaled_if_pidfd_open_is_denied))

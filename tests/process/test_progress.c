@@ -98,7 +98,7 @@ START_TEST(block_appears_and_disappears) {
 }
 END_TEST
 
-START_TEST(letters_and_colors_follow_the_terminal) {
+START_TEST(letters_and_colors_follow_the_environment) {
     struct terminal *terminal = start("LC_ALL=C NO_COLOR=1 exec showstopper --duration 3s " SPIN);
     run_expect(run_wait(terminal->run), 0);
     ck_assert_uint_ge(drawings(terminal), 1);
@@ -125,7 +125,7 @@ START_TEST(dumb_terminal_gets_lines) {
 END_TEST
 
 /* Output of instances appears above the block, which is not drawn for every line. */
-START_TEST(output_is_intact_and_drawings_are_few) {
+START_TEST(forwarded_output_is_intact_with_few_redraws) {
     double begin = run_now();
     struct terminal *terminal =
         start("exec showstopper --duration 3s --iteration done -n 1 -l 100% "
@@ -147,7 +147,7 @@ START_TEST(output_is_intact_and_drawings_are_few) {
 }
 END_TEST
 
-START_TEST(half_a_line_is_kept) {
+START_TEST(an_unfinished_output_line_is_kept) {
     struct terminal *terminal = start("exec showstopper --duration 2s --iteration done -n 1 -l 50% "
                                       "-c fixed sh -c 'printf half; exec payload spin'");
     run_expect(run_wait(terminal->run), 0);
@@ -160,7 +160,7 @@ START_TEST(half_a_line_is_kept) {
 END_TEST
 
 /* Output that bypasses us, more than fills a window. */
-START_TEST(direct_output_scrolls_above_it) {
+START_TEST(direct_output_scrolls_above_the_block) {
     struct terminal *terminal =
         start("exec showstopper -n 1 -l 100% -c fixed payload lines 1000 20");
     RUN_UNTIL(terminal->run, run_count_text(&terminal->run->out, "done 12.5 ms\r\n") > 60);
@@ -346,12 +346,12 @@ static void resize_often(bool rewrap) {
     expect_no_block(&stage.shown);
 }
 
-START_TEST(cutting_window_keeps_no_remains) {
+START_TEST(no_remains_stay_if_the_terminal_cuts_long_lines) {
     resize_often(false);
 }
 END_TEST
 
-START_TEST(wrapping_window_keeps_no_remains) {
+START_TEST(no_remains_stay_if_the_terminal_wraps_long_lines) {
     resize_often(true);
 }
 END_TEST
@@ -403,7 +403,7 @@ static void kill_master(struct run *run) {
     kill(first, SIGCONT);
 }
 
-START_TEST(a_killed_namespace_leaves_no_block) {
+START_TEST(a_killed_isolated_run_leaves_no_block) {
     static void (*const kills[])(struct run * run) = {kill_first, kill_master};
     SKIP_UNLESS_ISOLATED();
     for (size_t i = 0; i < sizeof kills / sizeof *kills; i++)
@@ -445,7 +445,7 @@ static size_t widest_row(const char *drawing) {
     return widest;
 }
 
-START_TEST(block_follows_the_window) {
+START_TEST(block_adapts_to_the_window_size) {
     struct terminal *terminal = start("exec showstopper " SPIN);
     wait_drawings(terminal, 1);
     resize(terminal, 24, 200);
@@ -462,7 +462,7 @@ START_TEST(block_follows_the_window) {
 }
 END_TEST
 
-START_TEST(nothing_is_drawn_if_disabled) {
+START_TEST(no_block_is_drawn_if_disabled) {
     static const char *const lines[] = {
         "showstopper -q --duration 1200m " SPIN,
         "showstopper --progress never --duration 1200m " SPIN,
@@ -480,7 +480,7 @@ START_TEST(nothing_is_drawn_if_disabled) {
 }
 END_TEST
 
-START_TEST(ctrl_c_leaves_a_clean_line) {
+START_TEST(summary_starts_on_a_clean_line_after_ctrl_c) {
     struct terminal *terminal = start("exec showstopper " SPIN);
     wait_drawings(terminal, 2);
     terminal_type(terminal, TERMINAL_CTRL_C);
@@ -493,7 +493,7 @@ START_TEST(ctrl_c_leaves_a_clean_line) {
 END_TEST
 
 /* While ending instances are waited for, there is nothing to show any more. */
-START_TEST(block_disappears_at_the_end) {
+START_TEST(block_disappears_during_the_grace_period) {
     struct terminal *terminal =
         start("exec showstopper --grace 30s -n 1 -l 50% -c fixed payload ignore-term");
     wait_drawings(terminal, 2);
@@ -516,7 +516,7 @@ START_TEST(block_disappears_at_the_end) {
 }
 END_TEST
 
-START_TEST(own_lines_are_whole) {
+START_TEST(messages_start_on_a_new_line_after_partial_output) {
     char number[32];
     struct terminal *terminal = start("exec showstopper -v -n 1 -l 50% -c fixed "
                                       "sh -c 'printf half; exec payload spin'");
@@ -565,7 +565,7 @@ START_TEST(fg_draws_the_block_again) {
 END_TEST
 
 /* Ctrl-S: the run must continue, and end. */
-START_TEST(stopped_terminal_stops_no_run) {
+START_TEST(ctrl_s_does_not_stop_the_run) {
     struct terminal *terminal = start("exec showstopper -q --progress always --duration 2s " SPIN);
     wait_drawings(terminal, 1);
     terminal_type(terminal, CTRL_S);
@@ -578,21 +578,21 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(block_appears_and_disappears),
-    SS_CASE(letters_and_colors_follow_the_terminal),
+    SS_CASE(letters_and_colors_follow_the_environment),
     SS_CASE(dumb_terminal_gets_lines),
-    SS_CASE(output_is_intact_and_drawings_are_few),
-    SS_CASE(half_a_line_is_kept),
-    SS_CASE(direct_output_scrolls_above_it),
+    SS_CASE(forwarded_output_is_intact_with_few_redraws),
+    SS_CASE(an_unfinished_output_line_is_kept),
+    SS_CASE(direct_output_scrolls_above_the_block),
     SS_CASE(concurrent_output_stays_whole),
-    SS_CASE(cutting_window_keeps_no_remains),
-    SS_CASE(wrapping_window_keeps_no_remains),
+    SS_CASE(no_remains_stay_if_the_terminal_cuts_long_lines),
+    SS_CASE(no_remains_stay_if_the_terminal_wraps_long_lines),
     SS_CASE(a_killed_master_leaves_no_block),
-    SS_CASE(a_killed_namespace_leaves_no_block),
-    SS_CASE(block_follows_the_window),
-    SS_CASE(nothing_is_drawn_if_disabled),
-    SS_CASE(ctrl_c_leaves_a_clean_line),
-    SS_CASE(block_disappears_at_the_end),
-    SS_CASE(own_lines_are_whole),
+    SS_CASE(a_killed_isolated_run_leaves_no_block),
+    SS_CASE(block_adapts_to_the_window_size),
+    SS_CASE(no_block_is_drawn_if_disabled),
+    SS_CASE(summary_starts_on_a_clean_line_after_ctrl_c),
+    SS_CASE(block_disappears_during_the_grace_period),
+    SS_CASE(messages_start_on_a_new_line_after_partial_output),
     SS_CASE(fg_draws_the_block_again),
-    SS_CASE(stopped_terminal_stops_no_run))
+    SS_CASE(ctrl_s_does_not_stop_the_run))
 /* clang-format on */

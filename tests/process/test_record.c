@@ -59,7 +59,7 @@ static bool is_whole(const char *record, const char *name) {
     return whole;
 }
 
-START_TEST(a_run_is_kept) {
+START_TEST(a_record_has_tables_events_and_summary) {
     const char *record = run_path(run_make_folder(), "record");
     double begin = run_now();
     struct run *run = run_wait(START("-v", "-n", "2", "-l", "50%", "-c", "fixed", "-D", "40m",
@@ -95,7 +95,7 @@ START_TEST(a_run_is_kept) {
 END_TEST
 
 /* Computes the error as a reader of the table would. */
-START_TEST(figures_are_those_of_the_table) {
+START_TEST(summary_figures_match_the_samples_table) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = run_wait(START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--duration",
         "3s", "--record", record, PAYLOAD, "spin"));
@@ -131,7 +131,7 @@ static int first_cpu(void) {
  * Permits are decided before anything is known about the instances. Load of other processes only
  * lowers the duty.
  */
-START_TEST(many_instances_start_on_target) {
+START_TEST(many_instances_start_with_a_low_duty) {
     const char *record = run_path(run_make_folder(), "record");
     char cpu[16];
     snprintf(cpu, sizeof cpu, "%d", first_cpu());
@@ -245,7 +245,7 @@ START_TEST(rows_of_a_group_describe_only_the_group) {
 }
 END_TEST
 
-START_TEST(rows_of_a_sensor_have_no_parts) {
+START_TEST(rows_of_a_sensor_have_empty_time_columns) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = run_wait(START("-n", "1", "-l", "20%", "-f", "command", "-F",
         "sh -c 'while echo 0.25; do sleep 0.05; done'", "--duration", "2s", "--record", record,
@@ -304,7 +304,7 @@ END_TEST
 
 /* The stopped parts of all states are what the duty leaves. */
 /* A record that does not grow with the number of decisions. */
-START_TEST(decisions_are_bounded) {
+START_TEST(record_decisions_limits_the_recorded_decisions) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "none");
     run_expect(RUN("-q", "-n", "2", "-l", "50%", "--duration", "600m", "--record-decisions", "none",
@@ -334,7 +334,7 @@ START_TEST(decisions_are_bounded) {
 }
 END_TEST
 
-START_TEST(decisions_agree_with_the_run) {
+START_TEST(decisions_match_the_target_without_gaps) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = run_wait(START("-q", "-n", "1", "-l", "30%", "-c", "fixed", "--duration",
         "4s", "--record", record, PAYLOAD, "spin"));
@@ -363,7 +363,7 @@ END_TEST
  * Equal in the summary, the samples and the decisions, though the duty differs at the ends of
  * samples.
  */
-START_TEST(duty_is_in_the_summary) {
+START_TEST(duty_agrees_in_summary_samples_and_decisions) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *trace = run_path(folder, "trace");
     run_write_file(trace, "0 10%\n20ms 10%\n20ms 90%\n400ms 90%\n400ms 10%\n500ms 10%\n");
@@ -495,7 +495,7 @@ START_TEST(a_full_disk_is_reported) {
 }
 END_TEST
 
-START_TEST(a_signal_leaves_a_whole_record) {
+START_TEST(a_signaled_run_completes_its_record) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run =
         START("-v", "-n", "2", "-l", "50%", "-c", "fixed", "--record", record, PAYLOAD, "spin");
@@ -513,7 +513,7 @@ END_TEST
 /*
  * The same options and command again, in the same folder; options given now replace the old ones.
  */
-START_TEST(a_run_is_repeated) {
+START_TEST(a_recorded_run_is_replayed_with_new_options) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     const char *again = run_path(folder, "again");
@@ -556,7 +556,7 @@ static void expect_labels(const char *record, const char *labels) {
     }
 }
 
-START_TEST(labels_stay_with_a_run) {
+START_TEST(labels_are_recorded_and_replayed) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record"), *again = run_path(folder, "again");
     struct run *run = RUN("-q", "-n", "1", "-l", "10%", "--duration", "600m", "--label",
@@ -578,7 +578,7 @@ START_TEST(labels_stay_with_a_run) {
 END_TEST
 
 /* Its command line is not one of showstopper. */
-START_TEST(a_simulated_run_is_not_repeated) {
+START_TEST(a_replay_of_a_simulated_run_is_refused) {
     const char *record = run_path(run_make_folder(), "record");
     mkdir(record, 0777);
     run_write_file(run_path(record, "plan.json"),
@@ -635,7 +635,7 @@ START_TEST(excessive_iterations_are_omitted) {
 END_TEST
 
 /* Every fourth iteration is long, of far more than anyone would keep a list of. */
-START_TEST(periodic_program_is_summarized) {
+START_TEST(iteration_times_of_a_periodic_program_are_summarized) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];
     snprintf(script, sizeof script,
@@ -680,7 +680,7 @@ static void expect_replay(const char *record, const char *again) {
     run_free(run);
 }
 
-START_TEST(record_is_self_contained) {
+START_TEST(a_moved_record_is_replayed_without_its_originals) {
     const char *folder = run_make_folder(), *origin = run_path(folder, "origin");
     mkdir(origin, 0777);
     run_write_file(run_path(origin, "a,trace"), TRACE);
@@ -747,7 +747,7 @@ START_TEST(a_trace_from_a_pipe_is_kept) {
 END_TEST
 
 /* A run whose trace cannot be copied does not start. */
-START_TEST(a_copy_without_room_is_reported) {
+START_TEST(a_run_whose_trace_cannot_be_copied_is_refused) {
     SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
     const char *folder = run_make_folder(), *small = run_path(folder, "small");
     const char *trace = run_path(folder, "trace"), *record = run_path(small, "record");
@@ -772,27 +772,27 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(a_run_is_kept),
-    SS_CASE(figures_are_those_of_the_table),
-    SS_CASE(many_instances_start_on_target),
+    SS_CASE(a_record_has_tables_events_and_summary),
+    SS_CASE(summary_figures_match_the_samples_table),
+    SS_CASE(many_instances_start_with_a_low_duty),
     SS_CASE(a_step_belongs_to_the_next_sample),
     SS_CASE(rows_of_a_group_describe_only_the_group),
-    SS_CASE(rows_of_a_sensor_have_no_parts),
+    SS_CASE(rows_of_a_sensor_have_empty_time_columns),
     SS_CASE(each_cpu_has_a_column),
-    SS_CASE(decisions_are_bounded),
-    SS_CASE(decisions_agree_with_the_run),
-    SS_CASE(duty_is_in_the_summary),
+    SS_CASE(record_decisions_limits_the_recorded_decisions),
+    SS_CASE(decisions_match_the_target_without_gaps),
+    SS_CASE(duty_agrees_in_summary_samples_and_decisions),
     SS_CASE(existing_record_is_kept),
     SS_CASE(a_killed_run_leaves_whole_lines),
     SS_CASE(a_full_disk_is_reported),
-    SS_CASE(a_signal_leaves_a_whole_record),
+    SS_CASE(a_signaled_run_completes_its_record),
     SS_CASE(excessive_iterations_are_omitted),
-    SS_CASE(periodic_program_is_summarized),
-    SS_CASE(a_run_is_repeated),
-    SS_CASE(labels_stay_with_a_run),
-    SS_CASE(a_simulated_run_is_not_repeated),
-    SS_CASE(record_is_self_contained),
+    SS_CASE(iteration_times_of_a_periodic_program_are_summarized),
+    SS_CASE(a_recorded_run_is_replayed_with_new_options),
+    SS_CASE(labels_are_recorded_and_replayed),
+    SS_CASE(a_replay_of_a_simulated_run_is_refused),
+    SS_CASE(a_moved_record_is_replayed_without_its_originals),
     SS_CASE(a_replay_may_replace_its_record),
     SS_CASE(a_trace_from_a_pipe_is_kept),
-    SS_CASE(a_copy_without_room_is_reported))
+    SS_CASE(a_run_whose_trace_cannot_be_copied_is_refused))
 /* clang-format on */

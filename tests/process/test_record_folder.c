@@ -55,12 +55,12 @@ static void expect_one_winner(const char *option) {
     run_remove_folder(folder);
 }
 
-START_TEST(one_of_many_starts_wins) {
+START_TEST(only_one_of_several_concurrent_runs_gets_the_folder) {
     expect_one_winner("--quiet");
 }
 END_TEST
 
-START_TEST(one_of_many_forced_starts_wins) {
+START_TEST(only_one_of_several_forced_runs_gets_the_folder) {
     expect_one_winner("--force");
 }
 END_TEST
@@ -105,7 +105,7 @@ START_TEST(a_record_being_written_is_refused) {
 }
 END_TEST
 
-START_TEST(an_isolated_run_owns_its_record) {
+START_TEST(the_record_of_an_isolated_run_is_locked) {
     SKIP_UNLESS_ISOLATED();
     expect_living_record_is_kept("--isolate");
 }
@@ -139,7 +139,7 @@ static bool outlive_the_master(const char *record) {
 }
 
 /* Executors and guardian, which outlive the master for a moment, hold no lock. */
-START_TEST(a_record_is_free_when_its_master_has_died) {
+START_TEST(a_record_is_unlocked_after_its_master_died) {
     const char *record = run_path(run_make_folder(), "record");
     bool outlived = false;
     for (int i = 0; i < 20 && !outlived; i++)
@@ -241,7 +241,7 @@ START_TEST(a_limit_on_file_size_is_reported) {
 END_TEST
 
 /* Only the master handles the limit differently. */
-START_TEST(instances_inherit_file_size_limit) {
+START_TEST(instances_inherit_the_sigxfsz_disposition) {
     struct run *run =
         RUN("-q", "-n", "1", "-l", "100%", "/bin/sh", "-c", "kill -XFSZ $$; echo survived");
     run_expect(run, 128 + SIGXFSZ);
@@ -289,7 +289,7 @@ START_TEST(a_run_without_shared_memory_leaves_no_record) {
 END_TEST
 
 /* Files that are not part of a record stay. */
-START_TEST(failed_forced_starts_keep_foreign_files) {
+START_TEST(a_failed_forced_start_keeps_foreign_files) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     mkdir(record, 0777);
@@ -304,14 +304,14 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(one_of_many_starts_wins),
-    SS_CASE(one_of_many_forced_starts_wins),
+    SS_CASE(only_one_of_several_concurrent_runs_gets_the_folder),
+    SS_CASE(only_one_of_several_forced_runs_gets_the_folder),
     SS_CASE(a_record_being_written_is_refused),
-    SS_CASE(an_isolated_run_owns_its_record),
-    SS_CASE(a_record_is_free_when_its_master_has_died),
+    SS_CASE(the_record_of_an_isolated_run_is_locked),
+    SS_CASE(a_record_is_unlocked_after_its_master_died),
     SS_CASE(a_full_disk_at_the_start_leaves_no_record),
     SS_CASE(a_limit_on_file_size_is_reported),
-    SS_CASE(instances_inherit_file_size_limit),
+    SS_CASE(instances_inherit_the_sigxfsz_disposition),
     SS_CASE(a_run_without_shared_memory_leaves_no_record),
-    SS_CASE(failed_forced_starts_keep_foreign_files))
+    SS_CASE(a_failed_forced_start_keeps_foreign_files))
 /* clang-format on */

@@ -257,7 +257,7 @@ static void allow_processes(const char *count) {
     ck_assert(control_group_limit(&group, "pids.max", "pids.max", count));
 }
 
-START_TEST(a_control_group_without_processes_is_reported) {
+START_TEST(the_process_limit_of_a_control_group_is_reported) {
     SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: none can be made");
     struct run_setup setup = {.prepare = enter_group, NO_LEAKS};
     allow_processes("3");
@@ -289,7 +289,7 @@ END_TEST
 /* The guardian and three executors, each with an instance. */
 #define FORKS 7
 
-START_TEST(any_fork_may_fail) {
+START_TEST(failing_forks_leave_nothing) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     ck_assert_uint_gt(fault_try_all("fork", 1, THREE_FOR_A_MOMENT), FORKS);
     ck_assert_uint_gt(fault_try_all("fork", FAULT_FOR_EVER, THREE_FOR_A_MOMENT), FORKS);
@@ -297,7 +297,7 @@ START_TEST(any_fork_may_fail) {
 END_TEST
 
 /* A fork that is needed is never skipped. */
-START_TEST(each_fork_is_needed) {
+START_TEST(a_run_whose_fork_fails_at_the_start_is_refused) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     for (unsigned long first = 1; first <= FORKS; first++) {
         struct fault fault = {"fork", first, 1};
@@ -363,9 +363,9 @@ PROCESS_MAIN(
     SS_CASE(a_limit_on_processes_at_the_start_is_reported),
     SS_CASE(a_limit_on_processes_after_the_plan_is_reported),
     SS_CASE(a_limit_on_processes_between_two_iterations_is_reported),
-    SS_CASE(a_control_group_without_processes_is_reported),
-    SS_CASE(any_fork_may_fail),
-    SS_CASE(each_fork_is_needed),
+    SS_CASE(the_process_limit_of_a_control_group_is_reported),
+    SS_CASE(failing_forks_leave_nothing),
+    SS_CASE(a_run_whose_fork_fails_at_the_start_is_refused),
     SS_CASE(failed_fork_between_iterations_ends_the_run),
     SS_CASE(a_guardian_that_cannot_be_replaced_ends_the_run),
     SS_CASE(a_sensor_that_cannot_be_forked_is_reported))

@@ -27,7 +27,7 @@ static void expect_ended_by(const struct run *run, const char *by) {
     ck_assert_msg(json_is(run->out.bytes, "ended_by", word), "not %s: %s", by, run->out.bytes);
 }
 
-START_TEST(summary_has_all_fields) {
+START_TEST(json_summary_has_all_fields) {
     static const char *const names[] = {"version", "command", "instances", "cpus", "modules",
         "duration_seconds", "samples", "target_mean", "load_mean", "error_mean_percent",
         "error_mse_e4", "error_p95_percent", "settling_seconds", "duty_mean", "switches_per_second",
@@ -84,7 +84,7 @@ START_TEST(duty_is_enforced) {
 }
 END_TEST
 
-START_TEST(a_run_without_failures_ends_with_0) {
+START_TEST(a_run_without_failures_exits_with_status_0) {
     struct run *run = FIGURES("-n", "3", "-l", "100%", PAYLOAD, "exit", "0");
     run_expect(run, 0);
     expect_ended_by(run, "workloads");
@@ -92,7 +92,7 @@ START_TEST(a_run_without_failures_ends_with_0) {
 }
 END_TEST
 
-START_TEST(first_failure_is_the_status) {
+START_TEST(the_exit_status_is_that_of_the_first_failed_instance) {
     struct run *run = RUN("-q", "-n", "3", "-l", "100%", "sh", "-c",
         "case % in 0) exit 0;; 1) sleep 1.5; exit 11;; 2) exit 12;; esac");
     run_expect(run, 12);
@@ -152,7 +152,7 @@ static void expect_death_told(const char *script, const char *repeat, int status
     run_remove_folder(folder);
 }
 
-START_TEST(death_of_an_instance_is_reported) {
+START_TEST(an_instance_that_ended_early_is_reported) {
     expect_death_told(
         ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] || exit 7", "--repeat", 7, "exit status 7");
     expect_death_told(ONCE_CONTROLLED "sleep 0.3; [ % = 0 ] && exit; ulimit -c 0; kill -SEGV $$",
@@ -175,7 +175,7 @@ START_TEST(repeat_counts_iterations) {
 END_TEST
 
 /* Two instances of one command, one of another that takes ten times as long. */
-START_TEST(commands_have_iterations_of_their_own) {
+START_TEST(iterations_are_reported_per_command) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "workloads");
     run_write_file(file, "2 sh -c 'while :; do sleep 0.03; echo done; done'\n"
@@ -206,7 +206,7 @@ START_TEST(commands_have_iterations_of_their_own) {
 END_TEST
 
 /* The command is gone when it should be restarted. */
-START_TEST(failed_repeat_is_reported) {
+START_TEST(a_command_that_vanishes_before_a_repeat_is_reported) {
     const char *folder = run_make_folder();
     const char *script = run_path(folder, "script");
     run_write_file(script, "#!/bin/sh\nrm \"$0\"\n");
@@ -220,7 +220,7 @@ START_TEST(failed_repeat_is_reported) {
 END_TEST
 
 /* Readers of the summary get nothing else, even if no output is matched. */
-START_TEST(json_is_alone_on_standard_output) {
+START_TEST(with_json_only_the_summary_is_on_standard_output) {
     struct run *run = FIGURES("-n", "2", "-l", "100%", "sh", "-c", "echo said");
     run_expect(run, 0);
     ck_assert_int_eq(run->out.bytes[0], '{');
@@ -235,7 +235,7 @@ END_TEST
  * Without a group, an iteration is from one line to the next; with one, it takes as long as the
  * line says.
  */
-START_TEST(iterations_are_found_in_lines) {
+START_TEST(iterations_are_matched_in_output_lines) {
     const char *command = "for i in 1 2 3 4 5 6; do echo step $i took 9000000 ms; sleep 0.2; done";
     struct run *run =
         FIGURES("-n", "1", "-l", "100%", "--iteration", "^step .* ms$", "sh", "-c", command);
@@ -261,7 +261,7 @@ START_TEST(iterations_are_found_in_lines) {
 END_TEST
 
 /* During the warm-up of a run of 20 s. */
-START_TEST(program_that_ends_early_is_named) {
+START_TEST(a_run_that_ends_before_its_duration_is_reported) {
     struct run *run = RUN("-n", "1", "-l", "100%", "--json", "-", "--warmup", "10s", "--duration",
         "20s", "--iteration", "x", "sh", "-c", "echo x");
     run_expect(run, 0);
@@ -289,7 +289,7 @@ START_TEST(throughput_without_an_iteration_is_a_bound) {
 }
 END_TEST
 
-START_TEST(warmup_is_not_controlled) {
+START_TEST(instances_run_freely_during_the_warmup) {
     /* At a target of 0 it would never end. */
     struct run *run = FIGURES("-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "10s", "--duration",
         "20s", PAYLOAD, "run-ms", "200");
@@ -298,7 +298,7 @@ START_TEST(warmup_is_not_controlled) {
 }
 END_TEST
 
-START_TEST(stages_take_their_time) {
+START_TEST(settle_time_is_not_counted) {
     double begin = run_now();
     struct run *run = FIGURES("-n", "1", "-l", "20%", "--warmup", "500m", "--settle", "2s",
         "--duration", "3s", PAYLOAD, "spin");
@@ -311,7 +311,7 @@ START_TEST(stages_take_their_time) {
 }
 END_TEST
 
-START_TEST(trace_without_loop_ends_the_run) {
+START_TEST(the_end_of_a_trace_without_loop_ends_the_run) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "short");
     char options[256];
@@ -325,7 +325,7 @@ START_TEST(trace_without_loop_ends_the_run) {
 }
 END_TEST
 
-START_TEST(start_at_waits) {
+START_TEST(start_at_delays_the_start) {
     char at[32];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -345,7 +345,7 @@ START_TEST(start_at_waits) {
 }
 END_TEST
 
-START_TEST(tolerance_sets_the_status) {
+START_TEST(an_error_above_the_tolerance_sets_the_exit_status) {
     struct run *run = RUN("-n", "1", "-l", "1%", "-f", "command", "-F", PAYLOAD " sensor 0.1",
         "--duration", "2s", "--tolerance", "5", PAYLOAD, "spin");
     run_expect(run, 3);
@@ -363,7 +363,7 @@ START_TEST(tolerance_sets_the_status) {
 }
 END_TEST
 
-START_TEST(quiet_and_verbose) {
+START_TEST(quiet_and_verbose_select_the_messages) {
     struct run *run = RUN("-q", "-n", "1", "-l", "50%", "--duration", "600m", PAYLOAD, "spin");
     run_expect(run, 0);
     ck_assert_uint_eq(run->out.length + run->err.length, 0);
@@ -405,26 +405,26 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(summary_has_all_fields),
+    SS_CASE(json_summary_has_all_fields),
     SS_CASE(load_follows_the_target),
     SS_CASE(duty_is_enforced),
-    SS_CASE(a_run_without_failures_ends_with_0),
-    SS_CASE(first_failure_is_the_status),
+    SS_CASE(a_run_without_failures_exits_with_status_0),
+    SS_CASE(the_exit_status_is_that_of_the_first_failed_instance),
     SS_CASE(fail_fast_ends_the_run),
-    SS_CASE(death_of_an_instance_is_reported),
+    SS_CASE(an_instance_that_ended_early_is_reported),
     SS_CASE(repeat_counts_iterations),
-    SS_CASE(commands_have_iterations_of_their_own),
-    SS_CASE(failed_repeat_is_reported),
-    SS_CASE(json_is_alone_on_standard_output),
-    SS_CASE(iterations_are_found_in_lines),
-    SS_CASE(program_that_ends_early_is_named),
+    SS_CASE(iterations_are_reported_per_command),
+    SS_CASE(a_command_that_vanishes_before_a_repeat_is_reported),
+    SS_CASE(with_json_only_the_summary_is_on_standard_output),
+    SS_CASE(iterations_are_matched_in_output_lines),
+    SS_CASE(a_run_that_ends_before_its_duration_is_reported),
     SS_CASE(throughput_without_an_iteration_is_a_bound),
-    SS_CASE(warmup_is_not_controlled),
-    SS_CASE(stages_take_their_time),
-    SS_CASE(trace_without_loop_ends_the_run),
-    SS_CASE(start_at_waits),
-    SS_CASE(tolerance_sets_the_status),
-    SS_CASE(quiet_and_verbose),
+    SS_CASE(instances_run_freely_during_the_warmup),
+    SS_CASE(settle_time_is_not_counted),
+    SS_CASE(the_end_of_a_trace_without_loop_ends_the_run),
+    SS_CASE(start_at_delays_the_start),
+    SS_CASE(an_error_above_the_tolerance_sets_the_exit_status),
+    SS_CASE(quiet_and_verbose_select_the_messages),
     SS_CASE(progress_is_plain_without_a_terminal),
     SS_CASE(sample_workload_counts_its_iterations))
 /* clang-format on */

@@ -43,7 +43,7 @@ static void end_by(int number) {
     run_expect_no_shared_memory(run->pid);
 }
 
-START_TEST(it_ends_by_the_same_signal) {
+START_TEST(a_run_dies_from_the_received_signal) {
     end_by(SIGINT);
     end_by(SIGTERM);
     end_by(SIGHUP);
@@ -52,7 +52,7 @@ START_TEST(it_ends_by_the_same_signal) {
 END_TEST
 
 /* It can only do so after being continued. */
-START_TEST(a_stopped_instance_ends_politely) {
+START_TEST(a_stopped_instance_receives_the_termination_signal) {
     struct run *run =
         START("-q", "-n", "1", "-c", "fixed", "-l", "5%", "--grace", "30s", PAYLOAD, "catch");
     wait_for_ready(run, 1);
@@ -65,7 +65,7 @@ START_TEST(a_stopped_instance_ends_politely) {
 }
 END_TEST
 
-START_TEST(grace_period_ends) {
+START_TEST(instances_are_killed_after_the_grace_period) {
     struct run *run =
         START("-n", "2", "-l", "50%", "-c", "fixed", "--grace", "700m", PAYLOAD, "ignore-term");
     wait_for_ready(run, 2);
@@ -87,7 +87,7 @@ START_TEST(grace_period_applies_to_planned_end) {
 }
 END_TEST
 
-START_TEST(a_second_signal_hurries) {
+START_TEST(a_second_signal_cuts_the_grace_period_short) {
     struct run *run =
         START("-n", "2", "-l", "50%", "-c", "fixed", "--grace", "1h", PAYLOAD, "ignore-term");
     wait_for_ready(run, 2);
@@ -108,7 +108,7 @@ START_TEST(a_second_signal_hurries) {
 END_TEST
 
 /* timeout(1) signals the process and then its whole group. */
-START_TEST(repeated_signal_at_once_counts_once) {
+START_TEST(two_signals_at_once_count_as_one) {
     struct run *run = START("-q", "-n", "2", "-l", "50%", "-c", "fixed", "--grace", "30s", PAYLOAD,
         "slow-catch", "600");
     wait_for_ready(run, 2);
@@ -128,7 +128,7 @@ static void end_kept(pid_t instance) {
     ck_assert_msg(state == 'R' || state == 'S', "it was left in state %c", state ? state : '-');
 }
 
-START_TEST(kept_instances_run_on) {
+START_TEST(kept_instances_keep_running_after_the_end) {
     struct run *run =
         START("-n", "1", "-l", "10%", "--keep", "--duration", "700m", PAYLOAD, "spin");
     pid_t instance = run_find(run, "payload");
@@ -167,7 +167,7 @@ static bool all_in_state(char state) {
     return count == 2;
 }
 
-START_TEST(a_pause_stops_everything) {
+START_TEST(sigtstp_stops_instances_and_is_not_counted) {
     run_greedily();
     struct run *run = START("-q", "-n", "2", "-l", "100%", "-c", "fixed", "--duration", "2s",
         "--json", "-", "-v", PAYLOAD, "spin");
@@ -196,7 +196,7 @@ START_TEST(a_pause_stops_everything) {
 END_TEST
 
 /* Two seconds of full load and then none: a pause must not use them up. */
-START_TEST(a_pause_stops_the_clock_of_the_trace) {
+START_TEST(sigtstp_stops_the_clock_of_the_trace) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "step");
     run_write_file(trace, "0 100%\n2s 100%\n2s 0%\n1h 0%\n");
@@ -251,7 +251,7 @@ START_TEST(a_run_that_waits_for_its_start_can_be_ended) {
 END_TEST
 
 /* The reader of our output sleeps. */
-START_TEST(stalled_reader_delays_nothing) {
+START_TEST(a_stalled_reader_does_not_delay_the_end) {
     struct run *run = START(
         "-q", "-n", "1", "-l", "100%", "--grace", "500m", "--iteration", "x", PAYLOAD, "flood");
     siginfo_t info = {0};
@@ -283,19 +283,19 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(it_ends_by_the_same_signal),
-    SS_CASE(a_stopped_instance_ends_politely),
-    SS_CASE(grace_period_ends),
+    SS_CASE(a_run_dies_from_the_received_signal),
+    SS_CASE(a_stopped_instance_receives_the_termination_signal),
+    SS_CASE(instances_are_killed_after_the_grace_period),
     SS_CASE(grace_period_applies_to_planned_end),
-    SS_CASE(a_second_signal_hurries),
-    SS_CASE(repeated_signal_at_once_counts_once),
-    SS_CASE(kept_instances_run_on),
+    SS_CASE(a_second_signal_cuts_the_grace_period_short),
+    SS_CASE(two_signals_at_once_count_as_one),
+    SS_CASE(kept_instances_keep_running_after_the_end),
     SS_CASE(kept_instances_survive_a_killed_master),
-    SS_CASE(a_pause_stops_everything),
-    SS_CASE(a_pause_stops_the_clock_of_the_trace),
+    SS_CASE(sigtstp_stops_instances_and_is_not_counted),
+    SS_CASE(sigtstp_stops_the_clock_of_the_trace),
     SS_CASE(a_paused_run_can_be_ended),
     SS_CASE(signal_to_whole_group_counts_once),
     SS_CASE(a_run_that_waits_for_its_start_can_be_ended),
-    SS_CASE(stalled_reader_delays_nothing),
+    SS_CASE(a_stalled_reader_does_not_delay_the_end),
     SS_CASE(ignored_signals_stay_ignored))
 /* clang-format on */

@@ -51,7 +51,7 @@ static void expect_one_line(const struct run *run, const char *part) {
     ck_assert_msg(strncmp(run->err.bytes, "ssload: ", 8) == 0, "no name: %s", run->err.bytes);
 }
 
-START_TEST(count_ends_it) {
+START_TEST(ssload_ends_after_the_requested_count) {
     struct run *run = LOAD("-i", "50m", "-c", "3");
     run_expect(run, 0);
     ck_assert_msg(strncmp(run->out.bytes, HEADING, strlen(HEADING)) == 0, "%s", run->out.bytes);
@@ -70,7 +70,7 @@ START_TEST(count_ends_it) {
 }
 END_TEST
 
-START_TEST(duration_ends_it) {
+START_TEST(ssload_ends_after_the_requested_duration) {
     struct run *run = LOAD("-i", "200m", "-d", "500m");
     run_expect(run, 0);
     size_t rows = count_rows(run);
@@ -79,7 +79,7 @@ START_TEST(duration_ends_it) {
 }
 END_TEST
 
-START_TEST(signals_end_it_well) {
+START_TEST(a_signal_ends_ssload_with_status_0_and_an_average) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < 3; i++) {
         struct run *run = START_LOAD("-i", "20m");
@@ -110,7 +110,7 @@ static void ignore_hangup(void) {
     signal(SIGHUP, SIG_IGN);
 }
 
-START_TEST(nohup_is_honored) {
+START_TEST(ssload_ignores_sighup_under_nohup) {
     struct run_setup setup = {.prepare = ignore_hangup};
     struct run *run = run_start(&setup, WORDS(SSLOAD, "-i", "20m"));
     run_wait_text(run, "\n2");
@@ -143,7 +143,7 @@ START_TEST(late_samples_do_not_pile_up) {
 }
 END_TEST
 
-START_TEST(command_gives_the_status) {
+START_TEST(ssload_returns_the_exit_status_of_the_command) {
     run_expect(LOAD("--", PAYLOAD, "exit", "0"), 0);
     run_expect(LOAD("--", PAYLOAD, "exit", "7"), 7);
     run_expect(LOAD("--", PAYLOAD, "signal", "9"), 128 + 9);
@@ -159,7 +159,7 @@ START_TEST(command_gives_the_status) {
 }
 END_TEST
 
-START_TEST(command_may_be_missing) {
+START_TEST(a_command_that_cannot_be_executed_is_reported) {
     struct run *run = LOAD("--", "there.is.none");
     run_expect(run, 127);
     expect_one_line(run, "there.is.none");
@@ -180,7 +180,7 @@ START_TEST(command_may_be_missing) {
 }
 END_TEST
 
-START_TEST(signals_are_passed_on) {
+START_TEST(ssload_passes_signals_on_to_the_command) {
     struct run *run = START_LOAD("-i", "50m", "--", PAYLOAD, "spin");
     run_find(run, "payload");
     run_wait_text(run, "\n2");
@@ -191,7 +191,7 @@ START_TEST(signals_are_passed_on) {
 }
 END_TEST
 
-START_TEST(keys_reach_the_command) {
+START_TEST(ctrl_c_reaches_the_command) {
     struct terminal *terminal = terminal_open(WORDS(SSLOAD, "-i", "50m", "--format", "csv", "--",
         "sh", "-c", "trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 0.1; done"));
     terminal_wait(terminal, "ready");
@@ -202,7 +202,7 @@ START_TEST(keys_reach_the_command) {
 }
 END_TEST
 
-START_TEST(table_needs_a_terminal) {
+START_TEST(ssload_prints_a_table_to_a_terminal) {
     struct terminal *terminal = terminal_open(WORDS(SSLOAD, "-i", "50m"));
     terminal_wait(terminal, "percent");
     terminal_wait(terminal, ":");
@@ -224,7 +224,7 @@ START_TEST(lost_output_is_an_error) {
 }
 END_TEST
 
-START_TEST(output_that_does_not_fit_is_an_error) {
+START_TEST(a_full_disk_is_an_error) {
     SKIP_UNLESS(access("/dev/full", W_OK) == 0, "dev-full: there is no /dev/full");
     struct run *run = LOAD("-i", "20m", "-o", "/dev/full");
     run_expect(run, 125);
@@ -237,7 +237,7 @@ START_TEST(output_that_does_not_fit_is_an_error) {
 END_TEST
 
 /* The reader has read enough, which is not an error: the command continues. */
-START_TEST(vanished_reader_ends_the_run_quietly) {
+START_TEST(a_closed_pipe_ends_the_output_without_an_error) {
     struct run *run = run_wait(run_start(
         NULL, WORDS("bash", "-c",
                   "\"$0\" -i 20m -- sh -c 'sleep 0.4; exit 5' | true; exit $PIPESTATUS", SSLOAD)));
@@ -326,7 +326,7 @@ static void expect_targets(const char *trace) {
     ck_assert_int_gt(judged, 0);
 }
 
-START_TEST(target_is_the_traces) {
+START_TEST(target_column_follows_the_trace) {
     const char *folder = run_make_folder();
     const char *text = run_path(folder, "text"), *compiled = run_path(folder, "compiled");
     run_write_file(text, "0 free\n200m 20%\n400m 80%\n400m free\n600m 20%\n");
@@ -382,7 +382,7 @@ static void expect_width(size_t width, const char *columns, const char *locale) 
     }
 }
 
-START_TEST(the_table_fits) {
+START_TEST(the_table_fits_the_window) {
     expect_width(80, "COLUMNS=80", "LC_ALL=C");
     expect_width(80, "COLUMNS=80", "LC_ALL=C.UTF-8");
     expect_width(66, "COLUMNS=66", "LC_ALL=C");
@@ -405,25 +405,25 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(count_ends_it),
-    SS_CASE(duration_ends_it),
-    SS_CASE(signals_end_it_well),
+    SS_CASE(ssload_ends_after_the_requested_count),
+    SS_CASE(ssload_ends_after_the_requested_duration),
+    SS_CASE(a_signal_ends_ssload_with_status_0_and_an_average),
     SS_CASE(interrupted_sample_is_omitted),
-    SS_CASE(nohup_is_honored),
+    SS_CASE(ssload_ignores_sighup_under_nohup),
     SS_CASE(late_samples_do_not_pile_up),
-    SS_CASE(command_gives_the_status),
-    SS_CASE(command_may_be_missing),
-    SS_CASE(signals_are_passed_on),
-    SS_CASE(keys_reach_the_command),
-    SS_CASE(table_needs_a_terminal),
+    SS_CASE(ssload_returns_the_exit_status_of_the_command),
+    SS_CASE(a_command_that_cannot_be_executed_is_reported),
+    SS_CASE(ssload_passes_signals_on_to_the_command),
+    SS_CASE(ctrl_c_reaches_the_command),
+    SS_CASE(ssload_prints_a_table_to_a_terminal),
     SS_CASE(lost_output_is_an_error),
-    SS_CASE(output_that_does_not_fit_is_an_error),
-    SS_CASE(vanished_reader_ends_the_run_quietly),
+    SS_CASE(a_full_disk_is_an_error),
+    SS_CASE(a_closed_pipe_ends_the_output_without_an_error),
     SS_CASE(milliseconds_meant_as_minutes_cause_a_warning),
     SS_CASE(error_messages_are_one_line),
-    SS_CASE(target_is_the_traces),
+    SS_CASE(target_column_follows_the_trace),
     SS_CASE(each_cpu_has_a_row),
     SS_CASE(json_has_one_line_per_sample),
-    SS_CASE(the_table_fits),
+    SS_CASE(the_table_fits_the_window),
     SS_CASE(the_table_shows_the_target))
 /* clang-format on */

@@ -156,7 +156,7 @@ static size_t count_realtime(const struct family *executors) {
 }
 
 /* Real-time priority is lost for the duration of the long turn, and nothing else happens. */
-START_TEST(long_turn_is_not_a_loop) {
+START_TEST(a_long_turn_is_not_taken_for_an_endless_loop) {
     need_compiler();
     const char *folder = run_make_folder();
     build(folder, slow_source);
@@ -241,7 +241,7 @@ PROCESS_MAIN(
     SS_CASE(a_stuck_executor_at_ordinary_priority_is_ended),
     SS_CASE(a_stuck_master_at_real_time_priority_is_ended),
     SS_CASE(a_stuck_master_at_ordinary_priority_is_ended),
-    SS_CASE(long_turn_is_not_a_loop),
+    SS_CASE(a_long_turn_is_not_taken_for_an_endless_loop),
     SS_CASE(suspended_run_continues),
     SS_CASE(starved_run_continues))
 /* clang-format on */

@@ -14,7 +14,7 @@
 #define UNMARKED "env", "-u", SS_SWEEP_MARK
 
 /* Its pid was assigned long ago, so no event names it. */
-START_TEST(a_branch_made_without_a_guardian_is_found) {
+START_TEST(a_session_created_without_a_guardian_is_found) {
     struct run *run = run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-c", "fixed", "-l",
                                           "20%", UNMARKED, PAYLOAD, "late-setsid", "1500"));
     run_wait_text(run, "instances run");
@@ -39,7 +39,7 @@ static void lead_a_group(void) {
 }
 
 /* As `kill -9 -PGID` does. */
-START_TEST(a_kill_of_the_whole_group_leaves_it) {
+START_TEST(a_killed_process_group_leaves_nothing) {
     struct run_setup setup = {.prepare = lead_a_group};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-c", "fixed", "-l",
                                             "20%", UNMARKED, PAYLOAD, "setsid", "2"));
@@ -55,6 +55,6 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(a_branch_made_without_a_guardian_is_found),
-    SS_CASE(a_kill_of_the_whole_group_leaves_it))
+    SS_CASE(a_session_created_without_a_guardian_is_found),
+    SS_CASE(a_killed_process_group_leaves_nothing))
 /* clang-format on */

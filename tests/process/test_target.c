@@ -20,7 +20,7 @@ static const char *number_of(const struct run *run) {
     return text;
 }
 
-START_TEST(target_is_set_while_it_runs) {
+START_TEST(target_is_set_during_a_run) {
     struct run *run = START(
         "-q", "-v", "-n", "1", "-l", "10%", "--duration", "3s", "--json", "-", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
@@ -76,7 +76,7 @@ START_TEST(target_is_set_in_cpus) {
 END_TEST
 
 /* The load of the run's own processes is a fraction of the same CPUs as that of all processes. */
-START_TEST(own_load_is_given_in_cpus) {
+START_TEST(target_for_own_load_is_set_in_cpus) {
     struct run *run = START("-v", "-n", "1", "--cpus", "0", "-f", "own", "-t", "staircase", "-T",
         "0.2cpu:0.2cpu:0.1cpu,hold=1h", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
@@ -87,7 +87,7 @@ START_TEST(own_load_is_given_in_cpus) {
 }
 END_TEST
 
-START_TEST(target_goes_back_to_the_trace) {
+START_TEST(set_trace_returns_to_the_target_of_the_trace) {
     struct run *run = START(
         "-q", "-v", "-n", "1", "-l", "10%", "--duration", "3s", "--json", "-", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
@@ -106,7 +106,7 @@ START_TEST(target_goes_back_to_the_trace) {
 END_TEST
 
 /* A sleeping executor at duty 0 must notice it, too. */
-START_TEST(target_reaches_the_instances) {
+START_TEST(a_new_target_reaches_sleeping_executors) {
     struct run *run = START(
         "-q", "-v", "-n", "1", "-c", "fixed", "-l", "0%", "--warmup", "500m", PAYLOAD, "spin");
     pid_t instance = run_find(run, "payload");
@@ -121,7 +121,7 @@ START_TEST(target_reaches_the_instances) {
 END_TEST
 
 /* An executor that sleeps through a `free` section must not notice it only at the end. */
-START_TEST(target_ends_a_free_section) {
+START_TEST(a_new_target_ends_a_free_section) {
     const char *folder = run_make_folder();
     const char *trace = run_path(folder, "free");
     run_write_file(trace, "0 free\n1h 50%\n2h 50%\n");
@@ -138,7 +138,7 @@ START_TEST(target_ends_a_free_section) {
 }
 END_TEST
 
-START_TEST(target_is_the_owners_alone) {
+START_TEST(another_user_cannot_set_the_target) {
     family_need_nobody();
     struct run *run = START("-q", "-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
@@ -154,7 +154,7 @@ START_TEST(target_is_the_owners_alone) {
 END_TEST
 
 /* An executor has the same memory. */
-START_TEST(target_is_the_masters_alone) {
+START_TEST(set_with_the_pid_of_an_executor_is_refused) {
     struct run *run = START("-q", "-v", "-n", "1", "-l", "10%", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
     char executor[32];
@@ -166,7 +166,7 @@ START_TEST(target_is_the_masters_alone) {
 }
 END_TEST
 
-START_TEST(sensor_is_controlled) {
+START_TEST(duty_follows_the_load_of_a_sensor) {
     struct run *run = FIGURES("-n", "1", "-l", "50%", "--settle", "500m", "--duration", "3s", "-f",
         "command", "-F", PAYLOAD " sensor 0.9", PAYLOAD, "spin");
     run_expect(run, 0);
@@ -222,16 +222,16 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(target_is_set_while_it_runs),
-    SS_CASE(own_load_is_given_in_cpus),
+    SS_CASE(target_is_set_during_a_run),
+    SS_CASE(target_for_own_load_is_set_in_cpus),
     SS_CASE(status_of_a_run_is_printed),
     SS_CASE(target_is_set_in_cpus),
-    SS_CASE(target_goes_back_to_the_trace),
-    SS_CASE(target_reaches_the_instances),
-    SS_CASE(target_ends_a_free_section),
-    SS_CASE(target_is_the_owners_alone),
-    SS_CASE(target_is_the_masters_alone),
-    SS_CASE(sensor_is_controlled),
+    SS_CASE(set_trace_returns_to_the_target_of_the_trace),
+    SS_CASE(a_new_target_reaches_sleeping_executors),
+    SS_CASE(a_new_target_ends_a_free_section),
+    SS_CASE(another_user_cannot_set_the_target),
+    SS_CASE(set_with_the_pid_of_an_executor_is_refused),
+    SS_CASE(duty_follows_the_load_of_a_sensor),
     SS_CASE(sensor_that_fails_ends_the_run),
     SS_CASE(sensor_that_is_silent_ends_the_run),
     SS_CASE(control_group_is_measured_or_refused))

@@ -66,7 +66,7 @@ START_TEST(a_stopped_run_can_be_killed) {
 END_TEST
 
 /* The shell itself continues a job that it ends, and may be gone before that. */
-START_TEST(a_stopped_run_can_be_ended) {
+START_TEST(a_stopped_run_can_be_terminated) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
     terminal_stop_run(terminal);
@@ -80,7 +80,7 @@ END_TEST
 /*
  * The key reaches executors that have just been forked, too; once continued, the run must proceed.
  */
-START_TEST(ctrl_z_stops_it_while_it_starts) {
+START_TEST(ctrl_z_stops_a_run_during_its_start) {
     static const size_t moments[] = {1, 10, 20, 30, 40, 50};
     pid_t pids[RUN_PIDS_MAX];
     struct terminal *terminal = terminal_open_shell();
@@ -105,7 +105,7 @@ START_TEST(ctrl_z_stops_it_while_it_starts) {
 END_TEST
 
 /* Without a shell nothing could continue it: the system does not stop such a program. */
-START_TEST(ctrl_z_without_a_shell_stops_nothing) {
+START_TEST(ctrl_z_without_a_shell_does_not_stop_the_run) {
     pid_t pids[RUN_PIDS_MAX];
     struct terminal *terminal = terminal_open(
         WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "100%", "-c", "fixed", PAYLOAD, "catch"));
@@ -196,7 +196,7 @@ START_TEST(a_killed_shell_ends_a_stopped_run) {
 END_TEST
 
 /* The shell warns the first time. */
-START_TEST(a_shell_that_leaves_ends_a_stopped_run) {
+START_TEST(an_exiting_shell_ends_a_stopped_run) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "payload spin");
     terminal_stop_run(terminal);
@@ -259,19 +259,19 @@ static void end_by_key(const char *key, int number) {
     terminal_leave_shell(terminal);
 }
 
-START_TEST(ctrl_c_ends_it) {
+START_TEST(ctrl_c_ends_the_run) {
     end_by_key(TERMINAL_CTRL_C, SIGINT);
 }
 END_TEST
 
-START_TEST(ctrl_backslash_ends_it) {
+START_TEST(ctrl_backslash_ends_the_run) {
     end_by_key(TERMINAL_CTRL_BACKSLASH, SIGQUIT);
 }
 END_TEST
 
 /* ---- the status in the shell ---- */
 
-START_TEST(status_is_that_of_the_signal) {
+START_TEST(the_shell_gets_the_status_of_the_signal) {
     struct terminal *terminal = terminal_open_shell();
     const char *line = "showstopper -q -n 1 -l 50% -c fixed payload exit 7";
     ck_assert_int_eq(terminal_command(terminal, line), 7);
@@ -286,7 +286,7 @@ START_TEST(status_is_that_of_the_signal) {
 }
 END_TEST
 
-START_TEST(term_ends_a_loop_of_the_shell) {
+START_TEST(sigterm_ends_a_shell_loop) {
     struct terminal *terminal = terminal_open_shell();
     terminal_type(terminal, "while showstopper " TWO "payload spin; do :; done\n");
     terminal_wait(terminal, "instances run");
@@ -299,7 +299,7 @@ START_TEST(term_ends_a_loop_of_the_shell) {
 END_TEST
 
 /* A shell continues its loop after a program that merely exits with such a status. */
-START_TEST(ctrl_c_ends_a_loop_of_the_shell) {
+START_TEST(ctrl_c_ends_a_shell_loop) {
     struct terminal *terminal = terminal_open_shell();
     terminal_type(terminal, "while :; do showstopper " TWO "payload spin; done\n");
     terminal_wait(terminal, "instances run");
@@ -315,9 +315,9 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(ctrl_z_stops_and_fg_continues),
     SS_CASE(a_stopped_run_can_be_killed),
-    SS_CASE(a_stopped_run_can_be_ended),
-    SS_CASE(ctrl_z_stops_it_while_it_starts),
-    SS_CASE(ctrl_z_without_a_shell_stops_nothing),
+    SS_CASE(a_stopped_run_can_be_terminated),
+    SS_CASE(ctrl_z_stops_a_run_during_its_start),
+    SS_CASE(ctrl_z_without_a_shell_does_not_stop_the_run),
     SS_CASE(a_closed_terminal_ends_the_run),
     SS_CASE(a_closed_terminal_ends_deaf_instances),
     SS_CASE(a_closed_terminal_ends_a_background_run),
@@ -325,11 +325,11 @@ PROCESS_MAIN(
     SS_CASE(a_terminal_closed_without_a_shell_ends_the_run),
     SS_CASE(a_killed_shell_ends_the_run),
     SS_CASE(a_killed_shell_ends_a_stopped_run),
-    SS_CASE(a_shell_that_leaves_ends_a_stopped_run),
+    SS_CASE(an_exiting_shell_ends_a_stopped_run),
     SS_CASE(background_run_outlives_its_shell),
-    SS_CASE(ctrl_c_ends_it),
-    SS_CASE(ctrl_backslash_ends_it),
-    SS_CASE(status_is_that_of_the_signal),
-    SS_CASE(term_ends_a_loop_of_the_shell),
-    SS_CASE(ctrl_c_ends_a_loop_of_the_shell))
+    SS_CASE(ctrl_c_ends_the_run),
+    SS_CASE(ctrl_backslash_ends_the_run),
+    SS_CASE(the_shell_gets_the_status_of_the_signal),
+    SS_CASE(sigterm_ends_a_shell_loop),
+    SS_CASE(ctrl_c_ends_a_shell_loop))
 /* clang-format on */

@@ -96,7 +96,7 @@ START_TEST(settings_survive_under_a_shell) {
 END_TEST
 
 /* A background run must not undo the user's own changes to the terminal. */
-START_TEST(background_run_leaves_settings_alone) {
+START_TEST(a_background_run_does_not_change_terminal_settings) {
     const char *folder = run_make_folder();
     const char *summary = run_path(folder, "summary");
     struct terminal *terminal = terminal_open_shell();
@@ -148,7 +148,7 @@ PROCESS_MAIN(
     SS_CASE(settings_survive_the_planned_end),
     SS_CASE(settings_survive_a_killed_master),
     SS_CASE(settings_survive_under_a_shell),
-    SS_CASE(background_run_leaves_settings_alone),
+    SS_CASE(a_background_run_does_not_change_terminal_settings),
     SS_CASE(instances_cannot_read_the_terminal),
     SS_CASE(instances_may_write_to_the_terminal))
 /* clang-format on */

@@ -103,7 +103,7 @@ START_TEST(orphans_are_throttled) {
 END_TEST
 
 /* The first ones found fork others meanwhile. */
-START_TEST(trees_that_fork_as_they_begin_are_throttled) {
+START_TEST(trees_that_grow_while_they_are_searched_are_throttled) {
     run_greedily();
     struct run *run = START_2(PAYLOAD, "bloom", "3", "2");
     expect_throttled(run, 30);
@@ -111,7 +111,7 @@ START_TEST(trees_that_fork_as_they_begin_are_throttled) {
 END_TEST
 
 /* Processes that were in the instance's own group at first. */
-START_TEST(late_sessions_are_throttled) {
+START_TEST(processes_that_create_a_session_late_are_throttled) {
     run_greedily();
     struct run *run = START_2(PAYLOAD, "late-setsid", "1500");
     RUN_UNTIL(run, family_is_stopped("payload", 4) && family_find("payload-early").count == 2);
@@ -140,7 +140,7 @@ START_TEST(sessions_are_throttled_without_pidfds) {
 END_TEST
 
 /* Children from before the guardian's first look and an executor's first report. */
-START_TEST(the_first_children_are_throttled) {
+START_TEST(children_born_before_the_first_census_are_throttled) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     run_greedily();
     struct run_setup setup = {.environment = WORDS(SHIM("shim_late"),
@@ -188,7 +188,7 @@ END_TEST
  * A process found while the rest is stopped must not keep running until the next stop, which is
  * long after.
  */
-START_TEST(newcomers_are_stopped_at_once) {
+START_TEST(processes_that_appear_during_a_stop_are_stopped_at_once) {
     struct run *run =
         START("-v", "-n", "1", "-c", "fixed", "-l", "1%", "-D", "10s", PAYLOAD, "spawn", "7");
     struct family before = {.count = 0};
@@ -209,7 +209,7 @@ static void end_kept(const struct family *daemons) {
     family_end_all();
 }
 
-START_TEST(kept_daemons_live_on) {
+START_TEST(kept_daemons_keep_running) {
     struct run *run =
         START("-q", "-n", "1", ROUNDS, "--keep", "--duration", "6s", PAYLOAD, "daemon", "2");
     wait_for_ready(run, 1);
@@ -226,7 +226,7 @@ START_TEST(kept_daemons_live_on) {
 }
 END_TEST
 
-START_TEST(daemons_end_with_the_plan) {
+START_TEST(daemons_end_with_the_planned_duration) {
     struct run *run = START("-q", "-n", "2", ROUNDS, "--duration", "4s", PAYLOAD, "daemon", "2");
     wait_for_ready(run, 2);
     ck_assert_uint_eq(family_find("payload-daemon").count, 4);
@@ -265,7 +265,7 @@ START_TEST(daemons_end_with_their_leader) {
 }
 END_TEST
 
-START_TEST(sessions_end_in_order) {
+START_TEST(sessions_receive_the_termination_signal) {
     struct run *run =
         START_2("sh", "-c", "setsid " PAYLOAD " catch & setsid " PAYLOAD " catch & wait");
     wait_for_ready(run, 4);
@@ -278,7 +278,7 @@ START_TEST(sessions_end_in_order) {
 END_TEST
 
 /* The grace period does not end with the leader. */
-START_TEST(sessions_get_all_of_the_grace) {
+START_TEST(sessions_get_the_whole_grace_period) {
     struct run *run =
         START_2("sh", "-c", "setsid " PAYLOAD " linger 3000 & exec " PAYLOAD " catch");
     wait_for_ready(run, 4);
@@ -293,7 +293,7 @@ START_TEST(sessions_get_all_of_the_grace) {
 }
 END_TEST
 
-START_TEST(sessions_are_killed_after_the_grace) {
+START_TEST(sessions_are_killed_after_the_grace_period) {
     struct run *run = START("-v", "-n", "2", ROUNDS, "--grace", "700m", "sh", "-c",
         "setsid " PAYLOAD " ignore-term & exec " PAYLOAD " catch");
     wait_for_ready(run, 4);
@@ -317,7 +317,7 @@ static void expect_no_heirs(const char *linger) {
     run_remove_folder(folder);
 }
 
-START_TEST(nothing_is_left_to_the_next_instance) {
+START_TEST(iterations_leave_no_process_behind) {
     expect_no_heirs("0");
     expect_no_heirs("300");
 }
@@ -408,24 +408,24 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(sessions_are_throttled),
     SS_CASE(groups_are_throttled),
-    SS_CASE(trees_that_fork_as_they_begin_are_throttled),
+    SS_CASE(trees_that_grow_while_they_are_searched_are_throttled),
     SS_CASE(daemons_are_throttled),
     SS_CASE(orphans_are_throttled),
-    SS_CASE(late_sessions_are_throttled),
+    SS_CASE(processes_that_create_a_session_late_are_throttled),
     SS_CASE(children_of_a_shell_are_throttled),
     SS_CASE(sessions_are_throttled_without_pidfds),
-    SS_CASE(the_first_children_are_throttled),
+    SS_CASE(children_born_before_the_first_census_are_throttled),
     SS_CASE(fork_storms_are_throttled),
     SS_CASE(daemon_storms_are_throttled),
-    SS_CASE(newcomers_are_stopped_at_once),
-    SS_CASE(kept_daemons_live_on),
-    SS_CASE(daemons_end_with_the_plan),
+    SS_CASE(processes_that_appear_during_a_stop_are_stopped_at_once),
+    SS_CASE(kept_daemons_keep_running),
+    SS_CASE(daemons_end_with_the_planned_duration),
     SS_CASE(daemons_end_by_a_signal),
     SS_CASE(daemons_end_with_their_leader),
-    SS_CASE(sessions_end_in_order),
-    SS_CASE(sessions_get_all_of_the_grace),
-    SS_CASE(sessions_are_killed_after_the_grace),
-    SS_CASE(nothing_is_left_to_the_next_instance),
+    SS_CASE(sessions_receive_the_termination_signal),
+    SS_CASE(sessions_get_the_whole_grace_period),
+    SS_CASE(sessions_are_killed_after_the_grace_period),
+    SS_CASE(iterations_leave_no_process_behind),
     SS_CASE(shell_sees_no_stopped_job),
     SS_CASE(process_that_stops_itself_is_continued),
     SS_CASE(uncontrollable_processes_cause_a_warning))

@@ -60,7 +60,7 @@ static void end_held(const struct control_group *group, struct run *run, bool is
     run_free_clean(run);
 }
 
-START_TEST(the_run_ends_without_it) {
+START_TEST(the_run_ends_although_a_process_cannot_be_killed) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
@@ -76,7 +76,7 @@ START_TEST(the_run_ends_without_it) {
 END_TEST
 
 /* It waits only for a moment. */
-START_TEST(the_next_iteration_does_not_wait) {
+START_TEST(the_next_iteration_does_not_wait_for_an_unkillable_process) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
@@ -97,7 +97,7 @@ START_TEST(the_next_iteration_does_not_wait) {
 END_TEST
 
 /* The user requested its end, so the run has failed. */
-START_TEST(attached_process_that_cannot_end_fails_the_run) {
+START_TEST(an_attached_process_that_cannot_be_killed_fails_the_run) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
@@ -118,7 +118,7 @@ START_TEST(attached_process_that_cannot_end_fails_the_run) {
 END_TEST
 
 /* Its instance is over while others run: only the end shows whether it is left. */
-START_TEST(a_process_that_ends_before_the_run_is_not_left) {
+START_TEST(a_process_that_ends_before_the_run_is_not_reported) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
@@ -149,8 +149,8 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(the_run_ends_without_it),
-    SS_CASE(the_next_iteration_does_not_wait),
-    SS_CASE(attached_process_that_cannot_end_fails_the_run),
-    SS_CASE(a_process_that_ends_before_the_run_is_not_left))
+    SS_CASE(the_run_ends_although_a_process_cannot_be_killed),
+    SS_CASE(the_next_iteration_does_not_wait_for_an_unkillable_process),
+    SS_CASE(an_attached_process_that_cannot_be_killed_fails_the_run),
+    SS_CASE(a_process_that_ends_before_the_run_is_not_reported))
 /* clang-format on */

@@ -44,7 +44,7 @@ static void expect_nothing(pid_t pid, const char *name) {
         ck_abort_msg("%s is said to be set", name);
 }
 
-START_TEST(a_variable_is_found) {
+START_TEST(the_value_of_a_variable_is_returned) {
     const char *const environment[] = {
         "FIRST=1", "EMPTY=", "SPACE= a b ", "EQUAL=a=b=c", "LAST=end", NULL};
     pid_t child = start_with(environment);
@@ -62,7 +62,7 @@ START_TEST(a_variable_is_found) {
 }
 END_TEST
 
-START_TEST(a_name_is_the_whole_name) {
+START_TEST(partial_names_do_not_match) {
     const char *const environment[] = {"MARKS=1", "MAR=2", "XMARK=3", "VALUE=MARK=4", "MARK",
         "MMARK=5", "MARKMARK=6", "MARK =7", "=MARK=8", NULL};
     pid_t child = start_with(environment);
@@ -78,7 +78,7 @@ START_TEST(a_name_is_the_whole_name) {
 }
 END_TEST
 
-START_TEST(a_value_fits_or_is_not_found) {
+START_TEST(a_value_that_does_not_fit_is_not_returned) {
     const char *const environment[] = {"A=1", "MARK=12345", "B=2", NULL};
     pid_t child = start_with(environment);
     char found[8];
@@ -96,7 +96,7 @@ START_TEST(a_value_fits_or_is_not_found) {
 END_TEST
 
 /* The environment is read in blocks of 4096 bytes: name and value cross the border. */
-START_TEST(borders_of_blocks_do_not_matter) {
+START_TEST(a_variable_across_a_block_border_is_found) {
     static char padding[3 * 4096];
     const char variable[] = "MARK=12345";
     for (size_t before = 0; before <= sizeof variable; before++) {
@@ -139,8 +139,8 @@ END_TEST
 
 // clang-format off
 PROCESS_MAIN(
-    SS_CASE(a_variable_is_found),
-    SS_CASE(a_name_is_the_whole_name),
-    SS_CASE(a_value_fits_or_is_not_found),
-    SS_CASE(borders_of_blocks_do_not_matter),
+    SS_CASE(the_value_of_a_variable_is_returned),
+    SS_CASE(partial_names_do_not_match),
+    SS_CASE(a_value_that_does_not_fit_is_not_returned),
+    SS_CASE(a_variable_across_a_block_border_is_found),
     SS_CASE(a_process_without_environment_has_no_variable))

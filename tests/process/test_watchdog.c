@@ -73,7 +73,7 @@ static pid_t start_spinner(void) {
     return spinner;
 }
 
-START_TEST(a_process_that_runs_without_a_pause_is_ended) {
+START_TEST(an_executor_that_never_sleeps_is_killed) {
     open_board(getpid());
     pid_t sleeper = kin_start(NULL);
     pid_t spinner = kin_start(spin);
@@ -92,7 +92,7 @@ START_TEST(a_process_that_runs_without_a_pause_is_ended) {
 }
 END_TEST
 
-START_TEST(a_process_that_takes_turns_is_not_stuck) {
+START_TEST(an_executor_that_updates_its_beat_is_not_stuck) {
     pid_t spinner = start_spinner();
     for (int i = 0; i < 20; i++) {
         atomic_fetch_add(&board->rows[0].beat, 1);
@@ -105,7 +105,7 @@ START_TEST(a_process_that_takes_turns_is_not_stuck) {
 END_TEST
 
 /* CPU time before its first beat was for something else. */
-START_TEST(a_process_that_has_not_begun_is_not_stuck) {
+START_TEST(an_executor_without_a_first_beat_is_not_stuck) {
     pid_t spinner = start_spinner();
     atomic_store(&board->rows[0].beat, 0);
     look_for(spinner, 1.5);
@@ -133,7 +133,7 @@ START_TEST(a_process_with_a_reused_pid_is_not_ended) {
 }
 END_TEST
 
-START_TEST(watchdog_checks_twice_a_second) {
+START_TEST(the_watchdog_checks_twice_a_second) {
     pid_t spinner = start_spinner();
     look();
     look(); /* suspects it */
@@ -148,7 +148,7 @@ START_TEST(watchdog_checks_twice_a_second) {
 END_TEST
 
 /* The master is notified and ends itself. */
-START_TEST(busy_master_is_reported) {
+START_TEST(a_stuck_master_gets_sigxcpu) {
     pid_t spinner = kin_start(spin);
     open_board(spinner);
     look();
@@ -167,9 +167,9 @@ END_TEST
 
 // clang-format off
 PROCESS_MAIN(
-    SS_CASE(a_process_that_runs_without_a_pause_is_ended),
-    SS_CASE(a_process_that_takes_turns_is_not_stuck),
-    SS_CASE(a_process_that_has_not_begun_is_not_stuck),
+    SS_CASE(an_executor_that_never_sleeps_is_killed),
+    SS_CASE(an_executor_that_updates_its_beat_is_not_stuck),
+    SS_CASE(an_executor_without_a_first_beat_is_not_stuck),
     SS_CASE(a_process_with_a_reused_pid_is_not_ended),
-    SS_CASE(watchdog_checks_twice_a_second),
-    SS_CASE(busy_master_is_reported))
+    SS_CASE(the_watchdog_checks_twice_a_second),
+    SS_CASE(a_stuck_master_gets_sigxcpu))
