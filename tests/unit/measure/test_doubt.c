@@ -6,7 +6,7 @@
 #include "measure/doubt.h"
 #include "unit.h"
 
-/* Two instances on four CPUs that could use more, without any other cause. */
+/* Two instances on four CPUs that could use more; nothing else explains the low load. */
 static const struct ss_doubt below = {
     .kind = SS_DOUBT_BELOW,
     .part = 0.8,
@@ -39,19 +39,19 @@ static void assert_told(
 
 #define BELOW "the target could not be reached in 80 % of the samples: "
 
-static void idle_cpus_suggest_more_instances(void **state) {
+static void low_load_with_idle_cpus_suggests_more_instances(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     assert_told(&doubt, SS_DOUBT_FEW,
         BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; run more "
               "of them");
-    /* Other processes that leave CPUs idle take none from the instances. */
+    /* If CPUs are idle, other processes take none from the instances. */
     doubt.others_use = 0.4;
     doubt.idle = 0.06;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }
 
-static void others_that_leave_no_cpu_idle_are_named(void **state) {
+static void low_load_without_idle_cpus_is_blamed_on_other_processes(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.instances_use = 0.4;
@@ -62,7 +62,7 @@ static void others_that_leave_no_cpu_idle_are_named(void **state) {
               "was idle");
 }
 
-static void ended_instance_is_the_cause(void **state) {
+static void low_load_is_blamed_on_ended_instances(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.running = 1;
@@ -73,11 +73,11 @@ static void ended_instance_is_the_cause(void **state) {
     doubt.open_loop = "fixed";
     doubt.idle = 0;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_ENDED);
-    doubt.running = 1.6; /* hardly ever */
+    doubt.running = 1.6; /* too rarely fewer than 2 to be the cause */
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OPEN_LOOP);
 }
 
-static void uncontrolled_load_never_settles(void **state) {
+static void low_load_is_blamed_on_open_loop_control(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.open_loop = "fixed";
@@ -86,7 +86,7 @@ static void uncontrolled_load_never_settles(void **state) {
               "control module 'fixed' does not follow the load");
 }
 
-static void exhausted_quota_is_the_cause(void **state) {
+static void low_load_is_blamed_on_an_exhausted_quota(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.quota_cpus = 0.5;
@@ -104,7 +104,7 @@ static void exhausted_quota_is_the_cause(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }
 
-static void unknown_causes_are_not_reported(void **state) {
+static void unknown_shares_are_not_reported_as_causes(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.instances_use = doubt.others_use = doubt.idle = NAN;
@@ -116,14 +116,14 @@ static void unknown_causes_are_not_reported(void **state) {
         "stopped all the while");
 }
 
-static void others_above_target_are_named(void **state) {
+static void high_load_is_blamed_on_other_processes(void **state) {
     (void)state;
     assert_told(&above, SS_DOUBT_OTHERS,
         "other processes took more than the target in 25 % of the samples: the instances were "
         "stopped all the while and used 1 % of the CPUs, other processes 98 %");
 }
 
-static void unstoppable_instances_are_not_others(void **state) {
+static void high_load_is_blamed_on_unstoppable_instances(void **state) {
     (void)state;
     struct ss_doubt doubt = above;
     doubt.instances_use = 0.6;
@@ -137,8 +137,8 @@ static void unstoppable_instances_are_not_others(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
 }
 
-/* Two executors with rounds of 10 us. */
-static void own_use_is_not_blamed_on_others(void **state) {
+/* Two executors with rounds of 10 us use much CPU time themselves. */
+static void high_load_is_blamed_on_our_own_cpu_time(void **state) {
     (void)state;
     struct ss_doubt doubt = above;
     doubt.own_use = 0.7;
@@ -163,7 +163,7 @@ static void own_use_is_not_blamed_on_others(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }
 
-static void every_cause_fits_in_a_warning(void **state) {
+static void longest_cause_fits_in_a_warning(void **state) {
     (void)state;
     char text[1024];
     for (int i = 0; i < 128; i++) {
@@ -185,13 +185,13 @@ static void every_cause_fits_in_a_warning(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(idle_cpus_suggest_more_instances),
-    cmocka_unit_test(others_that_leave_no_cpu_idle_are_named),
-    cmocka_unit_test(ended_instance_is_the_cause),
-    cmocka_unit_test(uncontrolled_load_never_settles),
-    cmocka_unit_test(exhausted_quota_is_the_cause),
-    cmocka_unit_test(unknown_causes_are_not_reported),
-    cmocka_unit_test(others_above_target_are_named),
-    cmocka_unit_test(unstoppable_instances_are_not_others),
-    cmocka_unit_test(own_use_is_not_blamed_on_others),
-    cmocka_unit_test(every_cause_fits_in_a_warning))
+    cmocka_unit_test(low_load_with_idle_cpus_suggests_more_instances),
+    cmocka_unit_test(low_load_without_idle_cpus_is_blamed_on_other_processes),
+    cmocka_unit_test(low_load_is_blamed_on_ended_instances),
+    cmocka_unit_test(low_load_is_blamed_on_open_loop_control),
+    cmocka_unit_test(low_load_is_blamed_on_an_exhausted_quota),
+    cmocka_unit_test(unknown_shares_are_not_reported_as_causes),
+    cmocka_unit_test(high_load_is_blamed_on_other_processes),
+    cmocka_unit_test(high_load_is_blamed_on_unstoppable_instances),
+    cmocka_unit_test(high_load_is_blamed_on_our_own_cpu_time),
+    cmocka_unit_test(longest_cause_fits_in_a_warning))

@@ -5,7 +5,7 @@
 #include "measure/duty.h"
 #include "unit.h"
 
-/* Times that are whole units of permits.h are exact. */
+/* Multiples of the unit of permits.h are exact. */
 #define UNIT  UINT64_C(1024)
 #define START (1000000 * UNIT)
 
@@ -31,21 +31,21 @@ static void assert_duty(ss_time now, double want) {
         fail_msg("duty %g, not %g", have, want);
 }
 
-static void duty_is_the_permitted_part(void **state) {
+static void duty_is_the_permitted_share_of_time(void **state) {
     (void)state;
     open_board(2);
     permit(0, 0, true);
     permit(0, 30, false);
     permit(1, 40, true);
     assert_duty(100, (0.3 + 0.6) / 2);
-    /* The next interval begins where the last one ended, with the instances that run then. */
+    /* The next interval begins at the end of the last one, with the instances that then run. */
     assert_duty(200, 0.5);
     permit(1, 200, false);
     assert_duty(300, 0);
     free(board);
 }
 
-static void mean_excludes_ended_instances(void **state) {
+static void mean_duty_excludes_ended_instances(void **state) {
     (void)state;
     open_board(4);
     for (uint32_t i = 0; i < 4; i++)
@@ -53,7 +53,7 @@ static void mean_excludes_ended_instances(void **state) {
     permit(0, 100, false);
     ss_board_leave(board, 0);
     assert_duty(
-        100, 1); /* it has run as long as the other three together, but the result is at most 1 */
+        100, 1); /* it ran as long as the other three together, but the result is at most 1 */
     permit(1, 150, false);
     assert_duty(200, 2.5 / 3);
     for (uint32_t i = 1; i < 4; i++)
@@ -62,17 +62,17 @@ static void mean_excludes_ended_instances(void **state) {
     free(board);
 }
 
-static void duty_without_time_is_unknown(void **state) {
+static void duty_over_no_time_is_unknown(void **state) {
     (void)state;
     open_board(1);
     assert_duty(0, NAN);
-    permit(0, 10, true); /* an executor is a moment ahead of the reader */
+    permit(0, 10, true); /* the executor is slightly ahead of the reader */
     assert_duty(5, 0);
     free(board);
 }
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(duty_is_the_permitted_part),
-    cmocka_unit_test(mean_excludes_ended_instances),
-    cmocka_unit_test(duty_without_time_is_unknown))
+    cmocka_unit_test(duty_is_the_permitted_share_of_time),
+    cmocka_unit_test(mean_duty_excludes_ended_instances),
+    cmocka_unit_test(duty_over_no_time_is_unknown))

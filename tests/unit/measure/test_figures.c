@@ -30,7 +30,7 @@ static void a_load_above_the_target_is_a_negative_error(void **state) {
     ss_figures_free(&figures);
 }
 
-static void figures_are_means_over_samples(void **state) {
+static void load_figures_are_means_over_samples(void **state) {
     (void)state;
     struct ss_figures figures = {0};
     assert_true(ss_figures_add(&figures, 0.6, 0.61)); /* -0.01 */
@@ -48,22 +48,22 @@ static void figures_are_means_over_samples(void **state) {
 }
 
 /*
- * Returns the percentile of errors of 1 to `count` thousandths, of alternating sign, the largest
- * first.
+ * Returns the 95th percentile of errors of 1 to `count` thousandths, of alternating sign, the
+ * largest first.
  */
 static double p95_of(int count) {
     struct ss_figures figures = {0};
     for (int i = count; i > 0; i--)
         assert_true(ss_figures_add(&figures, 0.5, 0.5 + (i % 2 ? 0.001 : -0.001) * i));
     double p95 = ss_figures_error_p95_percent(&figures);
-    /* A second call, with more samples after it. */
+    /* A second call returns the same and keeps the samples. */
     assert_near(ss_figures_error_p95_percent(&figures), p95, 1e-12);
     assert_int_equal(figures.count, count);
     ss_figures_free(&figures);
     return p95;
 }
 
-static void p95_is_not_exceeded_by_19_of_20(void **state) {
+static void p95_bounds_19_of_20_errors(void **state) {
     (void)state;
     assert_near(p95_of(1), 0.1, 1e-12);
     assert_near(p95_of(19), 1.9, 1e-12);
@@ -71,10 +71,12 @@ static void p95_is_not_exceeded_by_19_of_20(void **state) {
     assert_near(p95_of(21), 2.0, 1e-12);  /* 19.95, the 20th */
     assert_near(p95_of(40), 3.8, 1e-12);  /* 0.95 * 40 = 38 */
     assert_near(p95_of(100), 9.5, 1e-12); /* 0.95 * 100 = 95 */
-    assert_near(p95_of(400), 38, 1e-12);  /* more than the room at first */
+    assert_near(p95_of(400), 38, 1e-12);  /* exceeds the initial capacity */
 }
 
-/* Adds samples of half a second with these errors, from the start of control on. */
+/*
+ * Adds half-second samples with these errors from the start of control; returns the settling time.
+ */
 static double settled_after(const double *errors, size_t count) {
     struct ss_settling settling = {0};
     for (size_t i = 0; i < count; i++)
@@ -93,7 +95,7 @@ static void settling_takes_two_seconds_within_5_percent(void **state) {
     assert_near(SETTLED(-0.3, 0.049, 0, 0, 0), 0.5, 1e-12);
 }
 
-static void settling_may_never_happen(void **state) {
+static void settling_time_is_unknown_without_settling(void **state) {
     (void)state;
     struct ss_settling none = {0};
     assert_true(isnan(ss_settling_seconds(&none)));
@@ -106,12 +108,12 @@ static void interrupted_settling_starts_over(void **state) {
     (void)state;
     assert_near(SETTLED(0, 0, 0, 0.06, 0, 0, 0, 0), 2, 1e-12);
     assert_near(SETTLED(0, 0.06, 0, 0, 0, 0.06, 0, 0, 0, 0), 3, 1e-12);
-    /* Later errors do not change it. */
+    /* Later errors do not change the settling time. */
     assert_near(SETTLED(0, 0, 0, 0, 0.9, 0.9, 0, 0, 0, 0), 0, 1e-12);
 }
 
-/* Readings are stamped late by varying microseconds. */
-static void settling_does_not_count_microseconds(void **state) {
+/* Time stamps of readings are late by varying microseconds. */
+static void settling_ignores_late_time_stamps(void **state) {
     (void)state;
     struct ss_settling settling = {0};
     ss_settling_add(&settling, 0.0003, 1, 0);
@@ -156,7 +158,7 @@ static void group_load_is_relative_to_its_allowance(void **state) {
     assert_near(load.load, 8.0 / 20, 1e-12);
     assert_true(isnan(load.load_ticks));
     from.capacity = to.capacity = 0.5;
-    to.used = from.used + 6 * SS_SECOND; /* of an allowance of 5 s */
+    to.used = from.used + 6 * SS_SECOND; /* the allowance is 5 s */
     assert_true(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
     assert_near(load.load, 1, 1e-12);
     to.used = from.used;
@@ -166,7 +168,7 @@ static void group_load_is_relative_to_its_allowance(void **state) {
     assert_false(ss_load_between(SS_SOURCE_CGROUP, &from, &to, &load));
 }
 
-static void sensor_load_is_its_number(void **state) {
+static void sensor_load_is_the_number_read(void **state) {
     (void)state;
     struct ss_load load;
     struct ss_counters from = {.time = 1, .value = NAN}, to = {.time = 2 * SS_SECOND + 1};
@@ -182,7 +184,7 @@ static void sensor_load_is_its_number(void **state) {
     assert_false(ss_load_between(SS_SOURCE_SENSOR, &from, &to, &load));
 }
 
-static void unknown_cause_is_not_reported(void **state) {
+static void load_between_incomparable_readings_is_unknown(void **state) {
     (void)state;
     struct ss_load load;
     struct ss_counters to = second;
@@ -206,11 +208,11 @@ static void unknown_cause_is_not_reported(void **state) {
     assert_false(ss_load_between(SS_SOURCE_CGROUP, &first, &to, &load));
 }
 
-static void load_stays_from_0_to_1(void **state) {
+static void load_is_limited_to_0_and_1(void **state) {
     (void)state;
     struct ss_load load;
     struct ss_counters to = second;
-    to.idle = first.idle + 21 * SS_SECOND; /* more than the 20 s there were: rounded to ticks */
+    to.idle = first.idle + 21 * SS_SECOND; /* exceeds the 20 s because of rounding to ticks */
     assert_true(ss_load_between(SS_SOURCE_SYSTEM, &first, &to, &load));
     assert_near(load.load, 0, 1e-12);
     to.idle = first.idle;
@@ -219,7 +221,7 @@ static void load_stays_from_0_to_1(void **state) {
     assert_near(load.load_ticks, 1, 1e-12);
 }
 
-static void ticks_may_be_unknown(void **state) {
+static void load_in_ticks_is_unknown_without_ticks(void **state) {
     (void)state;
     struct ss_load load;
     struct ss_counters to = second;
@@ -246,7 +248,7 @@ static void assert_parts(double start, double end, double parts, uint64_t ended)
     ss_iterations_free(&iterations);
 }
 
-static void iterations_add_the_part_in_the_window(void **state) {
+static void iterations_count_by_their_part_in_the_window(void **state) {
     (void)state;
     assert_parts(12, 15, 1, 1);
     assert_parts(10, 20, 1, 1);
@@ -259,14 +261,14 @@ static void iterations_add_the_part_in_the_window(void **state) {
     assert_parts(20, 30, 0, 0);
 }
 
-static void iterations_without_length_count_at_their_end(void **state) {
+static void zero_length_iterations_count_at_their_end(void **state) {
     (void)state;
     assert_parts(15, 15, 1, 1);
     assert_parts(10, 10, 1, 1);
     assert_parts(20, 20, 1, 1);
     assert_parts(9, 9, 0, 0);
     assert_parts(21, 21, 0, 0);
-    /* A start after the end means that two programs do not share a clock. */
+    /* A start after the end means that the program's clocks disagree. */
     assert_parts(16, 15, 1, 1);
     assert_parts(25, 15, 1, 1);
     assert_parts(22, 21, 0, 0);
@@ -275,14 +277,14 @@ static void iterations_without_length_count_at_their_end(void **state) {
 static void iterations_of_many_instances_add_up(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
-    /* Three instances, each with one 4 s iteration after another, from 8, 9 and 10 s on. */
+    /* Three instances, with back-to-back iterations of 4 s from 8, 9 and 10 s. */
     for (ss_time instance = 8; instance <= 10; instance++) {
         for (ss_time start = instance; start < 24; start += 4)
             ss_iterations_add(&iterations, 0, start * SS_SECOND, (start + 4) * SS_SECOND);
     }
-    /* Each is always busy: 10 s of 4 s each. */
+    /* Each instance is always busy: 10 s / 4 s. */
     assert_near(iterations.parts, 3 * 2.5, 1e-12);
-    /* At 12, 16, 20; at 13, 17; at 14, 18. */
+    /* Ends at 12, 16 and 20, at 13 and 17, at 14 and 18. */
     assert_int_equal(iterations.ended, 7);
     assert_int_equal(iterations.seen, 12);
     assert_near(ss_iterations_rate(&iterations, 30 * SS_SECOND).per_second, 0.75, 1e-12);
@@ -312,7 +314,7 @@ static void iterations_before_the_window_are_not_counted(void **state) {
     assert_int_equal(iterations.ended, 0);
     assert_near(iterations.parts, 0, 1e-12);
     assert_true(isnan(ss_iterations_rate(&iterations, 5 * SS_SECOND).per_second));
-    /* A window that is still open. */
+    /* The window is still open. */
     iterations.from = 10 * SS_SECOND;
     ss_iterations_add(&iterations, 0, 1000 * SS_SECOND, 1010 * SS_SECOND);
     assert_near(iterations.parts, 1, 1e-12);
@@ -320,7 +322,7 @@ static void iterations_before_the_window_are_not_counted(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* An iteration of a program that stops with the run does not include pauses. */
+/* A program's iteration excludes pauses of the run, which stop the program, too. */
 static void iteration_excludes_pauses(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
@@ -329,13 +331,15 @@ static void iteration_excludes_pauses(void **state) {
     ss_iterations_add(&iterations, 0, 10 * SS_SECOND, 12 * SS_SECOND);
     ss_iterations_pause(&iterations, 13 * SS_SECOND, 100 * SS_SECOND);
     ss_iterations_pause(&iterations, 115 * SS_SECOND, 200 * SS_SECOND);
-    /* 12 to 13, 113 to 115 and 315 to 318 s: the seconds 2 to 8 of the window. */
+    /*
+     * The iteration runs from 12 to 13, 113 to 115 and 315 to 318 s: seconds 2 to 8 of the window.
+     */
     ss_iterations_add(&iterations, 0, 12 * SS_SECOND, 318 * SS_SECOND);
     assert_near(iterations.parts, 2, 1e-12);
     assert_near(ss_throughput_rate(&iterations.throughput, 0), (1 + 4 / 6.0) / 6, 1e-12);
     assert_near(ss_throughput_rate(&iterations.throughput, 1), 2 / 6.0 / 6, 1e-12);
     assert_near(ss_iterations_rate(&iterations, 320 * SS_SECOND).per_second, 2 / 10.0, 1e-12);
-    /* It ended while all instances were being stopped. */
+    /* This iteration ended while the instances were being stopped. */
     ss_iterations_add(&iterations, 0, 115 * SS_SECOND - 1, 115 * SS_SECOND + 1);
     assert_near(iterations.parts, 3, 1e-12);
     ss_iterations_free(&iterations);
@@ -348,14 +352,14 @@ static void iteration_excludes_pauses(void **state) {
 }
 
 /* Three instances of one command and one of another. */
-static void instances_and_commands_are_kept_apart(void **state) {
+static void iterations_are_counted_per_instance_and_command(void **state) {
     (void)state;
     struct ss_iterations iterations = window();
     assert_int_equal(ss_iterations_keep_apart(&iterations, 4, 2), 0);
     iterations.line_of[3] = 1;
     ss_iterations_add(&iterations, 0, 11 * SS_SECOND, 12 * SS_SECOND);
     ss_iterations_add(&iterations, 2, 11 * SS_SECOND, 14 * SS_SECOND);
-    ss_iterations_add(&iterations, 2, 16 * SS_SECOND, 21 * SS_SECOND); /* does not end in it */
+    ss_iterations_add(&iterations, 2, 16 * SS_SECOND, 21 * SS_SECOND); /* ends after the window */
     ss_iterations_add(&iterations, 3, 9 * SS_SECOND, 19 * SS_SECOND);
     assert_int_equal(iterations.ended, 3);
     assert_near(ss_iterations_times(&iterations, 0, 2).mean, 14 / 3.0, 1e-12);
@@ -383,7 +387,7 @@ static void set_apart(struct ss_iterations *iterations, uint32_t instances) {
     assert_int_equal(ss_iterations_keep_apart(iterations, instances, 1), 0);
 }
 
-/* As R has them: mean, sd, quantile(type = 1). Two instances, so that their shares are combined. */
+/* R's mean, sd and quantile(type = 1). Two instances, so that their counts are combined. */
 static void figures_of_few_iterations_are_exact(void **state) {
     (void)state;
     static const unsigned seconds[] = {9, 2, 7, 4, 1};
@@ -402,8 +406,8 @@ static void figures_of_few_iterations_are_exact(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* A program of which every second iteration is long, and 300,000 iterations of it. */
-static void periodic_program_has_both_lengths(void **state) {
+/* Every second iteration of the program is long; 300,000 iterations. */
+static void iteration_times_include_both_lengths_of_a_periodic_program(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -423,7 +427,7 @@ static void periodic_program_has_both_lengths(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* Within an interval of throughput. */
+/* All within one throughput interval. */
 static void adding_an_iteration_allocates_nothing(void **state) {
     (void)state;
     struct ss_iterations iterations;
@@ -442,8 +446,8 @@ static void add_ms(struct ss_iterations *iterations, uint32_t instance, ss_time 
     ss_iterations_add(iterations, instance, from * SS_MILLISECOND, to * SS_MILLISECOND);
 }
 
-/* Four iterations of 1.01 s, and 0.96 of 1.01 s of the fifth, in 5 s. */
-static void an_unfinished_iteration_counts_in_part(void **state) {
+/* In 5 s: four iterations of 1.01 s, and 0.96 s of the fifth. */
+static void unfinished_iteration_counts_in_part(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -461,8 +465,8 @@ static void an_unfinished_iteration_counts_in_part(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* Intervals of throughput include it, too. */
-static void intervals_count_an_unfinished_iteration_in_part(void **state) {
+/* Throughput intervals also include the unfinished iteration. */
+static void throughput_intervals_include_an_unfinished_iteration(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -470,13 +474,13 @@ static void intervals_count_an_unfinished_iteration_in_part(void **state) {
     ss_iterations_start(&iterations, 0, 10 * SS_SECOND);
     add_ms(&iterations, 0, 10000, 14000);
     add_ms(&iterations, 0, 14000, 18000);
-    ss_iterations_finish(&iterations); /* at 22 s, when the next one is just about to end */
+    ss_iterations_finish(&iterations); /* at 22 s, just before the next one ends */
     assert_near(ss_throughput_rate(&iterations.throughput, 0), 1.5 / 6, 1e-12);
     assert_that(fabs(ss_throughput_rate(&iterations.throughput, 1) - 1.5 / 6), <, 0.01 / 6);
     ss_iterations_free(&iterations);
 }
 
-static void uncertainty_follows_the_spread_of_lengths(void **state) {
+static void rate_uncertainty_follows_the_spread_of_lengths(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 2);
@@ -487,12 +491,12 @@ static void uncertainty_follows_the_spread_of_lengths(void **state) {
     assert_near(rate.estimated, 0.5, 1e-12);
     assert_near(rate.per_second, 2.5 / 10, 1e-12);
     assert_near(rate.uncertainty, 0.5 * sqrt(2) / 4 / 10, 1e-12);
-    /* Longer than earlier iterations: it may be nearly done or far from it. */
+    /* The iteration is already longer than earlier ones: it may be almost done or far from it. */
     iterations.to = SS_TIME_NEVER;
     rate = ss_iterations_rate(&iterations, 30 * SS_SECOND);
     assert_near(rate.estimated, 0.99, 1e-12);
     assert_near(rate.uncertainty, 1 / sqrt(12) / 20, 1e-12);
-    /* Another instance has not ended any. Its part is unknown and counts as 0. */
+    /* The other instance completed none, so its part is unknown and counts as 0. */
     ss_iterations_start(&iterations, 1, 0);
     rate = ss_iterations_rate(&iterations, 30 * SS_SECOND);
     assert_near(rate.estimated, 0.99, 1e-12);
@@ -500,8 +504,8 @@ static void uncertainty_follows_the_spread_of_lengths(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* An iteration before the window gives a length if there is no other. */
-static void an_iteration_before_the_window_gives_a_length(void **state) {
+/* If there is no other, an iteration before the window provides the length. */
+static void iteration_before_the_window_provides_a_length(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -513,12 +517,13 @@ static void an_iteration_before_the_window_gives_a_length(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* A program that prepares itself for 1 s before each iteration of 2 s. */
-static void an_unfinished_iteration_begins_after_the_usual_gap(void **state) {
+/* The program prepares for 1 s before each iteration of 2 s. */
+static void unfinished_iteration_begins_after_the_usual_gap(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
-    ss_iterations_start(&iterations, 0, 5 * SS_SECOND); /* starting takes longer: no gap */
+    ss_iterations_start(
+        &iterations, 0, 5 * SS_SECOND); /* the start takes longer and is not a gap */
     add_ms(&iterations, 0, 10000, 12000);
     add_ms(&iterations, 0, 13000, 15000);
     iterations.to = 15500 * SS_MILLISECOND;
@@ -528,7 +533,7 @@ static void an_unfinished_iteration_begins_after_the_usual_gap(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void throughput_without_an_end_has_a_bound(void **state) {
+static void throughput_without_completed_iterations_has_a_bound(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 2);
@@ -541,7 +546,7 @@ static void throughput_without_an_end_has_a_bound(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void an_instance_that_has_ended_has_no_unfinished_iteration(void **state) {
+static void ended_instance_has_no_unfinished_iteration(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -564,8 +569,8 @@ static void read_at(struct ss_iterations *iterations, uint32_t count, ss_time ms
     read_with_duty(iterations, count, ms, 1);
 }
 
-/* 8 KiB are read in two pieces. */
-static void iterations_read_at_once_after_a_silence_are_bursts(void **state) {
+/* A buffer of 8 KiB is read in two pieces. */
+static void iterations_read_together_after_silence_are_bursts(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -574,7 +579,7 @@ static void iterations_read_at_once_after_a_silence_are_bursts(void **state) {
         read_at(&iterations, 1, 10000 + i * 1000);
         read_at(&iterations, 140, 10000 + i * 1000);
         read_at(&iterations, 141, 10003 + i * 1000);
-        read_at(&iterations, 1, 10050 + i * 1000); /* too late for this one */
+        read_at(&iterations, 1, 10050 + i * 1000); /* too late to belong to the burst */
     }
     assert_int_equal(iterations.ended, 9 * 283);
     assert_int_equal(ss_iterations_in_bursts(&iterations, 0, 1), 9 * 282);
@@ -610,10 +615,7 @@ static void flushed_iterations_are_not_bursts(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/*
- * Iterations of 1 ms, during 20 ms in every 3 s: an instance that is stopped for long prints
- * nothing.
- */
+/* Iterations of 1 ms during 20 ms in every 3 s: an instance prints nothing during a long stop. */
 static void iterations_after_long_stop_are_not_a_burst(void **state) {
     (void)state;
     struct ss_iterations iterations;
@@ -627,7 +629,7 @@ static void iterations_after_long_stop_are_not_a_burst(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* A pause of the run is not a silence. */
+/* A pause of the run must not count as silence. */
 static void iterations_after_pause_are_not_a_burst(void **state) {
     (void)state;
     struct ss_iterations iterations;
@@ -641,7 +643,7 @@ static void iterations_after_pause_are_not_a_burst(void **state) {
     ss_iterations_free(&iterations);
 }
 
-static void iterations_read_at_once_are_spread_evenly(void **state) {
+static void iterations_read_together_are_spread_evenly(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -653,7 +655,7 @@ static void iterations_read_at_once_are_spread_evenly(void **state) {
     ss_iterations_free(&iterations);
 }
 
-/* The current iteration excludes pauses, too. */
+/* The unfinished iteration also excludes pauses. */
 static void unfinished_iteration_excludes_pauses(void **state) {
     (void)state;
     struct ss_iterations iterations;
@@ -671,40 +673,40 @@ static void unfinished_iteration_excludes_pauses(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(iteration_excludes_pauses),
-    cmocka_unit_test(instances_and_commands_are_kept_apart),
+    cmocka_unit_test(iterations_are_counted_per_instance_and_command),
     cmocka_unit_test(figures_of_few_iterations_are_exact),
-    cmocka_unit_test(periodic_program_has_both_lengths),
+    cmocka_unit_test(iteration_times_include_both_lengths_of_a_periodic_program),
     cmocka_unit_test(adding_an_iteration_allocates_nothing),
-    cmocka_unit_test(an_unfinished_iteration_counts_in_part),
-    cmocka_unit_test(intervals_count_an_unfinished_iteration_in_part),
-    cmocka_unit_test(uncertainty_follows_the_spread_of_lengths),
-    cmocka_unit_test(an_iteration_before_the_window_gives_a_length),
-    cmocka_unit_test(an_unfinished_iteration_begins_after_the_usual_gap),
-    cmocka_unit_test(throughput_without_an_end_has_a_bound),
-    cmocka_unit_test(an_instance_that_has_ended_has_no_unfinished_iteration),
-    cmocka_unit_test(iterations_read_at_once_after_a_silence_are_bursts),
+    cmocka_unit_test(unfinished_iteration_counts_in_part),
+    cmocka_unit_test(throughput_intervals_include_an_unfinished_iteration),
+    cmocka_unit_test(rate_uncertainty_follows_the_spread_of_lengths),
+    cmocka_unit_test(iteration_before_the_window_provides_a_length),
+    cmocka_unit_test(unfinished_iteration_begins_after_the_usual_gap),
+    cmocka_unit_test(throughput_without_completed_iterations_has_a_bound),
+    cmocka_unit_test(ended_instance_has_no_unfinished_iteration),
+    cmocka_unit_test(iterations_read_together_after_silence_are_bursts),
     cmocka_unit_test(bursts_outside_of_the_window_are_not_counted),
     cmocka_unit_test(flushed_iterations_are_not_bursts),
     cmocka_unit_test(iterations_after_long_stop_are_not_a_burst),
     cmocka_unit_test(iterations_after_pause_are_not_a_burst),
-    cmocka_unit_test(iterations_read_at_once_are_spread_evenly),
+    cmocka_unit_test(iterations_read_together_are_spread_evenly),
     cmocka_unit_test(unfinished_iteration_excludes_pauses),
     cmocka_unit_test(figures_without_samples_are_unknown),
     cmocka_unit_test(a_load_above_the_target_is_a_negative_error),
-    cmocka_unit_test(figures_are_means_over_samples),
-    cmocka_unit_test(p95_is_not_exceeded_by_19_of_20),
+    cmocka_unit_test(load_figures_are_means_over_samples),
+    cmocka_unit_test(p95_bounds_19_of_20_errors),
     cmocka_unit_test(settling_takes_two_seconds_within_5_percent),
-    cmocka_unit_test(settling_may_never_happen),
+    cmocka_unit_test(settling_time_is_unknown_without_settling),
     cmocka_unit_test(interrupted_settling_starts_over),
-    cmocka_unit_test(settling_does_not_count_microseconds),
+    cmocka_unit_test(settling_ignores_late_time_stamps),
     cmocka_unit_test(load_is_the_non_idle_time),
     cmocka_unit_test(group_load_is_relative_to_its_allowance),
-    cmocka_unit_test(sensor_load_is_its_number),
-    cmocka_unit_test(unknown_cause_is_not_reported),
-    cmocka_unit_test(load_stays_from_0_to_1),
-    cmocka_unit_test(ticks_may_be_unknown),
-    cmocka_unit_test(iterations_add_the_part_in_the_window),
-    cmocka_unit_test(iterations_without_length_count_at_their_end),
+    cmocka_unit_test(sensor_load_is_the_number_read),
+    cmocka_unit_test(load_between_incomparable_readings_is_unknown),
+    cmocka_unit_test(load_is_limited_to_0_and_1),
+    cmocka_unit_test(load_in_ticks_is_unknown_without_ticks),
+    cmocka_unit_test(iterations_count_by_their_part_in_the_window),
+    cmocka_unit_test(zero_length_iterations_count_at_their_end),
     cmocka_unit_test(iterations_of_many_instances_add_up),
     cmocka_unit_test(rate_covers_the_window_so_far),
     cmocka_unit_test(iterations_before_the_window_are_not_counted))

@@ -17,7 +17,7 @@ static struct ss_cpus cpus_of(const char *list) {
     return cpus;
 }
 
-/* The tree has two roots, proc and cgroup. */
+/* Opens a meter on a tree with two roots, proc and cgroup. */
 static void open_meter(enum ss_source source, const char *group, const char *list) {
     struct ss_error error = {0};
     struct ss_cpus cpus = cpus_of(list);
@@ -39,7 +39,7 @@ static void begin(const char *list, const char *stat) {
     read_meter();
 }
 
-/* Takes the next reading, after this many ticks by the clock. */
+/* Takes the next reading after `ticks` of clock time. */
 static void go_on(const char *stat, uint64_t ticks) {
     tree_write("proc/stat", stat);
     read_meter();
@@ -55,7 +55,7 @@ static bool take(int32_t cpu) {
     return true;
 }
 
-/* Takes a sample of one CPU between two readings, 100 ticks apart by the clock. */
+/* Takes a sample of one CPU from two readings 100 ticks apart. */
 static void sample_one_cpu(const char *before, const char *after) {
     begin("0", before);
     go_on(after, 100);
@@ -73,7 +73,7 @@ static void expect(double value, double expected) {
 /* 100 ticks on CPU 0: 20 + 2 user, 8 system, 40 idle, 10 iowait, 3 + 4 irq, 13 steal. */
 #define AFTER "cpu0 30 22 38 440 60 9 11 21 29 12\n"
 
-static void parts_are_fractions_of_all_ticks(void **state) {
+static void load_parts_are_fractions_of_all_ticks(void **state) {
     (void)state;
     begin("0", BEFORE);
     go_on(AFTER, 200);
@@ -85,13 +85,13 @@ static void parts_are_fractions_of_all_ticks(void **state) {
     expect(sample.iowait, 0.10);
     expect(sample.idle, 0.40);
     expect(sample.load_ticks, 0.5);
-    /* 200 ticks passed by the clock. */
+    /* 200 ticks of clock time passed. */
     expect(sample.load, 0.75);
     assert_true(isnan(sample.pressure));
     assert_true(isnan(sample.error));
 }
 
-/* All time was guest time, which user time includes. */
+/* All of the time was guest time, which user time includes. */
 static void guest_time_counts_once(void **state) {
     (void)state;
     sample_one_cpu("cpu0 100 0 0 100 0 0 0 0 50 0\n", "cpu0 150 10 0 140 0 0 0 0 100 10\n");
@@ -100,7 +100,7 @@ static void guest_time_counts_once(void **state) {
     expect(sample.load, 0.6);
 }
 
-static void each_cpu_is_separate(void **state) {
+static void cpus_are_sampled_separately(void **state) {
     (void)state;
     begin("0-1,3", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu2 0 0 0 0\ncpu3 0 0 0 0\n");
     go_on("cpu0 100 0 0 0\ncpu1 0 0 0 100\ncpu2 50 0 0 50\ncpu3 20 0 0 80\n", 100);
@@ -115,7 +115,7 @@ static void each_cpu_is_separate(void **state) {
     assert_true(take(ALL));
     expect(sample.load, 0.4);
     expect(sample.idle, 0.6);
-    /* Not measured, or absent. */
+    /* CPU 2 is not measured, and CPU 4 is absent. */
     assert_false(take(2));
     assert_false(take(4));
 }
@@ -132,16 +132,16 @@ static void expect_each(const char *list, const double *expected, size_t count) 
     }
 }
 
-static void loads_are_given_per_cpu(void **state) {
+static void loads_of_single_cpus_are_reported(void **state) {
     (void)state;
     begin("0-1,3-4", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu3 0 0 0 0\n");
-    /* CPU 1 goes, CPU 4 comes, and CPU 3 waited for a disk half of the time. */
+    /* CPU 1 goes offline, CPU 4 comes online, and CPU 3 waited for a disk half of the time. */
     go_on("cpu0 70 0 0 30\ncpu3 20 0 0 30 50\ncpu4 0 0 0 100\n", 100);
     expect_each("0-1,3-4", (const double[]){0.7, NAN, 0.2, NAN}, 4);
     expect_each("3", (const double[]){0.2}, 1);
     go_on("cpu0 60 0 0 130\ncpu3 60 0 0 90 50\ncpu4 5 0 0 195\n", 100);
     expect_each("0-1,3-4", (const double[]){NAN, NAN, 0.4, 0.05}, 4);
-    /* No time has passed by the clock, or one of the readings is of a group. */
+    /* No clock time passed, or one of the readings is of a group. */
     meter.last.counters.time = meter.before.counters.time;
     expect_each("0,3", (const double[]){NAN, NAN}, 2);
     go_on("cpu0 60 0 0 230\n", 100);
@@ -149,7 +149,7 @@ static void loads_are_given_per_cpu(void **state) {
     expect_each("0", (const double[]){NAN}, 1);
 }
 
-static void steal_is_of_all_measured_cpus(void **state) {
+static void steal_covers_all_measured_cpus(void **state) {
     (void)state;
     begin("0,2", "cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu2 0 0 0 0\n");
     go_on("cpu0 0 0 0 70 0 0 0 30\ncpu1 0 0 0 0 0 0 0 100\ncpu2 0 0 0 90 0 0 0 10\n", 100);
@@ -158,10 +158,10 @@ static void steal_is_of_all_measured_cpus(void **state) {
     assert_true(isnan(ss_load_steal(&meter.before, &meter.last)));
 }
 
-static void cpus_come_and_go(void **state) {
+static void cpus_without_an_earlier_reading_are_skipped(void **state) {
     (void)state;
     begin("0-2", "cpu0 0 0 0 0\ncpu2 0 0 0 0\n");
-    /* CPU 1 comes back with the counters from before. */
+    /* CPU 1 returns with its old counters. */
     go_on("cpu0 50 0 0 50\ncpu1 900 0 0 900\ncpu2 100 0 0 0\n", 100);
     assert_true(take(ALL));
     expect(sample.load, 0.75);
@@ -172,7 +172,7 @@ static void cpus_come_and_go(void **state) {
     expect(sample.load, 0);
     assert_true(take(1));
     assert_false(take(0));
-    /* No CPU was there before. */
+    /* None of the CPUs was there before. */
     go_on("cpu0 50 0 0 50\n", 100);
     assert_false(take(ALL));
     go_on("cpu0 60 0 0 140\n", 100);
@@ -180,7 +180,7 @@ static void cpus_come_and_go(void **state) {
     expect(sample.load, 0.1);
 }
 
-static void falling_counters_are_left_out(void **state) {
+static void samples_of_falling_counters_are_skipped(void **state) {
     (void)state;
     static const char *const back[] = {
         "cpu0 99 100 100 150 100 100 100 100\n",
@@ -199,14 +199,14 @@ static void falling_counters_are_left_out(void **state) {
         expect(sample.load, 0.25);
         expect(sample.load_ticks, 0.25);
     }
-    /* No time has passed, or negative time. */
+    /* No time passed, or the clock went backward. */
     begin("0", "cpu0 0 0 0 0\n");
     go_on("cpu0 10 0 0 10\n", 0);
     assert_false(take(ALL));
 }
 
-/* Idle time may move from iowait to idle; the sum does not fall. */
-static void iowait_may_go_back(void **state) {
+/* The kernel may move time from iowait to idle; the sum does not fall. */
+static void falling_iowait_is_accepted(void **state) {
     (void)state;
     sample_one_cpu("cpu0 0 0 0 100 50\n", "cpu0 20 0 0 200 30\n");
     expect(sample.load, 0.2);
@@ -218,7 +218,7 @@ static void iowait_may_go_back(void **state) {
     expect(sample.idle, 0);
 }
 
-static void parts_without_ticks_are_unknown(void **state) {
+static void load_parts_are_unknown_without_ticks(void **state) {
     (void)state;
     begin("0", BEFORE);
     go_on(BEFORE, 1);
@@ -226,14 +226,14 @@ static void parts_without_ticks_are_unknown(void **state) {
     expect(sample.load, 1);
     assert_true(isnan(sample.load_ticks));
     assert_true(isnan(sample.user));
-    /* More idle time than time passed: a late tick. */
+    /* More idle time than clock time: a late tick. */
     begin("0", "cpu0 0 0 0 0\n");
     go_on("cpu0 0 0 0 11\n", 10);
     assert_true(take(ALL));
     expect(sample.load, 0);
 }
 
-static void sums_are_means_by_length(void **state) {
+static void summed_samples_are_weighted_by_length(void **state) {
     (void)state;
     struct ss_load_span sum = {0}, span;
     begin("0", "cpu0 0 0 0 0\n");
@@ -259,7 +259,7 @@ static double pressure_of(const char *text) {
     return meter.last.pressure;
 }
 
-static void pressure_is_a_fraction(void **state) {
+static void pressure_is_read_as_a_fraction(void **state) {
     (void)state;
     expect(
         pressure_of("some avg10=12.34 avg60=1.00 avg300=0.00 total=1\nfull avg10=9.00\n"), 0.1234);
@@ -283,7 +283,7 @@ static void pressure_is_read_only_when_it_may_change(void **state) {
     assert_that(meter.reader.pressure_due, >=, meter.last.counters.time + 2 * SS_SECOND);
 }
 
-static void garbled_stat_is_an_error(void **state) {
+static void garbled_proc_stat_is_an_error(void **state) {
     (void)state;
     static const char *const texts[] = {"", "hello\n", "cpu0 1 2 3 4", "cpu0 1 2 3\n",
         "cpu1 1 2 3 4\n", "cpu0\n", "intr 1\ncpu0 1 2 3 4\n", "cpu9999 1 2 3 4\n",
@@ -293,7 +293,7 @@ static void garbled_stat_is_an_error(void **state) {
         tree_write("proc/stat", texts[i]);
         assert_int_equal(ss_load_meter_read(&meter), -EBADMSG);
     }
-    /* More lines than measured CPUs. */
+    /* There are more lines than measured CPUs. */
     begin("0", "cpu0 1 2 3 4\n");
     tree_write("proc/stat", "cpu0 1 2 3 4\ncpu0 1 2 3 4\ncpu0 1 2 3 4\n");
     read_meter();
@@ -303,7 +303,7 @@ static void garbled_stat_is_an_error(void **state) {
 #define USAGE(used, user, system)                                                                  \
     "usage_usec " #used "\nuser_usec " #user "\nsystem_usec " #system "\nnr_periods 0\n"
 
-static void v2_groups_are_parts_of_their_allowance(void **state) {
+static void v2_group_load_is_relative_to_the_allowance(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE(1000000, 600000, 400000));
@@ -315,7 +315,7 @@ static void v2_groups_are_parts_of_their_allowance(void **state) {
     read_meter();
     meter.last.counters.time = meter.before.counters.time + SS_SECOND;
     assert_true(take(ALL));
-    expect(sample.load, 0.25); /* half a second of two CPUs' */
+    expect(sample.load, 0.25); /* half a second of two CPUs */
     expect(sample.user, 0.15);
     expect(sample.system, 0.1);
     expect(sample.idle, 0.75);
@@ -329,8 +329,8 @@ static void v2_groups_are_parts_of_their_allowance(void **state) {
     assert_false(take(ALL));
 }
 
-/* A group without a name is our own, not the machine. */
-static void the_group_without_a_name_is_our_own(void **state) {
+/* Without a name, the group is our own, not the machine. */
+static void group_without_a_name_is_our_own(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/own\n");
@@ -348,7 +348,7 @@ static void the_group_without_a_name_is_our_own(void **state) {
     assert_true(isnan(sample.iowait));
 }
 
-static void v1_groups_count_nanoseconds(void **state) {
+static void v1_group_usage_is_read_in_nanoseconds(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cpuacct/web/cpuacct.usage", "1000000000\n");
@@ -360,7 +360,7 @@ static void v1_groups_count_nanoseconds(void **state) {
     assert_true(take(ALL));
     expect(sample.load, 0.5);
     assert_true(isnan(sample.user));
-    /* Later kernels have the parts in separate files. */
+    /* Later kernels have user and system time in separate files. */
     tree_write("cgroup/cpuacct/web/cpuacct.usage_user", "1000000000\n");
     tree_write("cgroup/cpuacct/web/cpuacct.usage_sys", "500000000\n");
     open_meter(SS_SOURCE_CGROUP, "web", "0-3");
@@ -386,7 +386,7 @@ static void expect_line(size_t length, const char *expected) {
 #define FIRST_SIX "time,elapsed_seconds,target,load,error,load_ticks,"
 #define PARTS     "user,system,irq,steal,iowait,idle,pressure"
 
-static void headings_begin_with_the_same_columns(void **state) {
+static void all_sample_headings_begin_with_the_same_columns(void **state) {
     (void)state;
     expect_line(ss_load_sample_heading(line, 0), FIRST_SIX PARTS "\n");
     expect_line(ss_load_sample_heading(line, SS_LOAD_COLUMN_CPU), FIRST_SIX "cpu," PARTS "\n");
@@ -394,7 +394,7 @@ static void headings_begin_with_the_same_columns(void **state) {
         ss_load_sample_heading(line, SS_LOAD_COLUMNS_RUN), FIRST_SIX PARTS ",duty,counted\n");
 }
 
-static void rows_have_every_column(void **state) {
+static void sample_rows_have_every_column(void **state) {
     (void)state;
     struct ss_load_sample row = {INT64_C(1795161600123000000), 0.5, 0.6, 0.58, 0.02, 0.57, 3, 0.4,
         0.1, 0.03, 0.04, 0.05, 0.38, 0.25, 0.75, true};
@@ -413,11 +413,11 @@ static void rows_have_every_column(void **state) {
         "\"pressure\": 0.250000, \"duty\": 0.750000, \"counted\": 1}\n");
 }
 
-static void unknown_values_are_empty(void **state) {
+static void unknown_values_in_sample_rows_are_empty(void **state) {
     (void)state;
     struct ss_load_sample row = ss_load_sample_new();
     row.load = 0.25;
-    row.error = -1e-9; /* no sign if it is rounded to zero */
+    row.error = -1e-9; /* no sign if rounded to zero */
     expect_line(ss_load_sample_csv(line, &row, SS_LOAD_COLUMNS_RUN),
         "1970-01-01T00:00:00.000Z,,,0.250000,0.000000,,,,,,,,,,0\n");
     expect_line(ss_load_sample_json(line, &row, 0),
@@ -441,23 +441,23 @@ static void error_is_target_minus_load(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(parts_are_fractions_of_all_ticks),
+    cmocka_unit_test(load_parts_are_fractions_of_all_ticks),
     cmocka_unit_test(guest_time_counts_once),
-    cmocka_unit_test(each_cpu_is_separate),
-    cmocka_unit_test(loads_are_given_per_cpu),
-    cmocka_unit_test(steal_is_of_all_measured_cpus),
-    cmocka_unit_test(cpus_come_and_go),
-    cmocka_unit_test(falling_counters_are_left_out),
-    cmocka_unit_test(iowait_may_go_back),
-    cmocka_unit_test(parts_without_ticks_are_unknown),
-    cmocka_unit_test(sums_are_means_by_length),
-    cmocka_unit_test(pressure_is_a_fraction),
+    cmocka_unit_test(cpus_are_sampled_separately),
+    cmocka_unit_test(loads_of_single_cpus_are_reported),
+    cmocka_unit_test(steal_covers_all_measured_cpus),
+    cmocka_unit_test(cpus_without_an_earlier_reading_are_skipped),
+    cmocka_unit_test(samples_of_falling_counters_are_skipped),
+    cmocka_unit_test(falling_iowait_is_accepted),
+    cmocka_unit_test(load_parts_are_unknown_without_ticks),
+    cmocka_unit_test(summed_samples_are_weighted_by_length),
+    cmocka_unit_test(pressure_is_read_as_a_fraction),
     cmocka_unit_test(pressure_is_read_only_when_it_may_change),
-    cmocka_unit_test(garbled_stat_is_an_error),
-    cmocka_unit_test(v2_groups_are_parts_of_their_allowance),
-    cmocka_unit_test(the_group_without_a_name_is_our_own),
-    cmocka_unit_test(v1_groups_count_nanoseconds),
-    cmocka_unit_test(headings_begin_with_the_same_columns),
-    cmocka_unit_test(rows_have_every_column),
-    cmocka_unit_test(unknown_values_are_empty),
+    cmocka_unit_test(garbled_proc_stat_is_an_error),
+    cmocka_unit_test(v2_group_load_is_relative_to_the_allowance),
+    cmocka_unit_test(group_without_a_name_is_our_own),
+    cmocka_unit_test(v1_group_usage_is_read_in_nanoseconds),
+    cmocka_unit_test(all_sample_headings_begin_with_the_same_columns),
+    cmocka_unit_test(sample_rows_have_every_column),
+    cmocka_unit_test(unknown_values_in_sample_rows_are_empty),
     cmocka_unit_test(error_is_target_minus_load))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events are counted by a simulated kernel. */
+/* Tests of event counting, against a simulated kernel. */
 
 #include <errno.h>
 #include <math.h>
@@ -11,8 +11,8 @@
 #define MS SS_MILLISECOND
 
 /*
- * The simulated kernel: its answer to each event, and the requests that it got. A descriptor is the
- * index of its request.
+ * The simulated kernel: its answers, and the requests it received. A descriptor is the index of its
+ * request.
  */
 static struct {
     int refuses[SS_PERF_EVENTS];         /* 0: counts it */
@@ -65,7 +65,7 @@ static void begin(void) {
     meter = (struct ss_perf_meter){.calls = &calls};
 }
 
-/* Finds the request for this event of this thread. */
+/* Returns the index of the request for an event of a thread. */
 static int find(enum ss_perf_event event, pid_t thread) {
     for (int i = 0; i < kernel.count; i++) {
         if (kernel.requests[i].event == event && kernel.requests[i].thread == thread)
@@ -75,7 +75,7 @@ static int find(enum ss_perf_event event, pid_t thread) {
     return -1;
 }
 
-/* Adds to a count that had a counter for `running` of `enabled` milliseconds. */
+/* Adds to a count whose event had a counter for `running` of `enabled` milliseconds. */
 static void go_on(
     enum ss_perf_event event, pid_t thread, uint64_t value, uint64_t enabled, uint64_t running) {
     struct ss_perf_count *count = &kernel.counts[find(event, thread)];
@@ -84,7 +84,7 @@ static void go_on(
     count->running += running * MS;
 }
 
-static void every_event_is_counted_after_exec(void **state) {
+static void every_perf_event_is_counted_after_exec(void **state) {
     (void)state;
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
@@ -101,7 +101,7 @@ static void every_event_is_counted_after_exec(void **state) {
     assert_int_equal(kernel.open, 0);
 }
 
-static void counts_are_increments(void **state) {
+static void perf_counts_are_increments(void **state) {
     (void)state;
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
@@ -119,8 +119,8 @@ static void counts_are_increments(void **state) {
     assert_near(counts[SS_PERF_CYCLES], 0, 1e-6);
 }
 
-/* There are more events than counters: each has one for part of the time. */
-static void shared_counters_are_extrapolated(void **state) {
+/* There are more events than counters, so each event is counted for part of the time. */
+static void counts_of_shared_counters_are_extrapolated(void **state) {
     (void)state;
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
@@ -132,7 +132,8 @@ static void shared_counters_are_extrapolated(void **state) {
     ss_perf_read(&meter, counts);
     assert_near(counts[SS_PERF_L1D_MISSES], 600, 1e-6);
     /*
-     * It had no counter at all: the count is unknown, and the next reading covers both intervals.
+     * The event had no counter at all: its count is unknown, and the next reading covers both
+     * intervals.
      */
     go_on(SS_PERF_L1D_MISSES, 0, 0, 100, 0);
     ss_perf_read(&meter, counts);
@@ -142,7 +143,7 @@ static void shared_counters_are_extrapolated(void **state) {
     assert_near(counts[SS_PERF_L1D_MISSES], 200, 1e-6);
 }
 
-static void threads_are_added_up(void **state) {
+static void perf_counts_are_summed_over_threads(void **state) {
     (void)state;
     begin();
     for (pid_t thread = 7; thread <= 9; thread++)
@@ -162,7 +163,7 @@ static void threads_are_added_up(void **state) {
     assert_int_equal(kernel.open, 0);
 }
 
-static void falling_counts_are_ignored(void **state) {
+static void falling_perf_counts_are_ignored(void **state) {
     (void)state;
     begin();
     assert_int_equal(ss_perf_add(&meter, 0, true), 0);
@@ -173,7 +174,7 @@ static void falling_counts_are_ignored(void **state) {
     assert_true(isnan(counts[SS_PERF_CYCLES]));
 }
 
-/* Expects each reason once, with its events, and then the end. */
+/* Expects each reason once with its events, and no more. */
 static void expect_reasons(const char *const *reasons) {
     char text[512];
     int at = 0;
@@ -185,7 +186,7 @@ static void expect_reasons(const char *const *reasons) {
     assert_false(ss_perf_explain(&meter, &at, text, sizeof text));
 }
 
-static void unavailable_events_are_empty_and_explained(void **state) {
+static void unavailable_perf_events_are_empty_and_explained(void **state) {
     (void)state;
     begin();
     kernel.refuses[SS_PERF_CYCLES] = ENOENT;
@@ -205,7 +206,7 @@ static void unavailable_events_are_empty_and_explained(void **state) {
         "page_faults, migrations: not permitted: see kernel.perf_event_paranoid", NULL});
 }
 
-static void counts_are_empty_without_kernel_support(void **state) {
+static void perf_counts_are_empty_without_kernel_support(void **state) {
     static const int whys[] = {ENOSYS, EPERM};
     static const char *const reasons[] = {
         ": the kernel has no perf events", ": not permitted: see kernel.perf_event_paranoid"};
@@ -231,7 +232,7 @@ static void counts_are_empty_without_kernel_support(void **state) {
  * Events that happen only in the kernel would count as 0, which is wrong. The task clock is not
  * affected.
  */
-static void kernel_events_may_be_forbidden(void **state) {
+static void kernel_only_events_are_empty_without_permission(void **state) {
     (void)state;
     begin();
     kernel.refuses_without_rights = EACCES;
@@ -249,7 +250,7 @@ static void kernel_events_may_be_forbidden(void **state) {
         "context_switches, migrations: not permitted: see kernel.perf_event_paranoid", NULL});
 }
 
-static void threads_that_are_left_out_are_counted(void **state) {
+static void number_of_uncounted_threads_is_reported(void **state) {
     (void)state;
     begin();
     kernel.full_from = SS_PERF_EVENTS;
@@ -268,12 +269,12 @@ static void threads_that_are_left_out_are_counted(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(every_event_is_counted_after_exec),
-    cmocka_unit_test(counts_are_increments),
-    cmocka_unit_test(shared_counters_are_extrapolated),
-    cmocka_unit_test(threads_are_added_up),
-    cmocka_unit_test(falling_counts_are_ignored),
-    cmocka_unit_test(unavailable_events_are_empty_and_explained),
-    cmocka_unit_test(counts_are_empty_without_kernel_support),
-    cmocka_unit_test(kernel_events_may_be_forbidden),
-    cmocka_unit_test(threads_that_are_left_out_are_counted))
+    cmocka_unit_test(every_perf_event_is_counted_after_exec),
+    cmocka_unit_test(perf_counts_are_increments),
+    cmocka_unit_test(counts_of_shared_counters_are_extrapolated),
+    cmocka_unit_test(perf_counts_are_summed_over_threads),
+    cmocka_unit_test(falling_perf_counts_are_ignored),
+    cmocka_unit_test(unavailable_perf_events_are_empty_and_explained),
+    cmocka_unit_test(perf_counts_are_empty_without_kernel_support),
+    cmocka_unit_test(kernel_only_events_are_empty_without_permission),
+    cmocka_unit_test(number_of_uncounted_threads_is_reported))

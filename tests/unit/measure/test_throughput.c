@@ -19,7 +19,7 @@ static void assert_iterations(
         fail_msg("interval %zu: %g iterations, not %g", interval, have, want);
 }
 
-static void an_iteration_within_an_interval_adds_one(void **state) {
+static void iteration_within_an_interval_adds_one(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(100);
     add(&throughput, 101, 102);
@@ -34,7 +34,7 @@ static void an_iteration_within_an_interval_adds_one(void **state) {
 static void long_iteration_is_split_over_intervals(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(0);
-    add(&throughput, 3, 27); /* 24 s: 3 + 6 + 6 + 6 + 3 */
+    add(&throughput, 3, 27); /* 24 s = 3 + 6 + 6 + 6 + 3 */
     assert_iterations(&throughput, 0, 0.125);
     assert_iterations(&throughput, 1, 0.25);
     assert_iterations(&throughput, 2, 0.25);
@@ -43,8 +43,8 @@ static void long_iteration_is_split_over_intervals(void **state) {
     ss_throughput_free(&throughput);
 }
 
-/* Only the part inside the counted time counts. */
-static void an_iteration_that_began_before_counts_in_part(void **state) {
+/* Only the part inside of the counted time counts. */
+static void iteration_that_began_before_counting_counts_in_part(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(10);
     add(&throughput, 4, 12);
@@ -56,7 +56,7 @@ static void an_iteration_that_began_before_counts_in_part(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void later_iterations_do_not_change_intervals(void **state) {
+static void only_complete_throughput_intervals_are_counted(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(0);
     add(&throughput, 5, 13);
@@ -68,20 +68,20 @@ static void later_iterations_do_not_change_intervals(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void an_iteration_without_length_counts_where_it_ended(void **state) {
+static void zero_length_iteration_counts_in_its_interval(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(0);
     add(&throughput, 7, 7);
     add(&throughput, 12, 12);
-    add(&throughput, 9, 8); /* clocks that do not agree */
+    add(&throughput, 9, 8); /* disagreeing clocks */
     assert_iterations(&throughput, 0, 0);
     assert_iterations(&throughput, 1, 2);
     assert_iterations(&throughput, 2, 1);
     ss_throughput_free(&throughput);
 }
 
-/* Iterations overlap arbitrarily, and each adds one in total. */
-static void a_hundred_instances_add_up(void **state) {
+/* Iterations overlap arbitrarily, but each adds one in total. */
+static void throughput_of_a_hundred_instances_adds_up(void **state) {
     (void)state;
     struct ss_throughput throughput = open_at(50);
     int count = 0;
@@ -100,13 +100,13 @@ static void a_hundred_instances_add_up(void **state) {
     ss_throughput_free(&throughput);
 }
 
-static void nothing_counts_before_it_begins(void **state) {
+static void iterations_before_counting_begins_are_ignored(void **state) {
     (void)state;
     struct ss_throughput throughput = {.from = SS_TIME_NEVER};
     add(&throughput, 1, 2);
     assert_int_equal(ss_throughput_count(&throughput, SS_TIME_NEVER), 0);
     assert_null(throughput.parts);
-    /* An invalid time takes no memory. */
+    /* An invalid time must not allocate memory. */
     throughput.from = 0;
     ss_throughput_add(&throughput, 0, SS_TIME_NEVER);
     assert_null(throughput.parts);
@@ -114,10 +114,10 @@ static void nothing_counts_before_it_begins(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(an_iteration_within_an_interval_adds_one),
+    cmocka_unit_test(iteration_within_an_interval_adds_one),
     cmocka_unit_test(long_iteration_is_split_over_intervals),
-    cmocka_unit_test(an_iteration_that_began_before_counts_in_part),
-    cmocka_unit_test(later_iterations_do_not_change_intervals),
-    cmocka_unit_test(an_iteration_without_length_counts_where_it_ended),
-    cmocka_unit_test(a_hundred_instances_add_up),
-    cmocka_unit_test(nothing_counts_before_it_begins))
+    cmocka_unit_test(iteration_that_began_before_counting_counts_in_part),
+    cmocka_unit_test(only_complete_throughput_intervals_are_counted),
+    cmocka_unit_test(zero_length_iteration_counts_in_its_interval),
+    cmocka_unit_test(throughput_of_a_hundred_instances_adds_up),
+    cmocka_unit_test(iterations_before_counting_begins_are_ignored))

@@ -5,7 +5,7 @@
 #include "measure/usage.h"
 #include "unit.h"
 
-/* Master 10, guardian 11, executors 20 and 21. */
+/* Returns a board with master 10, guardian 11, executors 20 and 21. */
 static struct ss_board *make_board(void) {
     struct ss_board *board = ss_board_allocate(2, 0);
     assert_non_null(board);
@@ -26,9 +26,12 @@ static struct ss_usage_tree add_up(struct ss_process_usage *processes, size_t co
     add_up((struct ss_process_usage[]){__VA_ARGS__},                                               \
         sizeof((struct ss_process_usage[]){__VA_ARGS__}) / sizeof(struct ss_process_usage))
 
-static void tree_includes_times_waited_for(void **state) {
+static void usage_includes_times_of_waited_children(void **state) {
     (void)state;
-    /* In arbitrary order; 50 and 51 are grandchildren, 40 an orphan that an executor adopted. */
+    /*
+     * Processes are in arbitrary order; 50 and 51 are descendants of 30, and 40 is an orphan
+     * adopted by an executor.
+     */
     struct ss_usage_tree tree = ADD_UP({.times = {.pid = 51, .parent = 50, .used = 1}},
         {.times = {.pid = 20, .parent = 10, .used = 100, .waited = 2}},
         {.times = {.pid = 30, .parent = 20, .used = 4}},
@@ -43,9 +46,9 @@ static void tree_includes_times_waited_for(void **state) {
     assert_int_equal(tree.own, 100 + 200 + 400 + 800);
 }
 
-static void time_of_ended_instance_is_kept(void **state) {
+static void usage_keeps_the_time_of_ended_instances(void **state) {
     (void)state;
-    /* The master has reaped the executor of the second instance. */
+    /* The master reaped the executor of the second instance. */
     struct ss_usage_tree tree =
         ADD_UP({.times = {.pid = 10, .parent = 1, .used = 1, .waited = 500}},
             {.times = {.pid = 20, .parent = 10, .used = 2, .waited = 30}},
@@ -54,7 +57,7 @@ static void time_of_ended_instance_is_kept(void **state) {
     assert_int_equal(tree.own, 1 + 2);
 }
 
-static void reused_executor_pid_is_foreign(void **state) {
+static void usage_treats_a_reused_executor_pid_as_foreign(void **state) {
     (void)state;
     struct ss_usage_tree tree =
         ADD_UP({.times = {.pid = 10, .parent = 1}}, {.times = {.pid = 20, .parent = 10}},
@@ -64,7 +67,7 @@ static void reused_executor_pid_is_foreign(void **state) {
     assert_int_equal(tree.own, 0);
 }
 
-static void broken_line_of_descent_is_foreign(void **state) {
+static void usage_treats_a_broken_line_of_descent_as_foreign(void **state) {
     (void)state;
     struct ss_usage_tree tree = ADD_UP({.times = {.pid = 10, .parent = 1}},
         {.times = {.pid = 20, .parent = 10}}, {.times = {.pid = 80, .parent = 79, .used = 1}},
@@ -74,7 +77,7 @@ static void broken_line_of_descent_is_foreign(void **state) {
     assert_int_equal(tree.instances, 0);
 }
 
-static void long_line_of_descent_is_followed_once(void **state) {
+static void usage_follows_a_long_line_of_descent_only_once(void **state) {
     (void)state;
     static struct ss_process_usage processes[100000];
     size_t count = 0;
@@ -87,8 +90,8 @@ static void long_line_of_descent_is_followed_once(void **state) {
     assert_int_equal(tree.instances, 99000 - 100);
 }
 
-/* Measures this process itself, on this machine. */
-static void used_time_is_found(void **state) {
+/* Measures this process on the real system. */
+static void cpu_time_of_this_process_is_read(void **state) {
     (void)state;
     struct ss_process_times before, after;
     assert_true(ss_platform_process_times(getpid(), &before));
@@ -105,9 +108,9 @@ static void used_time_is_found(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(tree_includes_times_waited_for),
-    cmocka_unit_test(time_of_ended_instance_is_kept),
-    cmocka_unit_test(reused_executor_pid_is_foreign),
-    cmocka_unit_test(broken_line_of_descent_is_foreign),
-    cmocka_unit_test(long_line_of_descent_is_followed_once),
-    cmocka_unit_test(used_time_is_found))
+    cmocka_unit_test(usage_includes_times_of_waited_children),
+    cmocka_unit_test(usage_keeps_the_time_of_ended_instances),
+    cmocka_unit_test(usage_treats_a_reused_executor_pid_as_foreign),
+    cmocka_unit_test(usage_treats_a_broken_line_of_descent_as_foreign),
+    cmocka_unit_test(usage_follows_a_long_line_of_descent_only_once),
+    cmocka_unit_test(cpu_time_of_this_process_is_read))

@@ -7,9 +7,9 @@
 #include "../../../modules/feedback/estimate.h"
 #include "modules.h"
 
-/* Unless stated otherwise, there are 4 CPUs, so a sample is due every 160 / 4 = 40 ms. */
+/* By default there are 4 CPUs, so a sample is due every 160 / 4 = 40 ms. */
 
-/* Milliseconds of the clock, and of CPU time summed over the CPUs. */
+/* Milliseconds of clock time or of CPU time summed over the CPUs. */
 #define MS(x) ((ss_time)((x)*1e6))
 
 static const struct ss_feedback_module *module_of(const struct rig *rig) {
@@ -27,7 +27,7 @@ static inline void sample_counters(
     module_of(rig)->sample(&rig->selves[executor], &moment, &counters);
 }
 
-/* Gives a reading of idle time alone, on the same 4 CPUs, under control since 1000. */
+/* Provides a reading of idle time only, on the same 4 CPUs, under control since 1000. */
 static inline void sample_idle(const struct rig *rig, uint32_t executor, double now, double idle) {
     sample_counters(rig, executor, 1000,
         (struct ss_counters){.time = MS(now), .set = 7, .capacity = 4, .idle = MS(idle)});

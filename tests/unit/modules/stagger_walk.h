@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_STAGGER_WALK_H
 #define SHOWSTOPPER_TESTS_STAGGER_WALK_H
 
-/* Executors of dithering/stagger, each asked again whenever its state is over. */
+/* Simulates executors of dithering/stagger that plan a new state whenever one ends. */
 
 #include <showstopper/dithering.h>
 

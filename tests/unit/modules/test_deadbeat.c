@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The default control, deadbeat with stagger on exact feedback, in complete loops. */
+/* Tests of the default control, deadbeat with stagger on exact feedback, in complete loops. */
 
 #include "loop.h"
 
@@ -32,33 +32,33 @@ static void hold_all(uint32_t cpus, uint32_t instances, uint32_t width, double e
     }
 }
 
-/* On two CPUs: instances with one thread, then with two. */
+/* Holds loads on two CPUs, first with one thread per instance, then with two. */
 static void hold_on_two(uint32_t instances, double error, double mse_of_one, double mse_of_two) {
     hold_all(2, instances, 1, error, mse_of_one);
     hold_all(2, instances, 2, error, mse_of_two);
 }
 
-static void loads_are_held_by_two(void **state) {
+static void deadbeat_holds_loads_with_2_instances(void **state) {
     (void)state;
     hold_on_two(2, 0.02, 0.45, 1.5);
 }
 
-static void loads_are_held_by_four(void **state) {
+static void deadbeat_holds_loads_with_4_instances(void **state) {
     (void)state;
     hold_on_two(4, 0.02, 0.3, 0.45);
 }
 
-static void loads_are_held_by_twelve(void **state) {
+static void deadbeat_holds_loads_with_12_instances(void **state) {
     (void)state;
     hold_on_two(12, 0.02, 0.2, 0.2);
 }
 
-static void loads_are_held_by_sixty_four(void **state) {
+static void deadbeat_holds_loads_with_64_instances(void **state) {
     (void)state;
     hold_on_two(64, 0.05, 0.5, 0.5);
 }
 
-static void loads_are_held_on_many_cpus(void **state) {
+static void deadbeat_holds_loads_on_many_cpus(void **state) {
     (void)state;
     hold_all(12, 24, 1, 0.02, 0.1);
     hold_all(12, 12, 12, 0.02, 0.1);
@@ -66,10 +66,10 @@ static void loads_are_held_on_many_cpus(void **state) {
 }
 
 /*
- * Each instance fills all CPUs, which control does not know at first, and decides only every two
- * seconds.
+ * Each instance fills all CPUs, which control does not know at first; decisions are two seconds
+ * apart.
  */
-static void many_parallel_instances_are_held(void **state) {
+static void deadbeat_holds_loads_of_many_parallel_instances(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "50%", "75%"};
     for (size_t i = 0; i < 3; i++) {
@@ -82,8 +82,8 @@ static void many_parallel_instances_are_held(void **state) {
     }
 }
 
-/* Here runs or stops are too short to be enforced in every round. */
-static void loads_near_the_ends_are_held(void **state) {
+/* Runs or stops are too short here for every round. */
+static void deadbeat_holds_loads_near_the_bounds(void **state) {
     (void)state;
     static const char *const loads[] = {"2%", "5%", "95%", "98%"};
     for (size_t i = 0; i < 4; i++) {
@@ -94,7 +94,7 @@ static void loads_near_the_ends_are_held(void **state) {
     }
 }
 
-static void idle_time_works_as_well(void **state) {
+static void deadbeat_holds_loads_with_idle_time_feedback(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 4, "50%");
     options.options[SS_KIND_FEEDBACK] = "source=idle";
@@ -104,7 +104,7 @@ static void idle_time_works_as_well(void **state) {
     hold(&options, 0.05, 1);
 }
 
-static void the_default_switches_no_more_often_than_averageq(void **state) {
+static void default_control_switches_at_most_as_often_as_averageq(void **state) {
     (void)state;
     for (uint32_t instances = 2; instances <= 64; instances *= 2) {
         struct trial_options options = make_default(2, instances, "50%");
@@ -113,8 +113,8 @@ static void the_default_switches_no_more_often_than_averageq(void **state) {
     }
 }
 
-/* Holds from the second sample on, and hardly exceeds the target in the first. */
-static void steps_are_followed_at_once(void **state) {
+/* The load must be held from the second sample and barely exceed the target in the first. */
+static void deadbeat_follows_steps_within_one_sample(void **state) {
     (void)state;
     for (uint32_t instances = 2; instances <= 64; instances *= 2) {
         char path[] = "/tmp/ss-test-XXXXXX";
@@ -138,7 +138,7 @@ static void steps_are_followed_at_once(void **state) {
 
 static struct trial trial;
 
-static void varying_background_load_is_compensated(void **state) {
+static void deadbeat_compensates_varying_background_load(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 4, "50%");
     options.on_sample = note;
@@ -154,7 +154,7 @@ static void varying_background_load_is_compensated(void **state) {
         assert_settled(&seen, half * 3.5 + 1, half * 3.5 + 3.5, 0.02);
 }
 
-static void unreachable_load_is_not_owed_forever(void **state) {
+static void deadbeat_does_not_make_up_for_an_unreachable_load(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 4, "50%");
     options.on_sample = note;
@@ -167,7 +167,7 @@ static void unreachable_load_is_not_owed_forever(void **state) {
     trial.machine.background = 0;
     advance(&trial, 5 * SS_SECOND);
     trial_close(&trial);
-    /* The lowest possible load: nothing of ours. */
+    /* The instances are stopped, so this is the lowest possible load. */
     assert_settled(&seen, 6, 15, 0.31);
     for (size_t i = 0; i < seen.count; i++) {
         if (seen.samples[i].elapsed > 6 && seen.samples[i].elapsed < 15)
@@ -178,7 +178,7 @@ static void unreachable_load_is_not_owed_forever(void **state) {
     assert_settled(&seen, 16, 20, 0.01);
 }
 
-static void ended_instances_do_not_disturb_others(void **state) {
+static void deadbeat_holds_the_load_after_instances_ended(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 6, "50%");
     options.on_sample = note;
@@ -194,8 +194,10 @@ static void ended_instances_do_not_disturb_others(void **state) {
     assert_settled(&seen, 6, 10, 0.01);
 }
 
-/* One instance alone makes the load alternate: a square wave of 107 ms gives up to 1.2. */
-static void uneven_is_held_as_well(void **state) {
+/*
+ * A single instance makes the load alternate: a square wave of 107 ms causes an MSE of up to 1.2.
+ */
+static void deadbeat_holds_loads_with_uneven_duties(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "40%", "50%", "66%", "75%"};
     for (size_t i = 0; i < 5; i++) {
@@ -207,7 +209,7 @@ static void uneven_is_held_as_well(void **state) {
 
 #define LOOK (50 * SS_MICROSECOND)
 
-/* Measures how long each instance was allowed to run. */
+/* Measures how long each instance is permitted to run. */
 static void watch(struct trial *watched, ss_time length, double *running) {
     uint32_t count = watched->options.instances;
     for (uint32_t i = 0; i < count; i++)
@@ -220,10 +222,10 @@ static void watch(struct trial *watched, ss_time length, double *running) {
 }
 
 /*
- * Holds for any control, although each instance decides at another moment. Ten seconds are not
- * whole rounds: one run of 62 may be inside or outside of them.
+ * Must hold for any control, although instances decide at different times. Ten seconds are not a
+ * multiple of rounds: one of 62 runs may be inside or outside.
  */
-static void even_is_even_over_ten_seconds(void **state) {
+static void even_duties_are_equal_over_ten_seconds(void **state) {
     (void)state;
     static const char *const loads[] = {"10%", "33%", "50%", "75%"};
     for (size_t i = 0; i < 16; i++) {
@@ -247,7 +249,7 @@ static void even_is_even_over_ten_seconds(void **state) {
     }
 }
 
-static void a_feedback_without_an_account_is_refused(void **state) {
+static void deadbeat_refuses_feedback_without_an_account(void **state) {
     (void)state;
     struct trial_options options = make_default(2, 4, "50%");
     struct ss_error error = {0};
@@ -259,19 +261,19 @@ static void a_feedback_without_an_account_is_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(loads_are_held_by_two),
-    cmocka_unit_test(loads_are_held_by_four),
-    cmocka_unit_test(loads_are_held_by_twelve),
-    cmocka_unit_test(loads_are_held_by_sixty_four),
-    cmocka_unit_test(loads_are_held_on_many_cpus),
-    cmocka_unit_test(many_parallel_instances_are_held),
-    cmocka_unit_test(loads_near_the_ends_are_held),
-    cmocka_unit_test(idle_time_works_as_well),
-    cmocka_unit_test(the_default_switches_no_more_often_than_averageq),
-    cmocka_unit_test(steps_are_followed_at_once),
-    cmocka_unit_test(varying_background_load_is_compensated),
-    cmocka_unit_test(unreachable_load_is_not_owed_forever),
-    cmocka_unit_test(ended_instances_do_not_disturb_others),
-    cmocka_unit_test(uneven_is_held_as_well),
-    cmocka_unit_test(even_is_even_over_ten_seconds),
-    cmocka_unit_test(a_feedback_without_an_account_is_refused))
+    cmocka_unit_test(deadbeat_holds_loads_with_2_instances),
+    cmocka_unit_test(deadbeat_holds_loads_with_4_instances),
+    cmocka_unit_test(deadbeat_holds_loads_with_12_instances),
+    cmocka_unit_test(deadbeat_holds_loads_with_64_instances),
+    cmocka_unit_test(deadbeat_holds_loads_on_many_cpus),
+    cmocka_unit_test(deadbeat_holds_loads_of_many_parallel_instances),
+    cmocka_unit_test(deadbeat_holds_loads_near_the_bounds),
+    cmocka_unit_test(deadbeat_holds_loads_with_idle_time_feedback),
+    cmocka_unit_test(default_control_switches_at_most_as_often_as_averageq),
+    cmocka_unit_test(deadbeat_follows_steps_within_one_sample),
+    cmocka_unit_test(deadbeat_compensates_varying_background_load),
+    cmocka_unit_test(deadbeat_does_not_make_up_for_an_unreachable_load),
+    cmocka_unit_test(deadbeat_holds_the_load_after_instances_ended),
+    cmocka_unit_test(deadbeat_holds_loads_with_uneven_duties),
+    cmocka_unit_test(even_duties_are_equal_over_ten_seconds),
+    cmocka_unit_test(deadbeat_refuses_feedback_without_an_account))

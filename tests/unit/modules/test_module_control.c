@@ -7,7 +7,7 @@ static const struct ss_control_module *module_of(const struct rig *rig) {
     return (const void *)rig->head;
 }
 
-/* Updates at `seconds` on the clock, under control since `since`. */
+/* Updates at `seconds` of clock time, under control since `since`. */
 static double update_of(const struct rig *rig, uint32_t executor, double seconds, double since,
     double target, double load) {
     struct ss_control_input input = {
@@ -47,7 +47,7 @@ static void rbpid_follows_its_formula(void **state) {
     rig_close(&rig);
 }
 
-static void rbpid_has_gains(void **state) {
+static void rbpid_applies_its_gains(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", "ke=2,ki=1/2", 1, 1);
@@ -56,7 +56,7 @@ static void rbpid_has_gains(void **state) {
     rig_close(&rig);
 }
 
-/* Without an error the first output is the target, and any duty can be reached. */
+/* Without an error the first output is the target; any duty can be reached. */
 static void rbpid_reaches_every_duty_with_any_ki(void **state) {
     (void)state;
     static const char *const options[] = {"ki=0", "ki=1/2", "ki=1", "ki=2", "ki=1000"};
@@ -75,20 +75,20 @@ static void rbpid_reaches_every_duty_with_any_ki(void **state) {
     }
 }
 
-static void rbpid_times_its_own_updates(void **state) {
+static void rbpid_measures_time_per_executor(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1000, 1);
     assert_near(update_of(&rig, 999, 100, 100, 0.5, 0.5), 0.5, 1e-12);
     assert_near(update_of(&rig, 0, 100.5, 100, 0.5, 0.5), 0.5, 1e-12);
-    /* A second for the last executor, half a second for the first. */
+    /* One second elapsed for the last executor, half a second for the first. */
     assert_near(update_of(&rig, 999, 101, 100, 0.5, 0.4), 0.1 + 0.5 + 0.1 * 1, 1e-12);
     assert_near(update_of(&rig, 0, 101, 100, 0.5, 0.4), 0.1 + 0.5 + 0.1 * 0.5, 1e-12);
     rig_close(&rig);
 }
 
-/* The simulator's clock begins at 0, which does not mean that nothing has begun. */
-static void rbpid_begins_at_time_zero(void **state) {
+/* The simulator's clock begins at 0, which must not mean "not started". */
+static void rbpid_may_start_at_time_zero(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
@@ -97,13 +97,13 @@ static void rbpid_begins_at_time_zero(void **state) {
     rig_close(&rig);
 }
 
-static void rbpid_takes_zero_elapsed_time(void **state) {
+static void rbpid_accepts_zero_elapsed_time(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
     update_at(&rig, 100, 0.5, 0.5);
     assert_near(update_at(&rig, 100, 0.5, 0.3), 0.2 + 0.5, 1e-12);
-    /* A clock that seems to go back counts as no elapsed time. */
+    /* A clock that seems to go backward counts as no elapsed time. */
     assert_near(update_of(&rig, 0, 99, 98, 0.5, 0.3), 0.2 + 0.5, 1e-12);
     rig_close(&rig);
 }
@@ -122,7 +122,7 @@ static void rbpid_does_not_wind_up(void **state) {
     rig_close(&rig);
 }
 
-/* The same below: e = -0.8, D = 0.1 - 0.8 < 0; then e = 0.1 for 0.1 s. */
+/* The lower bound: e = -0.8, D = 0.1 - 0.8 < 0; then e = 0.1 for 0.1 s. */
 static void rbpid_does_not_wind_down(void **state) {
     (void)state;
     struct rig rig;
@@ -133,7 +133,7 @@ static void rbpid_does_not_wind_down(void **state) {
     rig_close(&rig);
 }
 
-/* e = 0.1 for 20 s would bring ki I to 1.5; at 1 it shows as D = 1 without any error. */
+/* e = 0.1 for 20 s would raise ki I to 1.5; it is limited to 1, which D shows without any error. */
 static void rbpid_integral_stays_in_bounds(void **state) {
     (void)state;
     struct rig rig;
@@ -153,12 +153,12 @@ static void rbpid_restarts_when_control_does(void **state) {
     update_at(&rig, 100, 0.5, 0.4);
     update_at(&rig, 102, 0.5, 0.4);
     assert_near(update_of(&rig, 0, 110, 109, 0.3, 0.2), 0.1 + 0.3, 1e-12);
-    /* But only once. */
+    /* Further updates do not restart it. */
     assert_near(update_of(&rig, 0, 111, 109, 0.3, 0.2), 0.1 + 0.4, 1e-12);
     rig_close(&rig);
 }
 
-static void rbpid_takes_targets_at_the_bounds(void **state) {
+static void rbpid_accepts_targets_at_the_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/rbpid", NULL, 1, 1);
@@ -177,7 +177,7 @@ static void geom_follows_its_formula(void **state) {
     assert_near(update_at(&rig, 100, 0.4, 0.9), 0.4, 1e-15);
     assert_near(update_at(&rig, 101, 0.4, 0.8), 0.4 * 0.4 / 0.8, 1e-15);
     assert_near(update_at(&rig, 102, 0.6, 0.4), 0.2 * 0.6 / 0.4, 1e-15);
-    /* Uses its own last output: the other executor has not begun. */
+    /* Each executor scales its own last output; this one has none. */
     assert_near(update_of(&rig, 1, 102, 100, 0.7, 0.1), 0.7, 1e-15);
     rig_close(&rig);
 }
@@ -192,7 +192,7 @@ static double scale(const struct rig *rig, double seconds, double previous) {
     return module_of(rig)->update(&rig->selves[0], &input);
 }
 
-/* The average that it used is 0.6, its own previous output 0.4. */
+/* The executor's average duty is 0.6, its previous output 0.4. */
 static void geom_scales_its_own_duty_or_the_global_one(void **state) {
     (void)state;
     struct rig rig;
@@ -206,7 +206,7 @@ static void geom_scales_its_own_duty_or_the_global_one(void **state) {
     rig_close(&rig);
 }
 
-static void geom_begins_at_time_zero(void **state) {
+static void geom_may_start_at_time_zero(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
@@ -215,7 +215,7 @@ static void geom_begins_at_time_zero(void **state) {
     rig_close(&rig);
 }
 
-/* Exact for small targets, too: 0.002 * 0.002 / 0.001. */
+/* Small targets are exact: 0.002 * 0.002 / 0.001. */
 static void geom_is_exact_near_zero(void **state) {
     (void)state;
     struct rig rig;
@@ -225,18 +225,21 @@ static void geom_is_exact_near_zero(void **state) {
     rig_close(&rig);
 }
 
-static void geom_is_bounded(void **state) {
+static void geom_duty_is_bounded(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
     update_at(&rig, 100, 0.8, 0.8);
     assert_that(update_at(&rig, 101, 0.8, 0.4), ==, 1);
-    /* From the bound, not from the limited value of 1.6. */
+    /* Scales the limited duty of 1, not 1.6. */
     assert_near(update_at(&rig, 102, 0.5, 1), 0.5, 1e-15);
     rig_close(&rig);
 }
 
-/* D = 0 after a target of 0: the floor, 1 % of 0.5, times 0.5 / 0.25. It doubles from then on. */
+/*
+ * D = 0 after a target of 0: the floor, 1 % of 0.5, times 0.5 / 0.25. The duty doubles from then
+ * on.
+ */
 static void geom_recovers_from_zero_duty(void **state) {
     (void)state;
     struct rig rig;
@@ -248,7 +251,7 @@ static void geom_recovers_from_zero_duty(void **state) {
     rig_close(&rig);
 }
 
-/* D = 0 and L = 0: both at the floor, so D = 0.005 * 0.5 / 0.005. */
+/* D = 0 and L = 0 are both raised to the floor, so D = 0.005 * 0.5 / 0.005. */
 static void geom_recovers_from_zero_load(void **state) {
     (void)state;
     struct rig rig;
@@ -259,7 +262,7 @@ static void geom_recovers_from_zero_load(void **state) {
 }
 
 /* A load near 0 multiplies the duty by at most 1 / floor. */
-static void geom_floor_is_an_option(void **state) {
+static void geom_floor_limits_the_growth_of_the_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", "floor=1/4", 1, 1);
@@ -270,7 +273,7 @@ static void geom_floor_is_an_option(void **state) {
     assert_refused("control/geom", "floor=0", "floor");
 }
 
-static void geom_takes_targets_at_the_bounds(void **state) {
+static void geom_accepts_targets_at_the_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/geom", NULL, 1, 1);
@@ -294,7 +297,7 @@ static void geom_restarts_when_control_does(void **state) {
     rig_close(&rig);
 }
 
-static void deadbeat_says_its_horizon(void **state) {
+static void deadbeat_describes_its_horizon(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/deadbeat", NULL, 2, 2);
@@ -307,7 +310,7 @@ static void deadbeat_says_its_horizon(void **state) {
     rig_close(&rig);
 }
 
-static void peers_have_defaults(void **state) {
+static void controls_have_default_numbers_of_peers(void **state) {
     (void)state;
     assert_int_equal(peers_of("control/rbpid", NULL), 2);
     assert_int_equal(peers_of("control/geom", NULL), 3);
@@ -318,7 +321,7 @@ static void peers_have_defaults(void **state) {
     assert_refused("control/geom", "1001", "peers");
 }
 
-static void fixed_defaults_to_target(void **state) {
+static void fixed_control_defaults_to_the_target(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/fixed", NULL, 1, 1);
@@ -328,13 +331,13 @@ static void fixed_defaults_to_target(void **state) {
     rig_close(&rig);
 }
 
-static void fixed_returns_its_duty(void **state) {
+static void fixed_control_returns_its_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/fixed", "60%", 1, 1);
     assert_near(update_at(&rig, 100, 0.3, NAN), 0.6, 1e-15);
     rig_close(&rig);
-    /* A duty of 0 is a value, too. */
+    /* A duty of 0 is not a missing value. */
     rig_open(&rig, "control/fixed", "duty=0", 1, 1);
     assert_that(update_at(&rig, 100, 0.3, NAN), ==, 0);
     rig_close(&rig);
@@ -342,7 +345,7 @@ static void fixed_returns_its_duty(void **state) {
     assert_refused("control/fixed", "half", "duty");
 }
 
-static void null_control_returns_target(void **state) {
+static void null_control_returns_the_target(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/null", NULL, 1, 1);
@@ -352,29 +355,29 @@ static void null_control_returns_target(void **state) {
 }
 
 /* clang-format off */
-UNIT_MAIN(cmocka_unit_test(deadbeat_says_its_horizon),
+UNIT_MAIN(cmocka_unit_test(deadbeat_describes_its_horizon),
     cmocka_unit_test(rbpid_follows_its_formula),
-    cmocka_unit_test(rbpid_has_gains),
+    cmocka_unit_test(rbpid_applies_its_gains),
     cmocka_unit_test(rbpid_reaches_every_duty_with_any_ki),
-    cmocka_unit_test(rbpid_times_its_own_updates),
-    cmocka_unit_test(rbpid_begins_at_time_zero),
-    cmocka_unit_test(rbpid_takes_zero_elapsed_time),
+    cmocka_unit_test(rbpid_measures_time_per_executor),
+    cmocka_unit_test(rbpid_may_start_at_time_zero),
+    cmocka_unit_test(rbpid_accepts_zero_elapsed_time),
     cmocka_unit_test(rbpid_does_not_wind_up),
     cmocka_unit_test(rbpid_does_not_wind_down),
     cmocka_unit_test(rbpid_integral_stays_in_bounds),
     cmocka_unit_test(rbpid_restarts_when_control_does),
-    cmocka_unit_test(rbpid_takes_targets_at_the_bounds),
+    cmocka_unit_test(rbpid_accepts_targets_at_the_bounds),
     cmocka_unit_test(geom_follows_its_formula),
     cmocka_unit_test(geom_scales_its_own_duty_or_the_global_one),
-    cmocka_unit_test(geom_begins_at_time_zero),
+    cmocka_unit_test(geom_may_start_at_time_zero),
     cmocka_unit_test(geom_is_exact_near_zero),
-    cmocka_unit_test(geom_is_bounded),
+    cmocka_unit_test(geom_duty_is_bounded),
     cmocka_unit_test(geom_recovers_from_zero_duty),
     cmocka_unit_test(geom_recovers_from_zero_load),
-    cmocka_unit_test(geom_floor_is_an_option),
-    cmocka_unit_test(geom_takes_targets_at_the_bounds),
+    cmocka_unit_test(geom_floor_limits_the_growth_of_the_duty),
+    cmocka_unit_test(geom_accepts_targets_at_the_bounds),
     cmocka_unit_test(geom_restarts_when_control_does),
-    cmocka_unit_test(peers_have_defaults),
-    cmocka_unit_test(fixed_defaults_to_target),
-    cmocka_unit_test(fixed_returns_its_duty),
-    cmocka_unit_test(null_control_returns_target))
+    cmocka_unit_test(controls_have_default_numbers_of_peers),
+    cmocka_unit_test(fixed_control_defaults_to_the_target),
+    cmocka_unit_test(fixed_control_returns_its_duty),
+    cmocka_unit_test(null_control_returns_the_target))

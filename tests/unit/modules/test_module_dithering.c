@@ -69,7 +69,7 @@ static void averageq_runs_then_stops(void **state) {
     rig_close(&rig);
 }
 
-/* The stop follows the duty at its own beginning, not that of the previous run. */
+/* The stop depends on the duty at its own beginning, not on that of the previous run. */
 static void averageq_uses_current_duty_for_each_half(void **state) {
     (void)state;
     struct rig rig;
@@ -82,7 +82,7 @@ static void averageq_uses_current_duty_for_each_half(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_stays_at_the_bounds(void **state) {
+static void averageq_never_switches_at_the_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", NULL, 1, 1);
@@ -94,7 +94,7 @@ static void averageq_stays_at_the_bounds(void **state) {
     rig_close(&rig);
 }
 
-/* Carried time stays with its state, no matter how long the duty is at a bound. */
+/* Carried time stays with its state, however long the duty is at a bound. */
 static void averageq_keeps_carried_time_at_bounds(void **state) {
     (void)state;
     struct rig rig;
@@ -110,7 +110,7 @@ static void averageq_keeps_carried_time_at_bounds(void **state) {
     rig_close(&rig);
 }
 
-/* Runs of 0.5 ms of 100 are too short: every second round has one of 1 ms instead. */
+/* Runs of 0.5 ms are too short: every second round of 100 ms has a run of 1 ms instead. */
 static void averageq_carries_short_states(void **state) {
     (void)state;
     struct rig rig;
@@ -124,7 +124,7 @@ static void averageq_carries_short_states(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_shortest_is_an_option(void **state) {
+static void averageq_shortest_state_is_configurable(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m,min=20m", 1, 1);
@@ -135,7 +135,7 @@ static void averageq_shortest_is_an_option(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_refuses_too_long_min(void **state) {
+static void averageq_refuses_min_above_half_of_tau(void **state) {
     (void)state;
     assert_refused("dithering/averageq", "10m,min=6m", "half of tau");
     struct rig rig;
@@ -147,8 +147,8 @@ static void averageq_refuses_too_long_min(void **state) {
 }
 
 /*
- * Over many rounds, the time run is the duty's share, except for the part of a state that is still
- * carried and the halves of the unfinished round.
+ * Over many rounds, the running time is the duty's share, except for the carried part of a state
+ * and the halves of the unfinished round.
  */
 static void assert_no_bias(const char *options, double duty, unsigned turns, ss_time tau,
     ss_time min, unsigned switches_at_least) {
@@ -173,8 +173,8 @@ static void averageq_has_no_bias(void **state) {
 }
 
 /*
- * A duty of 1e-9 of an hour is 3.6 us a round: a run of 1 ms every 278 rounds, so 359 in 100000,
- * with two switches each; with 1 - 1e-9 as many stops.
+ * A duty of 1e-9 with rounds of an hour is 3.6 us per round: a run of 1 ms every 278 rounds, so 359
+ * in 100000 with two switches each; 1 - 1e-9 gives as many stops.
  */
 static void averageq_has_no_bias_near_bounds(void **state) {
     (void)state;
@@ -182,14 +182,14 @@ static void averageq_has_no_bias_near_bounds(void **state) {
     assert_no_bias("1h", 1 - 1e-9, 100000, 3600 * SS_SECOND, MS(1), 2 * 358);
 }
 
-/* Fractions of a nanosecond are carried, too: thirds of 1000001 ns, in 2 million rounds. */
+/* Fractions of a nanosecond are also carried: thirds of 1000001 ns, in 2 million rounds. */
 static void averageq_loses_no_nanoseconds(void **state) {
     (void)state;
     assert_no_bias("1000001n,min=100u", 1.0 / 3, 4000000, 1000001, 100 * SS_MICROSECOND, 3999999);
 }
 
-/* The number of switches hardly depends on the duty: two in every round. */
-static void averageq_switches_evenly(void **state) {
+/* The number of switches barely depends on the duty: two per round. */
+static void averageq_switches_twice_per_round_at_any_duty(void **state) {
     (void)state;
     const double duties[] = {0.02, 0.3, 0.5, 0.98};
     for (unsigned i = 0; i < 4; i++) {
@@ -203,7 +203,7 @@ static void averageq_switches_evenly(void **state) {
     }
 }
 
-static void averageq_forgets_when_control_restarts(void **state) {
+static void averageq_resets_when_control_restarts(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
@@ -214,7 +214,7 @@ static void averageq_forgets_when_control_restarts(void **state) {
     walk.since = walk.now;
     assert_plan(&walk, 0.005, SS_STATE_STOPPED, 99.5);
     assert_plan(&walk, 0.005, SS_STATE_RUNNING, 1);
-    /* A stop would be next, but control begins with a run. */
+    /* A stop would be next, but control restarts with a run. */
     walk.now += SS_SECOND;
     walk.since = walk.now;
     assert_plan(&walk, 0.5, SS_STATE_RUNNING, 50);
@@ -222,10 +222,10 @@ static void averageq_forgets_when_control_restarts(void **state) {
 }
 
 /*
- * A state may be planned to begin a moment before control does. That resets the memory once, not
- * with every later state.
+ * A state may be planned slightly before control begins. That resets the memory once, not with
+ * every later state.
  */
-static void early_state_resets_memory_once(void **state) {
+static void averageq_resets_once_for_an_early_state(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
@@ -242,7 +242,7 @@ static void early_state_resets_memory_once(void **state) {
     rig_close(&rig);
 }
 
-static void averageq_serves_a_thousand(void **state) {
+static void averageq_serves_a_thousand_executors(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1000, 4);
@@ -267,7 +267,7 @@ static void fixedq_follows_the_duty(void **state) {
     rig_close(&rig);
 }
 
-static void fixedq_quantum_is_an_option(void **state) {
+static void fixedq_quantum_is_configurable(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", "20m", 1, 1);
@@ -277,12 +277,12 @@ static void fixedq_quantum_is_an_option(void **state) {
     rig_close(&rig);
 }
 
-static void fixedq_stays_at_the_bounds(void **state) {
+static void fixedq_never_switches_at_the_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
     struct walk walk = walk_begin(&rig, 0);
-    /* With a remainder: 0.3 below, -0.3 above. */
+    /* Starts with a remainder: 0.3 below, -0.3 above. */
     step(&walk, 0.3);
     for (int i = 0; i < 1000; i++)
         assert_plan(&walk, 0, SS_STATE_STOPPED, 13);
@@ -292,7 +292,7 @@ static void fixedq_stays_at_the_bounds(void **state) {
     rig_close(&rig);
 }
 
-/* The number of running quanta never differs from the sum of the duties by more than a half. */
+/* The number of running quanta differs from the sum of the duties by at most a half. */
 static void fixedq_has_no_bias(void **state) {
     (void)state;
     const double duties[] = {1e-9, 0.001, 0.1, 1.0 / 3, 0.5, 0.7, 0.999, 1 - 1e-9};
@@ -308,7 +308,7 @@ static void fixedq_has_no_bias(void **state) {
     }
 }
 
-/* Half a quantum minus 100e-9 is carried; 100 times 1e-9 completes it. Also from above. */
+/* Half a quantum minus 100e-9 is carried; 100 times 1e-9 completes it. The same from above. */
 static void fixedq_carries_tiny_remainders(void **state) {
     (void)state;
     struct rig rig;
@@ -330,7 +330,7 @@ static void fixedq_carries_tiny_remainders(void **state) {
     rig_close(&rig);
 }
 
-static void fixedq_forgets_when_control_restarts(void **state) {
+static void fixedq_resets_when_control_restarts(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/fixedq", NULL, 1, 1);
@@ -343,7 +343,7 @@ static void fixedq_forgets_when_control_restarts(void **state) {
     rig_close(&rig);
 }
 
-static void null_runs_always(void **state) {
+static void null_dithering_always_runs(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/null", NULL, 1, 1);
@@ -353,7 +353,7 @@ static void null_runs_always(void **state) {
     rig_close(&rig);
 }
 
-/* `instances` on two CPUs; `words` NULL: accepted. */
+/* Checks `instances` on two CPUs: `words` of the refusal, or NULL if accepted. */
 static void assert_min_length(
     const char *module, const char *options, uint32_t instances, const char *words) {
     struct rig rig;
@@ -367,8 +367,11 @@ static void assert_min_length(
     rig_close(&rig);
 }
 
-/* 42 us per switch, two in a round of each of N, at most half of one of two CPUs: N x 168 us. */
-static void rounds_that_cost_too_much_are_refused(void **state) {
+/*
+ * A switch costs 42 us. Two switches per round of N instances may cost half of one of two CPUs: N x
+ * 168 us.
+ */
+static void rounds_with_too_costly_switches_are_refused(void **state) {
     (void)state;
     static const char *const modules[] = {"dithering/averageq", "dithering/stagger"};
     for (size_t i = 0; i < 2; i++) {
@@ -383,7 +386,7 @@ static void rounds_that_cost_too_much_are_refused(void **state) {
         "dithering/fixedq", "1m", 100, "quantum=1m is too short: Showstopper itself would");
     assert_min_length("dithering/fixedq", "1m", 100, "at least quantum=8.4m");
     assert_min_length("dithering/fixedq", "8400u", 100, NULL);
-    /* Lengths found for the machine are never refused. */
+    /* Lengths chosen by the module are never refused. */
     assert_min_length("dithering/stagger", NULL, 100000, NULL);
 }
 
@@ -399,24 +402,24 @@ static void states_too_short_to_enforce_are_refused(void **state) {
 /* clang-format off */
 UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
     cmocka_unit_test(averageq_uses_current_duty_for_each_half),
-    cmocka_unit_test(averageq_stays_at_the_bounds),
+    cmocka_unit_test(averageq_never_switches_at_the_bounds),
     cmocka_unit_test(averageq_keeps_carried_time_at_bounds),
     cmocka_unit_test(averageq_carries_short_states),
-    cmocka_unit_test(averageq_shortest_is_an_option),
-    cmocka_unit_test(averageq_refuses_too_long_min),
+    cmocka_unit_test(averageq_shortest_state_is_configurable),
+    cmocka_unit_test(averageq_refuses_min_above_half_of_tau),
     cmocka_unit_test(averageq_has_no_bias),
     cmocka_unit_test(averageq_has_no_bias_near_bounds),
-    cmocka_unit_test(rounds_that_cost_too_much_are_refused),
+    cmocka_unit_test(rounds_with_too_costly_switches_are_refused),
     cmocka_unit_test(states_too_short_to_enforce_are_refused),
     cmocka_unit_test(averageq_loses_no_nanoseconds),
-    cmocka_unit_test(averageq_switches_evenly),
-    cmocka_unit_test(averageq_forgets_when_control_restarts),
-    cmocka_unit_test(early_state_resets_memory_once),
-    cmocka_unit_test(averageq_serves_a_thousand),
+    cmocka_unit_test(averageq_switches_twice_per_round_at_any_duty),
+    cmocka_unit_test(averageq_resets_when_control_restarts),
+    cmocka_unit_test(averageq_resets_once_for_an_early_state),
+    cmocka_unit_test(averageq_serves_a_thousand_executors),
     cmocka_unit_test(fixedq_follows_the_duty),
-    cmocka_unit_test(fixedq_quantum_is_an_option),
-    cmocka_unit_test(fixedq_stays_at_the_bounds),
+    cmocka_unit_test(fixedq_quantum_is_configurable),
+    cmocka_unit_test(fixedq_never_switches_at_the_bounds),
     cmocka_unit_test(fixedq_has_no_bias),
     cmocka_unit_test(fixedq_carries_tiny_remainders),
-    cmocka_unit_test(fixedq_forgets_when_control_restarts),
-    cmocka_unit_test(null_runs_always))
+    cmocka_unit_test(fixedq_resets_when_control_restarts),
+    cmocka_unit_test(null_dithering_always_runs))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The estimate and the account of CPU time, from any source. */
+/* Tests of the estimate and the account of CPU time, from any source. */
 
 #include "feedback.h"
 
-/* Gives a reading of run time on the same 4 CPUs. */
+/* Provides a reading of run time on the same 4 CPUs. */
 static void sample_ran(const struct rig *rig, uint32_t executor, double now, double used) {
     sample_counters(rig, executor, 1000,
         (struct ss_counters){
@@ -57,13 +57,13 @@ static void exact_accounts_for_used_time(void **state) {
     assert_account(&rig, 1, 1000, 5000, 4);
     sample_ran(&rig, 1, 1012, 5003);
     assert_account(&rig, 0, 1012, 5003, 4);
-    /* To the nanosecond: the account is not blended. */
+    /* The account is exact to the nanosecond because it is not blended. */
     sample_ran(&rig, 0, 1024, 5003.000001);
     assert_account(&rig, 1, 1024, 5003.000001, 4);
     rig_close(&rig);
 }
 
-/* The time of all CPUs minus their idle time. */
+/* Used time is the time of all CPUs minus their idle time. */
 static void exact_accounts_for_non_idle_time(void **state) {
     (void)state;
     struct rig rig;
@@ -76,8 +76,8 @@ static void exact_accounts_for_non_idle_time(void **state) {
     rig_close(&rig);
 }
 
-/* Readings before and after a change of CPUs are of two series. */
-static void exact_accounts_in_series(void **state) {
+/* Readings before and after a change of CPUs belong to different series. */
+static void exact_account_changes_series_when_cpus_change(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 1, 4);
@@ -93,7 +93,7 @@ static void exact_accounts_in_series(void **state) {
 }
 
 /* The account continues when control restarts. */
-static void exact_accounts_across_runs_of_control(void **state) {
+static void exact_account_continues_when_control_restarts(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/exact", NULL, 1, 4);
@@ -127,8 +127,8 @@ static void assert_spacing(bool ran, uint32_t cpus, double spacing) {
     assert_spacing_in(SS_WINDOW_DEFAULT, ran, cpus, spacing);
 }
 
-/* But counters advance at ticks. */
-static void exact_spacing_scales_with_window(void **state) {
+/* Counters that advance only at ticks set a lower limit. */
+static void exact_sample_spacing_scales_with_the_window(void **state) {
     (void)state;
     assert_spacing_in(250 * SS_MILLISECOND, true, 4, 6);
     assert_spacing_in(250 * SS_MILLISECOND, false, 4, 8);
@@ -136,8 +136,8 @@ static void exact_spacing_scales_with_window(void **state) {
     assert_spacing_in(SS_SECOND, true, 4, 24);
 }
 
-/* Depends on the source in use, not on the requested one. The number of CPUs has no effect. */
-static void exact_samples_when_due(void **state) {
+/* The spacing depends on the source in use, not on the requested one or the number of CPUs. */
+static void exact_sample_spacing_depends_on_the_source(void **state) {
     (void)state;
     assert_spacing(true, 4, 12);
     assert_spacing(true, 1, 12);
@@ -147,7 +147,7 @@ static void exact_samples_when_due(void **state) {
     assert_spacing(false, 100, 16);
 }
 
-/* A late executor's reading is dropped if another one has just been taken. */
+/* A late executor's reading is dropped if a newer one was just taken. */
 static void exact_drops_overtaken_readings(void **state) {
     (void)state;
     struct rig rig;
@@ -170,8 +170,8 @@ static void exact_drops_overtaken_readings(void **state) {
 /* Steps of 40 ms with idle times from none to all, and one impossible reading. */
 static const double idle_times[] = {0, 120, 120, 280, 440, 445, 500, 660, 1200, 1240, 1400};
 
-/* Agrees with feedback/realtime for idle time and for busy time. */
-static void exact_agrees_with_realtime(void **state) {
+/* Both modules must agree for idle time and for busy time. */
+static void exact_and_realtime_estimates_agree(void **state) {
     (void)state;
     static const char *const options[] = {NULL, "100m", "period=50m"};
     for (size_t i = 0; i < 3; i++) {
@@ -196,7 +196,7 @@ static void exact_agrees_with_realtime(void **state) {
     }
 }
 
-/* 4 CPUs cannot run for 4 * (40 + 21) ms or more in 40 ms, nor can used time fall. */
+/* 4 CPUs cannot run for 4 * (40 + 21) ms or more in 40 ms, and used time cannot fall. */
 static void exact_survives_jumping_counters(void **state) {
     (void)state;
     struct rig rig;
@@ -208,16 +208,14 @@ static void exact_survives_jumping_counters(void **state) {
     sample_ran(&rig, 0, 1120, 1030);
     assert_near(estimate_of(&rig, 0), 0.25, 1e-12);
     assert_account(&rig, 0, 1120, 1030, 4);
-    /* w = 1/2; 200 ms of 4 * 100. */
+    /* w = 1/2; 200 ms of 4 * 100 ms. */
     sample_ran(&rig, 0, 1220, 1230);
     assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 0.5, 1e-12);
     rig_close(&rig);
 }
 
-/*
- * Other modules that keep an account give the same: without it, control would have only the load.
- */
-static void published_feedback_keeps_an_account(void **state) {
+/* feedback/realtime keeps an account, too; without one, control would have only the load. */
+static void realtime_feedback_keeps_an_account(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
@@ -237,8 +235,8 @@ static void published_feedback_keeps_an_account(void **state) {
     rig_close(&rig);
 }
 
-/* Control must know that a group may use more CPUs at a time than its mean allowance. */
-static void cgroup_accounts_for_its_quota(void **state) {
+/* Control must know that a group may briefly use more CPUs than its mean allowance. */
+static void cgroup_account_includes_the_quota(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", NULL, 2, 4);
@@ -270,12 +268,12 @@ UNIT_MAIN(
     cmocka_unit_test(exact_requests_the_configured_source),
     cmocka_unit_test(exact_accounts_for_used_time),
     cmocka_unit_test(exact_accounts_for_non_idle_time),
-    cmocka_unit_test(exact_accounts_in_series),
-    cmocka_unit_test(exact_accounts_across_runs_of_control),
-    cmocka_unit_test(exact_samples_when_due),
-    cmocka_unit_test(exact_spacing_scales_with_window),
+    cmocka_unit_test(exact_account_changes_series_when_cpus_change),
+    cmocka_unit_test(exact_account_continues_when_control_restarts),
+    cmocka_unit_test(exact_sample_spacing_depends_on_the_source),
+    cmocka_unit_test(exact_sample_spacing_scales_with_the_window),
     cmocka_unit_test(exact_drops_overtaken_readings),
-    cmocka_unit_test(exact_agrees_with_realtime),
+    cmocka_unit_test(exact_and_realtime_estimates_agree),
     cmocka_unit_test(exact_survives_jumping_counters),
-    cmocka_unit_test(published_feedback_keeps_an_account),
-    cmocka_unit_test(cgroup_accounts_for_its_quota))
+    cmocka_unit_test(realtime_feedback_keeps_an_account),
+    cmocka_unit_test(cgroup_account_includes_the_quota))

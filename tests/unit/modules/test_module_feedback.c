@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The estimate of the load from successive readings: of the machine, a control group, a sensor, and
- * without any.
+ * Tests of the load estimated from successive readings: of the machine, a control group, a sensor,
+ * or none.
  */
 
 #include "feedback.h"
@@ -36,23 +36,29 @@ static void realtime_first_sample_is_not_blended(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_later_samples_blend(void **state) {
+static void realtime_later_samples_are_blended(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 3, 4);
     sample_idle(&rig, 0, 1000, 0);
     sample_idle(&rig, 1, 1040, 120); /* 0.25 */
-    /* As long as the period: w = 1 - 100 / (100 + 100) = 1/2; no idle time, so the sample is 1. */
+    /*
+     * This sample is as long as the period: w = 1 - 100 / (100 + 100) = 1/2; no idle time, so the
+     * sample is 1.
+     */
     sample_idle(&rig, 2, 1140, 120);
     assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
-    /* Three periods: w = 1 - 100 / (100 + 300) = 3/4; 4 * 300 ms idle, so the sample is 0. */
+    /*
+     * This sample lasts three periods: w = 1 - 100 / (100 + 300) = 3/4; 4 * 300 ms idle, so it is
+     * 0.
+     */
     sample_idle(&rig, 0, 1440, 120 + 1200);
     assert_near(estimate_of(&rig, 1), 0.25 * 0.625, 1e-12);
     rig_close(&rig);
 }
 
 /* With the default of 333 ms: w = 1 - 333 / (333 + 37) = 0.1 for a sample of 37 ms. */
-static void realtime_period_has_its_default(void **state) {
+static void realtime_default_period_is_333_ms(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
@@ -63,7 +69,7 @@ static void realtime_period_has_its_default(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_covers_both_bounds(void **state) {
+static void realtime_estimate_reaches_both_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
@@ -79,10 +85,10 @@ static void realtime_covers_both_bounds(void **state) {
 }
 
 /*
- * A tick too much: 200 ms idle in 4 * 40. The sample is (40 - 50) / 40 = -0.25, shown as 0. The
- * tick is missing from the next sample, so the true count must be blended.
+ * One tick too many: 200 ms idle in 4 * 40. The sample is (40 - 50) / 40 = -0.25, shown as 0. The
+ * tick is missing from the next sample, so the unlimited value must be blended.
  */
-static void realtime_does_not_limit_samples(void **state) {
+static void realtime_blends_unlimited_samples(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
@@ -94,7 +100,7 @@ static void realtime_does_not_limit_samples(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_samples_when_due(void **state) {
+static void realtime_sample_is_due_40_ms_after_the_last(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
@@ -104,7 +110,7 @@ static void realtime_samples_when_due(void **state) {
     assert_false(wants(&rig, 1, 1039.999, 1000));
     assert_true(wants(&rig, 1, 1040, 1000));
     sample_idle(&rig, 1, 1040, 80);
-    /* Counted from the sample of the other executor. */
+    /* The time counts from the other executor's sample. */
     assert_false(wants(&rig, 0, 1079.999, 1000));
     assert_true(wants(&rig, 0, 1080, 1000));
     rig_close(&rig);
@@ -126,7 +132,7 @@ static void realtime_spacing_shrinks_with_cpus(void **state) {
     rig_close(&rig);
 }
 
-/* The same reading twice: no division by zero, and no change. */
+/* The same reading twice causes no division by zero and no change. */
 static void realtime_ignores_zero_elapsed_time(void **state) {
     (void)state;
     struct rig rig;
@@ -142,7 +148,7 @@ static void realtime_ignores_zero_elapsed_time(void **state) {
     rig_close(&rig);
 }
 
-/* Idle time falls by 50 ms, as the kernel's iowait can; then T_i = 200 / 4 of 100 ms. */
+/* Idle time falls by 50 ms, as iowait can; then T_i is 200 / 4 of 100 ms. */
 static void realtime_survives_falling_counters(void **state) {
     (void)state;
     struct rig rig;
@@ -170,8 +176,8 @@ static void realtime_survives_jumping_counters(void **state) {
     rig_close(&rig);
 }
 
-/* Two of four CPUs go: the sums restart, and the load is that of the remaining two. */
-static void realtime_survives_cpus_going(void **state) {
+/* Two of four CPUs go offline: the sums restart, and the load is that of the remaining two. */
+static void realtime_survives_offline_cpus(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
@@ -188,8 +194,8 @@ static void realtime_survives_cpus_going(void **state) {
     rig_close(&rig);
 }
 
-/* Another CPU replaces one that went: the number is the same, but the counters differ. */
-static void realtime_survives_cpus_exchanged(void **state) {
+/* Another CPU replaces an offline one: the number is the same, but the counters differ. */
+static void realtime_survives_replaced_cpus(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 1, 4);
@@ -216,7 +222,7 @@ static void realtime_survives_no_cpus(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_forgets_when_control_restarts(void **state) {
+static void realtime_resets_when_control_restarts(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 2, 4);
@@ -237,7 +243,7 @@ static void realtime_forgets_when_control_restarts(void **state) {
     rig_close(&rig);
 }
 
-/* In 40 ms: 80 ms idle, 40 stolen, 60 busy ticks including the stolen ones, of 160. */
+/* Of 160 ms in total: 80 ms idle, 40 stolen, and 60 busy ticks that include the stolen ones. */
 static double load_counted(const char *options) {
     struct rig rig;
     rig_open(&rig, "feedback/realtime", options, 1, 4);
@@ -259,7 +265,7 @@ static double load_counted(const char *options) {
     return load;
 }
 
-static void realtime_counts_as_configured(void **state) {
+static void realtime_counts_idle_and_steal_as_configured(void **state) {
     (void)state;
     assert_near(load_counted(NULL), 1 - 80.0 / 160, 1e-12);
     assert_near(load_counted("count=idle,steal=work"), 1 - 80.0 / 160, 1e-12);
@@ -268,7 +274,7 @@ static void realtime_counts_as_configured(void **state) {
     assert_near(load_counted("count=ticks,steal=idle"), (60.0 - 40) / 160, 1e-12);
 }
 
-static void realtime_serves_a_thousand(void **state) {
+static void realtime_serves_a_thousand_executors(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1000, 4);
@@ -302,8 +308,8 @@ static void cgroup_requests_its_group(void **state) {
     rig_close(&rig);
 }
 
-/* A quota of one and a half CPUs: 30 ms used of 1.5 * 40; then 150 of 1.5 * 100. */
-static void cgroup_is_relative_to_its_allowance(void **state) {
+/* With a quota of one and a half CPUs: 30 ms used of 1.5 * 40, then 150 of 1.5 * 100. */
+static void cgroup_load_is_relative_to_its_allowance(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", "period=100m", 2, 4);
@@ -319,8 +325,8 @@ static void cgroup_is_relative_to_its_allowance(void **state) {
 }
 
 /*
- * A quota of half a CPU is kept over 100 ms: 50 ms used in the first 40 are 50 / (0.5 * 40) = 2.5,
- * shown as 1. The next 60 say nothing by themselves; both intervals together must count.
+ * A quota of half a CPU is enforced over 100 ms: 50 ms used in the first 40 are 50 / (0.5 * 40) =
+ * 2.5, shown as 1. The next 60 ms alone mean nothing; both intervals together must count.
  */
 static void cgroup_counts_bursts_in_full(void **state) {
     (void)state;
@@ -334,8 +340,8 @@ static void cgroup_counts_bursts_in_full(void **state) {
     rig_close(&rig);
 }
 
-/* A change of the quota, or a new group: each begins a new sum and keeps the estimate. */
-static void cgroup_survives_changes_of_the_group(void **state) {
+/* A new quota or a new group restarts the sums and keeps the estimate. */
+static void cgroup_survives_a_changed_quota_or_group(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/cgroup", "period=100m", 1, 4);
@@ -382,7 +388,7 @@ static void command_does_not_blend_by_default(void **state) {
         sample_value(&rig, 1000 + i, 1000, given[i]);
         assert_that(estimate_of(&rig, 0), ==, taken[i]);
     }
-    /* Two numbers at the same time. */
+    /* Two numbers arrive at the same time. */
     sample_value(&rig, 1005, 1000, 0.4);
     assert_that(estimate_of(&rig, 0), ==, 0.4);
     sample_value(&rig, 1010, 1000, NAN);
@@ -390,7 +396,7 @@ static void command_does_not_blend_by_default(void **state) {
     rig_close(&rig);
 }
 
-static void command_blends_if_asked(void **state) {
+static void command_blends_samples_if_configured(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/command", "x,period=100m", 1, 4);
@@ -401,7 +407,7 @@ static void command_blends_if_asked(void **state) {
     assert_near(estimate_of(&rig, 0), 0.5 * 0.25 + 0.5 * 1, 1e-12);
     sample_value(&rig, 1100, 1000, 0);
     assert_near(estimate_of(&rig, 0), 0.625, 1e-12);
-    /* Control restarts: numbers are not blended. */
+    /* After a restart of control, the number is not blended with earlier ones. */
     assert_that(estimate_at(&rig, 0, 1200, 1200), ==, -1);
     sample_value(&rig, 1200, 1200, 0.1);
     assert_near(estimate_at(&rig, 0, 1200, 1200), 0.1, 1e-12);
@@ -428,26 +434,26 @@ static void null_feedback_has_no_estimate(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(realtime_requests_system_counters),
     cmocka_unit_test(realtime_first_sample_is_not_blended),
-    cmocka_unit_test(realtime_later_samples_blend),
-    cmocka_unit_test(realtime_period_has_its_default),
-    cmocka_unit_test(realtime_covers_both_bounds),
-    cmocka_unit_test(realtime_does_not_limit_samples),
-    cmocka_unit_test(realtime_samples_when_due),
+    cmocka_unit_test(realtime_later_samples_are_blended),
+    cmocka_unit_test(realtime_default_period_is_333_ms),
+    cmocka_unit_test(realtime_estimate_reaches_both_bounds),
+    cmocka_unit_test(realtime_blends_unlimited_samples),
+    cmocka_unit_test(realtime_sample_is_due_40_ms_after_the_last),
     cmocka_unit_test(realtime_spacing_shrinks_with_cpus),
     cmocka_unit_test(realtime_ignores_zero_elapsed_time),
     cmocka_unit_test(realtime_survives_falling_counters),
     cmocka_unit_test(realtime_survives_jumping_counters),
-    cmocka_unit_test(realtime_survives_cpus_going),
-    cmocka_unit_test(realtime_survives_cpus_exchanged),
+    cmocka_unit_test(realtime_survives_offline_cpus),
+    cmocka_unit_test(realtime_survives_replaced_cpus),
     cmocka_unit_test(realtime_survives_no_cpus),
-    cmocka_unit_test(realtime_forgets_when_control_restarts),
-    cmocka_unit_test(realtime_counts_as_configured),
-    cmocka_unit_test(realtime_serves_a_thousand),
+    cmocka_unit_test(realtime_resets_when_control_restarts),
+    cmocka_unit_test(realtime_counts_idle_and_steal_as_configured),
+    cmocka_unit_test(realtime_serves_a_thousand_executors),
     cmocka_unit_test(cgroup_requests_its_group),
-    cmocka_unit_test(cgroup_is_relative_to_its_allowance),
+    cmocka_unit_test(cgroup_load_is_relative_to_its_allowance),
     cmocka_unit_test(cgroup_counts_bursts_in_full),
-    cmocka_unit_test(cgroup_survives_changes_of_the_group),
+    cmocka_unit_test(cgroup_survives_a_changed_quota_or_group),
     cmocka_unit_test(command_requests_its_sensor),
     cmocka_unit_test(command_does_not_blend_by_default),
-    cmocka_unit_test(command_blends_if_asked),
+    cmocka_unit_test(command_blends_samples_if_configured),
     cmocka_unit_test(null_feedback_has_no_estimate))

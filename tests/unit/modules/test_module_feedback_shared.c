@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The estimate that executors share while others race, are late or die. */
+/* Tests of the estimate that executors share while others race, are late or die. */
 
 #include <pthread.h>
 
 #include "feedback.h"
 
-static void realtime_claim_keeps_others_out(void **state) {
+static void realtime_claim_excludes_other_executors(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 3, 4);
@@ -16,21 +16,21 @@ static void realtime_claim_keeps_others_out(void **state) {
 }
 
 /* With 32 CPUs a sample is due every 5 ms, before a claim expires: the claim must be released. */
-static void realtime_claim_is_given_back(void **state) {
+static void realtime_claim_is_released_after_a_sample(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 3, 32);
     assert_true(wants(&rig, 0, 1000, 1000));
     sample_idle(&rig, 0, 1000, 0);
     assert_true(wants(&rig, 1, 1005, 1000));
-    /* Also if the reading turns out to be useless. */
+    /* The claim is also released if the reading is useless. */
     sample_idle(&rig, 1, 1000, 0);
     assert_true(wants(&rig, 2, 1006, 1000));
     rig_close(&rig);
 }
 
-/* Executor 0 dies with the claim. */
-static void realtime_claim_of_the_dead_expires(void **state) {
+/* Executor 0 dies while it holds the claim. */
+static void realtime_claim_of_a_dead_executor_expires(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
@@ -60,7 +60,7 @@ static void *race(void *argument) {
     return NULL;
 }
 
-static void realtime_race_has_one_winner(void **state) {
+static void realtime_claim_race_has_one_winner(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 2, 4);
@@ -79,7 +79,7 @@ static void realtime_race_has_one_winner(void **state) {
     rig_close(&rig);
 }
 
-/* A reading older than the published one, by an executor that was delayed. */
+/* A delayed executor provides a reading older than the published one. */
 static void realtime_ignores_older_readings(void **state) {
     (void)state;
     struct rig rig;
@@ -94,11 +94,10 @@ static void realtime_ignores_older_readings(void **state) {
 }
 
 /*
- * Two executors begin control at once and both read, 20 us apart, with one tick of idle time in
- * between. As a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate would not be
- * blended.
+ * Two executors begin control together and read 20 us apart, with one tick of idle time in between.
+ * As a sample that would be (0.02 - 1) / 0.02 = -49, and the estimate would not be blended.
  */
-static void realtime_ignores_readings_too_close(void **state) {
+static void realtime_ignores_readings_too_close_together(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 2, 4);
@@ -110,7 +109,7 @@ static void realtime_ignores_readings_too_close(void **state) {
     rig_close(&rig);
 }
 
-/* A writer killed while it fills its copy: the previous notice stays valid. */
+/* A writer is killed while filling its copy: the previous notice stays valid. */
 static void realtime_survives_a_half_written_notice(void **state) {
     (void)state;
     struct rig rig;
@@ -130,10 +129,10 @@ static void realtime_survives_a_half_written_notice(void **state) {
 }
 
 /*
- * A writer that was delayed while four others wrote comes back and spoils the latest copy. It is
- * then unreadable: executors keep their last estimate until the next sample.
+ * A writer that was delayed while four others wrote resumes and corrupts the latest copy. The copy
+ * is then unreadable, so executors keep their last estimate until the next sample.
  */
-static void realtime_survives_a_spoilt_notice(void **state) {
+static void realtime_survives_a_corrupted_notice(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", "100m", 3, 4);
@@ -155,11 +154,11 @@ static void realtime_survives_a_spoilt_notice(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(realtime_claim_keeps_others_out),
-    cmocka_unit_test(realtime_claim_is_given_back),
-    cmocka_unit_test(realtime_claim_of_the_dead_expires),
-    cmocka_unit_test(realtime_race_has_one_winner),
+    cmocka_unit_test(realtime_claim_excludes_other_executors),
+    cmocka_unit_test(realtime_claim_is_released_after_a_sample),
+    cmocka_unit_test(realtime_claim_of_a_dead_executor_expires),
+    cmocka_unit_test(realtime_claim_race_has_one_winner),
     cmocka_unit_test(realtime_ignores_older_readings),
-    cmocka_unit_test(realtime_ignores_readings_too_close),
+    cmocka_unit_test(realtime_ignores_readings_too_close_together),
     cmocka_unit_test(realtime_survives_a_half_written_notice),
-    cmocka_unit_test(realtime_survives_a_spoilt_notice))
+    cmocka_unit_test(realtime_survives_a_corrupted_notice))

@@ -36,7 +36,7 @@ static void assert_keeps_the_mean(const char *which, const char *options) {
     rig_close(&rig);
 }
 
-static void all_keep_the_mean(void **state) {
+static void every_space_module_keeps_the_mean_duty(void **state) {
     (void)state;
     assert_keeps_the_mean("space/even", NULL);
     assert_keeps_the_mean("space/null", NULL);
@@ -44,7 +44,7 @@ static void all_keep_the_mean(void **state) {
     assert_keeps_the_mean("space/uneven", "7s");
 }
 
-static void even_gives_all_the_same(void **state) {
+static void even_gives_all_instances_the_same_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/even", NULL, 1, 1);
@@ -53,7 +53,7 @@ static void even_gives_all_the_same(void **state) {
     rig_close(&rig);
 }
 
-static void null_space_keeps_the_duty(void **state) {
+static void null_space_returns_the_global_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/null", NULL, 1, 1);
@@ -61,8 +61,8 @@ static void null_space_keeps_the_duty(void **state) {
     rig_close(&rig);
 }
 
-/* 3 * 0.5 = 1.5: one always runs, one half the time, one never. */
-static void uneven_fills_one_after_the_other(void **state) {
+/* 3 * 0.5 = 1.5: one instance always runs, one runs half the time, one never. */
+static void uneven_fills_instances_one_after_the_other(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
@@ -72,7 +72,7 @@ static void uneven_fills_one_after_the_other(void **state) {
     rig_close(&rig);
 }
 
-static void uneven_takes_both_bounds(void **state) {
+static void uneven_accepts_duties_at_the_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
@@ -85,7 +85,7 @@ static void uneven_takes_both_bounds(void **state) {
 }
 
 /* In binary 22 * (15 / 22) is slightly less than 15, and 3 * (0.1 + 0.2) slightly more than 0.9. */
-static void uneven_is_whole_in_spite_of_rounding(void **state) {
+static void uneven_duties_are_whole_despite_rounding_errors(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
@@ -96,12 +96,12 @@ static void uneven_is_whole_in_spite_of_rounding(void **state) {
     const double expected[] = {1, 1, 0};
     for (uint32_t rank = 0; rank < 3; rank++)
         assert_that(duty_of(&rig, rank, 3, 2.0 / 3), ==, expected[rank]);
-    /* But small duties that are intended stay: 3 * (2/3 - 1e-9) leaves 1 - 3e-9 to the second. */
+    /* Small intended duties remain: 3 * (2/3 - 1e-9) leaves 1 - 3e-9 to the second. */
     assert_near(duty_of(&rig, 1, 3, 2.0 / 3 - 1e-9), 1 - 3e-9, 1e-14);
     rig_close(&rig);
 }
 
-static void uneven_keeps_its_order(void **state) {
+static void uneven_keeps_its_order_without_rotation(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/uneven", NULL, 1, 1);
@@ -110,7 +110,7 @@ static void uneven_keeps_its_order(void **state) {
 }
 
 /* The first place advances by one every 10 s: 0, 1, 2, 0. */
-static void uneven_rotates(void **state) {
+static void uneven_rotates_the_first_instance(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "space/uneven", "10s", 1, 1);
@@ -126,11 +126,11 @@ static void uneven_rotates(void **state) {
 }
 
 /* clang-format off */
-UNIT_MAIN(cmocka_unit_test(all_keep_the_mean),
-    cmocka_unit_test(even_gives_all_the_same),
-    cmocka_unit_test(null_space_keeps_the_duty),
-    cmocka_unit_test(uneven_fills_one_after_the_other),
-    cmocka_unit_test(uneven_takes_both_bounds),
-    cmocka_unit_test(uneven_is_whole_in_spite_of_rounding),
-    cmocka_unit_test(uneven_keeps_its_order),
-    cmocka_unit_test(uneven_rotates))
+UNIT_MAIN(cmocka_unit_test(every_space_module_keeps_the_mean_duty),
+    cmocka_unit_test(even_gives_all_instances_the_same_duty),
+    cmocka_unit_test(null_space_returns_the_global_duty),
+    cmocka_unit_test(uneven_fills_instances_one_after_the_other),
+    cmocka_unit_test(uneven_accepts_duties_at_the_bounds),
+    cmocka_unit_test(uneven_duties_are_whole_despite_rounding_errors),
+    cmocka_unit_test(uneven_keeps_its_order_without_rotation),
+    cmocka_unit_test(uneven_rotates_the_first_instance))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds of one run and one stop, spread over the round by executor. */
+/* Tests of rounds with one run and one stop, which executors begin at staggered times. */
 
 #include "stagger_walk.h"
 
@@ -17,8 +17,8 @@ static double tau_of(const char *options, uint32_t instances, uint32_t cpus) {
     return tau_in(SS_WINDOW_DEFAULT, options, instances, cpus);
 }
 
-/* Unless switches would cost too much. */
-static void stagger_follows_the_window(void **state) {
+/* The round scales with the window unless switches would cost too much. */
+static void stagger_round_scales_with_the_window(void **state) {
     (void)state;
     const ss_time window = 100 * SS_MILLISECOND;
     assert_near(tau_in(window, NULL, 1, 1), 21.4, 1e-6);
@@ -35,17 +35,17 @@ static void stagger_follows_the_window(void **state) {
     rig_close(&rig);
 }
 
-static void stagger_finds_its_round(void **state) {
+static void stagger_round_follows_instances_and_cpus(void **state) {
     (void)state;
     assert_near(tau_of(NULL, 1, 1), 107, 1e-6);
     assert_near(tau_of(NULL, 4, 1), 107, 1e-6);
-    /* 26.75 ms for each instance on a CPU, up to the limit, then 8.9. */
+    /* 26.75 ms per instance on a CPU, up to the limit; 8.9 ms beyond it. */
     assert_near(tau_of(NULL, 7, 1), 7 * 26.75, 1e-6);
     assert_near(tau_of(NULL, 24, 4), 24 * 26.75 / 4, 1e-6);
     assert_near(tau_of(NULL, 48, 4), 285, 1e-6);
     assert_near(tau_of(NULL, 64, 2), 285, 1e-6);
     assert_near(tau_of(NULL, 1000, 2), 1000 * 8.9 / 2, 1e-6);
-    /* 2.2 ms for each instance, for any number of CPUs. */
+    /* At least 2.2 ms per instance, for any number of CPUs. */
     assert_near(tau_of(NULL, 48, 48), 107, 1e-6);
     assert_near(tau_of(NULL, 100, 8), 285, 1e-6);
     assert_near(tau_of(NULL, 140, 100), 140 * 2.2, 1e-6);
@@ -65,7 +65,7 @@ static void stagger_describes_its_round(void **state) {
     rig_close(&rig);
 }
 
-static void stagger_refuses_too_long_min(void **state) {
+static void stagger_refuses_min_above_half_of_tau(void **state) {
     (void)state;
     assert_refused("dithering/stagger", "10m,min=6m", "min=6m is more than half of");
     assert_refused("dithering/stagger", "min=54m", "tau=107m");
@@ -76,15 +76,18 @@ static void stagger_refuses_too_long_min(void **state) {
     rig_close(&rig);
 }
 
-/* One run and one stop per round. The rounds of the third of four begin half a round later. */
-static void stagger_spreads_beginnings(void **state) {
+/*
+ * Each round has one run and one stop. The third of four executors begins its rounds half a round
+ * later.
+ */
+static void stagger_spreads_the_beginnings_of_runs(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
     struct walk walks[4];
     for (uint32_t i = 0; i < 4; i++)
         walks[i] = walk_begin(&rig, i);
-    /* Rounds began before control did, and those runs are over except for the last one's. */
+    /* Rounds began before control, and only the last executor's run is not over. */
     assert_plan(&walks[1], 0.3, SS_STATE_STOPPED, 25);
     assert_plan(&walks[2], 0.3, SS_STATE_STOPPED, 50);
     assert_plan(&walks[3], 0.3, SS_STATE_RUNNING, 5);
@@ -99,7 +102,7 @@ static void stagger_spreads_beginnings(void **state) {
     rig_close(&rig);
 }
 
-/* A third of a nanosecond per round is not lost over ten thousand rounds. */
+/* A third of a nanosecond per round must not accumulate over ten thousand rounds. */
 static void stagger_rounds_are_exact_without_jitter(void **state) {
     (void)state;
     struct rig rig;
@@ -110,7 +113,7 @@ static void stagger_rounds_are_exact_without_jitter(void **state) {
             if (step(&walk, 1.0 / 3).state != SS_STATE_RUNNING || walk.runs == before)
                 continue;
             double expected = 107e6 * (walk.runs - 1 + executor / 7.0);
-            if (executor == 6) /* its previous round was not over */
+            if (executor == 6) /* the previous round was not over */
                 expected = walk.runs == 1 ? 0 : expected - 107e6;
             assert_near((double)(walk.changed - BEGIN), expected, 2);
         }
@@ -121,8 +124,8 @@ static void stagger_rounds_are_exact_without_jitter(void **state) {
 static const char *const jitters[] = {"jitter=0", NULL, "jitter=0.5"};
 
 /*
- * The time run is the duty's share, except for what is still carried, which is less than thrice the
- * shortest state, for the unfinished round, and for the one that had begun before.
+ * The running time is the duty's share, except for carried time of less than three times the
+ * shortest state, the unfinished round, and the round that began before control.
  */
 static void stagger_has_no_bias(void **state) {
     (void)state;
@@ -141,7 +144,7 @@ static void stagger_has_no_bias(void **state) {
     }
 }
 
-/* The duty moves between the bounds, and the shorter state changes with it. */
+/* The duty varies between the bounds, and which state is the shorter one varies with it. */
 static void stagger_follows_changing_duty(void **state) {
     (void)state;
     struct rig rig;
@@ -160,8 +163,8 @@ static void stagger_follows_changing_duty(void **state) {
     rig_close(&rig);
 }
 
-/* Others come and go: the grid changes at once. */
-static void stagger_adapts_to_changed_places(void **state) {
+/* Instances come and go, and the grid changes at once. */
+static void stagger_adapts_to_changed_instances_at_once(void **state) {
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct rig rig;
@@ -175,7 +178,7 @@ static void stagger_adapts_to_changed_places(void **state) {
             for (int turn = rand() % 4; turn >= 0; turn--)
                 assert_that(step(&walk, duty).length, <=, MS(2 * 107));
         }
-        /* From then on as if it had always been so. */
+        /* The following rounds are as if the number had never changed. */
         double before = walk.running;
         ss_time end = walk.now + 1000 * MS(107);
         double begin = (double)walk.now;
@@ -185,7 +188,7 @@ static void stagger_adapts_to_changed_places(void **state) {
     }
 }
 
-static void stagger_moves_to_its_new_place(void **state) {
+static void stagger_moves_to_its_new_place_in_the_round(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/stagger", "100m,jitter=0", 4, 1);
@@ -193,7 +196,10 @@ static void stagger_moves_to_its_new_place(void **state) {
     walk_until(&walk, 0.25, BEGIN + MS(1030));
     assert_near((double)(walk.now - BEGIN) / 1e6, 1050, 2e-6);
     assert_plan(&walk, 0.25, SS_STATE_RUNNING, 25);
-    /* The first of four has gone: this is now the second of three, a third of a round late. */
+    /*
+     * The first of four has exited: this executor is now the second of three, a third of a round
+     * late.
+     */
     walk.place = (struct ss_place){.rank = 1, .count = 3};
     assert_plan(&walk, 0.25, SS_STATE_STOPPED, 1100 + 100.0 / 3 - 1075);
     for (int i = 0; i < 10; i++) {
@@ -203,7 +209,7 @@ static void stagger_moves_to_its_new_place(void **state) {
     rig_close(&rig);
 }
 
-/* With fewer instances rounds get shorter: the rest of 100 on one CPU. */
+/* With fewer instances rounds get shorter: the instances remaining from 100 share one CPU. */
 static void stagger_round_follows_instance_count(void **state) {
     (void)state;
     struct rig rig;
@@ -218,8 +224,11 @@ static void stagger_round_follows_instance_count(void **state) {
     rig_close(&rig);
 }
 
-/* Also if an executor is late, or a round is so short that parts of a nanosecond matter. */
-static void stagger_never_has_a_length_of_zero(void **state) {
+/*
+ * Must hold even if an executor is late, or a round is so short that fractions of a nanosecond
+ * matter.
+ */
+static void stagger_never_plans_a_length_of_zero(void **state) {
     (void)state;
     static const char *const options[] = {NULL, "10m,min=4m", "1m,min=100u", "600u,min=100u"};
     for (size_t i = 0; i < 4; i++) {
@@ -247,22 +256,22 @@ static void stagger_restarts_when_control_does(void **state) {
     walk.since = walk.now;
     assert_plan(&walk, 0.4, SS_STATE_RUNNING, 40);
     assert_plan(&walk, 0.4, SS_STATE_STOPPED, 60);
-    /* Rounds are counted from 0 again: otherwise only every third of these would have a run. */
+    /* Rounds are counted from 0 again; otherwise only every third would have a run. */
     for (int i = 0; i < 8; i++) {
         walk.now += SS_SECOND;
         walk.since = walk.now;
         assert_plan(&walk, 0.004, SS_STATE_RUNNING, 1.2);
         assert_plan(&walk, 0.004, SS_STATE_STOPPED, 98.8);
     }
-    /* A round may be planned to begin a moment before control does. */
+    /* A round may be planned slightly before control begins. */
     walk.since = walk.now + MS(1);
     assert_plan(&walk, 0.4, SS_STATE_RUNNING, 41);
     assert_plan(&walk, 0.4, SS_STATE_STOPPED, 60);
     rig_close(&rig);
 }
 
-/* Runs of months lose no relevant precision. */
-static void stagger_lasts_for_months(void **state) {
+/* Running for months must not lose relevant precision. */
+static void stagger_keeps_its_precision_for_months(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/stagger", NULL, 7, 4);
@@ -274,7 +283,7 @@ static void stagger_lasts_for_months(void **state) {
     rig_close(&rig);
 }
 
-/* Returns how much beginnings of runs are in step with a tick of 4 ms: 1 all, 0 none. */
+/* Returns how closely runs begin in step with a tick of 4 ms: 1 if all do, 0 if none. */
 static double step_with_tick(const char *options, uint32_t instances) {
     struct rig rig;
     rig_open(&rig, "dithering/stagger", options, instances, 4);
@@ -294,7 +303,7 @@ static double step_with_tick(const char *options, uint32_t instances) {
     return sqrt(x * x + y * y) / walk.runs;
 }
 
-static void stagger_stays_out_of_step_with_tick(void **state) {
+static void stagger_stays_out_of_step_with_the_tick(void **state) {
     (void)state;
     assert_near(step_with_tick("100m,jitter=0", 4), 1, 1e-6);
     assert_near(step_with_tick("100m", 4), 0, 0.2);
@@ -305,18 +314,18 @@ static void stagger_stays_out_of_step_with_tick(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(stagger_finds_its_round),
-    cmocka_unit_test(stagger_follows_the_window),
+    cmocka_unit_test(stagger_round_follows_instances_and_cpus),
+    cmocka_unit_test(stagger_round_scales_with_the_window),
     cmocka_unit_test(stagger_describes_its_round),
-    cmocka_unit_test(stagger_refuses_too_long_min),
-    cmocka_unit_test(stagger_spreads_beginnings),
+    cmocka_unit_test(stagger_refuses_min_above_half_of_tau),
+    cmocka_unit_test(stagger_spreads_the_beginnings_of_runs),
     cmocka_unit_test(stagger_rounds_are_exact_without_jitter),
     cmocka_unit_test(stagger_has_no_bias),
     cmocka_unit_test(stagger_follows_changing_duty),
-    cmocka_unit_test(stagger_adapts_to_changed_places),
-    cmocka_unit_test(stagger_moves_to_its_new_place),
+    cmocka_unit_test(stagger_adapts_to_changed_instances_at_once),
+    cmocka_unit_test(stagger_moves_to_its_new_place_in_the_round),
     cmocka_unit_test(stagger_round_follows_instance_count),
-    cmocka_unit_test(stagger_never_has_a_length_of_zero),
+    cmocka_unit_test(stagger_never_plans_a_length_of_zero),
     cmocka_unit_test(stagger_restarts_when_control_does),
-    cmocka_unit_test(stagger_lasts_for_months),
-    cmocka_unit_test(stagger_stays_out_of_step_with_tick))
+    cmocka_unit_test(stagger_keeps_its_precision_for_months),
+    cmocka_unit_test(stagger_stays_out_of_step_with_the_tick))

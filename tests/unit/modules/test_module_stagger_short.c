@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* States that are too short for every round. */
+/* Tests of states that are too short for every round. */
 
 #include "stagger_walk.h"
 
@@ -27,8 +27,8 @@ static void stagger_enforces_no_short_states(void **state) {
     }
 }
 
-/* Carried time may not leave too little of a round for the other state. */
-static void stagger_leaves_enough_of_the_other_state(void **state) {
+/* Carried time must not leave too little of a round for the other state. */
+static void stagger_leaves_enough_time_for_the_other_state(void **state) {
     (void)state;
     const double duties[] = {0.3, 0.4, 0.45, 0.49, 0.5, 0.51, 0.6, 0.7};
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
@@ -40,12 +40,12 @@ static void stagger_leaves_enough_of_the_other_state(void **state) {
 #define TEN     10
 #define CHECKED 1000 /* rounds */
 
-/* Number of instances that begin a state of the rare kind, by round. */
+/* Number of instances that begin the rare state, by round. */
 static unsigned taken[CHECKED + 1];
 
 /*
- * Returns an executor's share of them; `max` becomes the longest wait in rounds, except for the
- * first.
+ * Returns an executor's share of rare states; `max` becomes the longest wait in rounds, except for
+ * the first.
  */
 static double take(const struct rig *rig, uint32_t executor, double duty) {
     enum ss_state rare = duty < 0.5 ? SS_STATE_RUNNING : SS_STATE_STOPPED;
@@ -59,7 +59,7 @@ static double take(const struct rig *rig, uint32_t executor, double duty) {
             return longest;
         if (step(&walk, duty).state != rare)
             continue;
-        /* Away from the edge, because they are a tenth of a round apart. */
+        /* 5 ms off the edge, because the beginnings are a tenth of a round apart. */
         taken[(begin + MS(5)) / MS(107)]++;
         if (round > 25)
             longest = fmax(longest, round - last);
@@ -68,7 +68,8 @@ static double take(const struct rig *rig, uint32_t executor, double duty) {
 }
 
 /*
- * Ten executors, each of which is owed a tenth of the shortest state per round, or slightly less.
+ * Runs ten executors, each of which is owed a tenth of the shortest state per round, or slightly
+ * less.
  */
 static void assert_turns(const char *options, double duty, unsigned max) {
     struct rig rig;
@@ -95,23 +96,23 @@ static void stagger_takes_short_states_in_turns(void **state) {
     assert_turns("jitter=0", 0.99905, 1);
 }
 
-/* Rounds of unequal length do not disturb the order. */
+/* Rounds of unequal length must not disturb the order. */
 static void stagger_takes_turns_with_jitter(void **state) {
     (void)state;
     assert_turns(NULL, 0.00095, 2);
     assert_turns(NULL, 0.99905, 2);
 }
 
-/* Exactly a tenth: the sum of ten may be slightly less than the shortest state. */
-static void stagger_turns_are_exact(void **state) {
+/* Each is owed exactly a tenth: the sum of ten may be slightly less than the shortest state. */
+static void stagger_takes_turns_despite_rounding_errors(void **state) {
     (void)state;
     assert_turns("jitter=0", 0.1 / 107, 1);
     assert_turns("jitter=0", 1 - 0.1 / 107, 1);
 }
 
 /*
- * A shortest state that a hundred instances could keep may be too long for a single one: it is
- * refused at the start, or does not prevent that instance from running.
+ * A shortest state that suits a hundred instances may be too long for a single one. It must be
+ * refused at the start or not prevent that instance from running.
  */
 static void stagger_keeps_duty_of_remaining_instances(void **state) {
     (void)state;
@@ -132,8 +133,8 @@ static void stagger_keeps_duty_of_remaining_instances(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(stagger_enforces_no_short_states),
-    cmocka_unit_test(stagger_leaves_enough_of_the_other_state),
+    cmocka_unit_test(stagger_leaves_enough_time_for_the_other_state),
     cmocka_unit_test(stagger_takes_short_states_in_turns),
     cmocka_unit_test(stagger_takes_turns_with_jitter),
-    cmocka_unit_test(stagger_turns_are_exact),
+    cmocka_unit_test(stagger_takes_turns_despite_rounding_errors),
     cmocka_unit_test(stagger_keeps_duty_of_remaining_instances))

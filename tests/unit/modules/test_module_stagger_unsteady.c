@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds become shorter while a workload's use changes from round to round. */
+/* Tests of rounds that get shorter while a workload's use changes from round to round. */
 
 #include "stagger_walk.h"
 
@@ -9,19 +9,19 @@ static struct walk walk_towards(const struct rig *rig, uint32_t executor, double
     return walk;
 }
 
-/* Picks one of the two, pseudorandomly. */
+/* Returns one of two duties, chosen pseudorandomly. */
 static double any_of(const double duties[2], uint64_t round) {
     return duties[(round * UINT64_C(0x9e3779b97f4a7c15)) >> 63];
 }
 
-/* Alternates, as if each round made up for an error of the last reading. */
+/* Alternates between two duties, as if each round made up for an error of the last reading. */
 static double each_of(const double duties[2], uint64_t round) {
     return duties[round % 2];
 }
 
 static double (*duty_of)(const double duties[2], uint64_t round) = any_of;
 
-/* Walks through the rounds of all executors in the order of time, until `end`. */
+/* Steps all executors through their rounds in order of time, until `end`. */
 static void walk_all(struct walk *walks, uint32_t count, const double duties[2], ss_time end) {
     for (;;) {
         struct walk *first = &walks[0];
@@ -74,18 +74,18 @@ static void assert_found(struct found found, double unsteady, double steady) {
 
 static const double steady[] = {0.4, 0.4}, unsteady[] = {0.3, 0.5}, little[] = {0.399, 0.401};
 
-static void rounds_are_short_while_the_workload_changes(void **state) {
+static void stagger_shortens_rounds_while_the_workload_changes(void **state) {
     (void)state;
     assert_found(find_tau(NULL, 1, 2, 0.5, unsteady), 26.75, 107);
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 26.75, 107);
     assert_found(find_tau(NULL, 4, 2, 0.5, unsteady), 26.75, 107);
     assert_found(find_tau(NULL, 2, 2, 0.5, steady), 107, 107);
     assert_found(find_tau(NULL, 2, 2, 0.5, little), 107, 107);
-    /* The same relative change matters less at a small load. */
+    /* The same relative change has less effect at a small load. */
     assert_found(find_tau(NULL, 2, 2, 0.01, unsteady), 107, 107);
 }
 
-static void wrong_readings_do_not_shorten_rounds(void **state) {
+static void alternating_duties_do_not_shorten_rounds(void **state) {
     (void)state;
     duty_of = each_of;
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
@@ -93,7 +93,7 @@ static void wrong_readings_do_not_shorten_rounds(void **state) {
     duty_of = any_of;
 }
 
-static void configured_rounds_keep_their_length(void **state) {
+static void configured_rounds_are_not_shortened(void **state) {
     (void)state;
     assert_found(find_tau("107m", 2, 2, 0.5, unsteady), 107, 107);
     assert_found(find_tau("unsteady=0", 2, 2, 0.5, unsteady), 107, 107);
@@ -101,21 +101,21 @@ static void configured_rounds_keep_their_length(void **state) {
     assert_found(find_tau("unsteady=54m", 2, 2, 0.5, unsteady), 107, 107);
 }
 
-static void rounds_stay_long_enough_for_switches(void **state) {
+static void shortened_rounds_stay_long_enough_for_switches(void **state) {
     (void)state;
     assert_found(find_tau("unsteady=1m", 12, 1, 0.5, unsteady), 142.5, 285);
     assert_found(find_tau("unsteady=1m", 24, 24, 0.5, unsteady), 53.5, 107);
     assert_found(find_tau("min=20m", 2, 2, 0.5, unsteady), 53.5, 107);
 }
 
-static void rounds_stay_longer_than_the_period_of_a_quota(void **state) {
+static void shortened_rounds_stay_longer_than_a_quota_period(void **state) {
     (void)state;
     quota_period = MS(10);
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
     quota_period = 0;
 }
 
-static void rounds_stay_longer_than_steps_of_the_counters(void **state) {
+static void shortened_rounds_stay_longer_than_counter_steps(void **state) {
     (void)state;
     grain = MS(10);
     assert_found(find_tau(NULL, 2, 2, 0.5, unsteady), 107, 107);
@@ -124,8 +124,8 @@ static void rounds_stay_longer_than_steps_of_the_counters(void **state) {
     grain = 0;
 }
 
-/* Each round runs its part, whether rounds get shorter or longer. */
-static void nothing_is_lost_as_rounds_change(void **state) {
+/* The running time must be right in every round, whether rounds get shorter or longer. */
+static void running_time_is_kept_while_round_lengths_change(void **state) {
     (void)state;
     static const double calm[] = {0.3, 0.3}, wild[] = {0.2, 0.4};
     struct rig rig;
@@ -142,10 +142,10 @@ static void nothing_is_lost_as_rounds_change(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(rounds_are_short_while_the_workload_changes),
-    cmocka_unit_test(wrong_readings_do_not_shorten_rounds),
-    cmocka_unit_test(configured_rounds_keep_their_length),
-    cmocka_unit_test(rounds_stay_long_enough_for_switches),
-    cmocka_unit_test(rounds_stay_longer_than_the_period_of_a_quota),
-    cmocka_unit_test(rounds_stay_longer_than_steps_of_the_counters),
-    cmocka_unit_test(nothing_is_lost_as_rounds_change))
+    cmocka_unit_test(stagger_shortens_rounds_while_the_workload_changes),
+    cmocka_unit_test(alternating_duties_do_not_shorten_rounds),
+    cmocka_unit_test(configured_rounds_are_not_shortened),
+    cmocka_unit_test(shortened_rounds_stay_long_enough_for_switches),
+    cmocka_unit_test(shortened_rounds_stay_longer_than_a_quota_period),
+    cmocka_unit_test(shortened_rounds_stay_longer_than_counter_steps),
+    cmocka_unit_test(running_time_is_kept_while_round_lengths_change))

@@ -26,7 +26,7 @@ static ss_time length_of(const struct rig *rig) {
     return module->length ? module->length(&rig->selves[0]) : SS_TIME_NEVER;
 }
 
-static void constant_never_changes(void **state) {
+static void constant_trace_never_changes(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/constant", "60%", 1, 1);
@@ -36,7 +36,7 @@ static void constant_never_changes(void **state) {
     rig_close(&rig);
 }
 
-static void constant_takes_both_bounds(void **state) {
+static void constant_trace_accepts_both_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/constant", "0", 1, 1);
@@ -47,7 +47,7 @@ static void constant_takes_both_bounds(void **state) {
     rig_close(&rig);
 }
 
-static void constant_needs_a_load(void **state) {
+static void constant_trace_needs_a_load(void **state) {
     (void)state;
     assert_refused("trace/constant", NULL, "load");
     assert_refused("trace/constant", "1.1", "load");
@@ -65,7 +65,7 @@ static void null_trace_is_always_free(void **state) {
     rig_close(&rig);
 }
 
-/* mean + amplitude * sin(2 pi t / period) at quarters of the period: sin is 0, 1, 0, -1. */
+/* Quarters of the period of mean + amplitude * sin(2 pi t / period): sin is 0, 1, 0, -1. */
 static void sine_swings_about_its_mean(void **state) {
     (void)state;
     struct rig rig;
@@ -80,7 +80,7 @@ static void sine_swings_about_its_mean(void **state) {
     rig_close(&rig);
 }
 
-static void sine_has_defaults(void **state) {
+static void sine_has_default_amplitude_and_period(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.5", 1, 1);
@@ -98,7 +98,7 @@ static void sine_begins_at_its_phase(void **state) {
     rig_close(&rig);
 }
 
-static void sine_is_cut_off_at_the_bounds(void **state) {
+static void sine_is_clipped_at_the_bounds(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/sine", "0.95", 1, 1);
@@ -123,7 +123,7 @@ static void sine_keeps_its_phase_for_centuries(void **state) {
  * Computed independently of the module: mix() is the last step of splitmix64 and g its constant, so
  * draw i of seed s is the upper 53 bits of mix(mix(s + g) + (i + 1) g), over 2^53.
  */
-static void random_is_reproducible(void **state) {
+static void random_trace_is_reproducible(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/random", NULL, 1000, 1);
@@ -138,7 +138,7 @@ static void random_is_reproducible(void **state) {
     rig_close(&rig);
 }
 
-static void random_holds_through_a_step(void **state) {
+static void random_load_is_constant_within_a_step(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/random", "1,step=2s", 1, 1);
@@ -147,12 +147,12 @@ static void random_holds_through_a_step(void **state) {
     assert_that(load_at(&rig, 2 * SS_SECOND - 1), ==, first);
     assert_that(later, !=, first);
     assert_that(load_at(&rig, 4 * SS_SECOND - 1), ==, later);
-    /* Going back is allowed, and changes nothing. */
+    /* Earlier times may be requested again. */
     assert_that(load_at(&rig, 0), ==, first);
     rig_close(&rig);
 }
 
-static void random_moves_in_straight_lines(void **state) {
+static void random_trace_can_interpolate(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/random", "1,interpolate=yes", 1, 1);
@@ -165,7 +165,7 @@ static void random_moves_in_straight_lines(void **state) {
 }
 
 /* 10000 uniform draws from [0.2, 0.6]: mean 0.4, whose deviation is 0.4 / sqrt(12) / 100. */
-static void random_is_spread_evenly(void **state) {
+static void random_loads_are_uniform(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/random", "3,min=0.2,max=60%", 1, 1);
@@ -184,8 +184,8 @@ static void random_is_spread_evenly(void **state) {
     rig_close(&rig);
 }
 
-/* If the seed were only added, this sequence would be that of seed 0 shifted by one. */
-static void random_seeds_are_independent(void **state) {
+/* If the seed were only added, this sequence would equal that of seed 0 shifted by one. */
+static void random_seeds_give_independent_sequences(void **state) {
     (void)state;
     struct rig rig, other;
     rig_open(&rig, "trace/random", "0", 1, 1);
@@ -197,12 +197,14 @@ static void random_seeds_are_independent(void **state) {
     rig_close(&other);
 }
 
-static void random_refuses_crossed_bounds(void **state) {
+static void random_refuses_min_above_max(void **state) {
     (void)state;
     assert_refused("trace/random", "1,min=0.6,max=0.5", "min=0.6 is more than max=0.5");
 }
 
-/* From 95 % to 5 % in steps of 5 % is 90 / 5 + 1 = 19 levels, although 0.9 / 0.05 is not 18. */
+/*
+ * 95 % to 5 % in steps of 5 % are 90 / 5 + 1 = 19 levels, although 0.9 / 0.05 is not 18 in binary.
+ */
 static void staircase_goes_down(void **state) {
     (void)state;
     struct rig rig;
@@ -230,7 +232,7 @@ static void staircase_goes_up(void **state) {
 }
 
 /* 0.09 + 13 * 0.07 is 1.0000000000000002 in binary. */
-static void staircase_ends_at_its_end(void **state) {
+static void staircase_reaches_its_last_level_exactly(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/staircase", "9%:100%:7%,hold=1s", 1, 1);
@@ -239,8 +241,8 @@ static void staircase_ends_at_its_end(void **state) {
     rig_close(&rig);
 }
 
-/* A step that does not end exactly at TO: 10, 30, 50, 70, 90 %. */
-static void staircase_stays_below_its_end(void **state) {
+/* The steps do not hit TO exactly: 10, 30, 50, 70, 90 %. */
+static void staircase_does_not_exceed_its_last_level(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/staircase", "10%:95%:20%,hold=1s", 1, 1);
@@ -249,7 +251,7 @@ static void staircase_stays_below_its_end(void **state) {
     rig_close(&rig);
 }
 
-static void staircase_of_one_level(void **state) {
+static void staircase_of_one_level_is_constant(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/staircase", "0.5:0.5:0.1,hold=1s,symmetric=yes", 1, 1);
@@ -260,7 +262,7 @@ static void staircase_of_one_level(void **state) {
 }
 
 /* 19 levels make 38 steps: 95 to 5 %, then 5 to 95 %, in either notation. */
-static void staircase_is_symmetric(void **state) {
+static void symmetric_staircase_goes_down_and_up(void **state) {
     (void)state;
     const char *const written[] = {"95%:5%:5%,symmetric=yes", "5%:95%:5%,symmetric=yes"};
     for (unsigned way = 0; way < 2; way++) {
@@ -276,7 +278,7 @@ static void staircase_is_symmetric(void **state) {
     }
 }
 
-static void staircase_warms_up(void **state) {
+static void staircase_begins_with_its_warm_up(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "trace/staircase", "0.8:0.2:0.2,hold=10s,warmup=5s", 1, 1);
@@ -300,7 +302,7 @@ static void staircase_length_saturates(void **state) {
     rig_close(&rig);
 }
 
-static void staircase_refuses_nonsense(void **state) {
+static void invalid_staircases_are_refused(void **state) {
     (void)state;
     assert_refused("trace/staircase", NULL, "levels");
     assert_refused("trace/staircase", "0.1", "3 loads");
@@ -312,27 +314,27 @@ static void staircase_refuses_nonsense(void **state) {
 }
 
 /* clang-format off */
-UNIT_MAIN(cmocka_unit_test(constant_never_changes),
-    cmocka_unit_test(constant_takes_both_bounds),
-    cmocka_unit_test(constant_needs_a_load),
+UNIT_MAIN(cmocka_unit_test(constant_trace_never_changes),
+    cmocka_unit_test(constant_trace_accepts_both_bounds),
+    cmocka_unit_test(constant_trace_needs_a_load),
     cmocka_unit_test(null_trace_is_always_free),
     cmocka_unit_test(sine_swings_about_its_mean),
-    cmocka_unit_test(sine_has_defaults),
+    cmocka_unit_test(sine_has_default_amplitude_and_period),
     cmocka_unit_test(sine_begins_at_its_phase),
-    cmocka_unit_test(sine_is_cut_off_at_the_bounds),
+    cmocka_unit_test(sine_is_clipped_at_the_bounds),
     cmocka_unit_test(sine_keeps_its_phase_for_centuries),
-    cmocka_unit_test(random_is_reproducible),
-    cmocka_unit_test(random_holds_through_a_step),
-    cmocka_unit_test(random_moves_in_straight_lines),
-    cmocka_unit_test(random_is_spread_evenly),
-    cmocka_unit_test(random_seeds_are_independent),
-    cmocka_unit_test(random_refuses_crossed_bounds),
+    cmocka_unit_test(random_trace_is_reproducible),
+    cmocka_unit_test(random_load_is_constant_within_a_step),
+    cmocka_unit_test(random_trace_can_interpolate),
+    cmocka_unit_test(random_loads_are_uniform),
+    cmocka_unit_test(random_seeds_give_independent_sequences),
+    cmocka_unit_test(random_refuses_min_above_max),
     cmocka_unit_test(staircase_goes_down),
     cmocka_unit_test(staircase_goes_up),
-    cmocka_unit_test(staircase_ends_at_its_end),
-    cmocka_unit_test(staircase_stays_below_its_end),
-    cmocka_unit_test(staircase_of_one_level),
-    cmocka_unit_test(staircase_is_symmetric),
-    cmocka_unit_test(staircase_warms_up),
+    cmocka_unit_test(staircase_reaches_its_last_level_exactly),
+    cmocka_unit_test(staircase_does_not_exceed_its_last_level),
+    cmocka_unit_test(staircase_of_one_level_is_constant),
+    cmocka_unit_test(symmetric_staircase_goes_down_and_up),
+    cmocka_unit_test(staircase_begins_with_its_warm_up),
     cmocka_unit_test(staircase_length_saturates),
-    cmocka_unit_test(staircase_refuses_nonsense))
+    cmocka_unit_test(invalid_staircases_are_refused))

@@ -19,7 +19,7 @@ static void write_trace(char *path, const char *text) {
     close(descriptor);
 }
 
-/* Opens the module with a trace of this text; `options` follow the path. */
+/* Opens the module on a trace with this text; `options` follow the path. */
 static void open_text(struct rig *rig, const char *text, const char *options) {
     char path[64], whole[256];
     write_trace(path, text);
@@ -58,8 +58,8 @@ static ss_time length_of(const struct rig *rig) {
     return module_of(rig)->length(&rig->selves[0]);
 }
 
-/* Both forms of a trace give the same targets. */
-static void compiled_trace_gives_same_targets(void **state) {
+/* Text and compiled traces must give the same targets. */
+static void compiled_and_text_traces_give_the_same_targets(void **state) {
     (void)state;
     struct rig text, compiled;
     struct ss_trace_records records;
@@ -89,7 +89,7 @@ static void compiled_trace_gives_same_targets(void **state) {
     rig_close(&compiled);
 }
 
-static void the_saw_is_interpolated(void **state) {
+static void trace_file_is_interpolated(void **state) {
     (void)state;
     struct rig rig;
     open_saw(&rig, "");
@@ -101,7 +101,7 @@ static void the_saw_is_interpolated(void **state) {
     rig_close(&rig);
 }
 
-static void looping_is_the_default(void **state) {
+static void trace_file_loops_by_default(void **state) {
     (void)state;
     struct rig rig;
     open_saw(&rig, "");
@@ -117,7 +117,7 @@ static void looping_is_the_default(void **state) {
     rig_close(&rig);
 }
 
-static void a_loop_starts_again_at_the_first_record(void **state) {
+static void trace_loop_restarts_at_the_first_record(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "10s 20%\n20s 80%\n", "");
@@ -130,7 +130,7 @@ static void a_loop_starts_again_at_the_first_record(void **state) {
     rig_close(&rig);
 }
 
-static void records_of_one_time_make_a_step(void **state) {
+static void trace_records_with_equal_times_make_a_step(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "0 10%\n10s 10%\n10s 30%\n10s 60%\n20s 60%\n", ",loop=no");
@@ -140,7 +140,7 @@ static void records_of_one_time_make_a_step(void **state) {
     rig_close(&rig);
 }
 
-static void scale_changes_the_speed(void **state) {
+static void trace_scale_changes_the_speed(void **state) {
     (void)state;
     struct rig rig;
     open_saw(&rig, ",scale=1/3,loop=no");
@@ -153,7 +153,7 @@ static void scale_changes_the_speed(void **state) {
     rig_close(&rig);
 }
 
-static void offset_is_in_the_time_of_the_file(void **state) {
+static void trace_offset_is_in_file_time(void **state) {
     (void)state;
     struct rig rig;
     open_saw(&rig, ",offset=50s,loop=no");
@@ -170,7 +170,7 @@ static void offset_is_in_the_time_of_the_file(void **state) {
     rig_close(&rig);
 }
 
-static void free_sections_say_when_they_end(void **state) {
+static void free_section_targets_include_their_end(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n35s free\n40s 60%\n", ",loop=no");
@@ -184,7 +184,7 @@ static void free_sections_say_when_they_end(void **state) {
     rig_close(&rig);
 }
 
-static void a_leading_free_section_is_not_repeated(void **state) {
+static void leading_free_section_is_not_repeated_by_a_loop(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "0 free\n10s 20%\n20s 40%\n30s free\n40s 60%\n", ",offset=5s");
@@ -197,7 +197,7 @@ static void a_leading_free_section_is_not_repeated(void **state) {
     rig_close(&rig);
 }
 
-static void a_free_section_before_the_first_record(void **state) {
+static void trace_is_free_before_a_leading_free_record(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "10s free\n20s 20%\n30s 20%\n", "");
@@ -206,7 +206,7 @@ static void a_free_section_before_the_first_record(void **state) {
     rig_close(&rig);
 }
 
-static void a_free_section_at_the_end(void **state) {
+static void final_free_section_never_ends(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "0 20%\n10s free\n", ",loop=no");
@@ -225,7 +225,7 @@ static void a_free_section_at_the_end(void **state) {
     rig_close(&rig);
 }
 
-static void a_loop_of_no_length_holds(void **state) {
+static void zero_length_loop_holds_its_last_load(void **state) {
     (void)state;
     struct rig rig;
     open_text(&rig, "5s 20%\n5s 70%\n", "");
@@ -244,7 +244,7 @@ static void a_loop_of_no_length_holds(void **state) {
     rig_close(&rig);
 }
 
-static void excessive_times_saturate(void **state) {
+static void excessive_trace_times_saturate(void **state) {
     (void)state;
     struct rig rig;
     struct ss_target target;
@@ -255,8 +255,8 @@ static void excessive_times_saturate(void **state) {
     rig_close(&rig);
 }
 
-/* A lookup must not depend on earlier ones, no matter where they left the cursor. */
-static void jumps_and_steps_agree(void **state) {
+/* A lookup must not depend on the cursor that earlier ones left. */
+static void trace_lookups_do_not_depend_on_their_order(void **state) {
     (void)state;
     enum { RECORDS = 1000 };
     char *text = calloc(RECORDS, 32);
@@ -280,7 +280,7 @@ static void jumps_and_steps_agree(void **state) {
     rig_close(&rig);
 }
 
-static void bad_options_are_refused(void **state) {
+static void bad_trace_file_options_are_refused(void **state) {
     (void)state;
     char path[64], options[128];
     write_trace(path, "0 10%\n20s 60%\n");
@@ -294,7 +294,7 @@ static void bad_options_are_refused(void **state) {
     assert_refused("trace/file", "loop=no", "path");
 }
 
-static void bad_files_are_refused(void **state) {
+static void bad_trace_files_are_refused(void **state) {
     (void)state;
     assert_refused("trace/file", "-", "standard input");
     assert_refused("trace/file", "/nowhere/saw.txt", "/nowhere/saw.txt cannot be opened: No such");
@@ -307,19 +307,19 @@ static void bad_files_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(compiled_trace_gives_same_targets),
-    cmocka_unit_test(the_saw_is_interpolated),
-    cmocka_unit_test(looping_is_the_default),
-    cmocka_unit_test(a_loop_starts_again_at_the_first_record),
-    cmocka_unit_test(records_of_one_time_make_a_step),
-    cmocka_unit_test(scale_changes_the_speed),
-    cmocka_unit_test(offset_is_in_the_time_of_the_file),
-    cmocka_unit_test(free_sections_say_when_they_end),
-    cmocka_unit_test(a_leading_free_section_is_not_repeated),
-    cmocka_unit_test(a_free_section_before_the_first_record),
-    cmocka_unit_test(a_free_section_at_the_end),
-    cmocka_unit_test(a_loop_of_no_length_holds),
-    cmocka_unit_test(excessive_times_saturate),
-    cmocka_unit_test(jumps_and_steps_agree),
-    cmocka_unit_test(bad_options_are_refused),
-    cmocka_unit_test(bad_files_are_refused))
+    cmocka_unit_test(compiled_and_text_traces_give_the_same_targets),
+    cmocka_unit_test(trace_file_is_interpolated),
+    cmocka_unit_test(trace_file_loops_by_default),
+    cmocka_unit_test(trace_loop_restarts_at_the_first_record),
+    cmocka_unit_test(trace_records_with_equal_times_make_a_step),
+    cmocka_unit_test(trace_scale_changes_the_speed),
+    cmocka_unit_test(trace_offset_is_in_file_time),
+    cmocka_unit_test(free_section_targets_include_their_end),
+    cmocka_unit_test(leading_free_section_is_not_repeated_by_a_loop),
+    cmocka_unit_test(trace_is_free_before_a_leading_free_record),
+    cmocka_unit_test(final_free_section_never_ends),
+    cmocka_unit_test(zero_length_loop_holds_its_last_load),
+    cmocka_unit_test(excessive_trace_times_saturate),
+    cmocka_unit_test(trace_lookups_do_not_depend_on_their_order),
+    cmocka_unit_test(bad_trace_file_options_are_refused),
+    cmocka_unit_test(bad_trace_files_are_refused))

@@ -5,7 +5,7 @@
 #include "record/outcome.h"
 #include "unit.h"
 
-/* A run of 10 s: two instances of one command, one of another. */
+/* Makes a run of 10 s: two instances of one command, one of another. */
 static struct ss_plan plan;
 static struct ss_outcome outcome;
 static struct ss_iterations iterations;
@@ -52,8 +52,8 @@ static bool is_warned_of(const char *part) {
     return false;
 }
 
-/* The other command keeps its figures; those of both together are unknown. */
-static void figures_of_bursts_are_omitted(void **state) {
+/* The other command keeps its figures; the combined figures are unknown. */
+static void bursts_of_iterations_have_no_figures(void **state) {
     (void)state;
     set_up();
     for (ss_time ms = 10100; ms <= 20000; ms += 100) {
@@ -77,8 +77,8 @@ static void figures_of_bursts_are_omitted(void **state) {
     tear_down();
 }
 
-/* One burst of two in a hundred lines. */
-static void rare_bursts_change_nothing(void **state) {
+/* One burst of two lines in a hundred. */
+static void rare_bursts_do_not_affect_the_figures(void **state) {
     (void)state;
     set_up();
     for (uint32_t i = 0; i < 3; i++) {
@@ -106,10 +106,10 @@ static void few_iterations_cause_a_warning(void **state) {
     tear_down();
 }
 
-static void lines_that_do_not_match_are_shown(void **state) {
+static void unmatched_lines_are_shown_if_no_iteration_was_found(void **state) {
     (void)state;
     set_up();
-    outcome.held_back = true; /* but that does not explain an expression that never matches */
+    outcome.held_back = true; /* buffering does not explain an expression that never matches */
     ss_iterations_mismatch(&iterations, "step\t1 done");
     ss_iterations_mismatch(&iterations, "step 2 done");
     take();
@@ -148,7 +148,7 @@ static void programs_that_end_early_are_named(void **state) {
     take();
     assert_true(is_warned_of("the run ended by itself, before its time of 10.00 s"));
     assert_true(is_warned_of("after 3.00 s: --repeat"));
-    /* Without --duration, a run ends with its programs. */
+    /* Without --duration, a run is expected to end with its programs. */
     outcome.warning_count = 0;
     plan.duration = SS_TIME_NEVER;
     take();
@@ -158,9 +158,9 @@ static void programs_that_end_early_are_named(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(figures_of_bursts_are_omitted),
-    cmocka_unit_test(rare_bursts_change_nothing),
+    cmocka_unit_test(bursts_of_iterations_have_no_figures),
+    cmocka_unit_test(rare_bursts_do_not_affect_the_figures),
     cmocka_unit_test(few_iterations_cause_a_warning),
-    cmocka_unit_test(lines_that_do_not_match_are_shown),
+    cmocka_unit_test(unmatched_lines_are_shown_if_no_iteration_was_found),
     cmocka_unit_test(foreign_load_is_not_blamed_on_buffering),
     cmocka_unit_test(programs_that_end_early_are_named))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A record written in simulated time. */
+/* Tests of a record written in simulated time. */
 
 #include <fcntl.h>
 #include <malloc.h>
@@ -106,7 +106,7 @@ static void assert_has(const char *name, const char *part) {
         fail_msg("'%s' is not in %s:\n%s", part, name, text ? text : "(missing)");
 }
 
-static void times_are_those_of_the_simulation(void **state) {
+static void recorded_times_are_in_simulated_time(void **state) {
     (void)state;
     open_record();
     struct ss_journal journal = {.ring = ss_board_ring(board, 1), .open = true};
@@ -151,7 +151,7 @@ static void record_iteration(ss_time ms, ss_time length_us, uint32_t line) {
                                          .counted = true});
 }
 
-/* By second and command, then of the whole run. */
+/* Rows are by second and command, followed by those of the whole run. */
 static void iteration_times_are_kept_in_buckets(void **state) {
     (void)state;
     open_record();
@@ -175,8 +175,8 @@ static void iteration_times_are_kept_in_buckets(void **state) {
         ",1,0.001999872,1\n");
 }
 
-/* If the run is killed, only the current second is lost. */
-static void ended_seconds_are_written_without_further_iterations(void **state) {
+/* A killed run must lose only the current second. */
+static void completed_seconds_are_written_without_further_iterations(void **state) {
     (void)state;
     open_record();
     record_iteration(100, 2000, 0);
@@ -190,7 +190,7 @@ static void ended_seconds_are_written_without_further_iterations(void **state) {
     close_record();
 }
 
-/* However many there are, and of whatever length. */
+/* Must hold for any number and any length of iterations. */
 static void recording_an_iteration_allocates_nothing(void **state) {
     (void)state;
     open_record();
@@ -204,7 +204,7 @@ static void recording_an_iteration_allocates_nothing(void **state) {
     close_record();
 }
 
-static void counts_have_a_table(void **state) {
+static void performance_counts_are_written_to_a_table(void **state) {
     (void)state;
     struct ss_record_counts counts = {.at = START + SS_SECOND, .runnable = 3};
     for (int event = 0; event < SS_PERF_EVENTS; event++)
@@ -232,8 +232,8 @@ static void counts_have_a_table(void **state) {
     assert_null(read_record("counters.csv"));
 }
 
-/* More CPUs than any machine has, each with its own load. */
-static void all_cpus_fit(void **state) {
+/* Writes a row with the maximum number of CPUs. */
+static void row_of_the_maximum_number_of_cpus_fits(void **state) {
     (void)state;
     static struct ss_cpu_times items[2][SS_CPUS_MAX];
     static struct ss_load_meter meter = {
@@ -261,8 +261,8 @@ static void all_cpus_fit(void **state) {
     assert_true(!*row);
 }
 
-/* All files of the record have the same start time. */
-static void a_simulated_run_is_marked(void **state) {
+/* All files of a record must have the same start time. */
+static void simulated_run_is_marked_in_its_plan(void **state) {
     (void)state;
     open_record();
     close_record();
@@ -270,8 +270,8 @@ static void a_simulated_run_is_marked(void **state) {
     assert_has("plan.json", "\n  \"simulated\": true");
 }
 
-/* Describing this machine would execute a program. */
-static void this_machine_is_not_described(void **state) {
+/* Describing the machine would execute a program. */
+static void simulated_record_does_not_describe_this_machine(void **state) {
     (void)state;
     struct rusage children;
     open_record();
@@ -283,11 +283,11 @@ static void this_machine_is_not_described(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(times_are_those_of_the_simulation),
-    cmocka_unit_test(all_cpus_fit),
+    cmocka_unit_test(recorded_times_are_in_simulated_time),
+    cmocka_unit_test(row_of_the_maximum_number_of_cpus_fits),
     cmocka_unit_test(iteration_times_are_kept_in_buckets),
-    cmocka_unit_test(ended_seconds_are_written_without_further_iterations),
+    cmocka_unit_test(completed_seconds_are_written_without_further_iterations),
     cmocka_unit_test(recording_an_iteration_allocates_nothing),
-    cmocka_unit_test(counts_have_a_table),
-    cmocka_unit_test(a_simulated_run_is_marked),
-    cmocka_unit_test(this_machine_is_not_described))
+    cmocka_unit_test(performance_counts_are_written_to_a_table),
+    cmocka_unit_test(simulated_run_is_marked_in_its_plan),
+    cmocka_unit_test(simulated_record_does_not_describe_this_machine))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of which only the last rows are kept. */
+/* Tests of a table that keeps only its last rows. */
 #include "record/rotation.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static void expect_none(const char *name) {
     assert_int_equal(access(tree_path(name), F_OK), -1);
 }
 
-static void all_rows_are_kept_without_a_limit(void **state) {
+static void table_without_a_limit_keeps_all_rows(void **state) {
     (void)state;
     open_table(0);
     add_rows(1, 5);
@@ -60,7 +60,7 @@ static void all_rows_are_kept_without_a_limit(void **state) {
     expect_file("rows.csv", HEADING "1\n2\n3\n4\n5\n");
 }
 
-static void two_files_hold_the_last_rows(void **state) {
+static void last_rows_are_kept_in_two_files(void **state) {
     (void)state;
     open_table(3 * SS_SECOND);
     add_rows(1, 3);
@@ -70,7 +70,7 @@ static void two_files_hold_the_last_rows(void **state) {
     expect_file("rows.csv", HEADING "10\n11\n");
 }
 
-static void files_become_one_at_the_end(void **state) {
+static void rotated_files_are_joined_at_the_end(void **state) {
     (void)state;
     open_table(3 * SS_SECOND);
     add_rows(1, 11);
@@ -80,7 +80,7 @@ static void files_become_one_at_the_end(void **state) {
     expect_file("rows.csv", HEADING "7\n8\n9\n10\n11\n");
 }
 
-static void rows_out_of_order_stay(void **state) {
+static void joined_table_keeps_rows_out_of_order(void **state) {
     (void)state;
     open_table(3 * SS_SECOND);
     add_rows(1, 4);
@@ -90,7 +90,7 @@ static void rows_out_of_order_stay(void **state) {
     expect_file("rows.csv", HEADING "1\n2\n3\n4\n2\n");
 }
 
-static void failure_to_join_loses_nothing(void **state) {
+static void failure_to_join_keeps_all_rows(void **state) {
     (void)state;
     open_table(3 * SS_SECOND);
     add_rows(1, 5);
@@ -102,8 +102,8 @@ static void failure_to_join_loses_nothing(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(all_rows_are_kept_without_a_limit),
-    cmocka_unit_test(two_files_hold_the_last_rows),
-    cmocka_unit_test(files_become_one_at_the_end),
-    cmocka_unit_test(rows_out_of_order_stay),
-    cmocka_unit_test(failure_to_join_loses_nothing))
+    cmocka_unit_test(table_without_a_limit_keeps_all_rows),
+    cmocka_unit_test(last_rows_are_kept_in_two_files),
+    cmocka_unit_test(rotated_files_are_joined_at_the_end),
+    cmocka_unit_test(joined_table_keeps_rows_out_of_order),
+    cmocka_unit_test(failure_to_join_keeps_all_rows))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contents of a sample, from the monitor's reading to its row in samples.csv. */
+/* Tests of a sample, from the monitor's reading to the row in samples.csv. */
 
 #include <fcntl.h>
 #include <string.h>
@@ -33,8 +33,8 @@ static void load_set(void) {
 }
 
 /*
- * Each reading comes half a second after the previous one, with 10 ms more of its time in use. An
- * additional reading between two samples would therefore change them.
+ * Each reading comes half a second after the previous one, with 10 ms more of CPU time. An extra
+ * reading between two samples would change both.
  */
 static int read_next(void *context, struct ss_cpu_reading *reading) {
     (void)context;
@@ -109,7 +109,7 @@ static void record_samples(enum ss_source source, const char *const rows[], int 
     close_monitor();
 }
 
-static void a_sample_of_the_system_is_one_reading(void **state) {
+static void system_sample_needs_only_one_reading(void **state) {
     (void)state;
     static const char *const rows[] = {
         "0.500000,0.500000,0.020000,0.480000,0.020000,0.020000,0.000000,0.000000,0.000000,0.000000,"
@@ -122,7 +122,7 @@ static void a_sample_of_the_system_is_one_reading(void **state) {
     record_samples(SS_SOURCE_SYSTEM, rows, 3);
 }
 
-static void a_sample_of_a_group_is_one_reading(void **state) {
+static void group_sample_needs_only_one_reading(void **state) {
     (void)state;
     static const char *const rows[] = {
         "0.500000,0.500000,0.020000,0.480000,,0.020000,0.000000,,,,0.980000,0.125000,,1",
@@ -134,7 +134,7 @@ static void a_sample_of_a_group_is_one_reading(void **state) {
 
 /* ---- the CPUs one by one, read from a recorded tree ---- */
 
-/* Has the times of the simulation above, in half seconds. */
+/* Has the times of the simulation above, in units of half a second. */
 struct tree_meter {
     struct ss_load_meter meter;
     ss_time next;
@@ -162,8 +162,8 @@ static void open_tree(struct tree_meter *tree, const struct ss_cpus *cpus, const
 }
 
 /*
- * Samples of 50 ticks: the first has 5 stolen ticks on CPU 1 and none on CPU 5, the second 10 and
- * 5, and in the third CPU 5 is gone.
+ * Samples of 50 ticks. The first has 5 stolen ticks on CPU 1 and none on CPU 5, the second 10 and
+ * 5. CPU 5 is missing from the third.
  */
 static const char *const stats[] = {
     "cpu0 9 0 0 9\ncpu1 100 0 0 100 0 0 0 7\ncpu5 0 0 0 0\n",
@@ -218,7 +218,7 @@ static struct ss_outcome record_cpus(
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
     fclose(file);
     assert_string_equal(text, table);
-    assert_that(tree->next, ==, START + 4 * SS_MONITOR_INTERVAL); /* each was read once */
+    assert_that(tree->next, ==, START + 4 * SS_MONITOR_INTERVAL); /* one reading per sample */
     ss_outcome_open(&outcome);
     ss_outcome_take(&outcome, &(struct ss_outcome_input){.plan = plan,
                                   .board = board,
@@ -228,7 +228,7 @@ static struct ss_outcome record_cpus(
     return outcome;
 }
 
-/* The steal of a sample is over all its CPUs: 5 of 100 ticks, 15 of 100, 0 of 50. */
+/* The steal of a sample covers all its CPUs: 5 of 100 ticks, 15 of 100, 0 of 50. */
 #define STEAL ((0.05 + 0.15 + 0) / 3)
 
 static void warnings_of_steal(const struct ss_outcome *outcome, int expected) {
@@ -245,7 +245,7 @@ static void prepare_plan(struct ss_plan *plan) {
     ss_cpus_add(&plan->cpus, 5);
 }
 
-static void cpus_and_steal_come_from_the_same_reading(void **state) {
+static void cpu_loads_and_steal_come_from_the_same_reading(void **state) {
     (void)state;
     static struct tree_meter tree;
     static struct ss_plan plan;
@@ -255,7 +255,7 @@ static void cpus_and_steal_come_from_the_same_reading(void **state) {
     board = ss_board_allocate(1, ss_module_set_memory(&set));
     atomic_store(&board->control_start, START);
     ss_monitor_open(&monitor, &set, SS_SOURCE_SYSTEM, &tree.meter, board);
-    /* The third sample is lost: a CPU went, so the load is unknown. */
+    /* The third sample is dropped: a CPU is missing, so the load is unknown. */
     struct ss_outcome outcome = record_cpus(&tree, &plan, &monitor, ROWS);
     assert_near(outcome.steal_mean, (0.05 + 0.15) / 2, 1e-9);
     ss_outcome_close(&outcome);
@@ -263,8 +263,8 @@ static void cpus_and_steal_come_from_the_same_reading(void **state) {
     close_monitor();
 }
 
-/* The load of the run has another source, and stolen time is not work. */
-static void cpus_are_read_beside_a_group(void **state) {
+/* The load comes from a group, whose usage does not include stolen time. */
+static void cpus_are_also_read_if_the_load_is_that_of_a_group(void **state) {
     (void)state;
     static struct tree_meter tree;
     static struct ss_plan plan;
@@ -276,7 +276,7 @@ static void cpus_are_read_beside_a_group(void **state) {
     struct ss_outcome outcome = record_cpus(&tree, &plan, &monitor, ROWS LAST_ROW);
     assert_near(outcome.steal_mean, STEAL, 1e-9);
     warnings_of_steal(&outcome, 0);
-    /* With CPUs as the source, it would be. */
+    /* With the CPUs as the source, stolen time is work and causes a warning. */
     monitor.source = SS_SOURCE_IDLE;
     ss_outcome_take(&outcome, &(struct ss_outcome_input){.plan = &plan,
                                   .board = board,
@@ -289,7 +289,7 @@ static void cpus_are_read_beside_a_group(void **state) {
     close_monitor();
 }
 
-static void a_sensor_needs_no_reading(void **state) {
+static void sensor_sample_needs_no_reading(void **state) {
     (void)state;
     open_monitor(SS_SOURCE_SENSOR);
     atomic_store(&board->sensor_value, ss_word_from_double(0.25));
@@ -302,8 +302,8 @@ static void a_sensor_needs_no_reading(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_sample_of_the_system_is_one_reading),
-    cmocka_unit_test(a_sample_of_a_group_is_one_reading),
-    cmocka_unit_test(cpus_and_steal_come_from_the_same_reading),
-    cmocka_unit_test(cpus_are_read_beside_a_group),
-    cmocka_unit_test(a_sensor_needs_no_reading))
+    cmocka_unit_test(system_sample_needs_only_one_reading),
+    cmocka_unit_test(group_sample_needs_only_one_reading),
+    cmocka_unit_test(cpu_loads_and_steal_come_from_the_same_reading),
+    cmocka_unit_test(cpus_are_also_read_if_the_load_is_that_of_a_group),
+    cmocka_unit_test(sensor_sample_needs_no_reading))

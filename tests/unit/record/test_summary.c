@@ -5,7 +5,7 @@
 #include "record/summary.h"
 #include "tree.h"
 
-/* A run made by hand: two modules have options, nothing is known of the others. */
+/* A synthetic run: two modules have options, the others are unknown. */
 static struct ss_plan plan;
 static struct ss_outcome outcome;
 
@@ -74,7 +74,7 @@ static void assert_says(const char *text, const char *part) {
         fail_msg("'%s' is not in:\n%s", part, text);
 }
 
-static void json_has_every_figure(void **state) {
+static void json_summary_has_every_figure(void **state) {
     (void)state;
     static const char *const lines[] = {"{\n  \"schema\": 2,\n  \"version\": \"",
         "\n  \"instances\": 4,\n", "\n  \"cpus\": \"0-1,5\",\n",
@@ -98,11 +98,11 @@ static void json_has_every_figure(void **state) {
     free(text);
 }
 
-static void json_has_modules_with_their_options(void **state) {
+static void json_summary_lists_modules_with_their_options(void **state) {
     (void)state;
     set_up();
     char *text = printed(ss_summary_print_json);
-    /* A text that was not given is omitted. */
+    /* Text options without a value are omitted. */
     assert_says(text, "\n  \"modules\": {\n    \"trace\": {\n      \"name\": \"constant\",\n"
                       "      \"options\": {\n        \"load\": 0.5\n      }\n    },\n");
     assert_says(text, "    \"dithering\": {\n      \"name\": \"averageq\",\n"
@@ -114,7 +114,7 @@ static void json_has_modules_with_their_options(void **state) {
     free(text);
 }
 
-static void json_has_null_for_unknown_values(void **state) {
+static void json_summary_has_null_for_unknown_values(void **state) {
     (void)state;
     set_up();
     outcome.settling_seconds = outcome.iterations = outcome.rate.per_second = NAN;
@@ -129,7 +129,7 @@ static void json_has_null_for_unknown_values(void **state) {
     free(text);
 }
 
-static void warnings_are_listed(void **state) {
+static void json_summary_lists_warnings(void **state) {
     (void)state;
     set_up();
     ss_outcome_warn(&outcome, "first %d", 1);
@@ -171,7 +171,10 @@ static void excess_warnings_are_dropped(void **state) {
     assert_string_equal(outcome.warnings[SS_WARNINGS_MAX - 1], "15");
 }
 
-/* Three instances of one command, one of another; instance 1 is the slowest of the three. */
+/*
+ * Counts iterations for three instances of one command and one of another; instance 1 is the
+ * slowest of the three.
+ */
 static void count_iterations(uint32_t line_count) {
     static char say[] = "say", word[] = "what\n%", other[] = "other";
     static char *first[] = {say, word, NULL}, *second[] = {other, NULL};
@@ -196,7 +199,7 @@ static void count_iterations(uint32_t line_count) {
     outcome.of_instances = of_instances;
 }
 
-static void text_shows_iteration_times(void **state) {
+static void text_summary_shows_iteration_times(void **state) {
     (void)state;
     count_iterations(1);
     char *text = printed(ss_summary_print);
@@ -206,7 +209,7 @@ static void text_shows_iteration_times(void **state) {
     free(text);
 }
 
-static void each_command_has_figures_of_its_own(void **state) {
+static void text_summary_shows_figures_of_each_command(void **state) {
     (void)state;
     count_iterations(2);
     char *text = printed(ss_summary_print);
@@ -255,7 +258,7 @@ static void end_instances(const struct ss_end *ends, size_t count) {
         ss_ends_add(&outcome.ends, &ends[i]);
 }
 
-static void an_instance_that_died_is_named(void **state) {
+static void dead_instance_is_reported_in_the_summary(void **state) {
     (void)state;
     static const struct ss_end ends[] = {
         {.instance = 2, .seconds = 3.25, .status = 7 << 8},
@@ -301,7 +304,7 @@ static void finished_instance_is_not_reported_at_the_end(void **state) {
     ss_ends_free(&outcome.ends);
 }
 
-static void first_of_many_dead_instances_are_named(void **state) {
+static void only_the_first_of_many_dead_instances_are_listed(void **state) {
     (void)state;
     set_up();
     for (int i = 200; i > 0; i--)
@@ -316,7 +319,7 @@ static void first_of_many_dead_instances_are_named(void **state) {
     ss_ends_free(&outcome.ends);
 }
 
-static void text_shows_the_same_figures(void **state) {
+static void text_summary_shows_the_same_figures_as_json(void **state) {
     (void)state;
     set_up();
     char *text = printed(ss_summary_print);
@@ -338,10 +341,10 @@ static void text_shows_the_same_figures(void **state) {
 }
 
 /*
- * The mean covers all the time and the range only whole intervals, so the mean may be outside the
- * range.
+ * The mean covers the whole time but the range only complete intervals, so the mean may be outside
+ * of the range.
  */
-static void throughput_range_says_what_it_excludes(void **state) {
+static void throughput_range_states_what_it_excludes(void **state) {
     (void)state;
     static double parts[] = {6, 12, 9, 600};
     set_up();
@@ -364,7 +367,7 @@ static void throughput_range_says_what_it_excludes(void **state) {
     free(text);
 }
 
-static void throughput_without_an_end_is_a_bound(void **state) {
+static void throughput_without_completed_iterations_is_a_bound(void **state) {
     (void)state;
     set_up();
     outcome.iterations = 0;
@@ -380,7 +383,7 @@ static void throughput_without_an_end_is_a_bound(void **state) {
     free(text);
 }
 
-static void an_estimated_part_is_reported(void **state) {
+static void estimated_part_of_iterations_is_reported(void **state) {
     (void)state;
     set_up();
     outcome.rate = (struct ss_iteration_rate){0.99, 0.058, 0.95, NAN};
@@ -391,8 +394,8 @@ static void an_estimated_part_is_reported(void **state) {
     free(text);
 }
 
-/* A run that ended before counting began has no figures, and prints no NaN. */
-static void unmeasured_values_are_null(void **state) {
+/* A run that ended before counting has no figures, and no NaN may be printed. */
+static void run_without_counted_time_prints_no_figures(void **state) {
     (void)state;
     set_up();
     ss_outcome_open(&outcome);
@@ -413,7 +416,7 @@ static void unmeasured_values_are_null(void **state) {
     free(text);
 }
 
-static void one_sample_has_no_spread(void **state) {
+static void single_sample_has_no_spread(void **state) {
     (void)state;
     set_up();
     outcome.samples = 1;
@@ -430,7 +433,7 @@ static void one_sample_has_no_spread(void **state) {
     free(text);
 }
 
-static void summary_file_is_written_whole_or_not_at_all(void **state) {
+static void summary_file_is_written_completely_or_not_at_all(void **state) {
     (void)state;
     struct ss_error error = {0};
     char found[4096];
@@ -445,7 +448,7 @@ static void summary_file_is_written_whole_or_not_at_all(void **state) {
     char *expected = printed(ss_summary_print_json);
     assert_string_equal(found, expected);
     free(expected);
-    /* Nothing else is left in the folder, and a missing folder is not created. */
+    /* No other file is left in the folder, and a missing folder is not created. */
     assert_int_equal(remove(path), 0);
     assert_int_equal(rmdir(tree_root), 0);
     assert_int_equal(ss_summary_write(&plan, &outcome, path, &error), -1);
@@ -456,21 +459,21 @@ static void summary_file_is_written_whole_or_not_at_all(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(json_has_every_figure),
-    cmocka_unit_test(json_has_modules_with_their_options),
-    cmocka_unit_test(json_has_null_for_unknown_values),
-    cmocka_unit_test(warnings_are_listed),
+    cmocka_unit_test(json_summary_has_every_figure),
+    cmocka_unit_test(json_summary_lists_modules_with_their_options),
+    cmocka_unit_test(json_summary_has_null_for_unknown_values),
+    cmocka_unit_test(json_summary_lists_warnings),
     cmocka_unit_test(high_own_cpu_time_causes_a_warning),
     cmocka_unit_test(excess_warnings_are_dropped),
-    cmocka_unit_test(text_shows_iteration_times),
-    cmocka_unit_test(each_command_has_figures_of_its_own),
-    cmocka_unit_test(an_instance_that_died_is_named),
+    cmocka_unit_test(text_summary_shows_iteration_times),
+    cmocka_unit_test(text_summary_shows_figures_of_each_command),
+    cmocka_unit_test(dead_instance_is_reported_in_the_summary),
     cmocka_unit_test(finished_instance_is_not_reported_at_the_end),
-    cmocka_unit_test(first_of_many_dead_instances_are_named),
-    cmocka_unit_test(text_shows_the_same_figures),
-    cmocka_unit_test(throughput_range_says_what_it_excludes),
-    cmocka_unit_test(throughput_without_an_end_is_a_bound),
-    cmocka_unit_test(an_estimated_part_is_reported),
-    cmocka_unit_test(unmeasured_values_are_null),
-    cmocka_unit_test(one_sample_has_no_spread),
-    cmocka_unit_test(summary_file_is_written_whole_or_not_at_all))
+    cmocka_unit_test(only_the_first_of_many_dead_instances_are_listed),
+    cmocka_unit_test(text_summary_shows_the_same_figures_as_json),
+    cmocka_unit_test(throughput_range_states_what_it_excludes),
+    cmocka_unit_test(throughput_without_completed_iterations_is_a_bound),
+    cmocka_unit_test(estimated_part_of_iterations_is_reported),
+    cmocka_unit_test(run_without_counted_time_prints_no_figures),
+    cmocka_unit_test(single_sample_has_no_spread),
+    cmocka_unit_test(summary_file_is_written_completely_or_not_at_all))

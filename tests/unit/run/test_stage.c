@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Every cell of the table that leads a run from stage to stage. */
+/* Tests of every cell of the stage table. */
 
 #include <stdbool.h>
 
 #include "run/stage.h"
 #include "unit.h"
 
-/* An event with its action in one stage. In all other stages it does nothing. */
+/* An event with its action in one stage; in other stages it does nothing. */
 struct expected {
     enum ss_stage stage;
     enum ss_event event;
@@ -53,7 +53,7 @@ static struct expected expect(enum ss_stage stage, enum ss_event event) {
     return (struct expected){stage, event, SS_ACTION_NONE, stage};
 }
 
-static void every_cell_has_its_action(void **state) {
+static void stage_table_has_the_expected_actions(void **state) {
     (void)state;
     for (int stage = 0; stage < SS_STAGES; stage++) {
         for (int event = 0; event < SS_EVENTS; event++) {
@@ -67,7 +67,7 @@ static void every_cell_has_its_action(void **state) {
 }
 
 /* No sequence of events restarts a run that has begun to end. */
-static void no_event_leads_to_an_earlier_stage(void **state) {
+static void events_never_lead_to_an_earlier_stage(void **state) {
     (void)state;
     for (int stage = 0; stage < SS_STAGES; stage++) {
         for (int event = 0; event < SS_EVENTS; event++)
@@ -75,7 +75,7 @@ static void no_event_leads_to_an_earlier_stage(void **state) {
     }
 }
 
-static void every_action_is_used(void **state) {
+static void every_stage_action_is_used(void **state) {
     (void)state;
     bool taken[SS_ACTIONS] = {false};
     for (int stage = 0; stage < SS_STAGES; stage++) {
@@ -88,7 +88,7 @@ static void every_action_is_used(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(every_cell_has_its_action),
-    cmocka_unit_test(no_event_leads_to_an_earlier_stage),
-    cmocka_unit_test(every_action_is_used))
+    cmocka_unit_test(stage_table_has_the_expected_actions),
+    cmocka_unit_test(events_never_lead_to_an_earlier_stage),
+    cmocka_unit_test(every_stage_action_is_used))
 // clang-format on

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Signals shorten the end of a run. */
+/* Tests of signals that shorten the end of a run. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static struct ss_master make_ending(struct ss_plan *plan) {
     };
 }
 
-static void the_second_signal_shortens_the_end(void **state) {
+static void second_signal_shortens_the_end_of_a_run(void **state) {
     (void)state;
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
@@ -38,7 +38,7 @@ static void the_second_signal_shortens_the_end(void **state) {
     free(master.board);
 }
 
-static void the_third_signal_does_not_prolong_it(void **state) {
+static void third_signal_does_not_prolong_the_end_of_a_run(void **state) {
     (void)state;
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
@@ -51,7 +51,7 @@ static void the_third_signal_does_not_prolong_it(void **state) {
     free(master.board);
 }
 
-static void close_signals_count_as_one(void **state) {
+static void signals_in_quick_succession_count_as_one(void **state) {
     (void)state;
     static struct ss_plan plan;
     struct ss_master master = make_ending(&plan);
@@ -64,7 +64,7 @@ static void close_signals_count_as_one(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_second_signal_shortens_the_end),
-    cmocka_unit_test(the_third_signal_does_not_prolong_it),
-    cmocka_unit_test(close_signals_count_as_one))
+    cmocka_unit_test(second_signal_shortens_the_end_of_a_run),
+    cmocka_unit_test(third_signal_does_not_prolong_the_end_of_a_run),
+    cmocka_unit_test(signals_in_quick_succession_count_as_one))
 // clang-format on

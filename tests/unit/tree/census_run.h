@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_TESTS_CENSUS_RUN_H
 
 /*
- * A run in the world of census_world.h. Guardian and executors hold branches on the board as the
- * real ones do: permanently, and as the process that has the pid at that moment.
+ * Simulates a run in the world of census_world.h. Like the real ones, guardian and executors hold
+ * branches permanently, as the process that has the pid at that moment.
  */
 
 #include "census_world.h"
@@ -19,7 +19,7 @@ static inline bool world_hold_reaches(const struct world_hold *hold, pid_t pid) 
                        : pid == hold->pid && process->started == hold->started;
 }
 
-/* A process that has ended cannot be held. */
+/* Updates a hold from its slot. A process that has ended cannot be held. */
 static inline void world_take_hold(struct world_hold *hold, struct ss_branch *branch) {
     uint32_t owner = atomic_load(&branch->owner);
     uint32_t serial = atomic_load(&branch->serial);
@@ -47,7 +47,7 @@ static inline uint32_t world_count_changes(void) {
     return count;
 }
 
-/* Reports a missed branch as an executor that comes too late does. */
+/* Reports missed branches, as executors that were too late do. */
 static inline void world_tell_missed(void) {
     for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++) {
         const struct world_hold *hold = &world.executors[place];
@@ -123,7 +123,7 @@ static inline pid_t world_open_row(uint32_t row) {
     return executor;
 }
 
-/* The executor's instance: the leader of a group of its own. */
+/* Starts an executor's instance, which leads its own group. */
 static inline pid_t world_start_instance(uint32_t row) {
     pid_t leader = world_fork(atomic_load(&world.board->rows[row].executor));
     world_setsid(leader);
@@ -200,8 +200,8 @@ static inline int world_teardown(void **state) {
 }
 
 /*
- * As UNIT_MAIN, but makes a new world for each case with `open`, and runs all cases again in one
- * that reports forks.
+ * Like UNIT_MAIN, but creates a new world for each case with `open`, and runs all cases a second
+ * time in a world that reports forks.
  */
 #define WORLD_MAIN_FROM(open, ...)                                                                 \
     int main(int argc, char **argv) {                                                              \
@@ -221,7 +221,7 @@ static inline int world_teardown(void **state) {
 
 /* ---- time ---- */
 
-/* Takes one look, now. */
+/* Looks once, now. */
 static inline void world_take(void) {
     world.takes++;
     world.told = false;
@@ -230,7 +230,7 @@ static inline void world_take(void) {
     world_hold_all();
 }
 
-/* Takes all looks that are due meanwhile. */
+/* Lets `time` pass and takes every look that becomes due. */
 static inline void world_pass(ss_time time) {
     ss_time end = world.now + time;
     while (world.due <= end || world.told) {

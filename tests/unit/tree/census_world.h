@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_CENSUS_WORLD_H
 #define SHOWSTOPPER_TESTS_CENSUS_WORLD_H
 
-/* A simulated world of processes for the census to look at. */
+/* A simulated world of processes that the census can examine. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,13 +20,13 @@ struct world_process {
     pid_t parent;
     pid_t group;
     pid_t session;
-    uint64_t group_started; /* distinguishes the group from a later one with the same ID */
+    uint64_t group_started; /* distinguishes this group from a later one with the same ID */
     uint64_t started;       /* 0: does not exist */
     char state;
     bool ours;
-    bool hidden;  /* has its pid already, but is not visible yet */
+    bool hidden;  /* has a pid, but is not visible yet */
     bool foreign; /* we may not signal it */
-    bool akin;    /* has the user and the control groups of the instances */
+    bool akin;    /* same user and control groups as the instances */
 };
 
 struct world_birth {
@@ -34,20 +34,20 @@ struct world_birth {
     pid_t child;
 };
 
-/* The group of an ID. As long as it has members, no new process gets that pid. */
+/* The group with a given ID. No new process gets that pid while the group has members. */
 struct world_group {
     uint32_t members;
     uint64_t started;
 };
 
-/* A group is held as the one that its leader had made when it was held. */
+/* A hold on a group refers to the group as it was when the hold was taken. */
 struct world_hold {
     uint32_t serial; /* 0: empty */
     uint32_t row;
     pid_t pid;
     uint64_t started;
     bool group;
-    bool holds; /* it was held in time */
+    bool holds; /* taken in time */
 };
 
 static struct {
@@ -65,9 +65,9 @@ static struct {
     uint32_t changes;
     bool late;     /* the executors do not read the board */
     bool silent;   /* the latest pid is unknown */
-    bool freezers; /* processes that we may not signal can be put into a freezer */
+    bool freezers; /* unsignalable processes can be frozen */
     bool listens;
-    bool told; /* a fork has been reported, but not looked at yet */
+    bool told; /* a fork was reported, but no look followed yet */
     unsigned long takes;
     unsigned long looks;
     unsigned long asks; /* number of lookups of groups */
@@ -77,8 +77,8 @@ static struct {
     uint32_t births_count;
     uint32_t births_room;
     bool loses;                 /* reports of births get lost */
-    void (*on_look)(pid_t pid); /* may change the world at every look */
-    void (*on_listen)(void);    /* ... and before forks are listened to */
+    void (*on_look)(pid_t pid); /* called at every look; may change the world */
+    void (*on_listen)(void);    /* called before listening for forks */
     struct world_hold guardian[SS_BOARD_BRANCHES];
     struct world_hold executors[SS_BOARD_BRANCHES];
 } world;

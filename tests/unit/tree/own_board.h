@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_OWN_BOARD_H
 #define SHOWSTOPPER_TESTS_OWN_BOARD_H
 
-/* A board whose branches are all the test itself, so that no other process can be signaled. */
+/* A board on which every branch is the test itself, so no other process can be signaled. */
 
 #include <errno.h>
 #include <signal.h>
@@ -27,7 +27,7 @@ static inline void count_continuations(int number) {
     handled++;
 }
 
-/* ThreadSanitizer delays signals and merges those of a kind, so it cannot count them. */
+/* ThreadSanitizer delays and merges signals of one kind, so they cannot be counted. */
 static inline void expect_continuations(int number) {
 #ifdef __SANITIZE_THREAD__
     assert_that(handled, <=, number);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Branches on the board and holds on them. tests/process tests what a hold reaches. */
+/* Tests of branches on the board and of holds on them; tests/process tests what a hold reaches. */
 
 #include "own_board.h"
 
 /* ---- the board ---- */
 
-static void branch_is_put_on_the_board(void **state) {
+static void claimed_branch_appears_on_the_board(void **state) {
     (void)state;
     open_board();
     assert_int_equal(ss_branch_claim(board, 2, 4711, 123456789012, true), 0);
@@ -22,7 +22,7 @@ static void branch_is_put_on_the_board(void **state) {
     close_board();
 }
 
-static void slots_are_reused_with_a_new_serial(void **state) {
+static void reused_branch_slot_gets_a_new_serial(void **state) {
     (void)state;
     open_board();
     uint32_t serials[4];
@@ -79,7 +79,7 @@ static void executor_is_notified_of_every_change(void **state) {
 
 /* ---- holds ---- */
 
-static void holds_follow_the_board(void **state) {
+static void holds_are_updated_from_the_board(void **state) {
     (void)state;
     open_board();
     assert_int_equal(refresh(0), 0);
@@ -108,7 +108,7 @@ static void holds_follow_the_board(void **state) {
     close_board();
 }
 
-static void unchanged_board_is_not_read(void **state) {
+static void holds_are_not_refreshed_from_an_unchanged_board(void **state) {
     (void)state;
     open_board();
     uint32_t fresh;
@@ -128,7 +128,7 @@ static void unchanged_board_is_not_read(void **state) {
     close_board();
 }
 
-static void guardian_holds_all_branches(void **state) {
+static void guardian_holds_branches_of_all_rows(void **state) {
     (void)state;
     open_board();
     for (uint32_t i = 0; i < 6; i++)
@@ -149,7 +149,7 @@ static void guardian_holds_all_branches(void **state) {
     close_board();
 }
 
-static void a_branch_that_leaves_the_board_is_continued(void **state) {
+static void executor_continues_a_released_branch(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
@@ -167,7 +167,7 @@ static void a_branch_that_leaves_the_board_is_continued(void **state) {
     close_board();
 }
 
-/* The executor might have stopped it meanwhile, through another branch. */
+/* Meanwhile the executor may have stopped it through another branch. */
 static void guardian_does_not_continue_released_branch(void **state) {
     (void)state;
     open_board();
@@ -180,7 +180,7 @@ static void guardian_does_not_continue_released_branch(void **state) {
     close_board();
 }
 
-/* It then stops nothing, though the guardian may hold the group. */
+/* A missed group is not stopped, although the guardian may hold it. */
 static void executor_reports_missed_group(void **state) {
     (void)state;
     open_board();
@@ -198,7 +198,7 @@ static void executor_reports_missed_group(void **state) {
     assert_int_not_equal(branch_at(0)->missed, branch_at(0)->serial);
     assert_int_equal(branch_at(1)->missed, branch_at(1)->serial);
     assert_int_not_equal(branch_at(2)->missed, branch_at(2)->serial);
-    /* That says nothing about the next use of the slot. */
+    /* The report does not apply to the next use of the slot. */
     ss_branch_release(board, 1);
     assert_int_equal(ss_branch_claim(board, 0, self, started, true), 1);
     refresh(0);
@@ -206,8 +206,8 @@ static void executor_reports_missed_group(void **state) {
     close_board();
 }
 
-/* The same slot for the same process, which was released meanwhile. */
-static void changed_serial_is_a_new_hold(void **state) {
+/* The process is released and put into the same slot again. */
+static void changed_slot_serial_causes_a_new_hold(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
@@ -222,7 +222,7 @@ static void changed_serial_is_a_new_hold(void **state) {
     close_board();
 }
 
-static void slot_with_another_row_is_released(void **state) {
+static void hold_is_released_if_its_slot_changes_rows(void **state) {
     (void)state;
     open_board();
     ss_branch_claim(board, 0, self, started, false);
@@ -239,15 +239,15 @@ static void slot_with_another_row_is_released(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(branch_is_put_on_the_board),
-    cmocka_unit_test(slots_are_reused_with_a_new_serial),
+    cmocka_unit_test(claimed_branch_appears_on_the_board),
+    cmocka_unit_test(reused_branch_slot_gets_a_new_serial),
     cmocka_unit_test(board_has_a_fixed_number_of_slots),
     cmocka_unit_test(executor_is_notified_of_every_change),
-    cmocka_unit_test(holds_follow_the_board),
-    cmocka_unit_test(unchanged_board_is_not_read),
-    cmocka_unit_test(guardian_holds_all_branches),
-    cmocka_unit_test(a_branch_that_leaves_the_board_is_continued),
+    cmocka_unit_test(holds_are_updated_from_the_board),
+    cmocka_unit_test(holds_are_not_refreshed_from_an_unchanged_board),
+    cmocka_unit_test(guardian_holds_branches_of_all_rows),
+    cmocka_unit_test(executor_continues_a_released_branch),
     cmocka_unit_test(guardian_does_not_continue_released_branch),
     cmocka_unit_test(executor_reports_missed_group),
-    cmocka_unit_test(changed_serial_is_a_new_hold),
-    cmocka_unit_test(slot_with_another_row_is_released))
+    cmocka_unit_test(changed_slot_serial_causes_a_new_hold),
+    cmocka_unit_test(hold_is_released_if_its_slot_changes_rows))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A hold reaches no other process, whatever the board says and whenever it is read. */
+/* Tests that a hold reaches no other process, whatever the board says and whenever it is read. */
 
 #include <pthread.h>
 #include <sys/wait.h>
@@ -16,7 +16,7 @@ static int signal_claimed(pid_t number, uint64_t start, bool group) {
     return ss_hold_signal(&holds->list[fresh], SIGCONT);
 }
 
-static void a_pid_alone_reaches_nothing(void **state) {
+static void pid_with_a_wrong_start_time_is_not_held(void **state) {
     (void)state;
     open_board();
     assert_int_equal(signal_claimed(self, started, false), 0);
@@ -34,8 +34,8 @@ static void a_pid_alone_reaches_nothing(void **state) {
     close_board();
 }
 
-/* On a system without holds. Sends only signal 0. */
-static void a_pid_with_another_start_reaches_nothing(void **state) {
+/* The system has no pidfds here. Sends only signal 0. */
+static void hold_by_pid_checks_the_start_time(void **state) {
     (void)state;
     open_board();
     struct ss_hold hold = {
@@ -55,7 +55,7 @@ static void a_pid_with_another_start_reaches_nothing(void **state) {
     close_board();
 }
 
-/* The reader finds a slot between two uses, at any point of the change. */
+/* The slot is read at every point of a change between two uses. */
 static void slot_read_during_change_reaches_nothing(void **state) {
     (void)state;
     open_board();
@@ -89,7 +89,7 @@ static void slot_read_during_change_reaches_nothing(void **state) {
     close_board();
 }
 
-/* The test joins the group of a child, which ends before the group can be opened. */
+/* Joins the group of a child, which ends before the group can be opened. */
 static pid_t join_leaderless_group(uint64_t *leader_started) {
     pid_t leader = fork();
     if (leader == 0) {
@@ -105,7 +105,7 @@ static pid_t join_leaderless_group(uint64_t *leader_started) {
     return leader;
 }
 
-static void leaderless_group_is_reached_with_a_witness_only(void **state) {
+static void leaderless_group_is_signaled_only_with_a_witness(void **state) {
     (void)state;
     open_board();
     uint64_t leader_started;
@@ -126,7 +126,7 @@ static void leaderless_group_is_reached_with_a_witness_only(void **state) {
         ss_holds_signal_leaderless(holds, board, witnesses[i].row, SIGCONT);
         expect_continuations(witnesses[i].reached);
     }
-    ss_branch_release(board, 0); /* from here on the hold is outdated */
+    ss_branch_release(board, 0); /* makes the hold outdated */
     ss_holds_signal_leaderless(holds, board, 0, SIGCONT);
     expect_continuations(1);
     assert_int_equal(setpgid(0, 0), 0);
@@ -151,8 +151,8 @@ static void *claim_and_release(void *nothing) {
     return nothing;
 }
 
-/* In the end the holds of a row match the board, whatever was read in between. */
-static void holds_end_up_as_on_the_board(void **state) {
+/* After concurrent changes, the holds of a row must match the board. */
+static void holds_match_the_board_after_concurrent_changes(void **state) {
     (void)state;
     open_board();
     pthread_t guardian;
@@ -180,8 +180,8 @@ static void holds_end_up_as_on_the_board(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_pid_alone_reaches_nothing),
-    cmocka_unit_test(a_pid_with_another_start_reaches_nothing),
+    cmocka_unit_test(pid_with_a_wrong_start_time_is_not_held),
+    cmocka_unit_test(hold_by_pid_checks_the_start_time),
     cmocka_unit_test(slot_read_during_change_reaches_nothing),
-    cmocka_unit_test(leaderless_group_is_reached_with_a_witness_only),
-    cmocka_unit_test(holds_end_up_as_on_the_board))
+    cmocka_unit_test(leaderless_group_is_signaled_only_with_a_witness),
+    cmocka_unit_test(holds_match_the_board_after_concurrent_changes))

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Which processes the census finds, and as which branches. */
+/* Tests of which processes the census finds, and which branches it makes of them. */
 
 #include "census_run.h"
 
 /* ---- without branches ---- */
 
-static void own_group_needs_no_branch(void **state) {
+static void instance_group_needs_no_branch(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     pid_t child = world_fork(world_leader(0));
@@ -35,7 +35,7 @@ static void foreign_processes_are_never_claimed(void **state) {
 
 /* ---- groups ---- */
 
-static void new_session_is_a_branch(void **state) {
+static void new_session_becomes_a_branch(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     uint32_t told = world.board->rows[1].branches;
@@ -64,7 +64,7 @@ static void session_of_any_size_is_one_branch(void **state) {
     world_check(true);
 }
 
-/* The leader is not new: another member leads to the group. */
+/* The leader is old, so the group is found through another member. */
 static void group_is_found_by_any_member(void **state) {
     (void)state;
     pid_t leader = world_fork(world_leader(0));
@@ -79,7 +79,7 @@ static void group_is_found_by_any_member(void **state) {
     world_check(true);
 }
 
-static void a_session_is_found_below_many_parents(void **state) {
+static void session_is_found_200_generations_below_its_instance(void **state) {
     (void)state;
     pid_t pid = world_leader(2);
     for (int i = 0; i < 200; i++)
@@ -92,7 +92,7 @@ static void a_session_is_found_below_many_parents(void **state) {
     world_check(true);
 }
 
-static void sessions_below_sessions_are_branches(void **state) {
+static void nested_sessions_are_separate_branches(void **state) {
     (void)state;
     pid_t sessions[10];
     pid_t parent = world_leader(0);
@@ -105,7 +105,7 @@ static void sessions_below_sessions_are_branches(void **state) {
     world_check(true);
 }
 
-static void a_session_made_late_is_found(void **state) {
+static void setsid_of_an_existing_process_is_noticed(void **state) {
     (void)state;
     pid_t child = world_fork(world_leader(0));
     world_pass(10 * SS_SECOND);
@@ -121,12 +121,12 @@ static void a_session_made_late_is_found(void **state) {
 #define BLOOM_LEVELS 5
 #define BLOOM_SIZE   (1 << (BLOOM_LEVELS + 1))
 
-/* A process of a growing tree: at this age it leaves its group and forks. */
+/* A process of a growing tree; at a given age it leaves its group and forks. */
 struct bloom {
     pid_t pid;
     int level;
     ss_time birth;
-    ss_time unreached; /* until now, without interruption */
+    ss_time unreached; /* uninterrupted, until now */
     bool left;
 };
 
@@ -165,7 +165,7 @@ static ss_time grow_bloom(ss_time age, ss_time *whole) {
     return longest;
 }
 
-static void tree_that_forks_at_its_start_is_followed(void **state) {
+static void rapidly_forking_tree_is_followed(void **state) {
     static const int ages[] = {1, 4, 11, 40, 150};
     for (size_t i = 0; i < sizeof ages / sizeof *ages; i++) {
         ss_time whole;
@@ -179,7 +179,7 @@ static void tree_that_forks_at_its_start_is_followed(void **state) {
     (void)state;
 }
 
-static void early_leaver_is_found_soon(void **state) {
+static void process_that_leaves_its_group_early_is_found_soon(void **state) {
     (void)state;
     for (int age = 50; age < 1000; age += 90) {
         world_pass(1234 * SS_MILLISECOND);
@@ -199,7 +199,7 @@ static bool is_waited_for(void) {
     return atomic_load(&world.board->rows[0].leaving);
 }
 
-/* One process that made its own group has been found, and another may follow. */
+/* One process left its group and was found, so others are expected to follow. */
 static pid_t fork_a_leaver(double duty) {
     world_pass(3 * SS_SECOND);
     atomic_store(&world.board->rows[0].global_duty, ss_word_from_double(duty));
@@ -211,7 +211,7 @@ static pid_t fork_a_leaver(double duty) {
     return child;
 }
 
-static void leaver_is_found_at_a_stop(void **state) {
+static void process_expected_to_leave_its_group_is_found_at_a_stop(void **state) {
     (void)state;
     pid_t child = fork_a_leaver(1);
     for (int i = 0; i < 9; i++) {
@@ -222,14 +222,14 @@ static void leaver_is_found_at_a_stop(void **state) {
         world_expect_branch(0, child, true);
         child = world_fork(world_leader(0));
     }
-    /* The last one stays, and a second later it is no longer expected to leave. */
+    /* The last one stays; after a second it is no longer expected to leave. */
     world_pass(1300 * SS_MILLISECOND);
     assert_false(is_waited_for());
     world_check(true);
 }
 
-/* A process that may run a tenth of the time may run for the first time seconds after its fork. */
-static void low_duty_process_stays_young(void **state) {
+/* With a duty of 0.1 a process may first run seconds after its fork. */
+static void low_duty_process_is_expected_to_leave_for_longer(void **state) {
     (void)state;
     pid_t child = fork_a_leaver(0.1);
     world_pass(8 * SS_SECOND);
@@ -260,8 +260,8 @@ static void late_visible_process_is_found_soon(void **state) {
 
 /* ---- single processes ---- */
 
-/* As daemons do: the process in the middle leads the session and ends. */
-static void process_without_leader_is_a_single_branch(void **state) {
+/* Like a daemon: the middle process leads the session and ends. */
+static void orphan_without_a_session_leader_is_a_single_branch(void **state) {
     (void)state;
     pid_t daemons[3];
     for (int i = 0; i < 3; i++) {
@@ -277,8 +277,8 @@ static void process_without_leader_is_a_single_branch(void **state) {
     world_check(true);
 }
 
-/* A parent that does not reap: its dead child can lead a group, but cannot be held. */
-static void a_dead_process_leads_no_group(void **state) {
+/* The parent does not reap: its dead child still leads a group, but cannot be held. */
+static void zombie_leader_does_not_make_a_group_branch(void **state) {
     (void)state;
     pid_t middle = world_fork_session(world_leader(0));
     pid_t worker = world_fork(middle);
@@ -288,7 +288,7 @@ static void a_dead_process_leads_no_group(void **state) {
     world_check(true);
 }
 
-/* The guardian has held the group in time, the executor has not. */
+/* The guardian held the group in time, but the executor did not. */
 static void group_missed_by_executor_becomes_single_branches(void **state) {
     (void)state;
     world_pass(SS_SECOND);
@@ -314,7 +314,7 @@ static bool is_gone_once_ended(void *holder, uint32_t slot) {
     return world_is_gone(holder, slot);
 }
 
-/* The guardian has not held the group in time; an executor may have. */
+/* The guardian did not hold the group in time; an executor may have. */
 static void group_missed_by_guardian_becomes_single_branches(void **state) {
     (void)state;
     world_pass(1500 * SS_MILLISECOND); /* far from a recount, which would find it as well */
@@ -343,8 +343,8 @@ static void foreign_group_is_not_claimed(void **state) {
     world_check(true);
 }
 
-/* Its leader has ended, so its instance is unknown. */
-static void a_group_without_a_leader_is_not_claimed(void **state) {
+/* The leader has exited, so the group's instance is unknown. */
+static void foreign_group_without_a_leader_is_not_claimed(void **state) {
     (void)state;
     pid_t job = world_fork_session(WORLD_SHELL);
     pid_t stranger = world_fork(job);
@@ -358,8 +358,8 @@ static void a_group_without_a_leader_is_not_claimed(void **state) {
     world_check(true);
 }
 
-/* It is signaled with its own instance, not with the one to which its group belongs. */
-static void a_group_belongs_to_its_leaders_instance(void **state) {
+/* The guest belongs to instance 1, but its group is a branch of its leader's instance 0. */
+static void group_branch_belongs_to_its_leaders_instance(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
     pid_t guest = world_fork(world_leader(1));
@@ -370,7 +370,7 @@ static void a_group_belongs_to_its_leaders_instance(void **state) {
 }
 
 /* An instance's leader may leave its own group. */
-static void a_leader_that_joins_another_group_is_found(void **state) {
+static void instance_leader_that_joins_another_group_is_found(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     world_join(world_leader(0), WORLD_SHELL);
@@ -400,7 +400,7 @@ static void without_holds_on_groups_each_process_is_a_branch(void **state) {
 
 /* ---- processes that end ---- */
 
-static void a_process_that_ends_frees_its_branch(void **state) {
+static void branch_of_an_ended_process_is_released(void **state) {
     (void)state;
     pid_t daemons[5];
     for (int i = 0; i < 5; i++) {
@@ -425,7 +425,7 @@ static void a_process_that_ends_frees_its_branch(void **state) {
     assert_int_equal(world.board->branches_used, 5);
 }
 
-static void empty_group_is_released(void **state) {
+static void branch_of_an_empty_group_is_released(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
     pid_t last = world_fork(session);
@@ -440,7 +440,7 @@ static void empty_group_is_released(void **state) {
 }
 
 /* The properties of a group do not apply to the next group with its ID. */
-static void reused_group_id_is_another_group(void **state) {
+static void reused_group_id_is_a_different_group(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
     world_pass(SS_SECOND);
@@ -510,8 +510,8 @@ static void frozen_process_is_not_counted_as_unsignalable(void **state) {
     assert_int_not_equal(world.board->rows[0].branches, told);
 }
 
-/* A group with an ID that was one of ours until a moment ago. */
-static void foreign_processes_are_neither_counted_nor_frozen(void **state) {
+/* A foreign group reuses an ID that was ours a moment ago. */
+static void foreign_unsignalable_processes_are_not_counted_or_frozen(void **state) {
     (void)state;
     world.freezers = true;
     pid_t session = world_fork_session(world_leader(0));
@@ -527,32 +527,32 @@ static void foreign_processes_are_neither_counted_nor_frozen(void **state) {
 
 // clang-format off
 WORLD_MAIN(
-    cmocka_unit_test(own_group_needs_no_branch),
+    cmocka_unit_test(instance_group_needs_no_branch),
     cmocka_unit_test(foreign_processes_are_never_claimed),
-    cmocka_unit_test(new_session_is_a_branch),
+    cmocka_unit_test(new_session_becomes_a_branch),
     cmocka_unit_test(session_of_any_size_is_one_branch),
     cmocka_unit_test(group_is_found_by_any_member),
-    cmocka_unit_test(a_session_is_found_below_many_parents),
-    cmocka_unit_test(sessions_below_sessions_are_branches),
-    cmocka_unit_test(a_session_made_late_is_found),
-    cmocka_unit_test(tree_that_forks_at_its_start_is_followed),
-    cmocka_unit_test(early_leaver_is_found_soon),
-    cmocka_unit_test(leaver_is_found_at_a_stop),
-    cmocka_unit_test(low_duty_process_stays_young),
+    cmocka_unit_test(session_is_found_200_generations_below_its_instance),
+    cmocka_unit_test(nested_sessions_are_separate_branches),
+    cmocka_unit_test(setsid_of_an_existing_process_is_noticed),
+    cmocka_unit_test(rapidly_forking_tree_is_followed),
+    cmocka_unit_test(process_that_leaves_its_group_early_is_found_soon),
+    cmocka_unit_test(process_expected_to_leave_its_group_is_found_at_a_stop),
+    cmocka_unit_test(low_duty_process_is_expected_to_leave_for_longer),
     cmocka_unit_test(late_visible_process_is_found_soon),
-    cmocka_unit_test(process_without_leader_is_a_single_branch),
-    cmocka_unit_test(a_dead_process_leads_no_group),
+    cmocka_unit_test(orphan_without_a_session_leader_is_a_single_branch),
+    cmocka_unit_test(zombie_leader_does_not_make_a_group_branch),
     cmocka_unit_test(group_missed_by_executor_becomes_single_branches),
     cmocka_unit_test(group_missed_by_guardian_becomes_single_branches),
     cmocka_unit_test(foreign_group_is_not_claimed),
-    cmocka_unit_test(a_group_without_a_leader_is_not_claimed),
-    cmocka_unit_test(a_group_belongs_to_its_leaders_instance),
-    cmocka_unit_test(a_leader_that_joins_another_group_is_found),
+    cmocka_unit_test(foreign_group_without_a_leader_is_not_claimed),
+    cmocka_unit_test(group_branch_belongs_to_its_leaders_instance),
+    cmocka_unit_test(instance_leader_that_joins_another_group_is_found),
     cmocka_unit_test(without_holds_on_groups_each_process_is_a_branch),
-    cmocka_unit_test(a_process_that_ends_frees_its_branch),
-    cmocka_unit_test(empty_group_is_released),
-    cmocka_unit_test(reused_group_id_is_another_group),
+    cmocka_unit_test(branch_of_an_ended_process_is_released),
+    cmocka_unit_test(branch_of_an_empty_group_is_released),
+    cmocka_unit_test(reused_group_id_is_a_different_group),
     cmocka_unit_test(new_process_with_reused_pid_is_found),
     cmocka_unit_test(unsignalable_process_is_counted_once),
     cmocka_unit_test(frozen_process_is_not_counted_as_unsignalable),
-    cmocka_unit_test(foreign_processes_are_neither_counted_nor_frozen))
+    cmocka_unit_test(foreign_unsignalable_processes_are_not_counted_or_frozen))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Attached instances: the processes that the census finds, none of which is below an executor. */
+/* Tests of attached instances, whose processes are not descendants of an executor. */
 
 #include "census_run.h"
 
-/* Makes a process that something else has started, in a group that is not its own, row 0. */
+/* Attaches a process that something else started, in a foreign group, as row 0. */
 static pid_t attach(pid_t pid) {
     struct ss_row *row = &world.board->rows[0];
     world_at(pid)->ours = world_at(pid)->akin = true;
@@ -36,7 +36,7 @@ static void begin(void) {
     world_hold_all();
 }
 
-static void earlier_processes_are_found(void **state) {
+static void existing_descendants_are_found_when_attaching(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     pid_t child = world_fork(root);
@@ -49,7 +49,7 @@ static void earlier_processes_are_found(void **state) {
     world_check(true);
 }
 
-static void later_processes_are_found(void **state) {
+static void descendants_forked_after_attaching_are_found(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     begin();
@@ -65,7 +65,7 @@ static void later_processes_are_found(void **state) {
     world_check(true);
 }
 
-/* A pipeline is one group, no matter which of its processes leads it. */
+/* All processes of a pipeline share a group, and any of them may lead it. */
 static void foreign_group_members_are_left_alone(void **state) {
     (void)state;
     pid_t root = attach(start_job());
@@ -82,8 +82,8 @@ static void foreign_group_members_are_left_alone(void **state) {
     }
 }
 
-/* Other processes of the session may join a group that one of ours leads. */
-static void no_group_in_another_session_is_a_branch(void **state) {
+/* Foreign processes of the session may join a group that ours leads. */
+static void groups_in_a_foreign_session_are_not_branches(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     pid_t child = world_fork(root);
@@ -96,7 +96,7 @@ static void no_group_in_another_session_is_a_branch(void **state) {
     world_check(true);
 }
 
-static void groups_in_a_session_of_ours_are_branches(void **state) {
+static void groups_in_our_session_are_branches(void **state) {
     (void)state;
     pid_t root = attach(start_service());
     pid_t child = world_fork(root);
@@ -151,7 +151,7 @@ static void groups_that_cannot_be_held_are_not_branches(void **state) {
     world_check(true);
 }
 
-/* As a daemon starts: its parent ends, and later it starts a process in another session. */
+/* Like a starting daemon: the parent ends, and the orphan later starts another session. */
 static void children_of_orphans_in_a_group_are_found(void **state) {
     (void)state;
     pid_t root = attach(start_service());
@@ -165,7 +165,7 @@ static void children_of_orphans_in_a_group_are_found(void **state) {
     world_check(true);
 }
 
-static void orphans_stay_and_so_do_their_children(void **state) {
+static void known_orphans_and_their_children_stay_branches(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     begin();
@@ -179,7 +179,7 @@ static void orphans_stay_and_so_do_their_children(void **state) {
     world_check(true);
 }
 
-static void a_later_census_keeps_orphans(void **state) {
+static void new_census_keeps_known_orphans(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     begin();
@@ -196,8 +196,7 @@ static void a_later_census_keeps_orphans(void **state) {
 }
 
 /*
- * The pid of a branch that has ended belongs to a foreign process, for up to a second before that
- * is noticed.
+ * A foreign process has reused the pid of an ended branch, which is noticed up to a second later.
  */
 static void children_of_a_reused_pid_are_foreign(void **state) {
     (void)state;
@@ -229,8 +228,8 @@ static uint32_t strays(void) {
     return atomic_load(&world.board->strays);
 }
 
-/* Otherwise nothing shows its origin, so it is left alone and counted. */
-static void daemon_is_found_by_its_birth(void **state) {
+/* Without the report of its birth, the daemon is left alone and counted. */
+static void daemon_is_found_by_the_report_of_its_birth(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     world_at(start_service())->akin = true;
@@ -254,7 +253,9 @@ static void daemon_is_found_by_its_birth(void **state) {
     world_check(true);
 }
 
-/* On an overloaded machine the next look may be late, and it follows few lines of descent. */
+/*
+ * On an overloaded machine the next look may be late, and it follows only a few lines of descent.
+ */
 static void daemon_after_many_foreign_processes_is_found(void **state) {
     (void)state;
     pid_t root = attach(start_job());
@@ -269,7 +270,7 @@ static void daemon_after_many_foreign_processes_is_found(void **state) {
     world_check(world_tells);
 }
 
-/* As setsid(1) and daemon(3) do it, in a child that has existed for long. */
+/* Like setsid(1) and daemon(3), in a child that has existed for a while. */
 static void daemon_is_found_by_its_session(void **state) {
     (void)state;
     pid_t root = attach(start_job());
@@ -289,7 +290,7 @@ static void daemon_is_found_by_its_session(void **state) {
 }
 
 /* All members of a session descend from the process that began it. */
-static void orphans_from_before_in_a_session_of_ours_are_found(void **state) {
+static void existing_orphans_in_our_session_are_found(void **state) {
     (void)state;
     pid_t root = attach(start_service());
     pid_t orphan = leave_daemon(root);
@@ -300,8 +301,8 @@ static void orphans_from_before_in_a_session_of_ours_are_found(void **state) {
     world_check(true);
 }
 
-/* It was started in the background there, and its parent has ended. */
-static void session_of_the_run_itself_proves_nothing(void **state) {
+/* Showstopper itself was started in the background of that session, and its parent has ended. */
+static void session_membership_does_not_claim_the_run_itself(void **state) {
     (void)state;
     pid_t root = attach(start_service());
     pid_t master = leave_daemon(root);
@@ -336,7 +337,7 @@ static void foreign_daemons_are_left_alone(void **state) {
     assert_int_equal(strays(), 0);
 }
 
-/* Between two looks a child ends, and a foreign process that gets its pid becomes a daemon. */
+/* Between two looks a child ends, and a foreign process reuses its pid and becomes a daemon. */
 static void daemon_of_a_reused_pid_is_foreign(void **state) {
     (void)state;
     world_close();
@@ -364,7 +365,7 @@ static void daemon_of_a_reused_pid_is_foreign(void **state) {
 }
 
 /* Any known pid may have been reused by a foreign process. */
-static void lost_births_prove_nothing(void **state) {
+static void daemon_is_left_alone_if_births_were_lost(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     begin();
@@ -382,8 +383,8 @@ static void lost_births_prove_nothing(void **state) {
     world_check(world_tells);
 }
 
-/* A freezer is a control group, and another user's process stays in its own. */
-static void processes_out_of_reach_are_not_moved(void **state) {
+/* Freezing needs another control group, and another user's process must stay in its own. */
+static void unsignalable_attached_processes_are_not_frozen(void **state) {
     (void)state;
     world.freezers = true;
     pid_t root = attach(start_job());
@@ -394,7 +395,7 @@ static void processes_out_of_reach_are_not_moved(void **state) {
     assert_int_equal(atomic_load(&world.board->beyond), 1);
 }
 
-static void two_trees_are_separate(void **state) {
+static void attached_trees_have_separate_branches(void **state) {
     (void)state;
     pid_t root = attach(start_job());
     pid_t other = start_job();
@@ -413,25 +414,25 @@ static void two_trees_are_separate(void **state) {
 
 /* clang-format off */
 WORLD_MAIN_FROM(open_attached,
-    cmocka_unit_test(earlier_processes_are_found),
-    cmocka_unit_test(later_processes_are_found),
+    cmocka_unit_test(existing_descendants_are_found_when_attaching),
+    cmocka_unit_test(descendants_forked_after_attaching_are_found),
     cmocka_unit_test(foreign_group_members_are_left_alone),
-    cmocka_unit_test(no_group_in_another_session_is_a_branch),
-    cmocka_unit_test(groups_in_a_session_of_ours_are_branches),
+    cmocka_unit_test(groups_in_a_foreign_session_are_not_branches),
+    cmocka_unit_test(groups_in_our_session_are_branches),
     cmocka_unit_test(group_of_the_run_is_not_a_branch),
     cmocka_unit_test(groups_that_cannot_be_held_are_not_branches),
     cmocka_unit_test(children_of_orphans_in_a_group_are_found),
-    cmocka_unit_test(orphans_stay_and_so_do_their_children),
-    cmocka_unit_test(a_later_census_keeps_orphans),
+    cmocka_unit_test(known_orphans_and_their_children_stay_branches),
+    cmocka_unit_test(new_census_keeps_known_orphans),
     cmocka_unit_test(children_of_a_reused_pid_are_foreign),
-    cmocka_unit_test(daemon_is_found_by_its_birth),
+    cmocka_unit_test(daemon_is_found_by_the_report_of_its_birth),
     cmocka_unit_test(daemon_after_many_foreign_processes_is_found),
     cmocka_unit_test(daemon_is_found_by_its_session),
-    cmocka_unit_test(orphans_from_before_in_a_session_of_ours_are_found),
-    cmocka_unit_test(session_of_the_run_itself_proves_nothing),
+    cmocka_unit_test(existing_orphans_in_our_session_are_found),
+    cmocka_unit_test(session_membership_does_not_claim_the_run_itself),
     cmocka_unit_test(foreign_daemons_are_left_alone),
     cmocka_unit_test(daemon_of_a_reused_pid_is_foreign),
-    cmocka_unit_test(lost_births_prove_nothing),
-    cmocka_unit_test(processes_out_of_reach_are_not_moved),
-    cmocka_unit_test(two_trees_are_separate))
+    cmocka_unit_test(daemon_is_left_alone_if_births_were_lost),
+    cmocka_unit_test(unsignalable_attached_processes_are_not_frozen),
+    cmocka_unit_test(attached_trees_have_separate_branches))
 /* clang-format on */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Instances and guardians that come and go, and more processes than the board or the census can
- * hold.
+ * Tests with instances and guardians that come and go, and with more processes than the board or
+ * the census can hold.
  */
 
 #include "census_run.h"
 
 /* ---- rows ---- */
 
-/* Until the executor knows it, an instance's leader may not have its own group yet. */
+/* Until the executor knows its leader, the leader may not have its own group. */
 static void nothing_is_claimed_before_the_leader_is_known(void **state) {
     (void)state;
     pid_t leader = world_leader(0);
@@ -33,8 +33,8 @@ static void publish_on_look(pid_t pid) {
         atomic_store(&world.board->rows[0].leader, published_late);
 }
 
-/* The leader is put on the board only after the census has read it. */
-static void own_group_does_not_stay_a_branch(void **state) {
+/* The leader is published only after the census has read the board. */
+static void late_published_instance_group_does_not_stay_a_branch(void **state) {
     (void)state;
     published_late = world_leader(0);
     atomic_store(&world.board->rows[0].leader, 0);
@@ -46,8 +46,8 @@ static void own_group_does_not_stay_a_branch(void **state) {
     world_check(true);
 }
 
-/* --repeat: the next instance of a row is another process. */
-static void the_next_instance_of_a_row_has_branches_too(void **state) {
+/* With --repeat, the next instance of a row is another process. */
+static void repeated_instance_gets_branches_again(void **state) {
     (void)state;
     pid_t first = world_leader(0);
     world_fork_session(first);
@@ -68,7 +68,7 @@ static void the_next_instance_of_a_row_has_branches_too(void **state) {
     world_check(true);
 }
 
-/* No executor is left to stop them; the guardian handles these processes. */
+/* The guardian handles these processes, because no executor is left to stop them. */
 static void row_of_dead_executor_gets_no_branches(void **state) {
     (void)state;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
@@ -79,7 +79,7 @@ static void row_of_dead_executor_gets_no_branches(void **state) {
     assert_int_equal(world_count_branches(), 0);
 }
 
-/* A pid on the board may now be another process: its start time shows that. */
+/* The pid on the board was reused; the start time differs. */
 static void reused_executor_pid_is_not_an_executor(void **state) {
     (void)state;
     pid_t executor = atomic_load(&world.board->rows[0].executor);
@@ -94,7 +94,7 @@ static void reused_executor_pid_is_not_an_executor(void **state) {
 
 /* ---- another guardian ---- */
 
-/* As a successor's first look: earlier processes are found, once. */
+/* Like the first look of a successor: existing processes are found, once each. */
 static void survey_finds_existing_processes(void **state) {
     (void)state;
     world_close();
@@ -153,7 +153,7 @@ static void successor_adopts_existing_branches(void **state) {
 
 /* ---- limits ---- */
 
-static void full_board_is_survived(void **state) {
+static void excess_branches_are_claimed_when_slots_become_free(void **state) {
     (void)state;
     pid_t sessions[SS_BOARD_BRANCHES + 50];
     int count = sizeof sessions / sizeof *sessions;
@@ -197,7 +197,7 @@ static void fork_daemons(pid_t daemons[], int count) {
 }
 
 /* More processes than the census can count. */
-static void excess_members_do_no_harm(void **state) {
+static void more_processes_than_the_census_counts_do_no_harm(void **state) {
     (void)state;
     pid_t daemons[50];
     world_close();
@@ -224,12 +224,12 @@ static void excess_members_do_no_harm(void **state) {
 // clang-format off
 WORLD_MAIN(
     cmocka_unit_test(nothing_is_claimed_before_the_leader_is_known),
-    cmocka_unit_test(own_group_does_not_stay_a_branch),
-    cmocka_unit_test(the_next_instance_of_a_row_has_branches_too),
+    cmocka_unit_test(late_published_instance_group_does_not_stay_a_branch),
+    cmocka_unit_test(repeated_instance_gets_branches_again),
     cmocka_unit_test(row_of_dead_executor_gets_no_branches),
     cmocka_unit_test(reused_executor_pid_is_not_an_executor),
     cmocka_unit_test(survey_finds_existing_processes),
     cmocka_unit_test(successor_adopts_existing_branches),
-    cmocka_unit_test(full_board_is_survived),
+    cmocka_unit_test(excess_branches_are_claimed_when_slots_become_free),
     cmocka_unit_test(full_board_does_not_shorten_intervals),
-    cmocka_unit_test(excess_members_do_no_harm))
+    cmocka_unit_test(more_processes_than_the_census_counts_do_no_harm))

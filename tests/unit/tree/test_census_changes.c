@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Worlds that change during a look of the census. */
+/* Tests with worlds that change during a look of the census. */
 
 #include "census_run.h"
 
@@ -19,8 +19,8 @@ static void change_on_look(pid_t pid) {
 }
 
 /*
- * Restarts with `prepare` and lets the world change at one lookup of the next look, trying each in
- * turn. With `whole`, all of our processes must still be found.
+ * For each lookup of a look in turn, restarts with `prepare` and changes the world at that lookup.
+ * With `whole`, all our processes must still be found.
  */
 static void change_at_each_look(void (*prepare)(void), void (*what)(void), bool whole) {
     change = what;
@@ -63,7 +63,7 @@ static void reused_pid_is_not_claimed(void **state) {
     change_at_each_look(prepare_session, give_number_to_stranger, false);
 }
 
-/* One of ours leads to a group that was made late. */
+/* Makes a late group that is found through one of our processes. */
 static void prepare_group(void) {
     subject = world_fork(world_leader(0));
     world_pass(500 * SS_MILLISECOND);
@@ -81,7 +81,7 @@ static void reused_leader_pid_is_not_claimed(void **state) {
     change_at_each_look(prepare_group, give_leaders_number_to_stranger, false);
 }
 
-/* A foreign process and its parent, which does not lead a group. */
+/* Makes a foreign process whose parent does not lead a group. */
 static void prepare_stranger(void) {
     other = world_fork(WORLD_SHELL);
     subject = world_fork_session(other);
@@ -103,7 +103,7 @@ static void child_of_reused_parent_pid_is_not_claimed(void **state) {
     change_at_each_look(prepare_stranger, give_parents_number_to_ours_in_a_session, false);
 }
 
-/* Two generations between a foreign process and the shell. */
+/* Makes a foreign process two generations below the shell. */
 static void prepare_grandchild(void) {
     other = world_fork(WORLD_SHELL);
     subject = world_fork_session(world_fork_session(other));
@@ -144,7 +144,7 @@ static void prepare_late_session(void) {
 
 static pid_t heir;
 
-/* Each lookup finds another parent. */
+/* Makes each lookup find another parent. */
 static void change_parent_on_look(pid_t pid) {
     if (pid != subject || heir > 20)
         return;
@@ -153,7 +153,7 @@ static void change_parent_on_look(pid_t pid) {
     world_at(subject)->parent = parent;
 }
 
-/* Its line of descent breaks so often that the census gives up, but not forever. */
+/* The line of descent breaks so often that the census gives up for a while. */
 static void counted_process_is_not_forgotten(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
@@ -166,7 +166,7 @@ static void counted_process_is_not_forgotten(void **state) {
     world_check(true);
 }
 
-static void very_long_lines_do_no_harm(void **state) {
+static void very_long_lines_of_descent_do_no_harm(void **state) {
     (void)state;
     pid_t ours = world_leader(0);
     pid_t stranger = WORLD_SHELL;
@@ -203,7 +203,7 @@ static bool is_fixed(pid_t pid) {
 
 #define CROWD 300
 
-/* Pids of some processes of the random world; many have ended. */
+/* Pids of some processes of the random world; many of them have ended. */
 static pid_t crowd[CROWD];
 
 static void join_somebody(pid_t pid) {
@@ -248,7 +248,7 @@ static void do_something_on_look(pid_t pid) {
         do_something();
 }
 
-/* --repeat: all of an instance ends, and another one begins. */
+/* Like --repeat: ends a whole instance and starts another one. */
 static void restart_instance(uint32_t row) {
     pid_t executor = atomic_load(&world.board->rows[row].executor);
     world_end(world_leader(row));
@@ -281,7 +281,7 @@ static void settle(void) {
     world_check(true);
 }
 
-static void anything_may_happen_at_any_time(void **state) {
+static void random_events_never_reach_foreign_processes(void **state) {
     (void)state;
     seed = 4711;
     memset(crowd, 0, sizeof crowd);
@@ -314,5 +314,5 @@ WORLD_MAIN(
     cmocka_unit_test(child_of_reused_grandparent_pid_is_not_claimed),
     cmocka_unit_test(broken_line_of_descent_is_retried),
     cmocka_unit_test(counted_process_is_not_forgotten),
-    cmocka_unit_test(very_long_lines_do_no_harm),
-    cmocka_unit_test(anything_may_happen_at_any_time))
+    cmocka_unit_test(very_long_lines_of_descent_do_no_harm),
+    cmocka_unit_test(random_events_never_reach_foreign_processes))

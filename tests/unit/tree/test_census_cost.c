@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* How often the census looks, and how much each look costs. */
+/* Tests of how often the census looks and what each look costs. */
 
 #include "census_run.h"
 
-static void nothing_new_costs_no_look(void **state) {
+static void without_new_processes_no_process_is_looked_up(void **state) {
     (void)state;
     world_fork_strangers(2000);
     for (int i = 0; i < 50; i++) {
@@ -21,7 +21,7 @@ static void nothing_new_costs_no_look(void **state) {
     assert_int_equal(world.surveys, 0);
 }
 
-/* Counts the lookups for a few new processes among this many others. */
+/* Returns the lookups for a few new processes among `strangers` foreign ones. */
 static unsigned long count_looks(int strangers) {
     world_close();
     world_open_empty(32768, true);
@@ -39,7 +39,7 @@ static unsigned long count_looks(int strangers) {
     return world.looks - looks;
 }
 
-static void existing_processes_do_not_raise_cost(void **state) {
+static void existing_processes_do_not_raise_the_cost_of_a_look(void **state) {
     (void)state;
     unsigned long alone = count_looks(0);
     assert_in_range(alone, 1, 600);
@@ -54,7 +54,7 @@ static ss_time wait_after_a_stranger(void) {
     return world.due - world.now;
 }
 
-static void foreign_processes_alone_lengthen_interval(void **state) {
+static void foreign_processes_alone_lengthen_the_look_interval(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     ss_time before = 100 * SS_MILLISECOND;
@@ -69,7 +69,7 @@ static void foreign_processes_alone_lengthen_interval(void **state) {
     assert_that(wait_after_a_stranger(), ==, 100 * SS_MILLISECOND);
 }
 
-static void quiet_system_is_looked_at_as_usual(void **state) {
+static void quiet_system_restores_the_usual_look_interval(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     for (int i = 0; i < 10; i++)
@@ -79,7 +79,7 @@ static void quiet_system_is_looked_at_as_usual(void **state) {
     assert_that(world.due - world.now, ==, (world_tells ? 500 : 100) * SS_MILLISECOND);
 }
 
-static void no_looks_while_forks_are_reported(void **state) {
+static void looks_are_rare_while_forks_are_reported(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -90,7 +90,7 @@ static void no_looks_while_forks_are_reported(void **state) {
         assert_in_range(world.takes - takes, 90, 110);
 }
 
-static void a_reported_fork_is_found_at_once(void **state) {
+static void reported_fork_causes_an_immediate_look(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     pid_t session = world_fork_session(world_leader(0));
@@ -102,8 +102,8 @@ static void a_reported_fork_is_found_at_once(void **state) {
     world_expect_branch(2, session, true);
 }
 
-/* A report of each would cost more than looking. */
-static void frequent_forks_are_not_reported_singly(void **state) {
+/* Handling every report would cost more than periodic looks. */
+static void frequent_forks_turn_off_fork_reports(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -116,7 +116,7 @@ static void frequent_forks_are_not_reported_singly(void **state) {
 }
 
 /* Threads that end or change their name are reported, too. */
-static void frequent_other_events_are_not_reported_singly(void **state) {
+static void frequent_other_events_do_not_cause_frequent_looks(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -138,7 +138,7 @@ static void fork_before_listening(void) {
 }
 
 /* A fork between the look and the request for reports is not reported. */
-static void a_fork_before_it_listens_is_found(void **state) {
+static void fork_before_listening_begins_is_found(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     world.on_listen = fork_before_listening;
@@ -150,7 +150,7 @@ static void a_fork_before_it_listens_is_found(void **state) {
     world_expect_branch(1, born_too_early, true);
 }
 
-static void find_causes_an_early_look(void **state) {
+static void found_process_causes_an_early_look(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     world_fork_session(world_leader(0));
@@ -162,7 +162,7 @@ static void find_causes_an_early_look(void **state) {
     assert_that(world.due - world.now, >=, 50 * SS_MILLISECOND);
 }
 
-/* As below `setsid make`: groups are made once, and then there are forks. */
+/* Like `setsid make`: groups are made once, followed by many forks. */
 static void forks_within_groups_cost_no_extra_looks(void **state) {
     (void)state;
     pid_t session = world_fork_session(world_leader(0));
@@ -176,11 +176,11 @@ static void forks_within_groups_cost_no_extra_looks(void **state) {
             world_end(child);
     }
     assert_in_range(world.takes - takes, 90, 115);
-    /* All of them: 500 stay, and are looked up once a second. */
+    /* 500 of the processes stay and are looked up once a second. */
     assert_in_range(world.asks - asks, 1, 1000 * 20 + 500 * 10);
 }
 
-static void one_look_follows_few_lines(void **state) {
+static void one_look_follows_few_lines_of_descent(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     world_fork_strangers(1000);
@@ -199,7 +199,7 @@ static void one_look_follows_few_lines(void **state) {
 }
 
 /* A process with the same parent as a foreign one is foreign. */
-static void foreign_siblings_cost_one_look(void **state) {
+static void foreign_siblings_cost_one_lookup_each(void **state) {
     (void)state;
     pid_t parent = WORLD_SHELL;
     for (int i = 0; i < 20; i++)
@@ -213,7 +213,7 @@ static void foreign_siblings_cost_one_look(void **state) {
     assert_in_range(world.looks - looks, 100, 150);
 }
 
-/* But that is remembered for only one look. */
+/* A foreign line of descent is remembered for only one look. */
 static void foreign_pid_may_be_reused_by_us(void **state) {
     (void)state;
     pid_t parent = world_fork_session(WORLD_SHELL);
@@ -229,17 +229,17 @@ static void foreign_pid_may_be_reused_by_us(void **state) {
 
 // clang-format off
 WORLD_MAIN(
-    cmocka_unit_test(nothing_new_costs_no_look),
-    cmocka_unit_test(existing_processes_do_not_raise_cost),
-    cmocka_unit_test(foreign_processes_alone_lengthen_interval),
-    cmocka_unit_test(quiet_system_is_looked_at_as_usual),
-    cmocka_unit_test(no_looks_while_forks_are_reported),
-    cmocka_unit_test(a_reported_fork_is_found_at_once),
-    cmocka_unit_test(frequent_forks_are_not_reported_singly),
-    cmocka_unit_test(frequent_other_events_are_not_reported_singly),
-    cmocka_unit_test(a_fork_before_it_listens_is_found),
-    cmocka_unit_test(find_causes_an_early_look),
+    cmocka_unit_test(without_new_processes_no_process_is_looked_up),
+    cmocka_unit_test(existing_processes_do_not_raise_the_cost_of_a_look),
+    cmocka_unit_test(foreign_processes_alone_lengthen_the_look_interval),
+    cmocka_unit_test(quiet_system_restores_the_usual_look_interval),
+    cmocka_unit_test(looks_are_rare_while_forks_are_reported),
+    cmocka_unit_test(reported_fork_causes_an_immediate_look),
+    cmocka_unit_test(frequent_forks_turn_off_fork_reports),
+    cmocka_unit_test(frequent_other_events_do_not_cause_frequent_looks),
+    cmocka_unit_test(fork_before_listening_begins_is_found),
+    cmocka_unit_test(found_process_causes_an_early_look),
     cmocka_unit_test(forks_within_groups_cost_no_extra_looks),
-    cmocka_unit_test(one_look_follows_few_lines),
-    cmocka_unit_test(foreign_siblings_cost_one_look),
+    cmocka_unit_test(one_look_follows_few_lines_of_descent),
+    cmocka_unit_test(foreign_siblings_cost_one_lookup_each),
     cmocka_unit_test(foreign_pid_may_be_reused_by_us))

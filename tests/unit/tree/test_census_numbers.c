@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Which pids the census looks at. */
+/* Tests of which pids the census examines. */
 
 #include "census_run.h"
 
@@ -11,7 +11,7 @@ static void open_with_limit(pid_t limit) {
         world_start_instance(row);
 }
 
-static void numbers_begin_again_at_the_limit(void **state) {
+static void pids_are_examined_after_a_wrap_around(void **state) {
     (void)state;
     world_pass(3 * SS_SECOND);
     world.latest = world.limit - 3;
@@ -42,7 +42,7 @@ static void pid_limit_itself_is_examined(void **state) {
     world_expect_branch(0, session, true);
 }
 
-/* All pids may have been reused between two looks, so it cannot determine the new ones. */
+/* All pids may be reused between two looks, so new ones cannot be determined. */
 static void small_pid_range_is_scanned_fully(void **state) {
     (void)state;
     open_with_limit(4096);
@@ -112,8 +112,8 @@ static void unknown_latest_pid_causes_full_scan(void **state) {
     world_expect_branch(0, session, true);
 }
 
-/* A pid is assigned first, and its process is visible later. */
-static void a_late_process_is_found_by_a_recount(void **state) {
+/* A process becomes visible only after its pid is assigned. */
+static void late_visible_process_is_found_by_a_recount(void **state) {
     (void)state;
     for (int moment = 0; moment < 10; moment++) {
         world_pass(107 * SS_MILLISECOND);
@@ -128,8 +128,8 @@ static void a_late_process_is_found_by_a_recount(void **state) {
     world_check(true);
 }
 
-/* Also hidden during the first recount after its pid was assigned. */
-static void a_very_late_process_is_found_by_the_second_recount(void **state) {
+/* The process is still hidden during the first recount. */
+static void very_late_visible_process_is_found_by_the_second_recount(void **state) {
     (void)state;
     world_pass(3 * SS_SECOND);
     world.now = world.census.recount - 10 * SS_MILLISECOND;
@@ -156,12 +156,12 @@ static void late_process_after_many_others_is_found(void **state) {
 
 // clang-format off
 WORLD_MAIN(
-    cmocka_unit_test(numbers_begin_again_at_the_limit),
+    cmocka_unit_test(pids_are_examined_after_a_wrap_around),
     cmocka_unit_test(pid_limit_itself_is_examined),
     cmocka_unit_test(small_pid_range_is_scanned_fully),
     cmocka_unit_test(session_is_found_among_many_others),
     cmocka_unit_test(many_new_pids_cause_a_full_scan),
     cmocka_unit_test(unknown_latest_pid_causes_full_scan),
-    cmocka_unit_test(a_late_process_is_found_by_a_recount),
-    cmocka_unit_test(a_very_late_process_is_found_by_the_second_recount),
+    cmocka_unit_test(late_visible_process_is_found_by_a_recount),
+    cmocka_unit_test(very_late_visible_process_is_found_by_the_second_recount),
     cmocka_unit_test(late_process_after_many_others_is_found))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The CPU time of an instance, which is a child of this test and follows its commands. */
+/* Tests of the CPU time of an instance, which is a child of this test and follows its commands. */
 
 #include <signal.h>
 #include <stdlib.h>
@@ -98,7 +98,10 @@ static void end(pid_t pid) {
     }
 }
 
-/* One process works at a time. While the host runs something else, the kernel's clocks advance. */
+/*
+ * Only one process works at a time. The kernel's clocks advance even while the host runs something
+ * else.
+ */
 static void expect_between(uint64_t total, ss_time least, ss_time most) {
     ss_time passed = ss_platform_now() - begun_at + STEP;
     most = most > passed ? most : passed;
@@ -115,7 +118,7 @@ static void work_when_told(void) {
     }
 }
 
-static void own_clock_counts(void **state) {
+static void cpu_time_of_the_instance_leader_counts(void **state) {
     (void)state;
     pid_t pid = start(work_when_told);
     ss_time before = ss_platform_process_cpu_time(pid);
@@ -126,7 +129,7 @@ static void own_clock_counts(void **state) {
     end(pid);
 }
 
-/* Starts a child that works on command, and ends on command. */
+/* Starts a child that works on one command and ends on another. */
 static void have_child(bool waits) {
     if (!waits)
         signal(SIGCHLD, SIG_IGN);
@@ -152,7 +155,7 @@ static void ignore_child(void) {
     have_child(false);
 }
 
-static void a_living_child_counts(void **state) {
+static void cpu_time_of_a_living_child_counts(void **state) {
     (void)state;
     pid_t pid = start(wait_for_child);
     order();
@@ -160,7 +163,7 @@ static void a_living_child_counts(void **state) {
     end(pid);
 }
 
-static void waited_child_counts_once(void **state) {
+static void cpu_time_of_a_waited_child_counts_once(void **state) {
     (void)state;
     pid_t pid = start(wait_for_child);
     order();
@@ -173,7 +176,7 @@ static void waited_child_counts_once(void **state) {
     end(pid);
 }
 
-static void unseen_child_counts_once_waited_for(void **state) {
+static void cpu_time_of_an_unseen_child_counts_once_waited_for(void **state) {
     (void)state;
     pid_t pid = start(wait_for_child);
     order();
@@ -182,7 +185,7 @@ static void unseen_child_counts_once_waited_for(void **state) {
     end(pid);
 }
 
-static void unwaited_child_counts_as_last_seen(void **state) {
+static void cpu_time_of_an_unwaited_child_counts_as_last_seen(void **state) {
     (void)state;
     pid_t pid = start(ignore_child);
     order();
@@ -198,20 +201,20 @@ static void ignore_many_children(void) {
         have_child(false);
 }
 
-static void each_unwaited_child_counts(void **state) {
+static void cpu_time_of_every_unwaited_child_counts(void **state) {
     (void)state;
     pid_t pid = start(ignore_many_children);
     for (uint64_t i = 1; i <= 4; i++) {
         order();
         read_total();
         order();
-        read_total(); /* now its parent might still have waited for it */
+        read_total(); /* its parent may still wait for it */
         expect_between(read_total(), i * TURN - STEP, i * TURN + STEP);
     }
     end(pid);
 }
 
-static void kernel_clocks_fill_time_between_listings(void **state) {
+static void kernel_clocks_count_cpu_time_between_listings(void **state) {
     (void)state;
     pid_t pid = start(work_when_told);
     meter.due = SS_TIME_NEVER;
@@ -226,7 +229,7 @@ static void kernel_clocks_fill_time_between_listings(void **state) {
     SKIP_UNLESS(by_kernel, NO_CLOCKS);
 }
 
-/* Leaves a grandchild whose parent ends: it is not a child of any listed process. */
+/* Leaves a grandchild whose parent ends, so it is not a child of any listed process. */
 static void leave_orphan(void) {
     await_order();
     pid_t child = fork();
@@ -254,7 +257,7 @@ static void leave_orphan(void) {
     work_when_told();
 }
 
-/* Returns once the process can no longer take a command. */
+/* Stops a process; returns once it can no longer receive a command. */
 static void stop(pid_t pid) {
     struct ss_process process;
     kill(pid, SIGSTOP);
@@ -263,7 +266,7 @@ static void stop(pid_t pid) {
     while (process.state != 'T');
 }
 
-static void an_orphan_that_is_a_branch_counts(void **state) {
+static void cpu_time_of_an_orphan_on_the_board_counts(void **state) {
     (void)state;
     pid_t orphan = 0;
     pid_t pid = start(leave_orphan);
@@ -271,7 +274,7 @@ static void an_orphan_that_is_a_branch_counts(void **state) {
     assert_int_equal(read(answers[0], &orphan, sizeof orphan), sizeof orphan);
     ss_branch_claim(board, 0, orphan, ss_platform_process_started(orphan), false);
     expect_between(read_total(), TURN, TURN + STEP);
-    stop(orphan); /* so that its parent takes the command */
+    stop(orphan); /* so that its parent receives the command */
     order();
     kill(orphan, SIGCONT);
     stop(pid);
@@ -291,8 +294,8 @@ static uint64_t count_after(ss_time passed) {
     return counters.used;
 }
 
-/* The reading that an executor has published is as old as its last round. */
-static void running_instances_are_extrapolated(void **state) {
+/* An executor publishes its reading only once per round. */
+static void cpu_time_of_running_instances_is_extrapolated(void **state) {
     (void)state;
     board = ss_board_allocate(2, 0);
     ss_cpu_time_open(&meter, board, 1);
@@ -310,7 +313,7 @@ static void running_instances_are_extrapolated(void **state) {
     free(board);
 }
 
-/* Returns the time that was permitted for it. Then the process is stopped for as long. */
+/* Runs and then stops the process for equal times; returns the permitted time. */
 static ss_time take_turn(pid_t pid) {
     ss_time begin = meter.read_at;
     ss_cpu_time_publish(&meter, true, begin);
@@ -325,7 +328,7 @@ static ss_time take_turn(pid_t pid) {
     return passed;
 }
 
-static void rate_is_per_permitted_time(void **state) {
+static void cpu_time_rate_is_per_permitted_time(void **state) {
     (void)state;
     ss_time shortest = SS_TIME_NEVER;
     ss_time longest = 0;
@@ -342,21 +345,21 @@ static void rate_is_per_permitted_time(void **state) {
     end(pid);
 }
 
-/* Runs all but the last cases again without the kernel's clocks. */
+/* Runs all but the last cases a second time without the kernel's clocks. */
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_clock_counts),
-        cmocka_unit_test(a_living_child_counts),
-        cmocka_unit_test(waited_child_counts_once),
-        cmocka_unit_test(unseen_child_counts_once_waited_for),
-        cmocka_unit_test(unwaited_child_counts_as_last_seen),
-        cmocka_unit_test(each_unwaited_child_counts),
-        cmocka_unit_test(an_orphan_that_is_a_branch_counts),
-        cmocka_unit_test(running_instances_are_extrapolated),
-        cmocka_unit_test(rate_is_per_permitted_time),
+        cmocka_unit_test(cpu_time_of_the_instance_leader_counts),
+        cmocka_unit_test(cpu_time_of_a_living_child_counts),
+        cmocka_unit_test(cpu_time_of_a_waited_child_counts_once),
+        cmocka_unit_test(cpu_time_of_an_unseen_child_counts_once_waited_for),
+        cmocka_unit_test(cpu_time_of_an_unwaited_child_counts_as_last_seen),
+        cmocka_unit_test(cpu_time_of_every_unwaited_child_counts),
+        cmocka_unit_test(cpu_time_of_an_orphan_on_the_board_counts),
+        cmocka_unit_test(cpu_time_of_running_instances_is_extrapolated),
+        cmocka_unit_test(cpu_time_rate_is_per_permitted_time),
     };
     const struct CMUnitTest by_kernel[] = {
-        cmocka_unit_test(kernel_clocks_fill_time_between_listings),
+        cmocka_unit_test(kernel_clocks_count_cpu_time_between_listings),
     };
     if (argc > 1)
         cmocka_set_test_filter(argv[1]);

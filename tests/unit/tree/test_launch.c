@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The moment between fork and exec of an instance's leader. */
+/* Tests of the time between fork and exec of an instance's leader. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static void read_program(pid_t pid, char path[4096]) {
     path[length] = '\0';
 }
 
-/* The process is still this program, however long preparation takes. */
+/* The leader still runs this program, however long its preparation takes. */
 static void look(void *context, pid_t leader) {
     char own[4096], its[4096];
     assert_string_equal(context, "context");
@@ -67,14 +67,14 @@ static void reap(void) {
     assert_int_equal(status, 0);
 }
 
-/* Descriptors are assigned in order, so the next one shows whether any was left open. */
+/* Descriptors are assigned in order, so a leaked one changes the next. */
 static int next_descriptor(void) {
     int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
     close(next);
     return next;
 }
 
-static void the_leader_waits_until_it_is_prepared(void **state) {
+static void leader_waits_for_its_preparation_before_exec(void **state) {
     (void)state;
     bool exec_failed;
     int before = next_descriptor();
@@ -107,6 +107,6 @@ static void leader_does_not_wait_without_preparation(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_leader_waits_until_it_is_prepared),
+    cmocka_unit_test(leader_waits_for_its_preparation_before_exec),
     cmocka_unit_test(missing_command_is_reported_after_preparation),
     cmocka_unit_test(leader_does_not_wait_without_preparation))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processes that use real-time priority for too long. */
+/* Tests of processes that exceed their real-time CPU limit. */
 
 #include <sched.h>
 #include <signal.h>
@@ -18,14 +18,16 @@ static bool is_realtime(void) {
     return (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;
 }
 
-/* Signals as the kernel does. ThreadSanitizer holds a signal back until a call that it watches. */
+/*
+ * Signals SIGXCPU as the kernel does. ThreadSanitizer holds signals back until an intercepted call.
+ */
 static void overrun(void) {
     siginfo_t info = {.si_signo = SIGXCPU, .si_code = SI_KERNEL};
     syscall(SYS_rt_sigqueueinfo, getpid(), SIGXCPU, &info);
     usleep(1);
 }
 
-/* Returns how often the priority was regained, or REFUSED if we may not have it. */
+/* Returns how often the priority was regained, or REFUSED if it is not permitted. */
 static int count_regained(void) {
     ss_signals_adopt(SIG_IGN, (const int[]){0});
     if (ss_platform_be_punctual(true) != 0)
