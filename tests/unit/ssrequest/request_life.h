@@ -2,8 +2,10 @@
 #ifndef SHOWSTOPPER_TESTS_REQUEST_LIFE_H
 #define SHOWSTOPPER_TESTS_REQUEST_LIFE_H
 
-/* A generator in virtual time with a service: one server that works first come, first
- * served, and can be stopped for a while. */
+/*
+ * A generator in virtual time with a service: a single first-come-first-served server that can be
+ * stopped for a while.
+ */
 
 #include "generator.h"
 #include "unit.h"
@@ -17,16 +19,16 @@ struct life {
     struct ssrequest_rules rules;
     struct ssrequest_generator *generator;
     ss_time now;
-    ss_time work; /* of a request */
+    ss_time work; /* of one request */
     ss_time stopped_from, stopped_until;
-    enum ssrequest_outcome outcome; /* of all */
-    ss_time idle_from;              /* when the server has done all that it was sent */
+    enum ssrequest_outcome outcome; /* of all requests */
+    ss_time idle_from;              /* when the server will have completed all requests sent */
     struct {
         struct ssrequest_one *one;
         ss_time finish;
-    } served[LIFE_CAP_MAX]; /* in order, a ring */
+    } served[LIFE_CAP_MAX]; /* ring buffer, in order */
     unsigned first, count;
-    uint64_t sent; /* what the service has been sent */
+    uint64_t sent; /* requests sent to the service */
     uint64_t sent_to[SSREQUEST_TARGETS_MAX];
     uint64_t last_number;
     ss_time last_due;
@@ -68,7 +70,7 @@ static inline void life_witness(void *context, const struct ssrequest_one *one,
     life->fates[fate]++;
 }
 
-/* Invariants. */
+/* Checks the invariants of the counts. */
 static inline void life_check(const struct life *life) {
     const struct ssrequest_tally *tally = &life->tally;
     assert_int_equal(tally->intended, tally->sent + tally->refused + tally->waiting);
@@ -78,7 +80,9 @@ static inline void life_check(const struct life *life) {
     assert_that(tally->unfinished_most, <=, life->rules.cap);
 }
 
-/* Zeroed but for rules, work and profile; the run ends with its profile if the rules have no end.
+/*
+ * Begins a life that is zeroed except for rules, work and profile; it ends with its profile if the
+ * rules set no end.
  */
 static inline void life_begin(struct life *life, enum ssrequest_arrival arrival, uint64_t seed) {
     struct ss_error error = {0};
@@ -101,7 +105,10 @@ static inline void life_end(struct life *life) {
     ssrequest_profile_free(&life->profile);
 }
 
-/* The next thing that happens; false: nothing does before `until`, and it is that late now. */
+/*
+ * Executes the next event; returns false if none is due before `until`, and sets the time to
+ * `until`.
+ */
 static inline bool life_go(struct life *life, ss_time until) {
     ss_time finish = life->count > 0 ? life->served[life->first].finish : SS_TIME_NEVER;
     ss_time next = ssrequest_generator_next(life->generator);

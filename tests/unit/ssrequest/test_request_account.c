@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "requests.h"
 
-static void the_mean_rate_follows_the_stretches(void **state) {
+static void mean_request_rate_follows_the_profile(void **state) {
     (void)state;
     struct ssrequest_profile profile = {0};
     assert_int_equal(ssrequest_profile_step(&profile, 30, 10, 2 * SS_SECOND, NULL), 0);
@@ -13,7 +13,7 @@ static void the_mean_rate_follows_the_stretches(void **state) {
         ssrequest_mean_rate(&profile, 5500 * SS_MILLISECOND, 6500 * SS_MILLISECOND), 10, 1e-9);
     assert_float_equal(ssrequest_mean_rate(&profile, 7 * SS_SECOND, 8 * SS_SECOND), 0, 1e-9);
     assert_float_equal(ssrequest_mean_rate(&profile, SS_SECOND, SS_SECOND), 0, 1e-9);
-    /* Readers compare a rate with what was asked for. */
+    /* Readers compare the mean rate with the requested one, so it must be exact. */
     for (ss_time part = 1; part < 1000; part++)
         assert_that(ssrequest_mean_rate(
                         &profile, 3 * SS_SECOND, 3 * SS_SECOND + part * UINT64_C(605928) + 1),
@@ -21,7 +21,7 @@ static void the_mean_rate_follows_the_stretches(void **state) {
     ssrequest_profile_free(&profile);
 }
 
-static void refused_requests_are_not_successes(void **state) {
+static void refused_requests_do_not_count_as_successes(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -38,5 +38,5 @@ static void refused_requests_are_not_successes(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_mean_rate_follows_the_stretches),
-    cmocka_unit_test(refused_requests_are_not_successes))
+    cmocka_unit_test(mean_request_rate_follows_the_profile),
+    cmocka_unit_test(refused_requests_do_not_count_as_successes))

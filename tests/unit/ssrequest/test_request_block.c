@@ -26,7 +26,7 @@ static int print(char text[SSREQUEST_BLOCK_TEXT], struct made_up *it, uint64_t c
     return ssrequest_block_print(text, SSREQUEST_BLOCK_TEXT, &values, width);
 }
 
-static void the_last_second_is_shown_with_the_sums(void **state) {
+static void status_block_shows_the_last_second_and_the_sums(void **state) {
     (void)state;
     struct made_up it;
     char text[SSREQUEST_BLOCK_TEXT];
@@ -44,7 +44,7 @@ static void the_last_second_is_shown_with_the_sums(void **state) {
     made_up_close(&it);
 }
 
-static void rows_are_cut_at_the_edge_of_the_window(void **state) {
+static void status_block_rows_are_cut_to_the_window_width(void **state) {
     (void)state;
     struct made_up it;
     char text[SSREQUEST_BLOCK_TEXT];
@@ -60,5 +60,5 @@ static void rows_are_cut_at_the_edge_of_the_window(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_last_second_is_shown_with_the_sums),
-    cmocka_unit_test(rows_are_cut_at_the_edge_of_the_window))
+    cmocka_unit_test(status_block_shows_the_last_second_and_the_sums),
+    cmocka_unit_test(status_block_rows_are_cut_to_the_window_width))

@@ -9,9 +9,9 @@
 #include "chance.h"
 #include "request_life.h"
 
-/* ---- what is quick enough ---- */
+/* ---- criteria ---- */
 
-static void criteria_are_read(void **state) {
+static void capacity_criteria_are_parsed(void **state) {
     (void)state;
     struct ssrequest_criterion criterion;
     assert_int_equal(ssrequest_criterion_parse("mean=1s", &criterion, NULL), 0);
@@ -40,30 +40,31 @@ static void end_so_many(
     }
 }
 
-static void criteria_count_intended_requests(void **state) {
+static void capacity_criteria_count_all_intended_requests(void **state) {
     (void)state;
     struct ss_error error = {0};
     struct ssrequest_tally tally;
     struct ssrequest_criterion mean = {.mean = true, .limit = SS_SECOND};
     struct ssrequest_criterion p90 = {.share = 0.9, .limit = 1001 * SS_MILLISECOND};
     assert_int_equal(ssrequest_tally_open(&tally, SS_SECOND, &error), 0);
-    assert_false(ssrequest_criterion_holds(&mean, &tally)); /* nothing is known */
+    assert_false(ssrequest_criterion_holds(&mean, &tally)); /* no request yet */
     end_so_many(&tally, 900, SS_SECOND, SSREQUEST_SUCCESS);
-    assert_true(ssrequest_criterion_holds(&mean, &tally)); /* from the intended moment, just so */
+    assert_true(ssrequest_criterion_holds(
+        &mean, &tally)); /* exactly at the limit, from the intended time */
     assert_true(ssrequest_criterion_holds(&p90, &tally));
     end_so_many(&tally, 90, SS_SECOND * 3 / 2, SSREQUEST_SUCCESS);
     assert_false(ssrequest_criterion_holds(&mean, &tally));
     assert_true(ssrequest_criterion_holds(&p90, &tally)); /* 900 of 990 */
     end_so_many(&tally, 10, 10, SSREQUEST_CONNECTION_REFUSED);
     assert_true(ssrequest_criterion_holds(&p90, &tally)); /* 99 % */
-    /* Quick failures do not make it quicker. */
+    /* Quick failures do not improve the mean. */
     assert_that(ssrequest_criterion_figure(&mean, &tally), >, 1.045);
-    ssrequest_tally_due(&tally); /* what waits is no success */
+    ssrequest_tally_due(&tally); /* a waiting request is not a success */
     assert_false(ssrequest_criterion_holds(&p90, &tally));
     ssrequest_tally_clear(&tally);
     end_so_many(&tally, 995, SS_SECOND / 2, SSREQUEST_SUCCESS);
     end_so_many(&tally, 5, 1000 * SS_SECOND, SSREQUEST_TIMEOUT);
-    assert_false(ssrequest_criterion_holds(&mean, &tally)); /* slow ones make it slower */
+    assert_false(ssrequest_criterion_holds(&mean, &tally)); /* slow failures worsen the mean */
     ssrequest_tally_close(&tally);
 }
 
@@ -74,13 +75,13 @@ static void tell(struct ssrequest_capacity *capacity, double rate, bool held) {
         capacity, &(struct ssrequest_trial){.rate = rate, .held = held, .steady = true});
 }
 
-/* The mean response time of a single server with constant work and Poisson arrivals. */
+/* Returns the mean response time of a single server with constant work and Poisson arrivals. */
 static double mean_response(double rate, double work) {
     double busy = rate * work;
     return busy < 1 ? work + busy * work / (2 * (1 - busy)) : INFINITY;
 }
 
-/* The rate at which that is reached. */
+/* Returns the rate at which the mean response time is `response`. */
 static double rate_of_mean(double response, double work) {
     double queued = 2 * (response - work) / work;
     return queued / (1 + queued) / work;
@@ -93,7 +94,10 @@ static void begin(double start) {
     ssrequest_capacity_begin(&capacity, &search);
 }
 
-/* 10 ms of work, 50 ms allowed; the mean of a trial is off by the standard deviation `noise`. */
+/*
+ * Searches for a limit of 50 ms with 10 ms of work. The mean of a trial varies with a standard
+ * deviation of `noise`.
+ */
 static struct ssrequest_capacity_result search(double start, double noise, uint64_t *random) {
     begin(start);
     for (double rate; ssrequest_capacity_next(&capacity, &rate);) {
@@ -103,7 +107,7 @@ static struct ssrequest_capacity_result search(double start, double noise, uint6
     return ssrequest_capacity_result(&capacity);
 }
 
-static void formula_is_found_without_noise(void **state) {
+static void search_without_noise_finds_the_true_capacity(void **state) {
     (void)state;
     static const double starts[] = {0.5, 1, 33, 88, 90, 500, 20000};
     double truth = rate_of_mean(0.05, 0.01);
@@ -121,7 +125,7 @@ static void formula_is_found_without_noise(void **state) {
     }
 }
 
-/* How often the interval has the capacity in it, and how wide it is in the mean. */
+/* Counts how often the interval includes the capacity, and averages its width. */
 static void noise_widens_a_correct_interval(void **state) {
     (void)state;
     static const double noises[] = {0.05, 0.2, 0.5};
@@ -149,7 +153,7 @@ static void noise_widens_a_correct_interval(void **state) {
     }
 }
 
-static void a_service_that_never_holds_ends_the_search(void **state) {
+static void search_ends_if_no_rate_holds(void **state) {
     (void)state;
     begin(100);
     double rate;
@@ -163,7 +167,7 @@ static void a_service_that_never_holds_ends_the_search(void **state) {
     assert_that(result.failed.rate, <, 0.1);
 }
 
-static void capacity_of_unlimited_service_is_a_bound(void **state) {
+static void capacity_of_an_unlimited_service_is_a_lower_bound(void **state) {
     (void)state;
     begin(3);
     capacity.search.max = 1000;
@@ -178,7 +182,7 @@ static void capacity_of_unlimited_service_is_a_bound(void **state) {
     assert_false(result.sure);
 }
 
-static void pure_chance_ends_the_search(void **state) {
+static void search_ends_if_trials_hold_at_random(void **state) {
     (void)state;
     uint64_t random = 3;
     for (unsigned i = 0; i < 200; i++) {
@@ -198,8 +202,8 @@ static void pure_chance_ends_the_search(void **state) {
     }
 }
 
-/* A first trial that fails by accident far below the capacity. */
-static void outlier_widens_the_interval(void **state) {
+/* A first trial fails by accident, far below the capacity. */
+static void accidental_failure_widens_the_capacity_interval(void **state) {
     (void)state;
     begin(10);
     bool accident = true;
@@ -211,13 +215,13 @@ static void outlier_widens_the_interval(void **state) {
     }
     struct ssrequest_capacity_result result = ssrequest_capacity_result(&capacity);
     assert_true(result.agreed);
-    assert_false(result.sure); /* it is too wide */
+    assert_false(result.sure); /* the interval is too wide */
     assert_that(result.held.rate, <, 40);
     assert_that(result.failed.rate, >, 40);
 }
 
-/* One trial in which times still rose, of five that held, and the lower end is not sure. */
-static void trial_that_was_not_stationary_makes_a_bound(void **state) {
+/* Of five trials that held, one still had rising times, so the lower end is not certain. */
+static void nonstationary_trial_turns_the_capacity_into_a_bound(void **state) {
     (void)state;
     begin(80);
     unsigned at_the_end = 0;
@@ -233,7 +237,7 @@ static void trial_that_was_not_stationary_makes_a_bound(void **state) {
     assert_false(result.sure);
 }
 
-/* ---- a queue in virtual time in place of the formula ---- */
+/* ---- a queue in virtual time instead of the formula ---- */
 
 static bool try_queue(double rate, uint64_t seed) {
     static struct life life;
@@ -253,7 +257,7 @@ static bool try_queue(double rate, uint64_t seed) {
     return held;
 }
 
-static void capacity_of_a_queue_matches_the_formula(void **state) {
+static void capacity_of_a_simulated_queue_matches_the_formula(void **state) {
     (void)state;
     begin(10);
     for (double rate; ssrequest_capacity_next(&capacity, &rate);)
@@ -268,13 +272,13 @@ static void capacity_of_a_queue_matches_the_formula(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(criteria_are_read),
-    cmocka_unit_test(criteria_count_intended_requests),
-    cmocka_unit_test(formula_is_found_without_noise),
+    cmocka_unit_test(capacity_criteria_are_parsed),
+    cmocka_unit_test(capacity_criteria_count_all_intended_requests),
+    cmocka_unit_test(search_without_noise_finds_the_true_capacity),
     cmocka_unit_test(noise_widens_a_correct_interval),
-    cmocka_unit_test(a_service_that_never_holds_ends_the_search),
-    cmocka_unit_test(capacity_of_unlimited_service_is_a_bound),
-    cmocka_unit_test(pure_chance_ends_the_search),
-    cmocka_unit_test(outlier_widens_the_interval),
-    cmocka_unit_test(trial_that_was_not_stationary_makes_a_bound),
-    cmocka_unit_test(capacity_of_a_queue_matches_the_formula))
+    cmocka_unit_test(search_ends_if_no_rate_holds),
+    cmocka_unit_test(capacity_of_an_unlimited_service_is_a_lower_bound),
+    cmocka_unit_test(search_ends_if_trials_hold_at_random),
+    cmocka_unit_test(accidental_failure_widens_the_capacity_interval),
+    cmocka_unit_test(nonstationary_trial_turns_the_capacity_into_a_bound),
+    cmocka_unit_test(capacity_of_a_simulated_queue_matches_the_formula))

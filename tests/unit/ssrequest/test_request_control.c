@@ -3,7 +3,7 @@
 
 #include "control.h"
 
-static void commands_are_read(void **state) {
+static void control_commands_are_parsed(void **state) {
     (void)state;
     struct ssrequest_control control;
     assert_int_equal(ssrequest_control_parse(&control, "rate 1/2", NULL), 0);
@@ -35,7 +35,7 @@ static void refuse(const char *line, const char *words) {
     assert_null(control.words);
 }
 
-static void implausible_values_are_refused(void **state) {
+static void bad_control_commands_are_refused(void **state) {
     (void)state;
     char many[64 * 3 + 16] = "urls";
     refuse("", "an empty line");
@@ -54,7 +54,7 @@ static void implausible_values_are_refused(void **state) {
     refuse(many, "urls: 65 words follow; expected: urls URL [URL...], at most 64");
 }
 
-static void urls_that_stay_are_found(void **state) {
+static void unchanged_urls_are_matched_to_their_old_places(void **state) {
     (void)state;
     const char *const before[] = {"http://a/", "http://b/", "http://b/"};
     const char *const urls[] = {"http://b/", "http://c/", "http://b/", "http://b/", "http://a/"};
@@ -67,7 +67,7 @@ static void urls_that_stay_are_found(void **state) {
     assert_int_equal(matches[4], 0);
 }
 
-static void the_status_is_one_line(void **state) {
+static void control_status_is_one_line(void **state) {
     (void)state;
     struct made_up it;
     char text[1024];
@@ -84,7 +84,7 @@ static void the_status_is_one_line(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(commands_are_read),
-    cmocka_unit_test(implausible_values_are_refused),
-    cmocka_unit_test(urls_that_stay_are_found),
-    cmocka_unit_test(the_status_is_one_line))
+    cmocka_unit_test(control_commands_are_parsed),
+    cmocka_unit_test(bad_control_commands_are_refused),
+    cmocka_unit_test(unchanged_urls_are_matched_to_their_old_places),
+    cmocka_unit_test(control_status_is_one_line))

@@ -3,7 +3,7 @@
 
 #include "result_document.h"
 
-static void options_and_results_are_in_the_document(void **state) {
+static void requests_json_contains_options_and_results(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -44,7 +44,7 @@ static void options_and_results_are_in_the_document(void **state) {
     made_up_close(&it);
 }
 
-static void each_profile_is_described(void **state) {
+static void requests_json_describes_step_and_trace_profiles(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -66,7 +66,7 @@ static void each_profile_is_described(void **state) {
     made_up_close(&it);
 }
 
-static void a_closed_loop_has_no_profile_and_virtual_time_no_date(void **state) {
+static void requests_json_has_null_for_missing_profile_and_dates(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -84,7 +84,7 @@ static void a_closed_loop_has_no_profile_and_virtual_time_no_date(void **state) 
     made_up_close(&it);
 }
 
-static void search_reports_interval_and_trials(void **state) {
+static void requests_json_lists_the_interval_and_trials_of_a_search(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -119,7 +119,7 @@ static void search_reports_interval_and_trials(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(search_reports_interval_and_trials),
-    cmocka_unit_test(options_and_results_are_in_the_document),
-    cmocka_unit_test(each_profile_is_described),
-    cmocka_unit_test(a_closed_loop_has_no_profile_and_virtual_time_no_date))
+    cmocka_unit_test(requests_json_lists_the_interval_and_trials_of_a_search),
+    cmocka_unit_test(requests_json_contains_options_and_results),
+    cmocka_unit_test(requests_json_describes_step_and_trace_profiles),
+    cmocka_unit_test(requests_json_has_null_for_missing_profile_and_dates))

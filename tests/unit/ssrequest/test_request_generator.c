@@ -21,8 +21,8 @@ static double quantile(const struct life *life, enum ssrequest_origin origin, do
 
 static struct life life;
 
-/* Of 2000 requests 200 fall into the second in which the server stands still. */
-static void pause_shows_in_intended_times(void **state) {
+/* 200 of 2000 requests are due in the second in which the server is stopped. */
+static void server_pause_shows_in_intended_response_times(void **state) {
     (void)state;
     static const uint64_t caps[] = {1, LIFE_CAP_MAX};
     for (size_t i = 0; i < 2; i++) {
@@ -36,7 +36,7 @@ static void pause_shows_in_intended_times(void **state) {
         assert_int_equal(life.tally.outcomes[SSREQUEST_SUCCESS], 2000);
         assert_near(quantile(&life, SSREQUEST_INTENDED, 0.95), 0.5, 0.03 * (0.5));
         assert_near(quantile(&life, SSREQUEST_INTENDED, 0.99), 0.9, 0.03 * (0.9));
-        /* One at a time, one request alone meets the pause, and the others have not been sent. */
+        /* With one request at a time, only one meets the pause; the others are not sent yet. */
         if (caps[i] == 1)
             assert_that(quantile(&life, SSREQUEST_ACTUAL, 0.99), <, 0.001);
         else
@@ -45,8 +45,8 @@ static void pause_shows_in_intended_times(void **state) {
     }
 }
 
-/* The published capacity of 62.5 a second, under more than that. */
-static void overloaded_response_time_is_cap_by_capacity(void **state) {
+/* The published capacity is 62.5 requests per second; the rate is higher. */
+static void response_time_under_overload_is_cap_over_capacity(void **state) {
     (void)state;
     static const uint64_t caps[] = {100, 200, 300};
     for (size_t i = 0; i < 3; i++) {
@@ -54,7 +54,7 @@ static void overloaded_response_time_is_cap_by_capacity(void **state) {
         life.work = 16 * SS_MILLISECOND;
         life_begin(&life, SSREQUEST_POISSON, 5);
         life_run(&life, 20 * SS_SECOND);
-        ssrequest_tally_clear(&life.tally); /* it is full now */
+        ssrequest_tally_clear(&life.tally); /* the cap is reached by now */
         life_check(&life);
         life_run(&life, 119 * SS_SECOND);
         assert_int_equal(life.tally.unfinished_most, caps[i]);
@@ -66,7 +66,7 @@ static void overloaded_response_time_is_cap_by_capacity(void **state) {
     }
 }
 
-static void drop_refuses_requests_beyond_the_cap(void **state) {
+static void drop_policy_refuses_requests_beyond_the_cap(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 3);
     life.rules.when_full = SSREQUEST_DROP;
@@ -84,7 +84,7 @@ static void drop_refuses_requests_beyond_the_cap(void **state) {
     life_end(&life);
 }
 
-static void delayed_requests_wait_and_are_unsent_at_the_end(void **state) {
+static void delayed_requests_are_unsent_at_the_end(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 1);
     life.work = 300 * SS_MILLISECOND;
@@ -104,7 +104,7 @@ static void delayed_requests_wait_and_are_unsent_at_the_end(void **state) {
     life_end(&life);
 }
 
-/* A timer is always a little late. */
+/* Timers are always slightly late. */
 static void requests_due_just_before_the_end_are_sent(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 5);
@@ -121,7 +121,7 @@ static void requests_due_just_before_the_end_are_sent(void **state) {
     life_end(&life);
 }
 
-static void a_closed_loop_sends_after_each_answer(void **state) {
+static void closed_loop_sends_after_each_answer(void **state) {
     (void)state;
     make(&life, 1, SS_SECOND, 10);
     life.rules.closed = 4;
@@ -129,7 +129,7 @@ static void a_closed_loop_sends_after_each_answer(void **state) {
     life_begin(&life, SSREQUEST_EVEN, 1);
     life_run(&life, SS_TIME_NEVER);
     assert_true(ssrequest_generator_is_over(life.generator));
-    /* One server, four in its line: 1000 in a second, and three that are still in the line. */
+    /* One server with four clients: 1000 requests per second, and three still queued. */
     assert_in_range(life.tally.sent, 1000, 1004);
     assert_int_equal(life.tally.unfinished_most, 4);
     assert_near(quantile(&life, SSREQUEST_ACTUAL, 0.5), 0.004, 0.001 * (0.004));
@@ -138,7 +138,7 @@ static void a_closed_loop_sends_after_each_answer(void **state) {
     life_end(&life);
 }
 
-static void a_failed_client_pauses_for_ten_milliseconds(void **state) {
+static void client_pauses_for_ten_milliseconds_after_a_failure(void **state) {
     (void)state;
     make(&life, 1, SS_SECOND, 10);
     life.rules.closed = 2;
@@ -150,7 +150,7 @@ static void a_failed_client_pauses_for_ten_milliseconds(void **state) {
     life_end(&life);
 }
 
-static void more_clients_than_the_cap_wait(void **state) {
+static void clients_beyond_the_cap_wait(void **state) {
     (void)state;
     static const enum ssrequest_when_full answers[] = {SSREQUEST_DELAY, SSREQUEST_DROP};
     for (size_t i = 0; i < 2; i++) {
@@ -169,7 +169,7 @@ static void more_clients_than_the_cap_wait(void **state) {
     }
 }
 
-static void rate_can_be_changed(void **state) {
+static void request_rate_can_be_changed_during_a_run(void **state) {
     (void)state;
     make(&life, 1, 10 * SS_SECOND, 10);
     life_begin(&life, SSREQUEST_EVEN, 1);
@@ -195,7 +195,7 @@ static const uint32_t all_new[SSREQUEST_TARGETS_MAX] = {
 
 static const uint32_t some_stay[] = {SSREQUEST_TARGET_NEW, 0, 2, SSREQUEST_TARGET_NEW};
 
-static void targets_take_turns_and_can_be_changed(void **state) {
+static void targets_take_turns_and_can_be_replaced(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 3;
@@ -214,7 +214,7 @@ static void targets_take_turns_and_can_be_changed(void **state) {
     life_end(&life);
 }
 
-/* The timer is late once more: what becomes due does not overtake what waits. */
+/* The timer is late again: due requests must not overtake waiting ones. */
 static void order_is_kept_at_the_end(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 1);
@@ -243,8 +243,8 @@ static void rate_change_sends_earlier_requests_first(void **state) {
     life_end(&life);
 }
 
-/* The line of those that wait grows while its begin lies anywhere. */
-static void many_wait_in_order(void **state) {
+/* The queue of waiting requests is a ring that grows from any position. */
+static void waiting_requests_keep_their_order(void **state) {
     (void)state;
     make(&life, 1000, 10 * SS_SECOND, 1);
     life.rules.end = SS_TIME_NEVER;
@@ -260,8 +260,8 @@ static void many_wait_in_order(void **state) {
     life_end(&life);
 }
 
-/* The caller of advance() has answers and clocks to look after. */
-static void many_due_requests_are_sent_in_portions(void **state) {
+/* The caller of advance() must also handle answers and clocks. */
+static void many_due_requests_are_sent_in_batches(void **state) {
     (void)state;
     for (int closed = 0; closed < 2; closed++) {
         make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
@@ -278,7 +278,7 @@ static void many_due_requests_are_sent_in_portions(void **state) {
     }
 }
 
-static void requests_due_at_a_stop_are_counted(void **state) {
+static void requests_due_when_sending_stops_are_counted(void **state) {
     (void)state;
     make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, SSREQUEST_CONCURRENT, 1);
@@ -295,8 +295,8 @@ static void requests_due_at_a_stop_are_counted(void **state) {
     life_end(&life);
 }
 
-/* 20 a second: of those before the second that ends, one is due at its very end. */
-static void requests_due_at_an_end_are_sent(void **state) {
+/* At 20 per second, one request is due exactly at the end of the second. */
+static void requests_due_exactly_at_the_end_are_sent(void **state) {
     (void)state;
     make(&life, 20, 2 * SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, SSREQUEST_EVEN, 1);
@@ -311,8 +311,8 @@ static void requests_due_at_an_end_are_sent(void **state) {
     life_end(&life);
 }
 
-/* As many as that after the end of the profile, too, if the caller was away. */
-static void a_late_call_sends_all_that_was_due(void **state) {
+/* If the caller was away, all due requests are sent even after the end of the profile. */
+static void late_call_sends_all_due_requests(void **state) {
     (void)state;
     make(&life, 500, SS_SECOND, LIFE_CAP_MAX);
     life_begin(&life, SSREQUEST_EVEN, 1);
@@ -323,15 +323,15 @@ static void a_late_call_sends_all_that_was_due(void **state) {
     life_end(&life);
 }
 
-static void schedule_lasts_until_its_end(void **state) {
+static void generator_reports_when_it_ended(void **state) {
     (void)state;
     make(&life, 1, 10 * SS_SECOND, 10);
-    life.rules.end = 15 * SS_SECOND; /* nothing is due in the last 5 of them */
+    life.rules.end = 15 * SS_SECOND; /* no request is due in the last 5 s */
     life_begin(&life, SSREQUEST_EVEN, 1);
     life_run(&life, 15 * SS_SECOND);
     assert_false(ssrequest_generator_is_over(life.generator));
     assert_that(ssrequest_generator_next(life.generator), ==, 15 * SS_SECOND);
-    /* It learns late that the time has passed. */
+    /* The call is late, after the end. */
     ssrequest_generator_advance(life.generator, 15 * SS_SECOND + SS_MILLISECOND);
     assert_true(ssrequest_generator_is_over(life.generator));
     assert_that(ssrequest_generator_over(life.generator), ==, 15 * SS_SECOND);
@@ -357,8 +357,8 @@ static void schedule_lasts_until_its_end(void **state) {
     life_end(&life);
 }
 
-/* Memory has an end: eight bytes for each of 2^24. */
-static void a_line_without_end_is_refused(void **state) {
+/* The queue is limited to 2^24 requests of eight bytes. */
+static void waiting_requests_beyond_the_queue_limit_are_refused(void **state) {
     (void)state;
     const uint64_t max = 1 << 24;
     make(&life, 1e6, 17 * SS_SECOND, 1);
@@ -377,8 +377,8 @@ static void remember(void *context, struct ssrequest_one *one) {
     last_sent = one;
 }
 
-/* The first target never answers, the second at once. */
-static void the_least_loaded_target_is_next(void **state) {
+/* The first target never answers, and the second answers at once. */
+static void least_connections_selects_the_least_loaded_target(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
@@ -403,7 +403,7 @@ static void the_least_loaded_target_is_next(void **state) {
     life_end(&life);
 }
 
-static void targets_follow_an_order(void **state) {
+static void targets_follow_a_given_order(void **state) {
     (void)state;
     static const uint32_t order[] = {2, 0, 2, 2};
     make(&life, 100, SS_SECOND, 100);
@@ -418,8 +418,8 @@ static void targets_follow_an_order(void **state) {
     life_end(&life);
 }
 
-/* Requests under way to former targets are no load of their successors. */
-static void former_targets_do_not_count(void **state) {
+/* Unfinished requests to former targets are not load of their successors. */
+static void requests_to_former_targets_do_not_count_as_load(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
     life.rules.targets = 2;
@@ -428,14 +428,14 @@ static void former_targets_do_not_count(void **state) {
     life_begin(&life, SSREQUEST_EVEN, 1);
     life_run(&life, SS_MILLISECOND);
     assert_int_equal(life.sent_to[0], 1);
-    ssrequest_generator_retarget(life.generator, all_new, 2); /* the first one is still under way */
+    ssrequest_generator_retarget(life.generator, all_new, 2); /* the first request is unfinished */
     life_run(&life, SS_TIME_NEVER);
     assert_int_equal(life.sent_to[0], 51);
     assert_int_equal(life.sent_to[1], 49);
     life_end(&life);
 }
 
-/* One of two is stuck with 10 requests; it stays, in another place. */
+/* One of two targets is stuck with 10 requests; it remains, in another position. */
 static void remaining_targets_keep_unfinished_requests(void **state) {
     (void)state;
     make(&life, 100, SS_SECOND, 100);
@@ -467,8 +467,8 @@ static void send_slowly(void *context, struct ssrequest_one *one) {
     one->sent = clock_of_sending;
 }
 
-/* Ten at once, each of which takes a millisecond to send. */
-static void lateness_is_of_the_actual_sending(void **state) {
+/* Sends ten requests at once, each of which takes a millisecond to send. */
+static void lateness_is_measured_at_the_actual_sending(void **state) {
     (void)state;
     const struct ssrequest_transport slow = {send_slowly, NULL};
     struct ss_error error = {0};
@@ -488,7 +488,7 @@ static void lateness_is_of_the_actual_sending(void **state) {
     life_end(&life);
 }
 
-static void invalid_rules_are_refused(void **state) {
+static void invalid_generator_rules_are_refused(void **state) {
     (void)state;
     static const struct ssrequest_rules wrong[] = {
         {.cap = 0, .targets = 1},
@@ -509,7 +509,7 @@ static void invalid_rules_are_refused(void **state) {
     ssrequest_generator_close(NULL);
 }
 
-/* ---- anything may happen ---- */
+/* ---- random events ---- */
 
 struct under_way {
     struct ssrequest_one *one;
@@ -520,10 +520,10 @@ struct random_life {
     uint64_t random;
     struct ssrequest_rules rules;
     ss_time now;
-    double lasted;                  /* unfinished requests times how long, ns */
+    double lasted;                  /* integral of unfinished requests over time, in ns */
     struct under_way under_way[64]; /* by slot */
     uint64_t fates[4];
-    uint8_t seen[100000]; /* by number: it has met its fate */
+    uint8_t seen[100000]; /* by number: has ended */
 };
 
 static uint64_t draw(struct random_life *any, uint64_t below) {
@@ -646,7 +646,7 @@ static void live_once(uint64_t seed) {
     ssrequest_generator_advance(generator, any.now + SS_SECOND);
     assert_int_equal(tally.unfinished, under_way);
     check_any(&any, &tally);
-    /* Each number has met one fate, and none was left out. */
+    /* Every number ended exactly once. */
     assert_int_equal(any.fates[SSREQUEST_UNFINISHED], tally.unfinished);
     assert_int_equal(any.fates[SSREQUEST_NEVER_SENT], tally.waiting);
     const uint8_t *unseen = memchr(any.seen, 0, sizeof any.seen);
@@ -654,14 +654,14 @@ static void live_once(uint64_t seed) {
     assert_int_equal(tally.all[SSREQUEST_INTENDED].count, tally.intended - tally.refused);
     assert_int_equal(tally.all[SSREQUEST_ACTUAL].count, tally.sent);
     assert_int_equal(tally.lateness.count, tally.sent);
-    /* Little's law: response times add up to what was unfinished, times how long. */
+    /* Little's law: the sum of response times is the integral of unfinished requests. */
     assert_near(tally.all[SSREQUEST_ACTUAL].sum, any.lasted, 1e-9 * any.lasted);
     ssrequest_generator_close(generator);
     ssrequest_tally_close(&tally);
     ssrequest_profile_free(&profile);
 }
 
-static void sums_hold_after_every_step(void **state) {
+static void generator_invariants_hold_after_random_events(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 300; seed++)
         live_once(seed);
@@ -669,29 +669,29 @@ static void sums_hold_after_every_step(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(pause_shows_in_intended_times),
-    cmocka_unit_test(overloaded_response_time_is_cap_by_capacity),
-    cmocka_unit_test(drop_refuses_requests_beyond_the_cap),
-    cmocka_unit_test(delayed_requests_wait_and_are_unsent_at_the_end),
+    cmocka_unit_test(server_pause_shows_in_intended_response_times),
+    cmocka_unit_test(response_time_under_overload_is_cap_over_capacity),
+    cmocka_unit_test(drop_policy_refuses_requests_beyond_the_cap),
+    cmocka_unit_test(delayed_requests_are_unsent_at_the_end),
     cmocka_unit_test(requests_due_just_before_the_end_are_sent),
-    cmocka_unit_test(a_closed_loop_sends_after_each_answer),
-    cmocka_unit_test(a_failed_client_pauses_for_ten_milliseconds),
-    cmocka_unit_test(more_clients_than_the_cap_wait),
-    cmocka_unit_test(rate_can_be_changed),
-    cmocka_unit_test(targets_take_turns_and_can_be_changed),
-    cmocka_unit_test(the_least_loaded_target_is_next),
+    cmocka_unit_test(closed_loop_sends_after_each_answer),
+    cmocka_unit_test(client_pauses_for_ten_milliseconds_after_a_failure),
+    cmocka_unit_test(clients_beyond_the_cap_wait),
+    cmocka_unit_test(request_rate_can_be_changed_during_a_run),
+    cmocka_unit_test(targets_take_turns_and_can_be_replaced),
+    cmocka_unit_test(least_connections_selects_the_least_loaded_target),
     cmocka_unit_test(order_is_kept_at_the_end),
     cmocka_unit_test(rate_change_sends_earlier_requests_first),
-    cmocka_unit_test(many_wait_in_order),
-    cmocka_unit_test(many_due_requests_are_sent_in_portions),
-    cmocka_unit_test(requests_due_at_a_stop_are_counted),
-    cmocka_unit_test(requests_due_at_an_end_are_sent),
-        cmocka_unit_test(a_late_call_sends_all_that_was_due),
-    cmocka_unit_test(schedule_lasts_until_its_end),
-    cmocka_unit_test(a_line_without_end_is_refused),
-    cmocka_unit_test(targets_follow_an_order),
-    cmocka_unit_test(former_targets_do_not_count),
+    cmocka_unit_test(waiting_requests_keep_their_order),
+    cmocka_unit_test(many_due_requests_are_sent_in_batches),
+    cmocka_unit_test(requests_due_when_sending_stops_are_counted),
+    cmocka_unit_test(requests_due_exactly_at_the_end_are_sent),
+        cmocka_unit_test(late_call_sends_all_due_requests),
+    cmocka_unit_test(generator_reports_when_it_ended),
+    cmocka_unit_test(waiting_requests_beyond_the_queue_limit_are_refused),
+    cmocka_unit_test(targets_follow_a_given_order),
+    cmocka_unit_test(requests_to_former_targets_do_not_count_as_load),
     cmocka_unit_test(remaining_targets_keep_unfinished_requests),
-    cmocka_unit_test(lateness_is_of_the_actual_sending),
-    cmocka_unit_test(invalid_rules_are_refused),
-    cmocka_unit_test(sums_hold_after_every_step))
+    cmocka_unit_test(lateness_is_measured_at_the_actual_sending),
+    cmocka_unit_test(invalid_generator_rules_are_refused),
+    cmocka_unit_test(generator_invariants_hold_after_random_events))

@@ -11,7 +11,7 @@
 
 #include "listener.h"
 
-/* ---- what is asked is noted ---- */
+/* ---- recording commands ---- */
 
 static int asked;
 
@@ -72,7 +72,7 @@ static void assert_answers(int connection, const char *expected) {
 
 /* ---- cases ---- */
 
-static void each_line_has_an_answer(void **state) {
+static void every_control_line_is_answered(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
@@ -86,8 +86,8 @@ static void each_line_has_an_answer(void **state) {
     close_it(listener);
 }
 
-/* As printf 'status' | nc -N -U says it. */
-static void a_last_line_needs_no_line_feed(void **state) {
+/* Like printf 'status' | nc -N -U. */
+static void final_control_line_needs_no_line_feed(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     char last;
@@ -99,7 +99,7 @@ static void a_last_line_needs_no_line_feed(void **state) {
     assert_int_equal(recv(connection, &last, 1, 0), 0);
     assert_int_equal(asked, 2);
     close(connection);
-    /* Bytes of one client do not reach the next one. */
+    /* A client must not receive bytes of another. */
     connection = connect_to(listener);
     ask(listener, connection, "status\n");
     assert_answers(connection, "ok x=1\n");
@@ -112,8 +112,8 @@ static bool has_something_to_do(const struct ssrequest_listener *listener) {
     return poll(&ready, 1, 0) == 1;
 }
 
-/* The lines of a client are answered in their order; others are answered meanwhile. */
-static void an_answer_may_come_later(void **state) {
+/* Commands of one client are answered in order; other clients are answered in the meantime. */
+static void delayed_answers_keep_the_order_of_a_client(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     char last;
@@ -128,7 +128,7 @@ static void an_answer_may_come_later(void **state) {
     ssrequest_listener_answer(listener, 0, "y=2", "");
     assert_answers(slow, "ok y=2\nok x=1\nerror: not now\n");
     assert_int_equal(recv(slow, &last, 1, 0), 0);
-    /* No client is left to answer. */
+    /* No client waits for this answer. */
     ssrequest_listener_answer(listener, 0, "y=2", "");
     assert_answers(quick, "");
     close(slow);
@@ -136,7 +136,7 @@ static void an_answer_may_come_later(void **state) {
     close_it(listener);
 }
 
-static void late_answer_without_client_is_dropped(void **state) {
+static void late_answer_to_a_closed_client_is_dropped(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int slow = connect_to(listener), quick = connect_to(listener);
@@ -165,7 +165,7 @@ static void note_ready(void *context) {
     asked += 100;
 }
 
-static void other_descriptor_is_polled(void **state) {
+static void attached_descriptor_is_polled(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int ends[2];
@@ -182,7 +182,7 @@ static void other_descriptor_is_polled(void **state) {
     close_it(listener);
 }
 
-/* Serves until nothing is left to be done, and returns all that has been answered; free() it. */
+/* Serves until no work is left and returns all answers; the caller frees them. */
 static char *gather(struct ssrequest_listener *listener, int connection) {
     char *text = NULL;
     size_t size = 0;
@@ -200,7 +200,7 @@ static char *gather(struct ssrequest_listener *listener, int connection) {
     return text;
 }
 
-static void overlong_line_is_refused_and_the_next_is_done(void **state) {
+static void overlong_control_line_is_refused_and_the_next_is_executed(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
@@ -214,7 +214,7 @@ static void overlong_line_is_refused_and_the_next_is_done(void **state) {
     said = gather(listener, connection);
     assert_string_equal(said, "ok\n");
     free(said);
-    /* As long as a line may be, with its line feed. */
+    /* A line of the maximum length, including its line feed. */
     memset(much, ' ', 16384);
     memcpy(much, "status", 6);
     much[16383] = '\n';
@@ -226,7 +226,7 @@ static void overlong_line_is_refused_and_the_next_is_done(void **state) {
     close_it(listener);
 }
 
-static void null_byte_in_a_line_is_refused(void **state) {
+static void null_byte_in_a_control_line_is_refused(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
@@ -241,8 +241,8 @@ static void null_byte_in_a_line_is_refused(void **state) {
     close_it(listener);
 }
 
-/* The answers are more than a socket has room for. */
-static void every_line_of_a_burst_is_answered_in_order(void **state) {
+/* The answers exceed the socket buffer. */
+static void burst_of_control_lines_is_answered_in_order(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
@@ -272,8 +272,8 @@ static void every_line_of_a_burst_is_answered_in_order(void **state) {
     close_it(listener);
 }
 
-/* Other clients and requests get their turn. */
-static void burst_is_answered_in_parts(void **state) {
+/* Other clients and requests must get their turn. */
+static void burst_of_control_lines_is_answered_in_parts(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
@@ -289,7 +289,7 @@ static void burst_is_answered_in_parts(void **state) {
     close_it(listener);
 }
 
-static void lines_that_are_left_at_the_end_are_answered(void **state) {
+static void pending_control_lines_are_answered_at_the_end(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener);
@@ -305,7 +305,7 @@ static void lines_that_are_left_at_the_end_are_answered(void **state) {
     close(connection);
 }
 
-static void number_of_clients_is_limited(void **state) {
+static void number_of_control_clients_is_limited(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int connections[8];
@@ -326,8 +326,8 @@ static void number_of_clients_is_limited(void **state) {
     close_it(listener);
 }
 
-/* So that what is kept for it has a bound; it loses nothing, and others are served. */
-static void client_that_does_not_read_is_not_read_from(void **state) {
+/* This bounds the memory per client; no command is lost, and others are served. */
+static void clients_that_do_not_read_are_not_served(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     int connection = connect_to(listener), other = connect_to(listener), written = 0;
@@ -350,7 +350,7 @@ static void client_that_does_not_read_is_not_read_from(void **state) {
     close_it(listener);
 }
 
-static void the_socket_is_for_its_user_alone(void **state) {
+static void control_socket_is_only_accessible_to_its_user(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it();
     struct stat status;
@@ -359,14 +359,14 @@ static void the_socket_is_for_its_user_alone(void **state) {
     close_it(listener);
 }
 
-static void only_a_dead_socket_is_replaced(void **state) {
+static void only_a_stale_socket_is_replaced(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it(), *other;
     struct ss_error error = {0};
     assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
     assert_null(other);
     assert_says(error.message, "another process listens there");
-    /* As a killed process leaves it. */
+    /* A stale socket, as a killed process leaves it. */
     assert_int_equal(unlink(path), 0);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     strcpy(address.sun_path, path);
@@ -374,7 +374,7 @@ static void only_a_dead_socket_is_replaced(void **state) {
     assert_int_equal(bind(dead, (struct sockaddr *)&address, sizeof address), 0);
     close(dead);
     assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, NULL), 0);
-    /* The first one's end does not take the socket away that is another's now. */
+    /* Closing the first listener must not remove the socket of its successor. */
     ssrequest_listener_close(listener);
     assert_int_equal(access(path, F_OK), 0);
     ssrequest_listener_close(other);
@@ -387,8 +387,8 @@ static void only_a_dead_socket_is_replaced(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
-/* Its queue is full: all that is known is that it lives. */
-static void a_busy_socket_is_not_replaced(void **state) {
+/* The queue is full, which only proves that the listener is alive. */
+static void busy_control_socket_is_not_replaced(void **state) {
     (void)state;
     struct ssrequest_listener *listener = open_it(), *other;
     struct ss_error error = {0};
@@ -407,7 +407,7 @@ static void a_busy_socket_is_not_replaced(void **state) {
     close_it(listener);
 }
 
-static void invalid_socket_path_is_refused(void **state) {
+static void invalid_control_socket_path_is_refused(void **state) {
     (void)state;
     struct ssrequest_listener *listener;
     struct ss_error error = {0};
@@ -423,19 +423,19 @@ static void invalid_socket_path_is_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(each_line_has_an_answer),
-    cmocka_unit_test(a_last_line_needs_no_line_feed),
-    cmocka_unit_test(an_answer_may_come_later),
-    cmocka_unit_test(late_answer_without_client_is_dropped),
-    cmocka_unit_test(other_descriptor_is_polled),
-    cmocka_unit_test(overlong_line_is_refused_and_the_next_is_done),
-    cmocka_unit_test(null_byte_in_a_line_is_refused),
-    cmocka_unit_test(every_line_of_a_burst_is_answered_in_order),
-    cmocka_unit_test(burst_is_answered_in_parts),
-    cmocka_unit_test(lines_that_are_left_at_the_end_are_answered),
-    cmocka_unit_test(number_of_clients_is_limited),
-    cmocka_unit_test(client_that_does_not_read_is_not_read_from),
-    cmocka_unit_test(the_socket_is_for_its_user_alone),
-    cmocka_unit_test(only_a_dead_socket_is_replaced),
-    cmocka_unit_test(a_busy_socket_is_not_replaced),
-    cmocka_unit_test(invalid_socket_path_is_refused))
+    cmocka_unit_test(every_control_line_is_answered),
+    cmocka_unit_test(final_control_line_needs_no_line_feed),
+    cmocka_unit_test(delayed_answers_keep_the_order_of_a_client),
+    cmocka_unit_test(late_answer_to_a_closed_client_is_dropped),
+    cmocka_unit_test(attached_descriptor_is_polled),
+    cmocka_unit_test(overlong_control_line_is_refused_and_the_next_is_executed),
+    cmocka_unit_test(null_byte_in_a_control_line_is_refused),
+    cmocka_unit_test(burst_of_control_lines_is_answered_in_order),
+    cmocka_unit_test(burst_of_control_lines_is_answered_in_parts),
+    cmocka_unit_test(pending_control_lines_are_answered_at_the_end),
+    cmocka_unit_test(number_of_control_clients_is_limited),
+    cmocka_unit_test(clients_that_do_not_read_are_not_served),
+    cmocka_unit_test(control_socket_is_only_accessible_to_its_user),
+    cmocka_unit_test(only_a_stale_socket_is_replaced),
+    cmocka_unit_test(busy_control_socket_is_not_replaced),
+    cmocka_unit_test(invalid_control_socket_path_is_refused))

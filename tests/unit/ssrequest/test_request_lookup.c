@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For the thread sanitizer, too: what is tested calls pthread_create(). */
+/* Also for the thread sanitizer: the code under test calls pthread_create(). */
 #include <poll.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -54,7 +54,7 @@ static struct ssrequest_lookup *open_it(const char *socket) {
     return lookup;
 }
 
-/* Its thread may be the last owner; the next case begins after it has left. */
+/* Closes the lookup and waits for its thread, which may be the last owner, before the next case. */
 static void close_it(struct ssrequest_lookup *lookup) {
     ssrequest_lookup_close(lookup);
     wait_for(&discarded);
@@ -69,7 +69,7 @@ static const char *const urls[] = {"http://a/", "http://b/"};
 
 /* ---- cases ---- */
 
-static void caller_does_not_wait(void **state) {
+static void lookup_does_not_block_its_caller(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it("/run/x");
     struct ssrequest_aim aim;
@@ -88,7 +88,7 @@ static void caller_does_not_wait(void **state) {
     close_it(lookup);
 }
 
-static void failures_are_reported_and_may_repeat(void **state) {
+static void lookup_failures_are_reported_and_can_be_retried(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it(NULL);
     struct ssrequest_aim aim;
@@ -108,8 +108,8 @@ static void failures_are_reported_and_may_repeat(void **state) {
     close_it(lookup);
 }
 
-/* The thread frees its result: sanitizers see a leak, and a use after that. */
-static void wait_queue_is_empty_at_the_end(void **state) {
+/* The thread must free its result; sanitizers report a leak or a use after free. */
+static void closing_does_not_wait_for_an_unfinished_lookup(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it(NULL);
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, NULL), 0);
@@ -119,8 +119,8 @@ static void wait_queue_is_empty_at_the_end(void **state) {
     wait_for(&discarded);
 }
 
-/* Results that were not taken are freed at the end. */
-static void unread_result_is_freed(void **state) {
+/* Closing frees results that were not fetched. */
+static void unread_lookup_result_is_freed(void **state) {
     (void)state;
     struct ssrequest_lookup *lookup = open_it(NULL);
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, NULL), 0);
@@ -131,7 +131,7 @@ static void unread_result_is_freed(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(caller_does_not_wait),
-    cmocka_unit_test(failures_are_reported_and_may_repeat),
-    cmocka_unit_test(wait_queue_is_empty_at_the_end),
-    cmocka_unit_test(unread_result_is_freed))
+    cmocka_unit_test(lookup_does_not_block_its_caller),
+    cmocka_unit_test(lookup_failures_are_reported_and_can_be_retried),
+    cmocka_unit_test(closing_does_not_wait_for_an_unfinished_lookup),
+    cmocka_unit_test(unread_lookup_result_is_freed))

@@ -31,7 +31,7 @@ static int close_folder(void **state) {
     return rmdir(folder);
 }
 
-static void method_and_data_make_one_message(void **state) {
+static void method_and_data_options_make_one_message(void **state) {
     (void)state;
     static const struct {
         const char *method, *data, *sent;
@@ -51,7 +51,7 @@ static void method_and_data_make_one_message(void **state) {
     }
 }
 
-static void body_of_a_file_is_sent_as_it_is(void **state) {
+static void body_from_a_file_is_sent_unchanged(void **state) {
     (void)state;
     struct ssrequest_messages messages = {0};
     char data[128];
@@ -80,7 +80,7 @@ static void invalid_methods_and_bodies_are_refused(void **state) {
     refuse_options(NULL, "@/tmp", "--data: /tmp: Is a directory");
 }
 
-static void headers_are_checked(void **state) {
+static void invalid_headers_are_refused(void **state) {
     (void)state;
     static const char *const wrong[] = {"", "X", ": x", "X y: z", "X: a\r\nY: b", "X;y"};
     struct ssrequest_messages messages = {0};
@@ -103,7 +103,7 @@ static void read_text(struct ssrequest_messages *messages, const char *text) {
         fail_msg("%s", error.message);
 }
 
-static void file_of_paths_is_read(void **state) {
+static void message_file_with_paths_is_read(void **state) {
     (void)state;
     struct ssrequest_messages messages;
     char text[512];
@@ -123,7 +123,7 @@ static void file_of_paths_is_read(void **state) {
     ssrequest_messages_close(&messages);
 }
 
-static void file_of_urls_names_its_hosts(void **state) {
+static void message_file_with_urls_lists_its_hosts(void **state) {
     (void)state;
     struct ssrequest_messages messages;
     read_text(
@@ -142,7 +142,7 @@ static void file_of_urls_names_its_hosts(void **state) {
     ssrequest_messages_close(&messages);
 }
 
-static void bad_lines_are_refused_with_their_number(void **state) {
+static void bad_message_lines_are_refused_with_their_number(void **state) {
     (void)state;
     static const char *const all[][2] = {
         {"GET\n", "line 1: expected: METHOD URL-or-PATH [@BODYFILE]"},
@@ -170,10 +170,10 @@ static void bad_lines_are_refused_with_their_number(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(method_and_data_make_one_message),
-    cmocka_unit_test_setup_teardown(body_of_a_file_is_sent_as_it_is, open_folder, close_folder),
+    cmocka_unit_test(method_and_data_options_make_one_message),
+    cmocka_unit_test_setup_teardown(body_from_a_file_is_sent_unchanged, open_folder, close_folder),
     cmocka_unit_test(invalid_methods_and_bodies_are_refused),
-    cmocka_unit_test(headers_are_checked),
-    cmocka_unit_test_setup_teardown(file_of_paths_is_read, open_folder, close_folder),
-    cmocka_unit_test_setup_teardown(file_of_urls_names_its_hosts, open_folder, close_folder),
-    cmocka_unit_test_setup_teardown(bad_lines_are_refused_with_their_number, open_folder, close_folder))
+    cmocka_unit_test(invalid_headers_are_refused),
+    cmocka_unit_test_setup_teardown(message_file_with_paths_is_read, open_folder, close_folder),
+    cmocka_unit_test_setup_teardown(message_file_with_urls_lists_its_hosts, open_folder, close_folder),
+    cmocka_unit_test_setup_teardown(bad_message_lines_are_refused_with_their_number, open_folder, close_folder))

@@ -49,7 +49,7 @@ static char *read_whole(const char *path) {
     return text;
 }
 
-/* As the generator does it. */
+/* Reports a request as the generator does. */
 static struct ssrequest_one send_one(
     struct fixture *it, uint64_t number, ss_time due, ss_time now) {
     struct ssrequest_one one = {.number = number, .due = due, .sent = now, .target = 1, .label = 7};
@@ -71,7 +71,7 @@ static void end_one(struct fixture *it, const struct ssrequest_one *one, ss_time
     ssrequest_rows_witness(it->rows, one, SSREQUEST_ENDED, &ended);
 }
 
-static void events_are_counted_in_their_second(void **state) {
+static void request_events_are_counted_in_their_second(void **state) {
     (void)state;
     struct fixture *it = open_it();
     assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
@@ -103,7 +103,7 @@ static void events_are_counted_in_their_second(void **state) {
     close_it(it);
 }
 
-static void response_times_of_each_second_are_kept(void **state) {
+static void response_times_of_each_second_are_recorded(void **state) {
     (void)state;
     struct fixture *it = open_it();
     assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
@@ -120,7 +120,7 @@ static void response_times_of_each_second_are_kept(void **state) {
     ssrequest_rows_finish(it->rows, 2500 * SS_MILLISECOND);
     assert_int_equal(ssrequest_rows_close(it->rows, NULL), 0);
     char *text = read_whole(path_of(it->path, "response-times.csv"));
-    /* The smallest times of buckets, which are 1024 ns wide at 2 ms and twice that at 4 ms. */
+    /* Lower bounds of buckets, which are 1024 ns wide at 2 ms and twice as wide at 4 ms. */
     assert_string_equal(text, "elapsed_seconds,bucket_seconds,intended,actual\n"
                               "1.000000,0.001999872,1,2\n"
                               "1.000000,0.003999744,1,0\n"
@@ -132,7 +132,7 @@ static void response_times_of_each_second_are_kept(void **state) {
     close_it(it);
 }
 
-static void partial_record_is_removed(void **state) {
+static void partially_created_record_is_removed(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ss_error error = {0};
@@ -148,7 +148,7 @@ static void partial_record_is_removed(void **state) {
     close_it(it);
 }
 
-static void heading_names_every_column(void **state) {
+static void requests_csv_heading_names_every_column(void **state) {
     (void)state;
     struct fixture *it = open_it();
     assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
@@ -181,9 +181,9 @@ static void changed_rate_lasts_to_the_end_of_the_profile(void **state) {
     close_it(it);
 }
 
-static void second_of_a_change_has_mean_of_both_rates(void **state) {
+static void second_of_a_rate_change_has_the_mean_rate(void **state) {
     (void)state;
-    struct fixture *it = open_it(); /* 100 a second */
+    struct fixture *it = open_it(); /* 100 per second */
     ssrequest_rows_turn(it->rows, SS_SECOND + SS_SECOND / 4, 300);
     ssrequest_rows_turn(it->rows, SS_SECOND + SS_SECOND / 2, 0);
     assert_float_equal(ssrequest_rows_last(it->rows)->rate, 100, 1e-9);
@@ -195,7 +195,7 @@ static void second_of_a_change_has_mean_of_both_rates(void **state) {
     close_it(it);
 }
 
-/* Only what begins replaces it. */
+/* A file is replaced only when the run begins. */
 static void failed_starts_keep_earlier_files(void **state) {
     (void)state;
     struct fixture *it = open_it();
@@ -218,7 +218,7 @@ static void failed_starts_keep_earlier_files(void **state) {
     close_it(it);
 }
 
-static void a_pipe_without_a_reader_is_refused(void **state) {
+static void output_pipe_without_a_reader_is_refused(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ss_error error = {0};
@@ -238,7 +238,7 @@ static void a_pipe_without_a_reader_is_refused(void **state) {
     close_it(it);
 }
 
-static void request_at_end_of_second_is_counted(void **state) {
+static void request_at_the_end_of_a_second_is_counted(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ssrequest_one one = send_one(it, 0, 0, 0);
@@ -250,13 +250,13 @@ static void request_at_end_of_second_is_counted(void **state) {
     close_it(it);
 }
 
-static void each_request_has_a_line(void **state) {
+static void every_request_is_written_as_one_line(void **state) {
     (void)state;
     struct fixture *it = open_it();
     const char *path = path_of(it->folder, "each.csv");
     char kept[256];
     snprintf(kept, sizeof kept, "%s", path);
-    for (int again = 0; again < 2; again++) { /* it is replaced */
+    for (int again = 0; again < 2; again++) { /* the second run replaces the file */
         if (again)
             assert_int_equal(
                 ssrequest_rows_open(&it->rows, &it->made.tally, &it->made.profile, NULL), 0);
@@ -284,7 +284,7 @@ static void each_request_has_a_line(void **state) {
     close_it(it);
 }
 
-static void a_record_replaces_nothing_and_ends_with_the_document(void **state) {
+static void request_record_never_replaces_an_existing_folder(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ss_error error = {0};
@@ -301,7 +301,7 @@ static void a_record_replaces_nothing_and_ends_with_the_document(void **state) {
     close_it(it);
 }
 
-static void lines_that_are_lost_are_reported(void **state) {
+static void lost_request_lines_are_reported(void **state) {
     (void)state;
     struct fixture *it = open_it();
     struct ss_error error = {0};
@@ -314,15 +314,15 @@ static void lines_that_are_lost_are_reported(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(events_are_counted_in_their_second),
-    cmocka_unit_test(response_times_of_each_second_are_kept),
-    cmocka_unit_test(partial_record_is_removed),
-    cmocka_unit_test(heading_names_every_column),
+    cmocka_unit_test(request_events_are_counted_in_their_second),
+    cmocka_unit_test(response_times_of_each_second_are_recorded),
+    cmocka_unit_test(partially_created_record_is_removed),
+    cmocka_unit_test(requests_csv_heading_names_every_column),
     cmocka_unit_test(changed_rate_lasts_to_the_end_of_the_profile),
-    cmocka_unit_test(second_of_a_change_has_mean_of_both_rates),
+    cmocka_unit_test(second_of_a_rate_change_has_the_mean_rate),
     cmocka_unit_test(failed_starts_keep_earlier_files),
-    cmocka_unit_test(a_pipe_without_a_reader_is_refused),
-    cmocka_unit_test(request_at_end_of_second_is_counted),
-    cmocka_unit_test(each_request_has_a_line),
-    cmocka_unit_test(a_record_replaces_nothing_and_ends_with_the_document),
-    cmocka_unit_test(lines_that_are_lost_are_reported))
+    cmocka_unit_test(output_pipe_without_a_reader_is_refused),
+    cmocka_unit_test(request_at_the_end_of_a_second_is_counted),
+    cmocka_unit_test(every_request_is_written_as_one_line),
+    cmocka_unit_test(request_record_never_replaces_an_existing_folder),
+    cmocka_unit_test(lost_request_lines_are_reported))

@@ -35,7 +35,7 @@ static ss_time next(void) {
     return ssrequest_schedule_next(&schedule, &due) ? due : SS_TIME_NEVER;
 }
 
-/* How many become due in each second; the rest of them is 0. */
+/* Counts the requests due in each second; further seconds must have none. */
 static void count_by_second(enum ssrequest_arrival arrival, unsigned *counts, size_t seconds) {
     memset(counts, 0, seconds * sizeof *counts);
     ssrequest_schedule_begin(&schedule, &profile, arrival, 1);
@@ -47,7 +47,7 @@ static void count_by_second(enum ssrequest_arrival arrival, unsigned *counts, si
     }
 }
 
-static void the_published_steps_are_exact(void **state) {
+static void published_request_steps_are_exact(void **state) {
     (void)state;
     make_step(140, 5, 2 * SS_SECOND);
     assert_int_equal(profile.count, 28);
@@ -71,18 +71,18 @@ static void even_requests_are_evenly_spaced(void **state) {
         assert_that(next(), ==, moments[i]);
 }
 
-static void concurrent_ones_come_with_the_second(void **state) {
+static void concurrent_requests_are_due_at_whole_seconds(void **state) {
     (void)state;
     make_constant(2.5, 3500 * SS_MILLISECOND);
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
-    /* 2.5 a second, half of which is carried on, and half a second at the end. */
+    /* 2.5 per second: the half is carried over, and the last stretch is half a second. */
     static const unsigned seconds[] = {0, 0, 1, 1, 1, 2, 2, 3};
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++)
         assert_int_equal(next(), seconds[i] * SS_SECOND);
     assert_that(next(), ==, SS_TIME_NEVER);
 }
 
-static void an_hour_does_not_drift(void **state) {
+static void schedule_does_not_drift_within_an_hour(void **state) {
     (void)state;
     static const double rates[] = {1.0 / 3, 7, 1000, 997.3};
     for (size_t i = 0; i < sizeof rates / sizeof *rates; i++) {
@@ -99,8 +99,10 @@ static void an_hour_does_not_drift(void **state) {
     }
 }
 
-/* A rate that is no whole number of requests in its stretch, and a border that hides no request. */
-static void remainder_is_carried_over_borders(void **state) {
+/*
+ * The rate gives no whole number of requests per stretch, and no request may be lost at a border.
+ */
+static void fractional_requests_are_carried_over_stretch_borders(void **state) {
     (void)state;
     make_step(1, 0.25, SS_SECOND); /* 0, 0.25, 0.5, 0.75 */
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_EVEN, 1);
@@ -108,7 +110,7 @@ static void remainder_is_carried_over_borders(void **state) {
     assert_int_equal(next(), 3 * SS_SECOND + SS_SECOND / 3);
     assert_that(next(), ==, SS_TIME_NEVER);
     assert_that(next(), ==, SS_TIME_NEVER);
-    make_step(1, 0.1, SS_SECOND); /* a tenth ten times is not more than 1 */
+    make_step(1, 0.1, SS_SECOND); /* ten times a tenth must not exceed 1 */
     assert_int_equal(profile.count, 10);
     ssrequest_schedule_begin(&schedule, &profile, SSREQUEST_CONCURRENT, 1);
     assert_int_equal(next(), 4 * SS_SECOND); /* 0.1 + 0.2 + 0.3 + 0.4 */
@@ -121,7 +123,6 @@ static void remainder_is_carried_over_borders(void **state) {
     assert_int_equal(profile.count, 7);
 }
 
-/* The largest distance between the distribution of `count` gaps and the exponential one. */
 static int compare(const void *a, const void *b) {
     double left = *(const double *)a, right = *(const double *)b;
     return (left > right) - (left < right);
@@ -138,7 +139,7 @@ static double distance(double *gaps, size_t count) {
     return max;
 }
 
-/* How many are to be expected until `time`. */
+/* Returns the expected number of requests until `time`. */
 static double expected_until(ss_time time) {
     double expected = 0;
     for (size_t i = 0; i < profile.count && profile.stretches[i].begin < time; i++) {
@@ -149,7 +150,7 @@ static double expected_until(ss_time time) {
     return expected;
 }
 
-/* Kolmogorov and Smirnov: with more than this the chance of such gaps is below 0.01. */
+/* Checks with the Kolmogorov-Smirnov test: a larger distance has a probability below 0.01. */
 static void assert_exponential(size_t count, uint64_t seed) {
     double *gaps = malloc(count * sizeof *gaps);
     assert_non_null(gaps);
@@ -173,16 +174,16 @@ static void poisson_gaps_are_exponential(void **state) {
         assert_exponential(100000, seed);
 }
 
-static void poisson_gaps_span_borders(void **state) {
+static void poisson_gaps_are_exponential_across_borders(void **state) {
     (void)state;
-    /* A border every other request, or the rounding of gaps at borders would not be seen. */
+    /* Borders after every other request make the rounding of gaps at borders visible. */
     make_step(201, 1, 50 * SS_MILLISECOND);
     assert_exponential(950, 1);
     make_step(2000, 100, 10 * SS_MILLISECOND);
     assert_exponential(150, 2);
 }
 
-static void the_same_seed_gives_the_same_moments(void **state) {
+static void equal_seeds_give_equal_schedules(void **state) {
     (void)state;
     enum { COUNT = 1000 };
     static ss_time moments[3][COUNT];
@@ -195,12 +196,12 @@ static void the_same_seed_gives_the_same_moments(void **state) {
     }
     assert_memory_equal(moments[0], moments[1], sizeof moments[0]);
     assert_memory_not_equal(moments[0], moments[2], sizeof moments[0]);
-    /* Not the same gaps, shifted. */
+    /* The gaps must not be the same sequence, shifted. */
     for (size_t j = 1; j + 1 < COUNT; j++)
         assert_int_not_equal(moments[2][j] - moments[2][j - 1], moments[0][j + 1] - moments[0][j]);
 }
 
-static void peeking_consumes_nothing(void **state) {
+static void peeking_does_not_consume_a_request(void **state) {
     (void)state;
     make_step(140, 5, 2 * SS_SECOND);
     for (unsigned arrival = 0; arrival < 3; arrival++) {
@@ -225,7 +226,7 @@ static void rate_change_applies_at_once(void **state) {
     assert_int_equal(next(), 0);
     assert_int_equal(ssrequest_schedule_peek(&schedule), 100 * SS_SECOND);
     ssrequest_schedule_turn(&schedule, 50 * SS_SECOND, 10);
-    /* Half of a request had gathered. */
+    /* Half a request had accumulated. */
     assert_int_equal(next(), 50 * SS_SECOND + 50 * SS_MILLISECOND);
     assert_int_equal(next(), 50 * SS_SECOND + 150 * SS_MILLISECOND);
     ssrequest_schedule_turn(&schedule, 51 * SS_SECOND, 0);
@@ -248,7 +249,7 @@ static void rate_change_overrides_steps(void **state) {
     assert_that(next(), ==, SS_TIME_NEVER);
 }
 
-/* Keeps the fraction of a request that earlier seconds left over, and no more. */
+/* Only the fraction of a request left over from earlier seconds is kept. */
 static void rate_change_of_concurrent_requests_keeps_the_remainder(void **state) {
     (void)state;
     make_constant(0.5, 10 * SS_SECOND);
@@ -294,9 +295,9 @@ static double rate_at(ss_time time) {
     return -1;
 }
 
-static void a_trace_is_played_at_its_loads_times_the_rate(void **state) {
+static void trace_profile_multiplies_its_loads_by_the_rate(void **state) {
     (void)state;
-    /* A level, a step, a ramp, a stretch in which the machine is left alone, a level. */
+    /* A level, a step, a ramp, a free section, a level. */
     make_trace(
         "0 20%\n10s 20%\n10s 50%\n20s 100%\n20s free\n30s 10%\n40s 10%\n", 200, SS_TIME_NEVER);
     assert_int_equal(ssrequest_profile_length(&profile), 40 * SS_SECOND);
@@ -311,7 +312,7 @@ static void a_trace_is_played_at_its_loads_times_the_rate(void **state) {
         assert_int_equal(profile.stretches[i].begin, profile.stretches[i - 1].end);
 }
 
-static void a_trace_can_be_cut_and_its_last_load_lasts(void **state) {
+static void trace_profile_can_be_shortened_or_extended(void **state) {
     (void)state;
     make_trace("0 100%\n10s 50%\n", 10, 5 * SS_SECOND);
     assert_int_equal(ssrequest_profile_length(&profile), 5 * SS_SECOND);
@@ -323,7 +324,7 @@ static void a_trace_can_be_cut_and_its_last_load_lasts(void **state) {
     assert_near(expected_until(4 * SS_SECOND), 20, 1e-6);
 }
 
-static void empty_profiles_are_refused(void **state) {
+static void invalid_request_profiles_are_refused(void **state) {
     (void)state;
     static const double wrong[] = {0, -1, INFINITY, NAN, 2e9};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -344,19 +345,19 @@ static void empty_profiles_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_teardown(the_published_steps_are_exact, forget),
+    cmocka_unit_test_teardown(published_request_steps_are_exact, forget),
     cmocka_unit_test_teardown(even_requests_are_evenly_spaced, forget),
-    cmocka_unit_test_teardown(concurrent_ones_come_with_the_second, forget),
-    cmocka_unit_test_teardown(an_hour_does_not_drift, forget),
-    cmocka_unit_test_teardown(remainder_is_carried_over_borders, forget),
+    cmocka_unit_test_teardown(concurrent_requests_are_due_at_whole_seconds, forget),
+    cmocka_unit_test_teardown(schedule_does_not_drift_within_an_hour, forget),
+    cmocka_unit_test_teardown(fractional_requests_are_carried_over_stretch_borders, forget),
     cmocka_unit_test_teardown(poisson_gaps_are_exponential, forget),
-    cmocka_unit_test_teardown(poisson_gaps_span_borders, forget),
-    cmocka_unit_test_teardown(the_same_seed_gives_the_same_moments, forget),
-    cmocka_unit_test_teardown(peeking_consumes_nothing, forget),
+    cmocka_unit_test_teardown(poisson_gaps_are_exponential_across_borders, forget),
+    cmocka_unit_test_teardown(equal_seeds_give_equal_schedules, forget),
+    cmocka_unit_test_teardown(peeking_does_not_consume_a_request, forget),
     cmocka_unit_test_teardown(rate_change_applies_at_once, forget),
     cmocka_unit_test_teardown(rate_change_overrides_steps, forget),
     cmocka_unit_test_teardown(rate_change_of_concurrent_requests_keeps_the_remainder, forget),
     cmocka_unit_test_teardown(rate_change_of_concurrent_requests_applies_next_second, forget),
-    cmocka_unit_test_teardown(a_trace_is_played_at_its_loads_times_the_rate, forget),
-    cmocka_unit_test_teardown(a_trace_can_be_cut_and_its_last_load_lasts, forget),
-    cmocka_unit_test_teardown(empty_profiles_are_refused, forget))
+    cmocka_unit_test_teardown(trace_profile_multiplies_its_loads_by_the_rate, forget),
+    cmocka_unit_test_teardown(trace_profile_can_be_shortened_or_extended, forget),
+    cmocka_unit_test_teardown(invalid_request_profiles_are_refused, forget))

@@ -4,7 +4,7 @@
 #include "show.h"
 #include "unit.h"
 
-static void times_have_three_digits_and_a_unit(void **state) {
+static void shown_times_have_three_digits_and_a_unit(void **state) {
     (void)state;
     assert_string_equal(ssrequest_show_time(NAN).text, "-");
     assert_string_equal(ssrequest_show_time(0).text, "0 s");
@@ -15,7 +15,7 @@ static void times_have_three_digits_and_a_unit(void **state) {
     assert_string_equal(ssrequest_show_time(3600).text, "3600 s");
 }
 
-static void rounding_up_adds_no_digit(void **state) {
+static void shown_numbers_gain_no_digit_by_rounding_up(void **state) {
     (void)state;
     assert_string_equal(ssrequest_show_time(0.99996).text, "1.00 s");
     assert_string_equal(ssrequest_show_time(0.009996).text, "10.0 ms");
@@ -23,7 +23,7 @@ static void rounding_up_adds_no_digit(void **state) {
     assert_string_equal(ssrequest_show_number(9.999).text, "10.0");
 }
 
-static void numbers_keep_their_integer_part(void **state) {
+static void shown_numbers_keep_their_integer_part(void **state) {
     (void)state;
     assert_string_equal(ssrequest_show_number(NAN).text, "-");
     assert_string_equal(ssrequest_show_number(200).text, "200");
@@ -37,7 +37,7 @@ static void numbers_keep_their_integer_part(void **state) {
     assert_string_equal(ssrequest_show_count(UINT64_MAX).text, "18,446,744,073,709,551,615");
 }
 
-static void share_is_0_or_1_only_if_exact(void **state) {
+static void shown_share_is_0_or_100_percent_only_if_exact(void **state) {
     (void)state;
     assert_string_equal(ssrequest_show_share(0, 0).text, "-");
     assert_string_equal(ssrequest_show_share(0, 7).text, "0 %");
@@ -50,7 +50,7 @@ static void share_is_0_or_1_only_if_exact(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(times_have_three_digits_and_a_unit),
-    cmocka_unit_test(rounding_up_adds_no_digit),
-    cmocka_unit_test(numbers_keep_their_integer_part),
-    cmocka_unit_test(share_is_0_or_1_only_if_exact))
+    cmocka_unit_test(shown_times_have_three_digits_and_a_unit),
+    cmocka_unit_test(shown_numbers_gain_no_digit_by_rounding_up),
+    cmocka_unit_test(shown_numbers_keep_their_integer_part),
+    cmocka_unit_test(shown_share_is_0_or_100_percent_only_if_exact))

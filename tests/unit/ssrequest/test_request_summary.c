@@ -5,7 +5,7 @@
 
 static char *print(struct made_up *it) {
     char *text = made_up_print(ssrequest_summary_print, &it->account);
-    /* Findings may be broken anywhere. */
+    /* Findings may be wrapped at any blank. */
     assert_fits(text, 80);
     for (char *at = text; (at = strstr(at, "\n  ")); at++) {
         if (strncmp(at, "\n  from ", 8) != 0)
@@ -14,7 +14,7 @@ static char *print(struct made_up *it) {
     return text;
 }
 
-static void good_run_is_reported(void **state) {
+static void summary_of_a_good_run_reports_no_problem(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -37,7 +37,7 @@ static void good_run_is_reported(void **state) {
     made_up_close(&it);
 }
 
-static void waiting_times_before_sending_are_reported(void **state) {
+static void summary_reports_waiting_times_before_sending(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -61,7 +61,7 @@ static void waiting_times_before_sending_are_reported(void **state) {
     made_up_close(&it);
 }
 
-static void failures_are_listed_by_cause(void **state) {
+static void summary_lists_failures_by_cause(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -84,7 +84,7 @@ static void failures_are_listed_by_cause(void **state) {
     made_up_close(&it);
 }
 
-static void unsent_and_unanswered_requests_are_reported(void **state) {
+static void summary_reports_unsent_and_unanswered_requests(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -107,7 +107,7 @@ static void unsent_and_unanswered_requests_are_reported(void **state) {
     made_up_close(&it);
 }
 
-static void changed_rate_replaces_the_profile(void **state) {
+static void summary_shows_a_changed_rate_instead_of_the_profile(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -121,7 +121,7 @@ static void changed_rate_replaces_the_profile(void **state) {
     made_up_close(&it);
 }
 
-static void closed_loop_is_reported(void **state) {
+static void summary_reports_a_closed_loop(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -142,8 +142,8 @@ static void closed_loop_is_reported(void **state) {
     made_up_close(&it);
 }
 
-/* "995 with status 500": a count, and a code that is not taken for one. */
-static void failures_show_their_status(void **state) {
+/* "995 with status 500" is a count and a status that must not be confused. */
+static void summary_shows_the_status_of_failures(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -164,7 +164,7 @@ static void failures_show_their_status(void **state) {
                       "500, 1 with status 404.");
     assert_says(text, "failed   995 with status 500\nfailed   1 with status 404\n");
     free(text);
-    /* As if the first 4 ms were not counted. */
+    /* The first 4 ms are not counted. */
     it.account.skipped = 4 * SS_MILLISECOND;
     text = print(&it);
     assert_says(text, "failed, from 1.00 ms to 996 ms: ");
@@ -172,7 +172,7 @@ static void failures_show_their_status(void **state) {
     made_up_close(&it);
 }
 
-static void a_busy_generator_is_reported(void **state) {
+static void summary_reports_a_busy_generator(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -190,8 +190,8 @@ static void a_busy_generator_is_reported(void **state) {
     made_up_close(&it);
 }
 
-/* By what the generator did: 10 s of wall-clock time. */
-static void limit_is_named_by_its_cause(void **state) {
+/* Each case states what the generator did in 10 s of wall-clock time. */
+static void summary_names_the_cause_of_the_limit(void **state) {
     (void)state;
     static const struct {
         double used, waited; /* seconds */
@@ -221,8 +221,8 @@ static void limit_is_named_by_its_cause(void **state) {
     }
 }
 
-/* An open loop that keeps up has no limit to name; one at its cap has. */
-static void open_loop_names_a_limit_at_its_cap(void **state) {
+/* An open loop that keeps up has no limit to report; one at its cap has. */
+static void summary_of_an_open_loop_names_a_limit_only_at_its_cap(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -246,7 +246,7 @@ static char *print_search(struct made_up *it, const struct ssrequest_capacity *c
     return print(it);
 }
 
-static void search_reports_its_confidence(void **state) {
+static void summary_of_a_search_states_its_confidence(void **state) {
     (void)state;
     struct made_up it;
     made_up_open(&it);
@@ -291,14 +291,14 @@ static void search_reports_its_confidence(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(search_reports_its_confidence),
-    cmocka_unit_test(good_run_is_reported),
-    cmocka_unit_test(waiting_times_before_sending_are_reported),
-    cmocka_unit_test(failures_are_listed_by_cause),
-    cmocka_unit_test(unsent_and_unanswered_requests_are_reported),
-    cmocka_unit_test(changed_rate_replaces_the_profile),
-    cmocka_unit_test(closed_loop_is_reported),
-    cmocka_unit_test(failures_show_their_status),
-    cmocka_unit_test(limit_is_named_by_its_cause),
-    cmocka_unit_test(open_loop_names_a_limit_at_its_cap),
-    cmocka_unit_test(a_busy_generator_is_reported))
+    cmocka_unit_test(summary_of_a_search_states_its_confidence),
+    cmocka_unit_test(summary_of_a_good_run_reports_no_problem),
+    cmocka_unit_test(summary_reports_waiting_times_before_sending),
+    cmocka_unit_test(summary_lists_failures_by_cause),
+    cmocka_unit_test(summary_reports_unsent_and_unanswered_requests),
+    cmocka_unit_test(summary_shows_a_changed_rate_instead_of_the_profile),
+    cmocka_unit_test(summary_reports_a_closed_loop),
+    cmocka_unit_test(summary_shows_the_status_of_failures),
+    cmocka_unit_test(summary_names_the_cause_of_the_limit),
+    cmocka_unit_test(summary_of_an_open_loop_names_a_limit_only_at_its_cap),
+    cmocka_unit_test(summary_reports_a_busy_generator))

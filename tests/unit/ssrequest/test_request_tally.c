@@ -31,7 +31,7 @@ static void end(ss_time due, ss_time sent, ss_time finished, enum ssrequest_outc
     ssrequest_tally_end(&tally, &ended);
 }
 
-static void lengths_count_from_intended_and_actual_sending(void **state) {
+static void response_times_count_from_intended_and_actual_sending(void **state) {
     (void)state;
     send(1000, 4000);
     end(1000, 4000, 5000, SSREQUEST_SUCCESS);
@@ -48,8 +48,8 @@ static void lengths_count_from_intended_and_actual_sending(void **state) {
     assert_int_equal(tally.bytes, 14);
 }
 
-/* A timer that fires a moment early does not make a timeout shorter than the limit. */
-static void timeout_is_at_least_the_limit(void **state) {
+/* A timer that fires slightly early must not make a timeout shorter than the limit. */
+static void timeout_counts_at_least_as_long_as_its_limit(void **state) {
     (void)state;
     send(0, SS_SECOND);
     end(0, SS_SECOND, 11 * SS_SECOND - 5, SSREQUEST_TIMEOUT);
@@ -61,7 +61,7 @@ static void timeout_is_at_least_the_limit(void **state) {
     assert_int_equal(tally.outcomes[SSREQUEST_TIMEOUT], 2);
 }
 
-static void abandoned_requests_count_with_their_wait(void **state) {
+static void abandoned_requests_count_with_their_waiting_time(void **state) {
     (void)state;
     ssrequest_tally_due(&tally);
     send(1, 2);
@@ -75,7 +75,7 @@ static void abandoned_requests_count_with_their_wait(void **state) {
     assert_int_equal(tally.all[SSREQUEST_ACTUAL].max, 1000);
 }
 
-static void clearing_keeps_the_sums(void **state) {
+static void clearing_a_tally_keeps_unfinished_requests(void **state) {
     (void)state;
     for (unsigned i = 0; i < 10; i++)
         send(i, i + 1);
@@ -101,7 +101,7 @@ static void clearing_keeps_the_sums(void **state) {
     assert_int_equal(tally.timeout, 10 * SS_SECOND);
 }
 
-static void every_outcome_has_a_name_of_its_own(void **state) {
+static void every_outcome_has_its_own_name(void **state) {
     (void)state;
     for (unsigned i = 0; i < SSREQUEST_OUTCOMES; i++) {
         assert_non_null(ssrequest_outcome_name(i));
@@ -118,7 +118,7 @@ static void every_balance_chooses_a_target(void **state) {
     for (uint32_t last = 0; last < 4; last++)
         assert_int_equal(
             ssrequest_balance_choose(SSREQUEST_ROUND_ROBIN, unfinished, 4, last), (last + 1) % 4);
-    /* The next in turn among those with the fewest. */
+    /* Selects the next in turn among the targets with the fewest requests. */
     static const uint32_t next[] = {1, 3, 3, 1};
     for (uint32_t last = 0; last < 4; last++)
         assert_int_equal(
@@ -128,9 +128,9 @@ static void every_balance_chooses_a_target(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(lengths_count_from_intended_and_actual_sending, make, forget),
-    cmocka_unit_test_setup_teardown(timeout_is_at_least_the_limit, make, forget),
-    cmocka_unit_test_setup_teardown(abandoned_requests_count_with_their_wait, make, forget),
-    cmocka_unit_test_setup_teardown(clearing_keeps_the_sums, make, forget),
-    cmocka_unit_test(every_outcome_has_a_name_of_its_own),
+    cmocka_unit_test_setup_teardown(response_times_count_from_intended_and_actual_sending, make, forget),
+    cmocka_unit_test_setup_teardown(timeout_counts_at_least_as_long_as_its_limit, make, forget),
+    cmocka_unit_test_setup_teardown(abandoned_requests_count_with_their_waiting_time, make, forget),
+    cmocka_unit_test_setup_teardown(clearing_a_tally_keeps_unfinished_requests, make, forget),
+    cmocka_unit_test(every_outcome_has_its_own_name),
     cmocka_unit_test(every_balance_chooses_a_target))

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long trials of a search last, and what the search then finds, against a queue in virtual
- * time. */
+/*
+ * Tests of how long the trials of a search last and what the search then finds, against a queue in
+ * virtual time.
+ */
 
 #include <math.h>
 
@@ -11,7 +13,7 @@
 #include "chance.h"
 #include "request_life.h"
 
-/* ---- stationary or not ---- */
+/* ---- detection of a stationary state ---- */
 
 static void independent_times_are_stationary(void **state) {
     (void)state;
@@ -38,7 +40,10 @@ static void rising_times_are_not_stationary(void **state) {
     }
 }
 
-/* Each remembers the one before: a run of ten times its memory is too short, one of 1000 is not. */
+/*
+ * Each time depends on the previous one: a run of ten times the memory is too short, one of 1000
+ * times is not.
+ */
 static void correlated_times_need_a_long_run(void **state) {
     (void)state;
     unsigned early = 0, late = 0;
@@ -68,7 +73,7 @@ static void few_times_are_stationary_only_without_a_queue(void **state) {
     assert_true(ssrequest_steady_is_reached(&steady, 1000));
 }
 
-/* ---- trials of a queue: one worker, 10 ms each, so 100 a second at most ---- */
+/* ---- trials of a queue with one worker and 10 ms per request, so at most 100 per second ---- */
 
 static struct life life;
 static struct ssrequest_trial_watch watch;
@@ -79,7 +84,7 @@ static void see(void *context, const struct ssrequest_one *one, enum ssrequest_f
     life_witness(&life, one, fate, ended);
 }
 
-/* As capacity_run.c makes it over the network. */
+/* Runs a trial like capacity_run.c does over the network. */
 static struct ssrequest_trial try_rate(
     double rate, const struct ssrequest_criterion *criterion, ss_time duration, uint64_t seed) {
     memset(&life, 0, sizeof life);
@@ -97,7 +102,7 @@ static struct ssrequest_trial try_rate(
     while (!ssrequest_trial_step(&watch));
     ssrequest_generator_end(life.generator, end);
     life_run(&life, SS_TIME_NEVER);
-    /* The wait for the last answers may be long; what was counted stays. */
+    /* Waiting for the last answers may take long and must not change the counts. */
     uint64_t counted = life.tally.outcomes[SSREQUEST_SUCCESS];
     for (int i = 0; i < SSREQUEST_TRIAL_PERIODS; i++)
         assert_false(ssrequest_trial_step(&watch));
@@ -112,7 +117,7 @@ static struct ssrequest_trial try_rate(
     return trial;
 }
 
-/* The same moments again would be the same trial again. */
+/* Each trial needs its own seed; the same arrival times would repeat the same trial. */
 static struct ssrequest_capacity_result search(
     const struct ssrequest_criterion *criterion, ss_time duration, uint64_t seed) {
     static struct ssrequest_capacity capacity;
@@ -126,9 +131,11 @@ static struct ssrequest_capacity_result search(
     return ssrequest_capacity_result(&capacity);
 }
 
-/* No rate above 100 can hold for ever, whatever the limit; in 1 s the queue does not become long.
+/*
+ * No rate above 100 can hold forever, whatever the limit, although the queue stays short within 1
+ * s.
  */
-static void overload_is_not_stationary(void **state) {
+static void trial_under_overload_is_not_stationary(void **state) {
     (void)state;
     const struct ssrequest_criterion limit = {.mean = true, .limit = SS_SECOND};
     for (uint64_t seed = 0; seed < 50; seed++) {
@@ -155,7 +162,7 @@ static void short_trials_do_not_overstate_the_capacity(void **state) {
             for (uint64_t seed = 0; seed < 40; seed++) {
                 struct ssrequest_capacity_result result = search(&limit, duration, 1000 * seed);
                 bool above = result.held.rate > all[i].truth;
-                /* Rates that cannot hold for ever are reported as bounds. */
+                /* Rates that cannot hold forever are reported as bounds. */
                 assert_true(result.held.rate < 101 || result.upper_bound);
                 sure += result.sure;
                 right += result.sure && !above && all[i].truth < result.failed.rate;
@@ -170,5 +177,5 @@ UNIT_MAIN(cmocka_unit_test(independent_times_are_stationary),
     cmocka_unit_test(rising_times_are_not_stationary),
     cmocka_unit_test(correlated_times_need_a_long_run),
     cmocka_unit_test(few_times_are_stationary_only_without_a_queue),
-    cmocka_unit_test(overload_is_not_stationary),
+    cmocka_unit_test(trial_under_overload_is_not_stationary),
     cmocka_unit_test(short_trials_do_not_overstate_the_capacity))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The accounts that the simulated machine keeps. */
+/* Tests of the accounts that the simulated machine keeps. */
 
 #include "chance.h"
 #include "lateness.h"
@@ -9,7 +9,7 @@
 #define START SS_SECOND
 #define MS    SS_MILLISECOND
 
-/* As many instances as CPUs, all serial. */
+/* Opens a machine with as many serial instances as CPUs. */
 static void open_machine(struct machine *machine, uint32_t cpus, ss_time overhead, uint64_t rate) {
     struct ss_error error = {0};
     assert_int_equal(machine_open(machine, cpus, cpus, 1, START, &error), 0);
@@ -24,7 +24,7 @@ static struct ss_counters look(struct machine *machine, ss_time after) {
     return counters;
 }
 
-/* ---- what is exact ---- */
+/* ---- exact accounts ---- */
 
 static void used_time_is_exact_to_the_nanosecond(void **state) {
     (void)state;
@@ -41,7 +41,7 @@ static void used_time_is_exact_to_the_nanosecond(void **state) {
     machine_close(&machine);
 }
 
-static void a_late_stop_leaves_threads_behind(void **state) {
+static void threads_keep_running_until_a_late_stop(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine, 4, 0, 0);
@@ -51,7 +51,7 @@ static void a_late_stop_leaves_threads_behind(void **state) {
     assert_int_equal(look(&machine, 150).used, 300 + 100);
     machine_stop(&machine, 0, 0, START + 200);
     assert_int_equal(look(&machine, 300).used, 300 + 200);
-    /* Continued in time, they have never been away. */
+    /* If they are continued before the stop is complete, the threads keep running. */
     machine_set_running(&machine, 0, true, START + 300);
     machine_stop(&machine, 0, 2, START + 400);
     machine_set_running(&machine, 0, true, START + 500);
@@ -60,7 +60,7 @@ static void a_late_stop_leaves_threads_behind(void **state) {
     machine_close(&machine);
 }
 
-/* Time on the way to idleness is neither idle nor used by a process. */
+/* Time spent becoming idle is neither idle time nor CPU time of a process. */
 static void overhead_is_neither_idle_nor_used(void **state) {
     (void)state;
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
@@ -79,8 +79,8 @@ static void overhead_is_neither_idle_nor_used(void **state) {
     }
 }
 
-/* It turns idle a thousand times for a tenth of that. */
-static void short_idle_times_are_owed_once(void **state) {
+/* The CPU becomes idle a thousand times, each time for a tenth of the overhead. */
+static void unpaid_idle_overhead_does_not_accumulate(void **state) {
     (void)state;
     for (uint64_t rate = 0; rate <= 250; rate += 250) {
         struct machine machine;
@@ -97,10 +97,10 @@ static void short_idle_times_are_owed_once(void **state) {
     }
 }
 
-/* ---- what the kernel shows ---- */
+/* ---- accounts shown by the kernel ---- */
 
-/* 18 ms are shown as 10, and on two CPUs that is 20 of 36. */
-static void counters_show_hundredths_of_each_cpu(void **state) {
+/* 18 ms are shown as 10 ms per CPU, so 20 of 36 on two CPUs. */
+static void idle_counters_advance_by_hundredths_of_a_second(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine, 2, 0, 1000);
@@ -123,7 +123,7 @@ static void run_time_is_known_up_to_the_last_tick(void **state) {
     struct ss_counters exact;
     machine_read_exactly(&machine, START + 11 * MS, &exact);
     assert_int_equal(exact.used, 6 * MS);
-    /* The lower one of two CPUs continues: the other is accounted for at once. */
+    /* The lower of two CPUs continues; the time of the other is accounted at once. */
     machine_set_running(&machine, 1, true, START + 12 * MS);
     machine_set_running(&machine, 1, false, START + 15 * MS);
     assert_int_equal(look(&machine, 15 * MS).used, 7 * MS + 3 * MS);
@@ -132,7 +132,7 @@ static void run_time_is_known_up_to_the_last_tick(void **state) {
     machine_close(&machine);
 }
 
-static void ticks_are_shared_in_proportion(void **state) {
+static void busy_ticks_are_shared_in_proportion_to_load(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine, 2, 0, 100);
@@ -144,8 +144,8 @@ static void ticks_are_shared_in_proportion(void **state) {
     machine_close(&machine);
 }
 
-/* A tick that costs anything would take hours. */
-static void ticks_cost_nothing(void **state) {
+/* If a tick had any cost, this would take hours. */
+static void simulated_ticks_have_no_cost(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine, 1, 0, 10000);
@@ -159,7 +159,7 @@ struct shares {
     double idle, ticks, used;
 };
 
-/* One of two CPUs is busy for `length` in every `period`, a little late as timers are. */
+/* Keeps one of two CPUs busy for `length` in every `period`, slightly late like timers. */
 static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period) {
     struct machine machine;
     uint64_t random = 1;
@@ -182,8 +182,8 @@ static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period)
     };
 }
 
-/* Measured on a real machine: 1 ms of every 4, 12.5 % of two CPUs, read 0.4 to 37 %. */
-static void bursts_that_keep_step_with_the_tick_are_misjudged(void **state) {
+/* A real machine showed 0.4 to 37 % for 1 ms of every 4, which are 12.5 % of two CPUs. */
+static void ticks_misjudge_bursts_in_step_with_them(void **state) {
     (void)state;
     double min = 1, max = 0;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS / 8) {
@@ -197,8 +197,8 @@ static void bursts_that_keep_step_with_the_tick_are_misjudged(void **state) {
         fail_msg("from %g to %g", min, max);
 }
 
-/* Bursts out of step with the tick are counted right. */
-static void bursts_off_the_tick_are_judged_rightly(void **state) {
+/* Bursts out of step with the tick are counted correctly. */
+static void ticks_count_bursts_out_of_step_correctly(void **state) {
     (void)state;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS) {
         struct shares shares = watch_bursts(phase, 4675 * SS_MICROSECOND, 18700 * SS_MICROSECOND);
@@ -209,12 +209,12 @@ static void bursts_off_the_tick_are_judged_rightly(void **state) {
 
 /* ---- which sleeper is woken next ---- */
 
-static void sleepers_due_at_once_go_by_number(void **state) {
+static void sleepers_due_together_wake_in_order_of_their_number(void **state) {
     (void)state;
     struct sleepers sleepers;
     struct ss_error error = {0};
     assert_int_equal(sleepers_open(&sleepers, 40, &error), 0);
-    /* The order in which they went to sleep does not matter. */
+    /* The order of going to sleep must not matter. */
     for (uint32_t i = 0; i < 40; i++) {
         uint32_t sleeper = i * 7 % 40;
         sleepers_set(&sleepers, sleeper, 100 + sleeper / 8);
@@ -228,7 +228,7 @@ static void sleepers_due_at_once_go_by_number(void **state) {
 
 /* ---- how late wake-ups are ---- */
 
-static void lateness_is_as_it_was_recorded(void **state) {
+static void simulated_lateness_follows_the_recorded_quantiles(void **state) {
     (void)state;
     assert_int_equal(lateness_recorded(0.5, true), 45 * SS_MICROSECOND);
     assert_int_equal(lateness_recorded(0.5, false), 16 * SS_MICROSECOND);
@@ -251,14 +251,14 @@ static void lateness_is_as_it_was_recorded(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(used_time_is_exact_to_the_nanosecond),
-    cmocka_unit_test(a_late_stop_leaves_threads_behind),
+    cmocka_unit_test(threads_keep_running_until_a_late_stop),
     cmocka_unit_test(overhead_is_neither_idle_nor_used),
-    cmocka_unit_test(short_idle_times_are_owed_once),
-    cmocka_unit_test(counters_show_hundredths_of_each_cpu),
+    cmocka_unit_test(unpaid_idle_overhead_does_not_accumulate),
+    cmocka_unit_test(idle_counters_advance_by_hundredths_of_a_second),
     cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
-    cmocka_unit_test(ticks_are_shared_in_proportion),
-    cmocka_unit_test(ticks_cost_nothing),
-    cmocka_unit_test(bursts_that_keep_step_with_the_tick_are_misjudged),
-    cmocka_unit_test(bursts_off_the_tick_are_judged_rightly),
-    cmocka_unit_test(sleepers_due_at_once_go_by_number),
-    cmocka_unit_test(lateness_is_as_it_was_recorded))
+    cmocka_unit_test(busy_ticks_are_shared_in_proportion_to_load),
+    cmocka_unit_test(simulated_ticks_have_no_cost),
+    cmocka_unit_test(ticks_misjudge_bursts_in_step_with_them),
+    cmocka_unit_test(ticks_count_bursts_out_of_step_correctly),
+    cmocka_unit_test(sleepers_due_together_wake_in_order_of_their_number),
+    cmocka_unit_test(simulated_lateness_follows_the_recorded_quantiles))

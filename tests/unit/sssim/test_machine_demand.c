@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The demand of instances of each class on the simulated machine. */
+/* Tests of the demand of instances of each class on the simulated machine. */
 
 #include "loop.h"
 #include "tree.h"
 
-/* CPUs that `instances` of them use when they are not stopped. */
+/* Returns the number of CPUs that `instances` of a class use when never stopped. */
 static double measure_demand(const char *class, uint32_t cpus, uint32_t instances, uint64_t seed) {
     struct demand_mix mix = parse_mix(class);
     struct trial_options options = make_options(cpus, instances, "100%");
@@ -18,7 +18,7 @@ static double measure_demand(const char *class, uint32_t cpus, uint32_t instance
 
 /* ---- classes ---- */
 
-static void demand_of_a_class_is_its_use_alone(void **state) {
+static void each_class_uses_its_documented_share_of_cpus(void **state) {
     (void)state;
     assert_near(measure_demand("serial", 8, 1, 1), 1, 1e-9);
     assert_near(measure_demand("parallel", 8, 1, 1), 8, 1e-9);
@@ -28,19 +28,19 @@ static void demand_of_a_class_is_its_use_alone(void **state) {
     }
 }
 
-/* Where there is one CPU only, no class gets more, and one with gaps gets less. */
-static void shares_never_exceed_the_machine(void **state) {
+/* On a single CPU no class uses more than it, and a class with gaps uses less. */
+static void demand_never_exceeds_the_machine(void **state) {
     (void)state;
     assert_near(measure_demand("blocking", 1, 1, 1), 1, 1e-9);
     assert_near(measure_demand("parallel", 1, 1, 1), 1, 1e-9);
     assert_near(measure_demand("forking", 1, 1, 1), 8.0 / 9, 0.01);
-    /* They do not keep step: the turns of four fill each other's gaps. */
+    /* The four instances are not in step, so they fill each other's gaps. */
     double four = measure_demand("forking", 4, 4, 1);
     assert_that(four, >, 4 * 8.0 / 9 + 0.1);
     assert_that(four, <, 4);
 }
 
-/* For how long the ring's threads run one at a time at most once it has been continued. */
+/* Returns how long the ring's threads stay on a single CPU after a continue. */
 static ss_time measure_gathering(struct demand *demand) {
     ss_time time = 0;
     demand_resume(demand, 0);
@@ -51,8 +51,8 @@ static ss_time measure_gathering(struct demand *demand) {
     return time;
 }
 
-/* Such a pause of the second thread comes of itself only a few times in a thousand. */
-static void a_ring_that_is_continued_is_on_one_cpu_at_first(void **state) {
+/* Without a continue, such a pause of the second thread occurs only a few times in a thousand. */
+static void continued_blocking_instance_starts_on_one_cpu(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("blocking");
     struct demand demand;
@@ -64,7 +64,7 @@ static void a_ring_that_is_continued_is_on_one_cpu_at_first(void **state) {
     demand_mix_free(&mix);
 }
 
-static void other_classes_are_unaffected(void **state) {
+static void continue_does_not_affect_other_classes(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("serial,parallel,forking");
     for (uint32_t i = 0; i < 3; i++) {
@@ -77,8 +77,10 @@ static void other_classes_are_unaffected(void **state) {
     demand_mix_free(&mix);
 }
 
-/* One time in four the threads of a parallel one share one CPU, for up to the time given. */
-static void parallel_instances_may_begin_late(void **state) {
+/*
+ * In one of four cases the threads of a parallel instance share one CPU, for up to the given time.
+ */
+static void parallel_instances_may_start_on_one_cpu(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("parallel");
     struct demand demand;
@@ -98,7 +100,7 @@ static void parallel_instances_may_begin_late(void **state) {
     demand_mix_free(&mix);
 }
 
-/* How often it changes, in a second. */
+/* Returns the number of changes in demand per second. */
 static double count_turns(const char *class) {
     struct demand_mix mix = parse_mix(class);
     struct demand demand;
@@ -113,13 +115,13 @@ static double count_turns(const char *class) {
     return turns / seconds;
 }
 
-static void blocking_and_forking_turn_often(void **state) {
+static void blocking_and_forking_demand_changes_often(void **state) {
     (void)state;
     assert_near(count_turns("blocking"), 2 * 15000, 600);
     assert_near(count_turns("forking"), 3 * 1111, 60);
 }
 
-static void a_mix_goes_by_turns(void **state) {
+static void instances_of_a_mix_take_classes_in_turn(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("serial:2,parallel,blocking:1");
     static const enum demand_kind kinds[] = {
@@ -130,8 +132,8 @@ static void a_mix_goes_by_turns(void **state) {
     assert_near(measure_demand("serial:3,blocking", 20, 8, 1), 6 + 2 * 1.3, 0.01);
 }
 
-/* Each instance has a sequence of its own, and so has each seed. */
-static void sequences_are_independent(void **state) {
+/* Every instance and every seed has its own sequence. */
+static void demand_sequences_are_independent(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("blocking");
     struct demand one, other, seed, again;
@@ -168,7 +170,7 @@ static struct demand_mix parse_profile(char class[300], const char *text) {
     return parse_mix(class);
 }
 
-static void a_profile_is_followed_over_and_over(void **state) {
+static void demand_profile_is_repeated(void **state) {
     (void)state;
     char class[300];
     struct demand_mix mix = parse_profile(class, profile_text);
@@ -190,8 +192,8 @@ static void a_profile_is_followed_over_and_over(void **state) {
     assert_near(measure_demand(class, 8, 1, 1), 1.25, 1e-9);
 }
 
-/* Instances that begin together are spread evenly over it. */
-static void instances_begin_anywhere_in_a_profile(void **state) {
+/* Instances that start together are spread evenly over the profile. */
+static void instances_start_anywhere_in_a_demand_profile(void **state) {
     (void)state;
     char class[300];
     struct demand_mix mix = parse_profile(class, profile_text);
@@ -210,7 +212,7 @@ static void instances_begin_anywhere_in_a_profile(void **state) {
     demand_mix_free(&mix);
 }
 
-static void a_profile_may_say_what_threads_use_of_the_memory(void **state) {
+static void demand_profile_may_include_memory_use(void **state) {
     (void)state;
     char class[300];
     struct demand_mix mix = parse_profile(class, "0 1 2.5 40%\n1s 2\n2s 3 7e+06 0\n3s 0\n");
@@ -229,8 +231,8 @@ static void a_profile_may_say_what_threads_use_of_the_memory(void **state) {
     demand_mix_free(&mix);
 }
 
-/* Half of the time it is stopped, and what it would do next waits. */
-static void stopped_instances_stay_in_their_profiles(void **state) {
+/* The instance is stopped half of the time, during which its profile does not advance. */
+static void stopped_instances_do_not_advance_in_their_profiles(void **state) {
     (void)state;
     char class[300];
     struct demand_mix mix = parse_profile(class, "0 1\n107m 0\n214m 0\n");
@@ -253,7 +255,7 @@ static void assert_no_mix(const char *text, const char *words) {
     demand_mix_free(&mix);
 }
 
-static void invalid_classes_are_refused(void **state) {
+static void invalid_demand_classes_are_refused(void **state) {
     (void)state;
     assert_no_mix("serail", "--class: unknown class 'serail': did you mean 'serial'?");
     assert_no_mix("", "unknown class ''");
@@ -265,7 +267,7 @@ static void invalid_classes_are_refused(void **state) {
     assert_no_mix("serial,profile:/", "/ cannot be read: Is a directory");
 }
 
-static void invalid_profiles_are_refused(void **state) {
+static void invalid_demand_profiles_are_refused(void **state) {
     (void)state;
     static const struct {
         const char *text, *words;
@@ -302,17 +304,17 @@ static void invalid_profiles_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(demand_of_a_class_is_its_use_alone),
-    cmocka_unit_test(shares_never_exceed_the_machine),
-    cmocka_unit_test(a_ring_that_is_continued_is_on_one_cpu_at_first),
-    cmocka_unit_test(other_classes_are_unaffected),
-    cmocka_unit_test(parallel_instances_may_begin_late),
-    cmocka_unit_test(blocking_and_forking_turn_often),
-    cmocka_unit_test(a_mix_goes_by_turns),
-    cmocka_unit_test(sequences_are_independent),
-    cmocka_unit_test(a_profile_is_followed_over_and_over),
-    cmocka_unit_test(instances_begin_anywhere_in_a_profile),
-    cmocka_unit_test(a_profile_may_say_what_threads_use_of_the_memory),
-    cmocka_unit_test(stopped_instances_stay_in_their_profiles),
-    cmocka_unit_test(invalid_classes_are_refused),
-    cmocka_unit_test(invalid_profiles_are_refused))
+    cmocka_unit_test(each_class_uses_its_documented_share_of_cpus),
+    cmocka_unit_test(demand_never_exceeds_the_machine),
+    cmocka_unit_test(continued_blocking_instance_starts_on_one_cpu),
+    cmocka_unit_test(continue_does_not_affect_other_classes),
+    cmocka_unit_test(parallel_instances_may_start_on_one_cpu),
+    cmocka_unit_test(blocking_and_forking_demand_changes_often),
+    cmocka_unit_test(instances_of_a_mix_take_classes_in_turn),
+    cmocka_unit_test(demand_sequences_are_independent),
+    cmocka_unit_test(demand_profile_is_repeated),
+    cmocka_unit_test(instances_start_anywhere_in_a_demand_profile),
+    cmocka_unit_test(demand_profile_may_include_memory_use),
+    cmocka_unit_test(stopped_instances_do_not_advance_in_their_profiles),
+    cmocka_unit_test(invalid_demand_classes_are_refused),
+    cmocka_unit_test(invalid_demand_profiles_are_refused))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Additions of a trial to a machine: other load, overhead, late signals, a kernel's accounts. */
+/*
+ * Tests of what a trial adds to a machine: other load, overhead, late signals, kernel accounting.
+ */
 
 #include "loop.h"
 
@@ -7,8 +9,8 @@
 
 /* ---- other load ---- */
 
-/* On in the first half of every period, off in the second. */
-static void other_load_comes_and_goes(void **state) {
+/* The load is on in the first half of every period and off in the second. */
+static void periodic_background_load_is_on_half_of_the_time(void **state) {
     (void)state;
     struct log log = {0};
     struct trial_options options = make_options(4, 1, "0");
@@ -25,7 +27,7 @@ static void other_load_comes_and_goes(void **state) {
 
 /* ---- overhead ---- */
 
-/* Busy by what is not idle, less busy by what ran; both from 0 to 1. */
+/* Returns the non-idle share minus the share that ran, both from 0 to 1. */
 static double measure_overhead(const char *class, ss_time overhead) {
     static struct trial trial;
     struct demand_mix mix = parse_mix(class);
@@ -42,8 +44,8 @@ static double measure_overhead(const char *class, ss_time overhead) {
     return 1 - ((double)counters.idle + (double)counters.used) / all;
 }
 
-/* It was measured as 1 to 3 points. */
-static void blocking_instances_pay_for_their_turns(void **state) {
+/* On a real machine it was 1 to 3 percentage points. */
+static void overhead_of_blocking_instances_is_1_to_3_percent(void **state) {
     (void)state;
     assert_near(measure_overhead("blocking", 0), 0, 1e-9);
     double points = measure_overhead("blocking", 4 * SS_MICROSECOND);
@@ -63,8 +65,8 @@ static struct trial_figures measure_cost(
     return run(&options, 70 * SS_SECOND);
 }
 
-/* Two wake-ups of each of four executors a round; control lets the instances have the rest. */
-static void a_shorter_quantum_costs_more(void **state) {
+/* Four executors wake up twice per round; the instances get the rest. */
+static void shorter_quantum_costs_more_cpu_time(void **state) {
     (void)state;
     struct trial_figures longer = measure_cost(4, "100m", 0, 50 * SS_MICROSECOND);
     struct trial_figures shorter = measure_cost(4, "20m", 0, 50 * SS_MICROSECOND);
@@ -73,9 +75,11 @@ static void a_shorter_quantum_costs_more(void **state) {
     assert_near(measure_cost(4, "20m", 0, 0).own_cpu, 0, 0);
 }
 
-/* Executors' CPU time is load like any other: seen by the modules, in both accounts, and paid for.
+/*
+ * The executors' CPU time is load like any other: the modules see it, in both accounts, and
+ * compensate for it.
  */
-static void time_of_executors_is_load(void **state) {
+static void cpu_time_of_executors_counts_as_load(void **state) {
     (void)state;
     for (int i = 0; i < 2; i++) {
         uint64_t rate = i == 0 ? 0 : 250;
@@ -88,8 +92,7 @@ static void time_of_executors_is_load(void **state) {
 
 /* ---- a kernel's accounts ---- */
 
-/* Quanta that are whole ticks keep step with them: the controller is misled, and the truth shows
- * it. */
+/* Quanta of whole ticks are in step with them: the controller is misled, as the true load shows. */
 static double measure_error(const char *count, const char *quantum, uint64_t rate) {
     struct trial_options options = make_options(2, 2, "25%");
     options.options[SS_KIND_FEEDBACK] = count;
@@ -98,7 +101,7 @@ static double measure_error(const char *count, const char *quantum, uint64_t rat
     return fabs(run(&options, 100 * SS_SECOND).error_mean_percent);
 }
 
-static void ticks_mislead_a_round_in_step_with_them(void **state) {
+static void ticks_mislead_control_with_rounds_in_step(void **state) {
     (void)state;
     double misled = measure_error("count=ticks", "4m", 250);
     if (!(misled > 3))
@@ -108,8 +111,8 @@ static void ticks_mislead_a_round_in_step_with_them(void **state) {
     assert_true(measure_error("count=ticks", "18700u", 250) < 0.5);
 }
 
-/* The monitor sees the truth, not what the modules are shown. */
-static void figures_describe_true_load(void **state) {
+/* The monitor reads the true load, not the modules' counters. */
+static void trial_figures_describe_the_true_load(void **state) {
     (void)state;
     struct log log = {0};
     struct trial_options options = make_options(2, 2, "50%");
@@ -127,7 +130,7 @@ static void figures_describe_true_load(void **state) {
     assert_memory_equal(&log, &exact, sizeof log);
 }
 
-static void the_modules_see_hundredths(void **state) {
+static void modules_read_counters_in_hundredths_of_a_second(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(3, 3, "40%");
@@ -150,8 +153,8 @@ static void the_modules_see_hundredths(void **state) {
     trial_close(&trial);
 }
 
-/* Whether overhead is owed by the machine or by each CPU, it is paid in the end. */
-static void both_accounts_agree_on_overhead(void **state) {
+/* Overhead may be charged to the machine or to each CPU; the sum must be the same. */
+static void both_kinds_of_accounts_agree_on_overhead(void **state) {
     (void)state;
     static struct trial trial;
     struct demand_mix mix = parse_mix("blocking");
@@ -173,8 +176,8 @@ static void both_accounts_agree_on_overhead(void **state) {
 /* ---- late wake-ups and signals ---- */
 
 /*
- * How late wake-ups are on one CPU, in the mean: [0] when it is busy at the time of the deadline,
- * [1] when it is idle. What it was when the deadline was set is mostly the opposite.
+ * Measures the mean lateness of wake-ups on one CPU: [0] if it is busy at the deadline, [1] if
+ * idle. When the deadline was set, the state was mostly the opposite.
  */
 static void measure_lateness(double late[2]) {
     static struct trial trial;
@@ -204,8 +207,8 @@ static void measure_lateness(double late[2]) {
     late[1] /= counts[1];
 }
 
-/* The mean is above the median, as the tail is long. */
-static void wake_ups_are_as_late_as_they_were_recorded(void **state) {
+/* The mean exceeds the median because of a long tail. */
+static void simulated_wake_ups_are_as_late_as_recorded_ones(void **state) {
     (void)state;
     double late[2];
     measure_lateness(late);
@@ -214,7 +217,7 @@ static void wake_ups_are_as_late_as_they_were_recorded(void **state) {
         fail_msg("%g ns saturated, %g ns idle", late[0], late[1]);
 }
 
-/* How long after it continued its instance an executor is back at once, at the soonest. */
+/* Returns the shortest time after continuing its instance until an executor runs again. */
 static ss_time measure_hold_up(uint32_t cpus, uint32_t width, double background, ss_time preempt) {
     static struct trial trial;
     ss_time shortest = SS_TIME_NEVER;
@@ -238,8 +241,10 @@ static ss_time measure_hold_up(uint32_t cpus, uint32_t width, double background,
     return shortest;
 }
 
-/* Sixteen were measured as 34 ms on two CPUs, and as nothing at real-time priority. */
-static void woken_threads_hold_up_their_waker(void **state) {
+/*
+ * On a real machine with two CPUs, sixteen threads took 34 ms, and no time at real-time priority.
+ */
+static void woken_threads_delay_the_executor(void **state) {
     (void)state;
     assert_that(measure_hold_up(2, 16, 0, 0), <, 1 * MS);
     ss_time idle = measure_hold_up(2, 16, 0, 2 * MS);
@@ -248,11 +253,11 @@ static void woken_threads_hold_up_their_waker(void **state) {
     ss_time saturated = measure_hold_up(2, 16, 2, 2 * MS);
     assert_that(saturated, >, 31 * MS);
     assert_that(saturated, <=, 32 * MS);
-    /* Others that wait have not been woken by it. */
+    /* Other waiting threads were not woken by it. */
     ss_time crowded = measure_hold_up(2, 1, 5, 2 * MS);
     assert_that(crowded, >, 1 * MS);
     assert_that(crowded, <=, 2 * MS);
-    /* There is room for all. */
+    /* There are enough CPUs for all threads. */
     assert_that(measure_hold_up(16, 16, 0, 2 * MS), <, 1 * MS);
 }
 
@@ -261,7 +266,7 @@ static int compare(const void *a, const void *b) {
     return (one > other) - (one < other);
 }
 
-/* Seconds from a stop until the last thread stands still. */
+/* Measures the seconds from a stop until the last thread has stopped. */
 static void measure_stops(double *seconds, int count, uint32_t width) {
     static struct trial trial;
     struct trial_options options = make_options(4, 1, "50%");
@@ -288,8 +293,8 @@ static void measure_stops(double *seconds, int count, uint32_t width) {
     trial_close(&trial);
 }
 
-/* Measured with ticks of 4 ms: nine in ten within 3.7 ms. */
-static void a_stop_waits_for_the_tick(void **state) {
+/* On a real machine with ticks of 4 ms, nine in ten took up to 3.7 ms. */
+static void stops_take_effect_at_the_next_tick(void **state) {
     (void)state;
     static double seconds[1000];
     measure_stops(seconds, 1000, 3);
@@ -302,8 +307,8 @@ static void a_stop_waits_for_the_tick(void **state) {
         assert_near(seconds[i], 0, 0);
 }
 
-/* Effects of a late stop end with the instance, too. */
-static void departed_instance_leaves_nothing(void **state) {
+/* The effects of a late stop end with the instance. */
+static void ended_instance_has_no_late_stop_effects(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(4, 2, "50%");
@@ -324,8 +329,11 @@ static void departed_instance_leaves_nothing(void **state) {
     demand_mix_free(&mix);
 }
 
-/* One time in four, and then for half of the longest time in the mean, unless it is stopped. */
-static void threads_begin_together_or_one_by_one(void **state) {
+/*
+ * In one of four cases only one thread starts at first, for half of the longest time on average,
+ * unless the instance is stopped.
+ */
+static void continued_threads_start_together_or_one_by_one(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(4, 1, "50%");
@@ -356,7 +364,7 @@ static void threads_begin_together_or_one_by_one(void **state) {
     assert_near(waited / gathered, 0.005, 0.0005);
 }
 
-/* ---- the whole ---- */
+/* ---- all effects together ---- */
 
 static void log_everything(struct log *log, uint64_t seed) {
     struct demand_mix mix = parse_mix("blocking,forking,serial,parallel");
@@ -379,7 +387,7 @@ static void log_everything(struct log *log, uint64_t seed) {
     demand_mix_free(&mix);
 }
 
-static void the_same_seed_gives_the_same_bytes(void **state) {
+static void equal_seeds_give_identical_trials(void **state) {
     (void)state;
     static struct log one, again, other;
     log_everything(&one, 42);
@@ -392,17 +400,17 @@ static void the_same_seed_gives_the_same_bytes(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(other_load_comes_and_goes),
-    cmocka_unit_test(blocking_instances_pay_for_their_turns),
-    cmocka_unit_test(a_shorter_quantum_costs_more),
-    cmocka_unit_test(time_of_executors_is_load),
-    cmocka_unit_test(ticks_mislead_a_round_in_step_with_them),
-    cmocka_unit_test(figures_describe_true_load),
-    cmocka_unit_test(the_modules_see_hundredths),
-    cmocka_unit_test(both_accounts_agree_on_overhead),
-    cmocka_unit_test(wake_ups_are_as_late_as_they_were_recorded),
-    cmocka_unit_test(woken_threads_hold_up_their_waker),
-    cmocka_unit_test(a_stop_waits_for_the_tick),
-    cmocka_unit_test(threads_begin_together_or_one_by_one),
-    cmocka_unit_test(departed_instance_leaves_nothing),
-    cmocka_unit_test(the_same_seed_gives_the_same_bytes))
+    cmocka_unit_test(periodic_background_load_is_on_half_of_the_time),
+    cmocka_unit_test(overhead_of_blocking_instances_is_1_to_3_percent),
+    cmocka_unit_test(shorter_quantum_costs_more_cpu_time),
+    cmocka_unit_test(cpu_time_of_executors_counts_as_load),
+    cmocka_unit_test(ticks_mislead_control_with_rounds_in_step),
+    cmocka_unit_test(trial_figures_describe_the_true_load),
+    cmocka_unit_test(modules_read_counters_in_hundredths_of_a_second),
+    cmocka_unit_test(both_kinds_of_accounts_agree_on_overhead),
+    cmocka_unit_test(simulated_wake_ups_are_as_late_as_recorded_ones),
+    cmocka_unit_test(woken_threads_delay_the_executor),
+    cmocka_unit_test(stops_take_effect_at_the_next_tick),
+    cmocka_unit_test(continued_threads_start_together_or_one_by_one),
+    cmocka_unit_test(ended_instance_has_no_late_stop_effects),
+    cmocka_unit_test(equal_seeds_give_identical_trials))

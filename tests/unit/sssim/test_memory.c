@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads of the simulated machine that share its memory. */
+/* Tests of threads that share the memory of the simulated machine. */
 
 #include "loop.h"
 
@@ -11,7 +11,7 @@ static const struct memory_use plain = {0};
 
 /* ---- the formula ---- */
 
-/* The work of a thread of side 0 in a nanosecond. */
+/* Returns the work of a thread of side 0 per nanosecond. */
 static double speed_of(struct memory *memory, const struct memory_use *use) {
     return memory_work(use, &memory->sides[0].pace);
 }
@@ -36,7 +36,7 @@ static void threads_on_other_cpus_slow_a_thread(void **state) {
     set_side(&memory, 1, 50, 1, 1);
     assert_near(speed_of(&memory, &use), 1 - 0.2 * 50 / 100, 1e-12);
     assert_near(speed_of(&memory, &plain), 1, 1e-12);
-    /* Where each of them has half of a CPU, they ask for half as much. */
+    /* With half a CPU each, the threads make half as many accesses. */
     set_side(&memory, 1, 50, 0.5, 1);
     assert_near(speed_of(&memory, &use), 1 - 0.2 * 25 / 100, 1e-12);
 }
@@ -47,31 +47,31 @@ static void threads_of_the_same_side_slow_each_other(void **state) {
     struct memory_use use = {.accesses = 20, .waiting = 0.5};
     set_side(&memory, 0, 3 * 20, 1, 1);
     assert_near(speed_of(&memory, &use), 1 - 0.5 * 40 / 100, 1e-12);
-    /* Three on two CPUs: while one runs, each of the others does half of the time. */
+    /* Three threads share two CPUs: while one runs, each of the others runs half of the time. */
     set_side(&memory, 0, 3 * 20, 2 / 3.0, 0.5);
     assert_near(speed_of(&memory, &use), 2 / 3.0 * (1 - 0.5 * 20 / 100), 1e-12);
-    /* On one CPU no other runs meanwhile. */
+    /* On one CPU no other thread runs at the same time. */
     set_side(&memory, 0, 3 * 20, 1 / 3.0, 0);
     assert_near(speed_of(&memory, &use), 1 / 3.0, 1e-12);
 }
 
-static void sides_that_share_cpus_take_turns(void **state) {
+static void memory_sides_that_share_cpus_do_not_overlap(void **state) {
     (void)state;
     struct memory memory = {.rate = 100, .shares_cpus = true};
     struct memory_use use = {.accesses = 40, .waiting = 0.5};
     set_side(&memory, 0, 40, 0.5, 0);
     set_side(&memory, 1, 60, 0.5, 0);
     assert_near(speed_of(&memory, &use), 0.5, 1e-12);
-    /* On CPUs enough they disturb each other. */
+    /* With enough CPUs the sides slow each other. */
     set_side(&memory, 0, 40, 1, 1);
     set_side(&memory, 1, 60, 1, 1);
     assert_near(speed_of(&memory, &use), 1 - 0.5 * 60 / 100, 1e-12);
-    /* Time that a quota holds back is not used. */
+    /* Throttled time makes no accesses. */
     set_side(&memory, 1, 60, 0, 1);
     assert_near(speed_of(&memory, &use), 1, 1e-12);
 }
 
-static void saturated_memory_serves_a_part_of_the_demand(void **state) {
+static void saturated_memory_serves_part_of_the_demand(void **state) {
     (void)state;
     struct memory memory = {.rate = 100};
     struct memory_use use = {.accesses = 50, .waiting = 0.2};
@@ -81,7 +81,7 @@ static void saturated_memory_serves_a_part_of_the_demand(void **state) {
     assert_near(speed_of(&memory, &plain), 1, 1e-12);
 }
 
-static void unlimited_threads_are_not_slowed(void **state) {
+static void unlimited_memory_slows_no_thread(void **state) {
     (void)state;
     struct memory memory = {0};
     struct memory_use use = {.accesses = 50, .waiting = 1};
@@ -90,7 +90,7 @@ static void unlimited_threads_are_not_slowed(void **state) {
     assert_near(speed_of(&memory, &use), 1, 1e-12);
 }
 
-static void the_memory_never_serves_more_than_it_can(void **state) {
+static void memory_never_serves_more_than_its_rate(void **state) {
     (void)state;
     uint64_t random = 1;
     for (int i = 0; i < 1000; i++) {
@@ -114,7 +114,7 @@ static void the_memory_never_serves_more_than_it_can(void **state) {
     }
 }
 
-static void interference_is_known(void **state) {
+static void interference_is_computed_from_memory_use(void **state) {
     (void)state;
     struct memory_pair pair = {
         .rate = 100,
@@ -140,7 +140,7 @@ static void interference_is_known(void **state) {
 
 /* ---- trials ---- */
 
-static void instances_of_one_trial_share_the_memory(void **state) {
+static void instances_of_a_trial_share_the_memory(void **state) {
     (void)state;
     struct trial_options options = make_options(4, 3, "100%");
     options.modules[SS_KIND_CONTROL] = "fixed";
@@ -158,9 +158,9 @@ static void instances_of_one_trial_share_the_memory(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(threads_on_other_cpus_slow_a_thread),
     cmocka_unit_test(threads_of_the_same_side_slow_each_other),
-    cmocka_unit_test(sides_that_share_cpus_take_turns),
-    cmocka_unit_test(saturated_memory_serves_a_part_of_the_demand),
-    cmocka_unit_test(unlimited_threads_are_not_slowed),
-    cmocka_unit_test(the_memory_never_serves_more_than_it_can),
-    cmocka_unit_test(interference_is_known),
-    cmocka_unit_test(instances_of_one_trial_share_the_memory))
+    cmocka_unit_test(memory_sides_that_share_cpus_do_not_overlap),
+    cmocka_unit_test(saturated_memory_serves_part_of_the_demand),
+    cmocka_unit_test(unlimited_memory_slows_no_thread),
+    cmocka_unit_test(memory_never_serves_more_than_its_rate),
+    cmocka_unit_test(interference_is_computed_from_memory_use),
+    cmocka_unit_test(instances_of_a_trial_share_the_memory))

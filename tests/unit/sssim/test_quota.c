@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control of a group with a quota, and the simulated quota itself. */
+/* Tests of control in a group with a quota, and of the simulated quota. */
 
 #include "loop.h"
 #include "machine.h"
@@ -9,7 +9,10 @@
 
 /* ---- the simulated quota ---- */
 
-/* Two CPUs, two instances of two threads each, and 50 ms of CPU time in each 100 ms. */
+/*
+ * Opens a machine with two CPUs, two instances of two threads each, and a quota of 50 ms per 100
+ * ms.
+ */
 static void open_machine(struct machine *machine) {
     struct ss_error error = {0};
     assert_int_equal(machine_open(machine, 2, 2, 2, START, &error), 0);
@@ -22,7 +25,7 @@ static struct ss_counters look(struct machine *machine, ss_time after) {
     return counters;
 }
 
-static void a_quota_is_used_up_and_comes_again(void **state) {
+static void used_up_quota_is_refilled_in_the_next_period(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine);
@@ -33,7 +36,7 @@ static void a_quota_is_used_up_and_comes_again(void **state) {
     assert_true(machine_enforce_quota(&machine, START + 35 * MS));
     assert_that(machine_idle_cpus(&machine), ==, 2);
     assert_int_equal(look(&machine, 90 * MS).used, 50 * MS);
-    /* The kernel counts how long it held a group back when it lets it go. */
+    /* Like the kernel, it counts throttled time only when the group continues. */
     assert_int_equal(look(&machine, 90 * MS).throttled, 0);
     assert_int_equal(machine_quota_due(&machine), START + 100 * MS);
     assert_true(machine_enforce_quota(&machine, START + 100 * MS));
@@ -46,7 +49,7 @@ static void a_quota_is_used_up_and_comes_again(void **state) {
     machine_close(&machine);
 }
 
-static void unused_quota_is_lost(void **state) {
+static void unused_quota_is_not_carried_over(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine);
@@ -54,15 +57,15 @@ static void unused_quota_is_lost(void **state) {
     assert_int_equal(machine_quota_due(&machine), START + 100 * MS);
     assert_false(machine_enforce_quota(&machine, START + 100 * MS));
     assert_int_equal(machine_quota_due(&machine), START + 125 * MS);
-    /* Periods in which nothing ran go by, too. */
+    /* Periods pass even if no instance ran. */
     machine_set_running(&machine, 1, false, START + 110 * MS);
     machine_set_running(&machine, 1, true, START + 430 * MS);
     assert_int_equal(machine_quota_due(&machine), START + 455 * MS);
     machine_close(&machine);
 }
 
-/* Tasks outside the group have their part of the CPUs, and no quota. */
-static void a_quota_is_of_the_group_alone(void **state) {
+/* Tasks outside of the group get their share of the CPUs and have no quota. */
+static void quota_applies_only_to_its_group(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine);
@@ -93,7 +96,7 @@ static struct trial_options make_group(
     return options;
 }
 
-/* Percent of the allowance. */
+/* Errors are in percent of the allowance. */
 static void assert_load(const struct trial_options *options, const char *class) {
     struct trial_figures figures = run(options, 34 * SS_SECOND);
     if (!(fabs(figures.error_mean_percent) <= 0.5))
@@ -116,35 +119,37 @@ static void hold(const char *class, ss_time period, bool inside) {
     }
 }
 
-static void serial_holds_its_part_of_a_quota(void **state) {
+static void serial_load_is_held_within_a_quota(void **state) {
     (void)state;
     hold("serial", 100 * MS, false);
 }
 
-static void blocking_holds_its_part_of_a_quota(void **state) {
+static void blocking_load_is_held_within_a_quota(void **state) {
     (void)state;
     hold("blocking", 100 * MS, false);
 }
 
-static void parallel_holds_its_part_of_a_quota(void **state) {
+static void parallel_load_is_held_within_a_quota(void **state) {
     (void)state;
     hold("parallel", 100 * MS, false);
 }
 
-static void forking_holds_its_part_of_a_quota(void **state) {
+static void forking_load_is_held_within_a_quota(void **state) {
     (void)state;
     hold("forking", 100 * MS, false);
 }
 
-/* In a container executors are in the group, too, and stop nothing while it is throttled. */
-static void executors_may_be_throttled_as_well(void **state) {
+/* In a container the executors belong to the group and stop no instance while it is throttled. */
+static void load_is_held_with_throttled_executors(void **state) {
     (void)state;
     hold("serial", 100 * MS, true);
     hold("parallel", 100 * MS, true);
 }
 
-/* Shorter than any round, and so long that one could use up all of it many times. */
-static void quota_period_has_no_effect(void **state) {
+/*
+ * Periods range from shorter than any round to long enough for a round to use up the whole quota.
+ */
+static void load_is_held_with_any_quota_period(void **state) {
     (void)state;
     hold("serial", 10 * MS, false);
     hold("serial", 10 * MS, true);
@@ -155,12 +160,12 @@ static void quota_period_has_no_effect(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_quota_is_used_up_and_comes_again),
-    cmocka_unit_test(unused_quota_is_lost),
-    cmocka_unit_test(a_quota_is_of_the_group_alone),
-    cmocka_unit_test(serial_holds_its_part_of_a_quota),
-    cmocka_unit_test(blocking_holds_its_part_of_a_quota),
-    cmocka_unit_test(parallel_holds_its_part_of_a_quota),
-    cmocka_unit_test(forking_holds_its_part_of_a_quota),
-    cmocka_unit_test(executors_may_be_throttled_as_well),
-    cmocka_unit_test(quota_period_has_no_effect))
+    cmocka_unit_test(used_up_quota_is_refilled_in_the_next_period),
+    cmocka_unit_test(unused_quota_is_not_carried_over),
+    cmocka_unit_test(quota_applies_only_to_its_group),
+    cmocka_unit_test(serial_load_is_held_within_a_quota),
+    cmocka_unit_test(blocking_load_is_held_within_a_quota),
+    cmocka_unit_test(parallel_load_is_held_within_a_quota),
+    cmocka_unit_test(forking_load_is_held_within_a_quota),
+    cmocka_unit_test(load_is_held_with_throttled_executors),
+    cmocka_unit_test(load_is_held_with_any_quota_period))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line that shows how far a simulation is. */
+/* Tests of the progress line of a simulation. */
 #include "run_progress.h"
 
 #include <stdlib.h>
@@ -23,21 +23,21 @@ static void expect_shown(const char *expected) {
     free(text);
 }
 
-static void quick_simulation_shows_nothing(void **state) {
+static void quick_simulation_shows_no_progress(void **state) {
     (void)state;
     begin(1);
     progress_note(&progress, 0.5, 100 * SS_SECOND + 999 * SS_MILLISECOND);
     expect_shown("");
 }
 
-static void run_shows_progress_and_time_left(void **state) {
+static void simulation_shows_progress_and_time_left(void **state) {
     (void)state;
     begin(1);
     progress_note(&progress, 0.25, 110 * SS_SECOND);
     expect_shown("\r\033[Ksssim: 25 %, about 30 s left");
 }
 
-static void sweep_counts_its_runs(void **state) {
+static void progress_of_a_sweep_counts_its_runs(void **state) {
     (void)state;
     begin(4);
     progress.done = 2;
@@ -45,7 +45,7 @@ static void sweep_counts_its_runs(void **state) {
     expect_shown("\r\033[Ksssim: run 3 of 4, 62 %, about 3 s left");
 }
 
-static void line_is_drawn_four_times_a_second(void **state) {
+static void progress_line_is_drawn_at_most_four_times_a_second(void **state) {
     (void)state;
     begin(1);
     for (unsigned i = 0; i <= 100; i++)
@@ -59,7 +59,7 @@ static void line_is_drawn_four_times_a_second(void **state) {
     free(text);
 }
 
-static void line_is_removed_once(void **state) {
+static void progress_line_is_removed_only_once(void **state) {
     (void)state;
     begin(1);
     progress_clear(&progress);
@@ -71,8 +71,8 @@ static void line_is_removed_once(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(quick_simulation_shows_nothing),
-    cmocka_unit_test(run_shows_progress_and_time_left),
-    cmocka_unit_test(sweep_counts_its_runs),
-    cmocka_unit_test(line_is_drawn_four_times_a_second),
-    cmocka_unit_test(line_is_removed_once))
+    cmocka_unit_test(quick_simulation_shows_no_progress),
+    cmocka_unit_test(simulation_shows_progress_and_time_left),
+    cmocka_unit_test(progress_of_a_sweep_counts_its_runs),
+    cmocka_unit_test(progress_line_is_drawn_at_most_four_times_a_second),
+    cmocka_unit_test(progress_line_is_removed_only_once))

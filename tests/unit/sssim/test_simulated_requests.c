@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sssim queue against what queueing theory says. */
+/* Tests of sssim queue against queueing theory. */
 
 #include <math.h>
 
@@ -15,7 +15,7 @@ struct measured {
     struct queue_run_end end;
 };
 
-/* 10 ms of work on one worker; 200 unfinished at most. */
+/* One worker with 10 ms of work per request; at most 200 unfinished requests. */
 static struct queue_run_options make(enum ssrequest_arrival arrival) {
     return (struct queue_run_options){
         .arrival = arrival,
@@ -28,7 +28,7 @@ static struct queue_run_options make(enum ssrequest_arrival arrival) {
     };
 }
 
-/* Sending ends with the profile; NULL: as the rules say. */
+/* Sending ends with the profile, or as the rules say if it is NULL. */
 static void measure_profile(struct measured *measured, struct queue_run_options *options,
     const struct ssrequest_profile *profile) {
     struct ss_error error = {0};
@@ -56,7 +56,7 @@ static void measure(
     ssrequest_profile_free(&profile);
 }
 
-/* In seconds, from successes. */
+/* Returns the mean of successes in seconds. */
 static double mean(const struct measured *measured, enum ssrequest_origin origin) {
     return ss_histogram_mean(&measured->tally.successes[origin]);
 }
@@ -77,9 +77,9 @@ static void close_measured(struct measured *measured) {
             fail_msg("%s is %.9g, not %.9g", #value, value_, expected_);                           \
     } while (0)
 
-/* ---- one server, half of its time busy ---- */
+/* ---- one server, busy half of the time ---- */
 
-static void even_requests_never_wait(void **state) {
+static void evenly_spaced_requests_never_wait(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_EVEN);
@@ -90,8 +90,8 @@ static void even_requests_never_wait(void **state) {
     close_measured(&measured);
 }
 
-/* M/D/1: of the load r they wait for r / (2 (1 - r)) of the work (Pollaczek, Khinchin). */
-static void random_requests_wait_as_in_m_d_1(void **state) {
+/* M/D/1 (Pollaczek-Khinchin): at a load of r, requests wait for r / (2 (1 - r)) of the work. */
+static void poisson_requests_wait_as_in_m_d_1(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
@@ -101,7 +101,7 @@ static void random_requests_wait_as_in_m_d_1(void **state) {
     close_measured(&measured);
 }
 
-/* The last of 50 waits for 49 others: 10, 20, ... 500 ms. */
+/* 50 requests take 10, 20, ... 500 ms; the last one waits for 49 others. */
 static void concurrent_requests_wait_for_each_other(void **state) {
     (void)state;
     struct measured measured;
@@ -113,7 +113,7 @@ static void concurrent_requests_wait_for_each_other(void **state) {
     close_measured(&measured);
 }
 
-/* M/M/1: work / (1 - r), and of an exponential distribution like the work. */
+/* M/M/1: the response time is work / (1 - r), exponentially distributed like the work. */
 static void exponential_work_waits_as_in_m_m_1(void **state) {
     (void)state;
     struct measured measured;
@@ -126,7 +126,7 @@ static void exponential_work_waits_as_in_m_m_1(void **state) {
 }
 
 /* M/M/c by Erlang's formula, with 4 workers and an offered load of 3.2. */
-static void workers_serve_as_in_m_m_c(void **state) {
+static void several_workers_serve_as_in_m_m_c(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
@@ -144,10 +144,10 @@ static void workers_serve_as_in_m_m_c(void **state) {
     close_measured(&measured);
 }
 
-/* ---- more requests than it can do ---- */
+/* ---- overload ---- */
 
-/* Little's law: what is unfinished leaves at the rate at which it is worked on. */
-static void overload_response_time_is_cap_by_capacity(void **state) {
+/* Little's law: unfinished requests leave at the service rate. */
+static void queue_response_time_under_overload_is_cap_over_capacity(void **state) {
     (void)state;
     for (uint64_t cap = 100; cap <= 300; cap += 100) {
         struct measured measured;
@@ -157,13 +157,13 @@ static void overload_response_time_is_cap_by_capacity(void **state) {
         measure(&measured, &options, 200, 100 * SS_SECOND);
         assert_within(mean(&measured, SSREQUEST_ACTUAL), (double)cap / 100, 0.01);
         assert_int_equal(measured.tally.unfinished_most, cap);
-        /* Half of what was due by then has been sent. */
+        /* Half of the requests due by then were sent. */
         assert_within((double)measured.tally.sent, 9000 + (double)cap, 0.01);
         close_measured(&measured);
     }
 }
 
-static void closed_loop_response_time_is_clients_by_capacity(void **state) {
+static void closed_loop_response_time_is_clients_over_capacity(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_EVEN);
@@ -177,11 +177,11 @@ static void closed_loop_response_time_is_clients_by_capacity(void **state) {
 }
 
 /*
- * Eight requests of 400 ms, four at 0 and four at 1 s, that are given up after 900 ms. The third is
- * worked on from 800 to 1200 ms, in vain, and the fourth after it, unless it is skipped: then the
- * fifth is in time.
+ * Eight requests of 400 ms, four at 0 and four at 1 s, time out after 900 ms. The third is worked
+ * on in vain from 800 to 1200 ms, and so is the fourth unless it is skipped: then the fifth is in
+ * time.
  */
-static void requests_time_out(void **state) {
+static void queued_requests_time_out(void **state) {
     (void)state;
     for (int given_up = QUEUE_SERVE; given_up <= QUEUE_SKIP; given_up++) {
         struct measured measured;
@@ -196,13 +196,15 @@ static void requests_time_out(void **state) {
         assert_int_equal(measured.tally.outcomes[SSREQUEST_TIMEOUT], 8 - in_time);
         assert_within(quantile(&measured, SSREQUEST_ACTUAL, 1), 0.8, 1e-6);
         assert_within(ss_histogram_quantile(&measured.tally.all[SSREQUEST_ACTUAL], 1), 0.9, 1e-6);
-        /* The last one just when the run ends. */
+        /* The last one times out exactly at the end of the run. */
         assert_int_equal(measured.end.wasted, given_up == QUEUE_SKIP ? 2 : 3);
         close_measured(&measured);
     }
 }
 
-/* Successes of all that were due, with a limit of 2 s and a fifth more requests than can be done.
+/*
+ * Returns the successful share of all due requests, with a limit of 2 s and 20 % more requests than
+ * the capacity.
  */
 static double overload(uint64_t cap, enum ssrequest_when_full when_full, int given_up) {
     struct measured measured;
@@ -220,15 +222,15 @@ static double overload(uint64_t cap, enum ssrequest_when_full when_full, int giv
     return share;
 }
 
-/* The figures of showstopper-requests(7). */
-static void an_overload_works_for_clients_that_have_gone(void **state) {
+/* The same figures are in showstopper-requests(7). */
+static void overloaded_service_works_for_clients_that_gave_up(void **state) {
     (void)state;
     assert_within(overload(10000, SSREQUEST_DELAY, QUEUE_SERVE), 0.018, 0.05);
     assert_within(overload(10000, SSREQUEST_DELAY, QUEUE_SKIP), 0.58, 0.01);
     assert_within(overload(150, SSREQUEST_DROP, QUEUE_SERVE), 100 / 120.0, 0.01);
 }
 
-/* Whether it is answered at the very limit, and is in time, or given up. */
+/* The request is either answered exactly at the limit, in time, or times out. */
 static void ended_requests_make_room_for_due_ones(void **state) {
     (void)state;
     for (ss_time work = 10 * MS; work <= 20 * MS; work += 10 * MS) {
@@ -249,8 +251,8 @@ static void ended_requests_make_room_for_due_ones(void **state) {
 /* ---- a server that is stopped ---- */
 
 /*
- * Who comes while it is stopped waits for what is left of the stop: 1 - D of all requests, evenly
- * from 0 to (1 - D) tau.
+ * A request that arrives during a stop waits for the rest of it: a share of 1 - D of the requests,
+ * uniformly from 0 to (1 - D) tau.
  */
 static void stops_add_their_remaining_time(void **state) {
     (void)state;
@@ -269,8 +271,11 @@ static void stops_add_their_remaining_time(void **state) {
     }
 }
 
-/* Stopped for 1 s of 10. With room for one request at a time, its own clock misses nearly all. */
-static void a_cap_hides_a_stop_from_the_actual_moment(void **state) {
+/*
+ * The server is stopped for 1 s of 10. With one request at a time, times from the actual sending
+ * hide nearly all of it.
+ */
+static void cap_hides_a_stop_from_actual_response_times(void **state) {
     (void)state;
     const uint64_t caps[] = {1000, 1};
     for (int i = 0; i < 2; i++) {
@@ -294,7 +299,7 @@ static void a_cap_hides_a_stop_from_the_actual_moment(void **state) {
 
 /* ---- several servers ---- */
 
-static void servers_take_turns(void **state) {
+static void round_robin_alternates_between_servers(void **state) {
     (void)state;
     struct measured measured;
     const double speeds[] = {1, 0.5};
@@ -307,7 +312,10 @@ static void servers_take_turns(void **state) {
     close_measured(&measured);
 }
 
-/* Means of some seeds, in seconds from the actual moment; then the part of those sent. */
+/*
+ * Means over some seeds, in seconds from the actual sending, and the successful share of sent
+ * requests.
+ */
 struct looks {
     double mean, p95, mean_of_all, successes;
 };
@@ -343,10 +351,11 @@ static struct looks look(enum ssrequest_balance balance) {
 }
 
 /*
- * The published sign: by least connections the mean of successes is worse and their 95th percentile
- * is better. In turn, a quarter of those sent is given up at the slower server and is no success.
+ * As published: with least connections the mean of successes is worse and their 95th percentile
+ * better. With round robin, a quarter of the requests times out at the slower server and is not a
+ * success.
  */
-static void successes_alone_judge_a_balance_falsely(void **state) {
+static void successes_alone_misjudge_least_connections(void **state) {
     (void)state;
     struct looks turns = look(SSREQUEST_ROUND_ROBIN);
     struct looks fewest = look(SSREQUEST_LEAST_CONNECTIONS);
@@ -389,7 +398,7 @@ static double capacity_of(const struct queue_run_options *options) {
     return workers / ss_time_seconds(options->service.work);
 }
 
-/* Little's law: the cap is always reached, so response times are the cap over the throughput. */
+/* Little's law: the cap is always reached, so the response time is the cap over the throughput. */
 static void check_overload(struct dice *dice) {
     struct measured measured;
     struct queue_run_options options = make_any(dice);
@@ -409,8 +418,10 @@ static void check_overload(struct dice *dice) {
     close_measured(&measured);
 }
 
-/* Whatever is given up, refused or stopped: nobody works more than there is time for, no answer
- * takes less than its work or more than the limit. */
+/*
+ * With any timeouts, refusals and stops, no worker works more than the elapsed time, and no answer
+ * takes less than its work or more than the limit.
+ */
 static void check_bounds(struct dice *dice) {
     struct measured measured;
     struct queue_run_options options = make_any(dice);
@@ -437,7 +448,7 @@ static void check_bounds(struct dice *dice) {
     close_measured(&measured);
 }
 
-static void laws_hold_for_all_settings(void **state) {
+static void queueing_laws_hold_for_random_settings(void **state) {
     (void)state;
     struct dice dice = {7};
     for (int i = 0; i < 60; i++) {
@@ -446,9 +457,9 @@ static void laws_hold_for_all_settings(void **state) {
     }
 }
 
-/* ---- the end and the beginning ---- */
+/* ---- number of requests ---- */
 
-static void sending_ends_with_the_last_request_asked_for(void **state) {
+static void sending_ends_with_the_last_requested_request(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
@@ -461,8 +472,10 @@ static void sending_ends_with_the_last_request_asked_for(void **state) {
     close_measured(&measured);
 }
 
-/* The last one may be in the middle of many that are due at once, wait, or be refused: the first
- * 207 are 200 of four seconds and 7 of the fifth. */
+/*
+ * The last request may be one of many due at once, wait, or be refused: the first 207 are 200 of
+ * four seconds and 7 of the fifth.
+ */
 static void exact_number_of_requests_is_made(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
@@ -481,7 +494,7 @@ static void exact_number_of_requests_is_made(void **state) {
     }
 }
 
-/* Nor do clients that all send at once send more. */
+/* Clients that all send at once must not exceed the number. */
 static void clients_make_the_requested_number_of_requests(void **state) {
     (void)state;
     for (uint64_t max = 1; max <= 25; max += 6) {
@@ -500,7 +513,7 @@ static void clients_make_the_requested_number_of_requests(void **state) {
     }
 }
 
-static void the_seed_decides(void **state) {
+static void queue_results_depend_on_the_seed(void **state) {
     (void)state;
     double means[3];
     for (int i = 0; i < 3; i++) {
@@ -517,21 +530,22 @@ static void the_seed_decides(void **state) {
     assert_that(means[0], !=, means[2]);
 }
 
-UNIT_MAIN(cmocka_unit_test(even_requests_never_wait),
-    cmocka_unit_test(random_requests_wait_as_in_m_d_1),
+UNIT_MAIN(cmocka_unit_test(evenly_spaced_requests_never_wait),
+    cmocka_unit_test(poisson_requests_wait_as_in_m_d_1),
     cmocka_unit_test(concurrent_requests_wait_for_each_other),
     cmocka_unit_test(exponential_work_waits_as_in_m_m_1),
-    cmocka_unit_test(workers_serve_as_in_m_m_c),
-    cmocka_unit_test(overload_response_time_is_cap_by_capacity),
-    cmocka_unit_test(closed_loop_response_time_is_clients_by_capacity),
-    cmocka_unit_test(requests_time_out),
-    cmocka_unit_test(an_overload_works_for_clients_that_have_gone),
+    cmocka_unit_test(several_workers_serve_as_in_m_m_c),
+    cmocka_unit_test(queue_response_time_under_overload_is_cap_over_capacity),
+    cmocka_unit_test(closed_loop_response_time_is_clients_over_capacity),
+    cmocka_unit_test(queued_requests_time_out),
+    cmocka_unit_test(overloaded_service_works_for_clients_that_gave_up),
     cmocka_unit_test(ended_requests_make_room_for_due_ones),
     cmocka_unit_test(stops_add_their_remaining_time),
-    cmocka_unit_test(a_cap_hides_a_stop_from_the_actual_moment),
-    cmocka_unit_test(servers_take_turns), cmocka_unit_test(successes_alone_judge_a_balance_falsely),
-    cmocka_unit_test(laws_hold_for_all_settings),
-    cmocka_unit_test(sending_ends_with_the_last_request_asked_for),
+    cmocka_unit_test(cap_hides_a_stop_from_actual_response_times),
+    cmocka_unit_test(round_robin_alternates_between_servers),
+    cmocka_unit_test(successes_alone_misjudge_least_connections),
+    cmocka_unit_test(queueing_laws_hold_for_random_settings),
+    cmocka_unit_test(sending_ends_with_the_last_requested_request),
     cmocka_unit_test(exact_number_of_requests_is_made),
     cmocka_unit_test(clients_make_the_requested_number_of_requests),
-    cmocka_unit_test(the_seed_decides))
+    cmocka_unit_test(queue_results_depend_on_the_seed))

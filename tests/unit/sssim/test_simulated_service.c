@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The service of sssim queue by itself: who works on what, and for how long. */
+/*
+ * Tests of the service of sssim queue alone: which worker serves which request, and for how long.
+ */
 
 #include <math.h>
 
@@ -33,7 +35,7 @@ static void take(struct rig *rig, uint32_t server, uint32_t slot, ss_time now) {
     assert_int_equal(queue_service_take(&rig->service, server, slot, slot, now), 0);
 }
 
-/* The next worker is done at `when`, with this request. */
+/* Checks that the next worker completes request `slot` at `when`. */
 static void assert_done(struct rig *rig, ss_time when, uint32_t slot) {
     uint32_t done, sleeper = sleepers_first(&rig->sleepers);
     assert_int_equal(rig->sleepers.due[sleeper], when);
@@ -45,7 +47,7 @@ static void assert_nothing_due(const struct rig *rig) {
     assert_that(rig->sleepers.due[sleepers_first(&rig->sleepers)], ==, SS_TIME_NEVER);
 }
 
-static void one_worker_takes_what_came_first(void **state) {
+static void single_worker_serves_requests_in_order_of_arrival(void **state) {
     (void)state;
     struct rig rig;
     open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 1, .work = 10 * MS});
@@ -61,7 +63,7 @@ static void one_worker_takes_what_came_first(void **state) {
     close_rig(&rig);
 }
 
-static void workers_share_one_queue(void **state) {
+static void workers_of_a_server_share_one_queue(void **state) {
     (void)state;
     struct rig rig;
     open_rig(&rig, &(struct queue_service_options){.servers = 1, .workers = 2, .work = 10 * MS});
@@ -75,7 +77,7 @@ static void workers_share_one_queue(void **state) {
     close_rig(&rig);
 }
 
-static void servers_have_queues_and_speeds_of_their_own(void **state) {
+static void servers_have_their_own_queues_and_speeds(void **state) {
     (void)state;
     struct rig rig;
     const double speeds[] = {1, 0.5};
@@ -90,7 +92,7 @@ static void servers_have_queues_and_speeds_of_their_own(void **state) {
     close_rig(&rig);
 }
 
-/* Twice in the middle of a request, and once while it is idle. */
+/* The server is stopped twice during a request and once while idle. */
 static void stopped_server_resumes_its_request(void **state) {
     (void)state;
     struct rig rig;
@@ -123,7 +125,7 @@ static void run_given_up(int given_up, ss_time last, uint64_t wasted) {
     queue_service_give_up(&rig.service, 0);
     queue_service_give_up(&rig.service, 1);
     assert_false(queue_service_wake(&rig.service, FIRST, &slot, 10 * MS));
-    take(&rig, 0, 0, 10 * MS); /* its slot is free, though the old one may wait still */
+    take(&rig, 0, 0, 10 * MS); /* the slot is free, although the old request may still wait */
     if (given_up == QUEUE_SERVE)
         assert_false(queue_service_wake(&rig.service, FIRST, &slot, 20 * MS));
     assert_done(&rig, last, 2);
@@ -139,8 +141,8 @@ static void abandoned_requests_are_served_or_skipped(void **state) {
     run_given_up(QUEUE_SKIP, 20 * MS, 1);
 }
 
-/* Whatever came before it, and whichever server it goes to. */
-static void work_depends_on_the_request_alone(void **state) {
+/* Must not depend on earlier requests or on the server. */
+static void work_depends_only_on_the_request(void **state) {
     (void)state;
     struct queue_service_options options = {
         .servers = 2, .workers = 1, .work = 10 * MS, .spread = QUEUE_EXPONENTIAL, .seed = 7};
@@ -188,7 +190,7 @@ static void open_throttle(
         fail_msg("%s", error.message);
 }
 
-/* The part of 200 rounds in which a server ran, and its longest stop. */
+/* Returns the share of 200 rounds in which a server ran, and its longest stop. */
 static double watch(struct queue_throttle *throttle, uint32_t server, ss_time *longest) {
     const ss_time end = 200 * 107 * MS;
     struct ss_error error = {0};
@@ -222,7 +224,7 @@ static void servers_run_for_their_duty(void **state) {
     }
 }
 
-static void seed_sets_phase_of_requests(void **state) {
+static void seed_sets_the_phase_of_stops(void **state) {
     (void)state;
     ss_time first[3];
     for (uint64_t i = 0; i < 3; i++) {
@@ -235,7 +237,7 @@ static void seed_sets_phase_of_requests(void **state) {
     assert_int_equal(first[0], first[2]);
 }
 
-static void a_whole_duty_never_stops(void **state) {
+static void full_duty_never_stops_a_server(void **state) {
     (void)state;
     struct queue_throttle throttle;
     open_throttle(&throttle, 1, 1, 1);
@@ -244,11 +246,12 @@ static void a_whole_duty_never_stops(void **state) {
     queue_throttle_close(&throttle);
 }
 
-UNIT_MAIN(cmocka_unit_test(one_worker_takes_what_came_first),
-    cmocka_unit_test(workers_share_one_queue),
-    cmocka_unit_test(servers_have_queues_and_speeds_of_their_own),
+UNIT_MAIN(cmocka_unit_test(single_worker_serves_requests_in_order_of_arrival),
+    cmocka_unit_test(workers_of_a_server_share_one_queue),
+    cmocka_unit_test(servers_have_their_own_queues_and_speeds),
     cmocka_unit_test(stopped_server_resumes_its_request),
     cmocka_unit_test(abandoned_requests_are_served_or_skipped),
-    cmocka_unit_test(work_depends_on_the_request_alone),
+    cmocka_unit_test(work_depends_only_on_the_request),
     cmocka_unit_test(exponential_work_has_its_mean), cmocka_unit_test(servers_run_for_their_duty),
-    cmocka_unit_test(seed_sets_phase_of_requests), cmocka_unit_test(a_whole_duty_never_stops))
+    cmocka_unit_test(seed_sets_the_phase_of_stops),
+    cmocka_unit_test(full_duty_never_stops_a_server))

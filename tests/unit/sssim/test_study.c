@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A foreground and a background of the simulator: what is known is what is seen. */
+/* Tests of a simulated foreground and background: the known interference must be measured. */
 
 #include <sys/stat.h>
 
@@ -11,7 +11,10 @@
 
 static struct demand_mix mixes[MEMORY_SIDES];
 
-/* Both serial, on `cpus` CPUs each, the background with four instances a CPU. */
+/*
+ * Returns a study of two serial sides on `cpus` CPUs each; the background has four instances per
+ * CPU.
+ */
 static struct study_options make_study(uint32_t cpus, double rate) {
     struct study_options study = {
         .workloads = {"front", "back"},
@@ -54,7 +57,7 @@ static struct study_figures run_at(struct study_options *study, const char *load
     return figures;
 }
 
-/* The metric, from two constant loads. */
+/* Returns the metric from two constant loads. */
 static double measure(struct study_options *study, const char *load) {
     struct study_figures idle = run_at(study, "0"), busy = run_at(study, load);
     double alone = idle.sides[STUDY_FOREGROUND].throughput;
@@ -69,11 +72,11 @@ static void assert_known(struct study_options *study, double known, double withi
     assert_near(measure(study, "100%"), known, within);
 }
 
-static void unshared_threads_cost_nothing(void **state) {
+static void unshared_memory_costs_no_throughput(void **state) {
     (void)state;
     struct study_options study = make_study(1, 0);
     assert_known(&study, 0, 0.01);
-    /* Nor does a background without accesses, or a foreground that does not wait. */
+    /* A background without accesses costs nothing, nor does a foreground that does not wait. */
     study.memory_rate = 100;
     use_memory(&study, STUDY_FOREGROUND, 50, 0.5);
     assert_known(&study, 0, 0.01);
@@ -82,7 +85,7 @@ static void unshared_threads_cost_nothing(void **state) {
     assert_known(&study, 0, 0.01);
 }
 
-static void the_memory_costs_what_the_formula_says(void **state) {
+static void memory_interference_follows_its_formula(void **state) {
     (void)state;
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 50, 0.2);
@@ -98,7 +101,7 @@ static void more_cpus_demand_more_memory(void **state) {
     use_memory(&study, STUDY_FOREGROUND, 40, 0.5);
     use_memory(&study, STUDY_BACKGROUND, 30, 0.5);
     assert_known(&study, 100 * 0.5 * 90 / (300 - 0.5 * 2 * 40), 0.2);
-    /* It does not matter how the background's load comes about, nor how the foreground's does. */
+    /* The classes that cause the load must not matter. */
     set_class(&study, STUDY_BACKGROUND, "blocking");
     study.sides[STUDY_BACKGROUND].instances = 4;
     study.duration = 20 * SS_SECOND;
@@ -106,8 +109,8 @@ static void more_cpus_demand_more_memory(void **state) {
     assert_known(&study, 100 * 0.5 * 90 / (300 - 0.5 * 2 * 40), 0.2);
 }
 
-/* A background is slowed by its foreground: it does less at the same load. */
-static void the_background_is_slowed_as_well(void **state) {
+/* The foreground also slows the background, which does less at the same load. */
+static void foreground_also_slows_the_background(void **state) {
     (void)state;
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 40, 0);
@@ -117,7 +120,7 @@ static void the_background_is_slowed_as_well(void **state) {
     assert_near(background->throughput, 100 * background->load_mean * (1 - 0.5 * 0.4), 0.3);
 }
 
-static void shared_cpus_are_lost_to_the_background(void **state) {
+static void shared_cpus_cost_the_full_background_load(void **state) {
     (void)state;
     for (uint32_t cpus = 1; cpus <= 2; cpus++) {
         struct study_options study = make_study(cpus, 0);
@@ -129,12 +132,12 @@ static void shared_cpus_are_lost_to_the_background(void **state) {
     }
 }
 
-static void unknown_values_are_left_out(void **state) {
+static void unknown_interference_is_omitted(void **state) {
     (void)state;
     struct study_options study = make_study(1, 100);
     use_memory(&study, STUDY_FOREGROUND, 50, 0.2);
     use_memory(&study, STUDY_BACKGROUND, 51, 0);
-    assert_true(isnan(study_interference(&study))); /* the memory has not enough */
+    assert_true(isnan(study_interference(&study))); /* demand exceeds the rate of the memory */
     use_memory(&study, STUDY_BACKGROUND, 50, 0);
     study.sides[STUDY_BACKGROUND].quota = 0.5;
     assert_true(isnan(study_interference(&study)));
@@ -157,8 +160,8 @@ static void unknown_values_are_left_out(void **state) {
     }
 }
 
-/* A stretch with accesses, and one that uses the memory as all threads do, of the same length. */
-static void a_profile_says_what_its_threads_use(void **state) {
+/* Two sections of equal length: one sets its own accesses, the other uses the side's defaults. */
+static void profile_sections_set_their_own_memory_use(void **state) {
     (void)state;
     char class[300];
     struct study_options study = make_study(1, 100);
@@ -196,11 +199,11 @@ static void invalid_studies_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(unshared_threads_cost_nothing),
-    cmocka_unit_test(the_memory_costs_what_the_formula_says),
+    cmocka_unit_test(unshared_memory_costs_no_throughput),
+    cmocka_unit_test(memory_interference_follows_its_formula),
     cmocka_unit_test(more_cpus_demand_more_memory),
-    cmocka_unit_test(the_background_is_slowed_as_well),
-    cmocka_unit_test(shared_cpus_are_lost_to_the_background),
-    cmocka_unit_test(unknown_values_are_left_out),
-    cmocka_unit_test(a_profile_says_what_its_threads_use),
+    cmocka_unit_test(foreground_also_slows_the_background),
+    cmocka_unit_test(shared_cpus_cost_the_full_background_load),
+    cmocka_unit_test(unknown_interference_is_omitted),
+    cmocka_unit_test(profile_sections_set_their_own_memory_use),
     cmocka_unit_test(invalid_studies_are_refused))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sentence that a sweep of sssim ends in. */
+/* Tests of the sentence at the end of a sweep of sssim. */
 
 #include <math.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void assert_concludes(
         fail_msg("'%s' does not say '%s'", sentence, words);
 }
 
-static void steadiest_and_cheapest_choice_are_named(void **state) {
+static void sweep_recommends_the_steadiest_and_names_the_cheapest(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
     struct trial_figures rows[] = {row(0.5, 0.02), row(1, 0.01), row(4, 0.005)};
@@ -35,7 +35,7 @@ static void steadiest_and_cheapest_choice_are_named(void **state) {
         "dithering-options=107m, costs 0.5 % and gives 4 %^2.");
 }
 
-static void cheaper_of_equals_is_chosen(void **state) {
+static void sweep_recommends_the_cheaper_of_equal_settings(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
     struct trial_figures close[] = {row(0.5, 0.02), row(0.54, 0.01), row(4, 0.005)};
@@ -47,8 +47,8 @@ static void cheaper_of_equals_is_chosen(void **state) {
     assert_concludes(&grid, best, "nothing else costs less.");
 }
 
-/* 20m is best at 25 %, 53m at both together. */
-static void conditions_are_averaged_over(void **state) {
+/* 20m is best at 25 %, 53m is best for both loads together. */
+static void sweep_averages_over_conditions(void **state) {
     (void)state;
     struct grid grid = {
         .axes = {axis("load", loads, 2), axis("dithering-options", quanta, 3)}, .count = 2};
@@ -62,7 +62,7 @@ static void conditions_are_averaged_over(void **state) {
     assert_concludes(&turned, others, "Take dithering-options=53m: mean squared error 3 %^2");
 }
 
-static void only_conditions_are_compared(void **state) {
+static void sweep_over_conditions_names_the_best_and_worst(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("load", loads, 2)}, .count = 1};
     struct trial_figures rows[] = {row(5, 0.02), row(2, 0.02)};
@@ -74,7 +74,7 @@ static void only_conditions_are_compared(void **state) {
     assert_concludes(&grid, still, "best with load=25%");
 }
 
-static void trials_without_figures_are_not_compared(void **state) {
+static void sweep_ignores_trials_without_figures(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
     struct trial_figures rows[] = {row(NAN, NAN), row(1, 0.01), row(4, 0.005)};
@@ -85,8 +85,8 @@ static void trials_without_figures_are_not_compared(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(steadiest_and_cheapest_choice_are_named),
-    cmocka_unit_test(cheaper_of_equals_is_chosen),
-    cmocka_unit_test(conditions_are_averaged_over),
-    cmocka_unit_test(only_conditions_are_compared),
-    cmocka_unit_test(trials_without_figures_are_not_compared))
+    cmocka_unit_test(sweep_recommends_the_steadiest_and_names_the_cheapest),
+    cmocka_unit_test(sweep_recommends_the_cheaper_of_equal_settings),
+    cmocka_unit_test(sweep_averages_over_conditions),
+    cmocka_unit_test(sweep_over_conditions_names_the_best_and_worst),
+    cmocka_unit_test(sweep_ignores_trials_without_figures))

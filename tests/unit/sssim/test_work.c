@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work of instances of the simulated machine, and when it is done. */
+/* Tests of the work of instances on the simulated machine and of when it completes. */
 
 #include "loop.h"
 
@@ -24,28 +24,28 @@ static double measure_throughput(
     return figures.throughput;
 }
 
-static void an_iteration_takes_its_cpu_time(void **state) {
+static void simulated_iteration_takes_its_cpu_time(void **state) {
     (void)state;
     struct trial_options options = make_work(1, 1, "100%");
     struct trial_figures figures = run(&options, 70 * SS_SECOND);
-    assert_int_equal(figures.iterations, 600 + 1); /* one ends when counting begins */
+    assert_int_equal(figures.iterations, 600 + 1); /* one ends exactly when counting begins */
     assert_near(figures.throughput, 10, 1e-6);
 }
 
-static void threads_work_side_by_side(void **state) {
+static void threads_on_separate_cpus_add_their_work(void **state) {
     (void)state;
     assert_near(measure_throughput("parallel", 4, 1, "100%"), 40, 1e-6);
     assert_near(measure_throughput("serial", 4, 3, "100%"), 30, 1e-6);
     assert_near(measure_throughput("blocking", 4, 1, "100%"), 13, 0.1);
 }
 
-static void waiting_threads_do_less(void **state) {
+static void threads_that_share_cpus_do_less_work(void **state) {
     (void)state;
     assert_near(measure_throughput("serial", 2, 3, "100%"), 20, 1e-6);
     assert_near(measure_throughput("parallel", 2, 3, "100%"), 20, 1e-6);
 }
 
-static void a_stopped_instance_does_nothing(void **state) {
+static void stopped_instance_does_no_work(void **state) {
     (void)state;
     struct trial_options options = make_work(1, 1, "40%");
     struct trial_figures figures = run(&options, 70 * SS_SECOND);
@@ -53,7 +53,7 @@ static void a_stopped_instance_does_nothing(void **state) {
     assert_near(figures.load_mean, 0.4, 0.01);
 }
 
-static void throttled_instance_does_nothing(void **state) {
+static void throttled_instance_does_no_work(void **state) {
     (void)state;
     struct trial_options options = make_work(2, 2, "100%");
     options.quota = 0.5;
@@ -61,7 +61,7 @@ static void throttled_instance_does_nothing(void **state) {
     assert_near(run(&options, 70 * SS_SECOND).throughput, 5, 0.02);
 }
 
-static void iterations_without_length_are_not_counted(void **state) {
+static void zero_length_iterations_are_not_counted(void **state) {
     (void)state;
     struct trial_options options = make_work(1, 1, "100%");
     options.work.iteration = 0;
@@ -70,7 +70,7 @@ static void iterations_without_length_are_not_counted(void **state) {
     assert_true(isnan(figures.throughput));
 }
 
-static void noise_has_the_requested_deviation(void **state) {
+static void iteration_noise_has_the_requested_deviation(void **state) {
     (void)state;
     static struct trial trial;
     for (int i = 0; i < 2; i++) {
@@ -91,9 +91,9 @@ static void noise_has_the_requested_deviation(void **state) {
 
 struct seen {
     size_t count;
-    ss_time last; /* end of the one before */
+    ss_time last; /* end of the previous iteration */
     ss_time ends[4];
-    uint64_t sum; /* over all of it: tells one sequence from another */
+    uint64_t sum; /* checksum that distinguishes sequences */
 };
 
 static void see(void *context, const struct ss_iteration *iteration) {
@@ -130,19 +130,19 @@ static struct seen look_at(uint64_t seed) {
     return seen;
 }
 
-static void iterations_follow_each_other(void **state) {
+static void iterations_do_not_overlap(void **state) {
     (void)state;
     struct seen seen = look_at(1);
     assert_in_range(seen.count, 200, 400);
 }
 
-static void a_seed_gives_the_same_iterations_again(void **state) {
+static void equal_seeds_give_equal_iterations(void **state) {
     (void)state;
     assert_int_equal(look_at(1).sum, look_at(1).sum);
     assert_int_not_equal(look_at(1).sum, look_at(2).sum);
 }
 
-/* ---- many changes of the pace ---- */
+/* ---- frequent changes of pace ---- */
 
 #define TURNS 40000
 
@@ -152,15 +152,15 @@ static void see_on_time(void *context, uint32_t instance, ss_time start, ss_time
     size_t *count = context;
     assert_int_equal(instance, 1);
     ss_time done = (ss_time)++ * count * 7 * MS;
-    /* A second in full, a second in half: so much work is done after 2 ms each 1.5 ms. */
+    /* The pace alternates between full and half every millisecond: 1.5 ms of work per 2 ms. */
     ss_time rounds = done * 2 / (3 * MS), rest = done - rounds * 3 * MS / 2;
     expected_end = rounds * 2 * MS + (rest <= MS ? rest : MS + 2 * (rest - MS));
     assert_near((double)end, (double)expected_end, 2);
     assert_that(start, <, end);
 }
 
-/* More than are remembered at a time: the end of each iteration is exact all the same. */
-static void no_change_of_the_pace_is_lost(void **state) {
+/* There are more changes than are stored at a time, yet the end of each iteration must be exact. */
+static void every_change_of_pace_is_counted(void **state) {
     (void)state;
     struct work work;
     struct memory memory = {0};
@@ -179,13 +179,13 @@ static void no_change_of_the_pace_is_lost(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(an_iteration_takes_its_cpu_time),
-    cmocka_unit_test(threads_work_side_by_side),
-    cmocka_unit_test(waiting_threads_do_less),
-    cmocka_unit_test(a_stopped_instance_does_nothing),
-    cmocka_unit_test(throttled_instance_does_nothing),
-    cmocka_unit_test(iterations_without_length_are_not_counted),
-    cmocka_unit_test(noise_has_the_requested_deviation),
-    cmocka_unit_test(iterations_follow_each_other),
-    cmocka_unit_test(a_seed_gives_the_same_iterations_again),
-    cmocka_unit_test(no_change_of_the_pace_is_lost))
+    cmocka_unit_test(simulated_iteration_takes_its_cpu_time),
+    cmocka_unit_test(threads_on_separate_cpus_add_their_work),
+    cmocka_unit_test(threads_that_share_cpus_do_less_work),
+    cmocka_unit_test(stopped_instance_does_no_work),
+    cmocka_unit_test(throttled_instance_does_no_work),
+    cmocka_unit_test(zero_length_iterations_are_not_counted),
+    cmocka_unit_test(iteration_noise_has_the_requested_deviation),
+    cmocka_unit_test(iterations_do_not_overlap),
+    cmocka_unit_test(equal_seeds_give_equal_iterations),
+    cmocka_unit_test(every_change_of_pace_is_counted))
