@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_STEPPER_BENCH_H
 #define SHOWSTOPPER_TESTS_STEPPER_BENCH_H
 
-/* One stepper in virtual time, with modules that follow a test's script. */
+/* A stepper in virtual time, with modules that follow a test's script. */
 
 #include <errno.h>
 #include <math.h>
@@ -14,13 +14,13 @@
 #define MS    SS_MILLISECOND
 #define START (100 * SS_SECOND) /* of the run of control */
 
-/* The size of the board; only one executor ever steps. */
+/* The board has room for this many executors, but only one ever steps. */
 #define EXECUTORS 100
 
 /* What the modules return, and the arguments of their last calls. */
 struct script {
     double target;
-    ss_time free_from; /* on the trace's clock */
+    ss_time free_from; /* in trace time */
     ss_time free_until;
     double load; /* infinite: no estimate */
     double output;
@@ -156,7 +156,7 @@ static inline void open_bench(struct bench *bench) {
     ss_stepper_open(&bench->stepper, &pipeline);
 }
 
-/* Makes it another executor of a run of many, in rounds of 100 ms. */
+/* Turns the stepper into another executor of a large run, with rounds of 100 ms. */
 static inline void become(struct bench *bench, uint32_t executor) {
     bench->script.round = 100 * MS;
     bench->stepper.pipeline.executor = executor;

@@ -22,7 +22,7 @@ static void assert_notice(const struct ss_notice *notice, uint64_t first, uint64
     assert_int_equal(words[1], second);
 }
 
-static void the_latest_notice_is_read(void **state) {
+static void latest_notice_is_read(void **state) {
     (void)state;
     struct ss_notice notice = {0};
     uint64_t words[2];
@@ -33,7 +33,7 @@ static void the_latest_notice_is_read(void **state) {
     }
 }
 
-/* Begins ss_notice_publish(), for a writer that does not get further. */
+/* Begins ss_notice_publish() like a writer that dies or stalls in the middle. */
 static struct ss_notice_copy *begin_writing(struct ss_notice *notice, uint64_t *ticket) {
     *ticket = atomic_fetch_add(&notice->tickets, 1) + 1;
     struct ss_notice_copy *copy = &notice->copies[*ticket % SS_NOTICE_COPIES];
@@ -42,7 +42,7 @@ static struct ss_notice_copy *begin_writing(struct ss_notice *notice, uint64_t *
     return copy;
 }
 
-static void dead_writer_leaves_previous_copy(void **state) {
+static void dead_writer_leaves_the_previous_notice_valid(void **state) {
     (void)state;
     struct ss_notice notice = {0};
     uint64_t ticket;
@@ -59,7 +59,7 @@ static void dead_writer_leaves_previous_copy(void **state) {
 }
 
 /* The writer completed its copy, but died before it could make it the latest. */
-static void unpublished_copy_is_not_read(void **state) {
+static void unpublished_notice_is_not_read(void **state) {
     (void)state;
     struct ss_notice notice = {0};
     publish(&notice, 1, 2);
@@ -69,8 +69,8 @@ static void unpublished_copy_is_not_read(void **state) {
     assert_notice(&notice, 1, 2);
 }
 
-/* A writer overtaken by all others spoils the latest copy; the next notice repairs it. */
-static void stalled_writer_is_not_the_latest(void **state) {
+/* A stalled writer corrupts the latest copy; the next notice repairs it. */
+static void stalled_writer_does_not_replace_the_latest_notice(void **state) {
     (void)state;
     struct ss_notice notice = {0};
     uint64_t ticket;
@@ -95,7 +95,7 @@ static void words_carry_any_double(void **state) {
 
 /* ---- claims ---- */
 
-static void claim_excludes_others_until_it_expires(void **state) {
+static void claim_excludes_other_executors_until_it_expires(void **state) {
     (void)state;
     ss_claim claim = 0;
     ss_time now = 1000 * MS;
@@ -109,7 +109,7 @@ static void claim_excludes_others_until_it_expires(void **state) {
     assert_true(ss_claim_take(&claim, now + 20 * MS, 10 * MS));
 }
 
-static void a_claim_can_be_taken_at_time_zero(void **state) {
+static void claim_can_be_taken_at_time_zero(void **state) {
     (void)state;
     ss_claim claim = 0;
     assert_true(ss_claim_take(&claim, 0, 10 * MS));
@@ -126,7 +126,7 @@ static struct ss_board *make_board(uint32_t instances) {
     return board;
 }
 
-static void a_new_board_is_empty(void **state) {
+static void new_board_is_empty(void **state) {
     (void)state;
     struct ss_board *board = ss_board_allocate(3, 1000);
     assert_non_null(board);
@@ -146,7 +146,7 @@ static void a_new_board_is_empty(void **state) {
     free(board);
 }
 
-static void a_segment_has_no_name_and_is_found_again(void **state) {
+static void board_without_a_name_is_found_by_pid(void **state) {
     (void)state;
     struct ss_error error = {0};
     int descriptor;
@@ -160,7 +160,7 @@ static void a_segment_has_no_name_and_is_found_again(void **state) {
     atomic_store(&again->setpoint, ss_word_from_double(0.7));
     assert_near(ss_double_from_word(atomic_load(&board->setpoint)), 0.7, 0);
     ss_board_close(again);
-    /* The process that holds the board did not set it up. */
+    /* A process that inherited the board did not create it. */
     board->master++;
     assert_null(ss_board_attach(getpid(), &error));
     assert_int_equal(error.status, SS_ERROR_FAILED);
@@ -170,7 +170,7 @@ static void a_segment_has_no_name_and_is_found_again(void **state) {
     ss_board_close(NULL);
 }
 
-static void rank_counts_living_executors(void **state) {
+static void rank_of_an_executor_counts_living_ones(void **state) {
     (void)state;
     struct ss_board *board = make_board(5);
     uint32_t membership = board->membership;
@@ -187,7 +187,7 @@ static void rank_counts_living_executors(void **state) {
     free(board);
 }
 
-static void an_executor_that_never_joined_cannot_leave(void **state) {
+static void leaving_without_joining_has_no_effect(void **state) {
     (void)state;
     struct ss_board *board = ss_board_allocate(2, 0);
     ss_board_leave(board, 0);
@@ -196,7 +196,7 @@ static void an_executor_that_never_joined_cannot_leave(void **state) {
     free(board);
 }
 
-static void trace_clock_stops_in_pauses(void **state) {
+static void trace_clock_stops_during_pauses(void **state) {
     (void)state;
     struct ss_board *board = make_board(1);
     assert_int_equal(ss_board_trace_time(board, 500), 0);
@@ -212,7 +212,7 @@ static void trace_clock_stops_in_pauses(void **state) {
 
 /* ---- outputs of peers ---- */
 
-static void mean_is_of_the_latest_peers(void **state) {
+static void mean_output_covers_the_latest_peers(void **state) {
     (void)state;
     struct ss_board *board = make_board(4);
     assert_near(ss_board_mean_output(board, 0, 0.8, 2), 0.8, 0);
@@ -234,21 +234,21 @@ static void mean_is_of_the_latest_peers(void **state) {
 }
 
 /* Each peer counts once, with its latest output. */
-static void a_frequent_peer_counts_once(void **state) {
+static void frequent_peer_counts_once_in_the_mean_output(void **state) {
     (void)state;
     struct ss_board *board = make_board(3);
     ss_board_publish_output(board, 1, 0.4);
     for (int i = 0; i < 100; i++)
         ss_board_publish_output(board, 2, i / 100.0);
     assert_near(ss_board_mean_output(board, 0, 0, 2), (0 + 0.99 + 0.4) / 3, 1e-15);
-    /* More than the board remembers. */
+    /* More outputs than the board stores. */
     for (int i = 0; i < SS_BOARD_RECENT; i++)
         ss_board_publish_output(board, 2, 0.5);
     assert_near(ss_board_mean_output(board, 0, 0, 2), 0.5 / 2, 1e-15);
     free(board);
 }
 
-static void departed_executor_is_not_averaged(void **state) {
+static void departed_executor_is_not_in_the_mean_output(void **state) {
     (void)state;
     struct ss_board *board = make_board(3);
     ss_board_publish_output(board, 1, 0.4);
@@ -258,7 +258,7 @@ static void departed_executor_is_not_averaged(void **state) {
     free(board);
 }
 
-static void publications_may_wrap(void **state) {
+static void publication_counter_may_wrap_around(void **state) {
     (void)state;
     struct ss_board *board = make_board(2);
     atomic_store(&board->publications, UINT32_MAX);
@@ -271,19 +271,19 @@ static void publications_may_wrap(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_latest_notice_is_read),
-    cmocka_unit_test(dead_writer_leaves_previous_copy),
-    cmocka_unit_test(unpublished_copy_is_not_read),
-    cmocka_unit_test(stalled_writer_is_not_the_latest),
+    cmocka_unit_test(latest_notice_is_read),
+    cmocka_unit_test(dead_writer_leaves_the_previous_notice_valid),
+    cmocka_unit_test(unpublished_notice_is_not_read),
+    cmocka_unit_test(stalled_writer_does_not_replace_the_latest_notice),
     cmocka_unit_test(words_carry_any_double),
-    cmocka_unit_test(claim_excludes_others_until_it_expires),
-    cmocka_unit_test(a_claim_can_be_taken_at_time_zero),
-    cmocka_unit_test(a_new_board_is_empty),
-    cmocka_unit_test(a_segment_has_no_name_and_is_found_again),
-    cmocka_unit_test(rank_counts_living_executors),
-    cmocka_unit_test(an_executor_that_never_joined_cannot_leave),
-    cmocka_unit_test(trace_clock_stops_in_pauses),
-    cmocka_unit_test(mean_is_of_the_latest_peers),
-    cmocka_unit_test(a_frequent_peer_counts_once),
-    cmocka_unit_test(departed_executor_is_not_averaged),
-    cmocka_unit_test(publications_may_wrap))
+    cmocka_unit_test(claim_excludes_other_executors_until_it_expires),
+    cmocka_unit_test(claim_can_be_taken_at_time_zero),
+    cmocka_unit_test(new_board_is_empty),
+    cmocka_unit_test(board_without_a_name_is_found_by_pid),
+    cmocka_unit_test(rank_of_an_executor_counts_living_ones),
+    cmocka_unit_test(leaving_without_joining_has_no_effect),
+    cmocka_unit_test(trace_clock_stops_during_pauses),
+    cmocka_unit_test(mean_output_covers_the_latest_peers),
+    cmocka_unit_test(frequent_peer_counts_once_in_the_mean_output),
+    cmocka_unit_test(departed_executor_is_not_in_the_mean_output),
+    cmocka_unit_test(publication_counter_may_wrap_around))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holding loads and following traces, in virtual time. */
+/* Tests of holding loads and following traces, in virtual time. */
 
 #include "loop.h"
 
 /* ---- the machine ---- */
 
-static void a_machine_counts_exactly(void **state) {
+static void simulated_machine_counts_exactly(void **state) {
     (void)state;
     struct machine machine;
     struct ss_error error = {0};
@@ -38,7 +38,7 @@ static void a_machine_counts_exactly(void **state) {
 
 /* ---- holding a load ---- */
 
-static void the_default_holds_a_load(void **state) {
+static void default_modules_hold_a_load(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "50%", "75%"};
     for (size_t i = 0; i < 3; i++) {
@@ -47,7 +47,7 @@ static void the_default_holds_a_load(void **state) {
     }
 }
 
-/* There are many more instances than CPUs, and control holds from the first sample on. */
+/* With many more instances than CPUs, the load must be held from the first sample. */
 static void many_instances_start_on_target(void **state) {
     (void)state;
     static const char *const loads[] = {"20%", "50%", "80%"};
@@ -65,7 +65,7 @@ static void many_instances_start_on_target(void **state) {
     }
 }
 
-/* Uses the default modules and samples of 100 ms; `max` is by class. */
+/* Uses the default modules and samples of 100 ms; `max` has one bound per class. */
 static void assert_windows_held(
     const struct trial_options *machine, const char *const *classes, const double *max) {
     static const char *const loads[] = {"25%", "50%", "75%"};
@@ -96,7 +96,7 @@ static struct trial_options make_window_options(uint32_t cpus) {
     return options;
 }
 
-static void short_windows_are_held_even(void **state) {
+static void even_duties_hold_short_windows(void **state) {
     (void)state;
     static const char *const classes[] = {"serial", "parallel", "blocking", "forking", NULL};
     static const double max[] = {1, 3, 3, 3};
@@ -109,7 +109,7 @@ static void short_windows_are_held_even(void **state) {
 }
 
 /* Counters are only updated at ticks, and a stop reaches some threads only at the next tick. */
-static void short_windows_are_held_even_with_ticks(void **state) {
+static void even_duties_hold_short_windows_with_ticks(void **state) {
     (void)state;
     static const char *const classes[] = {"serial", "blocking", "forking", NULL};
     static const double max[] = {1, 2, 1.5};
@@ -119,7 +119,10 @@ static void short_windows_are_held_even_with_ticks(void **state) {
     assert_windows_held(&options, classes, max);
 }
 
-/* The published bounds are for the class `fop`: see constant-load-*.csv among the figures. */
+/*
+ * The published bounds are those of the class `fop`: see constant-load-*.csv among the published
+ * figures.
+ */
 static void serial_instances_are_held_as_published(void **state) {
     (void)state;
     static const struct {
@@ -135,7 +138,7 @@ static void serial_instances_are_held_as_published(void **state) {
     }
 }
 
-/* For `sunflow`, of which one instance saturates the machine. */
+/* The published bounds are those of `sunflow`, of which one instance saturates the machine. */
 static void parallel_instances_are_held_as_published(void **state) {
     (void)state;
     static const struct {
@@ -153,8 +156,8 @@ static void parallel_instances_are_held_as_published(void **state) {
 }
 
 /*
- * Without feedback, some instance runs at any time, and each alone uses the whole machine, for any
- * target. The published baseline does the same, because its executors are not in step.
+ * Without feedback some instance is always running, and each can use the whole machine, whatever
+ * the target. The published baseline behaves the same, because its executors are not in step.
  */
 static void parallel_instances_saturate_without_feedback(void **state) {
     (void)state;
@@ -198,7 +201,7 @@ static double sum_mse(uint32_t width, const char *control, const char *control_o
  * PI is steadier than geom, and both are worst with `uneven` if an instance saturates the machine.
  * The published sums for that are 28 (PI, even), 83 (geom, even), 139 (PI, uneven) and 680.
  */
-static void the_published_table_has_its_shape(void **state) {
+static void errors_rank_as_in_the_published_table(void **state) {
     (void)state;
     double error[4];
     double serial_pi = sum_mse(1, "rbpid", NULL, "even", &error[0]);
@@ -216,8 +219,8 @@ static void the_published_table_has_its_shape(void **state) {
 }
 
 /*
- * The publication does not say whether the executor scales its own duty or the average it used.
- * Only the former comes near the published sum of 83 for instances that saturate the machine.
+ * The publication does not say whether an executor scales its own duty or the average that it used.
+ * Only its own duty comes near the published sum of 83 for instances that saturate the machine.
  */
 static void geom_scales_its_own_duty_as_published(void **state) {
     (void)state;
@@ -228,8 +231,8 @@ static void geom_scales_its_own_duty_as_published(void **state) {
         fail_msg("own %g, global %g", own, global);
 }
 
-/* 107 s are 1000 rounds of 107 ms and also whole samples, so nothing is rounded. */
-static void a_fixed_duty_is_kept_to_the_nanosecond(void **state) {
+/* 107 s are exactly 1000 rounds of 107 ms and a whole number of samples, so nothing is rounded. */
+static void fixed_duty_is_kept_to_the_nanosecond(void **state) {
     (void)state;
     static const char *const loads[] = {"1%", "25%", "1/3", "50%", "75%", "99.5%"};
     for (size_t i = 0; i < 6; i++) {
@@ -244,7 +247,7 @@ static void a_fixed_duty_is_kept_to_the_nanosecond(void **state) {
     }
 }
 
-static void whole_quanta_keep_the_duty(void **state) {
+static void fixed_quanta_keep_the_duty(void **state) {
     (void)state;
     struct trial_options options = make_options(4, 4, "30%");
     options.modules[SS_KIND_DITHERING] = "fixedq";
@@ -256,10 +259,10 @@ static void whole_quanta_keep_the_duty(void **state) {
 }
 
 /*
- * Only one instance switches, in rounds of one length, and the others read the load in rounds of
- * the same length, so always at the same phase; hence the wider bound.
+ * Only one instance switches. The others read the load in rounds of the same length, so always at
+ * the same phase; hence the wider bound.
  */
-static void uneven_holds_the_load(void **state) {
+static void uneven_duties_hold_the_load(void **state) {
     (void)state;
     static const char *const loads[] = {"25%", "40%", "66%"};
     for (size_t i = 0; i < 3; i++) {
@@ -280,7 +283,7 @@ static void foreign_load_is_compensated(void **state) {
     assert_near(figures.duty_mean, (0.6 * 4 - 0.7) / 4, 0.02);
 }
 
-static void averaging_brings_executors_together(void **state) {
+static void averaging_reduces_the_spread_of_duties(void **state) {
     (void)state;
     static struct trial trial;
     double spread[2];
@@ -354,14 +357,14 @@ static void the_published_saw_is_followed(void **state) {
     assert_near(figures.target_mean, 0.5, 0.01);
     assert_near(figures.error_mean_percent, 0, 0.5);
     assert_that(figures.error_mse_e4, <, 10);
-    /* Three times as fast, it is steeper but still followed. */
+    /* At three times the speed, the trace is steeper but still followed. */
     options.options[SS_KIND_TRACE] = PROJECT_SOURCE_DIR "/traces/saw.txt,scale=1/3";
     figures = run(&options, 120 * SS_SECOND);
     assert_near(figures.error_mean_percent, 0, 0.5);
     assert_that(figures.error_mse_e4, <, 40);
 }
 
-static void a_step_settles(void **state) {
+static void load_settles_after_steps_of_a_trace(void **state) {
     (void)state;
     struct log log = {0};
     struct trial_options options = make_options(4, 4, PROJECT_SOURCE_DIR "/traces/steps.txt");
@@ -374,7 +377,7 @@ static void a_step_settles(void **state) {
     assert_settled(&log, 24, 29, 0.05);
 }
 
-static void instances_run_freely_and_control_restarts(void **state) {
+static void control_restarts_after_free_sections(void **state) {
     (void)state;
     struct log log = {0};
     char path[] = "/tmp/test_loop.XXXXXX";
@@ -402,8 +405,8 @@ static void instances_run_freely_and_control_restarts(void **state) {
     assert_settled(&log, 32, 39, 0.05);
 }
 
-/* A sample that begins or ends in a free section is not counted. */
-static void half_free_samples_are_not_counted(void **state) {
+/* A sample that overlaps a free section is not counted. */
+static void partly_free_samples_are_not_counted(void **state) {
     (void)state;
     char path[] = "/tmp/test_loop.XXXXXX";
     write_trace(path, "0 free\n200m 30%\n5200m free\n5700m 30%\n10s 30%\n");
@@ -415,7 +418,7 @@ static void half_free_samples_are_not_counted(void **state) {
     assert_int_equal(figures.samples, 20 - 3);
 }
 
-static void warm_up_is_not_counted(void **state) {
+static void warm_up_samples_are_not_counted(void **state) {
     (void)state;
     struct log log = {0};
     struct trial_options options = make_options(4, 4, "50%");
@@ -436,25 +439,25 @@ static void warm_up_is_not_counted(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_machine_counts_exactly),
-    cmocka_unit_test(the_default_holds_a_load),
+    cmocka_unit_test(simulated_machine_counts_exactly),
+    cmocka_unit_test(default_modules_hold_a_load),
     cmocka_unit_test(many_instances_start_on_target),
-    cmocka_unit_test(short_windows_are_held_even),
-    cmocka_unit_test(short_windows_are_held_even_with_ticks),
+    cmocka_unit_test(even_duties_hold_short_windows),
+    cmocka_unit_test(even_duties_hold_short_windows_with_ticks),
     cmocka_unit_test(serial_instances_are_held_as_published),
     cmocka_unit_test(parallel_instances_are_held_as_published),
     cmocka_unit_test(parallel_instances_saturate_without_feedback),
-        cmocka_unit_test(the_published_table_has_its_shape),
+        cmocka_unit_test(errors_rank_as_in_the_published_table),
         cmocka_unit_test(geom_scales_its_own_duty_as_published),
-    cmocka_unit_test(a_fixed_duty_is_kept_to_the_nanosecond),
-    cmocka_unit_test(whole_quanta_keep_the_duty),
-    cmocka_unit_test(uneven_holds_the_load),
+    cmocka_unit_test(fixed_duty_is_kept_to_the_nanosecond),
+    cmocka_unit_test(fixed_quanta_keep_the_duty),
+    cmocka_unit_test(uneven_duties_hold_the_load),
     cmocka_unit_test(foreign_load_is_compensated),
-    cmocka_unit_test(averaging_brings_executors_together),
+    cmocka_unit_test(averaging_reduces_the_spread_of_duties),
     cmocka_unit_test(targets_of_0_and_1_need_no_signals),
     cmocka_unit_test(unreachable_target_does_not_wind_up),
     cmocka_unit_test(the_published_saw_is_followed),
-    cmocka_unit_test(a_step_settles),
-    cmocka_unit_test(instances_run_freely_and_control_restarts),
-    cmocka_unit_test(half_free_samples_are_not_counted),
-    cmocka_unit_test(warm_up_is_not_counted))
+    cmocka_unit_test(load_settles_after_steps_of_a_trace),
+    cmocka_unit_test(control_restarts_after_free_sections),
+    cmocka_unit_test(partly_free_samples_are_not_counted),
+    cmocka_unit_test(warm_up_samples_are_not_counted))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events during control, and the simulator itself. */
+/* Tests of events during control, and of the simulator itself. */
 
 #include "loop.h"
 
 /* ---- events during control ---- */
 
-static void others_make_up_for_departed_instance(void **state) {
+static void remaining_instances_make_up_for_a_departed_one(void **state) {
     (void)state;
     static struct trial trial;
     static const char *const spaces[] = {"even", "uneven"};
@@ -26,8 +26,8 @@ static void others_make_up_for_departed_instance(void **state) {
     }
 }
 
-/* Half of three is one and a half: the second instance always runs, the third half of the time. */
-static void others_move_up_after_departure(void **state) {
+/* Half of three instances is one and a half: the second always runs, the third half the time. */
+static void remaining_instances_move_up_after_a_departure(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(4, 4, "50%");
@@ -52,7 +52,7 @@ static void others_move_up_after_departure(void **state) {
 }
 
 /* Each state ends as late as it began. */
-static void late_wake_ups_leave_no_drift(void **state) {
+static void late_wake_ups_cause_no_drift(void **state) {
     (void)state;
     struct trial_options options = make_options(4, 4, "25%");
     options.lateness = 5 * SS_MILLISECOND;
@@ -62,15 +62,13 @@ static void late_wake_ups_leave_no_drift(void **state) {
     options.lateness_law = TRIAL_LATENESS_EXPONENTIAL;
     figures = run(&options, 1010 * SS_SECOND);
     assert_near(figures.error_mean_percent, 0, 0.1);
-    /* Except for the few states that are shorter than a wake-up is late. */
+    /* The few states shorter than the lateness are skipped. */
     assert_near(figures.switches_per_second, 4 * 2 / 0.107, 0.5);
     options.modules[SS_KIND_CONTROL] = "rbpid";
     assert_held(&options, 0.2, 5);
 }
 
-/*
- * The executor slept for a minute; then it continues as before and does not make up for the time.
- */
+/* The executor sleeps for a minute, then continues without making up for the lost time. */
 static void absent_executor_does_not_catch_up(void **state) {
     (void)state;
     static struct trial trial;
@@ -94,7 +92,7 @@ static void absent_executor_does_not_catch_up(void **state) {
     trial_close(&trial);
 }
 
-/* Pauses as the master does, which takes no samples meanwhile. */
+/* Pauses like the master, which takes no samples during a pause. */
 static void pause_for(struct trial *trial, ss_time length) {
     struct ss_board *board = trial->board;
     struct ss_counters before, after;
@@ -114,8 +112,8 @@ static void pause_for(struct trial *trial, ss_time length) {
     trial_wake_all(trial);
 }
 
-/* Paused from 5 s to 35 s: the steps of 10 s and 20 s come at 40 s and 50 s. */
-static void a_pause_stops_the_traces_clock(void **state) {
+/* The pause is from 5 s to 35 s: the steps of 10 s and 20 s follow at 40 s and 50 s. */
+static void pause_delays_the_steps_of_a_trace(void **state) {
     (void)state;
     static struct trial trial;
     struct log log = {0};
@@ -145,7 +143,7 @@ static double return_no_number(const struct ss_self *self, const struct ss_contr
     return input->moment.now > 1020 * SS_SECOND ? NAN : 0.5;
 }
 
-static void nan_ends_the_trial(void **state) {
+static void nan_from_a_module_ends_the_trial(void **state) {
     (void)state;
     static struct trial trial;
     struct ss_error error = {0};
@@ -192,7 +190,7 @@ static void log_trial(struct log *log, uint64_t seed) {
     run(&options, 60 * SS_SECOND);
 }
 
-static void the_same_seed_gives_the_same_bytes(void **state) {
+static void equal_seeds_give_identical_logs(void **state) {
     (void)state;
     static struct log one, again, other;
     log_trial(&one, 42);
@@ -203,7 +201,7 @@ static void the_same_seed_gives_the_same_bytes(void **state) {
     assert_memory_not_equal(&one, &other, sizeof one);
 }
 
-static void many_instances_take_no_time(void **state) {
+static void trial_of_2000_instances_is_quick(void **state) {
     (void)state;
     struct trial_options options = make_options(1000, 2000, "50%");
     struct trial_figures figures = run(&options, 20 * SS_SECOND);
@@ -213,12 +211,12 @@ static void many_instances_take_no_time(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(others_make_up_for_departed_instance),
-    cmocka_unit_test(others_move_up_after_departure),
-    cmocka_unit_test(late_wake_ups_leave_no_drift),
+    cmocka_unit_test(remaining_instances_make_up_for_a_departed_one),
+    cmocka_unit_test(remaining_instances_move_up_after_a_departure),
+    cmocka_unit_test(late_wake_ups_cause_no_drift),
     cmocka_unit_test(absent_executor_does_not_catch_up),
-    cmocka_unit_test(a_pause_stops_the_traces_clock),
-    cmocka_unit_test(nan_ends_the_trial),
+    cmocka_unit_test(pause_delays_the_steps_of_a_trace),
+    cmocka_unit_test(nan_from_a_module_ends_the_trial),
     cmocka_unit_test(unsupported_simulations_are_refused),
-    cmocka_unit_test(the_same_seed_gives_the_same_bytes),
-    cmocka_unit_test(many_instances_take_no_time))
+    cmocka_unit_test(equal_seeds_give_identical_logs),
+    cmocka_unit_test(trial_of_2000_instances_is_quick))

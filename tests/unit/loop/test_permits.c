@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The run time permitted to all instances, as of one moment. */
+/* Tests of the run time permitted to all instances at one moment. */
 
 #include <pthread.h>
 
 #include "loop/permits.h"
 #include "modules.h"
 
-/* Times in whole units are exact, so results must be. */
+/* Times in multiples of the unit are exact, so results must be exact. */
 #define UNIT  UINT64_C(1024)
 #define START (1000000 * UNIT)
 
 static struct ss_permits permits;
 
-/* From here on, times are in units. */
+/* Takes times in units, like the functions below. */
 static void set(_Atomic uint32_t *own, ss_time now, bool runs) {
     ss_permits_set(&permits, own, now * UNIT, runs);
 }
@@ -29,7 +29,7 @@ static void assert_permission(ss_time now, ss_time given, uint32_t running) {
     assert_int_equal(permission.running, running);
 }
 
-static void one_instance_runs_and_stops(void **state) {
+static void permitted_time_grows_while_an_instance_runs(void **state) {
     (void)state;
     _Atomic uint32_t own = 0;
     permits = (struct ss_permits){0};
@@ -48,7 +48,7 @@ static void one_instance_runs_and_stops(void **state) {
     assert_int_equal(own, 0);
 }
 
-static void second_stop_changes_nothing(void **state) {
+static void second_stop_has_no_effect_on_permitted_time(void **state) {
     (void)state;
     _Atomic uint32_t own = 0;
     permits = (struct ss_permits){0};
@@ -61,7 +61,7 @@ static void second_stop_changes_nothing(void **state) {
 }
 
 /* A clock that has run for 208 days exceeds the field for times. */
-static void clock_may_exceed_its_field(void **state) {
+static void permitted_time_is_right_after_the_clock_field_wraps(void **state) {
     (void)state;
     const ss_time wrap = SS_PERMISSION_WRAPS / UNIT;
     for (ss_time times = 1; times <= 5; times++) {
@@ -82,7 +82,7 @@ static void clock_may_exceed_its_field(void **state) {
     }
 }
 
-/* The permitted time starts over at 0, which does not change the difference of two readings. */
+/* The permitted time wraps around to 0, which does not affect the difference of two readings. */
 static void permitted_time_may_wrap_around(void **state) {
     (void)state;
     enum { COUNT = 1000 };
@@ -101,8 +101,8 @@ static void permitted_time_may_wrap_around(void **state) {
     assert_near(ss_permission_between(before, look(7 * each).given), 100.0 * COUNT * UNIT, 0);
 }
 
-/* The maximum of instances in a run: the sum of times wraps around all the time. */
-static void a_million_instances_are_counted(void **state) {
+/* A run has at most a million instances; the sum of their times wraps around constantly. */
+static void permitted_time_of_a_million_instances_is_counted(void **state) {
     (void)state;
     enum { COUNT = 1000000 };
     _Atomic uint32_t *owns = calloc(COUNT, sizeof *owns);
@@ -136,7 +136,7 @@ static void assert_model(const struct model *models, size_t count, ss_time given
     assert_permission(now, given, running);
 }
 
-static void sum_of_many_instances_is_exact(void **state) {
+static void permitted_time_of_many_instances_is_exact(void **state) {
     (void)state;
     enum { COUNT = 50 };
     static struct model models[COUNT];
@@ -162,7 +162,7 @@ static void sum_of_many_instances_is_exact(void **state) {
 }
 
 /* Each change loses less than a unit at either end of the permitted time. */
-static void each_change_loses_less_than_a_unit(void **state) {
+static void each_permit_change_loses_less_than_a_unit(void **state) {
     (void)state;
     _Atomic uint32_t own = 0;
     struct ss_permission permission;
@@ -229,7 +229,7 @@ static void join(pthread_t *threads) {
     pthread_barrier_destroy(&barrier);
 }
 
-static void threads_never_see_half_a_change(void **state) {
+static void readers_never_see_half_a_permit_change(void **state) {
     (void)state;
     pthread_t threads[THREADS];
     start(threads, stand_still);
@@ -243,7 +243,7 @@ static void threads_never_see_half_a_change(void **state) {
     assert_permission(5000, 0, 0);
 }
 
-static void threads_lose_nothing(void **state) {
+static void concurrent_permit_changes_lose_no_time(void **state) {
     (void)state;
     pthread_t threads[THREADS];
     start(threads, move_on);
@@ -253,12 +253,12 @@ static void threads_lose_nothing(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(one_instance_runs_and_stops),
-    cmocka_unit_test(second_stop_changes_nothing),
-    cmocka_unit_test(clock_may_exceed_its_field),
+    cmocka_unit_test(permitted_time_grows_while_an_instance_runs),
+    cmocka_unit_test(second_stop_has_no_effect_on_permitted_time),
+    cmocka_unit_test(permitted_time_is_right_after_the_clock_field_wraps),
     cmocka_unit_test(permitted_time_may_wrap_around),
-    cmocka_unit_test(a_million_instances_are_counted),
-    cmocka_unit_test(sum_of_many_instances_is_exact),
-    cmocka_unit_test(each_change_loses_less_than_a_unit),
-    cmocka_unit_test(threads_never_see_half_a_change),
-    cmocka_unit_test(threads_lose_nothing))
+    cmocka_unit_test(permitted_time_of_a_million_instances_is_counted),
+    cmocka_unit_test(permitted_time_of_many_instances_is_exact),
+    cmocka_unit_test(each_permit_change_loses_less_than_a_unit),
+    cmocka_unit_test(readers_never_see_half_a_permit_change),
+    cmocka_unit_test(concurrent_permit_changes_lose_no_time))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Permits as the step function keeps them, compared with the time that a machine gives to
+ * Tests that the permits kept by the step function match the time that a machine gives to
  * instances.
  */
 
@@ -46,7 +46,7 @@ static void follow(struct trial *trial, ss_time length) {
 }
 
 /* With as many CPUs as instances, each instance uses all its permitted time. */
-static void permits_match_the_machine(void **state) {
+static void permits_match_the_cpu_time_of_the_machine(void **state) {
     (void)state;
     static const char *const ditherings[] = {"averageq", "fixedq", "stagger"};
     static struct trial trial;
@@ -79,7 +79,7 @@ static void spurious_wakeups_change_no_permit(void **state) {
     trial_close(&trial);
 }
 
-static void pauses_and_the_end_are_permits_too(void **state) {
+static void pauses_and_the_end_change_permits(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(4, 4, "60%");
@@ -103,6 +103,6 @@ static void pauses_and_the_end_are_permits_too(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(permits_match_the_machine),
+    cmocka_unit_test(permits_match_the_cpu_time_of_the_machine),
     cmocka_unit_test(spurious_wakeups_change_no_permit),
-    cmocka_unit_test(pauses_and_the_end_are_permits_too))
+    cmocka_unit_test(pauses_and_the_end_change_permits))

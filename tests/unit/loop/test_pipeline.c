@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inputs of the five modules, and the use of their outputs. */
+/* Tests of the inputs of the five modules and of the use of their outputs. */
 
 #include "stepper_bench.h"
 
-static void control_gets_its_inputs(void **state) {
+static void control_module_gets_its_inputs(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -33,7 +33,7 @@ static void assert_excess(struct bench *bench, size_t count, const char *text) {
     ss_option_store_free(&store);
 }
 
-static void excess_is_limited_and_recorded(void **state) {
+static void out_of_range_duty_is_limited_and_reported(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -55,7 +55,7 @@ static void excess_is_limited_and_recorded(void **state) {
     close_bench(&bench);
 }
 
-static void set_target_replaces_trace(void **state) {
+static void set_target_replaces_the_trace(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -70,7 +70,7 @@ static void set_target_replaces_trace(void **state) {
     close_bench(&bench);
 }
 
-static void without_an_estimate_the_duty_is_the_target(void **state) {
+static void duty_is_the_target_without_an_estimate(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -98,7 +98,7 @@ static void planned_state_needs_no_duty(void **state) {
     close_bench(&bench);
 }
 
-static void an_open_loop_asks_no_feedback(void **state) {
+static void open_loop_control_requests_no_feedback(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -111,7 +111,7 @@ static void an_open_loop_asks_no_feedback(void **state) {
     close_bench(&bench);
 }
 
-static void results_are_kept_within_bounds(void **state) {
+static void module_results_are_limited_to_their_range(void **state) {
     (void)state;
     static const double loads[][2] = {{-3, 0}, {7, 1}, {0.3, 0.3}};
     static const double outputs[][2] = {{-3, 0}, {7, 1}, {INFINITY, 1}, {0.3, 0.3}};
@@ -145,7 +145,7 @@ static enum ss_failure failure_of(const struct script *change) {
     return action.failure;
 }
 
-static void nan_ends_the_run(void **state) {
+static void nan_from_a_module_ends_the_run(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -171,11 +171,11 @@ static void nan_ends_the_run(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(control_gets_its_inputs),
-    cmocka_unit_test(excess_is_limited_and_recorded),
-    cmocka_unit_test(set_target_replaces_trace),
-    cmocka_unit_test(without_an_estimate_the_duty_is_the_target),
+    cmocka_unit_test(control_module_gets_its_inputs),
+    cmocka_unit_test(out_of_range_duty_is_limited_and_reported),
+    cmocka_unit_test(set_target_replaces_the_trace),
+    cmocka_unit_test(duty_is_the_target_without_an_estimate),
     cmocka_unit_test(planned_state_needs_no_duty),
-    cmocka_unit_test(an_open_loop_asks_no_feedback),
-    cmocka_unit_test(results_are_kept_within_bounds),
-    cmocka_unit_test(nan_ends_the_run))
+    cmocka_unit_test(open_loop_control_requests_no_feedback),
+    cmocka_unit_test(module_results_are_limited_to_their_range),
+    cmocka_unit_test(nan_from_a_module_ends_the_run))

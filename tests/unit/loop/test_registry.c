@@ -74,12 +74,12 @@ static void check_loads(enum ss_kind kind, const char *name, void *data) {
     assert_null(module.handle);
 }
 
-static void every_built_in_module_is_found(void **state) {
+static void every_built_in_module_can_be_loaded(void **state) {
     (void)state;
     assert_in_range(each_module(check_loads, NULL), 15, 100);
 }
 
-static void missing_functions_get_defaults(void **state) {
+static void missing_module_functions_get_defaults(void **state) {
     (void)state;
     struct ss_self self = {.instances = 1, .cpus = 1};
     load(SS_KIND_TRACE, "null");
@@ -96,7 +96,7 @@ static void missing_functions_get_defaults(void **state) {
     ss_registry_unload(&module);
 }
 
-static void unknown_names_get_a_suggestion_and_the_list(void **state) {
+static void unknown_module_gets_a_suggestion_and_the_list(void **state) {
     (void)state;
     refuse(SS_KIND_CONTROL, "rpbid", "unknown control module 'rpbid': did you mean 'rbpid'?");
     refuse(
@@ -111,11 +111,11 @@ static void unknown_names_get_a_suggestion_and_the_list(void **state) {
     refuse(SS_KIND_TRACE, "constant.so", "unknown trace module 'constant.so'");
 }
 
-static void names_never_leave_their_folder(void **state) {
+static void module_names_never_leave_their_folder(void **state) {
     (void)state;
     refuse(SS_KIND_TRACE, "..", "unknown trace module '..'");
     refuse(SS_KIND_TRACE, ".", "unknown trace module '.'");
-    /* A name with a '/' is a path from the current folder, not from the folder of modules. */
+    /* A name with a '/' is a path relative to the current folder, not to the folder of modules. */
     assert_int_equal(chdir("/"), 0);
     refuse(SS_KIND_TRACE, "../control/rbpid", "cannot be read: check the path");
     refuse(SS_KIND_CONTROL, "../control/rbpid", "cannot be read: check the path");
@@ -127,7 +127,7 @@ static void names_never_leave_their_folder(void **state) {
     refuse(SS_KIND_TRACE, name, "unknown trace module 'xxx");
 }
 
-static void paths_are_not_searched(void **state) {
+static void module_paths_are_not_searched(void **state) {
     (void)state;
     load(SS_KIND_CONTROL, module_file("control/rbpid"));
     assert_string_equal(module.head->name, "rbpid");
@@ -139,19 +139,19 @@ static void paths_are_not_searched(void **state) {
     assert_int_equal(chdir("/"), 0);
 }
 
-static void a_module_of_another_kind_is_refused(void **state) {
+static void module_of_another_kind_is_refused(void **state) {
     (void)state;
     refuse(SS_KIND_CONTROL, module_file("trace/sine"), "sine.so is a trace module, not a control");
     refuse(SS_KIND_TRACE, module_file("dithering/averageq"), "is a dithering module, not a trace");
 }
 
-static void non_modules_are_refused(void **state) {
+static void files_that_are_not_modules_are_refused(void **state) {
     (void)state;
     tree_new();
     refuse(SS_KIND_TRACE, tree_write("text.so", "hello\n"), "text.so' cannot be loaded: ");
     refuse(SS_KIND_TRACE, tree_write("empty.so", ""), "empty.so' cannot be loaded: ");
     refuse(SS_KIND_TRACE, tree_root, "cannot be loaded: ");
-    /* A library that is loaded already and exports no table. */
+    /* An already loaded library that exports no table. */
     struct link_map *map;
     void *self = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
     assert_non_null(self);
@@ -173,7 +173,10 @@ static void read_image(const char *path) {
     assert_in_range(image_size, 1000, (1 << 20) - 1);
 }
 
-/* Finds the table in a copy of control/geom: it begins with version, size and kind. */
+/*
+ * Returns the position of the table in an image of control/geom; it begins with version, size and
+ * kind.
+ */
 static size_t find_table(void) {
     const uint32_t head[] = {SS_MODULE_VERSION, sizeof(struct ss_control_module), SS_KIND_CONTROL};
     read_image(module_file("control/geom"));
@@ -185,7 +188,7 @@ static size_t find_table(void) {
     return 0;
 }
 
-/* Loads a copy in which the word at `index` of the table is changed. */
+/* Loads a copy with the word at `index` of the table changed and expects a refusal. */
 static void refuse_changed(int index, uint32_t value, const char *words) {
     char name[32];
     size_t table = find_table();
@@ -194,7 +197,7 @@ static void refuse_changed(int index, uint32_t value, const char *words) {
     refuse(SS_KIND_CONTROL, tree_write_bytes(name, image, image_size), words);
 }
 
-static void incompatible_tables_are_refused(void **state) {
+static void incompatible_module_tables_are_refused(void **state) {
     (void)state;
     tree_new();
     static const uint32_t others[] = {0, SS_MODULE_VERSION - 1, SS_MODULE_VERSION + 1};
@@ -231,7 +234,7 @@ static int drop_relocation(ElfW(Addr) wanted) {
     return 0;
 }
 
-static void a_table_without_its_function_is_refused(void **state) {
+static void module_without_its_main_function_is_refused(void **state) {
     (void)state;
     void *original = dlopen(module_file("control/geom"), RTLD_NOW | RTLD_LOCAL);
     struct link_map *map;
@@ -242,7 +245,7 @@ static void a_table_without_its_function_is_refused(void **state) {
                         offsetof(struct ss_control_module, update);
     dlclose(original);
     tree_new();
-    /* Some linkers write the address into the table, too. */
+    /* Some linkers also write the address into the table. */
     size_t at = find_table();
     memset(image + at + offsetof(struct ss_control_module, update), 0, sizeof wanted);
     SKIP_UNLESS(drop_relocation(wanted), "linker: its relocations are of another form");
@@ -264,7 +267,7 @@ static void module_path_is_searched(void **state) {
     ss_registry_unload(&module);
     refuse(SS_KIND_CONTROL, "zzzzzz", "null, other, rbpid");
     refuse(SS_KIND_SPACE, "other", "unknown space module 'other'");
-    /* Modules of the build come first, and a name is listed once. */
+    /* Built-in modules take precedence, and each name is listed once. */
     tree_write("mine/control/rbpid.so", "no library");
     struct ss_error error = {0};
     const char *end = "null, other, rbpid";
@@ -296,7 +299,7 @@ static void check_listed(enum ss_kind kind, const char *name, void *data) {
         fail_msg("not listed: %s", line);
 }
 
-static void the_list_has_every_module(void **state) {
+static void list_includes_every_module(void **state) {
     (void)state;
     struct ss_error error = {0};
     FILE *stream = begin_text();
@@ -309,7 +312,7 @@ static void the_list_has_every_module(void **state) {
     assert_null(strstr(text, "cannot be used"));
 }
 
-static void a_broken_module_is_listed_as_such(void **state) {
+static void broken_module_is_listed_as_broken(void **state) {
     (void)state;
     struct ss_error error = {0};
     tree_new();
@@ -347,7 +350,7 @@ static void help_describes_every_module(void **state) {
     assert_in_range(each_module(check_help, NULL), 15, 100);
 }
 
-static void help_requires_kind_and_name(void **state) {
+static void module_help_requires_kind_and_name(void **state) {
     (void)state;
     static const char *const wrong[] = {"rbpid", "", "/", "/rbpid", "controls/rbpid", "con/rbpid"};
     FILE *stream = begin_text();
@@ -368,17 +371,17 @@ static void help_requires_kind_and_name(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(every_built_in_module_is_found),
-    cmocka_unit_test(missing_functions_get_defaults),
-    cmocka_unit_test(unknown_names_get_a_suggestion_and_the_list),
-    cmocka_unit_test(names_never_leave_their_folder),
-    cmocka_unit_test(paths_are_not_searched),
-    cmocka_unit_test(a_module_of_another_kind_is_refused),
-    cmocka_unit_test(non_modules_are_refused),
-    cmocka_unit_test(incompatible_tables_are_refused),
-    cmocka_unit_test(a_table_without_its_function_is_refused),
+    cmocka_unit_test(every_built_in_module_can_be_loaded),
+    cmocka_unit_test(missing_module_functions_get_defaults),
+    cmocka_unit_test(unknown_module_gets_a_suggestion_and_the_list),
+    cmocka_unit_test(module_names_never_leave_their_folder),
+    cmocka_unit_test(module_paths_are_not_searched),
+    cmocka_unit_test(module_of_another_kind_is_refused),
+    cmocka_unit_test(files_that_are_not_modules_are_refused),
+    cmocka_unit_test(incompatible_module_tables_are_refused),
+    cmocka_unit_test(module_without_its_main_function_is_refused),
     cmocka_unit_test(module_path_is_searched),
-    cmocka_unit_test(the_list_has_every_module),
-    cmocka_unit_test(a_broken_module_is_listed_as_such),
+    cmocka_unit_test(list_includes_every_module),
+    cmocka_unit_test(broken_module_is_listed_as_broken),
     cmocka_unit_test(help_describes_every_module),
-    cmocka_unit_test(help_requires_kind_and_name))
+    cmocka_unit_test(module_help_requires_kind_and_name))

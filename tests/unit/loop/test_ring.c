@@ -14,13 +14,13 @@ static struct ss_ring *open_ring(void) {
     return ring;
 }
 
-static void intervals_are_read_in_order(void **state) {
+static void ring_intervals_are_read_in_order(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
     struct ss_interval interval;
     assert_false(ss_ring_take(ring, &interval));
     uint64_t in = 0, out = 0;
-    /* Writes more than fits, in portions, so that the ring wraps around. */
+    /* Writes more than fits, in portions, so the ring wraps around. */
     for (int portion = 1; portion < 200; portion += 7) {
         for (int i = 0; i < portion; i++)
             ss_ring_put(ring, &(struct ss_interval){.begin = in++});
@@ -33,7 +33,7 @@ static void intervals_are_read_in_order(void **state) {
 }
 
 /* The writer does not wait, and entries in the ring are not overwritten. */
-static void overflow_is_counted(void **state) {
+static void ring_overflow_is_counted(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
     struct ss_interval interval;
@@ -60,7 +60,7 @@ static void *put_many(void *context) {
 }
 
 /* Each interval is either read whole and in order, or counted as lost, exactly once. */
-static void writer_and_reader_do_not_wait(void **state) {
+static void ring_writer_and_reader_never_wait(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
     struct ss_interval interval;
@@ -94,7 +94,7 @@ static void decide(struct ss_stepper *stepper, enum ss_state state, ss_time dead
         .next = {.state = state}};
 }
 
-static void interval_keeps_its_real_length(void **state) {
+static void recorded_interval_has_its_actual_length(void **state) {
     (void)state;
     struct ss_ring *ring = open_ring();
     struct ss_journal journal = {.ring = ring};
@@ -104,7 +104,7 @@ static void interval_keeps_its_real_length(void **state) {
     assert_false(ss_ring_take(ring, &interval));
     decide(&stepper, SS_STATE_STOPPED, 110);
     ss_journal_follow(&journal, &stepper, 10);
-    /* A wake-up in between decides nothing. */
+    /* A wake-up in between makes no decision. */
     ss_journal_follow(&journal, &stepper, 60);
     assert_false(ss_ring_take(ring, &interval));
     decide(&stepper, SS_STATE_RUNNING, 300);
@@ -143,8 +143,8 @@ static void unrecorded_run_has_no_rings(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(intervals_are_read_in_order),
-    cmocka_unit_test(overflow_is_counted),
-    cmocka_unit_test(writer_and_reader_do_not_wait),
-    cmocka_unit_test(interval_keeps_its_real_length),
+    cmocka_unit_test(ring_intervals_are_read_in_order),
+    cmocka_unit_test(ring_overflow_is_counted),
+    cmocka_unit_test(ring_writer_and_reader_never_wait),
+    cmocka_unit_test(recorded_interval_has_its_actual_length),
     cmocka_unit_test(unrecorded_run_has_no_rings))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The step function alone: its actions and deadlines. */
+/* Tests of the step function alone: its actions and deadlines. */
 
 #include "stepper_bench.h"
 
@@ -17,8 +17,8 @@ static void modules_are_not_called_before_control(void **state) {
     close_bench(&bench);
 }
 
-/* Executors must not be in step, and the phase of each is the same in every run. */
-static void executors_begin_anywhere_in_a_round(void **state) {
+/* Executors must not be in step; the phase of each is the same in every run. */
+static void executors_begin_at_different_phases_of_a_round(void **state) {
     (void)state;
     ss_time sum = 0;
     ss_time last = SS_TIME_NEVER;
@@ -63,7 +63,7 @@ static void no_instance_runs_before_all_are_started(void **state) {
     close_bench(&bench);
 }
 
-/* The instance has run until now; dithering decides what comes first. */
+/* The instance ran until now; dithering decides which state is first. */
 static void first_state_begins_at_first_step(void **state) {
     (void)state;
     struct bench bench;
@@ -81,7 +81,7 @@ static void first_state_begins_at_first_step(void **state) {
     close_bench(&bench);
 }
 
-static void spurious_wakeup_changes_nothing(void **state) {
+static void spurious_wakeup_has_no_effect(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -94,7 +94,7 @@ static void spurious_wakeup_changes_nothing(void **state) {
 }
 
 /* Every step is 3 ms late, but every state ends on the grid. */
-static void deadlines_are_absolute(void **state) {
+static void state_deadlines_are_absolute(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -109,7 +109,10 @@ static void deadlines_are_absolute(void **state) {
     close_bench(&bench);
 }
 
-/* Stopped to 20, run to 30, stopped to 50, run to 60: at 55 two states have lapsed. */
+/*
+ * Stopped until 20, running until 30, stopped until 50, running until 60: at 55 two states have
+ * lapsed.
+ */
 static void lapsed_states_are_skipped(void **state) {
     (void)state;
     struct bench bench;
@@ -117,7 +120,7 @@ static void lapsed_states_are_skipped(void **state) {
     step_at(&bench, 0);
     assert_action(step_at(&bench, 55 * MS), true, SS_STATE_RUNNING, 60 * MS);
     assert_int_equal(bench.script.decisions, 4);
-    /* Stopped to 80: over before the step. */
+    /* Stopped until 80: over before the step. */
     assert_action(step_at(&bench, 85 * MS), false, SS_STATE_RUNNING, 90 * MS);
     close_bench(&bench);
 }
@@ -147,7 +150,7 @@ static void deadlines_restart_after_long_absence(void **state) {
     close_bench(&bench);
 }
 
-static void zero_length_is_lengthened(void **state) {
+static void zero_length_state_is_lengthened(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -162,12 +165,12 @@ static void zero_length_is_lengthened(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(modules_are_not_called_before_control),
-    cmocka_unit_test(executors_begin_anywhere_in_a_round),
+    cmocka_unit_test(executors_begin_at_different_phases_of_a_round),
     cmocka_unit_test(no_instance_runs_before_all_are_started),
     cmocka_unit_test(first_state_begins_at_first_step),
-    cmocka_unit_test(spurious_wakeup_changes_nothing),
-    cmocka_unit_test(deadlines_are_absolute),
+    cmocka_unit_test(spurious_wakeup_has_no_effect),
+    cmocka_unit_test(state_deadlines_are_absolute),
     cmocka_unit_test(lapsed_states_are_skipped),
     cmocka_unit_test(many_lapsed_states_are_dropped),
     cmocka_unit_test(deadlines_restart_after_long_absence),
-    cmocka_unit_test(zero_length_is_lengthened))
+    cmocka_unit_test(zero_length_state_is_lengthened))

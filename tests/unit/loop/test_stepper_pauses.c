@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Beginnings and ends of control: pauses, free sections, the end of the run. */
+/* Tests of when control begins and ends: pauses, free sections, the end of the run. */
 
 #include "stepper_bench.h"
 
-static void a_free_section_does_not_wait_for_a_round(void **state) {
+static void free_section_begins_without_waiting_for_a_round(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -36,7 +36,7 @@ static void pause_restarts_control(void **state) {
 }
 
 /* The executor sleeps from before the pause until after its end. */
-static void missed_pause_is_noticed(void **state) {
+static void pause_during_sleep_is_noticed(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -48,7 +48,7 @@ static void missed_pause_is_noticed(void **state) {
     close_bench(&bench);
 }
 
-static void the_end_lets_the_instance_run(void **state) {
+static void end_of_the_run_continues_the_instance(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -86,7 +86,7 @@ static void endless_free_section_has_no_deadline(void **state) {
     close_bench(&bench);
 }
 
-static void pause_delays_end_of_free_section(void **state) {
+static void pause_delays_the_end_of_a_free_section(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -103,10 +103,10 @@ static void pause_delays_end_of_free_section(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_free_section_does_not_wait_for_a_round),
+    cmocka_unit_test(free_section_begins_without_waiting_for_a_round),
     cmocka_unit_test(pause_restarts_control),
-    cmocka_unit_test(missed_pause_is_noticed),
-    cmocka_unit_test(the_end_lets_the_instance_run),
+    cmocka_unit_test(pause_during_sleep_is_noticed),
+    cmocka_unit_test(end_of_the_run_continues_the_instance),
     cmocka_unit_test(control_restarts_after_free_section),
     cmocka_unit_test(endless_free_section_has_no_deadline),
-    cmocka_unit_test(pause_delays_end_of_free_section))
+    cmocka_unit_test(pause_delays_the_end_of_a_free_section))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Executors as threads on one board, for ThreadSanitizer, which does not see processes. Each has
- * its own virtual clock and waits only for those that lag far behind.
+ * Tests with executors as threads on one board, because ThreadSanitizer does not see other
+ * processes. Each has its own virtual clock and waits only for those that lag far behind.
  */
 
 #include <math.h>
@@ -23,7 +23,7 @@
 /* Largest difference of clocks: a little more than wake-ups are late on a busy machine. */
 #define APART (20 * SS_MILLISECOND)
 
-/* The kernel: one account for all threads, whose clock never goes back. */
+/* The simulated kernel: one account for all threads, whose clock never goes backward. */
 struct kernel {
     pthread_mutex_t lock;
     struct machine machine;
@@ -42,7 +42,7 @@ struct executor {
     uint32_t number;
     ss_time now;
     uint64_t steps;
-    int bad; /* faults, which only the main thread may assert */
+    int bad; /* number of faults; only the main thread may assert */
 };
 
 static ss_time machine_time(const struct kernel *kernel, ss_time now) {
@@ -133,7 +133,7 @@ static void close_run(struct run *run) {
     ss_module_set_release(&run->rig);
 }
 
-/* Acts as the monitor: reads what executors write, and moves the target. */
+/* Acts as the monitor: reads executor output and moves the target. */
 static uint64_t watch(struct run *run) {
     uint64_t bad = 0;
     struct ss_self selves[SS_KINDS];
@@ -184,13 +184,13 @@ static void assert_threads_agree(const char *const modules[SS_KINDS]) {
     close_run(&run);
 }
 
-static void the_published_modules_share_a_board(void **state) {
+static void threads_with_the_published_modules_share_a_board(void **state) {
     (void)state;
     static const char *const modules[] = {"constant", "realtime", "rbpid", "even", "averageq"};
     assert_threads_agree(modules);
 }
 
-static void the_other_modules_share_a_board(void **state) {
+static void threads_with_the_other_modules_share_a_board(void **state) {
     (void)state;
     static const char *const modules[] = {"constant", "realtime", "geom", "uneven", "fixedq"};
     assert_threads_agree(modules);
@@ -198,5 +198,5 @@ static void the_other_modules_share_a_board(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_published_modules_share_a_board),
-    cmocka_unit_test(the_other_modules_share_a_board))
+    cmocka_unit_test(threads_with_the_published_modules_share_a_board),
+    cmocka_unit_test(threads_with_the_other_modules_share_a_board))

@@ -8,7 +8,7 @@
 static struct ss_counter_reader reader = {.file = -1};
 static struct ss_counters counters;
 
-/* The tree has two roots, proc and cgroup. */
+/* Opens a tree with two roots, proc and cgroup. */
 static int open_group(const char *group, const char *list, struct ss_error *error) {
     struct ss_cpus cpus;
     struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
@@ -78,7 +78,7 @@ static void v2_quota_is_the_allowance(void **state) {
     assert_allowance("web", 4);
 }
 
-static void v2_tightest_group_above_counts(void **state) {
+static void v2_tightest_quota_of_all_parents_counts(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/a/b/c/cpu.stat", USAGE);
@@ -93,13 +93,13 @@ static void v2_tightest_group_above_counts(void **state) {
 }
 
 /* In a container, the visible root is a group with its own limit. */
-static void v2_root_of_a_container_counts(void **state) {
+static void v2_quota_of_a_container_root_counts(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cpu.stat", USAGE);
     tree_write("cgroup/cpu.max", "150000 100000\n");
     tree_write("cgroup/init.scope/cpu.stat", USAGE);
-    tree_write("cpu.max", "1000 100000\n"); /* above the root: ignored */
+    tree_write("cpu.max", "1000 100000\n"); /* above the root, so ignored */
     tree_write("proc/self/cgroup", "0::/\n");
     assert_allowance("/", 1.5);
     assert_allowance(NULL, 1.5);
@@ -108,13 +108,13 @@ static void v2_root_of_a_container_counts(void **state) {
     assert_allowance(NULL, 1.5);
 }
 
-static void cpus_of_the_group_count(void **state) {
+static void allowance_is_limited_by_the_cpus_of_the_group(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE);
     tree_write("cgroup/web/cpuset.cpus.effective", "0,2\n");
     assert_allowance("web", 2);
-    /* Only CPUs that are measured as well. */
+    /* Only measured CPUs count. */
     tree_write("cgroup/web/cpuset.cpus.effective", "2-7\n");
     assert_allowance("web", 2);
     tree_write("cgroup/web/cpuset.cpus.effective", "0-63\n");
@@ -149,7 +149,7 @@ static void v1_cpus_are_in_the_cpuset_hierarchy(void **state) {
     assert_allowance("docker/x", 1);
     tree_write("cgroup/cpuset/docker/x/cpuset.effective_cpus", "0,2-3\n");
     assert_allowance("docker/x", 3);
-    /* Our own group may have another path there. */
+    /* Our own group may have another path in this hierarchy. */
     tree_write("proc/self/cgroup", "4:cpuset:/set\n3:cpuacct:/docker/x\n");
     assert_allowance(NULL, 4);
     tree_write("cgroup/cpuset/set/cpuset.effective_cpus", "0-1\n");
@@ -173,7 +173,7 @@ static void v1_quota_is_in_the_cpu_hierarchy(void **state) {
 }
 
 /* The controllers may be mounted separately, and a process may be in a different group of each. */
-static void our_own_quota_may_have_another_path(void **state) {
+static void v1_quota_of_our_own_group_may_have_another_path(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "3:cpuacct:/\n2:cpu:/jobs/x\n0::/\n");
@@ -199,8 +199,8 @@ static void assert_throttling(double cpus, ss_time period, uint64_t throttled) {
     assert_int_equal(counters.throttled, throttled);
 }
 
-/* The group with the tightest quota is the one that is throttled. */
-static void a_quota_is_known_with_its_period(void **state) {
+/* Throttling affects the group with the tightest quota. */
+static void quota_is_read_with_its_period(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/a/b/cpu.stat", USAGE "throttled_usec 5\n");
@@ -216,7 +216,7 @@ static void a_quota_is_known_with_its_period(void **state) {
     tree_write("cgroup/a/cpu.stat", "throttled_usec 71\n");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_throttling(4, 20 * SS_MILLISECOND, 71000);
-    /* A quota of more CPUs than the machine has limits nothing. */
+    /* A quota that exceeds the machine has no effect. */
     tree_write("cgroup/a/cpu.max", "max 20000\n");
     tree_write("cgroup/a/b/cpu.max", "400000 100000\n");
     assert_allowance("a/b", 4);
@@ -237,7 +237,7 @@ static void v1_counts_throttled_nanoseconds(void **state) {
     assert_throttling(4, 50 * SS_MILLISECOND, 0);
 }
 
-static void v1_hierarchies_may_be_one(void **state) {
+static void v1_controllers_may_share_one_hierarchy(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cpu,cpuacct/x/cpuacct.usage", "77\n");
@@ -247,7 +247,7 @@ static void v1_hierarchies_may_be_one(void **state) {
     assert_int_equal(counters.used, 77);
 }
 
-static void mixed_systems_have_v2_below_unified(void **state) {
+static void v2_is_below_unified_on_mixed_systems(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/unified/x/cpu.stat", USAGE);
@@ -323,7 +323,7 @@ static void our_own_tightest_quota_is_found(void **state) {
     assert_quota(0.5, 20, 19);
     tree_write("cgroup/a/b/cpu.max", "20000 100000\n");
     assert_quota(0.2, 7, 6);
-    /* Version 1. In a container the path may be that of the host, and the limit at the root. */
+    /* In version 1, a container may see the host's path while its limit is at the root. */
     tree_new();
     tree_write("proc/self/cgroup", "3:cpu,cpuacct:/docker/x\n0::/\n");
     tree_write("cgroup/cpu/cpu.cfs_quota_us", "150000\n");
@@ -334,7 +334,7 @@ static void our_own_tightest_quota_is_found(void **state) {
     assert_quota(1.5, 0, 0);
 }
 
-static void whole_paths_are_accepted(void **state) {
+static void full_paths_of_groups_are_accepted(void **state) {
     (void)state;
     tree_new();
     char path[4096];
@@ -349,7 +349,7 @@ static void whole_paths_are_accepted(void **state) {
     refuse_group(path, "name an existing group");
 }
 
-static void unknown_groups_are_named(void **state) {
+static void unknown_groups_are_reported_by_name(void **state) {
     (void)state;
     tree_new();
     char expected[4200];
@@ -361,7 +361,7 @@ static void unknown_groups_are_named(void **state) {
     refuse_group(NULL, "control group '(our own)'");
 }
 
-static void garbled_counters_are_refused(void **state) {
+static void garbled_group_counters_are_refused(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE);
@@ -381,20 +381,20 @@ static void garbled_counters_are_refused(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(v2_counts_microseconds),
     cmocka_unit_test(v2_quota_is_the_allowance),
-    cmocka_unit_test(v2_tightest_group_above_counts),
-    cmocka_unit_test(v2_root_of_a_container_counts),
-    cmocka_unit_test(cpus_of_the_group_count),
+    cmocka_unit_test(v2_tightest_quota_of_all_parents_counts),
+    cmocka_unit_test(v2_quota_of_a_container_root_counts),
+    cmocka_unit_test(allowance_is_limited_by_the_cpus_of_the_group),
     cmocka_unit_test(v1_counts_nanoseconds),
     cmocka_unit_test(v1_cpus_are_in_the_cpuset_hierarchy),
     cmocka_unit_test(v1_quota_is_in_the_cpu_hierarchy),
-    cmocka_unit_test(our_own_quota_may_have_another_path),
-    cmocka_unit_test(a_quota_is_known_with_its_period),
+    cmocka_unit_test(v1_quota_of_our_own_group_may_have_another_path),
+    cmocka_unit_test(quota_is_read_with_its_period),
     cmocka_unit_test(v1_counts_throttled_nanoseconds),
-    cmocka_unit_test(v1_hierarchies_may_be_one),
-    cmocka_unit_test(mixed_systems_have_v2_below_unified),
+    cmocka_unit_test(v1_controllers_may_share_one_hierarchy),
+    cmocka_unit_test(v2_is_below_unified_on_mixed_systems),
     cmocka_unit_test(our_own_group_is_the_default),
     cmocka_unit_test(our_own_group_is_found_by_controller),
     cmocka_unit_test(our_own_tightest_quota_is_found),
-    cmocka_unit_test(whole_paths_are_accepted),
-    cmocka_unit_test(unknown_groups_are_named),
-    cmocka_unit_test(garbled_counters_are_refused))
+    cmocka_unit_test(full_paths_of_groups_are_accepted),
+    cmocka_unit_test(unknown_groups_are_reported_by_name),
+    cmocka_unit_test(garbled_group_counters_are_refused))

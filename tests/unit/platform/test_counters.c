@@ -42,7 +42,7 @@ static void assert_ticks(uint64_t idle, uint64_t iowait, uint64_t steal, uint64_
     "ctxt 1990473\nbtime 1062191376\nprocesses 2915\nprocs_running 1\nprocs_blocked 0\n"           \
     "softirq 183433 0 21755 12 39 1137 231 21459 2263\n"
 
-static void only_measured_cpus_are_summed(void **state) {
+static void only_measured_cpus_of_proc_stat_are_summed(void **state) {
     (void)state;
     ss_time before = ss_platform_now();
     read_stat("0-1", TWO_CPUS "intr 1 2 3\n" BEHIND);
@@ -58,7 +58,7 @@ static void only_measured_cpus_are_summed(void **state) {
     assert_that(counters.capacity, ==, 1);
 }
 
-static void every_column_has_its_place(void **state) {
+static void every_column_of_proc_stat_is_used(void **state) {
     (void)state;
     static const struct {
         const char *stat;
@@ -77,14 +77,14 @@ static void every_column_has_its_place(void **state) {
     }
 }
 
-static void old_kernels_have_fewer_columns(void **state) {
+static void proc_stat_may_have_fewer_columns(void **state) {
     (void)state;
     read_stat("0-1", "cpu 11 0 0 22\ncpu0 1 2 3 4\ncpu1 10 20 30 40\nintr 1\n");
     assert_ticks(44, 0, 0, 66);
     assert_that(counters.capacity, ==, 2);
 }
 
-static void unmeasured_cpus_may_lie_between(void **state) {
+static void unmeasured_cpus_may_be_between_measured_ones(void **state) {
     (void)state;
     char text[2048] = "cpu  0 0 0 0 0 0 0 0 0 0\n";
     for (int cpu = 0; cpu < 12; cpu++) {
@@ -103,7 +103,7 @@ static void unmeasured_cpus_may_lie_between(void **state) {
     assert_ticks(6, 0, 0, 2);
 }
 
-/* The line of interrupts is as long as all others together, as on such machines. */
+/* The line of interrupts is as long as all other lines together, as on large machines. */
 static void machines_of_256_cpus_are_read(void **state) {
     (void)state;
     static char text[200000];
@@ -122,7 +122,7 @@ static void machines_of_256_cpus_are_read(void **state) {
 }
 
 /* The longest possible lines: ten numbers of 20 digits for each CPU. */
-static void the_longest_lines_are_read(void **state) {
+static void longest_possible_lines_of_proc_stat_are_read(void **state) {
     (void)state;
     static char text[400000];
     size_t used = 0;
@@ -150,13 +150,13 @@ static void removed_cpus_change_the_set(void **state) {
     assert_that(second.capacity, ==, 1);
     assert_int_not_equal(second.set, both.set);
     assert_false(ss_load_between(SS_SOURCE_SYSTEM, &both, &second, &load));
-    /* CPUs were exchanged: their number is the same, the set is another one. */
+    /* CPUs were replaced: the number is the same, but the set differs. */
     tree_write("stat", "cpu  1 1 1 1\ncpu0 1000 200 300 40000 500 60 70 80 9 10\n" BEHIND);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_that(counters.capacity, ==, 1);
     assert_int_not_equal(counters.set, second.set);
     assert_int_not_equal(counters.set, both.set);
-    /* With the CPUs back, it is the first set again, for any counters. */
+    /* When the CPUs return, it is the first set again, for all counters. */
     tree_write("stat", "cpu  1 1 1 1\ncpu0 1 2 3 4 5 6 7 8 9 10\ncpu1 2 3 4 5 6 7 8 9 10 11\n");
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_int_equal(counters.set, both.set);
@@ -177,7 +177,7 @@ static void assert_refused_when_read(const char *text) {
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
-static void garbled_files_are_refused(void **state) {
+static void garbled_proc_stat_is_refused(void **state) {
     (void)state;
     assert_refused_when_read("");
     assert_refused_when_read("\n");
@@ -190,8 +190,8 @@ static void garbled_files_are_refused(void **state) {
     assert_refused_when_read("cpu8192 1 2 3 4\n");
 }
 
-/* Missing numbers read as zeros would be a load of 1. */
-static void lines_without_numbers_are_refused(void **state) {
+/* Missing numbers read as zero would give a load of 1. */
+static void cpu_lines_without_numbers_are_refused(void **state) {
     (void)state;
     assert_refused_when_read("cpu0\n");
     assert_refused_when_read("cpu0 \n");
@@ -201,7 +201,7 @@ static void lines_without_numbers_are_refused(void **state) {
     assert_refused_when_read("cpu0x 1 2 3 4\n");
 }
 
-static void truncated_line_does_not_count(void **state) {
+static void truncated_last_line_of_proc_stat_is_ignored(void **state) {
     (void)state;
     assert_refused_when_read("cpu0 1 2 3 4 5 6 7 8 9 10");
     assert_refused_when_read("cpu0 1 2 3 4");
@@ -211,7 +211,7 @@ static void truncated_line_does_not_count(void **state) {
     assert_that(counters.capacity, ==, 1);
 }
 
-static void zero_bytes_end_the_text(void **state) {
+static void zero_byte_ends_the_text_of_proc_stat(void **state) {
     (void)state;
     static const char text[] = "cpu0 1 2 3 4\ncpu1 10 20\0 30 40\n";
     tree_new();
@@ -222,14 +222,14 @@ static void zero_bytes_end_the_text(void **state) {
     assert_that(counters.capacity, ==, 1);
 }
 
-static void too_many_digits_do_no_harm(void **state) {
+static void overlong_numbers_in_proc_stat_do_no_harm(void **state) {
     (void)state;
     read_stat("0-1", "cpu0 99999999999999999999999999999999999999999999999999999 1 1 1 1 1 1 1\n"
                      "cpu1 1 2 3 4\n");
     assert_that(counters.capacity, ==, 2);
 }
 
-static void a_missing_file_is_named(void **state) {
+static void missing_proc_stat_is_reported_by_path(void **state) {
     (void)state;
     struct ss_error error = {0};
     tree_new();
@@ -243,7 +243,7 @@ static void a_missing_file_is_named(void **state) {
     assert_null(reader.buffer);
 }
 
-static void a_reader_is_opened_again(void **state) {
+static void counter_reader_can_be_reopened(void **state) {
     (void)state;
     read_stat("0", TWO_CPUS);
     int file = reader.file;
@@ -253,7 +253,7 @@ static void a_reader_is_opened_again(void **state) {
     assert_int_equal(close(file), 0);
     assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
     assert_ticks(40500, 500, 80, 1710);
-    /* A file that has disappeared gives an errno. */
+    /* A removed file gives an errno. */
     close(reader.file);
     assert_int_equal(remove(tree_path("stat")), 0);
     assert_int_equal(ss_platform_counters_reopen(&reader), -ENOENT);
@@ -268,8 +268,8 @@ static void a_reader_is_opened_again(void **state) {
     assert_null(reader.buffer);
 }
 
-/* Reads this machine. */
-static void the_real_file_is_read(void **state) {
+/* Reads /proc/stat of this machine. */
+static void proc_stat_of_this_machine_is_read(void **state) {
     (void)state;
     struct ss_cpus cpus;
     struct ss_error error = {0};
@@ -290,18 +290,18 @@ static void the_real_file_is_read(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(only_measured_cpus_are_summed),
-    cmocka_unit_test(every_column_has_its_place),
-    cmocka_unit_test(old_kernels_have_fewer_columns),
-    cmocka_unit_test(unmeasured_cpus_may_lie_between),
+    cmocka_unit_test(only_measured_cpus_of_proc_stat_are_summed),
+    cmocka_unit_test(every_column_of_proc_stat_is_used),
+    cmocka_unit_test(proc_stat_may_have_fewer_columns),
+    cmocka_unit_test(unmeasured_cpus_may_be_between_measured_ones),
     cmocka_unit_test(machines_of_256_cpus_are_read),
-    cmocka_unit_test(the_longest_lines_are_read),
+    cmocka_unit_test(longest_possible_lines_of_proc_stat_are_read),
     cmocka_unit_test(removed_cpus_change_the_set),
-    cmocka_unit_test(garbled_files_are_refused),
-    cmocka_unit_test(lines_without_numbers_are_refused),
-    cmocka_unit_test(truncated_line_does_not_count),
-    cmocka_unit_test(zero_bytes_end_the_text),
-    cmocka_unit_test(too_many_digits_do_no_harm),
-    cmocka_unit_test(a_missing_file_is_named),
-    cmocka_unit_test(a_reader_is_opened_again),
-    cmocka_unit_test(the_real_file_is_read))
+    cmocka_unit_test(garbled_proc_stat_is_refused),
+    cmocka_unit_test(cpu_lines_without_numbers_are_refused),
+    cmocka_unit_test(truncated_last_line_of_proc_stat_is_ignored),
+    cmocka_unit_test(zero_byte_ends_the_text_of_proc_stat),
+    cmocka_unit_test(overlong_numbers_in_proc_stat_do_no_harm),
+    cmocka_unit_test(missing_proc_stat_is_reported_by_path),
+    cmocka_unit_test(counter_reader_can_be_reopened),
+    cmocka_unit_test(proc_stat_of_this_machine_is_read))

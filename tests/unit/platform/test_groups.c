@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run time summed over the child groups of the root in version 2. */
+/* Tests of run time summed over the child groups of the root in version 2. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ static void write_usage(const char *group, const char *microseconds) {
     tree_write(name, text);
 }
 
-/* As systemd leaves it: the root has only kernel threads and exiting processes. */
+/* As under systemd, the root has only kernel threads and exiting processes. */
 static void make_machine(void) {
     char text[4096];
     tree_new();
@@ -68,7 +68,7 @@ static void assert_used(uint64_t microseconds) {
     assert_int_equal(counters.used, microseconds * SS_MICROSECOND);
 }
 
-static void the_children_are_summed(void **state) {
+static void run_times_of_child_groups_are_summed(void **state) {
     (void)state;
     make_machine();
     open_reader();
@@ -86,7 +86,7 @@ static void the_children_are_summed(void **state) {
     assert_int_equal(counters.set, set);
 }
 
-static void groups_may_come_and_go(void **state) {
+static void child_groups_may_come_and_go(void **state) {
     (void)state;
     make_machine();
     open_reader();
@@ -102,7 +102,7 @@ static void groups_may_come_and_go(void **state) {
     assert_int_not_equal(counters.set, set);
 }
 
-static void a_child_process_reads_on_its_own(void **state) {
+static void forked_reader_of_groups_reads_on_its_own(void **state) {
     (void)state;
     make_machine();
     open_reader();
@@ -119,7 +119,7 @@ static void a_child_process_reads_on_its_own(void **state) {
 }
 
 /* Processes in the root itself would be missing from the sum. */
-static void a_process_in_the_root_is_a_reason(void **state) {
+static void process_in_the_root_group_prevents_summing(void **state) {
     (void)state;
     make_machine();
     tree_write("groups/cgroup.procs", "2\n9\n");
@@ -131,7 +131,7 @@ static void a_process_in_the_root_is_a_reason(void **state) {
     assert_fallback(OUTSIDE);
 }
 
-static void a_root_without_children_is_a_reason(void **state) {
+static void root_group_without_children_prevents_summing(void **state) {
     (void)state;
     make_machine();
     char text[4096];
@@ -141,7 +141,7 @@ static void a_root_without_children_is_a_reason(void **state) {
     assert_fallback(strerror(ENOENT));
 }
 
-static void a_part_of_the_cpus_is_a_reason(void **state) {
+static void measuring_only_some_cpus_prevents_summing(void **state) {
     (void)state;
     SKIP_UNLESS(get_nprocs() > 1, "cpus: a part of one CPU cannot be measured");
     make_machine();
@@ -151,8 +151,8 @@ static void a_part_of_the_cpus_is_a_reason(void **state) {
         reader.reason, "control groups of version 2 do not account for single CPUs");
 }
 
-/* It is exact for every CPU. */
-static void version_1_comes_first(void **state) {
+/* Version 1 is exact for every CPU. */
+static void version_1_groups_take_precedence(void **state) {
     (void)state;
     make_machine();
     char text[4096];
@@ -168,7 +168,7 @@ static void version_1_comes_first(void **state) {
     assert_int_equal(counters.used, 5);
 }
 
-static void garbled_files_are_refused(void **state) {
+static void garbled_group_files_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"", "usage_usec ", "usage_usec 12", "nr_periods 5\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -179,8 +179,8 @@ static void garbled_files_are_refused(void **state) {
     }
 }
 
-/* A sum over some of them would be too small a load. */
-static void too_many_groups_are_refused(void **state) {
+/* A sum over only some groups would understate the load. */
+static void too_many_child_groups_are_refused(void **state) {
     (void)state;
     make_machine();
     open_reader();
@@ -195,12 +195,12 @@ static void too_many_groups_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_children_are_summed),
-    cmocka_unit_test(groups_may_come_and_go),
-    cmocka_unit_test(a_child_process_reads_on_its_own),
-    cmocka_unit_test(a_process_in_the_root_is_a_reason),
-    cmocka_unit_test(a_root_without_children_is_a_reason),
-    cmocka_unit_test(a_part_of_the_cpus_is_a_reason),
-    cmocka_unit_test(version_1_comes_first),
-    cmocka_unit_test(garbled_files_are_refused),
-    cmocka_unit_test(too_many_groups_are_refused))
+    cmocka_unit_test(run_times_of_child_groups_are_summed),
+    cmocka_unit_test(child_groups_may_come_and_go),
+    cmocka_unit_test(forked_reader_of_groups_reads_on_its_own),
+    cmocka_unit_test(process_in_the_root_group_prevents_summing),
+    cmocka_unit_test(root_group_without_children_prevents_summing),
+    cmocka_unit_test(measuring_only_some_cpus_prevents_summing),
+    cmocka_unit_test(version_1_groups_take_precedence),
+    cmocka_unit_test(garbled_group_files_are_refused),
+    cmocka_unit_test(too_many_child_groups_are_refused))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parent of a quota's group, on recorded trees. The files that the kernel would create in a new
- * group are written first: a group with our own pid may exist. tests/system/test_guests.sh uses the
- * kernel itself.
+ * Tests of the parent chosen for a quota's group, on recorded trees. Files that the kernel would
+ * create in a new group are written first: a group with our own pid may exist.
+ * tests/system/test_guests.sh tests the kernel itself.
  */
 #include "platform/platform.h"
 
@@ -10,7 +10,7 @@
 
 static struct ss_limit_group group;
 
-/* PREFIX-PID below a group of the tree. */
+/* Returns the path of PREFIX-PID below a group of the tree. */
 static const char *ours(const char *parent, const char *file) {
     static char names[4][512];
     static unsigned turn;
@@ -63,7 +63,7 @@ static void assert_file(const char *name, const char *text) {
     assert_string_equal(found, text);
 }
 
-static void v1_group_is_below_our_own(void **state) {
+static void v1_limit_group_is_below_our_own_group(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "4:cpu,cpuacct:/a/b\n0::/\n");
@@ -77,7 +77,7 @@ static void v1_group_is_below_our_own(void **state) {
     assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "10000");
 }
 
-static void v2_root_may_have_processes(void **state) {
+static void v2_limit_group_may_be_below_a_populated_root(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
@@ -92,7 +92,7 @@ static void v2_root_may_have_processes(void **state) {
     assert_file(ours("", "cgroup.procs"), "0");
 }
 
-static void v2_mount_of_mixed_hierarchies_is_found(void **state) {
+static void v2_mount_of_a_mixed_system_is_found(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "1:memory:/a\n0::/\n");
@@ -102,7 +102,7 @@ static void v2_mount_of_mixed_hierarchies_is_found(void **state) {
     assert_file("cgroup/unified/cgroup.subtree_control", "cpu");
 }
 
-/* The kernel does not give controllers to the children of a group with processes. */
+/* The kernel does not delegate controllers to children of a group that has processes. */
 static void v2_populated_group_is_skipped(void **state) {
     (void)state;
     tree_new();
@@ -114,13 +114,13 @@ static void v2_populated_group_is_skipped(void **state) {
     make_in("/user");
     assert_file("cgroup/user/cgroup.subtree_control", "+cpury");
     assert_file("cgroup/user/session/cgroup.subtree_control", "");
-    /* A group that gives the controller to its children already is left as it is. */
+    /* A group that already delegates the controller is left unchanged. */
     write_group("/user", "cpu memory", "");
     make_in("/user");
     assert_file("cgroup/user/cgroup.subtree_control", "cpu memory");
 }
 
-static void v2_limited_group_is_not_left(void **state) {
+static void v2_process_does_not_leave_a_limited_group(void **state) {
     static const char *const limits[][2] = {
         {"cgroup/user/cpu.max", "50000 100000\n"},
         {"cgroup/user/memory.max", "1000000\n"},
@@ -142,7 +142,7 @@ static void v2_limited_group_is_not_left(void **state) {
     }
 }
 
-static void v2_only_process_moves_into_a_child(void **state) {
+static void v2_sole_process_moves_into_a_child_group(void **state) {
     char own[32], child[512];
     (void)state;
     tree_new();
@@ -169,7 +169,7 @@ static void v2_container_root_must_be_empty(void **state) {
     refuse("systemd-run --scope -p Delegate=yes");
 }
 
-static void group_without_a_quota_is_refused(void **state) {
+static void group_that_cannot_have_a_quota_is_refused(void **state) {
     (void)state;
     tree_new();
     tree_write("proc/self/cgroup", "0::/\n");
@@ -200,12 +200,12 @@ static void groups_of_dead_processes_are_removed(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(v1_group_is_below_our_own),
-    cmocka_unit_test(v2_root_may_have_processes),
-    cmocka_unit_test(v2_mount_of_mixed_hierarchies_is_found),
+    cmocka_unit_test(v1_limit_group_is_below_our_own_group),
+    cmocka_unit_test(v2_limit_group_may_be_below_a_populated_root),
+    cmocka_unit_test(v2_mount_of_a_mixed_system_is_found),
     cmocka_unit_test(v2_populated_group_is_skipped),
-    cmocka_unit_test(v2_limited_group_is_not_left),
-    cmocka_unit_test(v2_only_process_moves_into_a_child),
+    cmocka_unit_test(v2_process_does_not_leave_a_limited_group),
+    cmocka_unit_test(v2_sole_process_moves_into_a_child_group),
     cmocka_unit_test(v2_container_root_must_be_empty),
-    cmocka_unit_test(group_without_a_quota_is_refused),
+    cmocka_unit_test(group_that_cannot_have_a_quota_is_refused),
     cmocka_unit_test(groups_of_dead_processes_are_removed))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events counted by this kernel, and the number of runnable threads. */
+/* Tests of events counted by this kernel and of the number of runnable threads. */
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ static long runnable_in(const char *text) {
     return ss_platform_runnable(&roots);
 }
 
-static void runnable_threads_are_the_fourth_field(void **state) {
+static void runnable_threads_are_read_from_loadavg(void **state) {
     (void)state;
     assert_int_equal(runnable_in("0.20 0.18 0.12 1/80 11206\n"), 1);
     assert_int_equal(runnable_in("10.20 100.18 0.12 123/4567 11206\n"), 123);
@@ -56,7 +56,7 @@ static void run_child(void) {
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Starts a shell whose child does the work. It ends when its standard input does. */
+/* Starts a shell whose child does the work. The shell ends when its standard input does. */
 static pid_t start_program(int gate[2], int end[2]) {
     assert_int_equal(pipe(gate) | pipe(end), 0);
     pid_t child = fork();
@@ -76,8 +76,8 @@ static pid_t start_program(int gate[2], int end[2]) {
     return child;
 }
 
-/* Counts children, also after they have ended, but nothing before exec. */
-static void programs_are_counted_from_exec(void **state) {
+/* Children count even after they have exited, but nothing before exec counts. */
+static void program_events_are_counted_from_exec(void **state) {
     (void)state;
     int gate[2], end[2];
     pid_t child = start_program(gate, end);
@@ -93,7 +93,7 @@ static void programs_are_counted_from_exec(void **state) {
     ss_platform_perf.close(NULL, clock);
 }
 
-static void thread_is_counted_with_its_descendants(void **state) {
+static void thread_events_include_those_of_its_descendants(void **state) {
     (void)state;
     int clock = open_clock(0, false);
     SKIP_UNLESS(clock >= 0, "perf-events: the kernel does not let us count");
@@ -107,6 +107,6 @@ static void thread_is_counted_with_its_descendants(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(runnable_threads_are_the_fourth_field),
-    cmocka_unit_test(programs_are_counted_from_exec),
-    cmocka_unit_test(thread_is_counted_with_its_descendants))
+    cmocka_unit_test(runnable_threads_are_read_from_loadavg),
+    cmocka_unit_test(program_events_are_counted_from_exec),
+    cmocka_unit_test(thread_events_include_those_of_its_descendants))

@@ -13,7 +13,7 @@
 
 static int ready[2];
 
-/* Starts a child that waits, at most until this process ends. */
+/* Starts a child that waits until this process ends at the latest. */
 static pid_t start_child(void (*first)(void)) {
     char byte;
     pid_t parent = getpid();
@@ -40,13 +40,13 @@ static void end_child(pid_t child) {
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-/* Waits until the child has ended, without reaping it. */
+/* Waits until the child has exited, without reaping it. */
 static void await_end(pid_t child) {
     siginfo_t info;
     assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
 }
 
-static void a_child_is_held(void **state) {
+static void child_process_can_be_held(void **state) {
     (void)state;
     int status;
     pid_t child = start_child(NULL);
@@ -104,7 +104,7 @@ static void invalid_pids_are_never_signaled(void **state) {
 
 static int answers[2];
 
-/* The second member of the group answers the signal, which proves that it got it. */
+/* The second member of the group answers the signal, which proves its delivery. */
 static void lead_a_group(void) {
     sigset_t asked;
     int number;
@@ -124,7 +124,7 @@ static void lead_a_group(void) {
         pause();
 }
 
-static void a_group_is_signaled_through_its_leader(void **state) {
+static void group_is_signaled_through_its_leader(void **state) {
     (void)state;
     int status;
     assert_int_equal(pipe(answers), 0);
@@ -153,7 +153,7 @@ static void take_a_strange_name(void) {
     prctl(PR_SET_NAME, ") R 1 2 (a b)");
 }
 
-static void processes_are_distinguished(void **state) {
+static void processes_have_distinct_identities(void **state) {
     (void)state;
     uint64_t own = ss_platform_process_started(getpid());
     pid_t child = start_child(take_a_strange_name);
@@ -162,7 +162,7 @@ static void processes_are_distinguished(void **state) {
     assert_int_equal(ss_platform_process_started(getpid()), own);
     pid_t other = start_child(take_a_strange_name);
     assert_int_equal(ss_platform_process_started(child), started);
-    /* Differs even from a process started in the same tick, if the system has identities. */
+    /* If the system has identities, even a process started in the same tick differs. */
     assert_that(started, !=, own);
     int hold = ss_platform_process_open(other, started);
     if (started > 0 && ss_platform_process_holds_groups())
@@ -174,7 +174,7 @@ static void processes_are_distinguished(void **state) {
     assert_int_equal(ss_platform_process_started(child), 0);
 }
 
-static void cpu_time_of_a_process_is_known(void **state) {
+static void cpu_time_of_a_process_is_read(void **state) {
     (void)state;
     assert_that(ss_platform_process_cpu_time(getpid()), >, 0);
     assert_int_equal(ss_platform_process_cpu_time(0), 0);
@@ -220,7 +220,7 @@ static void *wake_until_told(void *argument) {
     return NULL;
 }
 
-static void sleep_ends_on_a_wake(void **state) {
+static void sleep_ends_when_woken(void **state) {
     (void)state;
     static _Atomic uint32_t words[2];
     pthread_t thread;
@@ -237,7 +237,7 @@ static void sleep_ends_on_a_wake(void **state) {
     assert_that(words[0], >, 0);
 }
 
-static void waking_changes_the_word(void **state) {
+static void waking_changes_the_futex_word(void **state) {
     (void)state;
     _Atomic uint32_t word = 5;
     ss_platform_wake(&word);
@@ -254,8 +254,8 @@ static void count_alarm(int number) {
     alarms++;
 }
 
-/* Signals repeat, so that one of them arrives during the sleep. */
-static void sleep_ends_with_a_signal(void **state) {
+/* Signals repeat so that one of them arrives during the sleep. */
+static void sleep_ends_on_a_signal(void **state) {
     (void)state;
     _Atomic uint32_t word = 5;
     struct sigaction action = {.sa_handler = count_alarm, .sa_flags = SA_RESTART};
@@ -272,16 +272,16 @@ static void sleep_ends_with_a_signal(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_child_is_held),
+    cmocka_unit_test(child_process_can_be_held),
     cmocka_unit_test(process_with_reused_pid_is_not_held),
     cmocka_unit_test(ended_process_is_not_held),
     cmocka_unit_test(invalid_pids_are_never_signaled),
-    cmocka_unit_test(a_group_is_signaled_through_its_leader),
-    cmocka_unit_test(processes_are_distinguished),
-    cmocka_unit_test(cpu_time_of_a_process_is_known),
+    cmocka_unit_test(group_is_signaled_through_its_leader),
+    cmocka_unit_test(processes_have_distinct_identities),
+    cmocka_unit_test(cpu_time_of_a_process_is_read),
     cmocka_unit_test(sleep_ends_at_the_deadline),
     cmocka_unit_test(sleep_ends_at_once_when_the_deadline_has_passed),
     cmocka_unit_test(sleep_ends_at_once_when_the_word_differs),
-    cmocka_unit_test(sleep_ends_on_a_wake),
-    cmocka_unit_test(waking_changes_the_word),
-    cmocka_unit_test(sleep_ends_with_a_signal))
+    cmocka_unit_test(sleep_ends_when_woken),
+    cmocka_unit_test(waking_changes_the_futex_word),
+    cmocka_unit_test(sleep_ends_on_a_signal))

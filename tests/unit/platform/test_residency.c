@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Idle time in microseconds, from /proc/stat and cpuidle. */
+/* Tests of idle time in microseconds, from /proc/stat and cpuidle. */
 
 #include <fcntl.h>
 #include <math.h>
@@ -20,7 +20,7 @@ static void write_state(unsigned cpu, unsigned state, unsigned long microseconds
     tree_write(name, text);
 }
 
-/* Moves to CPU 0, so that the states of other CPUs may be unfinished. */
+/* Moves to CPU 0, so the states of other CPUs may be unfinished. */
 static void leave_cpus(void) {
     cpu_set_t one;
     CPU_ZERO(&one);
@@ -55,7 +55,7 @@ static void assert_idle(double milliseconds) {
 }
 
 /* At first, a quarter of two ticks is added. */
-static void both_counts_are_joined(void **state) {
+static void idle_time_combines_proc_stat_and_cpuidle(void **state) {
     (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1-2");
@@ -68,17 +68,17 @@ static void both_counts_are_joined(void **state) {
     write_state(1, 1, 1000 + 1234);
     write_state(2, 0, 500);
     assert_idle(5010 + 1.234 + 0.5);
-    /* The step shows before the state ends. */
+    /* /proc/stat shows the step before the state ends. */
     tree_write("stat", "cpu0 1 2 3 100 20\ncpu1 1 2 3 201 0\ncpu2 1 2 3 300 0\n");
     assert_idle(2010 + 3005.5);
     write_state(1, 1, 1000 + 12345);
     assert_idle(2005 + 12.345 + 3005.5);
-    /* At most what /proc/stat allows. */
+    /* Limited by /proc/stat. */
     write_state(2, 1, 2000 + 40000);
     assert_idle(2005 + 12.345 + 3020);
 }
 
-static void iowait_is_idle(void **state) {
+static void iowait_counts_as_idle_time(void **state) {
     (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "3");
@@ -88,7 +88,7 @@ static void iowait_is_idle(void **state) {
     assert_idle(1205.007);
 }
 
-static void idle_time_replaces_missing_run_time(void **state) {
+static void idle_time_replaces_unavailable_run_time(void **state) {
     (void)state;
     make_machine();
     tree_write("self/mountinfo", "");
@@ -110,7 +110,7 @@ static void missing_cpuidle_falls_back_to_proc_stat(void **state) {
     tree_new();
     tree_write("stat", STAT);
     assert_stat_alone("0-2", NONE);
-    /* All measured CPUs must have it. */
+    /* cpuidle must be available on all measured CPUs. */
     write_state(0, 0, 5);
     write_state(2, 0, 5);
     assert_stat_alone("0-2", NONE);
@@ -119,7 +119,7 @@ static void missing_cpuidle_falls_back_to_proc_stat(void **state) {
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
 }
 
-static void many_idle_states_are_not_read(void **state) {
+static void cpuidle_with_too_many_states_is_not_used(void **state) {
     (void)state;
     static char stat[64 * 32];
     tree_new();
@@ -134,7 +134,7 @@ static void many_idle_states_are_not_read(void **state) {
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
 }
 
-static void a_child_process_reads_on_its_own(void **state) {
+static void forked_reader_of_idle_time_reads_on_its_own(void **state) {
     (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
@@ -154,7 +154,7 @@ static void a_child_process_reads_on_its_own(void **state) {
 }
 
 /* The readers of master and executors must agree. */
-static void readers_learn_together(void **state) {
+static void joined_readers_of_idle_time_agree(void **state) {
     (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
@@ -170,7 +170,7 @@ static void readers_learn_together(void **state) {
     assert_idle(2009);
 }
 
-static void unreadable_state_falls_back_to_steps(void **state) {
+static void unreadable_idle_state_falls_back_to_proc_stat(void **state) {
     (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
@@ -180,7 +180,7 @@ static void unreadable_state_falls_back_to_steps(void **state) {
     assert_idle(2000);
 }
 
-static void the_files_are_named(void **state) {
+static void sources_of_idle_time_are_reported(void **state) {
     (void)state;
     char text[4300];
     char expected[4300];
@@ -195,8 +195,8 @@ static void the_files_are_named(void **state) {
     assert_string_equal(text, tree_path("stat"));
 }
 
-/* On the CPU that reads, the true value is at least that of /proc/stat. */
-static void missed_time_is_made_up_at_the_next_reading(void **state) {
+/* On the reading CPU, the true value is at least that of /proc/stat. */
+static void missed_idle_time_is_added_at_the_next_reading(void **state) {
     (void)state;
     cpu_set_t one;
     int cpu = sched_getcpu();
@@ -224,13 +224,13 @@ static void missed_time_is_made_up_at_the_next_reading(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(both_counts_are_joined),
-    cmocka_unit_test(iowait_is_idle),
-    cmocka_unit_test(idle_time_replaces_missing_run_time),
+    cmocka_unit_test(idle_time_combines_proc_stat_and_cpuidle),
+    cmocka_unit_test(iowait_counts_as_idle_time),
+    cmocka_unit_test(idle_time_replaces_unavailable_run_time),
     cmocka_unit_test(missing_cpuidle_falls_back_to_proc_stat),
-    cmocka_unit_test(many_idle_states_are_not_read),
-    cmocka_unit_test(a_child_process_reads_on_its_own),
-    cmocka_unit_test(readers_learn_together),
-    cmocka_unit_test(unreadable_state_falls_back_to_steps),
-    cmocka_unit_test(the_files_are_named),
-    cmocka_unit_test(missed_time_is_made_up_at_the_next_reading))
+    cmocka_unit_test(cpuidle_with_too_many_states_is_not_used),
+    cmocka_unit_test(forked_reader_of_idle_time_reads_on_its_own),
+    cmocka_unit_test(joined_readers_of_idle_time_agree),
+    cmocka_unit_test(unreadable_idle_state_falls_back_to_proc_stat),
+    cmocka_unit_test(sources_of_idle_time_are_reported),
+    cmocka_unit_test(missed_idle_time_is_added_at_the_next_reading))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run time as control groups of version 1 count it. */
+/* Tests of run time as counted by control groups of version 1. */
 
 #include <errno.h>
 #include <math.h>
@@ -11,14 +11,14 @@
 #define NO_GROUPS "no control group counts CPU time"
 #define CONTAINER "the machine's control groups are not visible in a container"
 
-/* All CPUs of this machine: fewer would be a part of it. */
+/* Uses all CPUs of this machine, because fewer would be only a part of it. */
 static const char *all_cpus(void) {
     static char list[32];
     snprintf(list, sizeof list, "0-%d", get_nprocs() - 1);
     return list;
 }
 
-/* A machine with /proc/stat, and a hierarchy of v1 whose root has the files. */
+/* Makes a machine with /proc/stat and a v1 hierarchy whose root has the files. */
 static void make_machine(void) {
     char text[4096];
     tree_new();
@@ -35,7 +35,7 @@ static void make_machine(void) {
     tree_write("groups/cpuacct/cpuacct.usage_percpu", "100000000000 23456789012 \n");
 }
 
-/* Writes the only mount: its root, its folder in the tree, the fields after the dash. */
+/* Writes the only mount: its root, its folder in the tree, and the fields after the dash. */
 static void mount(const char *root, const char *folder, const char *rest) {
     char text[4096];
     snprintf(
@@ -60,7 +60,7 @@ static void assert_found(const char *file) {
     assert_string_equal(reader.reason, "");
 }
 
-/* Expects /proc/stat instead, with this reason. */
+/* Expects a fallback to /proc/stat with this reason. */
 static void assert_fallback(const char *reason) {
     open_reader("0");
     assert_int_equal(reader.source, SS_SOURCE_SYSTEM);
@@ -72,7 +72,7 @@ static void assert_fallback(const char *reason) {
     assert_int_equal(counters.used, 0);
 }
 
-static void the_root_of_the_hierarchy_is_found(void **state) {
+static void root_of_the_v1_hierarchy_is_found(void **state) {
     (void)state;
     make_machine();
     assert_found("groups/cpuacct/cpuacct.usage");
@@ -89,7 +89,7 @@ static void the_root_of_the_hierarchy_is_found(void **state) {
     assert_int_equal(counters.set, set);
 }
 
-static void controllers_may_share_a_hierarchy(void **state) {
+static void v1_controllers_may_share_a_hierarchy(void **state) {
     (void)state;
     make_machine();
     tree_write("both/cpuacct.usage", "5\n");
@@ -99,8 +99,8 @@ static void controllers_may_share_a_hierarchy(void **state) {
     assert_found("both/cpuacct.usage");
 }
 
-/* A group is mounted there, not the root of all groups. */
-static void other_roots_are_skipped(void **state) {
+/* The mount shows a group, not the root of all groups. */
+static void mounts_of_other_v1_roots_are_skipped(void **state) {
     (void)state;
     make_machine();
     mount("/box/7", "groups/cpuacct", "cgroup cgroup rw,cpuacct");
@@ -116,7 +116,7 @@ static void other_roots_are_skipped(void **state) {
     assert_found("groups/cpuacct/cpuacct.usage");
 }
 
-static void missing_run_time_falls_back(void **state) {
+static void missing_run_time_falls_back_to_proc_stat(void **state) {
     (void)state;
     make_machine();
     mount("/", "groups/cpuacct", "cgroup cgroup rw,cpu");
@@ -131,7 +131,7 @@ static void missing_run_time_falls_back(void **state) {
     assert_fallback(NO_GROUPS);
 }
 
-static void a_missing_file_is_a_reason(void **state) {
+static void missing_run_time_file_is_reported_as_the_reason(void **state) {
     (void)state;
     make_machine();
     assert_int_equal(remove(tree_path("groups/cpuacct/cpuacct.usage")), 0);
@@ -139,16 +139,16 @@ static void a_missing_file_is_a_reason(void **state) {
     assert_fallback(strerror(ENOENT));
 }
 
-/* The fake file has some inode that is not that of the first namespace. */
-static void another_namespace_is_refused(void **state) {
+/* The fake file's inode is not that of the first namespace. */
+static void run_time_in_another_namespace_is_refused(void **state) {
     (void)state;
     make_machine();
     tree_write("proc/self/ns/cgroup", "");
     assert_fallback(CONTAINER);
 }
 
-/* Without either, the message is about the replacement. */
-static void failure_without_fallback_is_an_error(void **state) {
+/* If both are missing, the message is about the fallback. */
+static void missing_run_time_without_fallback_is_an_error(void **state) {
     (void)state;
     struct ss_error error = {0};
     make_machine();
@@ -163,7 +163,7 @@ static void need_two_cpus(void) {
     SKIP_UNLESS(get_nprocs() > 1, "cpus: a part of one CPU cannot be measured");
 }
 
-static void a_part_of_the_cpus_is_summed(void **state) {
+static void run_time_of_selected_cpus_is_summed(void **state) {
     (void)state;
     need_two_cpus();
     make_machine();
@@ -188,8 +188,8 @@ static void a_part_of_the_cpus_is_summed(void **state) {
     }
 }
 
-/* CPU numbers may have gaps; the files have a value for each possible CPU. */
-static void distant_cpu_is_read_whole(void **state) {
+/* CPU numbers may have gaps; the files have one value for each possible CPU. */
+static void run_time_of_high_cpu_numbers_is_read(void **state) {
     (void)state;
     need_two_cpus();
     make_machine();
@@ -223,14 +223,14 @@ static void assert_garbled(const char *list, const char *file, const char *text)
     assert_null(reader.buffer);
 }
 
-static void garbled_files_are_refused(void **state) {
+static void garbled_run_time_files_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"", "\n", "hello\n", "x1\n", "- 1\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_garbled(all_cpus(), "groups/cpuacct/cpuacct.usage", texts[i]);
 }
 
-static void garbled_lists_are_refused(void **state) {
+static void garbled_run_time_lists_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"", "\n", "hello\n", "100\n", "100 x 200\n", "100x 200\n"};
     need_two_cpus();
@@ -238,15 +238,15 @@ static void garbled_lists_are_refused(void **state) {
         assert_garbled("1", "groups/cpuacct/cpuacct.usage_percpu", texts[i]);
 }
 
-/* A CPU time is not negative, and no letters follow it. */
-static void numbers_with_trailing_text_are_refused(void **state) {
+/* A CPU time must not be negative or followed by letters. */
+static void run_times_with_trailing_text_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"-5\n", "12x34\n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_garbled(all_cpus(), "groups/cpuacct/cpuacct.usage", texts[i]);
 }
 
-static void used_time_is_the_load(void **state) {
+static void load_follows_the_used_run_time(void **state) {
     (void)state;
     struct ss_counters from;
     struct ss_counters to;
@@ -274,8 +274,8 @@ static void used_time_is_the_load(void **state) {
     assert_false(ss_load_between(SS_SOURCE_RUNTIME, &from, &to, &load));
 }
 
-/* Reads this machine: one source or the other, with a reason. */
-static void the_real_machine_is_read(void **state) {
+/* Reads this machine, which has one source or a reason for the other. */
+static void run_time_of_this_machine_is_read(void **state) {
     (void)state;
     struct ss_cpus cpus;
     struct ss_error error = {0};
@@ -296,7 +296,7 @@ static void the_real_machine_is_read(void **state) {
     ss_platform_counters_close(&reader);
 }
 
-static void parts_come_from_the_machine_as_well(void **state) {
+static void load_parts_and_pressure_come_from_proc(void **state) {
     (void)state;
     struct ss_error error = {0};
     struct ss_cpus cpus = cpus_of(all_cpus());
@@ -325,18 +325,18 @@ static void parts_come_from_the_machine_as_well(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_root_of_the_hierarchy_is_found),
-    cmocka_unit_test(controllers_may_share_a_hierarchy),
-    cmocka_unit_test(other_roots_are_skipped),
-    cmocka_unit_test(missing_run_time_falls_back),
-    cmocka_unit_test(a_missing_file_is_a_reason),
-    cmocka_unit_test(another_namespace_is_refused),
-    cmocka_unit_test(failure_without_fallback_is_an_error),
-    cmocka_unit_test(a_part_of_the_cpus_is_summed),
-    cmocka_unit_test(distant_cpu_is_read_whole),
-    cmocka_unit_test(garbled_files_are_refused),
-    cmocka_unit_test(garbled_lists_are_refused),
-    cmocka_unit_test(numbers_with_trailing_text_are_refused),
-    cmocka_unit_test(used_time_is_the_load),
-    cmocka_unit_test(parts_come_from_the_machine_as_well),
-    cmocka_unit_test(the_real_machine_is_read))
+    cmocka_unit_test(root_of_the_v1_hierarchy_is_found),
+    cmocka_unit_test(v1_controllers_may_share_a_hierarchy),
+    cmocka_unit_test(mounts_of_other_v1_roots_are_skipped),
+    cmocka_unit_test(missing_run_time_falls_back_to_proc_stat),
+    cmocka_unit_test(missing_run_time_file_is_reported_as_the_reason),
+    cmocka_unit_test(run_time_in_another_namespace_is_refused),
+    cmocka_unit_test(missing_run_time_without_fallback_is_an_error),
+    cmocka_unit_test(run_time_of_selected_cpus_is_summed),
+    cmocka_unit_test(run_time_of_high_cpu_numbers_is_read),
+    cmocka_unit_test(garbled_run_time_files_are_refused),
+    cmocka_unit_test(garbled_run_time_lists_are_refused),
+    cmocka_unit_test(run_times_with_trailing_text_are_refused),
+    cmocka_unit_test(load_follows_the_used_run_time),
+    cmocka_unit_test(load_parts_and_pressure_come_from_proc),
+    cmocka_unit_test(run_time_of_this_machine_is_read))

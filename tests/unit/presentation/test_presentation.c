@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* How pictures begin, how pages look, and how a picture becomes a part of a page. */
+/* Tests of the beginning of pictures, the style of pages, and pictures embedded in pages. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "picture.h"
 #include "unit.h"
 
-/* The text printed between begin() and end(). */
+/* Returns the text printed between begin() and end(). */
 static char *bytes;
 static size_t size;
 
@@ -34,7 +34,7 @@ static void assert_has(const char *part) {
 
 /* ---- colors ---- */
 
-/* As defined by the Web Content Accessibility Guidelines. */
+/* The contrast ratio of the Web Content Accessibility Guidelines. */
 static double luminance_of(const char *color) {
     static const double weights[] = {0.2126, 0.7152, 0.0722};
     unsigned parts[3];
@@ -74,14 +74,14 @@ static void series_differ_in_color_and_mark(void **state) {
             assert_int_not_equal(plot_series_mark(i), plot_series_mark(j));
         }
     }
-    /* When colors repeat, marks do not. */
+    /* When colors repeat, marks must differ. */
     assert_string_equal(plot_series_color(8), plot_series_color(0));
     assert_int_not_equal(plot_series_mark(8), plot_series_mark(0));
 }
 
 /* ---- axes ---- */
 
-static void load_axes_fit_the_data_and_name_their_beginning(void **state) {
+static void load_axes_fit_the_data_and_label_their_start(void **state) {
     (void)state;
     static const struct {
         double least, most;
@@ -102,7 +102,7 @@ static void load_axes_fit_the_data_and_name_their_beginning(void **state) {
     }
 }
 
-/* The ends of the y axis as gnuplot draws it. */
+/* Returns the ends of the y axis that gnuplot draws. */
 static void draw_axis(double value, enum plot_range range, double ends[2]) {
     FILE *script = tmpfile(), *output = tmpfile();
     struct ss_error error = {0};
@@ -124,7 +124,7 @@ static void draw_axis(double value, enum plot_range range, double ends[2]) {
     fclose(output);
 }
 
-static void a_single_point_has_a_sensible_axis(void **state) {
+static void single_point_has_a_sensible_axis(void **state) {
     (void)state;
     static const struct {
         double value;
@@ -150,7 +150,7 @@ static void a_single_point_has_a_sensible_axis(void **state) {
     }
 }
 
-static void logarithmic_axes_say_so(void **state) {
+static void logarithmic_axes_are_labeled_as_such(void **state) {
     (void)state;
     FILE *script = begin();
     plot_axis(script, 'y', "time, ms", PLOT_LOGARITHMIC);
@@ -173,7 +173,7 @@ static void labels_of_logarithmic_axes_do_not_overlap(void **state) {
         snprintf(label, sizeof label, "set xtics add (\"%g\" %g)\n", expected[i], expected[i]);
         assert_has(label);
     }
-    /* Too near to 5. */
+    /* Too close to 5. */
     assert_null(strstr(bytes, "\"4\""));
     assert_null(strstr(bytes, "\"6\""));
     free(bytes);
@@ -187,7 +187,7 @@ static void embed(const char *svg, unsigned number, const char *what) {
     end(page);
 }
 
-static void pictures_do_not_share_names(void **state) {
+static void pictures_on_a_page_do_not_share_identifiers(void **state) {
     (void)state;
     embed("<?xml version=\"1.0\"?>\n<!DOCTYPE svg>\n<svg width=\"1\">"
           "<title>Gnuplot</title><g id=\"a\"/><g id='b'/><use xlink:href='#b'/>"
@@ -217,8 +217,8 @@ static void pictures_follow_the_scheme_of_the_page(void **state) {
     free(bytes);
 }
 
-/* Each color that gnuplot draws on a page is one of the page's. */
-static void no_color_of_a_picture_is_fixed(void **state) {
+/* Every color drawn by gnuplot on a page must be one of the page's. */
+static void pictures_on_a_page_use_only_page_colors(void **state) {
     (void)state;
     SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: it is not installed");
     SS_OWNED(fclose) FILE *script = tmpfile();
@@ -251,7 +251,7 @@ static void no_color_of_a_picture_is_fixed(void **state) {
 
 /* ---- pages ---- */
 
-static void pages_have_two_schemes(void **state) {
+static void pages_have_a_light_and_a_dark_scheme(void **state) {
     (void)state;
     FILE *page = begin();
     page_begin(page, "A & B", "C < D");
@@ -269,7 +269,7 @@ static void pages_have_two_schemes(void **state) {
 
 static const struct table_column columns[] = {{"name", "name"}};
 
-static void only_long_tables_are_folded(void **state) {
+static void only_long_tables_are_collapsed(void **state) {
     (void)state;
     struct table_sheet sheet = TABLE_SHEET("file", "T&T", columns);
     FILE *page = begin();
@@ -294,7 +294,7 @@ static void only_long_tables_are_folded(void **state) {
     table_free(&sheet);
 }
 
-static void no_line_of_a_finding_begins_with_a_percent_sign(void **state) {
+static void lines_of_a_finding_never_begin_with_a_percent_sign(void **state) {
     (void)state;
     FILE *page = begin();
     page_findings_begin(page);
@@ -314,13 +314,13 @@ static void no_line_of_a_finding_begins_with_a_percent_sign(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(colors_are_visible_in_both_schemes),
     cmocka_unit_test(series_differ_in_color_and_mark),
-    cmocka_unit_test(load_axes_fit_the_data_and_name_their_beginning),
-    cmocka_unit_test(a_single_point_has_a_sensible_axis),
-    cmocka_unit_test(logarithmic_axes_say_so),
+    cmocka_unit_test(load_axes_fit_the_data_and_label_their_start),
+    cmocka_unit_test(single_point_has_a_sensible_axis),
+    cmocka_unit_test(logarithmic_axes_are_labeled_as_such),
     cmocka_unit_test(labels_of_logarithmic_axes_do_not_overlap),
-    cmocka_unit_test(pictures_do_not_share_names),
+    cmocka_unit_test(pictures_on_a_page_do_not_share_identifiers),
     cmocka_unit_test(pictures_follow_the_scheme_of_the_page),
-    cmocka_unit_test(no_color_of_a_picture_is_fixed),
-    cmocka_unit_test(pages_have_two_schemes),
-    cmocka_unit_test(only_long_tables_are_folded),
-    cmocka_unit_test(no_line_of_a_finding_begins_with_a_percent_sign))
+    cmocka_unit_test(pictures_on_a_page_use_only_page_colors),
+    cmocka_unit_test(pages_have_a_light_and_a_dark_scheme),
+    cmocka_unit_test(only_long_tables_are_collapsed),
+    cmocka_unit_test(lines_of_a_finding_never_begin_with_a_percent_sign))

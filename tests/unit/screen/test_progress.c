@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* When the block is drawn and erased: on a socket, which keeps writes separate. */
+/* Tests of when the block is drawn and erased, on a socket, which keeps writes separate. */
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,7 +15,10 @@
 #include "screen/progress.h"
 #include "unit.h"
 
-/* All rows scroll; a row is made below and everything from there on erased; the cursor returns. */
+/*
+ * All rows scroll, a row is added at the bottom, the rows from there on are erased, and the cursor
+ * returns.
+ */
 #define RELEASE "\0337\033[r\0338\033D\033[A\0337\033[m\r\n\033[J\0338"
 
 static int screen;
@@ -61,7 +64,7 @@ static bool is_drawing(const char *bytes) {
 
 #define AT(milliseconds) (1000 * SS_SECOND + (milliseconds)*SS_MILLISECOND)
 
-static void at_most_four_drawings_a_second(void **state) {
+static void block_is_drawn_at_most_four_times_a_second(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     assert_that(ss_progress_due(&progress), ==, SS_TIME_NEVER);
@@ -81,7 +84,7 @@ static void at_most_four_drawings_a_second(void **state) {
     close_socket();
 }
 
-static void unchanged_lines_are_not_drawn_again(void **state) {
+static void unchanged_rows_of_the_block_are_not_redrawn(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     ss_progress_note(&progress, AT(0), &known);
@@ -103,8 +106,8 @@ static void unchanged_lines_are_not_drawn_again(void **state) {
     close_socket();
 }
 
-/* The terminal has forgotten the scroll region, and the block may be anywhere below the cursor. */
-static void resize_redraws_at_once(void **state) {
+/* The terminal has reset the scroll region, and the block may be anywhere below the cursor. */
+static void resize_redraws_the_block_at_once(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     ss_progress_resize(&progress);
@@ -146,8 +149,8 @@ static void scroll_region_is_set_with_every_drawing(void **state) {
     close_socket();
 }
 
-/* A row of blanks brings the cursor to the beginning of a row, whether or not it was there. */
-static void finish_erases_the_block_for_good(void **state) {
+/* A row of blanks moves the cursor to the beginning of a row, wherever it was. */
+static void finished_block_is_erased_and_not_redrawn(void **state) {
     (void)state;
     char blanks[128];
     snprintf(blanks, sizeof blanks, "%80s\r", "");
@@ -159,7 +162,7 @@ static void finish_erases_the_block_for_good(void **state) {
     ss_progress_draw_due(&progress, AT(0));
     assert_true(is_drawing(receive()));
     ss_progress_give_line(&progress);
-    assert_string_equal(receive(), blanks); /* above the block, which stays */
+    assert_string_equal(receive(), blanks); /* drawn above the block, which stays */
     ss_progress_hide(&progress);
     assert_string_equal(receive(), RELEASE);
     ss_progress_give_line(&progress);
@@ -176,7 +179,7 @@ static void finish_erases_the_block_for_good(void **state) {
 }
 
 /* The pipe is full and not read. */
-static void stalled_reader_is_not_waited_for(void **state) {
+static void drawing_does_not_wait_for_a_stalled_reader(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     progress.summary_follows = false;
@@ -198,10 +201,10 @@ static void stalled_reader_is_not_waited_for(void **state) {
     close_socket();
 }
 
-static void a_lost_sample_leaves_a_gap(void **state) {
+static void lost_sample_leaves_a_gap_in_the_chart(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
-    ss_progress_note(&progress, 0, &known); /* there never was a sample */
+    ss_progress_note(&progress, 0, &known); /* before any sample */
     ss_progress_note(&progress, AT(500), &known);
     ss_progress_note(&progress, AT(500), &known);
     assert_int_equal(progress.history.count, 3);
@@ -212,7 +215,7 @@ static void a_lost_sample_leaves_a_gap(void **state) {
     close_socket();
 }
 
-static void lines_are_plain_without_a_terminal(void **state) {
+static void progress_is_plain_lines_without_a_terminal(void **state) {
     (void)state;
     struct ss_progress progress = open_on_socket();
     progress.terminal = false;
@@ -239,11 +242,11 @@ static void lines_are_plain_without_a_terminal(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(at_most_four_drawings_a_second),
-    cmocka_unit_test(unchanged_lines_are_not_drawn_again),
-    cmocka_unit_test(resize_redraws_at_once),
+    cmocka_unit_test(block_is_drawn_at_most_four_times_a_second),
+    cmocka_unit_test(unchanged_rows_of_the_block_are_not_redrawn),
+    cmocka_unit_test(resize_redraws_the_block_at_once),
     cmocka_unit_test(scroll_region_is_set_with_every_drawing),
-    cmocka_unit_test(finish_erases_the_block_for_good),
-    cmocka_unit_test(stalled_reader_is_not_waited_for),
-    cmocka_unit_test(a_lost_sample_leaves_a_gap),
-    cmocka_unit_test(lines_are_plain_without_a_terminal))
+    cmocka_unit_test(finished_block_is_erased_and_not_redrawn),
+    cmocka_unit_test(drawing_does_not_wait_for_a_stalled_reader),
+    cmocka_unit_test(lost_sample_leaves_a_gap_in_the_chart),
+    cmocka_unit_test(progress_is_plain_lines_without_a_terminal))

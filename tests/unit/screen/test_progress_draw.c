@@ -15,7 +15,7 @@ static void fill(int count, double target, double load) {
         ss_progress_remember(&history, target, load);
 }
 
-/* A full minute of every kind of value. */
+/* Returns values of every kind for a full minute. */
 static void fill_variously(void) {
     memset(&history, 0, sizeof history);
     for (int i = 0; i < 300; i++)
@@ -34,7 +34,7 @@ static struct ss_progress_picture picture_of(int width, int height, bool unicode
         .color = color};
 }
 
-/* Rows of the last picture, from the top. */
+/* Rows of the last drawing, from the top. */
 static char text[SS_PROGRESS_TEXT];
 static char *rows[SS_PROGRESS_ROWS + 1];
 
@@ -50,7 +50,7 @@ static int draw(int width, int height, bool unicode, bool color) {
     return count;
 }
 
-/* Counts columns. Fails if a letter or a change of color is incomplete. */
+/* Counts columns. Fails on an incomplete character or color change. */
 static int columns_of(const char *row, bool unicode, bool color) {
     int columns = 0;
     while (*row) {
@@ -64,7 +64,7 @@ static int columns_of(const char *row, bool unicode, bool color) {
         }
         assert_that(byte, >=, ' ');
         assert_true((byte < 0x80 || unicode));
-        int length = byte < 0x80 ? 1 : 3; /* all drawn letters are in the basic plane */
+        int length = byte < 0x80 ? 1 : 3; /* all drawn characters are in the basic plane */
         assert_true(length == 1 || byte >> 4 == 0xe);
         for (int i = 1; i < length; i++)
             assert_int_equal((unsigned char)row[i] >> 6, 2);
@@ -74,7 +74,7 @@ static int columns_of(const char *row, bool unicode, bool color) {
     return columns;
 }
 
-static void instances_that_ended_are_counted(void **state) {
+static void ended_instances_are_counted_on_the_screen(void **state) {
     (void)state;
     struct ss_progress_values values = known;
     char line[256];
@@ -108,7 +108,7 @@ static void no_row_is_wider_than_the_window(void **state) {
     }
 }
 
-static void drawing_fills_the_window(void **state) {
+static void drawing_fills_the_window_width(void **state) {
     (void)state;
     // clang-format off
     static const struct { int width, height, rows, columns; } cases[] = {
@@ -137,7 +137,7 @@ static const char *values_at(int width, const struct ss_progress_values *values)
     return line;
 }
 
-static void values_become_shorter_in_a_narrow_window(void **state) {
+static void values_are_shortened_in_a_narrow_window(void **state) {
     (void)state;
     // clang-format off
     static const struct { int width; const char *line; } cases[] = {
@@ -164,7 +164,7 @@ static void values_become_shorter_in_a_narrow_window(void **state) {
         "12/30 s  target  25.0 %  load  24.8 %  error  +0.21 %  duty  23.4 %");
 }
 
-static void unknown_values_are_dashes(void **state) {
+static void unknown_values_on_the_screen_are_dashes(void **state) {
     (void)state;
     struct ss_progress_values none = {-1, NAN, NAN, NAN, NAN, NAN, NAN, true};
     assert_string_equal(values_at(100, &none), "warm-up  target     - %  load     - %  error      "
@@ -177,7 +177,7 @@ static void unknown_values_are_dashes(void **state) {
     assert_null(strstr(rows[4], "▁"));
 }
 
-static void the_clock_keeps_its_width(void **state) {
+static void elapsed_time_keeps_its_width(void **state) {
     (void)state;
     // clang-format off
     static const struct { double elapsed, total; const char *clock; } cases[] = {
@@ -209,7 +209,7 @@ static void expect_ends(bool unicode, bool color, const char *const ends[4]) {
     }
 }
 
-static void load_is_drawn_in_eighths(void **state) {
+static void load_is_drawn_in_eighths_of_a_row(void **state) {
     (void)state;
     memset(&history, 0, sizeof history);
     for (int i = 0; i <= 8; i++)
@@ -224,7 +224,7 @@ static void load_is_drawn_in_eighths(void **state) {
 }
 
 /* Targets at five heights; the load is higher in every third column. */
-static void target_and_load_are_both_seen(void **state) {
+static void target_and_load_are_both_visible(void **state) {
     (void)state;
     static const double targets[] = {0, 0.06, 0.12, 0.18, 0.24, 0.25, 0.5, 0.99, 1, 2};
     memset(&history, 0, sizeof history);
@@ -272,8 +272,8 @@ static void newest_sample_is_at_the_right(void **state) {
     assert_int_equal(strcspn(rows[4], "#"), 125);
 }
 
-/* Two samples share a column. A column that has been drawn moves left and does not change. */
-static void samples_share_columns_by_their_number(void **state) {
+/* Two samples share a column. A drawn column moves left without changing. */
+static void samples_are_grouped_into_columns_by_number(void **state) {
     (void)state;
     memset(&history, 0, sizeof history);
     fill(1, NAN, 0.2);
@@ -297,14 +297,14 @@ static void samples_share_columns_by_their_number(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(instances_that_ended_are_counted),
+    cmocka_unit_test(ended_instances_are_counted_on_the_screen),
     cmocka_unit_test(no_row_is_wider_than_the_window),
-    cmocka_unit_test(drawing_fills_the_window),
-    cmocka_unit_test(values_become_shorter_in_a_narrow_window),
-    cmocka_unit_test(unknown_values_are_dashes),
-    cmocka_unit_test(the_clock_keeps_its_width),
-    cmocka_unit_test(load_is_drawn_in_eighths),
-    cmocka_unit_test(target_and_load_are_both_seen),
+    cmocka_unit_test(drawing_fills_the_window_width),
+    cmocka_unit_test(values_are_shortened_in_a_narrow_window),
+    cmocka_unit_test(unknown_values_on_the_screen_are_dashes),
+    cmocka_unit_test(elapsed_time_keeps_its_width),
+    cmocka_unit_test(load_is_drawn_in_eighths_of_a_row),
+    cmocka_unit_test(target_and_load_are_both_visible),
     cmocka_unit_test(uncontrolled_stretches_are_faint),
     cmocka_unit_test(newest_sample_is_at_the_right),
-    cmocka_unit_test(samples_share_columns_by_their_number))
+    cmocka_unit_test(samples_are_grouped_into_columns_by_number))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The kernels: what they compute is right, and they notice when it is not. */
+/* Tests that kernels compute the right results and detect wrong ones. */
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 static const struct caches small = {8 << 10, 32 << 10, 1 << 20};
 
-static void names_are_unique_and_described(void **state) {
+static void kernel_names_are_unique_and_described(void **state) {
     (void)state;
     size_t count = 0;
     for (; kernels[count]; count++) {
@@ -26,7 +26,7 @@ static void names_are_unique_and_described(void **state) {
     assert_that(count, >=, 24);
 }
 
-static void every_result_is_right(void **state) {
+static void every_kernel_computes_the_right_result(void **state) {
     (void)state;
     for (size_t i = 0; kernels[i]; i++) {
         struct kernel_hand hand;
@@ -50,8 +50,8 @@ static const struct kernel *find(const char *name) {
     return NULL;
 }
 
-/* Data that a round reads again is changed before the round. */
-static void changed_memory_is_noticed(void **state) {
+/* Data that a round reads again is modified before the round. */
+static void changed_memory_is_detected_by_kernels(void **state) {
     (void)state;
     static const char *const names[] = {
         "latency-l1", "latency-l2", "read-l1", "read-l2", "string-search", "search"};
@@ -107,7 +107,7 @@ static void remove_tree(const char *root) {
     assert_int_equal(system(command), 0);
 }
 
-static void caches_are_those_of_the_machine(void **state) {
+static void cache_sizes_of_kernels_are_those_of_the_machine(void **state) {
     (void)state;
     char root[] = "/tmp/burn-caches-XXXXXX";
     assert_non_null(mkdtemp(root));
@@ -122,7 +122,7 @@ static void caches_are_those_of_the_machine(void **state) {
     assert_int_equal(caches.last, 36 << 20);
 }
 
-static void machine_without_third_cache_uses_two(void **state) {
+static void machine_without_a_third_cache_uses_two(void **state) {
     (void)state;
     char root[] = "/tmp/burn-caches-XXXXXX";
     assert_non_null(mkdtemp(root));
@@ -133,7 +133,7 @@ static void machine_without_third_cache_uses_two(void **state) {
     assert_int_equal(caches.last, 512 << 10);
 }
 
-static void default_sizes_are_used_without_argument(void **state) {
+static void kernels_use_default_sizes_without_an_argument(void **state) {
     (void)state;
     struct caches caches = caches_read("/none/there");
     assert_int_equal(caches.first, 32 << 10);
@@ -143,9 +143,9 @@ static void default_sizes_are_used_without_argument(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(names_are_unique_and_described),
-    cmocka_unit_test(every_result_is_right),
-    cmocka_unit_test(changed_memory_is_noticed),
-    cmocka_unit_test(caches_are_those_of_the_machine),
-    cmocka_unit_test(machine_without_third_cache_uses_two),
-    cmocka_unit_test(default_sizes_are_used_without_argument))
+    cmocka_unit_test(kernel_names_are_unique_and_described),
+    cmocka_unit_test(every_kernel_computes_the_right_result),
+    cmocka_unit_test(changed_memory_is_detected_by_kernels),
+    cmocka_unit_test(cache_sizes_of_kernels_are_those_of_the_machine),
+    cmocka_unit_test(machine_without_a_third_cache_uses_two),
+    cmocka_unit_test(kernels_use_default_sizes_without_an_argument))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The rate of work that is stopped from time to time, in virtual time. */
+/* Tests of the rate of periodically stopped work, in virtual time. */
 
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "window.h"
 
 #define BATCH_TIME (1 * SS_MILLISECOND)
-#define BATCH_WORK 10 /* rounds: 10000 per second at full speed */
+#define BATCH_WORK 10 /* at full speed, 10000 rounds per second */
 
 /* Work for `length` of real time that runs for the first `duty` of each round of `round`; it begins
    `phase` after a round's begin, which must be within the part that runs. */
@@ -33,14 +33,16 @@ static double rate_of(ss_time length, ss_time round, double duty, ss_time phase)
     return window_rate(&window);
 }
 
-static void rate_without_stops_covers_everything(void **state) {
+static void work_rate_without_stops_covers_the_whole_time(void **state) {
     (void)state;
     assert_float_equal(rate_of(SS_SECOND / 2, SS_SECOND, 1, 0), 10000, 1e-6);
 }
 
-/* Whatever the phase in which the measurement begins: a plain quotient is wrong by up to a tenth.
+/*
+ * Must hold for any phase at which the measurement begins; a plain quotient is wrong by up to a
+ * tenth.
  */
-static void stopped_work_has_the_rate_of_its_duty(void **state) {
+static void rate_of_stopped_work_is_proportional_to_its_duty(void **state) {
     (void)state;
     static const double duties[] = {0.25, 0.4, 0.5, 0.75};
     for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
@@ -55,8 +57,8 @@ static void stopped_work_has_the_rate_of_its_duty(void **state) {
     }
 }
 
-/* Two disturbances close to each other say nothing about the half second around them. */
-static void few_stops_do_not_narrow_the_window(void **state) {
+/* Two disturbances in quick succession say nothing about the half second around them. */
+static void few_stops_do_not_shorten_the_rate_window(void **state) {
     (void)state;
     struct window window;
     ss_time now = 0;
@@ -70,6 +72,6 @@ static void few_stops_do_not_narrow_the_window(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(rate_without_stops_covers_everything),
-    cmocka_unit_test(stopped_work_has_the_rate_of_its_duty),
-    cmocka_unit_test(few_stops_do_not_narrow_the_window))
+    cmocka_unit_test(work_rate_without_stops_covers_the_whole_time),
+    cmocka_unit_test(rate_of_stopped_work_is_proportional_to_its_duty),
+    cmocka_unit_test(few_stops_do_not_shorten_the_rate_window))

@@ -4,12 +4,12 @@
 #include "burn_work.c"
 #include "calibrate.c"
 
-/* A machine whose work takes a known time, but for the stretches that are disturbed. */
+/* A machine on which work takes a known time, except in disturbed stretches. */
 struct machine {
     double unit; /* nanoseconds */
     double now;
     unsigned stretches;
-    unsigned disturbed; /* a set of stretches, by bit: they take three times as long */
+    unsigned disturbed; /* bit set of disturbed stretches, which take three times as long */
     double spent;
 };
 
@@ -31,7 +31,7 @@ static uint64_t calibrate(struct machine *machine, ss_time length) {
     return calibrate_units(&bench, length);
 }
 
-static void calibration_finds_the_rate(void **state) {
+static void calibration_finds_the_work_rate(void **state) {
     (void)state;
     for (double unit = 0.3; unit < 1000; unit *= 3) {
         struct machine machine = {.unit = unit};
@@ -50,7 +50,7 @@ static void calibration_survives_a_disturbance(void **state) {
     }
 }
 
-static void calibration_stays_in_range(void **state) {
+static void calibrated_work_stays_in_range(void **state) {
     (void)state;
     struct machine fast = {.unit = 0};
     assert_int_equal(calibrate(&fast, SS_SECOND), WORK_UNITS_MAX);
@@ -60,7 +60,7 @@ static void calibration_stays_in_range(void **state) {
     assert_int_equal(calibrate(&endless, SS_TIME_NEVER - 1), WORK_UNITS_MAX);
 }
 
-static void thread_clock_goes_forward(void **state) {
+static void thread_cpu_clock_advances(void **state) {
     (void)state;
     struct work_memory none = {0};
     struct work_hand hand;
@@ -70,7 +70,7 @@ static void thread_clock_goes_forward(void **state) {
     assert_that(calibrate_thread_clock(NULL), >, before);
 }
 
-/* The number of steps after which a walk is back where it began. */
+/* Returns the number of steps after which a walk returns to its start. */
 static uint64_t cycle_length(const struct work_memory *memory, uint64_t number) {
     struct work_hand hand;
     work_begin(&hand, memory, number);
@@ -83,7 +83,7 @@ static uint64_t cycle_length(const struct work_memory *memory, uint64_t number) 
     return steps;
 }
 
-static void walk_visits_all_memory(void **state) {
+static void memory_walk_visits_all_memory(void **state) {
     (void)state;
     const uint64_t sizes[] = {WORK_MEMORY_MIN, 200, 4096, 1000000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -96,7 +96,7 @@ static void walk_visits_all_memory(void **state) {
     }
 }
 
-static void too_much_memory_fails(void **state) {
+static void excessive_memory_size_is_refused(void **state) {
     (void)state;
     struct ss_error error = {0};
     struct work_memory memory;
@@ -105,7 +105,7 @@ static void too_much_memory_fails(void **state) {
     work_memory_free(&memory);
 }
 
-static void work_can_be_divided(void **state) {
+static void divided_work_gives_the_same_result(void **state) {
     (void)state;
     struct work_memory none = {0};
     struct work_hand whole, parts;
@@ -122,10 +122,10 @@ static void work_can_be_divided(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(calibration_finds_the_rate),
+    cmocka_unit_test(calibration_finds_the_work_rate),
     cmocka_unit_test(calibration_survives_a_disturbance),
-    cmocka_unit_test(calibration_stays_in_range),
-    cmocka_unit_test(thread_clock_goes_forward),
-    cmocka_unit_test(walk_visits_all_memory),
-    cmocka_unit_test(too_much_memory_fails),
-    cmocka_unit_test(work_can_be_divided))
+    cmocka_unit_test(calibrated_work_stays_in_range),
+    cmocka_unit_test(thread_cpu_clock_advances),
+    cmocka_unit_test(memory_walk_visits_all_memory),
+    cmocka_unit_test(excessive_memory_size_is_refused),
+    cmocka_unit_test(divided_work_gives_the_same_result))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The queue of ssburn serve: its order, its bound, and that threads lose nothing. */
+/* Tests of the queue of ssburn serve: its order, its limit, and that threads lose no request. */
 
 #include <sched.h>
 #include <stdatomic.h>
@@ -26,7 +26,7 @@ static int take(struct serve_queue *queue) {
     return (int)((int *)serve_queue_take(queue) - items);
 }
 
-/* Around the end of the ring, too. */
+/* Must also hold across the end of the ring. */
 static void first_request_is_served_first(void **state) {
     (void)state;
     struct serve_queue queue;
@@ -45,8 +45,8 @@ static void first_request_is_served_first(void **state) {
     serve_queue_free(&queue);
 }
 
-/* An idle worker takes one away at once, so that one does not count. */
-static void queue_has_a_limit(void **state) {
+/* An idle worker takes one request at once, which therefore does not count. */
+static void request_queue_has_a_limit(void **state) {
     (void)state;
     struct serve_queue queue;
     open_queue(&queue, 3, 2);
@@ -63,7 +63,7 @@ static void queue_has_a_limit(void **state) {
     serve_queue_free(&queue);
 }
 
-static void without_a_queue_a_worker_must_be_idle(void **state) {
+static void without_a_queue_only_idle_workers_accept_requests(void **state) {
     (void)state;
     struct serve_queue queue;
     open_queue(&queue, 0, 1);
@@ -78,7 +78,7 @@ static void without_a_queue_a_worker_must_be_idle(void **state) {
     serve_queue_free(&queue);
 }
 
-static void a_closed_queue_is_drained(void **state) {
+static void closed_queue_is_drained(void **state) {
     (void)state;
     struct serve_queue queue;
     open_queue(&queue, 3, 1);
@@ -109,7 +109,7 @@ static void *work_until_closed(void *argument) {
     int *item, last = -1;
     while ((item = serve_queue_take(&gang->queue))) {
         int number = (int)(item - items);
-        /* Each worker sees numbers that grow. */
+        /* Each worker must see increasing numbers. */
         gang->times[number] += number > last ? 1 : 100;
         last = number;
         gang->taken++;
@@ -118,7 +118,7 @@ static void *work_until_closed(void *argument) {
     return NULL;
 }
 
-static void each_job_is_taken_once(void **state) {
+static void every_request_is_taken_exactly_once(void **state) {
     (void)state;
     static struct gang gang;
     const int count = sizeof items / sizeof *items;
@@ -168,8 +168,8 @@ static void settling_waits_for_busy_workers(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(first_request_is_served_first),
-    cmocka_unit_test(queue_has_a_limit),
-    cmocka_unit_test(without_a_queue_a_worker_must_be_idle),
-    cmocka_unit_test(a_closed_queue_is_drained),
-    cmocka_unit_test(each_job_is_taken_once),
+    cmocka_unit_test(request_queue_has_a_limit),
+    cmocka_unit_test(without_a_queue_only_idle_workers_accept_requests),
+    cmocka_unit_test(closed_queue_is_drained),
+    cmocka_unit_test(every_request_is_taken_exactly_once),
     cmocka_unit_test(settling_waits_for_busy_workers))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The work of single requests of ssburn serve. */
+/* Tests of the amount of work of single requests of ssburn serve. */
 
 #include "unit.h"
 
@@ -9,14 +9,17 @@
 #define MEAN  UINT64_C(4000000)
 #define COUNT 100000
 
-static void constant_work_is_the_mean(void **state) {
+static void constant_request_work_equals_its_mean(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 10; i++)
         assert_int_equal(serve_spread_units(SERVE_CONSTANT, MEAN, 7, i), MEAN);
 }
 
-/* Mean and deviation are equal, and one in e is beyond them; five standard errors either way. */
-static void exponential_work_is_exponential(void **state) {
+/*
+ * Mean and deviation are equal, and a share of 1/e exceeds them; the bounds are five standard
+ * errors.
+ */
+static void exponential_request_work_has_its_distribution(void **state) {
     (void)state;
     double sum = 0, squares = 0, beyond = 0;
     for (uint64_t i = 0; i < COUNT; i++) {
@@ -30,7 +33,7 @@ static void exponential_work_is_exponential(void **state) {
     assert_float_equal(beyond / COUNT, exp(-1), 5 * sqrt(exp(-1) * (1 - exp(-1)) / COUNT));
 }
 
-static void seed_determines_the_sequence(void **state) {
+static void seed_determines_the_sequence_of_request_work(void **state) {
     (void)state;
     int same = 0;
     for (uint64_t i = 0; i < 100; i++) {
@@ -41,7 +44,7 @@ static void seed_determines_the_sequence(void **state) {
     assert_that(same, <, 3);
 }
 
-static void no_work_and_much_work(void **state) {
+static void zero_and_excessive_request_work_are_handled(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 100; i++) {
         assert_int_equal(serve_spread_units(SERVE_EXPONENTIAL, 0, 1, i), 0);
@@ -52,7 +55,7 @@ static void no_work_and_much_work(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(constant_work_is_the_mean),
-    cmocka_unit_test(exponential_work_is_exponential),
-    cmocka_unit_test(seed_determines_the_sequence),
-    cmocka_unit_test(no_work_and_much_work))
+    cmocka_unit_test(constant_request_work_equals_its_mean),
+    cmocka_unit_test(exponential_request_work_has_its_distribution),
+    cmocka_unit_test(seed_determines_the_sequence_of_request_work),
+    cmocka_unit_test(zero_and_excessive_request_work_are_handled))

@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_TESTS_PLATFORM_REPORT_H
 
 /*
- * The report about a recorded machine. Such a machine is one text of tests/data/platform/, a
- * file of it a line: path, tab, content with \n, \t, \0 and \\ in it.
+ * Makes the report on a recorded machine. Such a machine is one text of tests/data/platform/ with
+ * one file per line: path, tab, content with the escapes \n, \t, \0 and \\.
  */
 
 #include "base/cpus.h"
@@ -18,7 +18,7 @@ struct machine {
     size_t count;
 };
 
-/* Undoes the escapes, in place; returns how many bytes there are. */
+/* Replaces the escapes in place; returns the number of bytes. */
 static inline size_t machine_unescape(char *text) {
     static const char letters[] = "nt0\\", bytes[] = "\n\t\0\\";
     char *to = text;
@@ -34,11 +34,11 @@ static inline size_t machine_unescape(char *text) {
     return (size_t)(to - text);
 }
 
-/* Unpacks it into a new folder, which is returned; `machine` may be NULL. */
+/* Unpacks a machine into a new folder and returns the folder; `machine` may be NULL. */
 static inline const char *machine_unpack(const char *name, struct machine *machine) {
     char *line = NULL, file_name[512];
     size_t room = 0;
-    /* Hundreds of files that live for a second are better kept off the disk. */
+    /* Hundreds of short-lived files are better kept off the disk. */
     if (access("/dev/shm", W_OK) == 0)
         setenv("TMPDIR", "/dev/shm", 0);
     const char *root = tree_new();
@@ -68,7 +68,8 @@ static inline void machine_free(struct machine *machine) {
         free(machine->paths[--machine->count]);
 }
 
-/* ---- the report, taken apart: "topology.sockets" is "2", "models[0].vendor" is "\"GenuineIntel\""
+/*
+ * ---- the report, parsed: "topology.sockets" is "2", "models[0].vendor" is "\"GenuineIntel\"" ----
  */
 
 struct report {
@@ -89,7 +90,7 @@ static inline void report_skip(struct report *report) {
     report->at += strspn(report->at, " \n");
 }
 
-/* Takes this byte if it is next. */
+/* Skips this byte if it is next. */
 static inline bool report_takes(struct report *report, char byte) {
     report_skip(report);
     if (*report->at != byte)
@@ -103,7 +104,7 @@ static inline void report_need(struct report *report, char byte) {
         report_fail(report, (char[]){byte, '\0'});
 }
 
-/* Up to the closing quote, behind which it stops. */
+/* Reads up to the closing quote and stops after it. */
 static inline void report_text(struct report *report) {
     report_need(report, '"');
     for (; *report->at != '"'; report->at++) {
@@ -179,7 +180,7 @@ static inline void report_value(struct report *report, const char *path) {
     report_keep(report, path, start, (size_t)(report->at - start));
 }
 
-/* Reports on a tree, NULL: on the machine itself. It must be JSON and nothing else. */
+/* Reports on a tree, or on this machine if NULL. The output must be valid JSON and nothing else. */
 static inline struct report report_take(const char *root) {
     struct report report = {0};
     struct ss_error error = {0};
@@ -203,7 +204,7 @@ static inline void report_free(struct report *report) {
     *report = (struct report){0};
 }
 
-/* NULL: there is no such value. */
+/* Returns a value, or NULL if absent. */
 static inline const char *report_find(const struct report *report, const char *path) {
     for (size_t i = 0; i < report->count; i++) {
         if (strcmp(report->values[i].path, path) == 0)
@@ -212,7 +213,7 @@ static inline const char *report_find(const struct report *report, const char *p
     return NULL;
 }
 
-/* Numbers may be written in more than one way. */
+/* Compares by value because numbers may be written in several ways. */
 static inline bool report_same(const char *left, const char *right) {
     char *left_end, *right_end;
     double left_number = strtod(left, &left_end), right_number = strtod(right, &right_end);
@@ -220,7 +221,7 @@ static inline bool report_same(const char *left, const char *right) {
     return numbers ? left_number == right_number : strcmp(left, right) == 0;
 }
 
-/* `value` as JSON has it; NULL: there is no such key. */
+/* Expects `value` as written in JSON, or NULL if the key must be absent. */
 static inline void report_expect(const struct report *report, const char *path, const char *value) {
     const char *found = report_find(report, path);
     if (!report_same(found ? found : "missing", value ? value : "missing"))

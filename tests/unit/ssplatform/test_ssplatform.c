@@ -25,7 +25,7 @@ static void expect_all(const char *name, const struct expected *expected, size_t
 /* ---- recorded machines ---- */
 
 // clang-format off
-static void the_xeon_is_described(void **state) {
+static void recorded_xeon_is_described(void **state) {
     (void)state;
     EXPECT("xeon",
         {"kernel.release", "\"6.1.0-18-amd64\""},
@@ -37,7 +37,7 @@ static void the_xeon_is_described(void **state) {
         {"kernel.parameters[0]", "\"isolcpus=6-7\""},
         {"kernel.parameters[1]", "\"mitigations=auto\""},
         {"kernel.parameters[2]", "\"intel_idle.max_cstate=6\""},
-        {"kernel.parameters[3]", NULL}, /* words after -- are not the kernel's */
+        {"kernel.parameters[3]", NULL}, /* words after -- are not for the kernel */
         {"cpus.count", "8"},
         {"cpus.online", "\"0-7\""},
         {"cpus.isolated", "\"6-7\""},
@@ -129,7 +129,7 @@ static void the_xeon_is_described(void **state) {
         {"allowance.quota_cpus", "null"});
 }
 
-static void the_epyc_is_described(void **state) {
+static void recorded_epyc_is_described(void **state) {
     (void)state;
     EXPECT("epyc",
         {"kernel.architecture", "null"}, /* no such file before Linux 6.1 */
@@ -181,13 +181,13 @@ static void the_epyc_is_described(void **state) {
         {"allowance.quota_cgroup", "\"/slurm/uid_1000\""});
 }
 
-static void the_arm_is_described(void **state) {
+static void recorded_arm_machine_is_described(void **state) {
     (void)state;
     EXPECT("arm",
         {"kernel.architecture", "\"aarch64\""},
         {"kernel.tick_hz", "null"},
         {"kernel.preemption", "null"},
-        {"kernel.parameters", "[]"}, /* there are some, but none that matters */
+        {"kernel.parameters", "[]"}, /* some are listed, but none that matters */
         {"smt.active", "\"off\""},
         {"smt.control", "\"notimplemented\""},
         {"models[0].cpus", "\"0-3\""},
@@ -213,14 +213,14 @@ static void the_arm_is_described(void **state) {
         {"idle.states[0].states[0].residency_us", "null"},
         {"idle.states[0].states[1].residency_us", "2000"},
         {"clock_source.current", "\"arch_sys_counter\""},
-        {"hypervisor.present", "null"}, /* there are no flags to tell */
+        {"hypervisor.present", "null"}, /* the CPU lists no flags */
         {"allowance.cpuset", "\"1-3\""},
         {"allowance.limited", "\"yes\""},
-        {"allowance.quota_cpus", "2.5"}, /* of the group above */
+        {"allowance.quota_cpus", "2.5"}, /* from the parent group */
         {"allowance.quota_cgroup", "\"/system.slice\""});
 }
 
-static void the_container_is_described(void **state) {
+static void recorded_container_is_described(void **state) {
     (void)state;
     EXPECT("container",
         {"cpus.count", "4"},
@@ -252,7 +252,7 @@ static void the_container_is_described(void **state) {
         {"allowance.quota_cgroup", "\"/\""});
 }
 
-static void the_hybrid_is_described(void **state) {
+static void recorded_hybrid_machine_is_described(void **state) {
     (void)state;
     EXPECT("hybrid",
         {"kernel.parameters[0]", "\"preempt=full\""},
@@ -285,7 +285,7 @@ static void the_hybrid_is_described(void **state) {
 
 /* ---- the same keys everywhere ---- */
 
-/* The keys outside lists, a line for each. */
+/* Returns the keys outside of lists, one per line. */
 static char *keys_of(const char *root) {
     struct report report = report_take(root);
     char *text, last[128] = "";
@@ -304,7 +304,7 @@ static char *keys_of(const char *root) {
     return text;
 }
 
-static void all_machines_have_the_same_keys(void **state) {
+static void reports_on_all_machines_have_the_same_keys(void **state) {
     (void)state;
     static const char *const names[] = {"xeon", "epyc", "arm", "container", "hybrid"};
     char *expected = keys_of(NULL);
@@ -319,7 +319,7 @@ static void all_machines_have_the_same_keys(void **state) {
     free(expected);
 }
 
-static void an_empty_folder_gives_nothing_known(void **state) {
+static void report_on_an_empty_folder_has_only_unknown_values(void **state) {
     (void)state;
     struct report report = report_take(tree_new());
     for (size_t i = 0; i < report.count; i++) {
@@ -331,13 +331,13 @@ static void an_empty_folder_gives_nothing_known(void **state) {
 
 /* ---- this machine ---- */
 
-static void description_agrees_with_the_system(void **state) {
+static void report_on_this_machine_agrees_with_the_system(void **state) {
     (void)state;
     struct report report = report_take(NULL);
     char number[32];
     snprintf(number, sizeof number, "%ld", sysconf(_SC_NPROCESSORS_ONLN));
     report_expect(&report, "cpus.count", number);
-    /* Where the kernel lets us know the cores, they are all there. */
+    /* If the kernel tells us the cores, the report must include all of them. */
     double threads = 0;
     for (int i = 0; i < 64; i++) {
         char cores[64], each[64];
@@ -360,8 +360,8 @@ static void description_agrees_with_the_system(void **state) {
     report_free(&report);
 }
 
-/* hwloc would take a machine of the user's invention for the real one. */
-static void environment_has_no_effect(void **state) {
+/* With these variables hwloc would report a fictional machine as the real one. */
+static void environment_variables_do_not_affect_the_report(void **state) {
     (void)state;
     struct report report = report_take(NULL);
     setenv("HWLOC_SYNTHETIC", "package:3 core:5 pu:7", 1);
@@ -371,7 +371,7 @@ static void environment_has_no_effect(void **state) {
     struct report other = report_take(machine_unpack("epyc", NULL));
     report_expect(&other, "topology.numa_nodes", "8");
     report_free(&other);
-    /* Memory is not compared: that of a virtual machine may change at any time. */
+    /* The memory of a virtual machine may change at any time, so it is not compared. */
     static const char *const paths[] = {"topology.sockets", "topology.cores", "topology.numa_nodes",
         "topology.threads_per_core[0].cpus", "caches[0].size_bytes"};
     other = report_take(NULL);
@@ -383,13 +383,13 @@ static void environment_has_no_effect(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_xeon_is_described),
-    cmocka_unit_test(the_epyc_is_described),
-    cmocka_unit_test(the_arm_is_described),
-    cmocka_unit_test(the_container_is_described),
-    cmocka_unit_test(the_hybrid_is_described),
-    cmocka_unit_test(all_machines_have_the_same_keys),
-    cmocka_unit_test(an_empty_folder_gives_nothing_known),
-    cmocka_unit_test(description_agrees_with_the_system),
-    cmocka_unit_test(environment_has_no_effect))
+    cmocka_unit_test(recorded_xeon_is_described),
+    cmocka_unit_test(recorded_epyc_is_described),
+    cmocka_unit_test(recorded_arm_machine_is_described),
+    cmocka_unit_test(recorded_container_is_described),
+    cmocka_unit_test(recorded_hybrid_machine_is_described),
+    cmocka_unit_test(reports_on_all_machines_have_the_same_keys),
+    cmocka_unit_test(report_on_an_empty_folder_has_only_unknown_values),
+    cmocka_unit_test(report_on_this_machine_agrees_with_the_system),
+    cmocka_unit_test(environment_variables_do_not_affect_the_report))
 // clang-format on

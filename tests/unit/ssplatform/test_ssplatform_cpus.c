@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CPUs that are offline or unlike each other, and their caches. */
+/* Tests with offline and heterogeneous CPUs and with their caches. */
 
 #include <stdio.h>
 
@@ -17,8 +17,8 @@ static void expect_report(const char *root, const struct expectation *rows) {
     report_free(&report);
 }
 
-/* After SMT was switched off: the kernel takes away what describes a CPU. */
-static void offline_cpus_are_left_out(void **state) {
+/* SMT was turned off, so the kernel removes the files that describe a CPU. */
+static void offline_cpus_are_not_reported(void **state) {
     (void)state;
     struct machine machine = {0};
     const char *root = machine_unpack("xeon", &machine);
@@ -27,7 +27,7 @@ static void offline_cpus_are_left_out(void **state) {
         const char *at = strstr(path, "system/cpu/cpu");
         if (at && at[14] >= '4' && at[14] <= '7')
             assert_int_equal(remove(tree_path(path)), 0);
-        /* The masks of those that stay hold only themselves. */
+        /* The masks of the remaining CPUs include only themselves. */
         if (at && at[14] >= '0' && at[14] <= '3' && strstr(path, "/core_cpus"))
             tree_write(path, (const char *[]){"1\n", "2\n", "4\n", "8\n"}[at[14] - '0']);
         if (at && at[14] >= '0' && at[14] <= '3' && strstr(path, "/package_cpus"))
@@ -61,7 +61,7 @@ static void offline_cpus_are_left_out(void **state) {
     machine_free(&machine);
 }
 
-static void cpus_alike_are_grouped(void **state) {
+static void equal_cpus_are_grouped(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu2/cpufreq/scaling_governor", "performance\n");
@@ -81,7 +81,7 @@ static void cpus_alike_are_grouped(void **state) {
                         });
 }
 
-static void incomplete_caches_are_left_out(void **state) {
+static void incompletely_described_caches_are_not_reported(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu0/cache/index2/size", "512K\n");
@@ -95,7 +95,7 @@ static void incomplete_caches_are_left_out(void **state) {
                             {"caches[3].count", "3"},
                             {0},
                         });
-    /* Only these two describe the cache that they share. */
+    /* Only these two CPUs describe the cache that they share. */
     remove(tree_path("sys/devices/system/cpu/cpu1/cache/index2/shared_cpu_map"));
     remove(tree_path("sys/devices/system/cpu/cpu5/cache/index2/shared_cpu_map"));
     expect_report(
@@ -104,7 +104,7 @@ static void incomplete_caches_are_left_out(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(offline_cpus_are_left_out),
-    cmocka_unit_test(cpus_alike_are_grouped),
-    cmocka_unit_test(incomplete_caches_are_left_out))
+    cmocka_unit_test(offline_cpus_are_not_reported),
+    cmocka_unit_test(equal_cpus_are_grouped),
+    cmocka_unit_test(incompletely_described_caches_are_not_reported))
 // clang-format on

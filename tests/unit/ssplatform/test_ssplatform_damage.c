@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of the recorded machines that are damaged. */
+/* Tests with damaged files of the recorded machines. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void damage(const char *path, enum damage how) {
         tree_write(path, how == GARBAGE ? "\x01\xff\x80,:[ zz" : "");
 }
 
-/* The values that depend on a file: the first row whose `file` is in its path. */
+/* The values that depend on a file; the first row whose `file` occurs in its path counts. */
 static const struct say {
     const char *file, *parts[3];
 } says[] = {
@@ -66,7 +66,7 @@ static bool has_a_say(const struct say *say, const char *path) {
            begins(path, say->parts[2]);
 }
 
-/* Nothing but what the file has a say in may change, and no value into another one. */
+/* Only values that depend on the file may change, and only to unknown. */
 static void check_damage(
     const struct report *before, const struct report *after, const char *file, enum damage how) {
     const struct say *say = says;
@@ -80,14 +80,16 @@ static void check_damage(
         if (!has_a_say(say, path))
             fail_msg("%s, damage %d: %s was %s and is %s", file, how, path, before->values[i].value,
                 value ? value : "missing");
-        /* A group that says nothing leaves it to the one above; lists part at the damaged CPU. */
+        /*
+         * Without a limit of its own, a group has its parent's; lists are split at the damaged CPU.
+         */
         if (!strchr(path, '[') && !begins(path, "allowance.") && value &&
             strcmp(value, "null") != 0)
             fail_msg("%s, damage %d: %s became %s", file, how, path, value);
     }
 }
 
-/* The states of one CPU represent all. */
+/* The states of one CPU represent those of all. */
 static bool is_tried(const char *path) {
     const char *cpu = strstr(path, "cpu/cpu");
     return !cpu || cpu[7] < '0' || cpu[7] > '9' || (cpu[7] == '1' && cpu[8] == '/');
@@ -103,7 +105,7 @@ static void damage_file(const struct report *before, const char *path, enum dama
     assert_int_equal(rename(tree_path("kept"), tree_path(path)), 0);
 }
 
-/* Those of a CPU, of which there are many, are damaged in one way each. */
+/* There are many files of CPUs, so each of them is damaged in only one way. */
 static void damage_all(const char *name, bool thoroughly) {
     struct machine machine = {0};
     struct report before = report_take(machine_unpack(name, &machine));
@@ -119,18 +121,18 @@ static void damage_all(const char *name, bool thoroughly) {
     machine_free(&machine);
 }
 
-static void damage_to_the_container_stays_where_it_is(void **state) {
+static void damaged_container_files_affect_only_their_values(void **state) {
     (void)state;
     damage_all("container", true);
 }
 
-static void damage_to_xeon_stays_where_it_is(void **state) {
+static void damaged_xeon_files_affect_only_their_values(void **state) {
     (void)state;
     damage_all("xeon", false);
 }
 
-/* Invalid numbers are unknown, and nothing else changes. */
-static void damage_does_not_single_out_a_cpu(void **state) {
+/* Values with invalid numbers become unknown, and no other value changes. */
+static void damaged_file_of_a_cpu_does_not_single_it_out(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu4/cpufreq/base_frequency", "fast\n");
@@ -142,7 +144,7 @@ static void damage_does_not_single_out_a_cpu(void **state) {
     report_free(&report);
 }
 
-static void missing_root_is_refused(void **state) {
+static void missing_root_folder_is_refused(void **state) {
     (void)state;
     struct ss_error error = {0};
     tree_new();
@@ -151,7 +153,7 @@ static void missing_root_is_refused(void **state) {
     assert_non_null(strstr(error.message, "/none cannot be read: No such file"));
 }
 
-static void pipe_does_not_block(void **state) {
+static void pipe_in_place_of_a_file_does_not_block(void **state) {
     (void)state;
     const char *root = machine_unpack("container", NULL);
     static const char *const files[] = {"proc/cmdline", "proc/config.gz"};
@@ -168,9 +170,9 @@ static void pipe_does_not_block(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(damage_to_xeon_stays_where_it_is),
-    cmocka_unit_test(damage_to_the_container_stays_where_it_is),
-    cmocka_unit_test(damage_does_not_single_out_a_cpu),
-    cmocka_unit_test(missing_root_is_refused),
-    cmocka_unit_test(pipe_does_not_block))
+    cmocka_unit_test(damaged_xeon_files_affect_only_their_values),
+    cmocka_unit_test(damaged_container_files_affect_only_their_values),
+    cmocka_unit_test(damaged_file_of_a_cpu_does_not_single_it_out),
+    cmocka_unit_test(missing_root_folder_is_refused),
+    cmocka_unit_test(pipe_in_place_of_a_file_does_not_block))
 // clang-format on

@@ -4,7 +4,7 @@
 #include "platform_report.h"
 #include "unit.h"
 
-/* The output for the machine below `root`, and whether these are sets. */
+/* Checks the output for the machine below `root` and the returned status. */
 static void expect_sets(
     const char *root, enum ssplatform_placement placement, int status, const char *expected) {
     char *text;
@@ -21,7 +21,7 @@ static void expect_sets(
     free(text);
 }
 
-static void the_published_machine_has_its_sets(void **state) {
+static void published_machine_has_the_published_cpu_sets(void **state) {
     (void)state;
     const char *root = machine_unpack("m620", NULL);
     expect_sets(root, SSPLATFORM_PER_CHIP, 0,
@@ -33,7 +33,7 @@ static void the_published_machine_has_its_sets(void **state) {
     expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-15/16-31\n");
 }
 
-static void numbering_does_not_change_the_sets(void **state) {
+static void cpu_numbering_does_not_affect_the_sets(void **state) {
     (void)state;
     const char *root = machine_unpack("m620-near", NULL);
     expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0-15/16-31\n");
@@ -45,8 +45,8 @@ static void numbering_does_not_change_the_sets(void **state) {
         "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31\n");
 }
 
-/* Fast cores are paired with fast ones; slow ones have no second thread to share. */
-static void cores_of_two_kinds_are_paired_with_their_like(void **state) {
+/* Fast cores are paired with fast ones; slow cores have no second thread to share. */
+static void cores_are_paired_with_cores_of_the_same_kind(void **state) {
     (void)state;
     const char *root = machine_unpack("hybrid", NULL);
     expect_sets(root, SSPLATFORM_PER_CHIP, 1, "there is only one chip\n");
@@ -56,7 +56,7 @@ static void cores_of_two_kinds_are_paired_with_their_like(void **state) {
     expect_sets(root, SSPLATFORM_PER_CORE, 0, "4/5\n");
 }
 
-static void a_third_chip_is_left_over(void **state) {
+static void third_chip_is_in_no_set(void **state) {
     (void)state;
     const char *root = tree_new();
     tree_write("sys/devices/system/cpu/online", "0-2\n");
@@ -72,7 +72,7 @@ static void a_third_chip_is_left_over(void **state) {
     expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0/1\n");
 }
 
-static void without_second_threads_there_are_no_pairs(void **state) {
+static void cores_without_second_threads_have_no_thread_pairs(void **state) {
     (void)state;
     const char *root = machine_unpack("arm", NULL);
     tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-3\n");
@@ -80,8 +80,8 @@ static void without_second_threads_there_are_no_pairs(void **state) {
     expect_sets(root, SSPLATFORM_PER_THREAD, 1, "no core has two hardware threads\n");
 }
 
-/* CPUs on which we may not run are in no set, and what they leave alone is in none either. */
-static void the_affinity_counts(void **state) {
+/* CPUs outside of our affinity are in no set, and neither are CPUs that lose their partner. */
+static void cpu_sets_respect_the_affinity(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0,2,4,6/1,3,5,7\n");
@@ -95,7 +95,7 @@ static void the_affinity_counts(void **state) {
     expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-3/4-7\n");
 }
 
-static void an_unknown_topology_is_refused(void **state) {
+static void unknown_topology_is_refused(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/online", "0-8\n");
@@ -106,11 +106,11 @@ static void an_unknown_topology_is_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_published_machine_has_its_sets),
-    cmocka_unit_test(numbering_does_not_change_the_sets),
-    cmocka_unit_test(cores_of_two_kinds_are_paired_with_their_like),
-    cmocka_unit_test(a_third_chip_is_left_over),
-    cmocka_unit_test(without_second_threads_there_are_no_pairs),
-    cmocka_unit_test(the_affinity_counts),
-    cmocka_unit_test(an_unknown_topology_is_refused))
+    cmocka_unit_test(published_machine_has_the_published_cpu_sets),
+    cmocka_unit_test(cpu_numbering_does_not_affect_the_sets),
+    cmocka_unit_test(cores_are_paired_with_cores_of_the_same_kind),
+    cmocka_unit_test(third_chip_is_in_no_set),
+    cmocka_unit_test(cores_without_second_threads_have_no_thread_pairs),
+    cmocka_unit_test(cpu_sets_respect_the_affinity),
+    cmocka_unit_test(unknown_topology_is_refused))
 // clang-format on

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernel's configuration, quotas, containers and hypervisors. */
+/* Tests of the kernel configuration, quotas, containers and hypervisors. */
 
 #include "platform_report.h"
 #include "unit.h"
 
-/* "CONFIG_HZ=300" and others, packed by gzip. */
+/* "CONFIG_HZ=300" and other options, compressed by gzip. */
 // clang-format off
 static const unsigned char packed[] = {
     0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0x73, 0xf6, 0xf7, 0x73,
@@ -17,12 +17,13 @@ static const unsigned char packed[] = {
 };
 // clang-format on
 
-static void the_configuration_is_unpacked(void **state) {
+static void compressed_kernel_configuration_is_read(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write_bytes("proc/config.gz", packed, sizeof packed);
     struct report report = report_take(root);
-    report_expect(&report, "kernel.tick_hz", "300"); /* this kernel's own goes first */
+    report_expect(&report, "kernel.tick_hz",
+        "300"); /* the configuration of the running kernel takes precedence */
     report_expect(&report, "kernel.tick", "\"stopped_when_idle\"");
     report_expect(&report, "kernel.time_accounting", "\"tick\"");
     report_expect(&report, "kernel.preemption", "\"none\"");
@@ -44,7 +45,7 @@ static void allowance_is(
     report_free(&report);
 }
 
-static void quotas_are_read(void **state) {
+static void cpu_quotas_of_groups_are_read(void **state) {
     (void)state;
     static const char group[] = "0::/a/b\n", above[] = "sys/fs/cgroup/a/cpu.max";
     allowance_is(group, above, "50000 100000\n", "\"yes\"", "0.5");
@@ -56,12 +57,12 @@ static void quotas_are_read(void **state) {
     allowance_is(group, above, "-5 100000\n", "null", "null");
     allowance_is(group, above, "many 100000\n", "null", "null");
     allowance_is(group, above, "50000x 100000\n", "null", "null");
-    /* Another group's quota is not ours. */
+    /* The quota of another group does not apply to us. */
     allowance_is("0::/ab\n", above, "50000 100000\n", "\"no\"", "null");
-    /* Out of sight. */
+    /* The group is outside of the visible hierarchy. */
     allowance_is("0::/../a\n", "sys/fs/cgroup/cpu.max", "50000 100000\n", "null", "null");
     allowance_is("no group\n", above, "50000 100000\n", "null", "null");
-    /* The unified one beside those of version 1, which hold the controller. */
+    /* A unified hierarchy next to those of version 1, which have the controller. */
     allowance_is("4:cpuset:/\n3:cpuacct,cpu:/a\n0::/\n", "sys/fs/cgroup/cpu/a/cpu.cfs_quota_us",
         "7\n", "null", "null");
     allowance_is("3:cpuset:/a\n0::/a\n", above, "70000 50000\n", "\"yes\"", "1.4");
@@ -76,7 +77,7 @@ static void container_is(const char *file, const char *text, size_t size, const 
     report_free(&report);
 }
 
-static void signs_of_containers_are_found(void **state) {
+static void containers_are_recognized_by_their_signs(void **state) {
     (void)state;
     static const char environment[] = "A=container=no\0container=lxc\0B=1";
     static const char groups[] = "0::/kubepods.slice/kubepods-pod7.slice/cri-1.scope\n";
@@ -90,7 +91,7 @@ static void signs_of_containers_are_found(void **state) {
     container_is("proc/1/environ", "A=1", 4, "null");
 }
 
-static void signs_of_hypervisors_are_found(void **state) {
+static void hypervisors_are_recognized_by_their_signs(void **state) {
     (void)state;
     const char *root = machine_unpack("arm", NULL);
     tree_write_bytes("proc/device-tree/hypervisor/compatible", "linux,kvm", 10);
@@ -106,8 +107,8 @@ static void signs_of_hypervisors_are_found(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_configuration_is_unpacked),
-    cmocka_unit_test(quotas_are_read),
-    cmocka_unit_test(signs_of_containers_are_found),
-    cmocka_unit_test(signs_of_hypervisors_are_found))
+    cmocka_unit_test(compressed_kernel_configuration_is_read),
+    cmocka_unit_test(cpu_quotas_of_groups_are_read),
+    cmocka_unit_test(containers_are_recognized_by_their_signs),
+    cmocka_unit_test(hypervisors_are_recognized_by_their_signs))
 // clang-format on

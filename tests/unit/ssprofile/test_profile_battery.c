@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Parsing of batteries and of the output of benchmarks. */
+/* Tests of parsing batteries and the output of benchmarks. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct ssprofile_battery parse(const char *text) {
     return battery;
 }
 
-static void a_line_is_a_benchmark(void **state) {
+static void each_battery_line_is_a_benchmark(void **state) {
     (void)state;
     struct ssprofile_battery battery =
         parse("# comment\n\nversion 'run --version'\n" TASK "\nsort memory s lower run '(.+)'");
@@ -36,7 +36,7 @@ static void a_line_is_a_benchmark(void **state) {
     ssprofile_battery_free(&battery);
 }
 
-static void files_of_other_editors_are_the_same(void **state) {
+static void battery_may_have_a_byte_order_mark_and_carriage_returns(void **state) {
     (void)state;
     struct ssprofile_battery battery =
         parse("\xef\xbb\xbf" TASK "\r\n\r\nsearch cpu /s higher x '(y)'\r");
@@ -47,8 +47,8 @@ static void files_of_other_editors_are_the_same(void **state) {
     ssprofile_battery_free(&battery);
 }
 
-/* A name must come back from the table of results that it is written to. */
-static void invalid_benchmarks_are_refused(void **state) {
+/* A name must be readable from the table of results to which it is written. */
+static void invalid_benchmarks_of_a_battery_are_refused(void **state) {
     (void)state;
     char name[600], text[700];
     memset(name, 'n', sizeof name - 1);
@@ -90,7 +90,7 @@ static void expect_refused(const char *path, const char *message) {
     ssprofile_battery_free(&battery);
 }
 
-static void binary_files_are_refused(void **state) {
+static void binary_battery_file_is_refused(void **state) {
     (void)state;
     static const char bytes[] = TASK "\n\0" TASK "\n";
     char path[] = "/tmp/battery-XXXXXX";
@@ -106,7 +106,7 @@ static void binary_files_are_refused(void **state) {
     expect_refused(path, "No such file or directory");
 }
 
-static void the_first_line_that_matches_has_the_result(void **state) {
+static void first_matching_output_line_is_the_result(void **state) {
     (void)state;
     static const struct {
         const char *output;
@@ -126,8 +126,8 @@ static void the_first_line_that_matches_has_the_result(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_line_is_a_benchmark),
-    cmocka_unit_test(files_of_other_editors_are_the_same),
-    cmocka_unit_test(invalid_benchmarks_are_refused),
-    cmocka_unit_test(binary_files_are_refused),
-    cmocka_unit_test(the_first_line_that_matches_has_the_result))
+    cmocka_unit_test(each_battery_line_is_a_benchmark),
+    cmocka_unit_test(battery_may_have_a_byte_order_mark_and_carriage_returns),
+    cmocka_unit_test(invalid_benchmarks_of_a_battery_are_refused),
+    cmocka_unit_test(binary_battery_file_is_refused),
+    cmocka_unit_test(first_matching_output_line_is_the_result))

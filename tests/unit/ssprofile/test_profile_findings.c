@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Findings and pictures of profiles, and one profile as two. */
+/* Tests of findings and pictures of profiles, and of splitting one profile into two. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static char names[8][2] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 static struct ssprofile_ratio items[2][8];
 static struct ssprofile_ratios ratios[2];
 
-/* At most eight, each in its own class. */
+/* Returns a series of at most eight ratios, each in its own class. */
 static struct ssprofile_series series_of(
     int which, const char *limits, const double *values, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -45,7 +45,7 @@ static void expect_said(const struct table_sheet *findings, size_t row, const ch
 
 /* ---- findings ---- */
 
-static void ranges_have_their_coverage(void **state) {
+static void range_finding_states_its_coverage(void **state) {
     (void)state;
     struct table_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series series = series_of(0, "without", plain_ratios, 5);
@@ -62,7 +62,7 @@ static void ranges_have_their_coverage(void **state) {
     assert_true(ssprofile_coverage_of(1) == 0 && ssprofile_coverage_of(0) == 0);
 }
 
-static void reductions_have_their_factors(void **state) {
+static void reduction_finding_states_its_factors(void **state) {
     (void)state;
     struct table_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series plain = series_of(0, "without", plain_ratios, 5);
@@ -75,20 +75,20 @@ static void reductions_have_their_factors(void **state) {
     expect_said(&findings, 1, "Of these 2.81 times, one common factor makes 2.79 times (99.");
     expect_said(&findings, 1, "relative spread 1.01 times (0.");
     expect_said(&findings, 2, "which is 4.303 before and 4.233 under quota-6352.");
-    /* Without a reduction there are no factors of it. */
+    /* Without a reduction it has no factors. */
     ssprofile_say_reduction(&findings, &slow, &plain);
     assert_int_equal(table_rows(&findings), 5);
     expect_said(&findings, 3, "2.81 times longer.");
     table_free(&findings);
 }
 
-static void chance_has_no_factors(void **state) {
+static void insignificant_reduction_has_no_factors(void **state) {
     (void)state;
     static const double alike[] = {2.498, 2.536, 2.51}, slow_alike[] = {0.999, 1.001, 1};
     struct table_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series plain = series_of(0, "without", alike, 3);
     struct ssprofile_series slow = series_of(1, "duty-4000", slow_alike, 3);
-    /* The least is the first, the largest the second; those between them do not count. */
+    /* The lowest ratio is the first and the highest the second; ratios in between do not count. */
     items[0][0].spread[0] = items[0][0].spread[1] = 0;
     items[0][1].spread[0] = 0.012;
     items[0][1].spread[1] = 0.016;
@@ -106,7 +106,7 @@ static void chance_has_no_factors(void **state) {
     table_free(&findings);
 }
 
-static void omissions_are_counted(void **state) {
+static void finding_counts_omitted_benchmarks(void **state) {
     (void)state;
     struct table_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series series = series_of(0, "without", plain_ratios, 5);
@@ -124,7 +124,7 @@ static void omissions_are_counted(void **state) {
     table_free(&findings);
 }
 
-static void sentences_are_wrapped(void **state) {
+static void findings_are_wrapped(void **state) {
     (void)state;
     struct table_sheet findings = SSPROFILE_FINDINGS();
     struct ssprofile_series series = series_of(0, "without", plain_ratios, 5);
@@ -163,13 +163,13 @@ static void expect_drawn(const char *script, const char *part) {
         fail_msg("no '%s' in:\n%s", part, script);
 }
 
-static void a_histogram_has_a_panel_for_each_series(void **state) {
+static void histogram_has_a_panel_for_each_series(void **state) {
     (void)state;
     struct ssprofile_series both[2] = {
         series_of(0, "without", plain_ratios, 5), series_of(1, "quota-6352", slow_ratios, 5)};
     assert_true(fabs(ssprofile_histogram_bin(both, 2) - SSPROFILE_BIN) < 1e-12);
     char *script = drawn(ssprofile_draw_histogram, both, 2);
-    /* 2.4 belongs to the bin below it, 2.48 to the next one. */
+    /* 2.4 belongs to the bin below it, 2.48 to the next. */
     expect_drawn(script, "$bins0 << END\n1.65 1\n2.35 1\n2.45 1\n2.95 1\n7.05 1\nEND\n");
     expect_drawn(script, "$bins1 << END\n0.55 1\n0.85 2\n1.05 1\n2.55 1\nEND\n");
     expect_drawn(script, "rectangle from first 1.65, graph 0 to first 7.1, graph 1");
@@ -178,7 +178,7 @@ static void a_histogram_has_a_panel_for_each_series(void **state) {
     free(script);
 }
 
-static void bins_fit_the_ratios(void **state) {
+static void histogram_bins_fit_the_ratios(void **state) {
     (void)state;
     static const double near[] = {0.987, 1.006}, far[] = {2, 1e9}, same[] = {1, 1};
     struct ssprofile_series series = series_of(0, "even", near, 2);
@@ -192,13 +192,13 @@ static void bins_fit_the_ratios(void **state) {
     free(drawn(ssprofile_draw_dots, &series, 1));
 }
 
-static void dots_are_sorted_and_named(void **state) {
+static void dot_plot_is_sorted_and_labeled(void **state) {
     (void)state;
     static const double unsorted[] = {3, 1.65, 2.4}, slow[] = {1.07, 0.6, 0.857, 0.3};
     struct ssprofile_series both[2] = {
         series_of(0, "without", unsorted, 3), series_of(1, "quota-6352", slow, 4)};
     char *script = drawn(ssprofile_draw_dots, both, 2);
-    /* d, which only the second one has; b; c; a. gnuplot gets names in octal. */
+    /* d, which only the second series has; then b, c and a. gnuplot gets names in octal. */
     expect_drawn(script, "add (\"\\144\" 0)\nset ytics add (\"\\142\" 1)\n");
     expect_drawn(script, "add (\"\\143\" 2)\nset ytics add (\"\\141\" 3)\n");
     expect_drawn(script, "$dots0 << END\n1.65 1\n2.4 2\n3 3\nEND\n");
@@ -207,19 +207,19 @@ static void dots_are_sorted_and_named(void **state) {
     expect_drawn(script, "rectangle from first 0.3, graph 0 to first 1.07, graph 1");
     assert_true(ssprofile_dots_are_logarithmic(both, 2));
     free(script);
-    /* Applications have no coverage. */
+    /* Series of applications have no coverage. */
     both[1].coverage = NAN;
     script = drawn(ssprofile_draw_dots, both, 2);
     assert_null(strstr(script, "rectangle from first 0.3"));
     free(script);
-    /* Two classes of one name. */
+    /* Two benchmarks of different classes have the same name. */
     items[0][1].name = names[0];
     script = drawn(ssprofile_draw_dots, both, 1);
     expect_drawn(script, "\"\\141\\040\\050\\142\\051\" 0)");
     free(script);
 }
 
-static void path_has_its_result(void **state) {
+static void calibration_plot_marks_its_result(void **state) {
     (void)state;
     static const struct table_column columns[] = {{"setting", "Setting"},
         {"log_ratio_mean", "Mean"}, {"half_width", "Half"}, {"cost", "Cost"}};
@@ -278,7 +278,7 @@ static void halves_are_odd_and_even_repetitions(void **state) {
     assert_true(odd->benchmarks[0].repetitions[0].result == 10);
     assert_true(odd->benchmarks[0].repetitions[1].result == 30);
     assert_true(even->benchmarks[0].repetitions[0].result == 20);
-    /* Labels that are not numbers are counted. */
+    /* Labels without a number are numbered in order. */
     assert_true(odd->benchmarks[1].repetitions[0].result == 1);
     assert_true(even->benchmarks[1].repetitions[0].result == 2);
     assert_true(even->benchmarks[1].lower);
@@ -288,7 +288,7 @@ static void halves_are_odd_and_even_repetitions(void **state) {
     ssprofile_results_free(&whole);
 }
 
-static void a_profile_without_repetitions_has_no_halves(void **state) {
+static void profile_without_repetitions_has_no_halves(void **state) {
     (void)state;
     struct ss_error error = {0};
     struct ssprofile_results halves;
@@ -301,14 +301,14 @@ static void a_profile_without_repetitions_has_no_halves(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(ranges_have_their_coverage),
-    cmocka_unit_test(reductions_have_their_factors),
-    cmocka_unit_test(chance_has_no_factors),
-    cmocka_unit_test(omissions_are_counted),
-    cmocka_unit_test(sentences_are_wrapped),
-    cmocka_unit_test(a_histogram_has_a_panel_for_each_series),
-    cmocka_unit_test(bins_fit_the_ratios),
-    cmocka_unit_test(dots_are_sorted_and_named),
-    cmocka_unit_test(path_has_its_result),
+    cmocka_unit_test(range_finding_states_its_coverage),
+    cmocka_unit_test(reduction_finding_states_its_factors),
+    cmocka_unit_test(insignificant_reduction_has_no_factors),
+    cmocka_unit_test(finding_counts_omitted_benchmarks),
+    cmocka_unit_test(findings_are_wrapped),
+    cmocka_unit_test(histogram_has_a_panel_for_each_series),
+    cmocka_unit_test(histogram_bins_fit_the_ratios),
+    cmocka_unit_test(dot_plot_is_sorted_and_labeled),
+    cmocka_unit_test(calibration_plot_marks_its_result),
     cmocka_unit_test(halves_are_odd_and_even_repetitions),
-    cmocka_unit_test(a_profile_without_repetitions_has_no_halves))
+    cmocka_unit_test(profile_without_repetitions_has_no_halves))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a measurement keeps: results, order, frequency and idle states. */
+/* Tests of what a measurement records: results, order, frequency and idle states. */
 
 #include <fcntl.h>
 #include <math.h>
@@ -55,7 +55,7 @@ static void expect(const char *wanted) {
 
 /* ---- the log of rows ---- */
 
-static void rows_follow_a_heading(void **state) {
+static void rows_are_appended_after_a_heading(void **state) {
     (void)state;
     struct ssprofile_append_log ledger;
     struct ss_error error = {0};
@@ -68,8 +68,8 @@ static void rows_follow_a_heading(void **state) {
     expect("a,b\n1,2\n3,4\n");
 }
 
-/* Only whole rows stay, wherever the process ended. */
-static void cut_tables_keep_whole_rows(void **state) {
+/* Only complete rows remain, wherever the process was killed. */
+static void truncated_tables_keep_complete_rows(void **state) {
     (void)state;
     static const char whole[] = "a,b\n1,2\n3,4\n";
     for (size_t length = 0; length < sizeof whole; length++) {
@@ -92,7 +92,7 @@ static void unwritable_tables_are_refused(void **state) {
     assert_non_null(strstr(error.message, folder));
 }
 
-/* On a full disk, a row that does not fit leaves nothing. */
+/* On a full disk a row is written completely or not at all. */
 static void partial_rows_are_removed(void **state) {
     (void)state;
     struct ssprofile_append_log ledger;
@@ -115,7 +115,7 @@ static void partial_rows_are_removed(void **state) {
     expect("a,b\n1,2\n");
 }
 
-static void a_table_has_one_writer(void **state) {
+static void table_of_results_has_only_one_writer(void **state) {
     (void)state;
     struct ssprofile_append_log ledger, other;
     struct ss_error error = {0};
@@ -130,7 +130,7 @@ static void a_table_has_one_writer(void **state) {
 
 /* ---- order ---- */
 
-static void orders_are_permutations(void **state) {
+static void shuffled_orders_are_permutations(void **state) {
     (void)state;
     size_t orders[3][53];
     for (unsigned seed = 0; seed < 3; seed++) {
@@ -141,7 +141,7 @@ static void orders_are_permutations(void **state) {
             seen[orders[seed][i]] = true;
         }
     }
-    /* Two orders have one number at the same place on average, and hardly ever ten. */
+    /* On average two orders agree in one position, and hardly ever in ten. */
     for (int other = 1; other < 3; other++) {
         int same = 0;
         for (size_t i = 0; i < 53; i++)
@@ -193,7 +193,7 @@ static void frequency_is_the_mean_of_all_samples(void **state) {
 
 /* ---- origin of results ---- */
 
-static void only_known_other_benchmarks_are_refused(void **state) {
+static void results_of_other_benchmark_versions_are_refused(void **state) {
     (void)state;
     struct ssprofile_origin one = {.version = "1.0"}, two = {.version = "1.1"}, none = {0};
     struct ss_error error = {0};
@@ -206,12 +206,12 @@ static void only_known_other_benchmarks_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(rows_follow_a_heading, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(cut_tables_keep_whole_rows, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(rows_are_appended_after_a_heading, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(truncated_tables_keep_complete_rows, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(unwritable_tables_are_refused, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(partial_rows_are_removed, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(a_table_has_one_writer, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(orders_are_permutations, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(table_of_results_has_only_one_writer, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(shuffled_orders_are_permutations, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(idle_states_are_held_off_by_a_latency_of_0, make_folder, remove_folder),
     cmocka_unit_test_setup_teardown(frequency_is_the_mean_of_all_samples, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(only_known_other_benchmarks_are_refused, make_folder, remove_folder))
+    cmocka_unit_test_setup_teardown(results_of_other_benchmark_versions_are_refused, make_folder, remove_folder))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Ratios, figures and predictions: against R's in data/profile, made by make.R there, to ten
- * digits. */
+/*
+ * Tests of ratios, figures and predictions against those of R in data/profile (see make.R there),
+ * to ten digits.
+ */
 
 #include <math.h>
 #include <stdbool.h>
@@ -18,7 +20,7 @@
 
 static const struct ssprofile_matching all = {.unstable = INFINITY};
 
-/* A file with two profiles of it compared. */
+/* Two profiles of one file, compared. */
 struct comparison {
     struct ssprofile_results results;
     struct ssprofile_ratios ratios;
@@ -70,7 +72,7 @@ static struct comparison compare_damaged(const char *limits) {
     return compare_files(DATA "damaged.csv", (const char *const[]){"one", "two"}, limits, &all);
 }
 
-/* R's results. */
+/* Returns the result of R. */
 static double recorded(const char *limits, const char *name) {
     char line[256], wanted[128];
     snprintf(wanted, sizeof wanted, "%s,%s,", limits, name);
@@ -93,7 +95,7 @@ static void expect(const char *limits, const char *name, double said) {
         fail_msg("%s of %s: %.15g, R says %.15g", name, limits, said, wanted);
 }
 
-static void figures_are_those_of_r(void **state) {
+static void ratio_figures_agree_with_r(void **state) {
     (void)state;
     const char *const both[] = {"without", "quota-3900"};
     for (int i = 0; i < 2; i++) {
@@ -121,7 +123,7 @@ static void figures_are_those_of_r(void **state) {
 }
 
 /* The mean that calibration passes to the published search: target and base are swapped. */
-static void times_are_those_of_r(void **state) {
+static void inverse_ratios_agree_with_r(void **state) {
     (void)state;
     const char *const both[] = {"without", "quota-3900"};
     for (int i = 0; i < 2; i++) {
@@ -137,8 +139,8 @@ static void times_are_those_of_r(void **state) {
     }
 }
 
-/* Bins that R does not name are empty. */
-static void bins_are_those_of_r(void **state) {
+/* Bins that R does not list are empty. */
+static void histogram_bins_agree_with_r(void **state) {
     (void)state;
     const char *const both[] = {"without", "quota-3900"};
     for (int i = 0; i < 2; i++) {
@@ -166,7 +168,7 @@ static int compare_numbers(const void *first, const void *second) {
     return (a > b) - (a < b);
 }
 
-static void bounds_are_those_of_r(void **state) {
+static void interval_bounds_agree_with_r(void **state) {
     (void)state;
     const char *const both[] = {"without", "quota-3900"};
     static const size_t left_out[] = {0, 1, 2, 5};
@@ -188,7 +190,7 @@ static void bounds_are_those_of_r(void **state) {
     }
 }
 
-/* Every second repetition, beginning with the first or the second. */
+/* Returns a profile with every second repetition, beginning with the first or the second. */
 static struct ssprofile_profile half_of(const struct ssprofile_profile *whole, size_t first) {
     struct ssprofile_profile half = *whole;
     half.benchmarks = calloc(whole->count, sizeof *half.benchmarks);
@@ -211,7 +213,7 @@ static void forget_half(struct ssprofile_profile *half) {
     free(half->benchmarks);
 }
 
-static void halves_are_those_of_r(void **state) {
+static void halves_of_a_profile_agree_with_r(void **state) {
     (void)state;
     struct comparison comparison = compare_recorded("without");
     struct ssprofile_profile odd = half_of(comparison.sides[0], 0),
@@ -235,7 +237,7 @@ static void halves_are_those_of_r(void **state) {
     forget(&comparison);
 }
 
-static void the_reduction_has_two_factors(void **state) {
+static void reduction_is_split_into_two_factors(void **state) {
     (void)state;
     struct comparison plain = compare_recorded("without"),
                       throttled = compare_recorded("quota-3900");
@@ -250,7 +252,7 @@ static void the_reduction_has_two_factors(void **state) {
     forget(&throttled);
 }
 
-static void a_common_factor_does_not_narrow_the_relative_spread(void **state) {
+static void common_factor_does_not_change_the_relative_spread(void **state) {
     (void)state;
     double plain[] = {1.65, 2.4, 2.48, 3, 7.1}, slowed[5];
     for (int i = 0; i < 5; i++)
@@ -293,7 +295,7 @@ static const struct ssprofile_ratio *ratio_of(
     return NULL;
 }
 
-static void both_directions_make_ratios_above_one_for_the_faster(void **state) {
+static void ratio_of_the_faster_side_is_above_one_in_both_directions(void **state) {
     (void)state;
     struct comparison comparison = compare_damaged("without");
     const struct ssprofile_ratio *sort = ratio_of(&comparison, "sort", "cpu");
@@ -302,13 +304,13 @@ static void both_directions_make_ratios_above_one_for_the_faster(void **state) {
     assert_true(fabs(sort->ratio - 205 * (1 / 100.0 + 1 / 102.5) / 2) < 1e-12);
     assert_true(fabs(ray->ratio - 39.4 / 19.65) < 1e-12);
     assert_true(ray->log > 0.69 && sort->log > 0.69);
-    /* One name, two classes: two benchmarks. */
+    /* The same name in two classes means two benchmarks. */
     assert_true(ratio_of(&comparison, "copy", "memory")->ratio == 3);
     assert_true(ratio_of(&comparison, "copy", "cpu")->ratio == 0.5);
     forget(&comparison);
 }
 
-static void incomparable_benchmarks_are_named(void **state) {
+static void incomparable_benchmarks_are_reported(void **state) {
     (void)state;
     struct comparison comparison = compare_damaged("without");
     assert_true(is_warned(&comparison,
@@ -330,7 +332,7 @@ static void incomparable_benchmarks_are_named(void **state) {
     forget(&comparison);
 }
 
-static void an_unstable_benchmark_is_left_out(void **state) {
+static void unstable_benchmark_is_omitted(void **state) {
     (void)state;
     struct ssprofile_matching strict = {.unstable = 0.1};
     struct comparison comparison =
@@ -359,7 +361,7 @@ static void benchmarks_are_chosen_by_pattern_and_class(void **state) {
     forget(&comparison);
 }
 
-static void only_what_a_battery_has_is_compared(void **state) {
+static void only_benchmarks_of_the_battery_are_compared(void **state) {
     (void)state;
     struct ssprofile_battery battery;
     struct ss_error error = {0};
@@ -385,14 +387,14 @@ static void only_what_a_battery_has_is_compared(void **state) {
     ssprofile_battery_free(&battery);
 }
 
-static void one_repetition_has_no_interval(void **state) {
+static void single_repetition_has_no_interval(void **state) {
     (void)state;
     struct comparison comparison = compare_damaged("without");
     assert_true(isnan(ssprofile_ratios_log_mean(&comparison.ratios, 0.95).half));
     forget(&comparison);
 }
 
-static void a_bin_has_its_upper_bound(void **state) {
+static void histogram_bin_includes_its_upper_bound(void **state) {
     (void)state;
     assert_int_equal(ssprofile_bin_of(2.3, SSPROFILE_BIN), 23);
     assert_int_equal(ssprofile_bin_of(2.3000001, SSPROFILE_BIN), 24);
@@ -403,7 +405,7 @@ static void a_bin_has_its_upper_bound(void **state) {
     assert_int_equal(ssprofile_bin_of(0.1 + 0.2, SSPROFILE_BIN), 3);
 }
 
-static void an_interval_has_its_coverage(void **state) {
+static void interval_of_ratios_has_its_coverage(void **state) {
     (void)state;
     double ratios[25];
     for (int i = 0; i < 25; i++)
@@ -426,18 +428,18 @@ static void an_interval_has_its_coverage(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(figures_are_those_of_r),
-    cmocka_unit_test(times_are_those_of_r),
-    cmocka_unit_test(bins_are_those_of_r),
-    cmocka_unit_test(bounds_are_those_of_r),
-    cmocka_unit_test(halves_are_those_of_r),
-    cmocka_unit_test(the_reduction_has_two_factors),
-    cmocka_unit_test(a_common_factor_does_not_narrow_the_relative_spread),
-    cmocka_unit_test(both_directions_make_ratios_above_one_for_the_faster),
-    cmocka_unit_test(incomparable_benchmarks_are_named),
-    cmocka_unit_test(an_unstable_benchmark_is_left_out),
+    cmocka_unit_test(ratio_figures_agree_with_r),
+    cmocka_unit_test(inverse_ratios_agree_with_r),
+    cmocka_unit_test(histogram_bins_agree_with_r),
+    cmocka_unit_test(interval_bounds_agree_with_r),
+    cmocka_unit_test(halves_of_a_profile_agree_with_r),
+    cmocka_unit_test(reduction_is_split_into_two_factors),
+    cmocka_unit_test(common_factor_does_not_change_the_relative_spread),
+    cmocka_unit_test(ratio_of_the_faster_side_is_above_one_in_both_directions),
+    cmocka_unit_test(incomparable_benchmarks_are_reported),
+    cmocka_unit_test(unstable_benchmark_is_omitted),
     cmocka_unit_test(benchmarks_are_chosen_by_pattern_and_class),
-    cmocka_unit_test(only_what_a_battery_has_is_compared),
-    cmocka_unit_test(one_repetition_has_no_interval),
-    cmocka_unit_test(a_bin_has_its_upper_bound),
-    cmocka_unit_test(an_interval_has_its_coverage))
+    cmocka_unit_test(only_benchmarks_of_the_battery_are_compared),
+    cmocka_unit_test(single_repetition_has_no_interval),
+    cmocka_unit_test(histogram_bin_includes_its_upper_bound),
+    cmocka_unit_test(interval_of_ratios_has_its_coverage))

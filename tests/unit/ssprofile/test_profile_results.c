@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Reading of results.csv, of others and damaged. */
+/* Tests of reading results.csv: our own, those of other programs, and damaged ones. */
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -60,7 +60,7 @@ static const struct ssprofile_benchmark *find(const struct ssprofile_results *re
     return ssprofile_profile_find(profile, name, class);
 }
 
-static void damage_is_named_with_its_line(void **state) {
+static void damaged_results_are_reported_with_their_line(void **state) {
     (void)state;
     static const struct {
         unsigned line;
@@ -84,14 +84,16 @@ static void damage_is_named_with_its_line(void **state) {
         if (!is_warned(&results, damages[i].line, damages[i].text))
             fail_msg("line %u: no warning '%s'", damages[i].line, damages[i].text);
     }
-    /* Line 23 has the name of two classes once more, in another machine. In line 31 a repetition
-       is far from the other one. */
+    /*
+     * Line 23 repeats the name in two classes on another machine. In line 31 a repetition is far
+     * from the other.
+     */
     assert_true(is_warned(&results, 31, "the result of sort is 12, and 1 in line 30: more than"));
     assert_int_equal(results.warnings.count, sizeof damages / sizeof *damages + 2);
     ssprofile_results_free(&results);
 }
 
-static void valid_rows_are_kept(void **state) {
+static void valid_rows_of_damaged_results_are_kept(void **state) {
     (void)state;
     struct ssprofile_results results = read_file(DAMAGED);
     assert_int_equal(results.count, 5);
@@ -121,7 +123,7 @@ static struct ssprofile_results read_rows(const char *rows) {
     return results;
 }
 
-/* Expects one warning, or none if it is NULL, and the repetitions of b of class c on a. */
+/* Expects one warning (none if NULL) and `count` repetitions of b of class c on a. */
 static void expect_rows(const char *rows, const char *warning, size_t count) {
     struct ssprofile_results results = read_rows(rows);
     if (results.warnings.count != (warning != NULL))
@@ -133,7 +135,7 @@ static void expect_rows(const char *rows, const char *warning, size_t count) {
     ssprofile_results_free(&results);
 }
 
-static void harmless_differences_change_nothing(void **state) {
+static void harmless_formatting_differences_are_accepted(void **state) {
     (void)state;
     static const char *const harmless[] = {
         HEADING "a,without,b,true,c,1,5\r\na,without,b,TRUE,c,2,5.5\r\n",
@@ -148,7 +150,7 @@ static void harmless_differences_change_nothing(void **state) {
         expect_rows(harmless[i], i == 2 ? "more than 10 times apart" : NULL, 2);
 }
 
-static void invalid_numbers_are_left_out(void **state) {
+static void rows_with_invalid_results_are_skipped(void **state) {
     (void)state;
     static const char *const results[] = {"NaN", "nan", "inf", "-inf", "Infinity", "0x10", "1e400",
         "\"1,5\"", "1 000", "5 s", "5%", "1e", ".", "-", "--5", "1.2.3", "5;", "\xd9\xa3"};
@@ -167,7 +169,7 @@ static void invalid_numbers_are_left_out(void **state) {
     }
 }
 
-static void garbage_is_left_out(void **state) {
+static void garbage_rows_are_skipped(void **state) {
     (void)state;
     static const struct {
         const char *row, *warning;
@@ -190,7 +192,7 @@ static void garbage_is_left_out(void **state) {
     }
 }
 
-static void zero_bytes_and_long_names_are_named(void **state) {
+static void zero_bytes_and_long_names_are_reported(void **state) {
     (void)state;
     struct ssprofile_results results;
     struct ss_error error = {0};
@@ -209,8 +211,8 @@ static void zero_bytes_and_long_names_are_named(void **state) {
     expect_rows(text, "f:3:11: a name of 699 characters", 1);
 }
 
-/* No row of results takes a mebibyte. */
-static void endless_lines_are_refused(void **state) {
+/* Valid rows are far shorter than a mebibyte. */
+static void endless_result_lines_are_refused(void **state) {
     (void)state;
     struct ssprofile_results results;
     struct ss_error error = {0};
@@ -247,13 +249,13 @@ static void joined_tables_are_read_by_their_headings(void **state) {
     assert_int_equal(benchmark->count, 2);
     assert_true(benchmark->repetitions[0].result == 5 && benchmark->repetitions[1].result == 6);
     ssprofile_results_free(&results);
-    /* The first table had no final line end: its last row and the heading are one line. */
+    /* The first table lacked a final line end, so its last row and the heading are one line. */
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6" HEADING
                         "a,without,b,true,c,3,6\n",
         "f:3:87: the row has 13 fields, where 7 are expected", 2);
 }
 
-static void repetitions_are_numbers_in_any_form(void **state) {
+static void repetition_numbers_may_be_written_in_any_form(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,Rep-01,5\n",
         "f:3: the row is the same as in line 2", 1);
@@ -266,8 +268,8 @@ static void repetitions_are_numbers_in_any_form(void **state) {
         NULL, 4);
 }
 
-/* The meaning of a last line without its end depends on the program that wrote it. */
-static void last_line_without_end_counts_in_tables_of_others(void **state) {
+/* Whether an unterminated last line is complete depends on the program that wrote it. */
+static void unterminated_last_line_counts_in_foreign_tables(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6",
         "f:3: the last line has no end: kept, but its result, '6', may be cut", 2);
@@ -276,7 +278,7 @@ static void last_line_without_end_counts_in_tables_of_others(void **state) {
         "f:3: the row lacks its result", 1);
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true",
         "f:3:17: the row has 4 fields, where 7 are expected", 1);
-    /* Only the note may be cut. */
+    /* Only the note may be incomplete. */
     expect_rows("machine,limits,benchmark,lower_is_better,class,repetition,result,note\n"
                 "a,without,b,true,c,1,5,x\na,without,b,true,c,2,6,x",
         NULL, 2);
@@ -301,7 +303,7 @@ static void last_line_without_end_counts_in_tables_of_others(void **state) {
     rmdir(folder);
 }
 
-static void distant_repetitions_are_named(void **state) {
+static void distant_repetitions_cause_a_warning(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,156\na,without,b,true,c,2,0.161\n"
                         "a,without,b,true,c,3,150\n",
@@ -310,8 +312,8 @@ static void distant_repetitions_are_named(void **state) {
     expect_rows(HEADING "a,without,b,true,c,1,10\na,without,b,true,c,2,1\n", NULL, 2);
 }
 
-/* Repetitions and benchmarks of a large table are found as in a small one. */
-static void many_rows_are_found(void **state) {
+/* Lookups in a large table must work as in a small one. */
+static void rows_of_large_tables_are_found(void **state) {
     (void)state;
     enum { MANY = 3000 };
     char *text = NULL;
@@ -343,7 +345,7 @@ static void many_rows_are_found(void **state) {
     free(text);
 }
 
-static void a_flood_of_warnings_is_shortened_by_kind(void **state) {
+static void many_warnings_are_shortened_by_kind(void **state) {
     (void)state;
     char *text = NULL;
     size_t size = 0;
@@ -370,7 +372,7 @@ static void a_flood_of_warnings_is_shortened_by_kind(void **state) {
     free(text);
 }
 
-static void warnings_do_not_take_all_memory(void **state) {
+static void number_of_stored_warnings_is_limited(void **state) {
     (void)state;
     struct ssprofile_warnings warnings = {0};
     for (int i = 0; i < SSPROFILE_WARNINGS_KEPT + 7; i++)
@@ -388,7 +390,7 @@ static void warnings_do_not_take_all_memory(void **state) {
     ssprofile_warnings_free(&warnings);
 }
 
-static void columns_are_found_by_name(void **state) {
+static void result_columns_are_found_by_name(void **state) {
     (void)state;
     struct ssprofile_results results;
     struct ss_error error = {0};
@@ -402,7 +404,7 @@ static void columns_are_found_by_name(void **state) {
     ssprofile_results_free(&results);
 }
 
-static void other_tables_are_refused(void **state) {
+static void unusable_result_tables_are_refused(void **state) {
     (void)state;
     static const char heading[] =
         "machine,limits,benchmark,lower_is_better,class,repetition,result\n";
@@ -442,7 +444,7 @@ static void expect_choice(const char *text, const char *machine, const char *lim
     assert_string_equal(choice.limits, limits);
 }
 
-static void machine_is_named_after_a_colon(void **state) {
+static void machine_is_chosen_after_a_colon(void **state) {
     (void)state;
     struct ssprofile_choice choice;
     struct ss_error error = {0};
@@ -457,8 +459,8 @@ static void machine_is_named_after_a_colon(void **state) {
     assert_non_null(strstr(error.message, "No such file"));
 }
 
-/* The address of a machine may be its name. */
-static void names_of_machines_may_have_colons(void **state) {
+/* A machine may be named by its IPv6 address. */
+static void machine_names_may_contain_colons(void **state) {
     (void)state;
     static const struct {
         const char *text, *machine, *limits;
@@ -499,7 +501,7 @@ static void names_of_machines_may_have_colons(void **state) {
     ssprofile_results_free(&results);
 }
 
-static void unreadable_files_are_reported(void **state) {
+static void unreadable_result_files_are_reported(void **state) {
     (void)state;
     static const struct {
         const char *path, *message;
@@ -525,7 +527,7 @@ static void ambiguous_machines_are_refused(void **state) {
     struct ss_error error = {0};
     assert_null(ssprofile_results_find(&results, &any, &error));
     assert_non_null(strstr(error.message, "several machines"));
-    /* One of its two is without a throttle. */
+    /* One of the two profiles is unthrottled. */
     const struct ssprofile_profile *plain = ssprofile_results_find(&results, &two, &error);
     assert_string_equal(plain->limits, "without");
     error = (struct ss_error){0};
@@ -539,23 +541,23 @@ static void ambiguous_machines_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(damage_is_named_with_its_line),
-    cmocka_unit_test(valid_rows_are_kept),
-    cmocka_unit_test(harmless_differences_change_nothing),
-    cmocka_unit_test(invalid_numbers_are_left_out),
-    cmocka_unit_test(garbage_is_left_out),
-    cmocka_unit_test(zero_bytes_and_long_names_are_named),
-    cmocka_unit_test(endless_lines_are_refused),
+    cmocka_unit_test(damaged_results_are_reported_with_their_line),
+    cmocka_unit_test(valid_rows_of_damaged_results_are_kept),
+    cmocka_unit_test(harmless_formatting_differences_are_accepted),
+    cmocka_unit_test(rows_with_invalid_results_are_skipped),
+    cmocka_unit_test(garbage_rows_are_skipped),
+    cmocka_unit_test(zero_bytes_and_long_names_are_reported),
+    cmocka_unit_test(endless_result_lines_are_refused),
     cmocka_unit_test(joined_tables_are_read_by_their_headings),
-    cmocka_unit_test(repetitions_are_numbers_in_any_form),
-    cmocka_unit_test(last_line_without_end_counts_in_tables_of_others),
-    cmocka_unit_test(distant_repetitions_are_named),
-    cmocka_unit_test(many_rows_are_found),
-    cmocka_unit_test(a_flood_of_warnings_is_shortened_by_kind),
-    cmocka_unit_test(warnings_do_not_take_all_memory),
-    cmocka_unit_test(columns_are_found_by_name),
-    cmocka_unit_test(other_tables_are_refused),
-    cmocka_unit_test(machine_is_named_after_a_colon),
-    cmocka_unit_test(names_of_machines_may_have_colons),
-    cmocka_unit_test(unreadable_files_are_reported),
+    cmocka_unit_test(repetition_numbers_may_be_written_in_any_form),
+    cmocka_unit_test(unterminated_last_line_counts_in_foreign_tables),
+    cmocka_unit_test(distant_repetitions_cause_a_warning),
+    cmocka_unit_test(rows_of_large_tables_are_found),
+    cmocka_unit_test(many_warnings_are_shortened_by_kind),
+    cmocka_unit_test(number_of_stored_warnings_is_limited),
+    cmocka_unit_test(result_columns_are_found_by_name),
+    cmocka_unit_test(unusable_result_tables_are_refused),
+    cmocka_unit_test(machine_is_chosen_after_a_colon),
+    cmocka_unit_test(machine_names_may_contain_colons),
+    cmocka_unit_test(unreadable_result_files_are_reported),
     cmocka_unit_test(ambiguous_machines_are_refused))

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Calibration: the published search and the closed method, on machines that are formulas. */
+/*
+ * Tests of calibration, by the published search and the closed method, on machines that are
+ * formulas.
+ */
 
 #include <math.h>
 #include <stdbool.h>
@@ -9,11 +12,11 @@
 #include "setting_search.h"
 #include "unit.h"
 
-/* The points that the published method tests on the cost |q - 6263|. */
+/* The settings that the published method tests for the cost |q - 6263|. */
 static const int published[SSPROFILE_TESTS] = {10000, 7750, 5500, 3250, 6625, 6062, 6343, 6624,
     6202, 6061, 6272, 6342, 6237, 6290, 6263, 6254};
 
-static void the_search_tests_the_published_points(void **state) {
+static void search_tests_the_published_settings(void **state) {
     (void)state;
     struct ssprofile_search search;
     ssprofile_search_begin(&search);
@@ -27,7 +30,7 @@ static void the_search_tests_the_published_points(void **state) {
     assert_int_equal(search.best, 6263);
 }
 
-static void the_search_stays_within_its_range(void **state) {
+static void search_stays_within_its_range(void **state) {
     (void)state;
     for (int optimum = 0; optimum <= 12000; optimum += 50) {
         struct ssprofile_search search;
@@ -44,8 +47,8 @@ static void the_search_stays_within_its_range(void **state) {
     }
 }
 
-/* On a target without a slope, the search ends, too. */
-static void the_search_ends_on_a_plain(void **state) {
+/* The search must also end if the cost never changes. */
+static void search_ends_if_the_cost_is_constant(void **state) {
     (void)state;
     struct ssprofile_search search;
     ssprofile_search_begin(&search);
@@ -55,18 +58,18 @@ static void the_search_ends_on_a_plain(void **state) {
     assert_true(search.count <= SSPROFILE_TESTS);
 }
 
-static void the_cost_rises_to_both_sides(void **state) {
+static void search_cost_rises_on_both_sides_of_one(void **state) {
     (void)state;
     assert_true(ssprofile_search_cost(1) == 1);
     assert_true(ssprofile_search_cost(1.25) == 1.25);
     assert_true(ssprofile_search_cost(0.75) == 1.25);
 }
 
-/* Speed of a target at a setting: proportional to a power of it. */
+/* A target whose speed is proportional to a power of the setting. */
 struct target {
-    double speed; /* without a throttle, of the base's */
+    double speed; /* without a throttle, relative to the base */
     double power;
-    double half; /* width of the confidence interval, half of it */
+    double half; /* half-width of the confidence interval */
 };
 
 static enum ssprofile_verdict calibrate(
@@ -82,7 +85,7 @@ static enum ssprofile_verdict calibrate(
     return verdict;
 }
 
-static void the_closed_method_takes_three_to_five_tests(void **state) {
+static void closed_method_takes_at_most_five_tests(void **state) {
     (void)state;
     for (double power = 0.6; power < 1.5; power += 0.1) {
         struct target target = {2.5, power, 0.004};
@@ -94,7 +97,7 @@ static void the_closed_method_takes_three_to_five_tests(void **state) {
     }
 }
 
-static void a_proportional_throttle_takes_two_tests(void **state) {
+static void closed_method_takes_two_tests_for_a_proportional_throttle(void **state) {
     (void)state;
     struct target target = {2.5, 1, 0.001};
     struct ssprofile_closed closed;
@@ -104,7 +107,7 @@ static void a_proportional_throttle_takes_two_tests(void **state) {
     assert_true(fabs(closed.setting - 0.4) < 1e-12);
 }
 
-static void a_slower_target_is_refused(void **state) {
+static void closed_method_refuses_a_slower_target(void **state) {
     (void)state;
     struct target target = {0.9, 1, 0.002};
     struct ssprofile_closed closed;
@@ -116,19 +119,19 @@ static void a_slower_target_is_refused(void **state) {
     assert_true(closed.setting == 1);
 }
 
-static void a_wide_interval_takes_more_repetitions(void **state) {
+static void wide_interval_requires_more_repetitions(void **state) {
     (void)state;
     struct ssprofile_closed closed;
     ssprofile_closed_begin(&closed, 0.01);
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.02), SSPROFILE_REPEAT);
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, NAN), SSPROFILE_REPEAT);
     assert_true(closed.setting == 1 && closed.count == 0);
-    /* Wide, but plainly off: the next setting helps more. */
+    /* Wide, but clearly off: the next setting helps more. */
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.5, 0.02), SSPROFILE_TEST);
     assert_int_equal(ssprofile_closed_add_ratio(&closed, 0.005, 0.009), SSPROFILE_DONE);
 }
 
-static void divergence_fails(void **state) {
+static void diverging_calibration_fails(void **state) {
     (void)state;
     struct target deaf = {2, 0, 0.001}, far = {1000, 1, 0.001};
     struct ssprofile_closed closed;
@@ -137,7 +140,7 @@ static void divergence_fails(void **state) {
     assert_int_equal(calibrate(&far, &closed, &tests), SSPROFILE_FAILED);
 }
 
-/* A throttle whose speed jumps by 1.5 % at the setting searched for. */
+/* The throttle's speed jumps by 1.5 % at the optimal setting. */
 static void jumping_throttles_get_the_nearest_setting(void **state) {
     (void)state;
     struct ssprofile_closed closed;
@@ -169,14 +172,14 @@ static void a_throttle_that_jumps_too_far_fails(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(the_search_tests_the_published_points),
-    cmocka_unit_test(the_search_stays_within_its_range),
-    cmocka_unit_test(the_search_ends_on_a_plain),
-    cmocka_unit_test(the_cost_rises_to_both_sides),
-    cmocka_unit_test(the_closed_method_takes_three_to_five_tests),
-    cmocka_unit_test(a_proportional_throttle_takes_two_tests),
-    cmocka_unit_test(a_slower_target_is_refused),
-    cmocka_unit_test(a_wide_interval_takes_more_repetitions),
+    cmocka_unit_test(search_tests_the_published_settings),
+    cmocka_unit_test(search_stays_within_its_range),
+    cmocka_unit_test(search_ends_if_the_cost_is_constant),
+    cmocka_unit_test(search_cost_rises_on_both_sides_of_one),
+    cmocka_unit_test(closed_method_takes_at_most_five_tests),
+    cmocka_unit_test(closed_method_takes_two_tests_for_a_proportional_throttle),
+    cmocka_unit_test(closed_method_refuses_a_slower_target),
+    cmocka_unit_test(wide_interval_requires_more_repetitions),
     cmocka_unit_test(jumping_throttles_get_the_nearest_setting),
     cmocka_unit_test(a_throttle_that_jumps_too_far_fails),
-    cmocka_unit_test(divergence_fails))
+    cmocka_unit_test(diverging_calibration_fails))

@@ -58,7 +58,7 @@ static void assert_refused(const unsigned char *bytes, size_t size, const char *
         fail_msg("message without '%s': %s", part, error.message);
 }
 
-static void written_traces_are_read_back(void **state) {
+static void compiled_traces_are_read_back(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     for (size_t first = 0; first < EXAMPLES; first++) {
@@ -76,8 +76,8 @@ static void written_traces_are_read_back(void **state) {
     }
 }
 
-/* The layout of the manual page, for readers in other programs. */
-static void the_layout_is_as_documented(void **state) {
+/* Other programs rely on the layout in the manual page. */
+static void compiled_layout_is_as_documented(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     uint64_t word;
@@ -102,7 +102,7 @@ static void the_layout_is_as_documented(void **state) {
     assert_that(load, ==, -1.0 / 3);
 }
 
-static void truncated_trace_is_refused(void **state) {
+static void truncated_compiled_trace_is_refused(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
@@ -112,7 +112,7 @@ static void truncated_trace_is_refused(void **state) {
     assert_refused(bytes, SIZE + 1, "trailing data");
 }
 
-static void every_flipped_bit_is_detected(void **state) {
+static void every_flipped_bit_of_a_compiled_trace_is_detected(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
@@ -124,7 +124,7 @@ static void every_flipped_bit_is_detected(void **state) {
 }
 
 /* Words that a sum or a product alone would not distinguish from the original. */
-static void two_changes_do_not_cancel_out(void **state) {
+static void changes_do_not_cancel_out_in_the_checksum(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     compile(bytes, 1, 3);
@@ -139,7 +139,7 @@ static void two_changes_do_not_cancel_out(void **state) {
     assert_refused(bytes, 32 + 3 * 16 + 8, "checksum");
 }
 
-static void foreign_byte_order_is_reported(void **state) {
+static void foreign_byte_order_of_a_trace_is_reported(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
@@ -148,7 +148,7 @@ static void foreign_byte_order_is_reported(void **state) {
     assert_refused(bytes, SIZE, "other byte order");
 }
 
-static void foreign_version_is_reported(void **state) {
+static void unknown_version_of_a_compiled_trace_is_reported(void **state) {
     (void)state;
     unsigned char bytes[SIZE + 1];
     compile(bytes, 0, EXAMPLES);
@@ -167,7 +167,7 @@ static void seal(unsigned char *bytes, const struct ss_trace_packed *packed, siz
     fclose(stream);
 }
 
-static void invalid_records_are_refused(void **state) {
+static void invalid_compiled_records_are_refused(void **state) {
     (void)state;
     static const struct ss_trace_packed bad[][2] = {
         {{5, 0.5}, {4, 0.5}},
@@ -188,8 +188,8 @@ static void invalid_records_are_refused(void **state) {
     assert_refused(bytes, 32 + 8, "no record");
 }
 
-/* Text, compiled, text again: equal to the last bit. */
-static void loads_survive_as_text(void **state) {
+/* Text, compiled and text again must be equal to the last bit. */
+static void loads_survive_conversion_to_text(void **state) {
     (void)state;
     for (int i = 0; i < 20000; i++) {
         double load = fabs(sin(i)) * pow(10, -(i % 9));
@@ -220,7 +220,7 @@ static void assert_text(double load, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void loads_are_written_short(void **state) {
+static void loads_are_written_with_few_digits(void **state) {
     (void)state;
     assert_text(0, "0 0\n");
     assert_text(1, "0 1\n");
@@ -232,13 +232,13 @@ static void loads_are_written_short(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(written_traces_are_read_back),
-    cmocka_unit_test(the_layout_is_as_documented),
-    cmocka_unit_test(truncated_trace_is_refused),
-    cmocka_unit_test(every_flipped_bit_is_detected),
-    cmocka_unit_test(two_changes_do_not_cancel_out),
-    cmocka_unit_test(foreign_byte_order_is_reported),
-    cmocka_unit_test(foreign_version_is_reported),
-    cmocka_unit_test(invalid_records_are_refused),
-    cmocka_unit_test(loads_survive_as_text),
-    cmocka_unit_test(loads_are_written_short))
+    cmocka_unit_test(compiled_traces_are_read_back),
+    cmocka_unit_test(compiled_layout_is_as_documented),
+    cmocka_unit_test(truncated_compiled_trace_is_refused),
+    cmocka_unit_test(every_flipped_bit_of_a_compiled_trace_is_detected),
+    cmocka_unit_test(changes_do_not_cancel_out_in_the_checksum),
+    cmocka_unit_test(foreign_byte_order_of_a_trace_is_reported),
+    cmocka_unit_test(unknown_version_of_a_compiled_trace_is_reported),
+    cmocka_unit_test(invalid_compiled_records_are_refused),
+    cmocka_unit_test(loads_survive_conversion_to_text),
+    cmocka_unit_test(loads_are_written_with_few_digits))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The examples in traces/ are as their first lines say. */
+/* Tests that the examples in traces/ match their first lines. */
 #include <dirent.h>
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static void assert_load(double load, double expected) {
         fail_msg("%.17g instead of %.17g", load, expected);
 }
 
-/* Looping makes no step. */
+/* Checks that a loop of the trace has no step. */
 static void assert_closed(const struct ss_trace_records *records, ss_time length) {
     assert_int_equal(records->items[0].time, 0);
     assert_int_equal(records->items[records->count - 1].time, length);
@@ -106,7 +106,7 @@ static void check_day(const struct ss_trace_records *records) {
         assert_true(i == 16 || record->load > 0.12);
         assert_true(i == 80 || record->load < 0.86);
         assert_false(record->free);
-        /* Half past noon is below all of the two hours around it. */
+        /* The load at half past noon is below that of the two hours around it. */
         assert_true(i < 42 || i > 58 || i == 50 || record->load > load_at(records, 12.5));
     }
     assert_load(load_at(records, 4), 0.12);
@@ -165,7 +165,7 @@ static void make_path(char *path, size_t size, const char *name) {
     print_message("%s\n", path);
 }
 
-static void examples_match_their_comments(void **state) {
+static void example_traces_match_their_comments(void **state) {
     (void)state;
     for (size_t i = 0; i < EXAMPLES; i++) {
         char path[1024];
@@ -179,7 +179,7 @@ static void examples_match_their_comments(void **state) {
     }
 }
 
-static void examples_begin_with_a_comment(void **state) {
+static void example_traces_begin_with_a_comment(void **state) {
     (void)state;
     for (size_t i = 0; i < EXAMPLES; i++) {
         char path[1024], line[1024];
@@ -193,7 +193,7 @@ static void examples_begin_with_a_comment(void **state) {
     }
 }
 
-static void every_file_is_checked(void **state) {
+static void every_example_trace_is_checked(void **state) {
     (void)state;
     DIR *folder = opendir(FOLDER);
     assert_non_null(folder);
@@ -214,6 +214,6 @@ static void every_file_is_checked(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(examples_match_their_comments),
-    cmocka_unit_test(examples_begin_with_a_comment),
-    cmocka_unit_test(every_file_is_checked))
+    cmocka_unit_test(example_traces_match_their_comments),
+    cmocka_unit_test(example_traces_begin_with_a_comment),
+    cmocka_unit_test(every_example_trace_is_checked))
