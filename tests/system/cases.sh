@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Sourced by tests of several cases. Each line `run_case NAME` is a test of ctest's, system.SCRIPT.NAME,
-# and with `alone` after it one that runs alone. The script's second argument names the one
-# case to run.
+# Sourced by tests with several cases. Each line `run_case NAME` defines the ctest test
+# system.SCRIPT.NAME; with `alone` after NAME, no other test runs at the same time. The script's
+# second argument selects one case.
 
 # shellcheck source=patience.sh
 . "$(dirname "${BASH_SOURCE[0]}")/patience.sh"
@@ -17,8 +17,8 @@ run_case() {
     "$1"
 }
 
-# end_cases: with the status of a skip where a part was skipped.
+# end_cases: exits with 0, or with the status of a skip if a part was skipped.
 end_cases() {
-    [ "$cases_run" -gt 0 ] || fail "$only_case: there is no such case"
+    [ "$cases_run" -gt 0 ] || fail "$only_case: no such case"
     exit "${skipped:-0}"
 }

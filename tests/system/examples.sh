@@ -10,12 +10,12 @@
 #   .\" example: NOTE           in a manual page
 #
 # A block that is not run has exactly one of these notes:
-#   shows WHAT                  no commands: the content of a file, a picture, a synopsis, output
-#   output                      what the block before it prints to standard output: it is compared
+#   shows WHAT                  contains no commands: the content of a file, a picture, a synopsis, output
+#   output                      is the expected standard output of the previous block
 #   file NAME                   the content of a file that later blocks of the page find in their folder
-#   elsewhere FILE              FILE, of this tree, runs these commands
-#   foreign REASON              takes what is not Showstopper's: never run, and listed
-# One that is run may have these, each any number of times:
+#   elsewhere FILE              its commands are run by FILE in this tree
+#   foreign REASON              requires software that is not part of Showstopper: never run, but listed
+# A block that is run may have these notes, each any number of times:
 #   replace OLD -> NEW          every OLD, which must be there, becomes NEW: a placeholder as PID, a port,
 #                               a shorter time
 #   setup COMMAND               in the same shell, before the block
@@ -71,7 +71,7 @@ read_blocks() {
         }' "$1"
 }
 
-# note KEY: what the notes of the block with this key say, one a line.
+# note KEY: prints the values of the block's notes with this key, one per line.
 note() {
     sed -n "s/^$1\\( \\|\$\\)//p" "$blocks/$block.notes"
 }
@@ -81,7 +81,7 @@ has_note() {
     grep -qE "^$1( |\$)" "$blocks/$block.notes"
 }
 
-# check_notes: nothing is misspelled, and nothing contradicts.
+# check_notes: fails if a note is misspelled or contradicts another one.
 check_notes() {
     local kinds='shows|output|file|elsewhere|foreign' others='replace|setup|after|stand-in|needs|interpreter'
     local unknown count
@@ -116,7 +116,7 @@ make_stand_ins() {
     done < <(note stand-in)
 }
 
-# write_script: what bash runs. Background jobs that the block leaves running are an error.
+# write_script: prints the script that bash runs. It fails if the block leaves background jobs.
 write_script() {
     cat <<'END'
 set -e -o pipefail
@@ -148,7 +148,7 @@ have_programs() {
     done
 }
 
-# run_block: in a new folder, which begins with the files that the page has defined.
+# run_block: runs the block in a new folder that contains the files defined by the page.
 run_block() {
     local status=0 here=$folder/run.$block
     have_programs || return 0
@@ -164,7 +164,7 @@ run_block() {
         fail "$where: unexpected on standard error"
 }
 
-# run_page PAGE: every block of it.
+# run_page PAGE: runs every block of the page.
 run_page() {
     local page=$1 block where blocks files=$folder/files
     blocks=$(mktemp -d "$folder/blocks.XXXXXX")

@@ -21,7 +21,7 @@ fail() {
     exit 1
 }
 
-# call NAME OPTION...: its output is in $output.
+# call NAME OPTION...: calls an experiment; its output is in $output.
 # shellcheck disable=SC2154 # cases.sh sets it
 call() {
     (cd "$scratch" && exec timeout "$patience" "$experiments/$1" "${options[@]}" "${@:2}") >"$output" 2>&1
@@ -31,7 +31,7 @@ nothing_is_left() {
     [ -z "$(ls "$scratch/ram")" ] || fail "data are left: $(ls "$scratch/ram")"
 }
 
-# experiment NAME OPTION...: a call that succeeds.
+# experiment NAME OPTION...: calls an experiment, which must succeed.
 experiment() {
     call "$@" || fail "$*: status $?"
     nothing_is_left
@@ -43,12 +43,12 @@ refuses() {
     grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
 }
 
-# prints PATTERN: one line of the output is of this form.
+# prints PATTERN: fails unless one line of the output matches.
 prints() {
     grep -Eqx -- "$1" "$output" || fail "no line of the form $1"
 }
 
-# manifest FOLDER COLUMN: of all its lines, in their order.
+# manifest FOLDER COLUMN: prints this column of all lines, in order.
 manifest() {
     awk -F, -v column="$2" '
         NF != 26 {

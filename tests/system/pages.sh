@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Sourced by tests that read pages.
 
-# Elements are closed in the order in which they were opened, and text is escaped.
+# is_well_formed: succeeds if elements are nested correctly and text is escaped.
 is_well_formed() {
     awk '
         { page = page $0 "\n" }

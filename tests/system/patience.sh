@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # Sourced by tests that wait for something.
 
-# Seconds after which a test gives up. They guard against hangs and promise nothing: whatever is waited
-# for takes a small part of them, also if the machine is busy with other work. ctest allows 1800.
+# Timeout of waits in seconds. It only guards against hangs: even on a busy machine a wait takes a
+# small part of it. ctest allows 1800 s for a test.
 # shellcheck disable=SC2034 # the caller reads it
 patience=300
 
@@ -11,7 +11,7 @@ patience=300
 await() {
     local end=$((SECONDS + patience))
     until "$@"; do
-        [ "$SECONDS" -lt "$end" ] || fail "waited in vain for: $*"
+        [ "$SECONDS" -lt "$end" ] || fail "timed out waiting for: $*"
         sleep 0.05
     done
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
-# Sourced by tests that cannot run everywhere. A reason begins with what is missing, a word of
-# tests/skips and a colon.
+# Sourced by tests that cannot run everywhere. A reason begins with the missing feature, a word from
+# tests/skips, and a colon.
 
 # shellcheck disable=SC2034 # the exit status of a test in which nothing failed
 skipped=0
@@ -12,13 +12,13 @@ skip() {
     exit 77
 }
 
-# skip_part REASON: the rest runs, but the test ends with $skipped and so does not pass.
+# skip_part REASON: the rest of the test runs, but it exits with $skipped and so does not pass.
 skip_part() {
     echo "skipped: $1"
     skipped=77
 }
 
-# have_terminal: whether script(1) can make one; else the caller's part is skipped.
+# have_terminal: fails, after skipping the caller's part, if script(1) cannot create a terminal.
 have_terminal() {
     if ! (: <>/dev/ptmx) 2>/dev/null; then
         skip_part "terminal: no pseudo-terminal can be opened"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The benches in their shortest form: that they run and print figures, whatever these are.
+# Runs the benches in their shortest form and checks that they print figures, whatever the values.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -21,20 +21,20 @@ fail() {
     exit 1
 }
 
-# bench NAME OPTION...: its output is in $output.
+# bench NAME OPTION...: runs a bench, which must succeed; its output is in $output.
 bench() {
     timeout "$patience" "$benches/$1" --build "$build" "${@:2}" >"$output" 2>&1 || fail "$*: status $?"
     grep -q '^Machine: [0-9]* CPUs, ' "$output" || fail "$*: what machine?"
 }
 
-# prints PATTERN: one line of the output is of this form.
+# prints PATTERN: fails unless one line of the output matches.
 prints() {
     grep -Eqx "$1" "$output" || fail "no line of the form $1"
 }
 
 number='-?[0-9]+(\.[0-9]+)?'
 
-own_cpu_and_memory() {
+own_cpu_bench_prints_cpu_and_memory() {
     bench own-cpu.sh --instances 4 --control fixed --rounds 1 --seconds 1
     prints "\| showstopper \| +$number \| +$number\.\. *$number \| +$number \|"
     prints "\| floor +\| +$number \| +$number\.\. *$number \| +$number \|"
@@ -42,19 +42,19 @@ own_cpu_and_memory() {
     prints "Private memory of an executor: median $number kB, largest $number kB"
 }
 
-lateness() {
+lateness_bench_prints_a_row_per_instance_count() {
     bench lateness.sh --instances 2,3 --seconds 1
     prints "\| +2 \| +$number \| +$number \| +$number \|"
     prints "\| +3 \| +$number \| +$number \| +$number \|"
 }
 
-accuracy() {
+accuracy_bench_prints_errors() {
     bench accuracy.sh --controls fixed --classes serial --targets 50 --settle 0 --seconds 1
     prints "Load before: $number %"
     prints "\| fixed +\| serial +\| +50 % \| +[-+]$number % \| +$number \|"
 }
 
-held_in_a_guest() {
+load_is_held_in_a_guest() {
     local reason
     ! reason=$("$benches/../../tools/experiments/run-in-guest" --why-not) || skip "guest: $reason"
     (
@@ -70,7 +70,7 @@ held_in_a_guest() {
     prints "Nothing is left"
 }
 
-two_machines_in_one() {
+profile_bench_compares_throttled_speeds() {
     [ -x "$build/bin/ssprofile" ] || skip "left-out: built without ssprofile"
     echo "int64 integer /s higher 'ssburn kernel int64 --time 50m' '^rate ([0-9.e+]+)'" \
         >"$scratch/battery"
@@ -80,7 +80,7 @@ two_machines_in_one() {
     done
 }
 
-requests_beside_others() {
+requests_bench_compares_generators() {
     local program percent="[-+]$number"
     local lateness="( \| $number){5}"
     [ -x "$build/bin/ssrequest" ] || skip "left-out: built without ssrequest"
@@ -111,7 +111,7 @@ requests_beside_others() {
     cmp "$scratch/before" "$output" || fail "another result with the same --output"
 }
 
-big_tree() {
+tree_bench_measures_stops_of_a_large_tree() {
     local held beside by ratio="$number, $number\.\.$number"
     local figures="+$number \| +$number\.\. *$number \| +$number"
     bench tree.sh --sessions 3 --processes 12 --unrelated 20 --rounds 1 --seconds 1
@@ -130,7 +130,7 @@ big_tree() {
     prints "ratio to the floor, tree, 20 beside \(at most 1\.3 wanted\): $ratio"
 }
 
-held_in_a_container() {
+load_is_held_in_a_container() {
     local measured row=() why
     if ! timeout "$patience" "$benches/environments.sh" --build "$build" --targets 50 --instances 2 --settle 1 \
         --seconds 1 >"$output" 2>&1; then
@@ -147,8 +147,8 @@ held_in_a_container() {
     done
 }
 
-# Even when all of it is stopped at the time.
-no_tree_is_left() {
+# The whole tree is stopped when its parent is killed.
+a_killed_tree_leaves_no_process() {
     local parent line='' leaders=()
     exec {tree_output}< <(exec timeout "$patience" "$build/tests/tree" 3 12 leaders)
     parent=$!
@@ -164,13 +164,13 @@ no_tree_is_left() {
         kill -STOP -- "-$line"
     done
     kill -KILL "$parent"
-    # All of them have the other end.
+    # Every process of the tree holds the other end of the pipe.
     timeout "$patience" cat <&"$tree_output" || fail "tree: a process outlives its parent"
     exec {tree_output}<&-
 }
 
 held_make() {
-    # Others may load the machine as well, so feedback could keep it stopped.
+    # Other processes may load the machine, so feedback could keep the build stopped.
     bench make.sh --quick --control fixed --tolerance 100
     prints "One build without showstopper takes $number s"
     local load="$number %" error="[-+]$number %" builds='[1-9][0-9]*'
@@ -203,16 +203,17 @@ unknown_words_are_refused() {
     ! "$build/tests/tree" 1 2 laeders >"$output" 2>&1 || fail "tree: what word?"
 }
 
-long_traces() {
+traces_bench_measures_long_traces() {
     bench traces.sh --records 2000 --megabytes 1 --rounds 1
     prints "\| compile 2000 records +\| +$number \| +$number\.\. *$number \| +$number \|"
     prints "\| import 1 MB of CSV +\| +$number \| +$number\.\. *$number \| +$number \|"
     prints "\| +1000 \| +$number \| +$number \|"
 }
 
-# Others may load the machine as well, so loads have a least value only. Windows are longer if the judge
-# was late; the means are those of what it has written, and of long windows about those of short ones.
-independent_judge() {
+# Other processes may load the machine, so loads have only a lower bound. A late judge makes longer
+# windows; the means must match the series that it wrote, and means of long and short windows must be
+# similar.
+the_independent_judge_measures_the_load() {
     printf '# up\n0 0\n1 1\n' >"$scratch/trace"
     timeout 0.6 "$build/bin/ssburn" serial >"$scratch/burnt" &
     "$build/tests/judge" 1 500,100 --trace "$scratch/trace" --series "$scratch/series" \
@@ -260,7 +261,7 @@ control() {
 }
 
 # The bench's description of a program can be replayed.
-zoo() {
+zoo_bench_prints_tables_and_gains() {
     local figure="[-+]?($number|-)" profile="$scratch/zoo/xz.profile"
     need xz
     bench zoo.sh --quick --warmup 0 --settle 0 --seconds 2 --rounds 2 --targets 50 --gains "$scratch/zoo" \
@@ -278,8 +279,8 @@ zoo() {
     prints "samples +10"
 }
 
-# One program is not there; of another one a single copy fails.
-zoo_says_why_it_skips() {
+# One program is missing; another one fails in one of its copies.
+zoo_bench_reports_why_programs_are_skipped() {
     mkdir "$scratch/bin"
     cp -s /usr/bin/* /bin/* "$scratch/bin" 2>/dev/null || true
     rm -f "$scratch/bin/xz"
@@ -297,9 +298,9 @@ END
     prints "xz, 2 instances: ended early: worn out"
 }
 
-# Made-up figures: 1.5 CPUs, then one, in windows of 20 ms; and a run in which one of two instances
-# is stopped for the second half.
-zoo_gains() (
+# The input is made up, so the result is known: windows of 20 ms that use 1.5 CPUs and 1 CPU in turn,
+# and a run in which one of two instances is stopped for the second half.
+gains_of_known_windows_are_computed() (
     # shellcheck source=../bench/zoo_gains.sh
     . "$benches/zoo_gains.sh"
     # shellcheck disable=SC2030,SC2031,SC2034 # it reads them
@@ -318,7 +319,7 @@ zoo_gains() (
     usable=(it)
     print_gains >"$output"
     prints "\| it \| 1\.25 \| 0\.05 \| 0\.01 \| 1\.24\.\.1\.26 \|"
-    # Rounding loses nothing.
+    # Rounding errors must not add up.
     awk 'BEGIN {
         print "elapsed_seconds,target,runtime,idle,ticks"
         for (i = 1; i <= 50; i++)
@@ -347,12 +348,12 @@ is_empty() {
     [ -z "$(ls "$1")" ]
 }
 
-# A process that is not reaped yet is gone all the same.
+# is_gone PID: succeeds if the process has ended, even if it is not reaped yet.
 is_gone() {
     [[ $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) =~ ^(Z.*)?$ ]]
 }
 
-ended_bench_leaves_nothing() {
+an_interrupted_bench_leaves_nothing() {
     local signal leader leaders pid
     mkdir "$scratch/control"
     for signal in TERM KILL; do
@@ -370,8 +371,8 @@ ended_bench_leaves_nothing() {
     done
 }
 
-# Figures that are made up, so that it is known what has to come out.
-tables_and_steps() (
+# The figures are made up, so the expected tables are known.
+control_tables_match_known_figures() (
     # shellcheck source=../bench/control_tables.sh
     . "$benches/control_tables.sh"
     # shellcheck source=../bench/control_steps.sh
@@ -406,23 +407,23 @@ tables_and_steps() (
     [ "$(shape ramp | showstopper_trace | sed -n 3p)" = "4.000000s 0.9" ] || fail "ramp"
 )
 
-run_case independent_judge
-run_case tables_and_steps
+run_case the_independent_judge_measures_the_load
+run_case control_tables_match_known_figures
 run_case control
-run_case zoo
-run_case zoo_says_why_it_skips
-run_case zoo_gains
-run_case ended_bench_leaves_nothing
-run_case own_cpu_and_memory
-run_case lateness
-run_case accuracy
-run_case held_in_a_container
-run_case held_in_a_guest
-run_case two_machines_in_one
-run_case requests_beside_others
-run_case big_tree
-run_case no_tree_is_left
+run_case zoo_bench_prints_tables_and_gains
+run_case zoo_bench_reports_why_programs_are_skipped
+run_case gains_of_known_windows_are_computed
+run_case an_interrupted_bench_leaves_nothing
+run_case own_cpu_bench_prints_cpu_and_memory
+run_case lateness_bench_prints_a_row_per_instance_count
+run_case accuracy_bench_prints_errors
+run_case load_is_held_in_a_container
+run_case load_is_held_in_a_guest
+run_case profile_bench_compares_throttled_speeds
+run_case requests_bench_compares_generators
+run_case tree_bench_measures_stops_of_a_large_tree
+run_case a_killed_tree_leaves_no_process
 run_case held_make
-run_case long_traces
+run_case traces_bench_measures_long_traces
 run_case unknown_words_are_refused
 end_cases

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Workloads by name, pairs of them and their order, and the environment of each side of a pair.
+# Workloads of the catalogue, the order of pairs, and the options of each side of a pair.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 # shellcheck disable=SC2030,SC2031,SC2034 # what is sourced reads variables, cases in ( ) have their own
@@ -17,7 +17,7 @@ mkdir "$scratch/home"
 export HOME=$scratch/home
 unset SHOWSTOPPER_CATALOGUE DACAPO SCALABENCH RENAISSANCE H2 LUCENE SOURCE
 
-# write_catalogue LINE...: prints the file.
+# write_catalogue LINE...: writes a catalogue and prints its name.
 write_catalogue() {
     printf '%s\n' "$@" >"$scratch/catalogue"
     echo "$scratch/catalogue"
@@ -50,7 +50,7 @@ END
         H2=$scratch/suite.jar LUCENE=$scratch/suite.jar
 }
 
-names_are_listed() {
+workload_names_are_listed() {
     experiment accuracy --list-workloads
     [ "$(awk 'length($0) > 80' "$output" | wc -l)" -eq 0 ] || fail "wider than 80 columns"
     prints "serial +ready"
@@ -82,8 +82,8 @@ names_are_listed() {
     prints "Warning: dacapo/h2 takes 60s to warm up, longer than --warmup"
 }
 
-# Each line with what is wrong in it, and where.
-bad_lines_are_refused() {
+# Messages name the line and the error.
+invalid_catalogue_lines_are_refused() {
     local line why
     while IFS='|' read -r line why; do
         write_catalogue '# a comment' '[first]' 'command = true' "" "$line" >"$scratch/name"
@@ -115,8 +115,8 @@ END
     [ ! -e "$scratch/quote" ] || fail "something is begun"
 }
 
-# The first file in the path that has the name says what it is.
-files_are_looked_up_in_order() {
+# The first file in the path that defines a name determines its workload.
+the_first_catalogue_that_defines_a_name_wins() {
     local name
     mkdir -p "$scratch/home/.config/showstopper"
     printf '[%s]\nneeds = %s\ncommand = true\n' user no-user env no-user given no-user \
@@ -135,7 +135,7 @@ files_are_looked_up_in_order() {
 
 # In the recorded output of harnesses the shipped expressions match every iteration, including the one that
 # passed, and nothing else.
-recorded_output_is_understood() {
+shipped_expressions_match_recorded_output() {
     local file name names='' heading run
     stub_java
     for file in "$recorded"/*.txt; do
@@ -157,8 +157,8 @@ recorded_output_is_understood() {
     done
 }
 
-# Two sides of two copies each, of which no two have the same folder.
-no_two_copies_share() {
+# Each of two sides has two copies; all four have different folders.
+copies_have_separate_folders() {
     stub_java
     experiment interference --sets 0/0 --share --levels 40:40:10 --hold 5 --edge 0 \
         --warmup 0 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
@@ -172,7 +172,7 @@ no_two_copies_share() {
 
 # Templates, variables, quotes; a setup in each folder; a definition that holds for all runs of a folder.
 # shellcheck disable=SC2016 # the catalogue expands them
-commands_are_filled_in() {
+placeholders_in_commands_are_replaced() {
     local mine="$scratch/100% mine"
     local call=(throughput --methods cdc --targets 100 --instances 2 --warmup 0 --settle 0 --seconds 5
         --catalogue "$mine/catalogue" --workload family/one --output filled)
@@ -192,7 +192,7 @@ $mine/x one alone $index 77M $mine $HOME" ] || fail "$(cat "$scratch/filled/runs
     refuses "$mine/catalogue:6: setup of family/one failed: why" "${call[@]}" --output filled-2
 }
 
-# A file in the folder of the call, named without a slash.
+# A name without a slash means a file in the current folder.
 files_may_be_named_without_a_folder() {
     write_catalogue '[here]' 'command = sh -c "echo {here} >&2; exec sleep 9"' \
         'repeat = yes' >"$scratch/name"
@@ -202,8 +202,8 @@ files_may_be_named_without_a_folder() {
         [ "$(cat "$scratch/here/runs/"*/output/0.err)" = "$scratch" ] || fail "which folder?"
 }
 
-# A program that is not there is missing, whether or not `needs` names it.
-programs_are_needed() {
+# A missing program is reported whether or not `needs` names it.
+workloads_with_missing_programs_are_refused() {
     write_catalogue '[lost]' 'command = nosuch --words' '[found]' 'command = sh -c true' >"$scratch/name"
     experiment accuracy --list-workloads --catalogue "$scratch/catalogue"
     prints "lost +missing +no nosuch"
@@ -214,9 +214,9 @@ programs_are_needed() {
     prints "lost cannot be run here: no nosuch"
 }
 
-# A command behind -- takes nothing from the catalogue, even if a workload has its name.
+# A command after -- takes no setting from a workload of the same name.
 # shellcheck disable=SC2016 # the instance expands it
-own_commands_are_their_own() {
+a_command_after_the_options_ignores_the_catalogue() {
     write_catalogue '[true-words]' 'command = false' 'setup = false' 'memory = 5M' 'warmup = 5s' >"$scratch/name"
     experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --name true-words \
         --catalogue "$scratch/catalogue" --output own --repeat -- sh -c 'echo "{memory},{side},$(ls "{scratch}")"; exec sleep 9'
@@ -224,8 +224,8 @@ own_commands_are_their_own() {
     ! grep -q 'to warm up' "$output" || fail "it is warned of another one"
 }
 
-# Shipped workloads that most machines have everything for, run for one iteration.
-shipped_ones_run() (
+# Runs one iteration of the shipped workloads that need no special software.
+shipped_workloads_run() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
     local name user_command=() words counting memory='' lacks output=$scratch
@@ -282,12 +282,12 @@ check_order() {
         }'
 }
 
-every_prefix_is_balanced() (
+every_prefix_of_a_plan_is_balanced() (
     # shellcheck source=../../tools/experiments/pairs.sh
     . "$experiments/pairs.sh"
     local programs places
     : >"$output"
-    # An unbalanced order is noticed.
+    # The check itself must notice an unbalanced order.
     [ "$(printf '%s\n' 'a a x 1' 'a b x 1' 'b a x 1' 'b b x 1' | check_order 1)" = "2 1 2 1 0 4" ] ||
         fail "imbalance is not seen"
     for programs in 1 2 3 4 5 7 25; do
@@ -360,8 +360,8 @@ END
     refuses "--instances: it is --foreground-instances" interference --instances 2
 }
 
-# A pair on one CPU, each side held in another way; the shares are those of their own processes.
-sides_have_their_own() {
+# Two sides share a CPU, each with its own method; shares must describe the side's own processes.
+each_side_of_a_pair_has_its_own_options() {
     local runs
     experiment interference --sets 0/0 --share --levels 40:20:20 --hold 1 --edge 0 --warmup 0 --pairs serial:forking \
         --foreground-method pi-even --foreground-load 50% --foreground-tau 53m --background-method 1cdc \
@@ -381,13 +381,13 @@ sides_have_their_own() {
     [ "$(manifest sides energy)" = "command: what it measures (echo 7.5) command: what it measures (echo 7.5)" ] ||
         fail "energy"
     prints "\| none \| sets \| serial \| forking \| 1 \| .*"
-    # Resumed with another way of one side, it is another study.
+    # Resuming with another method for one side is refused.
     refuses "holds runs made in another way" interference --sets 0/0 --share --levels 40:20:20 --hold 1 --edge 0 \
         --warmup 0 --pairs serial:forking --foreground-method pi-even --output sides
 }
 
-# A quota bounds time, so one CPU has two halves, too.
-one_cpu_has_a_quota() (
+# A quota limits time, so two sides can even share a single CPU.
+two_sides_can_share_one_cpu_by_quota() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
     # shellcheck source=../../tools/experiments/placements.sh
@@ -434,7 +434,7 @@ END
     [ "$number $stands_for" = "7 " ] || fail "default: $number, $stands_for"
 )
 
-published_configurations() {
+published_option_plans_the_published_configurations() {
     local folder
     refuses "--published: as many instances as CPUs" accuracy --published --instances 3
     refuses "--published: no settling time" accuracy --published --settle 3
@@ -457,20 +457,20 @@ published_configurations() {
     prints "\| serial \| cdc \| 107 \| 50 \| .*"
 }
 
-run_case names_are_listed
-run_case bad_lines_are_refused
-run_case files_are_looked_up_in_order
-run_case recorded_output_is_understood
-run_case no_two_copies_share
-run_case commands_are_filled_in
+run_case workload_names_are_listed
+run_case invalid_catalogue_lines_are_refused
+run_case the_first_catalogue_that_defines_a_name_wins
+run_case shipped_expressions_match_recorded_output
+run_case copies_have_separate_folders
+run_case placeholders_in_commands_are_replaced
 run_case files_may_be_named_without_a_folder
-run_case programs_are_needed
-run_case own_commands_are_their_own
-run_case shipped_ones_run
-run_case every_prefix_is_balanced
+run_case workloads_with_missing_programs_are_refused
+run_case a_command_after_the_options_ignores_the_catalogue
+run_case shipped_workloads_run
+run_case every_prefix_of_a_plan_is_balanced
 run_case pairs_are_planned
-run_case sides_have_their_own
-run_case one_cpu_has_a_quota
+run_case each_side_of_a_pair_has_its_own_options
+run_case two_sides_can_share_one_cpu_by_quota
 run_case whole_instances_are_rounded
-run_case published_configurations
+run_case published_option_plans_the_published_configurations
 end_cases

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Some rounds of chaos, and that chaos sees what it is there to see.
+# Runs some rounds of chaos, and checks that chaos detects what it is made to detect.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -19,13 +19,13 @@ fail() {
     exit 1
 }
 
-# pretend LINE...: a program in the place of showstopper that does this.
+# pretend LINE...: replaces showstopper by a script of these lines.
 pretend() {
     printf '%s\n' '#!/usr/bin/env bash' "payload='$build/tests/payload'" "$@" \
         >"$folder/build/bin/showstopper"
 }
 
-# expect STATUS TEXT COMMAND...: what it prints begins a line with the text.
+# expect STATUS TEXT COMMAND...: fails unless the status matches and a line of output begins with TEXT.
 expect() {
     local wanted=$1 text=$2 status=0
     shift 2
@@ -34,7 +34,7 @@ expect() {
     grep -Eq "^$text" "$output" || fail "$*: no '$text'"
 }
 
-# The processes that it has shown are gone.
+# expect_ended: fails if a process that chaos has shown still lives.
 expect_ended() {
     local pid state
     while read -r pid; do
@@ -43,7 +43,7 @@ expect_ended() {
     done < <(awk '$1 ~ /^[0-9]+$/ && $5 ~ /^[A-Z]$/ { print $1 }' "$output")
 }
 
-# one_fault STATUS TEXT OPTION...: one run of the pretended program that nothing disturbs.
+# one_fault STATUS TEXT OPTION...: runs the replaced program once.
 one_fault() {
     expect "$1" "$2" "$build/tests/chaos_fault" --payload "$build/tests/payload" \
         --planned 1.5 --patience 2 "${@:3}" -- "$folder/build/bin/showstopper"
@@ -51,7 +51,7 @@ one_fault() {
 }
 
 # shellcheck disable=SC2016
-leftovers_are_found() {
+leftover_processes_are_reported() {
     pretend 'exit 0'
     one_fault 0 '0\.' --status 0
     one_fault 1 'chaos: the run ended with 0 instead of 125' --status 125
@@ -68,7 +68,7 @@ leftovers_are_found() {
 }
 
 # shellcheck disable=SC2016
-touched_bystanders_are_seen() {
+signaled_bystanders_are_reported() {
     # The shell's own subshells are no bystanders.
     local children='children() { cat /proc/[0-9]*/stat 2>/dev/null |
         awk "\$4 == $1 && \$2 ~ /payload/ { print \$1 }"; }'
@@ -84,7 +84,7 @@ touched_bystanders_are_seen() {
 }
 
 # shellcheck disable=SC2016
-touched_attached_programs_are_seen() {
+harmed_attached_programs_are_reported() {
     local mark=CHAOS_ATTACHED=$$ pid
     env "$mark" "$build/tests/payload" spin &
     pid=$!
@@ -109,7 +109,7 @@ attached_rounds_end_nothing() {
         "$here/chaos" --rounds 4 --seed 1 --patience 20 --attached "$build"
 }
 
-targets_are_chosen() {
+faults_reach_the_selected_processes() {
     local executor=$folder/ss-executor
     ln -s "$build/tests/payload" "$executor"
     pretend "for i in 1 2 3; do '$executor' catch & done" 'wait'
@@ -151,7 +151,7 @@ rounds_of_attached_programs_leave_nothing() {
     "$here/chaos" --rounds 3 --fault stopped-master --patience 20 --attached "$build"
 }
 
-# Faults that only executors can repair.
+# After these faults only executors are left to clean up.
 rounds_of_survivors_leave_nothing() {
     "$here/chaos" --rounds 5 --fault survivor --patience 20 "$build"
     "$here/chaos" --rounds 5 --fault stopped-executors --patience 20 "$build"
@@ -163,10 +163,10 @@ ln -s "$build/tests" "$folder/build/tests"
 ln -s "$build/bin/ssburn" "$folder/build/bin/ssburn"
 pretend 'exit 0'
 chmod +x "$folder/build/bin/showstopper"
-run_case leftovers_are_found
-run_case touched_bystanders_are_seen
-run_case touched_attached_programs_are_seen
-run_case targets_are_chosen
+run_case leftover_processes_are_reported
+run_case signaled_bystanders_are_reported
+run_case harmed_attached_programs_are_reported
+run_case faults_reach_the_selected_processes
 run_case failures_are_counted
 run_case unknown_words_are_refused
 run_case rounds_leave_nothing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sides of an interference in containers: where they run, what they see, and that nothing is left of them.
+# Sides of an interference in containers: where they run, what they see, and that they leave nothing.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -45,7 +45,7 @@ list_processes() {
     done 2>/dev/null
 }
 
-# Ends the processes that a failed test has left.
+# Ends the processes that a failed test left.
 end_studies() {
     local pid
     for pid in $(list_processes); do
@@ -70,7 +70,7 @@ end_burner() {
     burner=
 }
 
-# can_have ENVIRONMENT: skips the case if a study cannot use it.
+# can_have ENVIRONMENT: skips the case if studies cannot use this environment.
 can_have() {
     local why
     if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
@@ -86,7 +86,7 @@ can_have() {
     esac
 }
 
-# The surroundings of an instance, in lines.
+# The commands of an instance: print its surroundings, one fact per line.
 # shellcheck disable=SC2016 # the instance's shell expands it
 look='echo "name $(uname -n)"; echo "cpus $(taskset -c 0-1023 nproc)"; echo "links $(($(wc -l </proc/net/dev) - 2))"
     echo "quota $(cat /sys/fs/cgroup/cpu*/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max 2>/dev/null |
@@ -97,7 +97,7 @@ look='echo "name $(uname -n)"; echo "cpus $(taskset -c 0-1023 nproc)"; echo "lin
     [ -d "/proc/self/fd" ] && echo "processes $(ls -d /proc/[1-9]* | wc -l)"
     while sleep 0.2; do echo turn; done'
 
-# looks_around FOLDER RUN CPUS QUOTA: whether each side has found what it should.
+# looks_around FOLDER RUN CPUS QUOTA: fails unless each side was isolated and had these CPUs and this quota.
 looks_around() {
     local role found
     for role in foreground background; do
@@ -140,16 +140,16 @@ containers_of() {
     done
 }
 
-containers_of_lxc() {
+sides_run_in_lxc_containers() {
     containers_of lxc
 }
 
-containers_of_podman() {
+sides_run_in_podman_containers() {
     containers_of podman
 }
 
 # The load of a group excludes other processes on its CPUs; the load of its CPUs includes them.
-a_container_sees_the_host() {
+load_of_group_excludes_other_processes() {
     local load_of load
     can_have lxc
     taskset -c 1 timeout "$patience" sh -c 'while :; do :; done' &
@@ -186,7 +186,7 @@ nothing_runs() {
     [ -z "$(list_processes)" ]
 }
 
-# Without another call.
+# The guards clean up without another call of the experiment.
 nothing_is_left_of_a_killed_study() {
     local place
     local places=("host inside" "lxc inside" "lxc host")
@@ -197,13 +197,13 @@ nothing_is_left_of_a_killed_study() {
             --environment "${place% *}" --measure "${place#* }"
         kill_study
         await nothing_runs
-        # Guards hold the lock until they have cleared up.
+        # Guards hold the lock until they have cleaned up.
         flock -w "$patience" "$scratch/killed/lock" true || fail "$place: what holds the lock?"
         nothing_is_left
     done
 }
 
-# Sets `guard`, one of the study's.
+# Sets `guard` to the pid of one of the study's guards.
 find_guard() {
     local file
     for file in /proc/[0-9]*/cmdline; do
@@ -213,7 +213,7 @@ find_guard() {
 }
 
 # The same call at once, while a guard of the first has not yet ended.
-killed_study_continues() {
+a_killed_study_can_be_continued() {
     local call=(--levels 50:50:50 --hold 2 --sets 0/1 --workloads serial --rounds 2 --output again)
     local first=$scratch/again/runs/sets-serial-serial-1 guard=''
     taskset -c 0,1 true 2>/dev/null || skip "cpus: 0 and 1 may not both be used"
@@ -265,13 +265,13 @@ unavailable_environments_are_refused() {
     grep -q '^1 runs' "$output" || fail "what else is there?"
 }
 
-# configures LINE: the container's configuration has it.
+# configures LINE: fails unless the container's configuration has this line.
 configures() {
     describe_lxc background 1 0.5 >"$output"
     grep -Fqx -- "$1" "$output" || fail "no line '$1'"
 }
 
-both_versions_of_control_groups() (
+both_control_group_versions_are_configured() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
     # shellcheck source=../../tools/experiments/environments.sh
@@ -294,11 +294,11 @@ both_versions_of_control_groups() (
     [ "$(group_of 7)" = /there ] || fail "version 1: $(group_of 7)"
 )
 
-run_case containers_of_lxc
-run_case containers_of_podman
-run_case a_container_sees_the_host
+run_case sides_run_in_lxc_containers
+run_case sides_run_in_podman_containers
+run_case load_of_group_excludes_other_processes
 run_case nothing_is_left_of_a_killed_study
-run_case killed_study_continues
+run_case a_killed_study_can_be_continued
 run_case unavailable_environments_are_refused
-run_case both_versions_of_control_groups
+run_case both_control_group_versions_are_configured
 end_cases

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Every command that a page shows is run as it is written there: see examples.sh for what a page may say
-# of it. Arguments: the build directory, and the name of a case.
+# Runs every command that a page shows, as it is written there; examples.sh describes the notes that
+# control this. Arguments: the build directory, and the name of a case.
 # shellcheck disable=SC2016,SC2317 # blocks are literal; cases are called by their names
 set -euo pipefail
 
@@ -90,7 +90,7 @@ every_page_has_a_case() {
     done < <(sed -n 's/^\([a-z_]*\)() { page .*/\1/p' "$0")
 }
 
-# Lists what is not run because it takes foreign software.
+# Lists the blocks that are not run because they require foreign software.
 foreign_software_is_listed() {
     local page block where blocks
     for page in $(all_pages); do
@@ -105,7 +105,7 @@ foreign_software_is_listed() {
     done
 }
 
-# refuses MESSAGE: a page with the text of standard input is refused.
+# refuses MESSAGE: fails unless a page with the text of standard input is refused.
 refuses() {
     mkdir -p "$folder/tree"
     cat >"$folder/tree/page.md"
@@ -113,13 +113,13 @@ refuses() {
     grep -qF -- "$1" "$folder/refused" || fail "not '$1': $(<"$folder/refused")"
 }
 
-# fenced [NOTE]: a block that runs the commands of standard input.
+# fenced [NOTE]: prints a block with the commands of standard input.
 fenced() {
     [ $# -eq 0 ] || printf '<!-- example: %s -->\n' "$@"
     printf '```\n%s\n```\n' "$(cat)"
 }
 
-wrong_pages_are_refused() {
+pages_with_invalid_notes_are_refused() {
     prefix=/none
     fenced <<<'echo; false; true' | refuses 'page.md:1: status 1'
     fenced <<<'false | cat' | refuses 'page.md:1: status 1'
@@ -136,7 +136,7 @@ wrong_pages_are_refused() {
 }
 
 # Each block is run in a new folder, with what its notes say.
-blocks_are_run_as_they_say() {
+blocks_are_run_according_to_their_notes() {
     prefix=/none
     mkdir "$folder/tree"
     {
@@ -177,7 +177,7 @@ run_case sssim
 run_case sstrace
 run_case every_page_has_a_case
 run_case foreign_software_is_listed
-run_case wrong_pages_are_refused
-run_case blocks_are_run_as_they_say
+run_case pages_with_invalid_notes_are_refused
+run_case blocks_are_run_according_to_their_notes
 
 end_cases

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The experiments in their shortest form: what they plan, run, keep and leave, whatever the figures are.
+# Runs the experiments in their shortest form: what they plan, run, store and leave, whatever the
+# figures are.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -19,7 +20,7 @@ reports() {
 
 number='[-+]?[0-9]+(\.[0-9]+)?'
 
-words_are_checked() {
+options_and_their_values_are_checked() {
     local name
     for name in accuracy throughput replay interference; do
         experiment "$name" --help
@@ -43,15 +44,15 @@ words_are_checked() {
     refuses "both sets have CPU 1" interference --sets 0-1/1-2
 }
 
-# refuses_at_once MESSAGE NAME OPTION...: in one line, and nothing is begun.
+# refuses_at_once MESSAGE NAME OPTION...: fails unless the call is refused in one line and starts nothing.
 refuses_at_once() {
     refuses "$@"
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: not one line"
     [ ! -e "$scratch/$2-results" ] || fail "${*:2}: something is begun"
 }
 
-# Calls that could not measure what they seem to ask for.
-unusable_calls_are_refused() {
+# These calls could not measure what they request.
+calls_that_cannot_measure_anything_are_refused() {
     local name none=$(($(getconf _NPROCESSORS_CONF) + 4000))
     for name in accuracy throughput replay interference; do
         refuses_at_once "$name: xz, the command after --, is not among the workloads serial" "$name" \
@@ -81,7 +82,7 @@ unusable_calls_are_refused() {
         --pairs serial:serial --workloads xz
 }
 
-# A study of which this machine can do nothing ends with 1, and so does its plan.
+# A study that cannot run at all on this machine exits with status 1, and so does --dry-run.
 impossible_studies_fail() {
     mkdir "$scratch/usual"
     ln -s /usr/bin/* /bin/* "$scratch/usual" 2>"$output" || true
@@ -100,7 +101,7 @@ impossible_studies_fail() {
     [ "$(manifest interference-results status)" = skipped ] || fail "manifest: status"
 }
 
-plans() {
+dry_run_prints_the_plan_and_its_duration() {
     experiment accuracy --dry-run --methods default,nbench,cdc --workloads serial --targets 25,50
     prints "serial-25-default-own-1: 6 min 01 s"
     prints "serial-50-cdc-53m-1: 6 min 01 s"
@@ -131,8 +132,8 @@ plans() {
     prints "nap-50-default-own-1: 6 min 01 s"
 }
 
-# Options that showstopper takes are taken, and its warnings are shown.
-units_are_those_of_showstopper() {
+# Times and loads are accepted in the units of showstopper, and its warnings are shown.
+units_are_parsed_as_by_showstopper() {
     experiment accuracy --dry-run --methods default,cdc --workloads serial --targets 25%,1/2,0.75,100 \
         --taus 0.1s --warmup 2M --settle 1500m --seconds 1min
     prints "serial-25-default-own-1: 3 min 01 s"
@@ -151,10 +152,10 @@ units_are_those_of_showstopper() {
     prints "accuracy: warning: --warmup: 3m is 3 milliseconds; .*"
 }
 
-quick_ones_are_quick() {
+quick_plans_take_less_than_five_minutes() {
     local name
     for name in accuracy throughput replay interference "throughput --instances 64"; do
-        # A bare machine may not tell which CPUs share what.
+        # Some machines do not report which CPUs share a core or a chip.
         # shellcheck disable=SC2086 # the words of a call
         call $name --quick --dry-run || prints "interference: no run is possible here, for the reasons above"
         prints "[0-9]+ runs, ([0-4] min [0-9]+ s|[0-9.]+ s) to go"
@@ -166,7 +167,7 @@ tiny=(accuracy --methods cdc --taus 107m --workloads serial --targets '25,50' --
 
 # A run that is done outlasts a power cut: its data are on disk before it has its name, and its name before
 # the manifest has the row. Calls of sync and mv are logged with the number of such rows at that time.
-done_is_on_disk() {
+data_are_synced_before_a_run_is_marked_done() {
     local results=$scratch/synced run=serial-25-cdc-107m-1 name file
     local part=$results/runs/.$run.part
     mkdir "$scratch/log"
@@ -273,13 +274,13 @@ goes_on_where_it_was() {
     grep -Eq '^> seconds 1$' "$output" || fail "in what other way?"
 }
 
-interrupted_and_resumed() {
+an_interrupted_study_is_resumed() {
     interrupted_half_way
     goes_on_where_it_was
 }
 
-# However long the run would have taken.
-terminated() {
+# A signal ends the study in the middle of a long run.
+a_terminated_study_leaves_no_process() {
     local pid
     (cd "$scratch" && exec "$experiments/accuracy" --bin "$build/bin" --ram "$scratch/ram" \
         --methods cdc --targets 50 --seconds 300 --output terminated) >"$output" 2>&1 &
@@ -291,12 +292,12 @@ terminated() {
     [ -z "$(ls "$scratch/ram")" ] || fail "terminated: data are left"
 }
 
-# list_groups FOLDER: control groups of the study that was made last there.
+# list_groups FOLDER: prints the control groups of the last study in this folder.
 list_groups() {
     find /sys/fs/cgroup -name "showstopper-experiment.$(cat "$scratch/$1/lock").*" 2>/dev/null || true
 }
 
-others_hold_it() {
+other_load_limiters_are_measured() {
     local method
     experiment accuracy --methods nbench,quota,cpulimit,default --workloads serial --targets 80 \
         --warmup 0 --settle 0 --seconds 2 --output others
@@ -317,13 +318,13 @@ others_hold_it() {
             grep -q "${method#*=}" "$scratch/others/runs/serial-80-${method%=*}-own-1/plan.json" ||
             fail "${method%=*} is not what holds it"
     done
-    # An iteration takes 0.1 s, so it is known what was used, whatever others do.
+    # An iteration takes 0.1 s, so the CPU time used is known, whatever other processes do.
     awk -F, -v cpus="$(nproc)" '$3 ~ /quota|cpulimit/ && $11 * 0.1 / cpus > 0.92 { exit 1 }' \
         "$scratch/others/table.csv" || fail "not held: $(cat "$scratch/others/table.csv")"
 }
 
 # A failed run is reported with its output and ends the study, unless --go-on is given.
-failed_runs() {
+failed_runs_are_reported() {
     local call=(throughput --methods 1cdc --targets '40,60' --seconds 60 --warmup 0 --settle 0
         --output failed --name broken)
     local throw='echo out; echo "Exception, of main" >&2; echo "    at here" >&2; exit 9'
@@ -342,7 +343,7 @@ failed_runs() {
     chmod +x "$scratch/lost"
     refuses "interpreter /nosuch/interpreter does not exist" "${call[@]}" -- ./lost
     prints "broken-1cdc-n1-40-1: failed with status 12[67]; .*/showstopper.err begins:"
-    # One instance of two is enough.
+    # The failure of one instance of two is enough.
     refuses "failed with status 9" throughput --methods nbench --targets 100 --instances 2 --seconds 90 \
         --warmup 0 --settle 0 --output one-of-two --name broken -- sh -c '[ % = 0 ] || exit 9; exec sleep 99'
     # Corrected, with nothing to keep from before.
@@ -352,7 +353,7 @@ failed_runs() {
     [ "$(cat "$scratch/failed/runs/broken-1cdc-n1-40-1/output/0.err")" = well ] || fail "its output"
 }
 
-# finite RUN REASON NAME OPTION...: a run that counts as failed, since its command ended by itself.
+# finite RUN REASON NAME OPTION...: fails unless the run failed because its command ended by itself.
 finite() {
     refuses "$1: failed: $2" "$3" --output finite "${@:4}"
     grep -q -- "; --repeat .* starts it again" "$output" || fail "$1: what to do?"
@@ -363,8 +364,8 @@ finite() {
     rm -rf "$scratch/finite"
 }
 
-# Commands that end by themselves: nothing that was not measured becomes a figure.
-commands_may_end() {
+# Commands end by themselves: only what was measured is reported.
+commands_that_end_by_themselves_are_reported() {
     local short=(--warmup 0 --settle 0) by_itself="the command ended by itself"
     printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
     printf '[short]\ncommand = sleep 0.2\n[again]\ncommand = sleep 0.2\nrepeat = yes\n' >"$scratch/short.txt"
@@ -372,27 +373,27 @@ commands_may_end() {
         --targets 50 --warmup 9 --settle 0 --seconds 99 -- true
     finite short-50-cdc-107m-1 "nothing was counted: $by_itself after 0." accuracy --methods cdc --targets 50 \
         --taus 107m "${short[@]}" --seconds 99 --catalogue short.txt --workload short
-    # Stairs and traces are followed to their end.
+    # A command must last until the end of a staircase or trace.
     finite sleep-cdc-1_1-1 "$by_itself after " replay --methods cdc --warmup 0 --scales 1/1 \
         --trace "$scratch/trace.txt" -- sleep 1
     finite sleep-1cdc-n1-stairs-1 "$by_itself after " throughput --stairs --methods 1cdc --levels 80:40:40 \
         --hold 99 --edge 0 --warmup 0 -- sleep 1
-    # The other side is not waited for.
+    # The run does not wait for the other side.
     finite sets-short-serial-1 "nothing was counted: $by_itself after " interference --sets 0/0 --share \
         --levels 40:20:20 --hold 99 --edge 0 --warmup 0 --catalogue short.txt --workload short --background serial
-    # A load that was held for a shorter time is a result.
+    # A load that was held for a part of the time counts as a result.
     experiment accuracy --methods nbench --targets 1% "${short[@]}" --seconds 99 --output shorter -- sleep 2
     prints "Warning: sleep-1-nbench-own-1: .* ended by itself.*--repeat .*"
     [ "$(grep -c 'Warning: .* ended by itself' "$output")" -eq 1 ] || fail "it is named twice"
     [ "$(manifest shorter status)" = "done" ] || fail "it is lost"
-    # Started again, each end is an iteration.
+    # With `repeat`, each end counts as an iteration.
     experiment throughput --methods nbench --targets 1% "${short[@]}" --seconds 2 --output again \
         --catalogue short.txt --workload again
     prints "\| again \| nbench \| 1 \| $number \| $number \| $number \|"
 }
 
-# A study without a figure of what it is made for ends with 1.
-studies_have_results() {
+# A study that measured none of its figures exits with status 1.
+a_study_without_figures_fails() {
     local short=(--warmup 0 --settle 0 --seconds 1)
     refuses "throughput: no run has counted iterations" throughput --methods nbench --targets 1% "${short[@]}" \
         -- sleep 99
@@ -401,14 +402,14 @@ studies_have_results() {
     [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "a figure of nothing"
     refuses "interference: no run has counted iterations" interference --sets 0/0 --share --levels 40:40:40 \
         --hold 1 --edge 0 --warmup 0 --background serial -- sleep 99
-    # One that takes longer than the run has a rate, but it is not known.
+    # The rate of a command that takes longer than the run is unknown.
     experiment throughput --methods nbench --targets 1% "${short[@]}" --repeat --output longer -- sleep 99
     prints "\| sleep \| nbench \| 1 \| $number \| $number \| - \|"
 }
 
 # The README's example, with a harness that prints what DaCapo has printed, and two instances that
 # cannot share a folder.
-example_of_the_readme() {
+the_example_of_the_readme_works() {
     local readme=$experiments/README.md line words record
     mkdir -p "$scratch/stub"
     cat >"$scratch/stub/java" <<END
@@ -426,8 +427,8 @@ END
     cmp -s "$record/output/1.err" "$checkout/tests/data/experiments/dacapo.txt" || fail "its output"
 }
 
-# Others are as many as CPUs, and never rest.
-others_are_reported() {
+# Another process spins on each CPU.
+load_of_other_processes_is_reported() {
     local cpu pids=() call=(throughput --methods 1cdc --targets 25% --workloads serial --warmup 0
         --settle 0 --seconds 2 --output swamped)
     for ((cpu = 0; cpu < $(nproc); cpu++)); do
@@ -454,7 +455,7 @@ throughput_is_measured() {
         --warmup 0 --settle 0 --seconds 4
     prints "\| serial \| default \| 1 \| 1 \| $number \| $number \|"
     prints "\| serial \| nbench \| $(nproc) \| 1 \| $number \| $number \|"
-    # The loads that numbers of instances amount to distinguish them.
+    # Numbers of instances are distinguished by their loads.
     experiment throughput --methods nbench --workloads serial --targets 50 --warmup 0 --settle 0 \
         --seconds 4 --output half
     half=$((($(nproc) + 1) / 2))
@@ -473,10 +474,10 @@ throughput_is_measured() {
         "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] || fail "what steps?"
 }
 
-# Iterations are in proportion to the time only if nothing else takes it.
+# Iterations are proportional to the time only if no other process uses the CPUs.
 a_trace_is_replayed() {
     printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
-    # Without feedback, which would stop all where others load the machine.
+    # Without feedback, because other load could keep all instances stopped.
     experiment replay --methods cdc --workloads serial --trace "$scratch/trace.txt" --scales 1/5,1/10 \
         --warmup 0 --deviation 0
     reports "\| serial \| cdc \| 5 \| $number \| $number \| - \| - \| $number \| 1.000 \| yes \|"
@@ -487,8 +488,8 @@ a_trace_is_replayed() {
     reports "Warning: where the iterations are not in proportion .*"
 }
 
-# Figures that are made up, so that it is known what has to come out.
-steps_are_cut() (
+# The figures are made up, so the expected means are known.
+the_edges_of_steps_are_cut() (
     # shellcheck source=../../tools/experiments/steps.sh
     . "$experiments/steps.sh"
     # Two steps of 4 s, of which 1 s is left out at both ends: a load of 0.5 and 0.25 within.
@@ -509,7 +510,7 @@ steps_are_cut() (
     prints "row,2,up,0.3,0.250000,0.25"
 )
 
-# unpack NAME: a recorded machine; prints the folder.
+# unpack NAME: unpacks a recorded machine and prints its folder.
 unpack() {
     local path text
     while IFS=$'\t' read -r path text; do
@@ -520,7 +521,7 @@ unpack() {
     echo "$scratch/$1"
 }
 
-# expand LIST: a CPU a line.
+# expand LIST: prints the CPUs of the list, one per line.
 expand() {
     local range
     for range in ${1//,/ }; do
@@ -528,7 +529,7 @@ expand() {
     done
 }
 
-recorded_topologies() {
+placements_follow_recorded_topologies() {
     local name placement left right
     if [ ! -x "$build/bin/showstopper-platform" ]; then
         skip_part "left-out: recorded topologies: built without hwloc"
@@ -547,7 +548,7 @@ recorded_topologies() {
         done
     done
     refuses "that machine is not this one" interference --placements per-chip --root "$scratch/m620"
-    # Here all is known or said.
+    # On this machine, every placement is planned or skipped with a reason.
     call interference --dry-run || true
     for placement in neutral quota per-chip per-core per-thread; do
         grep -Eq "^($placement: foreground .*|skipped: placement=$placement: .+)$" "$output" ||
@@ -555,7 +556,7 @@ recorded_topologies() {
     done
 }
 
-# beside WORD...: an interference of four steps.
+# beside WORD...: runs an interference with four steps.
 beside() {
     experiment interference --levels 80:40:40 --hold 2 --edge 0 --warmup 0 "$@"
 }
@@ -584,7 +585,7 @@ two_sides() {
         NR > 1 { sum += $12 }
         END { exit bad || NR != 5 || sum <= 0 }' "$scratch/interference-results/steps.csv" ||
         fail "steps: $(cat "$scratch/interference-results/steps.csv")"
-    # The other side is not waited for.
+    # The run does not wait for the other side.
     refuses "sets-broken-serial-1: failed with status 9 (foreground)" interference --hold 60 --edge 0 --warmup 0 \
         --levels 80:40:40 --sets 0/1 --background serial --name broken --output one -- sh -c 'exit 9'
     nothing_runs
@@ -600,8 +601,8 @@ two_sides() {
     [ -z "$(list_groups quota)" ] || fail "a control group is left"
 }
 
-# A domain of a package counts, its parts and what has begun anew do not.
-power_of_packages() (
+# Only package domains count, not their parts; a counter that restarted gives no value.
+power_is_summed_over_packages() (
     # shellcheck source=../../tools/experiments/energy.sh
     . "$experiments/energy.sh"
     # shellcheck source=../../tools/experiments/common.sh
@@ -630,8 +631,8 @@ power_of_packages() (
     prints "Power: there is no source .*"
 )
 
-# Two sides begin at one moment, and neither may be late for it.
-a_busy_machine_is_given_more_time() (
+# Two sides start at the same moment; a busy machine gets more time to prepare both.
+launch_time_grows_on_a_busy_machine() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
     nproc() { echo 4; }
@@ -641,7 +642,7 @@ a_busy_machine_is_given_more_time() (
     [ "$(launching 25 "$scratch/loadavg")" = 6 ] || fail "busy: $(launching 25 "$scratch/loadavg")"
 )
 
-# Files of one study do not appear in another.
+# Files of one study must not appear in another one.
 shares_are_counted() (
     # shellcheck source=../../tools/experiments/runs.sh
     . "$experiments/runs.sh"
@@ -659,27 +660,27 @@ shares_are_counted() (
         fail "of its own: $before, $after"
 )
 
-run_case words_are_checked
-run_case unusable_calls_are_refused
+run_case options_and_their_values_are_checked
+run_case calls_that_cannot_measure_anything_are_refused
 run_case impossible_studies_fail
-run_case plans
-run_case units_are_those_of_showstopper
-run_case quick_ones_are_quick
-run_case done_is_on_disk
-run_case interrupted_and_resumed
-run_case terminated
-run_case others_hold_it
-run_case failed_runs
-run_case commands_may_end
-run_case studies_have_results
-run_case example_of_the_readme
-run_case others_are_reported alone
+run_case dry_run_prints_the_plan_and_its_duration
+run_case units_are_parsed_as_by_showstopper
+run_case quick_plans_take_less_than_five_minutes
+run_case data_are_synced_before_a_run_is_marked_done
+run_case an_interrupted_study_is_resumed
+run_case a_terminated_study_leaves_no_process
+run_case other_load_limiters_are_measured
+run_case failed_runs_are_reported
+run_case commands_that_end_by_themselves_are_reported
+run_case a_study_without_figures_fails
+run_case the_example_of_the_readme_works
+run_case load_of_other_processes_is_reported alone
 run_case throughput_is_measured
 run_case a_trace_is_replayed alone
-run_case steps_are_cut
-run_case recorded_topologies
-run_case power_of_packages
+run_case the_edges_of_steps_are_cut
+run_case placements_follow_recorded_topologies
+run_case power_is_summed_over_packages
 run_case two_sides
-run_case a_busy_machine_is_given_more_time
+run_case launch_time_grows_on_a_busy_machine
 run_case shares_are_counted
 end_cases

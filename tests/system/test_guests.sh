@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Guests under emulation: what runs in them comes out, and nothing of them is left.
+# Guests under emulation: the results of their runs are delivered, and nothing is left of the guests.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -14,7 +14,7 @@ set -euo pipefail
 pid=
 trap 'end' EXIT
 export PATH=$build/bin:$PATH
-# An emulated boot takes 15 s of CPU time, and many times that of others' if the machine is busy.
+# An emulated boot takes 15 s of CPU time, and many times as long on a busy machine.
 # shellcheck disable=SC2034 # await reads it
 patience=1200
 mkdir "$scratch/shared"
@@ -26,14 +26,14 @@ end() {
     rm -rf "$scratch"
 }
 
-# refuses MESSAGE COMMAND ARGUMENT...: in one line.
+# refuses MESSAGE COMMAND ARGUMENT...: fails unless the command is refused in one line.
 refuses() {
     ! timeout "$patience" "$experiments/$2" "${@:3}" >"$output" 2>&1 || fail "${*:2}: it is accepted"
     grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: it says more than one line"
 }
 
-# Built once for all cases, which may run beside each other.
+# need_guest: builds the guest once for all cases, which may run in parallel.
 need_guest() {
     local reason lock
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
@@ -77,7 +77,7 @@ find_processes() {
     done
 }
 
-# start_time PID: of a process that has not ended.
+# start_time PID: prints the start time of a living process.
 start_time() {
     local line fields
     line=$(cat "/proc/$1/stat" 2>/dev/null) || return 0
@@ -93,7 +93,7 @@ all_ended() {
     done
 }
 
-words_are_checked() {
+options_and_their_values_are_checked() {
     local name
     for name in make-guest run-in-guest; do
         "$experiments/$name" --help >"$output"
@@ -119,8 +119,8 @@ words_are_checked() {
     refuses "--acceleration: hvf: kvm or tcg" run-in-guest --guest guest --acceleration hvf -- true
 }
 
-# If make-guest fails, it leaves no half of a guest.
-guests_are_made_whole() {
+# A make-guest that fails must not leave an incomplete guest.
+a_failed_make_guest_leaves_nothing() {
     local reason
     ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
     need cpio
@@ -132,14 +132,14 @@ guests_are_made_whole() {
     [ "$(cd "$guest" && ls kernel initrd about)" ] || fail "parts are missing"
 }
 
-# experiment OPTION...: of interference.
+# experiment OPTION...: calls interference.
 experiment() {
     timeout "$patience" "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm "$@" \
         >"$output" 2>&1 ||
         grep -q "' has passed" "$output" || fail "$*: status $?"
 }
 
-# plans_nothing OPTION...: no run is possible.
+# plans_nothing OPTION...: fails unless no run is possible.
 plans_nothing() {
     ! "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm --dry-run "$@" >"$output" 2>&1 ||
         fail "$*: it is possible"
@@ -166,11 +166,11 @@ unsupported_guest_options_are_named() {
 }
 
 # Both sides begin on command, and the samples of guest and machine are next to each record.
-sides_are_in_guests() {
+sides_run_in_guests() {
     local run role boot
     [ "$(nproc)" -gt 1 ] || skip "cpus: there is only one"
     need_guest
-    # A machine that is busy needs longer to boot them; the same call continues.
+    # A busy machine may need longer to boot the guests; the same call continues the study.
     for boot in 14s 120s; do
         experiment --guest "$guest" --guest-memory 512M --guest-boot "$boot" --levels 60:30:30 --hold 1 \
             --edge 0 --warmup 0 --output results
@@ -227,7 +227,7 @@ a_command_runs_in_a_guest() {
         END { exit !found || NR != 2 }' times.csv || fail "times.csv: $(cat times.csv)"
 }
 
-# Its clock is the machine's, so runs in several guests begin at the same time.
+# Guests use the machine's clock, so runs in several guests can start at the same time.
 a_run_in_a_guest_begins_in_time() {
     local at time
     need_guest
@@ -247,7 +247,7 @@ a_run_in_a_guest_begins_in_time() {
 }
 
 # Killed at any time, it leaves no process, folder or mount.
-a_killed_one_leaves_nothing() {
+a_killed_guest_leaves_nothing() {
     local folder processes
     need_guest
     begin --share shared -- sh -c 'echo up; sleep 60'
@@ -269,7 +269,7 @@ a_killed_one_leaves_nothing() {
     [ -z "$(find /run/virtiofsd -name "*${folder##*/}*" 2>/dev/null)" ] || fail "virtiofsd's files remain"
 }
 
-a_terminated_one_brings_its_record_out() {
+a_terminated_guest_delivers_its_record() {
     local processes
     need_guest
     begin --share shared -- showstopper -f exact -l 50% -n 2 --record shared/record -- ssburn serial
@@ -282,7 +282,7 @@ a_terminated_one_brings_its_record_out() {
     [ ! -e shared/record/interrupted ] || fail "the record is not complete"
 }
 
-# Version 2 gives no controller to the children of a group with processes, except the root.
+# In version 2, a group with processes cannot enable controllers for its children, unless it is the root.
 quota_of_a_populated_group_is_set_above_it() {
     need_guest
     [ -x "$build/bin/ssprofile" ] || skip "libraries: ssprofile was not built"
@@ -303,13 +303,13 @@ quota_of_a_populated_group_is_set_above_it() {
     [ ! -s shared/left ] || [ -z "$(tr -d '\n' <shared/left)" ] || fail "left: $(cat shared/left)"
 }
 
-run_case words_are_checked
-run_case guests_are_made_whole
+run_case options_and_their_values_are_checked
+run_case a_failed_make_guest_leaves_nothing
 run_case unsupported_guest_options_are_named
 run_case a_command_runs_in_a_guest
 run_case quota_of_a_populated_group_is_set_above_it
 run_case a_run_in_a_guest_begins_in_time
-run_case sides_are_in_guests alone
-run_case a_killed_one_leaves_nothing
-run_case a_terminated_one_brings_its_record_out
+run_case sides_run_in_guests alone
+run_case a_killed_guest_leaves_nothing
+run_case a_terminated_guest_delivers_its_record
 end_cases

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` installs is what was built and what users read. Argument: the build directory.
+# `cmake --install` installs everything that was built, and all documents. Argument: the build directory.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -23,13 +23,13 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cmake --install "$build" --prefix "$scratch/all" >"$scratch/log" 2>&1 || fail "$(tail -n 5 "$scratch/log")"
 
-# names FOLDER [EXPRESSION...]: the files below, a line each, executable ones marked.
+# names FOLDER [EXPRESSION...]: prints the files below, one per line, and marks executables.
 names() {
     (cd "$1" && find . \( -type f -o -type l \) "${@:2}" -printf '%P %m\n') |
         sed -E 's/ [0-7]*[1357][0-7]*$/ */; s/ [0-7]+$//' | sort
 }
 
-# same WHAT: the lines of `expected` and of `installed`.
+# same WHAT: fails unless `expected` and `installed` have the same lines.
 same() {
     diff "$scratch/expected" "$scratch/installed" >&2 || fail "$1: not all (<), or too many (>) are installed"
 }
@@ -75,7 +75,7 @@ same batteries
 names "$scratch"/all/share/doc/* >"$scratch/installed"
 same documents
 
-# Each part alone, which together are all.
+# The parts, installed one by one, must add up to the whole.
 : >"$scratch/installed"
 for part in core tools sdk documents; do
     cmake --install "$build" --component "$part" --prefix "$scratch/$part" >"$scratch/log" 2>&1 ||
@@ -88,7 +88,7 @@ same parts
 [ "$(ls "$scratch/sdk")" = $'include\nlib\nshare' ] || fail "sdk: $(ls "$scratch/sdk")"
 "$scratch/core/bin/showstopper" --list-modules >"$scratch/listed" || fail "the core does not run alone"
 
-# An installed tree does not need the one it was built in.
+# An installed tree must work without the build tree.
 PATH=$scratch/all/bin:$PATH
 showstopper --list-modules >"$scratch/listed"
 grep -q "^feedback/own " "$scratch/listed" || fail "modules: $(<"$scratch/listed")"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/experiments/latency. Generator and service are scripts, so nothing depends on how fast the machine is;
-# showstopper is the real one.
+# tools/experiments/latency. Generator and service are scripts, so that results do not depend on the speed
+# of the machine; showstopper is the real one.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -24,7 +24,7 @@ end() {
     rm -rf "$scratch"
 }
 
-# Playing takes a moment. With a file `wait` it says so and waits.
+# The fake generator takes a moment. If the file `wait` exists, it prints a line and waits.
 mkdir "$scratch/bin"
 for name in showstopper ssload; do
     printf '#!/bin/bash\nexec "%s" "$@"\n' "$build/bin/$name" >"$scratch/bin/$name"
@@ -102,12 +102,12 @@ END
 chmod +x "$scratch/bin/"*
 few=(--duties '100%,50%' --rates '5,10' --demands none --warmup 1s --seconds 2s)
 
-# calls PATTERN: how many calls were of this form.
+# calls PATTERN: prints the number of matching calls.
 calls() {
     grep -Ec -- "$1" "$scratch/calls" || true
 }
 
-words_are_checked() {
+options_and_their_values_are_checked() {
     local option
     experiment latency --help
     prints "Usage: tools/experiments/latency .*"
@@ -143,7 +143,7 @@ words_are_checked() {
     [ ! -e "$results" ] || fail "something was begun"
 }
 
-plans() {
+dry_run_prints_the_plan_and_its_duration() {
     experiment latency --dry-run
     prints "serve-d100-r10-1: 1 min 08 s"
     prints "serve-d25-p95-1s-1: 5 min 00 s"
@@ -158,7 +158,7 @@ plans() {
     [ ! -e "$results" ] || fail "a plan leaves something"
 }
 
-# target_of RUN: the duty in its record.
+# target_of RUN: prints the duty in its record.
 is_stopped() {
     local share
     share=$(sed -n 's/^ *"duty_mean": *\([0-9.]*\).*/\1/p' "$results/runs/$1/service/summary.json")
@@ -197,12 +197,12 @@ requests_are_joined_with_records() {
     prints '\| serve \| 50 \| 10 \| .* \| 20\.0 \| 10\.0 \| 50\.0 \| - \| 15\.0 \| 0\.70 \|'
 }
 
-a_search_has_its_table() {
+a_capacity_search_is_tabulated() {
     experiment latency --duties 100% --rates 5 --demands p95=1s,mean=500m --warmup 0 --seconds 1
     [ "$(sed 1d "$results/capacity.csv" | sort | paste -sd ' ')" = "serve,1,mean=500m,1,40,41.5,3,3 $(:
         )serve,1,p95=1s,1,40,41.5,3,3" ] || fail "$(cat "$results/capacity.csv")"
     prints '\| serve \| 100 \| p95=1s \| 40 \| 41\.5 \|'
-    # Neither a search nor steps last as long as the runs at one rate.
+    # The duration of a run at one rate applies neither to a search nor to steps.
     [ "$(manifest latency-results seconds | tr ' ' '\n' | sort -u | paste -sd ,)" = ,1 ] || fail "manifest: seconds"
     experiment latency --duties 100% --steps 3:1:2s --demands none --output steps
     [ "$(manifest steps seconds) $(manifest steps warmup_seconds)" = "6 6 0 " ] || fail "manifest: steps"
@@ -263,7 +263,7 @@ failures_are_reported() {
     nothing_is_left
 }
 
-# The service's output is looked for before the service has a chance to write any.
+# The experiment reads the service's output before the service has written any.
 a_slow_start_is_waited_for() {
     LD_PRELOAD=$build/tests/liblate_file.so SS_TEST_LATE=service.out \
         ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
@@ -271,8 +271,8 @@ a_slow_start_is_waited_for() {
     ! grep -q 'service\.out' "$output" || fail "it is read before it is there"
 }
 
-# A service that does not answer has no response times.
-a_dead_service_is_a_failure() {
+# A service that does not answer makes the study fail.
+a_service_that_does_not_answer_is_reported() {
     local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
     touch "$scratch/dead"
     refuses "latency: --service: http://127.0.0.1:2/: a request fails: connection_refused" "${call[@]}"
@@ -291,8 +291,8 @@ a_dead_service_is_a_failure() {
     [ "$(manifest latency-results status)" = "done done" ] || fail "manifest: corrected"
 }
 
-# A service that runs already is throttled, and left as it was.
-a_url_has_its_load() {
+# A service that already runs is throttled, and keeps running afterwards.
+a_service_given_by_url_can_be_throttled() {
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5
     [ "$(wc -l <"$results/runs/url-d100-r5-1/requests/beside.csv")" -gt 1 ] || fail "no load"
     [ "$(manifest latency-results role)" = requests ] || fail "which roles?"
@@ -309,13 +309,13 @@ a_url_has_its_load() {
     bystander=
 }
 
-run_case words_are_checked
-run_case plans
+run_case options_and_their_values_are_checked
+run_case dry_run_prints_the_plan_and_its_duration
 run_case requests_are_joined_with_records
-run_case a_search_has_its_table
+run_case a_capacity_search_is_tabulated
 run_case interrupted_study_continues
 run_case failures_are_reported
-run_case a_dead_service_is_a_failure
+run_case a_service_that_does_not_answer_is_reported
 run_case a_slow_start_is_waited_for
-run_case a_url_has_its_load
+run_case a_service_given_by_url_can_be_throttled
 end_cases

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/experiments/services/mediawiki: what it refuses, what it starts and ends. Its programs are scripts here,
-# but for one case with the real ones.
+# tools/experiments/services/mediawiki: what it refuses, starts and ends. All cases but one replace its
+# programs by scripts.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -22,7 +22,7 @@ end() {
     rm -rf "$scratch"
 }
 
-# One script with all names. Where there is a file `wait-NAME`, that one says so and waits.
+# One script has all names. If the file `wait-NAME` exists, program NAME prints a line and waits.
 mkdir -p "$scratch/bin" "$scratch/code/maintenance"
 touch "$scratch/code/maintenance/install.php"
 cat >"$scratch/bin/fake" <<END
@@ -34,7 +34,7 @@ if [ -e "$scratch/wait-\$name" ]; then
     read -rt 60 <> <(:)
     exit 1
 fi
-# serve SOCKET: until it is ended, with a child that does not hear of it.
+# serve SOCKET: serves until it is killed; its child ignores that.
 serve() {
     [ ! -e "$scratch/broken-\$name" ] || { echo "\$name has no luck" >&2 && exit 1; }
     touch "\$1"
@@ -92,19 +92,19 @@ faked() {
     MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH real "$@"
 }
 
-# does STATUS COMMAND...: with the scripts; its output is in $output.
+# does STATUS COMMAND...: runs it with the scripts and fails on another status; its output is in $output.
 does() {
     local status=0
     faked "${@:2}" >"$output" 2>&1 || status=$?
     [ "$status" -eq "$1" ] || fail "${*:2}: status $status, not $1"
 }
 
-# says PART: of a line.
+# says PART: fails unless a line of the output contains this.
 says() {
     grep -Fq -- "$1" "$output" || fail "it does not say '$1'"
 }
 
-# will_not MESSAGE COMMAND...: it is refused in one line.
+# will_not MESSAGE COMMAND...: fails unless the command is refused in one line.
 will_not() {
     does 1 "${@:2}"
     says "$1"
@@ -123,7 +123,7 @@ nothing_runs() {
     [ -z "$(list_processes)" ] || fail "processes are left: $(list_processes)"
 }
 
-words_are_checked() {
+options_and_their_values_are_checked() {
     does 0 --help
     says "Usage: tools/experiments/services/mediawiki up DIR"
     will_not "up, run, status, down or check?"
@@ -162,7 +162,7 @@ pid_of() {
     sed -n "s/^$1 up, pid //p" "$output"
 }
 
-it_starts_and_stops() {
+the_wiki_starts_and_stops() {
     local before url
     does 0 up "$dir"
     url=$(sed -n 's/^url //p' "$output")
@@ -172,7 +172,7 @@ it_starts_and_stops() {
     says "url $url"
     says "pids $(pid_of database),$(pid_of cache),$(pid_of php),$(pid_of web)"
     before=$(list_processes)
-    # Nothing is done twice.
+    # A second `up` must not start anything again.
     does 0 up "$dir"
     [ "$(list_processes)" = "$before" ] || fail "it was started again"
     # One is killed; then all is started, and the wiki is not made again.
@@ -202,7 +202,7 @@ php_is_down() {
     [ "$status" -eq 3 ]
 }
 
-# The pid of one that was killed may be another process's by now; and one that is stopped hears nothing.
+# The pid of a killed program may have been reused, and a stopped program does not react.
 foreign_processes_are_left_alone() {
     local pid
     does 0 up "$dir"
@@ -223,7 +223,7 @@ foreign_processes_are_left_alone() {
     nothing_runs
 }
 
-# begin: `up` in the background, until a script waits; sets `pid`.
+# begin: starts `up` in the background and returns when a script waits; sets `pid`.
 begin() {
     : >"$scratch/waits"
     MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" up "$dir" \
@@ -299,8 +299,8 @@ service_runs_until_ended() {
     does 0 down "$dir"
 }
 
-# Half-way up, it can also be taken down; and two calls at a time are one too many.
-half_way_it_goes_down() {
+# A half-started wiki can be stopped, but not while another call is at work.
+a_half_started_wiki_can_be_stopped() {
     touch "$scratch/wait-php"
     begin
     will_not "another call is at work" up "$dir"
@@ -324,7 +324,7 @@ failures_are_reported() {
     does 0 down "$dir"
 }
 
-ports_in_use_are_left_to_others() {
+ports_in_use_are_not_taken() {
     echo 20001 >"$scratch/taken"
     does 1 up "$dir" --port 20001
     says "--port: 20001: in use by another program"
@@ -336,7 +336,7 @@ ports_in_use_are_left_to_others() {
     does 0 down "$dir"
 }
 
-# In a world of its own: /etc and the folder of the file that packages ask.
+# In a mount namespace with its own /etc and its own folder for policy-rc.d.
 services_of_packages_do_not_start() {
     [ "$(id -u)" -eq 0 ] || skip "root: only root can install packages"
     unshare -m mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: no namespace of mounts"
@@ -376,7 +376,7 @@ END
     ! grep -q ' old ' "$scratch/calls" || fail "an old service is disabled"
 }
 
-# hits: how often the cache has had what it was asked for.
+# hits: prints the number of cache hits.
 hits() {
     # shellcheck disable=SC2016 # PHP expands them
     php -r '$cache = fsockopen("unix://" . $argv[1], -1);
@@ -384,7 +384,7 @@ hits() {
         echo stream_get_contents($cache);' "$dir/run/cache.socket" | tr -d '\r' | sed -n 's/^STAT get_hits //p'
 }
 
-the_real_one_answers() {
+the_real_wiki_answers_requests() {
     local url socket before worker
     if ! real up "$dir" >"$output" 2>&1; then
         ! grep -q 'missing packages' "$output" || skip "mediawiki: $(sed 's/^mediawiki: //; q' "$output")"
@@ -412,15 +412,15 @@ the_real_one_answers() {
     nothing_runs
 }
 
-run_case words_are_checked
+run_case options_and_their_values_are_checked
 run_case missing_packages_are_named
-run_case it_starts_and_stops
+run_case the_wiki_starts_and_stops
 run_case foreign_processes_are_left_alone
 run_case interrupted_installation_continues
 run_case service_runs_until_ended
-run_case half_way_it_goes_down
+run_case a_half_started_wiki_can_be_stopped
 run_case failures_are_reported
-run_case ports_in_use_are_left_to_others
+run_case ports_in_use_are_not_taken
 run_case services_of_packages_do_not_start
-run_case the_real_one_answers
+run_case the_real_wiki_answers_requests
 end_cases

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# A module is a function of its arguments and its own memory, so no module may hold data that can
-# be written. And the skeleton must be one too, built from the public headers alone.
+# A module is a function of its arguments and of the memory that it is given, so no module may have
+# writable static data. This includes the skeleton, built with the public headers only.
 set -eu
 
 # shellcheck source=skip.sh
@@ -30,7 +30,7 @@ writable_objects() {
         sort -u
 }
 
-# The check itself: it must see what it is there to see.
+# The check itself must detect writable data.
 printf 'static int a; int *b(void) { static int c = 1; return a++ ? &a : &c; }\n' >"$work/bad.c"
 ${CC:-cc} -shared -fPIC -o "$work/bad.so" "$work/bad.c"
 [ "$(writable_objects "$work/bad.so" | wc -l)" -eq 2 ] || {

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Manual pages name every option that --help names, with the same default, and documents name no file that
-# was moved. Argument: the build directory.
+# Manual pages describe every option of --help, with the same default, and documents name only existing
+# files. Argument: the build directory.
 set -eu
 
 source=$(cd "$(dirname "$0")/../.." && pwd)
 
 # options_of PROGRAM: a line for each option in its help, "--NAME DEFAULT", without one "--NAME".
 options_of() {
-    # A command of a program is a second word.
+    # PROGRAM may have a second word: one of its commands.
     local words
     read -ra words <<<"$1"
     "${words[@]}" --help | awk '
@@ -30,7 +30,7 @@ options_of() {
         END { finish() }'
 }
 
-# paragraphs_of PAGE: a line for each paragraph about options, with the lists in it, as it reads.
+# paragraphs_of PAGE: prints one line of plain text for each paragraph about options.
 paragraphs_of() {
     awk '
         /^\.RS/ { inside++ }
@@ -43,7 +43,7 @@ paragraphs_of() {
         grep -E '^ *-' | sed -E 's/([0-9]) (us|ms|s)\b/\1\2/g'
 }
 
-# check PROGRAM PAGE: a difference is one line.
+# check PROGRAM PAGE: prints one line for each difference.
 check() {
     local name initial paragraph value said
     paragraphs_of "$2" >"$folder/page"
@@ -54,7 +54,7 @@ check() {
         [[ $name != --*-options || $name == --trace-options ]] || continue
         paragraph=$(grep -E -m 1 -e "^[^.:]*$name\\b([^-]|$)" "$folder/page") ||
             { echo "${2##*/} lacks $name"; continue; }
-        # A time as pages have it: 2m is 2ms.
+        # Help and page may write a time differently: 2m is 2ms.
         value="$initial"
         case $initial in [0-9]*m | [0-9]*u) value="$initial|${initial}s" ;; esac
         said="default[^.]*[^a-z0-9.]($value)($|[^a-z0-9])|[^a-z0-9]($value) \\((the )?default"

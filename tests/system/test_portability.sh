@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/experiments/portability. Kernels are a script that prints a number, and showstopper is a script that
-# tells them the setting, so nothing depends on how fast the machine is.
+# tools/experiments/portability. Kernels are scripts that print a number, and showstopper is a script that
+# passes them the setting, so that results do not depend on the speed of the machine.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -18,7 +18,7 @@ page=$checkout/tools/ssprofile/showstopper-portability.7
 results=$scratch/portability-results
 options=(--bin "$scratch/bin")
 
-# Programs look for each other beside themselves.
+# Programs look for each other in their own folder.
 mkdir "$scratch/bin"
 cp "$build/bin/ssprofile" "$scratch/bin"
 cat >"$scratch/bin/showstopper" <<END
@@ -52,12 +52,12 @@ chmod +x "$scratch/bin/"*
 
 few=(demo --kernels 'int64,gcd,crc32' --repetitions 2 --others 100%)
 
-# calls_of: how many kernels were run, the probe of the throttle not counted.
+# calls_of: prints how many kernels were run, not counting the probe of the throttle.
 calls_of() {
     wc -l 2>/dev/null <"$scratch/calls" || echo 0
 }
 
-words_are_checked() {
+options_and_their_values_are_checked() {
     local option
     experiment portability --help
     prints "Usage: tools/experiments/portability .*"
@@ -90,17 +90,17 @@ words_are_checked() {
     refuses "foreign is not a folder of this experiment" portability demo -o foreign
     [ ! -e "$scratch/calls" ] || fail "something was run"
     [ ! -e "$results/base" ] || fail "something was begun"
-    # A wrong call does not occupy the folder.
+    # An invalid call must not create the folder.
     experiment portability demo --dry-run
 }
 
-# is_known OPTION: a value is refused, or it is taken.
+# is_known OPTION: fails if the option is unknown; its value may be refused.
 is_known() {
     call portability demo --dry-run "--$1" 1 || true
     ! grep -q "unknown option" "$output" || fail "--$1 is unknown"
 }
 
-# All classes of kernels, at least 24, in less than five minutes.
+# The default plan runs at least 24 kernels of all classes in less than five minutes.
 a_plan_says_how_long_it_takes() {
     local kernels class
     experiment portability demo --dry-run
@@ -128,7 +128,7 @@ a_plan_says_how_long_it_takes() {
     rm "$scratch/wait"
 }
 
-# is_balanced PAGE: every element is closed where it should be.
+# is_balanced PAGE: fails unless the elements of the page are nested correctly.
 is_balanced() {
     grep -oE '</?[a-z0-9]+[^>]*>' "$1" | awk '
         /\/>$/ || /^<!/ { next }
@@ -166,7 +166,7 @@ end_portability() {
     await is_gone "$kernel"
 }
 
-a_demo_finds_its_own_setting() {
+a_demo_finds_the_setting_of_the_throttle() {
     local file
     experiment portability "${few[@]}"
     prints "\[2/3\] calibration: 18 runs, [0-9.]+ s, [0-9.]+ s left in all"
@@ -199,7 +199,7 @@ a_demo_finds_its_own_setting() {
     refuses "is not a folder" portability "${few[@]}" -o "$scratch/bin"
 }
 
-words_reach_ssprofile() {
+options_are_passed_to_ssprofile() {
     experiment portability "${few[@]}" --throttle load --method search --setting 1/4 --quantum 30m \
         --benchmarks 'int*,gcd'
     prints "Setting found: load at 2[45]\.[0-9]+ %; the base is this machine with a duty of 25 %\."
@@ -212,14 +212,14 @@ words_reach_ssprofile() {
 }
 
 # Ratios that are far from 1 are named.
-a_miss_is_reported() {
+ratios_far_from_one_are_reported() {
     experiment portability "${few[@]}"
     sed -i 's/^\(target,duty-4000,gcd,.*\),120$/\1,90/' "$results/target/results.csv"
     experiment portability "${few[@]}"
     prints "2 of 3 ratios of the throttled target lie in \[0\.97, 1\.03\]; outside: gcd 0\.7500\."
 }
 
-# A machine that gets faster all the time.
+# The simulated machine gets faster with every run.
 a_noisy_base_is_refused() {
     sed -i "s,^awk .*,echo rate \$((100 * \$(wc -l <$scratch/calls))) per second," "$scratch/bin/ssburn"
     refuses "portability: base: 4 of 4 kernels are unstable, which leaves too few to compare: call again on an idle machine, " \
@@ -235,8 +235,8 @@ a_noisy_base_is_refused() {
         portability "${few[@]}" --kernels int64,gcd,crc32,bits --go-on
 }
 
-# Some are left, or others are with another limit.
-noisy_machine_may_continue() {
+# The demo can continue if some benchmarks are stable, or are with another limit.
+a_demo_continues_with_the_stable_benchmarks() {
     # Every other run of three kernels is faster by 5 %.
     sed -i "/^awk/i noise=1; case \$2 in crc32|bits|fft) noise=1.0\$((5 * (\$(grep -c \" \$2\" $scratch/calls) % 2))) ;; esac
         s/^awk /&-v noise=\"\$noise\" /; s/ \* setting/& * noise/" "$scratch/bin/ssburn"
@@ -291,7 +291,7 @@ interrupted_demo_continues() {
     [ "$(calls_of)" -eq $((done_before + 6)) ] || fail "what was done is done again"
 }
 
-# Nothing is left by one that cannot clear up.
+# A demo killed by SIGKILL cannot clean up, but its processes must end.
 a_killed_demo_leaves_no_process() {
     setpriv --pdeathsig TERM true 2>/dev/null || skip "setpriv: it cannot set the death signal"
     touch "$scratch/wait"
@@ -328,7 +328,7 @@ failures_are_reported_in_one_line() {
     )
 }
 
-# folder NAME PATTERN...: a profile with the rows of the shipped data that match.
+# folder NAME PATTERN...: creates a profile with the matching rows of the shipped data.
 folder() {
     mkdir -p "$scratch/$1"
     {
@@ -337,7 +337,7 @@ folder() {
     } >"$scratch/$1/results.csv"
 }
 
-two_machines_are_one_page() {
+two_profiles_are_compared_on_one_page() {
     folder base '^base,'
     folder target '^target,'
     printf '{\n  "machine": "<b>",\n  "version": "gcc 1 \\"x\\"",\n  "quota_around_cpus": null,\n  "idle_states": "held off"\n}\n' \
@@ -367,8 +367,8 @@ two_machines_are_one_page() {
     refuses "portability: compare: nothing: No such file or directory" portability base nothing -o two
 }
 
-# Figures of the page are right.
-the_page_is_right() {
+# The tables of the manual page are recomputed.
+figures_of_the_manual_page_are_right() {
     local benchmarks coverage
     while read -r benchmarks coverage; do
         [ "$(awk -v n="$benchmarks" 'BEGIN { printf "%.1f", 100 * (n - 1) / (n + 1) }')" = "$coverage" ] ||
@@ -385,17 +385,17 @@ the_page_is_right() {
         [ -z "$(groff -man -Tutf8 -t -ww -z "$page" 2>&1)" ] || fail "page: $(groff -man -t -ww -z "$page" 2>&1)"
 }
 
-run_case words_are_checked
+run_case options_and_their_values_are_checked
 run_case a_plan_says_how_long_it_takes
-run_case a_demo_finds_its_own_setting
-run_case words_reach_ssprofile
-run_case a_miss_is_reported
+run_case a_demo_finds_the_setting_of_the_throttle
+run_case options_are_passed_to_ssprofile
+run_case ratios_far_from_one_are_reported
 run_case a_noisy_base_is_refused
-run_case noisy_machine_may_continue
+run_case a_demo_continues_with_the_stable_benchmarks
 run_case unstable_benchmarks_are_left_out
 run_case interrupted_demo_continues
 run_case a_killed_demo_leaves_no_process
 run_case failures_are_reported_in_one_line
-run_case two_machines_are_one_page
-run_case the_page_is_right
+run_case two_profiles_are_compared_on_one_page
+run_case figures_of_the_manual_page_are_right
 end_cases

@@ -18,7 +18,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# expect_complaint TEXT: about the copy of the sources in $work.
+# expect_complaint TEXT: fails unless tests/arrows prints this about the sources in $work.
 expect_complaint() {
     ! "$source/tests/arrows" "$work" >"$work/complaints" || fail "nothing was wrong, but: $1"
     grep -qF "$1" "$work/complaints" || fail "not said: $1; but: $(cat "$work/complaints")"
@@ -57,13 +57,13 @@ upward_arrows_are_reported() {
     expect_complaint "common/text uses common/table, which is not above it"
 }
 
-headers_with_one_name_are_reported() {
+headers_of_the_same_name_are_reported() {
     copy_sources
     cp "$work/tools/common/table/sheet.h" "$work/tools/ssload/"
     expect_complaint "sheet.h has the same name"
 }
 
-# compile ROOM HEADER: a file that includes it, as the files of this room are compiled.
+# compile ROOM HEADER: compiles a file that includes the header, as a source file of this room.
 compile() {
     local command
     command=$(awk -v room="/tools/$1/" '
@@ -85,6 +85,6 @@ forbidden_arrows_do_not_compile() {
 run_case forbidden_arrows_are_reported
 run_case unused_arrows_are_reported
 run_case upward_arrows_are_reported
-run_case headers_with_one_name_are_reported
+run_case headers_of_the_same_name_are_reported
 run_case forbidden_arrows_do_not_compile
 end_cases

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ssburn serve from outside, by a client that is the shell itself. Argument: the build directory.
+# ssburn serve; the shell itself is the client. Argument: the build directory.
 # shellcheck disable=SC2317 # cases are called by their names
 set -eu
 
@@ -27,7 +27,7 @@ fail() {
     exit 1
 }
 
-# serve WORD...: a server whose pid is in `server`; it listens at `where`, on `port` if that is one.
+# serve WORD...: starts a server and sets `server` to its pid, `where` to its address, and `port` if it has one.
 serve() {
     rm -f ready
     mkfifo ready
@@ -40,7 +40,7 @@ serve() {
     port=${port%/}
 }
 
-# end_server SIGNAL STATUS: sends it, and waits until all output is there.
+# end_server SIGNAL STATUS: ends the server and waits for all of its output.
 end_server() {
     local status=0
     kill -s "$1" "$server"
@@ -71,7 +71,7 @@ answer() {
     IFS= read -r -N "$length" -t "$patience" body <&"$1" || fail "answer cut off"
 }
 
-# await_work: until the server has spent CPU time since this was called: a worker is at a request.
+# await_work: waits until the server uses CPU time, so a worker handles a request.
 await_work() {
     local begin now
     begin=$(awk '{ print $14 + $15 }' "/proc/$server/stat")
@@ -80,7 +80,7 @@ await_work() {
     done
 }
 
-# expect_refusal STATUS MESSAGE WORD...: one line that begins with the message, and no server.
+# expect_refusal STATUS MESSAGE WORD...: fails unless one line begins with the message and no server starts.
 expect_refusal() {
     local status=0
     timeout "$patience" "$ssburn" serve "${@:3}" >no.out 2>no.err || status=$?
@@ -90,7 +90,7 @@ expect_refusal() {
     [ ! -s no.out ] || fail "${*:3}: did something: $(cat no.out)"
 }
 
-a_connection_is_used_again() {
+a_connection_serves_several_requests() {
     serve --work 0 --bytes 3K
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     ask 5
@@ -99,7 +99,7 @@ a_connection_is_used_again() {
     printf 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5\r\n\r\nhello' >&5
     answer 5
     [[ $status = 200 && ${#body} -eq 3072 ]] || fail "second answer: $status, ${#body} bytes"
-    # Two at once, and the end of the connection after the last.
+    # Sends two requests at once; the last one closes the connection.
     ask 5
     ask 5 'Connection: close'
     answer 5
@@ -116,8 +116,8 @@ a_connection_is_used_again() {
     [ ! -s err ] || fail "it said $(cat err)"
 }
 
-# Bounds are wide, as clocks of CPU time are read on a machine that does other things, too.
-a_request_is_so_much_work() {
+# The bounds are wide, because other processes disturb the measurement of CPU time.
+a_request_uses_the_configured_cpu_time() {
     local spread given
     for spread in constant exponential; do
         serve --work 20m --spread "$spread"
@@ -138,14 +138,14 @@ a_request_is_so_much_work() {
     end_server TERM 0
 }
 
-# worked LESS MORE: the workers' CPU time is between them, in seconds.
+# worked MIN MAX: fails unless the workers' CPU time in seconds is in this range.
 worked() {
     awk -v less="$1" -v more="$2" '$1 == "workers_cpu_seconds" { exit !($2 > less && $2 < more) }' out ||
         fail "not between $1 and $2 s: $(cat out)"
 }
 
-# By these seeds the first request is 0.005 and 8.4 times the mean.
-a_seed_is_used() {
+# With these seeds the work of the first request is 0.005 and 8.4 times the mean.
+the_seed_selects_the_work_of_requests() {
     local seed
     for seed in 141 719; do
         serve --work 20m --spread exponential --seed "$seed"
@@ -158,9 +158,9 @@ a_seed_is_used() {
     done
 }
 
-# While one is worked on, two wait and no more; when the server ends, the first is completed. Which is
-# which depends on the order in which the connections are read.
-oversized_requests_are_refused() {
+# One request is handled and at most two wait; when the server ends, the first is completed. The order
+# depends on which connection the server reads first.
+requests_beyond_the_queue_are_refused() {
     local file done=' ' refused=0
     serve --work 2s --queue 2
     for file in {11..15}; do
@@ -197,8 +197,8 @@ oversized_requests_are_refused() {
     expect waiting_most 2
 }
 
-# Three endless requests fit, and three threads use CPU time.
-workers_work_side_by_side() {
+# Three endless requests are accepted, and three threads use CPU time.
+workers_run_in_parallel() {
     local file refused=0 busy
     serve --units 1000000000000000 --queue 0 --workers 3
     for file in {11..14}; do
@@ -223,8 +223,8 @@ workers_work_side_by_side() {
     end_server KILL 137
 }
 
-# Within its request, and within the answer, of which no socket holds all.
-a_client_that_leaves_is_counted() {
+# Clients disconnect in the middle of a request, and in the middle of an answer larger than socket buffers.
+a_client_that_disconnects_is_counted() {
     serve --work 0 --bytes 64M
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     ask 5
@@ -233,7 +233,7 @@ a_client_that_leaves_is_counted() {
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     printf 'POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 5000\r\n\r\nhello' >&5
     exec 5<&-
-    # An answer to a later one: the others have been seen.
+    # After the answer to a later request, the earlier ones have been handled.
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     ask 5 'Connection: close'
     [ "$(wc -c <&5)" -gt $((64 << 20)) ] || fail "the answer is cut off"
@@ -243,8 +243,8 @@ a_client_that_leaves_is_counted() {
     expect lost 2
 }
 
-# The signal comes while a worker is at the request; then the answer has time to be sent.
-the_end_waits_for_answers() {
+# The signal arrives while a worker handles the request; the answer must still be sent.
+pending_answers_are_sent_before_the_end() {
     local reader
     serve --work 500m --bytes 8M
     exec 5<>"/dev/tcp/127.0.0.1/$port"
@@ -259,7 +259,7 @@ the_end_waits_for_answers() {
     expect served 1
 }
 
-a_second_signal_ends_it_at_once() {
+a_second_signal_ends_the_server_at_once() {
     serve --units 1000000000000000
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     ask 5
@@ -289,7 +289,7 @@ an_ignored_hangup_stays_ignored() {
     expect served 1
 }
 
-a_unix_socket_is_removed() {
+a_unix_socket_is_removed_at_the_end() {
     serve --work 0 --listen ./socket
     [[ $where = unix:./socket && -S socket ]] || fail "no socket: $where"
     expect_refusal 1 '--listen: ./socket: another process listens there' --work 0 --listen ./socket
@@ -301,12 +301,12 @@ a_unix_socket_is_removed() {
     fi
     end_server TERM 0
     [ ! -e socket ] || fail "the socket is still there"
-    # One that was left there is replaced, another file is not.
+    # A socket left by an earlier server is replaced; any other file is not.
     serve --work 0 --listen ./socket
     end_server KILL 137
     [ -S socket ] || fail "nothing was left there"
     serve --work 0 --listen ./socket
-    # Nor is another one removed that has taken its place.
+    # A new socket at the same path is not removed.
     rm socket
     echo other >socket
     end_server TERM 0
@@ -330,8 +330,8 @@ a_short_backlog_is_reported() {
     grep -q 'warning: only 100 connections can wait' err || fail "no warning: $(cat err)"
 }
 
-# Stopped, it accepts none, and all of these wait in the kernel's list.
-the_backlog_is_what_the_system_permits() {
+# A stopped server accepts no connection, so all of them wait in the kernel's backlog.
+the_backlog_is_as_large_as_the_system_permits() {
     need python3
     if [ "$(id -u)" -ne 0 ] || ! unshare -n true 2>/dev/null; then
         skip "namespaces: no network of one's own"
@@ -362,7 +362,7 @@ END
     [ ! -s err ] || fail "$(cat err)"
 }
 
-what_cannot_be_is_refused() {
+invalid_options_are_refused() {
     expect_refusal 2 "--listen: 'here' is neither a port " --listen here
     expect_refusal 2 "--listen: '65536' is neither a port " --listen 65536
     expect_refusal 2 '--listen: ./xxxx' --listen "./$(printf 'x%.0s' {1..120})"
@@ -385,17 +385,17 @@ what_cannot_be_is_refused() {
     [ "$status" -eq 1 ] || fail "no room for its lines: status $status: $(cat no.err)"
 }
 
-run_case a_connection_is_used_again
-run_case a_request_is_so_much_work
-run_case a_seed_is_used
-run_case oversized_requests_are_refused
-run_case workers_work_side_by_side
-run_case a_client_that_leaves_is_counted
-run_case the_end_waits_for_answers
-run_case a_second_signal_ends_it_at_once
+run_case a_connection_serves_several_requests
+run_case a_request_uses_the_configured_cpu_time
+run_case the_seed_selects_the_work_of_requests
+run_case requests_beyond_the_queue_are_refused
+run_case workers_run_in_parallel
+run_case a_client_that_disconnects_is_counted
+run_case pending_answers_are_sent_before_the_end
+run_case a_second_signal_ends_the_server_at_once
 run_case an_ignored_hangup_stays_ignored
-run_case a_unix_socket_is_removed
+run_case a_unix_socket_is_removed_at_the_end
 run_case a_short_backlog_is_reported
-run_case the_backlog_is_what_the_system_permits
-run_case what_cannot_be_is_refused
+run_case the_backlog_is_as_large_as_the_system_permits
+run_case invalid_options_are_refused
 end_cases

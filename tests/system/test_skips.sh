@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A test that cannot run here does not pass, is listed with its reason, and is found where it should
-# have run. Argument: the build directory.
+# A test that cannot run here counts as skipped, is listed with its reason, and is reported as an error
+# on a machine that should run it. Argument: the build directory.
 set -euo pipefail
 
 # shellcheck source=skip.sh
@@ -41,14 +41,14 @@ fixtures() {
     is_told "nonsense: found by a child"
 }
 
-# A return in a test that has not begun is a skip that is not reported.
+# A return before the first check would be a skip that is not reported.
 no_test_returns() {
     ! awk '/^START_TEST/ { inside = 1 } /^END_TEST/ { inside = 0 }
         inside && /^ *return;/ { print FILENAME ":" FNR ": " $0 }' "$tests"/process/test_*.c |
         grep . || fail "these tests return: SKIP them"
 }
 
-# log [TEST REASON STATUS]...: as ctest writes it.
+# log [TEST REASON STATUS]...: writes a log like ctest's.
 log() {
     mkdir -p "$folder/build"
     while [ $# -gt 0 ]; do

@@ -24,7 +24,7 @@ expect_status() {
     [ "$status" -eq "$wanted" ] || fail "ssburn $*: status $status, not $wanted: $(cat err)"
 }
 
-# expect_refusal MESSAGE WORD...: one line that begins with the message, and nothing done.
+# expect_refusal MESSAGE WORD...: fails unless one line begins with the message and no output follows.
 expect_refusal() {
     local message=$1
     shift
@@ -37,7 +37,7 @@ expect_refusal() {
     esac
 }
 
-# expect_lines COUNT: `out` has the line of the work and so many of iterations, numbered.
+# expect_lines COUNT: fails unless `out` has the line about the work and COUNT numbered iterations.
 expect_lines() {
     local count=$1 numbers
     head -n 1 out | grep -Eqx '# work [0-9]+' || fail "no line of the work: $(cat out)"
@@ -113,7 +113,7 @@ help_and_version() {
 lost_output_ends_it() {
     local class statuses
     for class in serial blocking parallel forking; do
-        # A caller that ignores SIGPIPE hands that down.
+        # ssburn inherits an ignored SIGPIPE from its caller.
         statuses=$(
             trap '' PIPE
             "$ssburn" "$class" --work 100000 2>err | head -n 3 >out
@@ -128,7 +128,7 @@ lost_output_ends_it() {
     done
 }
 
-# Whatever writes into the pipe has ended when its reader sees the end.
+# When the reader sees end of file, all processes that held the pipe have ended.
 no_child_outlives_its_parent_for_long() {
     mkfifo pipe
     "$ssburn" forking --threads 4 >pipe 2>err &
@@ -143,7 +143,7 @@ no_child_outlives_its_parent_for_long() {
     exec 3<&-
 }
 
-# With a wait at the end of each iteration, every thread would sleep once for each.
+# If threads waited at the end of each iteration, each would sleep once per iteration.
 parallel_waits_for_nobody() {
     local pid sleeps
     "$ssburn" parallel --threads 2 --work 2000000 >out 2>err &

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The output of ssload can be used by others, and agrees with mpstat and sar on the same counters.
+# Other programs can read the output of ssload, and it agrees with mpstat and sar on the same counters.
 # Argument: the build directory.
 set -euo pipefail
 
@@ -14,9 +14,9 @@ fail() {
     exit 1
 }
 
-# All three are shown counters that change but once while they look: half-way, when all have begun. Of
-# the machine's own they would say different things, as they do not begin at the same time.
-# write_stat TIMES: so many steps after the start, each CPU by as many ticks as the other.
+# All three programs read made-up counters that change only once, when all have started. The machine's
+# own counters would give different results, because the programs do not start at the same time.
+# write_stat TIMES: writes the counters after TIMES steps; each step adds the same ticks to every CPU.
 write_stat() {
     local cpu
     for cpu in $(seq 0 $(($(nproc --all) - 1))); do
@@ -31,7 +31,7 @@ write_stat() {
     } END { print "intr 0\nctxt 0\nbtime 1700000000\nprocesses 1\nprocs_running 1" }'
 }
 
-# In a mount namespace of its own; 3 when no such file can be put there.
+# Runs in a mount namespace; returns 3 if the file cannot be mounted.
 compare_exactly() {
     write_stat 0 >"$folder/stat"
     mount --bind "$folder/stat" /proc/stat || return 3
@@ -68,7 +68,7 @@ if "$bin/sstrace" --help | grep -q ssload-json; then
     "$bin/sstrace" --stat "$folder/load.json" | grep -q '^records' || fail "import of JSON"
 fi
 
-# expect_near NAME LOAD: in percent.
+# expect_near NAME LOAD: fails unless the load in percent is near LOAD.
 expect_near() {
     awk -v ours="$ours" -v theirs="$2" -v bound="$bound" 'BEGIN {
         difference = ours > theirs ? ours - theirs : theirs - ours

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs of ssprofile. Benchmarks are scripts that print a number, and showstopper is a script that
-# passes them the setting, so nothing depends on the speed of the machine. Argument: the build directory.
+# ssprofile. Benchmarks are scripts that print a number, and showstopper is a script that passes them
+# the setting, so that results do not depend on the speed of the machine. Argument: the build directory.
 # shellcheck disable=SC2317 # cases are called by their names
 set -eu
 
@@ -36,7 +36,7 @@ shift
 export SETTING
 exec "$@"
 END
-# Twice as fast as at a speed of 50, if there is no throttle.
+# Without a throttle, twice as fast as at a speed of 50.
 cat >"$folder/bin/rate" <<'END'
 #!/bin/sh
 awk -v speed="${1:-100}" -v setting="${SETTING:-1}" -v power="${POWER:-1}" \
@@ -90,7 +90,7 @@ measure() {
     expect 0 measure --battery "$folder/battery" --machine one --repetitions 2 "$@"
 }
 
-a_measurement_is_kept() {
+a_measurement_is_stored_in_its_folder() {
     measure "$folder/kept"
     [ "$(wc -l <"$folder/kept/results.csv")" -eq 5 ] || fail "$(cat "$folder/kept/results.csv")"
     grep -qx 'one,without,fast,false,cpu,1,100' "$folder/kept/results.csv" || fail "no row of fast"
@@ -103,7 +103,7 @@ a_measurement_is_kept() {
 interrupted_measurement_continues() {
     measure "$folder/cut"
     cp "$folder/cut/results.csv" "$folder/whole"
-    # As a kill leaves it while a row is being written.
+    # A kill in the middle of a write leaves an incomplete row.
     head -c -4 "$folder/whole" >"$folder/cut/results.csv"
     measure "$folder/cut"
     [ "$(grep -c '/s, \| s, ' "$folder/err")" -eq 1 ] || fail "not one run: $(cat "$folder/err")"
@@ -117,8 +117,8 @@ interrupted_measurement_continues() {
     says 'profile.json: this folder was measured with other options'
 }
 
-# The benchmark would take long; the fifo is opened when it runs.
-a_signal_ends_it_and_leaves_nothing() {
+# The benchmark opens the fifo when it runs, and would run for a long time.
+a_signal_ends_the_measurement_and_leaves_nothing() {
     local pid status=0
     mkfifo "$folder/running"
     echo "long cpu /s higher 'sh -c \"echo begun >$folder/running; exec sleep 600\"' '([0-9]+)'" \
@@ -133,8 +133,8 @@ a_signal_ends_it_and_leaves_nothing() {
     says 'interrupted by a signal: Terminated; the same command continues from here'
 }
 
-# A benchmark that does not end by the first signal is killed by the second one.
-a_second_signal_kills() {
+# The first signal does not end the benchmark; the second one kills it.
+a_second_signal_kills_the_benchmark() {
     local pid status=0
     mkfifo "$folder/deaf"
     echo "deaf cpu /s higher 'sh -c \"trap : TERM; echo begun >$folder/deaf; while :; do sleep 0.1; done\"' '([0-9]+)'" \
@@ -152,8 +152,8 @@ a_second_signal_kills() {
     says 'interrupted by a signal'
 }
 
-# On another kernel, stress-ng is still the same benchmark.
-stress_ng_is_known_by_its_version() {
+# stress-ng prints the kernel with its version, which must not make it another benchmark.
+stress_ng_is_identified_by_its_version() {
     cat >"$folder/bin/stress-ng" <<'END'
 #!/bin/sh
 echo "stress-ng, version 0.18.10 (gcc 14.2.0, loongarch64 Linux 6.13.1-1.fc42)"
@@ -168,7 +168,7 @@ END
         fail "$(cat "$folder/stressed/version.txt")"
 }
 
-a_quota_is_a_group_of_its_own() {
+a_quota_runs_benchmarks_in_their_own_group() {
     local status=0 left
     # shellcheck disable=SC2016
     echo 'group cpu - higher "cat /proc/self/cgroup" "[/]ssprofile-([0-9]+)$"' >"$folder/grouped"
@@ -185,8 +185,8 @@ a_quota_is_a_group_of_its_own() {
     [ -z "$left" ] || fail "a group is left: $left"
 }
 
-# Two speeds in one folder; each repetition runs all benchmarks of both, in another order.
-throttles_are_measured_together() {
+# A folder has two speeds; each repetition runs all benchmarks at both, in a new order.
+throttles_are_measured_in_turn() {
     local order
     measure --under without,duty=50% --repetitions 3 "$folder/both"
     says 'without: 2 of 2 benchmarks measured, 0 unstable'
@@ -236,7 +236,7 @@ END
     [ "$(wc -l <"$folder/killed/results.csv")" -eq 161 ] || fail "repetitions are there twice"
 }
 
-the_machine_around_is_described() {
+clock_rates_and_idle_states_are_recorded() {
     local cpufreq=$folder/sys/devices/system/cpu/cpu0/cpufreq wanted="as they are"
     mkdir -p "$cpufreq"
     echo 1700000 >"$cpufreq/scaling_cur_freq"
@@ -265,7 +265,7 @@ END
     says '2 of 5 benchmarks measured'
 }
 
-wrong_batteries_are_refused() {
+invalid_batteries_are_refused() {
     local line
     while IFS='|' read -r line message; do
         printf '# first\n%s\n' "$line" >"$folder/wrong"
@@ -284,7 +284,7 @@ a '' /s higher x '(y)'|the class is empty
 END
 }
 
-shipped_batteries_fit() {
+shipped_batteries_are_valid() {
     local name
     [ "$("$build/bin/ssburn" kernel --list | awk '{ print $1, $2 }')" = \
         "$(sed '/^#/d; /^version/d' "$source/tools/ssprofile/batteries/own.txt" |
@@ -337,7 +337,7 @@ profiles_are_compared() {
 }
 
 # A page without gnuplot says so once.
-pages_without_gnuplot() {
+a_page_without_gnuplot_says_so_once() {
     local data=$source/tests/data/profile
     mkdir "$folder/few"
     # shellcheck disable=SC2123 # there is no gnuplot in it
@@ -349,8 +349,8 @@ pages_without_gnuplot() {
     is_well_formed "$folder/plain/compare.html" || fail "it is not well-formed"
 }
 
-# Chance alone: odd repetitions and even ones.
-halves_are_compared() {
+# Odd and even repetitions of one measurement differ only by chance.
+odd_and_even_repetitions_are_compared() {
     local i
     {
         echo machine,limits,benchmark,lower_is_better,class,repetition,result
@@ -383,8 +383,8 @@ halves_are_compared() {
     says 'm:without has no benchmark with an odd and an even repetition'
 }
 
-# Of 25 benchmarks the battery has 20; one more of its benchmarks is missing.
-a_battery_parts_benchmarks_from_applications() {
+# The battery has 20 of the 25 benchmarks, and one that was not measured.
+a_battery_separates_benchmarks_from_applications() {
     local data=$source/tests/data/profile/results.csv
     local all=("$data:base" "$data:target" "$data:target:quota-3900")
     awk -F, '$1 == "base" && $6 == 1 && $3 < "kernel-21" {
@@ -403,13 +403,13 @@ a_battery_parts_benchmarks_from_applications() {
     says 'Left out of the applications: 20 benchmarks of the profile itself'
     grep -q 'applications: 20 benchmarks' "$folder/predicted/predict.json" || fail "JSON: no 20"
     grep -q '^kernel-25,cpu,4\..*,no$' "$folder/predicted/verification.csv" || fail "no class"
-    # Names and classes make a benchmark, so one of another class is an application.
+    # A benchmark is identified by name and class, so one of another class is an application.
     sed 's/,kernel-01,cpu,/,kernel-01,other,/' "$folder/of-all/ratios.csv" >"$folder/other.csv"
     expect 0 predict --target target:without "$folder/of-battery" "$folder/other.csv"
     says '^- [0-9] of 6 applications'
     expect 125 predict --target target:without "$folder/of-battery" "$folder/of-battery"
     says 'has no application: all of its benchmarks are in'
-    # One target in the profile: that one of the applications is meant.
+    # The profile has a single target, so the applications are compared with that one.
     expect 0 compare --battery "$folder/twenty" -o "$folder/plain" "${all[@]:0:2}"
     expect 0 predict "$folder/plain" "$folder/of-all"
     says '^- [0-9] of 5 applications'
@@ -424,8 +424,8 @@ a_battery_parts_benchmarks_from_applications() {
     expect 125 compare --battery /none/there "${all[@]}"
 }
 
-# The published figures are found from the place of the program.
-published_ranges_stand_beside() {
+# ssprofile finds the published figures by its own location.
+published_ranges_are_shown_for_comparison() {
     local data=$source/tests/data/profile/results.csv status=0
     sed 's/,kernel-01,/,stressng-cpu-pi,/; s/,kernel-02,/,stressng-cpu-fft,/' "$data" \
         >"$folder/stressed.csv"
@@ -441,8 +441,8 @@ published_ranges_stand_beside() {
     ! grep -q 'Published' "$folder/out" || fail "published figures of another battery"
 }
 
-# Compressed tables, and a pipe, which can be read once.
-tables_are_read_as_they_come() {
+# Tables may be compressed, or come from a pipe, which can be read only once.
+compressed_and_piped_tables_are_read() {
     local data=$source/tests/data/profile/results.csv pid
     expect 0 compare -q -o "$folder/as-file" "$data:base" "$data:target"
     gzip -c "$data" >"$folder/packed.csv.gz"
@@ -460,7 +460,7 @@ tables_are_read_as_they_come() {
     cmp "$folder/as-file/ratios.csv" "$folder/as-pipe/ratios.csv" || fail "pipe: other ratios"
 }
 
-# The figures are those of the same table without its damage, and the messages are few.
+# Damaged lines change no figure and are reported in few messages.
 damage_is_reported_and_changes_no_figure() {
     local data=$source/tests/data/profile/results.csv
     {
@@ -489,7 +489,7 @@ damage_is_reported_and_changes_no_figure() {
     grep -q 'and 10 more like it' "$folder/damaged/compare.html" || fail "page: no 10 more"
 }
 
-other_versions_take_force() {
+comparing_different_versions_requires_force() {
     measure "$folder/first"
     measure "$folder/second"
     expect 0 compare "$folder/first" "$folder/second"
@@ -563,7 +563,7 @@ at a setting of 100% and 1.000 times at 40.00%."
     grep -q '^duty,closed,0\.4,0\.4,0\.4,2,2,3,1,1$' "$folder/calibrated/calibrated.csv" ||
         fail "$(cat "$folder/calibrated/calibrated.csv")"
     grep -q '"findings": \[' "$folder/calibrated/calibrate.json" || fail "JSON: no findings"
-    # Another ratio than that of the other benchmark.
+    # The ratio differs from that of the other benchmark.
     sed 's/,25$/,20/' "$folder/base/results.csv" >"$folder/uneven.csv"
     expect 0 calibrate --base "$folder/uneven.csv" --battery "$folder/battery"
     says '^setting 44\.72%'
@@ -586,9 +586,9 @@ at a setting of 100% and 1.000 times at 40.00%."
     says 'the base has none of the benchmarks'
 }
 
-# A throttle that delivers a little less than its setting, and a base that scatters: the interval is
-# around the setting at which the ratios are 1, not around the one that was tested.
-interval_is_around_the_estimate() {
+# The throttle delivers a little less than its setting, and the base scatters. The interval must be
+# around the setting at which the ratios are 1, not around the tested one.
+the_interval_contains_the_estimated_setting() {
     local first last
     measure --repetitions 3 "$folder/scattered"
     sed -i 's/\(fast.*,1\),100$/\1,39.9/; s/\(fast.*,2\),100$/\1,40/; s/\(fast.*,3\),100$/\1,40.1/
@@ -646,31 +646,31 @@ unknown_words_are_refused() {
     expect 0 measure --help
 }
 
-run_case a_measurement_is_kept
+run_case a_measurement_is_stored_in_its_folder
 run_case interrupted_measurement_continues
-run_case a_signal_ends_it_and_leaves_nothing
-run_case a_second_signal_kills
-run_case stress_ng_is_known_by_its_version
-run_case a_quota_is_a_group_of_its_own
-run_case throttles_are_measured_together
+run_case a_signal_ends_the_measurement_and_leaves_nothing
+run_case a_second_signal_kills_the_benchmark
+run_case stress_ng_is_identified_by_its_version
+run_case a_quota_runs_benchmarks_in_their_own_group
+run_case throttles_are_measured_in_turn
 run_case killed_measurement_continues
-run_case the_machine_around_is_described
+run_case clock_rates_and_idle_states_are_recorded
 run_case unusable_programs_are_named
-run_case wrong_batteries_are_refused
-run_case shipped_batteries_fit
+run_case invalid_batteries_are_refused
+run_case shipped_batteries_are_valid
 run_case profiles_are_compared
-run_case pages_without_gnuplot
-run_case halves_are_compared
-run_case a_battery_parts_benchmarks_from_applications
-run_case published_ranges_stand_beside
-run_case tables_are_read_as_they_come
+run_case a_page_without_gnuplot_says_so_once
+run_case odd_and_even_repetitions_are_compared
+run_case a_battery_separates_benchmarks_from_applications
+run_case published_ranges_are_shown_for_comparison
+run_case compressed_and_piped_tables_are_read
 run_case damage_is_reported_and_changes_no_figure
-run_case other_versions_take_force
+run_case comparing_different_versions_requires_force
 run_case unstable_benchmarks_are_left_out
 run_case chosen_benchmarks_are_measured
 run_case folder_without_ratios_is_named
 run_case calibration_finds_the_setting
-run_case interval_is_around_the_estimate
+run_case the_interval_contains_the_estimated_setting
 run_case uncalibrated_benchmarks_are_omitted
 run_case unknown_words_are_refused
 end_cases

@@ -31,7 +31,7 @@ report() {
     [ "$status" -eq "$wanted" ] || fail "ssreport $*: status $status, not $wanted: $(cat "$folder/err")"
 }
 
-# error_has COUNT TEXT: so many lines, beside those of a short run on a machine that stalled.
+# error_has COUNT TEXT: fails unless there are COUNT messages, not counting those caused by a slow machine.
 error_has() {
     local slow='warning: (samples of the load that were lost: [0-9]*$|the throughput is uncertain: )'
     [ "$(grep -Evc "$slow" "$folder/err")" -eq "$1" ] || fail "not $1 lines: $(cat "$folder/err")"
@@ -39,14 +39,14 @@ error_has() {
     grep -qF -- "$2" "$folder/err" || fail "no '$2' in: $(cat "$folder/err")"
 }
 
-# value FILE ROW COLUMN: from a table without quotes.
+# value FILE ROW COLUMN: prints a cell of a table without quotes.
 value() {
     awk -F, -v row="$2" -v name="$3" '
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
         NR == row + 1 { print $column }' "$folder/report/$1"
 }
 
-# same FILE COLUMN NAME: a figure of the report and one of summary.json.
+# same FILE COLUMN NAME: fails unless a figure of the report equals the one in summary.json.
 same() {
     awk -v ours="$(value "$1" 1 "$2")" -v name="\"$3\":" '
         $1 == name && !found { sub(/,$/, "", $2); found = 1; theirs = $2 }
@@ -60,7 +60,7 @@ same() {
 
 # A run with a warm-up and a pause, of one interval of throughput: its figures are in the summary,
 # in the report and in the record, and are the same.
-figures_of_a_paused_run() {
+figures_of_a_paused_run_agree_in_all_files() {
     local name mean interval times paused
     "$bin/showstopper" -q -n 2 -c fixed -l 40% --warmup 1s --duration 6s --iteration iteration \
         --record "$folder/paused" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 &
@@ -80,7 +80,7 @@ figures_of_a_paused_run() {
         own_cpu; do
         same runs.csv "$name" "$name"
     done
-    # Two are called so in the summary: the mean, which comes first, and the list of intervals.
+    # The summary uses this name twice: for the mean, which comes first, and for the list of intervals.
     mean=$(awk '$1 == "\"iterations_per_second\":" { sub(/,$/, "", $2); print $2; exit }' \
         "$folder/paused/summary.json")
     interval=$(awk 'found { print $1; exit } $1 == "\"iterations_per_second\":" && $2 == "[" { found = 1 }' \
@@ -106,7 +106,7 @@ figures_of_a_paused_run() {
         "$folder/paused/samples.csv" || fail "samples.csv: $(cat "$folder/paused/samples.csv")"
 }
 
-# read_as_before EXPECTED RECORD...: the tables are those that ssreport made when the records were new.
+# read_as_before EXPECTED RECORD...: fails unless ssreport makes the same tables as when the records were new.
 read_as_before() {
     local expected=$1 table
     shift
@@ -118,7 +118,7 @@ read_as_before() {
     done
 }
 
-# Their version is made today's, which would be noted otherwise.
+# The records get the current version, because ssreport would mention another one.
 records_of_earlier_schemas_keep_their_tables() {
     local data version
     data=$(cd "$(dirname "$0")/../data/records" && pwd)
@@ -136,7 +136,7 @@ records_of_earlier_schemas_keep_their_tables() {
     cd - >/dev/null
 }
 
-# What writes a record says its schema; what reads one refuses a later one, and says what to do.
+# Writers store the schema in a record; readers refuse a later schema and say what to do.
 records_of_later_schemas_are_refused() {
     local refusal record
     record_a_short_run
@@ -158,7 +158,7 @@ records_of_later_schemas_are_refused() {
     fi
 }
 
-# On a busy machine, too: without feedback the instances run all the same.
+# Uses no feedback, so that the instances run on a busy machine, too.
 record_a_run() {
     rm -rf "$folder/run"
     "$bin/showstopper" -q -n 2 -c fixed -t staircase -T 40%:20%:20%,hold=2s,symmetric=yes \
@@ -193,7 +193,7 @@ a_run_that_continues_is_not_interrupted() {
     [ "$(value runs.csv 1 state)" = interrupted ] || fail "killed: $(value runs.csv 1 state)"
 }
 
-whole_and_interrupted_runs() {
+complete_and_interrupted_runs_are_reported() {
     local name step
     record_a_run
     mkdir -p "$folder/empty"
@@ -219,7 +219,7 @@ whole_and_interrupted_runs() {
     [ "$(value runs.csv 2 state)" = interrupted ] || fail "state of the cut one"
     [ "$(value runs.csv 3 state)" = "not reported" ] || fail "state of the empty one"
 
-    # 40, 20, 20, 40 %: the lowest is held twice.
+    # The staircase is 40, 20, 20, 40 %: the lowest level is held twice.
     [ "$(grep -c '/run,' "$folder/report/steps.csv")" -eq 4 ] ||
         fail "steps: $(cat "$folder/report/steps.csv")"
     for step in 1 2 3 4; do
@@ -246,7 +246,7 @@ whole_and_interrupted_runs() {
         ! command -v gnuplot >/dev/null || fail "no duty over time"
     grep -q '^energy: no power was recorded$' "$folder/out" || fail "nothing on energy"
 
-    # No heading without a row: neither a new file nor one that an earlier report has left.
+    # A table without rows is not written, and the file of an earlier report is removed.
     mkdir "$folder/rows"
     echo old >"$folder/rows/replay.csv"
     report 0 -q -o "$folder/rows" "$folder/run"
@@ -259,15 +259,15 @@ whole_and_interrupted_runs() {
     done
     is_well_formed "$folder/rows/report.html" || fail "the page of few tables is not well-formed"
 
-    # Against itself everything is the same.
+    # A run compared with itself does not differ.
     report 0 --edge 300m -o "$folder/report" "$folder/run" --against "$folder/run"
     for name in ratio_min ratio_median ratio_max; do
         [ "$(value comparison.csv 1 "$name")" = 1 ] || fail "$name: $(cat "$folder/report/comparison.csv")"
     done
 }
 
-# Through two steps there is always a line: none is drawn.
-two_steps() {
+# A line always fits two steps, so none is drawn.
+no_line_is_fitted_to_two_steps() {
     printf '0 30%%\n3s 30%%\n3s 60%%\n6s 60%%\n' >"$folder/trace"
     "$bin/showstopper" -q -n 2 -c fixed -t file -T "path=$folder/trace,loop=no" --iteration iteration \
         --record "$folder/two" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||
@@ -280,7 +280,7 @@ two_steps() {
 }
 
 # An experiment: published figures, which the program finds by itself, power, a foreground that died.
-an_experiment() {
+an_experiment_is_reported_with_published_figures() {
     local name experiment
     record_a_run
     experiment=$folder/experiment
@@ -378,7 +378,7 @@ made_pair() {
 # Containers against none. By hand: of a beside b, per-core, the steps of round 1 are 2/1, 3/2, 4/4
 # and 5/10, those of round 2 are 3/2 each: least 0.5, median 1.5, largest 2. By target alone it would
 # be 13/15 and 13/10.
-two_sets() {
+two_sets_of_pairs_are_compared() {
     made_pair lxc ab1 lxc per-core a b 1 "2 3 4 5"
     made_pair lxc ab2 lxc per-core a b 2 "3 3 3 3"
     made_pair lxc ba1 lxc per-core b a 1 "7 7 7 7"
@@ -424,7 +424,7 @@ per-core,a,b,2,1,1,0.6,3,2,1.5" ] || fail "ratios: $(cat "$folder/report/ratios.
 }
 
 # The profile of a run is what sssim reads: half a thread is one thread for half of the time.
-a_profile_for_the_simulator() {
+counters_become_a_profile_for_the_simulator() {
     made_record "$folder/counted" "1 1" "0.5 0.5"
     awk 'BEGIN {
         print "time,elapsed_seconds,runnable,task_clock_seconds"
@@ -452,7 +452,7 @@ a_profile_for_the_simulator() {
 
 # Methods in one folder, and a replay of a trace, text or compiled. By hand: 10 iterations a second at
 # full load are 2 and 6 in the halves of the trace; the replay did 2 and 4.
-methods_and_a_prediction() {
+a_replay_is_predicted_for_each_method() {
     local all=$folder/methods percent
     mkdir "$all"
     echo run,experiment,workload,method,target,speed,round >"$all/manifest.csv"
@@ -494,8 +494,8 @@ methods_and_a_prediction() {
     [ ! -e "$folder/nothing" ] || fail "something was written in spite of a bad trace"
 }
 
-# One table for scripts: CSV as in the files, JSON that others read, Markdown.
-one_table() {
+# --table prints one table for scripts: CSV as in the files, JSON that other programs read, or Markdown.
+a_single_table_is_printed_for_scripts() {
     made_record "$folder/made" "2 4"
     report 0 -o "$folder/report" --table steps "$folder/made"
     cmp "$folder/out" "$folder/report/steps.csv" || fail "not the file: $(cat "$folder/out")"
@@ -569,7 +569,7 @@ published_beside() {
 
 # Pairs with known figures: per-core does 10 - 5 L, per-chip always 6, and in a container both do
 # 10 % less. They cross at 80 %; at the mean load of 60 % per-core does a sixth more.
-pairs_in_environments() {
+pairs_are_compared_across_environments() {
     local studies=$folder/studies version row environment factor name label columns
     version=$("$bin/ssreport" --version | awk 'NR == 1 { print $2 }')
     mkdir -p "$studies"
@@ -578,7 +578,7 @@ pairs_in_environments() {
     for environment in none lxc tcg; do
         factor=1 name=$environment label="\"environment\": \"$environment\""
         [ "$environment" != lxc ] || factor=0.9
-        # This one is only in the labels.
+        # This environment is only in the labels.
         [ "$environment" != tcg ] || name=
         made_side "$studies/$environment-core" "$label" "$(awk "BEGIN { print 10 * $factor }")" \
             "$(awk "BEGIN { print -5 * $factor }")"
@@ -643,8 +643,8 @@ END
     fi
 }
 
-# Many runs have their figures and one picture each.
-many_runs() {
+# Each of many runs has its figures and one picture.
+many_runs_are_reported_with_one_picture_each() {
     local many number
     record_a_short_run
     many=$folder/many
@@ -688,7 +688,7 @@ make_requests() {
     }' >"$1/requests.csv"
 }
 
-requests_of_a_service() {
+response_times_of_a_service_are_reported() {
     make_requests "$folder/requests" 20
     report 0 -o "$folder/report" "$folder/requests"
     error_has 1 "requests: interrupted: "
@@ -714,7 +714,7 @@ requests_of_a_service() {
     rm -r "$folder/requests"
 }
 
-words_are_checked() {
+options_and_their_values_are_checked() {
     local status
     mkdir -p "$folder/empty"
     record_a_short_run
@@ -724,7 +724,7 @@ words_are_checked() {
     report 125 -o "$folder/run" "$folder/run"
     error_has 1 'holds a record, which the report would damage'
     cksum "$folder"/run/* | cmp - "$folder/before" || fail "a report has changed a record"
-    # A study without results says so, and ends with another status than one that is not there.
+    # A study without results is reported with a different status than a missing one.
     mkdir -p "$folder/study"
     echo 'run,workload,reason' >"$folder/study/manifest.csv"
     echo ',xz,status 9' >>"$folder/study/manifest.csv"
@@ -765,19 +765,19 @@ words_are_checked() {
     fi
 }
 
-run_case figures_of_a_paused_run
+run_case figures_of_a_paused_run_agree_in_all_files
 run_case records_of_earlier_schemas_keep_their_tables
 run_case records_of_later_schemas_are_refused
 run_case a_run_that_continues_is_not_interrupted
-run_case whole_and_interrupted_runs
-run_case two_steps
-run_case an_experiment
-run_case two_sets
-run_case one_table
-run_case a_profile_for_the_simulator
-run_case methods_and_a_prediction
-run_case pairs_in_environments
-run_case many_runs
-run_case requests_of_a_service
-run_case words_are_checked
+run_case complete_and_interrupted_runs_are_reported
+run_case no_line_is_fitted_to_two_steps
+run_case an_experiment_is_reported_with_published_figures
+run_case two_sets_of_pairs_are_compared
+run_case a_single_table_is_printed_for_scripts
+run_case counters_become_a_profile_for_the_simulator
+run_case a_replay_is_predicted_for_each_method
+run_case pairs_are_compared_across_environments
+run_case many_runs_are_reported_with_one_picture_each
+run_case response_times_of_a_service_are_reported
+run_case options_and_their_values_are_checked
 end_cases

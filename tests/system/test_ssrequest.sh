@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ssrequest with servers that work and with servers that break. Arguments: the build directory,
+# ssrequest with servers that work and servers that fail. Arguments: the build directory,
 # and the name of a case.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -35,7 +35,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# serve WAY [SOCKET]: starts a server; `server` is its pid, `url` where it is.
+# serve WAY [SOCKET]: starts a server that behaves in this way; sets `server` to its pid and `url`.
 serve() {
     mkfifo ready
     (exec "$broken" "$@" >ready) &
@@ -47,7 +47,7 @@ serve() {
     url=http://127.0.0.1:$port/
 }
 
-# end_server: sets `connections` and `requests` to what it has got.
+# end_server: ends the server; sets `connections` and `requests` to the numbers that it received.
 end_server() {
     kill -TERM "$server"
     read -r _ connections _ requests <&7
@@ -55,7 +55,7 @@ end_server() {
     wait "$server" || fail "the server: status $?"
 }
 
-# ask STATUS OPTION...: runs ssrequest, which must end with this status, or one that matches it.
+# ask STATUS OPTION...: runs ssrequest, whose exit status must match STATUS.
 ask() {
     local wanted=$1 status=0
     shift
@@ -69,7 +69,7 @@ ask() {
         fail "ssrequest $*: requests are lost: $(cat out)"
 }
 
-# count NAME: a count of the document; 0 where it is not told.
+# count NAME: prints a count from the JSON document, or 0 if absent.
 count() {
     awk -v name="\"$1\":" '$1 == name && $2 ~ /^[0-9]/ { print $2 + 0; found = 1; exit }
         END { if (!found) print 0 }' json
@@ -80,8 +80,8 @@ expect() {
     [ "$(count "$1")" -eq "$2" ] || fail "$1 is not $2: $(cat out err)"
 }
 
-# each_is CAUSE WAY OPTION...: twenty requests to a server that breaks in this way all fail for this
-# cause, and are all that it gets.
+# each_is CAUSE WAY OPTION...: fails unless all of twenty requests to a server of this kind fail for this
+# cause, and the server gets no other request.
 each_is() {
     local cause=$1 way=$2
     shift 2
@@ -93,48 +93,48 @@ each_is() {
     end_server
 }
 
-# ---- servers that break ----
+# ---- servers that fail ----
 
-refused_connections() {
+refused_connections_are_counted() {
     each_is connection_refused refuse
 }
 
-resets() {
+resets_are_counted() {
     each_is reset reset-at-once
     each_is reset reset-after-request
     each_is reset close-without-answer
     [ "$requests" -eq 20 ] || fail "the server has got $requests requests"
 }
 
-cut_answers() {
+truncated_answers_are_counted() {
     local way
     for way in half-headers half-body half-chunk absurd-length reset-in-body only-interim; do
         each_is cut "$way"
     done
 }
 
-garbled_answers() {
+garbled_answers_are_counted() {
     local way
     for way in garbage negative-length endless-headers endless-line tls-alert; do
         each_is garbled "$way"
     done
 }
 
-timeouts() {
+timeouts_are_counted() {
     each_is timeout never-answer --timeout 200m
     each_is timeout slow-body --timeout 2s
     [ "$(count bytes)" -gt 0 ] || fail "no bytes of a slow answer: $(cat out)"
 }
 
-# A flood keeps libcurl busy; without a clock of our own this reads for 9 s and more. CPU time is what
-# counts: a busy machine takes longer, but uses no more of it.
+# A flood keeps libcurl busy, so that without our own timeout it would read for 9 s or more. The test
+# limits CPU time, because a busy machine takes longer but does not use more of it.
 flood_of_chunks_is_ended_at_the_timeout() {
     each_is timeout endless-chunks --timeout 800m
     awk '$1 == "\"own_cpu_seconds\":" { used = $2 + 0 } END { exit !(used > 0 && used < 4) }' json ||
         fail "read on after the timeout: $(cat out)"
 }
 
-statuses() {
+error_statuses_are_counted_and_reported() {
     each_is status status-500
     [ "$connections" -lt 20 ] || fail "an answer of status 500 ends the connection"
     grep -q '^failed   20 with status 500$' out || fail "$(cat out)"
@@ -147,8 +147,8 @@ statuses() {
     [ "$requests" -eq 10 ] || fail "a redirect is followed"
 }
 
-# libcurl must not send a request again by itself: the server gets as many as were counted.
-nothing_is_sent_twice() {
+# libcurl must not retry requests: the server gets exactly as many as were counted.
+failed_requests_are_not_sent_again() {
     local way
     for way in reset-second close-second; do
         serve "$way"
@@ -160,8 +160,8 @@ nothing_is_sent_twice() {
     done
 }
 
-# A connection that is closed while it is idle is no failure, unless a request has just been sent.
-a_server_closes_after_each_answer() {
+# Closing an idle connection is not a failure, unless a request has just been sent.
+connections_closed_while_idle_are_no_failures() {
     serve close-after-answer
     ask 0 --rate 20 --duration 1s "$url"
     expect succeeded 20
@@ -169,7 +169,7 @@ a_server_closes_after_each_answer() {
     [ "$connections" -eq 20 ] || fail "$connections connections"
 }
 
-unreachable_hosts() {
+unreachable_hosts_are_counted() {
     ask 1 --rate 100 --duration 200m http://no-such-host.invalid/
     expect unreachable 20
     grep -q 'warning: no-such-host.invalid: ' err || fail "no word of it: $(cat err)"
@@ -177,7 +177,7 @@ unreachable_hosts() {
     expect unreachable 20
 }
 
-no_more_descriptors() {
+exhausted_descriptors_are_counted() {
     serve never-answer
     (
         ulimit -n 20
@@ -189,15 +189,15 @@ no_more_descriptors() {
     end_server
 }
 
-tls_failures() {
+tls_failures_are_counted() {
     serve refuse-first-bytes
     ask 1 --rate 100 --duration 200m --timeout 1M "https://127.0.0.1:$port/"
     expect tls 20
     end_server
 }
 
-# Some succeed, some do not: each target on its own.
-one_of_two_breaks() {
+# One of two targets fails: results are counted for each target.
+failures_are_counted_for_each_target() {
     local other
     serve well
     other=$url
@@ -213,8 +213,8 @@ one_of_two_breaks() {
     [ "$requests" -eq 10 ] || fail "the good one has got $requests"
 }
 
-# Once the silent one has a request, the other one has fewer, unless it takes 200 ms to answer.
-the_least_loaded_target_is_next() {
+# Once the silent server has a request pending, the other one is less loaded and is chosen.
+the_least_loaded_target_is_chosen() {
     local other
     serve never-answer
     other=$url
@@ -228,7 +228,7 @@ the_least_loaded_target_is_next() {
 
 # ---- servers that work ----
 
-connections_are_reused_or_not() {
+connections_are_reused_unless_disabled() {
     serve well
     ask 0 --rate 100 --duration 500m "$url"
     expect succeeded 50
@@ -243,7 +243,7 @@ connections_are_reused_or_not() {
     expect connections 50
 }
 
-# One request at a time, but to two servers: neither of them is to be left for the other.
+# Requests alternate between two servers; the connections to both must be kept.
 connections_to_several_servers_are_kept() {
     local other first
     serve well
@@ -261,7 +261,7 @@ connections_to_several_servers_are_kept() {
         $requests -ge $second ]] || fail "the first one $requests, the second one $second requests"
 }
 
-unix_sockets() {
+requests_are_sent_to_unix_sockets() {
     serve well "$folder/a socket"
     ask 0 --rate 100 --duration 200m --unix-socket "$folder/a socket" http://any.invalid/
     expect succeeded 20
@@ -271,8 +271,8 @@ unix_sockets() {
     [ "$requests" -eq 40 ] || fail "the server has got $requests"
 }
 
-# Without the option its requests would fail: the server begins later.
-it_waits_for_the_service() {
+# The server starts later; without --wait-for, all requests would fail.
+wait_for_delays_the_start_until_the_service_listens() {
     local status=0
     "$bin/ssrequest" --json json --rate 100 --duration 200m --wait-for 1M --unix-socket "$folder/late" \
         http://any.invalid/ >out 2>err &
@@ -301,8 +301,8 @@ a_service_that_does_not_start_is_named() {
     [ "$status" -eq 143 ] || fail "status $status: $(cat out err)"
 }
 
-# Behind a full queue nothing waits, as it does with TCP.
-a_full_unix_socket_refuses() {
+# If the backlog of a Unix socket is full, connections are refused; with TCP they would wait.
+a_full_unix_socket_refuses_connections() {
     serve full "$folder/full"
     ask 1 --rate 100 --duration 200m --timeout 500m --unix-socket "$folder/full" http://a.invalid/
     [ "$(count connection_refused)" -ge 16 ] || fail "not refused: $(cat out)"
@@ -316,7 +316,7 @@ a_proxy_of_the_environment_is_not_used() {
     end_server
 }
 
-the_cap_holds() {
+requests_in_flight_do_not_exceed_the_cap() {
     serve never-answer
     ask 1 --rate 100 --duration 200m --cap 5 --when-full drop --timeout 5s "$url"
     expect refused 15
@@ -329,14 +329,14 @@ the_cap_holds() {
     [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests: $(cat out)"
 }
 
-closed_loops() {
+closed_loop_clients_send_one_request_at_a_time() {
     serve well
     ask 0 --closed 4 --duration 2s "$url"
     [ "$(count succeeded)" -gt 20 ] || fail "closed: $(cat out)"
     end_server
     [ "$connections" -le 4 ] || fail "4 clients have $connections connections"
     [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests: $(cat out)"
-    # An answer that is there as soon as the request is sent is taken then, and not after 100 ms.
+    # An answer that arrives at once must be read at once, not after 100 ms.
     serve well
     ask 0 --closed 1 --duration 2s "$url"
     [ "$(count succeeded)" -gt 22 ] || fail "quick answers are not taken: $(cat out)"
@@ -347,13 +347,13 @@ closed_loops() {
     end_server
 }
 
-# has_rows COUNT: so many seconds are in the record.
+# has_rows COUNT: succeeds if the record has COUNT seconds.
 has_rows() {
     [ -e record/requests.csv ] && [ "$(wc -l <record/requests.csv)" -gt "$1" ]
 }
 
-# They keep the generator busy all the time, and yet it does what else it has to do.
-two_thousand_clients_leave_it_time() {
+# The clients keep the generator busy, but it must still handle commands and write its record.
+two_thousand_clients_do_not_starve_control_and_record() {
     need python3
     serve well
     local status=0
@@ -380,7 +380,7 @@ END
     end_server
 }
 
-# need_keys: a certificate for 127.0.0.1, signed by itself.
+# need_keys: creates a self-signed certificate for 127.0.0.1.
 need_keys() {
     need nghttpd openssl
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem \
@@ -388,7 +388,7 @@ need_keys() {
         fail "no certificate"
 }
 
-# serve_http2 OPTION... [-- KEY CERTIFICATE]: it may take a while until it listens.
+# serve_http2 OPTION... [-- KEY CERTIFICATE]: starts nghttpd and waits until it listens.
 serve_http2() {
     local try
     mkdir -p pages
@@ -406,7 +406,7 @@ serve_http2() {
     fail "nghttpd: $(cat nghttpd.log)"
 }
 
-http_two_over_tls() {
+http_two_works_over_tls() {
     need_keys
     serve_http2 -v key.pem cert.pem
     ask 0 --http2 --insecure --rate 100 --duration 500m "https://127.0.0.1:$port/"
@@ -422,7 +422,7 @@ http_two_over_tls() {
     expect succeeded 0
 }
 
-http_two_in_the_clear() {
+http_two_works_without_tls() {
     need nghttpd
     serve_http2 --no-tls -v
     ask 0 --http2 --rate 100 --duration 500m "http://127.0.0.1:$port/"
@@ -433,8 +433,8 @@ http_two_in_the_clear() {
     end_server
 }
 
-# libcurl keeps the connections to a host whose URL stays, or comes again with another path.
-urls_that_stay_keep_their_connections() {
+# Connections to a host are kept if its URL stays in the set or returns with a different path.
+unchanged_urls_keep_their_connections() {
     need python3
     need nghttpd
     serve_http2 --no-tls -v
@@ -471,7 +471,7 @@ END
     [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
 }
 
-it_runs_on_cpus_of_its_own() {
+ssrequest_runs_on_the_given_cpus() {
     local cpu asker
     cpu=$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')
     serve well
@@ -488,7 +488,7 @@ it_runs_on_cpus_of_its_own() {
 
 # ---- how it ends, and what it refuses ----
 
-a_signal_ends_it() {
+a_signal_ends_ssrequest() {
     local status=0
     serve well
     "$bin/ssrequest" --json json --rate 50 --duration 1h --record record "$url" >out 2>err &
@@ -503,7 +503,7 @@ a_signal_ends_it() {
     end_server
 }
 
-two_signals_end_it_at_once() {
+two_signals_end_ssrequest_at_once() {
     local status=0
     serve never-answer
     "$bin/ssrequest" --json json --rate 50 --duration 1h --timeout 1h --record record "$url" >out 2>err &
@@ -520,7 +520,7 @@ two_signals_end_it_at_once() {
     end_server
 }
 
-# refuses MESSAGE OPTION...: one line that has the message, and nothing is done.
+# refuses MESSAGE OPTION...: fails unless one line has the message and nothing is sent.
 refuses() {
     local message=$1
     shift
@@ -529,7 +529,7 @@ refuses() {
     grep -qF -- "$message" err || fail "$*: '$(cat err)', not '$message'"
 }
 
-bad_usage() {
+invalid_options_are_refused() {
     refuses 'there is no URL' --rate 5
     refuses '--profile constant wants --rate' http://localhost/
     refuses '--profile step wants --step' --max 10 http://localhost/
@@ -552,8 +552,8 @@ bad_usage() {
     ask 0 --version
 }
 
-# Five a second, as many in each second as steps and a trace say, and the same seed.
-moments_without_requests() {
+# Requests are sent at a constant rate, by steps or by a trace; the same seed repeats the moments.
+dry_run_prints_the_moments_of_requests() {
     ask 0 --dry-run --rate 5 --duration 2s
     [ "$(tr '\n' ' ' <out)" = "0.000000000 0.200000000 0.400000000 0.600000000 0.800000000 \
 1.000000000 1.200000000 1.400000000 1.600000000 1.800000000 " ] || fail "even: $(cat out)"
@@ -575,8 +575,8 @@ moments_without_requests() {
     ! cmp -s first out || fail "another seed, the same moments"
 }
 
-# A line per second, which add up to the document, and a line per request.
-records_are_kept() {
+# The lines of the seconds add up to the document, and each request has a line.
+seconds_and_requests_are_recorded() {
     serve well
     ask 0 --rate 100 --duration 1500m --record record --each each.csv "$url"
     end_server
@@ -640,7 +640,7 @@ END
     url=http://127.0.0.1:$port/
 }
 
-# got LINE...: what the server has got.
+# got LINE...: fails unless the server got exactly these requests.
 got() {
     printf '%s\n' "$@" | diff - got || fail "the server has got something else"
     rm got
@@ -666,7 +666,7 @@ methods_headers_and_bodies_are_sent() {
     grep -q ' None$' got || fail "it waits for status 100: $(cut -c 1-40 got)"
 }
 
-requests_of_a_file_are_sent_in_turn() {
+requests_from_a_file_are_sent_in_turn() {
     listen_to_requests
     printf 'b\n' >body
     printf '%s\n' 'GET /a?x=1' 'POST /b @body # twice' 'HEAD /c' >requests
@@ -689,7 +689,7 @@ requests_of_a_file_are_sent_in_turn() {
     refuses '--data: none: No such file' --rate 5 --data @none "$url"
 }
 
-outputs_in_one_file_are_refused() {
+two_outputs_to_the_same_file_are_refused() {
     local url=http://127.0.0.1:1/
     echo kept >there
     ln -s new link
@@ -707,7 +707,7 @@ outputs_in_one_file_are_refused() {
     ask 1 --rate 5 --duration 200m --each /dev/null --json /dev/null "$url"
 }
 
-summaries_are_left_out() {
+quiet_and_json_suppress_the_summary() {
     serve well
     ask 0 --rate 100 --duration 200m --quiet "$url"
     [ ! -s out ] || fail "--quiet: $(cat out)"
@@ -717,8 +717,8 @@ summaries_are_left_out() {
     end_server
 }
 
-# Commands on the socket are executed.
-changes_while_it_runs() {
+# Sends commands to the control socket.
+control_commands_change_a_running_load() {
     need python3
     serve well
     "$bin/ssrequest" --json json --rate 20 --duration 1h --control control --record record \
@@ -770,7 +770,7 @@ END
     [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests"
 }
 
-# A name server that takes its time holds nothing up, neither requests nor the end.
+# A slow name server delays neither other requests nor the end.
 lookups_do_not_block_requests() {
     need python3
     serve well
@@ -832,7 +832,7 @@ END
 }
 
 # A service whose capacity is known: one worker, 5 ms for each request.
-a_capacity_is_found() {
+a_search_finds_the_capacity_of_a_service() {
     "$bin/ssburn" serve --help >/dev/null 2>&1 || skip "left-out: ssburn serve was not built"
     mkfifo ready
     "$bin/ssburn" serve --work 5m >ready &
@@ -848,7 +848,7 @@ a_capacity_is_found() {
     cmp json found/requests.json || fail "two documents"
     [ "$(ls found)" = requests.json ] || fail "$(ls found)"
     grep -q '"demand": "p95=100m"' json || fail "$(cat json)"
-    # Twice of what a worker can do in a second fails whatever else happens.
+    # Twice the rate that one worker can handle must fail.
     awk '$1 == "\"held_rate\":" { held = $2 + 0 } $1 == "\"failed_rate\":" { failed = $2 + 0 }
         END { exit !(held < 500 && failed > held && failed <= 800) }' json || fail "$(cat json)"
     grep -q '^- The capacity for p95=100m is ' out || fail "$(cat out)"
@@ -882,7 +882,7 @@ a_search_is_ended_by_a_signal() {
     grep -q 'It is not sure' out || fail "$(cat out)"
 }
 
-searches_that_mean_nothing_are_refused() {
+meaningless_searches_are_refused() {
     refuses "--capacity: 'p95' is no figure and its limit" --capacity p95 http://127.0.0.1:1/
     refuses "--capacity: 'most' is no figure" --capacity most=1s http://127.0.0.1:1/
     refuses '--capacity has no meaning with --closed' --capacity p95=1s --closed 3 http://127.0.0.1:1/
@@ -892,48 +892,48 @@ searches_that_mean_nothing_are_refused() {
     [ ! -e each ] || fail "a file of nothing"
 }
 
-run_case refused_connections
-run_case resets
-run_case cut_answers
-run_case garbled_answers
-run_case timeouts
+run_case refused_connections_are_counted
+run_case resets_are_counted
+run_case truncated_answers_are_counted
+run_case garbled_answers_are_counted
+run_case timeouts_are_counted
 run_case flood_of_chunks_is_ended_at_the_timeout
-run_case statuses
-run_case nothing_is_sent_twice
-run_case a_server_closes_after_each_answer
-run_case unreachable_hosts
-run_case no_more_descriptors
-run_case tls_failures
-run_case one_of_two_breaks
-run_case the_least_loaded_target_is_next
-run_case connections_are_reused_or_not
+run_case error_statuses_are_counted_and_reported
+run_case failed_requests_are_not_sent_again
+run_case connections_closed_while_idle_are_no_failures
+run_case unreachable_hosts_are_counted
+run_case exhausted_descriptors_are_counted
+run_case tls_failures_are_counted
+run_case failures_are_counted_for_each_target
+run_case the_least_loaded_target_is_chosen
+run_case connections_are_reused_unless_disabled
 run_case connections_to_several_servers_are_kept
-run_case unix_sockets
-run_case it_waits_for_the_service
+run_case requests_are_sent_to_unix_sockets
+run_case wait_for_delays_the_start_until_the_service_listens
 run_case a_service_that_does_not_start_is_named
-run_case a_full_unix_socket_refuses
+run_case a_full_unix_socket_refuses_connections
 run_case a_proxy_of_the_environment_is_not_used
-run_case the_cap_holds
-run_case closed_loops
-run_case two_thousand_clients_leave_it_time
-run_case http_two_over_tls
-run_case http_two_in_the_clear
-run_case urls_that_stay_keep_their_connections
-run_case it_runs_on_cpus_of_its_own
-run_case a_signal_ends_it
-run_case two_signals_end_it_at_once
-run_case bad_usage
-run_case moments_without_requests
-run_case records_are_kept
+run_case requests_in_flight_do_not_exceed_the_cap
+run_case closed_loop_clients_send_one_request_at_a_time
+run_case two_thousand_clients_do_not_starve_control_and_record
+run_case http_two_works_over_tls
+run_case http_two_works_without_tls
+run_case unchanged_urls_keep_their_connections
+run_case ssrequest_runs_on_the_given_cpus
+run_case a_signal_ends_ssrequest
+run_case two_signals_end_ssrequest_at_once
+run_case invalid_options_are_refused
+run_case dry_run_prints_the_moments_of_requests
+run_case seconds_and_requests_are_recorded
 run_case methods_headers_and_bodies_are_sent
-run_case requests_of_a_file_are_sent_in_turn
-run_case outputs_in_one_file_are_refused
-run_case summaries_are_left_out
-run_case changes_while_it_runs
+run_case requests_from_a_file_are_sent_in_turn
+run_case two_outputs_to_the_same_file_are_refused
+run_case quiet_and_json_suppress_the_summary
+run_case control_commands_change_a_running_load
 run_case lookups_do_not_block_requests
-run_case a_capacity_is_found
+run_case a_search_finds_the_capacity_of_a_service
 run_case a_search_ends_with_the_service
 run_case a_search_is_ended_by_a_signal
-run_case searches_that_mean_nothing_are_refused
+run_case meaningless_searches_are_refused
 
 end_cases

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# sssim as a user meets it: what it prints, sweeps, and what it refuses. Argument: the build
+# sssim: its output, sweeps, and refusals. Argument: the build
 # directory.
 set -euo pipefail
 
@@ -19,7 +19,7 @@ fail() {
     failures=$((failures + 1))
 }
 
-# expect WORD...: it succeeds and complains about nothing; its output is in `out`.
+# expect WORD...: runs sssim, which must succeed without messages; its output is in `out`.
 expect() {
     local status=0
     "$sssim" "$@" >out 2>err || status=$?
@@ -30,7 +30,7 @@ expect() {
     esac
 }
 
-# refused MESSAGE WORD...: one line that begins with the message, and nothing printed.
+# refused MESSAGE WORD...: fails unless one line begins with the message and there is no output.
 refused() {
     local message=$1 status=0
     shift
@@ -44,12 +44,12 @@ refused() {
     esac
 }
 
-# figure NAME: what the output says of it.
+# figure NAME: prints this figure of the output.
 figure() {
     sed -n "s/^$1  *\([-0-9.]*\).*/\1/p" out
 }
 
-# Whatever the defaults are: what is tested here is not the modules.
+# Fixed modules, because the tests must not depend on the defaults.
 modules=(-f realtime -c rbpid -s even -d averageq)
 
 figures='samples,target_mean,load_mean,error_mean_percent,error_mse_e4,error_p95_percent'
@@ -81,7 +81,7 @@ expect -P 2 -n 4 -l 50% --duration 10s --window 100m -D 107m
 expect -P 2 -n 4 -l 50% --duration 10s --window 100m -d averageq
 [[ $(figure switches) == 2??.* ]] || fail "another round: $(cat out)"
 
-# In open loop the load is what the instances want.
+# In an open loop the instances determine the load.
 expect -P 8 -n 1 -c fixed -l 100% --class blocking --duration 20s
 [[ $(figure load) == 16.2* ]] || fail "blocking: $(cat out)"
 expect -P 8 -n 4 -c fixed -l 100% --class serial:3,blocking --duration 20s
@@ -94,7 +94,7 @@ printf '0 1\n1s 3\n2s 0\n' >'a,b'
 expect --switch-cost 0 -P 8 -n 1 -c fixed -l 100% --class 'profile:a\,b' --duration 20s
 [ "$(figure load)" = 25.000 ] || fail "profile: $(cat out)"
 
-# Each of these changes what comes out; --priority normal does only with its --preempt.
+# Each option must change the output; --priority normal does so only with --preempt.
 run=("${modules[@]}" -P 2 -n 6 -l 30% --class parallel -D 5m --duration 20s)
 expect "${run[@]}"
 cp out plain
@@ -124,7 +124,7 @@ expect "${run[@]}" --sweep load=25%,50% --sweep 'control-options=0\,ke=0.1,0' --
 50%,"0,ke=0.1"
 50%,0' ] || fail "runs: $(cat out)"
 
-# A run of a sweep equals a single run with the same options, also if an option was given otherwise.
+# A run of a sweep equals a single run with the same options, even if an option is written differently.
 expect "${run[@]}" --sweep class=forking,blocking --seed 7 -l 40% --sweep load=60%
 cp out swept
 expect "${run[@]}" --class blocking --seed 7 -l 60%
@@ -143,7 +143,7 @@ cp out first
 expect "${run[@]}" --class blocking --lateness-law recorded --sweep load=25%,50% --sweep seed=1,2
 cmp -s first out || fail "the same sweep twice gives two things"
 
-# On a terminal it is a table, and its last line says what to choose.
+# On a terminal a sweep prints a table whose last line recommends a choice.
 if have_terminal; then
     script -qec "$sssim ${modules[*]} -P 2 -l 50% --sweep dithering-options=20m,107m" /dev/null >out
     [ "$(wc -l <out)" -eq 4 ] || fail "no table: $(cat out)"
@@ -163,7 +163,7 @@ refused '--sweep: --load is swept twice' --sweep load=1 --sweep load=2
 refused '--sweep: cannot be swept' --sweep sweep=1
 refused "--laod=1: unknown option '--laod': did you mean '--load'?" --sweep laod=1
 refused '--csv=1: --csv takes no value' --sweep csv=1
-# Nothing is run before all has been looked at.
+# All arguments are checked before the first run.
 refused "--control=foo: unknown control module 'foo'" -l 50% --sweep control=rbpid,foo
 refused '--load=50% --cpus=x: --cpus:' --sweep load=50% --sweep cpus=1,x
 refused '--seed=1: no target is given' --sweep seed=1
@@ -188,7 +188,7 @@ refused 'dithering/averageq: tau=21.4m is too short' -P 1 -n 99 -d averageq -l 5
 refused '--settle leaves nothing' -l 50% --settle 60s
 refused "'true' is not an option" -l 50% -- true
 
-# Milliseconds that were most likely meant as minutes are taken, and warned of once.
+# Milliseconds that were probably meant as minutes are accepted with one warning.
 for words in '--warmup 1m' '--warmup 1m --sweep load=50%,60%'; do
     # shellcheck disable=SC2086 # words, not one
     "$sssim" -l 50% --duration 3s -t constant $words >out 2>err || fail "$words: $(cat err)"
@@ -202,7 +202,7 @@ done
 
 # ---- requests to a service ----
 
-# member NAME: the first of this name in the JSON that was printed.
+# member NAME: prints the first member of this name in the JSON output.
 member() {
     sed -n "s/^ *\"$1\": \([^,]*\),\{0,1\}$/\1/p" out | head -n 1
 }
@@ -212,9 +212,9 @@ expect queue --rate 50 --arrival concurrent --duration 10s --json
     fail "queue --json: $(cat out)"
 [ "$(member throughput)" = 50 ] || fail "throughput: $(cat out)"
 
-# Each option has an effect.
+# Each option must change the output.
 queue=(--arrival poisson --spread exponential --cap 5 --timeout 100m --json)
-# The letters of ssrequest are taken.
+# The short options of ssrequest are accepted.
 expect queue --rate 80 "${queue[@]}"
 cp out before
 expect queue -r 80 -d 10s "${queue[@]}" -t 100m

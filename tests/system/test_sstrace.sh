@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# sstrace as a user meets it: what it prints, where, and its exit status.
+# sstrace: its output, where it writes it, and its exit status.
 set -eu
 
 # shellcheck source=skip.sh
@@ -58,13 +58,13 @@ mean     0.5
 minimum  0.1
 maximum  0.9'
 
-# The published saw, as it was pasted, with line ends from elsewhere and none at the end.
+# The published saw trace, as pasted: with CRLF line ends and no newline at the end.
 printf '0 1/10\r\n20s 6/10\r\n40s 1/10\r\n1M 9/10\r\n80s 4/10\r\n100s 9/10\r\n2M 1/10' \
     >"$folder/pasted"
 expect 0 --stat "$folder/pasted"
 grep -q '^mean     0.5$' "$folder/out" || fail "mean of the pasted saw"
 
-# Free stretches are left out of every figure but the length.
+# Free sections count only for the length, not for any other figure.
 printf '0 free\n10s 20%%\n20s 40%%\n40s free\n100s 80%%\n' >"$folder/free"
 expect 0 --stat - <"$folder/free"
 output_is 'length   100 s
@@ -127,7 +127,7 @@ if [ -w /dev/full ]; then
     error_has 'standard output: No space left on device'
 fi
 
-# Text, compiled, text, compiled: the same bytes, from a file, a pipe and any packer.
+# Converting a trace to compiled form and back gives the same bytes, from a file, a pipe or a compressor.
 for trace in "$traces"/*.txt; do
     "$sstrace" "$trace" >"$folder/once"
     "$sstrace" --dump "$folder/once" | "$sstrace" -o "$folder/again"
@@ -150,7 +150,7 @@ for packer in gzip xz zstd; do
     fi
 done
 
-# Nothing is written unless all is well, and what was there stays.
+# After an error nothing is written, and an existing file is kept.
 echo kept >"$folder/kept"
 expect 2 -o "$folder/kept" "$folder/bad"
 [ "$(cat "$folder/kept")" = kept ] || fail "a bad trace has replaced a file"
@@ -167,7 +167,7 @@ cmp "$folder/new" "$folder/saw.trace" || fail "-o"
 TMPDIR=$folder/none expect 2 --dump "$traces/saw.txt"
 error_has "a temporary file in $folder/none: "
 
-# No option is passed over without a word.
+# No option is ignored silently.
 data=$(dirname "$0")/../data/import
 expect 2 --gaps fill "$traces/saw.txt"
 error_has '--gaps is for measurements'
@@ -197,7 +197,7 @@ for format in '' --from=csv --from=vmstat; do
     error_has 'the line has more than'
 done
 
-# Changes in one call and by pipes.
+# Several changes in one call equal the same changes by a pipeline.
 "$sstrace" --clip 20s,1M --scale 2 --dump "$traces/saw.txt" >"$folder/one"
 "$sstrace" --clip 20s,1M "$traces/saw.txt" | "$sstrace" --scale 2 | "$sstrace" --dump >"$folder/two"
 cmp "$folder/one" "$folder/two" || fail "pipes change otherwise than one call"
@@ -222,7 +222,7 @@ fi
 expect 2 -o '' --constant 50%
 error_has '--output is empty: write --output FILE'
 
-# Output of sysstat for people, or for itself, is not mistaken for a trace.
+# Human-readable and binary output of sysstat is refused.
 printf 'Linux 6.8.0 (host) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\n12:00:01 CPU %%usr\n' >"$folder/text"
 expect 2 --check "$folder/text"
 error_has 'is text of mpstat, sar or iostat, which is for people: take mpstat -o JSON, or sadf -d'
@@ -230,7 +230,7 @@ printf '\226\325\165\041\000\000' >"$folder/sa21"
 expect 2 --check "$folder/sa21"
 error_has 'is a binary file of sar: convert it, sadf -d FILE | sstrace'
 
-# Milliseconds that were most likely meant as minutes are taken, and warned of.
+# Milliseconds that were probably meant as minutes are accepted with a warning.
 warned() {
     local text=$1
     shift

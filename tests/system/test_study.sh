@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The interference of simulated pairs of programs is known. ssreport finds it in their records, and its
-# intervals contain it.
+# The interference of simulated pairs of programs is known. ssreport must find it in their records, and
+# its intervals must contain it.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -80,27 +80,27 @@ check() {
         }' "$1.report/interference.csv" >"$1.wrong" || fail "$1: $(cat "$1.wrong")"
 }
 
-# known NAME METRIC: what sssim says of the pair.
+# known NAME METRIC: fails unless sssim reports this metric for the pair.
 known() {
     [ "$(sed -n 's/^known interference *\([^ ]*\) %$/\1/p' "$1.out")" = "$2" ] ||
         fail "$1: another metric is known: $(tail -n 1 "$1.out")"
 }
 
-programs_that_share_nothing() {
+programs_that_share_nothing_do_not_interfere() {
     simulate apart
     known apart 0.000
     report apart
     check apart 0 0.3 2 2
 }
 
-ten_percent_through_the_memory() {
+an_interference_of_ten_percent_is_found() {
     simulate ten --memory 1000000 --accesses 500000 --waiting 20%
     known ten 10.000
     report ten
     check ten 10 0.3 2 2.5
 }
 
-a_third_through_the_memory() {
+an_interference_of_a_third_is_found() {
     simulate third --memory 1000000 --accesses 500000 --waiting 70%
     known third 35.000
     report third
@@ -108,7 +108,7 @@ a_third_through_the_memory() {
 }
 
 # 100 w P a2 / (M - w (b - 1) a1), with both sides of their own kind.
-two_different_programs() {
+interference_of_two_different_programs_is_found() {
     simulate two -P 2 -n 6 --class forking --memory 1000000 --accesses 200000 \
         --foreground-accesses 300000 --foreground-waiting 0.5 --foreground-iteration 40m
     known two 23.529
@@ -116,15 +116,15 @@ two_different_programs() {
     check two "$(awk 'BEGIN { print 100 * 0.5 * 2 * 0.2 / (1 - 0.5 * 0.3) }')" 0.3 2 2.5
 }
 
-shared_cpus() {
+interference_through_shared_cpus_is_found() {
     simulate shared --shared-cpus -T "45%:5%:10%,hold=8s,symmetric=yes"
     known shared 100.000
     report shared
     check shared 100 0.3 3 4
 }
 
-# The same command line, byte by byte, and another seed.
-a_seed_is_a_study() {
+# The same command line gives the same bytes; another seed does not.
+the_same_seed_gives_the_same_study() {
     rounds=2
     simulate study --memory 100 --accesses 50 --waiting 20%
     mv study first
@@ -137,7 +137,7 @@ a_seed_is_a_study() {
 
 # Each round is a pair in the manifest, with columns as of other experiments. Samples in a record are
 # 500 ms long.
-the_folder_of_an_experiment() {
+a_simulated_study_has_the_folder_of_an_experiment() {
     local columns side file run
     rounds=3
     simulate folder --warmup 2s --settle 4s --seed 7 --window 250m
@@ -169,7 +169,7 @@ the_folder_of_an_experiment() {
     [ "$(find folder -type d | wc -l)" -eq 11 ] || fail "other folders: $(find folder -type d)"
 }
 
-# refused MESSAGE OPTION...: one line, and nothing is begun.
+# refused MESSAGE OPTION...: fails unless the call is refused in one line and creates nothing.
 refused() {
     local status=0
     "$bin/sssim" "${@:2}" >out 2>err || status=$?
@@ -213,8 +213,8 @@ invalid_studies_are_refused() {
     refused '--foreground-waiting: a thread without' "${pair[@]}" --memory 1 --foreground-waiting 1
 }
 
-# One run, without a foreground.
-instances_that_share_the_memory() {
+# A single run, without a foreground program.
+instances_that_share_memory_slow_each_other() {
     local run=(-P 4 -n 2 -c fixed -l 100% --iteration 100m --duration 20s)
     "$bin/sssim" "${run[@]}" >alone
     [ "$(sed -n 's/^throughput *//p' alone)" = '20.000 /s' ] || fail "$(cat alone)"
@@ -225,13 +225,13 @@ instances_that_share_the_memory() {
     [ "$(awk -F, 'NR > 1 { print $NF }' swept)" = $'16.000000\n16.000000' ] || fail "$(cat swept)"
 }
 
-run_case programs_that_share_nothing
-run_case ten_percent_through_the_memory
-run_case a_third_through_the_memory
-run_case two_different_programs
-run_case shared_cpus
-run_case a_seed_is_a_study
-run_case the_folder_of_an_experiment
+run_case programs_that_share_nothing_do_not_interfere
+run_case an_interference_of_ten_percent_is_found
+run_case an_interference_of_a_third_is_found
+run_case interference_of_two_different_programs_is_found
+run_case interference_through_shared_cpus_is_found
+run_case the_same_seed_gives_the_same_study
+run_case a_simulated_study_has_the_folder_of_an_experiment
 run_case invalid_studies_are_refused
-run_case instances_that_share_the_memory
+run_case instances_that_share_memory_slow_each_other
 end_cases

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The programs of the zoo, as tests/bench/zoo.sh --gains recorded one copy of each, are held in
-# simulation as tightly as the bench wants it of the real ones. Argument: the build directory.
+# Simulates the programs of the zoo from the recordings of tests/bench/zoo.sh --gains. Their load must be
+# held as precisely as the bench requires of the real programs. Argument: the build directory.
 set -euo pipefail
 
 data=$(cd "$(dirname "$0")/../data/zoo" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# replay OPTION...: a line "PROGRAM instances load ... error mse" for each cell.
+# replay OPTION...: prints a line "PROGRAM instances load ... error mse" for each cell.
 replay() {
     local profile
     for profile in "$data"/*.profile; do
@@ -20,7 +20,7 @@ replay() {
     done | sort -g -k 5
 }
 
-# judge: of the cells on standard input, those that miss the bars; fails if there are any.
+# judge: prints the cells of standard input that miss the bars; fails if there are any.
 judge() {
     awk '
         { mse[NR] = $5 }

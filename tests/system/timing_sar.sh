@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The full circle: a load that sar has recorded is imported, replayed, recorded by sar again, and must
-# be the same step by step. Takes some minutes and a quiet machine. Arguments: the build directory,
+# Records a load with sar, imports and replays it, and records the replay with sar again: both must agree
+# step by step. Takes some minutes on a quiet machine. Arguments: the build directory,
 # how many seconds a step has (30), how many steps there are (6).
 set -euo pipefail
 
@@ -18,7 +18,7 @@ need sar sadf
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
-# record NAME COMMAND...: a sample of sar a step, while COMMAND runs and for as many steps.
+# record NAME COMMAND...: records one sample of sar per step while COMMAND runs.
 record() {
     local name=$1 recorder
     shift
@@ -42,7 +42,7 @@ replay() {
         "$bin/ssburn" serial
 }
 
-# levels FILE: the load of every step, in percent.
+# levels FILE: prints the load of every step in percent.
 levels() {
     awk 'NR % 2 { printf "%.2f\n", 100 * $2 }' "$1"
 }
