@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Cases that are skipped: what becomes of them is seen by tests/system/test_skips.sh. */
+/* Cases that are skipped; tests/system/test_skips.sh checks the results. */
 
 #include "unit.h"
 

@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_LOOP_H
 #define SHOWSTOPPER_TESTS_LOOP_H
 
-/* Whole loops of control on the simulated machine, with the real modules. */
+/* Runs complete control loops on the simulated machine, with the real modules. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static inline struct demand_mix parse_mix(const char *text) {
     return mix;
 }
 
-/* The defaults of showstopper, on a machine of `cpus` with `instances` serial ones. */
+/* Returns showstopper's defaults on a machine of `cpus` CPUs with `instances` serial instances. */
 static inline struct trial_options make_options(
     uint32_t cpus, uint32_t instances, const char *load) {
     return (struct trial_options){
@@ -79,7 +79,7 @@ static inline void assert_held(const struct trial_options *options, double error
     assert_int_equal(figures.samples, 360);
 }
 
-/* From a time on, in seconds since the start, the error stays within a bound. */
+/* Checks that the error stays within a bound during a period, in seconds since the start. */
 static inline void assert_settled(const struct log *log, double from, double to, double within) {
     int checked = 0;
     for (size_t i = 0; i < log->count; i++) {
@@ -93,7 +93,7 @@ static inline void assert_settled(const struct log *log, double from, double to,
     assert_that(checked, >, 0);
 }
 
-/* Writes a trace into a file of its own; the caller unlinks it. */
+/* Writes a trace to a new file, which the caller unlinks. */
 static inline void write_trace(char *path, const char *text) {
     int file = mkstemp(path);
     assert_that(file, >=, 0);

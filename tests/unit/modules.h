@@ -3,7 +3,7 @@
 #define SHOWSTOPPER_TESTS_MODULES_H
 
 /*
- * A built module with its options parsed and its memory set up as the core would do it, for any
+ * Loads a built module, parses its options and sets up its memory like the core does, for any
  * number of executors. Time and counters come from the test.
  */
 
@@ -49,7 +49,10 @@ static inline void rig_load(struct rig *rig, const char *which) {
     assert_string_equal(rig->head->name, strchr(which, '/') + 1);
 }
 
-/* Options and prepare(), as before a run; -1 with `error` set when the module refuses them. */
+/*
+ * Parses options and calls prepare() as before a run; returns -1 with `error` set if the module
+ * refuses them.
+ */
 static inline int rig_prepare(
     struct rig *rig, const char *options, struct ss_self *self, struct ss_error *error) {
     rig->config = rig_memory(rig->head->config_size);
@@ -102,14 +105,14 @@ static inline void rig_close(struct rig *rig) {
     dlclose(rig->handle);
 }
 
-/* The warning about a run whose rounds last this long, in nanoseconds. */
+/* Checks the description of a run with rounds of `round` nanoseconds. */
 static inline void assert_described(const struct rig *rig, ss_time round, const char *expected) {
     char text[256] = "";
     rig->head->describe(&rig->selves[0], round, text, sizeof text);
     assert_string_equal(text, expected);
 }
 
-/* That nothing starts with these options, and that the message says so in the words given. */
+/* Checks that these options are refused with a message containing these words. */
 static inline void assert_refused(const char *which, const char *options, const char *words) {
     struct rig rig;
     struct ss_self self = {

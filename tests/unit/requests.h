@@ -2,7 +2,7 @@
 #ifndef SHOWSTOPPER_TESTS_REQUESTS_H
 #define SHOWSTOPPER_TESTS_REQUESTS_H
 
-/* Runs with made-up figures, for tests of their descriptions. */
+/* Made-up results of runs, for tests of their descriptions. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct made_up {
     struct ssrequest_account account;
 };
 
-/* 100 a second for 10 s, even; nothing is sent yet. */
+/* Opens a run at an even 100 requests per second for 10 s; no request is sent yet. */
 static inline void made_up_open(struct made_up *it) {
     static const char *const targets[] = {"http://127.0.0.1:8080/", "http://127.0.0.1:8081/\"x\""};
     memset(it, 0, sizeof *it);
@@ -52,7 +52,7 @@ static inline void made_up_close(struct made_up *it) {
     ssrequest_profile_free(&it->profile);
 }
 
-/* One that was due at `due`, sent `late` later, and ended after `took`. */
+/* Adds a request that was due at `due`, was sent `late` later, and ended after `took`. */
 static inline void made_up_end(
     struct made_up *it, ss_time due, ss_time late, ss_time took, enum ssrequest_outcome outcome) {
     struct ssrequest_ended ended = {.due = due,
@@ -65,7 +65,7 @@ static inline void made_up_end(
     ssrequest_tally_end(&it->tally, &ended);
 }
 
-/* The printed text; free() it. */
+/* Returns the printed text; the caller frees it. */
 static inline char *made_up_print(
     void (*print)(FILE *stream, const struct ssrequest_account *account),
     const struct ssrequest_account *account) {

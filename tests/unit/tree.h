@@ -3,8 +3,8 @@
 #define SHOWSTOPPER_TESTS_TREE_H
 
 /*
- * A folder of files that a test writes, such as a recorded /proc. It vanishes with the process,
- * however the test ends, or when the next one is asked for.
+ * A folder of files that a test writes, such as a recorded /proc. It is removed when the process
+ * ends, however it ends, or when the next folder is made.
  */
 
 #include <ftw.h>
@@ -32,7 +32,7 @@ static inline void tree_remove(void) {
     *tree_root = '\0';
 }
 
-/* A new and empty folder; the one before it is gone. */
+/* Makes a new, empty folder and removes the previous one. */
 static inline const char *tree_new(void) {
     const char *folder = getenv("TMPDIR");
     static int registered;
@@ -44,7 +44,7 @@ static inline const char *tree_new(void) {
     return tree_root;
 }
 
-/* The path of a file in the folder; good until the call after the next three. */
+/* Returns the path of a file in the folder; valid for the next three calls. */
 static inline const char *tree_path(const char *name) {
     static char paths[4][4096];
     static unsigned turn;
@@ -53,7 +53,7 @@ static inline const char *tree_path(const char *name) {
     return path;
 }
 
-/* Writes a file and the folders above it; returns its path. */
+/* Writes a file and its parent folders; returns its path. */
 static inline const char *tree_write_bytes(const char *name, const void *bytes, size_t size) {
     const char *path = tree_path(name);
     char folder[4096];

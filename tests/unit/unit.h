@@ -12,14 +12,14 @@
 
 #include <cmocka.h>
 
-#define UNIT_SKIPPED 77 /* the exit status that ctest takes for a skip */
+#define UNIT_SKIPPED 77 /* ctest takes this exit status for a skip */
 
-/* How many cases could not run here. */
+/* Number of cases that could not run here. */
 static unsigned unit_skips;
 
 /*
- * Ends a case that cannot run here. The reason begins with what is missing, a word of tests/skips
- * and a colon.
+ * Ends a case that cannot run here. The reason starts with the missing feature, a word of
+ * tests/skips, and a colon.
  */
 #define SKIP(reason)                                                                               \
     do {                                                                                           \
@@ -50,7 +50,7 @@ static unsigned unit_skips;
             fail_msg("%s is %.17g, not %.17g", #value, value_, expected_);                         \
     } while (0)
 
-/* Fails with the line if one is longer than `width` letters. */
+/* Fails with the line if a line is longer than `width` characters. */
 static inline void assert_fits(const char *text, size_t width) {
     for (const char *line = text; *line; line += line[0] == '\n') {
         size_t length = strcspn(line, "\n");
@@ -60,12 +60,14 @@ static inline void assert_fits(const char *text, size_t width) {
     }
 }
 
-/* Returns the exit status of a run of cases, which has no success if none of them ran. */
+/*
+ * Returns the exit status of a run of cases, which is a success only if at least one of them ran.
+ */
 static inline int unit_status(int failed, size_t cases) {
     return failed > 0 ? failed : unit_skips >= cases ? UNIT_SKIPPED : 0;
 }
 
-/* Runs the one case that the command line names, or all. */
+/* Runs the case that the command line names, or all cases. */
 #define UNIT_MAIN(...)                                                                             \
     int main(int argc, char **argv) {                                                              \
         const struct CMUnitTest tests[] = {__VA_ARGS__};                                           \
@@ -75,7 +77,7 @@ static inline int unit_status(int failed, size_t cases) {
             argc > 1 ? 1 : sizeof tests / sizeof *tests);                                          \
     }
 
-/* In the place of UNIT_MAIN where this build lacks what is tested. */
+/* Replaces UNIT_MAIN if this build lacks the tested feature. */
 #define UNIT_MAIN_SKIPPED(reason)                                                                  \
     int main(void) {                                                                               \
         unit_skips++;                                                                              \

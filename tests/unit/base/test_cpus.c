@@ -29,7 +29,7 @@ static void assert_refused(const char *text, const char *part) {
     assert_that(ss_cpus_count(&cpus), ==, 1);
 }
 
-static void added_cpus_are_in_the_set(void **state) {
+static void added_cpus_are_in_the_cpu_set(void **state) {
     (void)state;
     struct ss_cpus cpus = {0};
     assert_int_equal(ss_cpus_count(&cpus), 0);
@@ -47,7 +47,7 @@ static void added_cpus_are_in_the_set(void **state) {
     assert_false(ss_cpus_has(&cpus, UINT32_MAX));
 }
 
-static void lists_are_read_and_printed(void **state) {
+static void cpu_lists_are_parsed_and_printed(void **state) {
     (void)state;
     assert_list("0", 1, "0");
     assert_list("0-3", 4, "0-3");
@@ -63,7 +63,7 @@ static void lists_are_read_and_printed(void **state) {
     assert_list("007", 1, "7");
 }
 
-static void invalid_lists_are_refused(void **state) {
+static void invalid_cpu_lists_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"", "\n", ",", "0,", ",0", "0,,1", "0-", "-1", "0--1", "a",
         "0-3:", "0:2", "0 1", " 0", "0\n\n", "0-3/2", "0x1", "all"};
@@ -71,7 +71,7 @@ static void invalid_lists_are_refused(void **state) {
         assert_refused(texts[i], "is not a list of CPUs: write numbers and ranges, such as 0-3");
 }
 
-static void invalid_ranges_are_refused(void **state) {
+static void invalid_cpu_ranges_are_refused(void **state) {
     (void)state;
     assert_refused("3-1", "runs backwards");
     assert_refused("0-3:0", "step of 0");
@@ -81,7 +81,7 @@ static void invalid_ranges_are_refused(void **state) {
     assert_refused("99999999999999999999999", "above 8191");
 }
 
-static void a_short_buffer_cuts_between_numbers(void **state) {
+static void short_buffer_truncates_a_cpu_list_between_numbers(void **state) {
     (void)state;
     struct ss_cpus cpus;
     assert_int_equal(ss_cpus_parse("0-3,8,100", &cpus, NULL), 0);
@@ -95,7 +95,7 @@ static void a_short_buffer_cuts_between_numbers(void **state) {
     assert_int_equal(buffer[0], 'x');
 }
 
-static void first_cpu_outside_is_found(void **state) {
+static void first_cpu_outside_of_a_set_is_found(void **state) {
     (void)state;
     static const struct {
         const char *cpus, *allowed;
@@ -122,7 +122,7 @@ static void assert_set(const struct ss_cpus *cpus, const char *expected) {
     assert_string_equal(text, expected);
 }
 
-static void sets_are_joined_and_intersected(void **state) {
+static void cpu_sets_are_joined_and_intersected(void **state) {
     (void)state;
     struct ss_cpus cpus, other;
     assert_int_equal(ss_cpus_parse("0-3,100", &cpus, NULL), 0);
@@ -136,10 +136,10 @@ static void sets_are_joined_and_intersected(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(added_cpus_are_in_the_set),
-    cmocka_unit_test(lists_are_read_and_printed),
-    cmocka_unit_test(invalid_lists_are_refused),
-    cmocka_unit_test(invalid_ranges_are_refused),
-    cmocka_unit_test(a_short_buffer_cuts_between_numbers),
-    cmocka_unit_test(first_cpu_outside_is_found),
-    cmocka_unit_test(sets_are_joined_and_intersected))
+    cmocka_unit_test(added_cpus_are_in_the_cpu_set),
+    cmocka_unit_test(cpu_lists_are_parsed_and_printed),
+    cmocka_unit_test(invalid_cpu_lists_are_refused),
+    cmocka_unit_test(invalid_cpu_ranges_are_refused),
+    cmocka_unit_test(short_buffer_truncates_a_cpu_list_between_numbers),
+    cmocka_unit_test(first_cpu_outside_of_a_set_is_found),
+    cmocka_unit_test(cpu_sets_are_joined_and_intersected))

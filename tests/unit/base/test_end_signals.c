@@ -3,7 +3,7 @@
 
 #include "unit.h"
 
-static void an_ignored_hangup_does_not_end_the_program(void **state) {
+static void ignored_sighup_does_not_end_the_program(void **state) {
     (void)state;
     sigset_t set;
     signal(SIGHUP, SIG_IGN);
@@ -16,7 +16,7 @@ static void an_ignored_hangup_does_not_end_the_program(void **state) {
     assert_false(sigismember(&set, SIGQUIT));
 }
 
-static void an_interrupt_always_ends(void **state) {
+static void sigint_ends_the_program_even_if_ignored(void **state) {
     (void)state;
     sigset_t set;
     signal(SIGINT, SIG_IGN);
@@ -27,5 +27,5 @@ static void an_interrupt_always_ends(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(an_ignored_hangup_does_not_end_the_program),
-    cmocka_unit_test(an_interrupt_always_ends))
+    cmocka_unit_test(ignored_sighup_does_not_end_the_program),
+    cmocka_unit_test(sigint_ends_the_program_even_if_ignored))

@@ -12,7 +12,7 @@ __attribute__((visibility("default"))) const char *__asan_default_options(void) 
     return "allocator_may_return_null=1";
 }
 
-static void items_are_kept_while_an_array_grows(void **state) {
+static void growing_an_array_keeps_its_items(void **state) {
     (void)state;
     uint64_t *items = NULL;
     size_t count = 0, room = 0;
@@ -26,7 +26,7 @@ static void items_are_kept_while_an_array_grows(void **state) {
     free(items);
 }
 
-static void room_grows_in_few_steps(void **state) {
+static void array_capacity_grows_in_few_steps(void **state) {
     (void)state;
     char *bytes = NULL;
     uint32_t room = 0;
@@ -40,7 +40,7 @@ static void room_grows_in_few_steps(void **state) {
     free(bytes);
 }
 
-static void needed_room_is_made_at_once(void **state) {
+static void required_array_capacity_is_allocated_at_once(void **state) {
     (void)state;
     char *bytes = NULL;
     size_t room = 0;
@@ -51,7 +51,7 @@ static void needed_room_is_made_at_once(void **state) {
     free(bytes);
 }
 
-static void array_is_unchanged_without_memory(void **state) {
+static void failed_allocation_leaves_the_array_unchanged(void **state) {
     (void)state;
     char *bytes = NULL;
     size_t room = 0;
@@ -66,7 +66,7 @@ static void array_is_unchanged_without_memory(void **state) {
     free(bytes);
 }
 
-static void overflow_is_refused(void **state) {
+static void array_size_overflow_is_refused(void **state) {
     (void)state;
     uint64_t *items = NULL;
     size_t room = 0;
@@ -77,8 +77,8 @@ static void overflow_is_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(items_are_kept_while_an_array_grows),
-    cmocka_unit_test(room_grows_in_few_steps),
-    cmocka_unit_test(needed_room_is_made_at_once),
-    cmocka_unit_test(array_is_unchanged_without_memory),
-    cmocka_unit_test(overflow_is_refused))
+    cmocka_unit_test(growing_an_array_keeps_its_items),
+    cmocka_unit_test(array_capacity_grows_in_few_steps),
+    cmocka_unit_test(required_array_capacity_is_allocated_at_once),
+    cmocka_unit_test(failed_allocation_leaves_the_array_unchanged),
+    cmocka_unit_test(array_size_overflow_is_refused))

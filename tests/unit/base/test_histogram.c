@@ -24,8 +24,8 @@ static int tear_down(void **state) {
 
 /* ---- buckets ---- */
 
-/* At both ends of each bucket, with any width. */
-static void buckets_follow_one_another(void **state) {
+/* Checks both ends of each bucket, for every width. */
+static void histogram_buckets_have_no_gaps(void **state) {
     (void)state;
     for (unsigned bits = 1; bits <= 11; bits++) {
         ss_time next = 0;
@@ -52,7 +52,7 @@ static void bucket_middle_is_within_a_two_thousandth(void **state) {
     }
 }
 
-/* A fine bucket lies within one coarse bucket, which makes merging exact. */
+/* Each fine bucket is within one coarse bucket, which makes merging exact. */
 static void buckets_are_nested(void **state) {
     (void)state;
     for (unsigned bits = 1; bits < SS_HISTOGRAM_FINE; bits++) {
@@ -63,7 +63,7 @@ static void buckets_are_nested(void **state) {
     }
 }
 
-static void bucket_is_printed_exactly(void **state) {
+static void histogram_bucket_is_printed_exactly(void **state) {
     (void)state;
     char text[SS_HISTOGRAM_BUCKET_ROOM];
     static const struct {
@@ -92,7 +92,7 @@ static void empty_histogram_has_no_figures(void **state) {
     assert_int_equal(histogram.max, 0);
 }
 
-static void one_value_is_exact(void **state) {
+static void histogram_of_one_value_is_exact(void **state) {
     (void)state;
     static const ss_time values[] = {
         0, 1, 1023, 1024, 1025, 123456789, 3600 * SS_SECOND, SS_TIME_NEVER};
@@ -105,7 +105,7 @@ static void one_value_is_exact(void **state) {
     }
 }
 
-/* Each value between a smaller and a larger one, which do not help to know it. */
+/* Each value is between a smaller and a larger one, so that the exact extremes do not help. */
 static void quantile_is_within_a_two_thousandth(void **state) {
     (void)state;
     for (ss_time value = 1; value < 100 * 86400 * SS_SECOND; value += value / 97 + 1) {
@@ -154,7 +154,7 @@ static void quantiles_of_ten_million_are_within_a_thousandth(void **state) {
     free(values);
 }
 
-static void quantile_counts_values(void **state) {
+static void quantile_is_the_value_of_its_rank(void **state) {
     (void)state;
     for (ss_time i = 1; i <= 100; i++)
         ss_histogram_add(&histogram, i);
@@ -163,8 +163,8 @@ static void quantile_counts_values(void **state) {
     assert_that(ss_histogram_quantile(&histogram, 0.071), ==, 8 / 1e9);
 }
 
-/* Far more values than a list could keep, in which every n-th is long. */
-static void quantiles_of_periodic_values_have_both_lengths(void **state) {
+/* Far more values than a list could hold, of which every n-th is long. */
+static void quantiles_of_periodic_values_include_both_lengths(void **state) {
     (void)state;
     for (unsigned i = 0; i < 300000; i++)
         ss_histogram_add(&histogram, (i % 2 == 0 ? 1 : 9) * SS_MILLISECOND);
@@ -178,15 +178,15 @@ static void quantiles_of_periodic_values_have_both_lengths(void **state) {
     assert_near(ss_histogram_quantile(&histogram, 0.76), 9e-3, 5e-4 * (double)(9e-3));
 }
 
-/* Memory that manuals state. */
-static void memory_is_bounded(void **state) {
+/* The manual pages state these sizes. */
+static void histogram_memory_is_bounded(void **state) {
     (void)state;
     assert_int_equal(
         SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_FINE) * sizeof *histogram.counts, 440 * 1024);
     assert_that(sizeof(struct ss_shared_histogram), <=, 1024);
 }
 
-static void adding_allocates_nothing(void **state) {
+static void adding_to_a_histogram_allocates_nothing(void **state) {
     (void)state;
     struct mallinfo2 before = mallinfo2();
     uint64_t random = 7;
@@ -208,8 +208,8 @@ static void assert_same(const struct ss_histogram *one, const struct ss_histogra
         one->counts, other->counts, SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_FINE) * sizeof *one->counts);
 }
 
-/* The sum of parts, in any order, is the histogram of all values, bit by bit. */
-static void merging_is_exact(void **state) {
+/* Merged parts must equal the histogram of all values, bit by bit, in any order. */
+static void merging_histograms_is_exact(void **state) {
     (void)state;
     struct ss_histogram parts[7], forward, backward;
     uint64_t random = 3;
@@ -234,7 +234,7 @@ static void merging_is_exact(void **state) {
     ss_histogram_close(&backward);
 }
 
-/* As of a record: merged buckets give the quantiles of all values to a bucket. */
+/* Like a record: merged buckets give the quantiles of all values to within a bucket. */
 static void recorded_buckets_give_the_same_quantiles(void **state) {
     (void)state;
     struct ss_histogram read;
@@ -252,7 +252,7 @@ static void recorded_buckets_give_the_same_quantiles(void **state) {
     ss_histogram_close(&read);
 }
 
-static void fine_buckets_go_into_coarse_ones(void **state) {
+static void fine_histogram_merges_into_a_coarse_one(void **state) {
     (void)state;
     struct ss_histogram coarse, merged;
     assert_int_equal(ss_histogram_open(&coarse, 7), 0);
@@ -268,7 +268,7 @@ static void fine_buckets_go_into_coarse_ones(void **state) {
     ss_histogram_close(&merged);
 }
 
-/* An impossible maximum would move quantiles beyond the last bucket. */
+/* An impossible maximum would move quantiles beyond the last bucket, so it is ignored. */
 static void maximum_of_another_bucket_is_ignored(void **state) {
     (void)state;
     ss_histogram_add_bucket(&histogram, ss_histogram_bucket(SS_SECOND, 10), 10, 3);
@@ -300,7 +300,7 @@ static void read_shared(const struct ss_shared_histogram *shared, size_t count) 
         ss_shared_histogram_read(&shared[i], &histogram);
 }
 
-/* Rounded up by at most a quarter. */
+/* Shared buckets round up by at most a quarter. */
 static void shared_quantiles_are_within_a_quarter(void **state) {
     (void)state;
     for (ss_time value = 1; value < 3000 * SS_SECOND; value += value / 7 + 1) {
@@ -315,7 +315,7 @@ static void shared_quantiles_are_within_a_quarter(void **state) {
     }
 }
 
-static void shared_histograms_take_any_value(void **state) {
+static void shared_histograms_accept_any_value(void **state) {
     (void)state;
     struct ss_shared_histogram shared = {0};
     ss_shared_histogram_add(&shared, 0);
@@ -327,8 +327,8 @@ static void shared_histograms_take_any_value(void **state) {
     assert_that(histogram.max, ==, UINT64_MAX);
 }
 
-/* Of two writers; the maximum is exact whichever has it. */
-static void shared_histograms_are_added(void **state) {
+/* Two writers; the maximum is exact whichever of them has it. */
+static void shared_histograms_are_merged(void **state) {
     (void)state;
     struct ss_shared_histogram shared[2] = {{0}};
     for (int i = 0; i < 99; i++)
@@ -346,23 +346,23 @@ static void shared_histograms_are_added(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(buckets_follow_one_another),
+    cmocka_unit_test(histogram_buckets_have_no_gaps),
     cmocka_unit_test(bucket_middle_is_within_a_two_thousandth),
     cmocka_unit_test(buckets_are_nested),
-    cmocka_unit_test(bucket_is_printed_exactly),
+    cmocka_unit_test(histogram_bucket_is_printed_exactly),
     cmocka_unit_test_setup_teardown(empty_histogram_has_no_figures, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(one_value_is_exact, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(histogram_of_one_value_is_exact, set_up, tear_down),
     cmocka_unit_test_setup_teardown(quantile_is_within_a_two_thousandth, set_up, tear_down),
     cmocka_unit_test_setup_teardown(quantiles_of_ten_million_are_within_a_thousandth, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(quantile_counts_values, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(quantiles_of_periodic_values_have_both_lengths, set_up, tear_down),
-    cmocka_unit_test(memory_is_bounded),
-    cmocka_unit_test_setup_teardown(adding_allocates_nothing, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(merging_is_exact, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(quantile_is_the_value_of_its_rank, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(quantiles_of_periodic_values_include_both_lengths, set_up, tear_down),
+    cmocka_unit_test(histogram_memory_is_bounded),
+    cmocka_unit_test_setup_teardown(adding_to_a_histogram_allocates_nothing, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(merging_histograms_is_exact, set_up, tear_down),
     cmocka_unit_test_setup_teardown(recorded_buckets_give_the_same_quantiles, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(fine_buckets_go_into_coarse_ones, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(fine_histogram_merges_into_a_coarse_one, set_up, tear_down),
     cmocka_unit_test_setup_teardown(maximum_of_another_bucket_is_ignored, set_up, tear_down),
     cmocka_unit_test_setup_teardown(cleared_histogram_is_empty, set_up, tear_down),
     cmocka_unit_test_setup_teardown(shared_quantiles_are_within_a_quarter, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(shared_histograms_take_any_value, set_up, tear_down),
-    cmocka_unit_test_setup_teardown(shared_histograms_are_added, set_up, tear_down))
+    cmocka_unit_test_setup_teardown(shared_histograms_accept_any_value, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(shared_histograms_are_merged, set_up, tear_down))

@@ -46,7 +46,7 @@ static void empty_lists_are_printed_compactly(void **state) {
     assert_written("[]\n");
 }
 
-static void lists_and_objects_nest(void **state) {
+static void json_lists_and_objects_can_be_nested(void **state) {
     (void)state;
     begin();
     ss_json_open(&json, NULL, '{');
@@ -77,7 +77,7 @@ static void lists_and_objects_nest(void **state) {
                    "}\n");
 }
 
-static void texts_are_quoted(void **state) {
+static void json_texts_are_quoted(void **state) {
     (void)state;
     assert_text("", "\"\"");
     assert_text("plain / text", "\"plain / text\"");
@@ -102,7 +102,7 @@ static void control_characters_are_escaped(void **state) {
     assert_text("\x1f !", "\"\\u001f !\"");
 }
 
-static void utf8_is_kept(void **state) {
+static void valid_utf8_is_kept_in_json(void **state) {
     (void)state;
     static const char *const texts[] = {
         "\xc2\x80",         /* U+0080, the first of two bytes */
@@ -114,7 +114,7 @@ static void utf8_is_kept(void **state) {
         "\xef\xbf\xbf",     /* U+FFFF, the last of three */
         "\xf0\x90\x80\x80", /* U+10000, the first of four */
         "\xf3\xbf\xbf\xbf", /* U+FFFFF */
-        "\xf4\x8f\xbf\xbf", /* U+10FFFF, the last there is */
+        "\xf4\x8f\xbf\xbf", /* U+10FFFF, the last code point */
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char expected[16];
@@ -127,7 +127,7 @@ static void utf8_is_kept(void **state) {
 
 static void invalid_utf8_is_replaced(void **state) {
     (void)state;
-    assert_text("a\x80z", "\"a" BAD "z\""); /* a second byte alone */
+    assert_text("a\x80z", "\"a" BAD "z\""); /* a lone continuation byte */
     assert_text("a\xbfz", "\"a" BAD "z\"");
     assert_text("\xc0\x80", "\"" BAD BAD "\""); /* overlong, two bytes */
     assert_text("\xc1\xbf", "\"" BAD BAD "\"");
@@ -140,12 +140,12 @@ static void invalid_utf8_is_replaced(void **state) {
     assert_text("\xfe\xff", "\"" BAD BAD "\"");
 }
 
-static void truncated_letters_are_replaced(void **state) {
+static void truncated_utf8_characters_are_replaced(void **state) {
     (void)state;
     assert_text("\xc3", "\"" BAD "\"");
     assert_text("\xe2\x82", "\"" BAD BAD "\"");
     assert_text("\xf0\x9f\x98", "\"" BAD BAD BAD "\"");
-    /* The rest is kept. */
+    /* Text after the truncated character is kept. */
     assert_text("\xc3(", "\"" BAD "(\"");
     assert_text("\xe2\x82\"", "\"" BAD BAD "\\\"\"");
     assert_text("\xe2(\xac", "\"" BAD "(" BAD "\"");
@@ -153,14 +153,14 @@ static void truncated_letters_are_replaced(void **state) {
     assert_text("\xe2\xc3\xa9", "\"" BAD "\xc3\xa9\"");
 }
 
-static void infinite_numbers_are_null(void **state) {
+static void infinite_numbers_are_null_in_json(void **state) {
     (void)state;
     assert_number(NAN, "null");
     assert_number(INFINITY, "null");
     assert_number(-INFINITY, "null");
 }
 
-static void numbers_are_short(void **state) {
+static void json_numbers_are_short(void **state) {
     (void)state;
     assert_number(0, "0");
     assert_number(1, "1");
@@ -172,7 +172,7 @@ static void numbers_are_short(void **state) {
     assert_number(0.30000000000000004, "0.30000000000000004");
 }
 
-static void numbers_read_back_exactly(void **state) {
+static void json_numbers_are_read_back_exactly(void **state) {
     (void)state;
     static const double numbers[] = {1.0 / 3, 2.0 / 3, 0.1 + 0.2, 1e21, 1e-7, 5e-324,
         1.7976931348623157e308, 9007199254740991, 9007199254740993, 123456789.123456789,
@@ -192,12 +192,12 @@ static void numbers_read_back_exactly(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(empty_lists_are_printed_compactly),
-    cmocka_unit_test(lists_and_objects_nest),
-    cmocka_unit_test(texts_are_quoted),
+    cmocka_unit_test(json_lists_and_objects_can_be_nested),
+    cmocka_unit_test(json_texts_are_quoted),
     cmocka_unit_test(control_characters_are_escaped),
-    cmocka_unit_test(utf8_is_kept),
+    cmocka_unit_test(valid_utf8_is_kept_in_json),
     cmocka_unit_test(invalid_utf8_is_replaced),
-    cmocka_unit_test(truncated_letters_are_replaced),
-    cmocka_unit_test(infinite_numbers_are_null),
-    cmocka_unit_test(numbers_are_short),
-    cmocka_unit_test(numbers_read_back_exactly))
+    cmocka_unit_test(truncated_utf8_characters_are_replaced),
+    cmocka_unit_test(infinite_numbers_are_null_in_json),
+    cmocka_unit_test(json_numbers_are_short),
+    cmocka_unit_test(json_numbers_are_read_back_exactly))

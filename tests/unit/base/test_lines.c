@@ -48,7 +48,7 @@ static void print_line(const char *text) {
     ss_lines_end(&lines, to);
 }
 
-static void lines_are_written_together(void **state) {
+static void buffered_lines_are_written_together(void **state) {
     (void)state;
     char text[256];
     open_lines();
@@ -67,7 +67,7 @@ static void lines_are_written_together(void **state) {
     remove_all();
 }
 
-static void full_buffer_is_written_early(void **state) {
+static void full_line_buffer_is_written_early(void **state) {
     (void)state;
     static char text[400000];
     open_lines();
@@ -83,7 +83,7 @@ static void full_buffer_is_written_early(void **state) {
     remove_all();
 }
 
-static void existing_file_is_not_replaced(void **state) {
+static void existing_file_is_not_replaced_by_lines(void **state) {
     (void)state;
     open_lines();
     ss_lines_close(&lines);
@@ -102,8 +102,8 @@ static void limit_files(rlim_t size) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* A write that is cut short, as on a full disk, leaves no partial line. */
-static void a_full_disk_leaves_whole_lines(void **state) {
+/* A short write, as on a full disk, must not leave a partial line. */
+static void full_disk_leaves_only_complete_lines(void **state) {
     (void)state;
     char text[256];
     signal(SIGXFSZ, SIG_IGN);
@@ -118,7 +118,7 @@ static void a_full_disk_leaves_whole_lines(void **state) {
     assert_int_equal(lines.why, EFBIG);
     read_back(text, sizeof text);
     assert_string_equal(text, "0123456789\n");
-    /* There is room again. */
+    /* The disk has space again. */
     limit_files(RLIM_INFINITY);
     print_line("uvwxyz");
     ss_lines_close(&lines);
@@ -130,7 +130,7 @@ static void a_full_disk_leaves_whole_lines(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(lines_are_written_together),
-    cmocka_unit_test(full_buffer_is_written_early),
-    cmocka_unit_test(existing_file_is_not_replaced),
-    cmocka_unit_test(a_full_disk_leaves_whole_lines))
+    cmocka_unit_test(buffered_lines_are_written_together),
+    cmocka_unit_test(full_line_buffer_is_written_early),
+    cmocka_unit_test(existing_file_is_not_replaced_by_lines),
+    cmocka_unit_test(full_disk_leaves_only_complete_lines))

@@ -21,7 +21,7 @@ static int make_folder(void **state) {
     return 0;
 }
 
-/* Fails if anything is left in the folder. */
+/* Fails unless the folder is empty. */
 static int remove_folder(void **state) {
     (void)state;
     return rmdir(folder);
@@ -50,7 +50,7 @@ static void assert_refused(const char *where, const char *why) {
     ss_local_socket_remove(&local);
 }
 
-static void permissions_hold_from_the_start(void **state) {
+static void socket_permissions_hold_from_the_start(void **state) {
     (void)state;
     struct stat status;
     mode_t before = umask(027);
@@ -65,7 +65,7 @@ static void permissions_hold_from_the_start(void **state) {
     assert_int_equal(umask(before), 027);
 }
 
-static void other_files_and_live_sockets_stay(void **state) {
+static void other_files_and_live_sockets_are_not_replaced(void **state) {
     (void)state;
     struct ss_local_socket local = open_it(0777);
     assert_refused(path, "another process listens there");
@@ -74,19 +74,19 @@ static void other_files_and_live_sockets_stay(void **state) {
     close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     assert_refused(path, "exists and is not a socket");
     assert_int_equal(unlink(path), 0);
-    /* A link is not a socket either, no matter where it points. */
+    /* A link is not a socket, wherever it points. */
     assert_int_equal(symlink("/nowhere/x", path), 0);
     assert_refused(path, "exists and is not a socket");
     assert_int_equal(unlink(path), 0);
 }
 
-static void a_dead_socket_is_replaced(void **state) {
+static void stale_socket_is_replaced(void **state) {
     (void)state;
     struct ss_local_socket first = open_it(0777);
     assert_int_equal(unlink(path), 0);
     close(open_it(0777).file);
     struct ss_local_socket local = open_it(0777);
-    /* Removing the first socket does not remove another one at the same path. */
+    /* Closing the first socket must not remove a second one at the same path. */
     close_it(&first);
     assert_int_equal(access(path, F_OK), 0);
     close_it(&local);
@@ -106,7 +106,7 @@ static void invalid_socket_path_is_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(permissions_hold_from_the_start, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(other_files_and_live_sockets_stay, make_folder, remove_folder),
-    cmocka_unit_test_setup_teardown(a_dead_socket_is_replaced, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(socket_permissions_hold_from_the_start, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(other_files_and_live_sockets_are_not_replaced, make_folder, remove_folder),
+    cmocka_unit_test_setup_teardown(stale_socket_is_replaced, make_folder, remove_folder),
     cmocka_unit_test(invalid_socket_path_is_refused))

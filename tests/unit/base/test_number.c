@@ -15,7 +15,7 @@ static void assert_put(double number, const char *expected, const char *plain) {
     assert_string_equal(text, plain);
 }
 
-static void numbers_are_printed_shortest(void **state) {
+static void numbers_are_printed_with_fewest_digits(void **state) {
     (void)state;
     assert_put(0, "0", "0");
     assert_put(-0.0, "0", "0");
@@ -107,7 +107,7 @@ static void seconds_have_six_decimals(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(numbers_are_printed_shortest),
+    cmocka_unit_test(numbers_are_printed_with_fewest_digits),
     cmocka_unit_test(plain_numbers_have_fewest_decimals),
     cmocka_unit_test(numbers_agree_with_printf),
     cmocka_unit_test(seconds_have_six_decimals))

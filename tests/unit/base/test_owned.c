@@ -16,12 +16,12 @@ static int open_and(bool take) {
     return take ? ss_owned_take(&descriptor) : descriptor;
 }
 
-static void a_descriptor_ends_with_its_variable(void **state) {
+static void owned_descriptor_is_closed_with_its_variable(void **state) {
     (void)state;
     assert_false(is_open(open_and(false)));
 }
 
-static void a_descriptor_that_was_taken_stays_open(void **state) {
+static void taken_descriptor_stays_open(void **state) {
     (void)state;
     int descriptor = open_and(true);
     assert_true(is_open(descriptor));
@@ -37,7 +37,7 @@ static int open_folder_and_stream(int *stream_descriptor) {
     return dirfd(folder);
 }
 
-static void folders_and_streams_end_with_their_variables(void **state) {
+static void owned_folders_and_streams_are_closed_with_their_variables(void **state) {
     (void)state;
     int stream;
     int folder = open_folder_and_stream(&stream);
@@ -45,7 +45,7 @@ static void folders_and_streams_end_with_their_variables(void **state) {
     assert_false(is_open(stream));
 }
 
-static void absent_values_are_not_released(void **state) {
+static void absent_owned_values_are_not_released(void **state) {
     (void)state;
     SS_OWNED(close) int descriptor = -1;
     SS_OWNED(closedir) DIR *folder = NULL;
@@ -57,10 +57,10 @@ static void absent_values_are_not_released(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_descriptor_ends_with_its_variable),
-        cmocka_unit_test(a_descriptor_that_was_taken_stays_open),
-        cmocka_unit_test(folders_and_streams_end_with_their_variables),
-        cmocka_unit_test(absent_values_are_not_released),
+        cmocka_unit_test(owned_descriptor_is_closed_with_its_variable),
+        cmocka_unit_test(taken_descriptor_stays_open),
+        cmocka_unit_test(owned_folders_and_streams_are_closed_with_their_variables),
+        cmocka_unit_test(absent_owned_values_are_not_released),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

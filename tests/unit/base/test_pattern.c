@@ -33,7 +33,7 @@ static void foreign_regex_syntax_is_refused(void **state) {
 }
 
 /* regcomp() took gigabytes for these. */
-static void repetitions_of_repetitions_are_refused(void **state) {
+static void nested_repetitions_in_patterns_are_refused(void **state) {
     (void)state;
     assert_refused(
         "a per ++++++++++++++++++++++++++++++++++++++++++++ second", "++ repeats a repetition");
@@ -59,7 +59,7 @@ static void posix_patterns_are_accepted(void **state) {
     }
 }
 
-/* Only patterns that mean the same to the C library pass. */
+/* Only patterns with the same meaning in the C library are accepted. */
 static void supported_extensions_are_accepted(void **state) {
     (void)state;
     static const struct {
@@ -81,6 +81,6 @@ static void supported_extensions_are_accepted(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(foreign_regex_syntax_is_refused),
-    cmocka_unit_test(repetitions_of_repetitions_are_refused),
+    cmocka_unit_test(nested_repetitions_in_patterns_are_refused),
     cmocka_unit_test(posix_patterns_are_accepted),
     cmocka_unit_test(supported_extensions_are_accepted))

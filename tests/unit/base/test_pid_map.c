@@ -15,7 +15,7 @@ static void set(pid_t pid, uint32_t value) {
     assert_int_equal(ss_pid_map_get(&map, pid), value);
 }
 
-static void a_new_map_is_empty(void **state) {
+static void new_pid_map_is_empty(void **state) {
     (void)state;
     open_map(100);
     for (pid_t pid = -3; pid < 1000; pid++)
@@ -24,7 +24,7 @@ static void a_new_map_is_empty(void **state) {
     ss_pid_map_close(&map);
 }
 
-static void latest_value_wins(void **state) {
+static void latest_value_of_a_pid_counts(void **state) {
     (void)state;
     open_map(10);
     set(4711, 0);
@@ -40,7 +40,7 @@ static void latest_value_wins(void **state) {
     ss_pid_map_close(&map);
 }
 
-static void removing_absent_pid_does_nothing(void **state) {
+static void removing_an_absent_pid_has_no_effect(void **state) {
     (void)state;
     open_map(10);
     set(5, 1);
@@ -54,8 +54,8 @@ static void removing_absent_pid_does_nothing(void **state) {
     ss_pid_map_close(&map);
 }
 
-/* The requested capacity fits. More fits only until searches would become slow. */
-static void requested_capacity_fits(void **state) {
+/* More than the requested capacity fits only until searches would become slow. */
+static void requested_pid_map_capacity_fits(void **state) {
     (void)state;
     const uint32_t sizes[] = {1, 7, 8, 9, 100, 1024, 32768};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -80,7 +80,7 @@ static void requested_capacity_fits(void **state) {
     }
 }
 
-/* Finds the slot at which the search for a pid begins: its place in an empty map. */
+/* Returns the slot at which the search for a pid begins, which is its slot in an empty map. */
 static uint32_t home_of(pid_t pid) {
     struct ss_pid_map empty;
     uint32_t at = 0;
@@ -93,7 +93,7 @@ static uint32_t home_of(pid_t pid) {
     return at;
 }
 
-/* Collects pids whose search begins in this slot. */
+/* Collects pids whose search begins at this slot. */
 static void collect(uint32_t slot, pid_t pids[], int count) {
     pid_t pid = 1;
     for (int i = 0; i < count; pid++) {
@@ -103,10 +103,10 @@ static void collect(uint32_t slot, pid_t pids[], int count) {
 }
 
 /*
- * The pids are in consecutive slots, across the end of the table, too. Whichever is removed, the
- * others are still found.
+ * The pids are in consecutive slots, also across the end of the table. Whichever is removed, the
+ * others must be found.
  */
-static void removal_keeps_other_entries(void **state) {
+static void removing_a_pid_keeps_other_pids(void **state) {
     (void)state;
     const uint32_t slots[] = {0, 5, 14, 15};
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
@@ -122,7 +122,7 @@ static void removal_keeps_other_entries(void **state) {
             for (uint32_t k = 0; k < 6; k++)
                 assert_int_equal(
                     ss_pid_map_get(&map, pids[k]), k == (uint32_t)gone ? SS_PID_MAP_NONE : k);
-            /* A pid that is added again exists once. */
+            /* A pid added twice must exist once. */
             set(pids[gone], 77);
             ss_pid_map_remove(&map, pids[gone]);
             assert_int_equal(ss_pid_map_get(&map, pids[gone]), SS_PID_MAP_NONE);
@@ -142,7 +142,7 @@ static uint32_t draw(uint32_t below) {
 
 #define MOST 500
 
-/* A plain list, to compare with the map. */
+/* A plain list as the reference for the map. */
 static struct {
     pid_t pid;
     uint32_t value;
@@ -181,7 +181,7 @@ static void compare_both(pid_t pids) {
 /*
  * Uses pids as the kernel assigns them: mostly close together, with few or nearly too many in use.
  */
-static void map_agrees_with_plain_list(void **state) {
+static void pid_map_agrees_with_a_plain_list(void **state) {
     (void)state;
     const uint32_t ranges[] = {20, 600, 1500, 4000000};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
@@ -203,9 +203,9 @@ static void map_agrees_with_plain_list(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_new_map_is_empty),
-    cmocka_unit_test(latest_value_wins),
-    cmocka_unit_test(removing_absent_pid_does_nothing),
-    cmocka_unit_test(requested_capacity_fits),
-    cmocka_unit_test(removal_keeps_other_entries),
-    cmocka_unit_test(map_agrees_with_plain_list))
+    cmocka_unit_test(new_pid_map_is_empty),
+    cmocka_unit_test(latest_value_of_a_pid_counts),
+    cmocka_unit_test(removing_an_absent_pid_has_no_effect),
+    cmocka_unit_test(requested_pid_map_capacity_fits),
+    cmocka_unit_test(removing_a_pid_keeps_other_pids),
+    cmocka_unit_test(pid_map_agrees_with_a_plain_list))

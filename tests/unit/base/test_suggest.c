@@ -11,7 +11,7 @@ static const char *nearest(const char *word) {
     return ss_suggest(word, names, sizeof names / sizeof *names);
 }
 
-static void one_letter_off_is_suggested(void **state) {
+static void word_with_one_wrong_letter_is_suggested(void **state) {
     (void)state;
     assert_string_equal(nearest("averagq"), "averageq");
     assert_string_equal(nearest("averageqq"), "averageq");
@@ -21,19 +21,19 @@ static void one_letter_off_is_suggested(void **state) {
     assert_string_equal(nearest("tao"), "tau");
 }
 
-static void closer_name_is_suggested(void **state) {
+static void closest_name_is_suggested(void **state) {
     (void)state;
     assert_string_equal(nearest("even"), "even");
     assert_string_equal(nearest("uneve"), "uneven");
     assert_string_equal(nearest("neven"), "even");
 }
 
-static void case_is_ignored(void **state) {
+static void case_is_ignored_in_suggestions(void **state) {
     (void)state;
     assert_string_equal(nearest("RealTime"), "realtime");
 }
 
-static void prefix_is_suggested(void **state) {
+static void name_with_this_prefix_is_suggested(void **state) {
     (void)state;
     assert_string_equal(nearest("stair"), "staircase");
     assert_string_equal(nearest("const"), "constant");
@@ -56,8 +56,8 @@ static void distant_words_get_no_suggestion(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(one_letter_off_is_suggested),
-    cmocka_unit_test(closer_name_is_suggested),
-    cmocka_unit_test(case_is_ignored),
-    cmocka_unit_test(prefix_is_suggested),
+    cmocka_unit_test(word_with_one_wrong_letter_is_suggested),
+    cmocka_unit_test(closest_name_is_suggested),
+    cmocka_unit_test(case_is_ignored_in_suggestions),
+    cmocka_unit_test(name_with_this_prefix_is_suggested),
     cmocka_unit_test(distant_words_get_no_suggestion))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Combining a coarse and a fine count, for sequences whose true value is known. */
+/* Tests of combining a coarse and a fine count, for sequences with a known true value. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,12 +10,12 @@
 #define MS   UINT64_C(1000000)
 #define STEP (10 * MS)
 
-/* A CPU that is idle at times. In nanoseconds. */
+/* A CPU that is idle at times; all times are in nanoseconds. */
 struct cpu {
     struct ss_vernier vernier;
     uint64_t idle;   /* true value */
-    uint64_t fine;   /* by stays that have ended */
-    uint64_t open;   /* of the present stay */
+    uint64_t fine;   /* fine count of completed stays */
+    uint64_t open;   /* idle time of the current stay */
     uint64_t missed; /* of each stay by the fine count */
     uint64_t shift;  /* of the steps */
 };
@@ -44,17 +44,17 @@ static double read_error(struct cpu *cpu, bool prompt) {
     return ((double)result - (double)(cpu->idle + cpu->shift)) / (double)MS;
 }
 
-static void coarse_count_alone_is_kept(void **state) {
+static void vernier_without_fine_count_keeps_the_coarse_count(void **state) {
     (void)state;
     struct cpu cpu = {.shift = 3 * MS};
     for (int i = 0; i < 100; i++) {
-        stay_idle(&cpu, 7 * MS); /* and never wakes */
+        stay_idle(&cpu, 7 * MS); /* and the CPU never wakes */
         assert_that(read_error(&cpu, false), >, -10);
     }
 }
 
 /* Stays are fractions of a step. */
-static void short_stays_are_followed_within_steps(void **state) {
+static void vernier_follows_short_stays_within_steps(void **state) {
     (void)state;
     struct cpu cpu = {.shift = 4 * MS, .missed = 1500};
     double min = INFINITY, max = -INFINITY;
@@ -72,7 +72,7 @@ static void short_stays_are_followed_within_steps(void **state) {
     assert_that(max, <, 1.5);
 }
 
-/* Every stay lacks `missed` nanoseconds. */
+/* The fine count misses `missed` nanoseconds of every stay. */
 static void expect_no_sum(uint64_t missed) {
     struct cpu cpu = {.missed = missed};
     double error = 0;
@@ -85,22 +85,22 @@ static void expect_no_sum(uint64_t missed) {
 }
 
 /* 20 ms in the end. */
-static void missing_counts_do_not_add_up(void **state) {
+static void vernier_does_not_accumulate_missing_counts(void **state) {
     (void)state;
     expect_no_sum(2000);
 }
 
-/* As on a machine where cpuidle counts interrupt handling as idle time. */
-static void excess_counts_do_not_add_up(void **state) {
+/* Like a machine on which cpuidle counts interrupt handling as idle time. */
+static void vernier_does_not_accumulate_excess_counts(void **state) {
     (void)state;
     expect_no_sum((uint64_t)-3000);
 }
 
 /*
- * Another CPU may read during a stay. The error is then at most a step, and none remains after the
- * CPU has woken.
+ * If another CPU reads during a stay, the error is at most a step, and no error remains after the
+ * wake-up.
  */
-static void an_unfinished_stay_is_seen_by_its_steps(void **state) {
+static void vernier_counts_an_unfinished_stay_by_its_steps(void **state) {
     (void)state;
     struct cpu cpu = {.shift = 5 * MS};
     srand(2);
@@ -120,8 +120,8 @@ static void an_unfinished_stay_is_seen_by_its_steps(void **state) {
     }
 }
 
-/* Holds for any two counts that never fall. */
-static void the_result_never_falls(void **state) {
+/* Must hold for any two counts that never fall. */
+static void vernier_result_never_falls(void **state) {
     (void)state;
     struct ss_vernier vernier = {0};
     struct ss_vernier_reading reading = {.step = STEP};
@@ -138,8 +138,8 @@ static void the_result_never_falls(void **state) {
     }
 }
 
-/* A CPU that comes back may count from 0 again. */
-static void counts_may_begin_anew(void **state) {
+/* A CPU that returns may count from 0 again. */
+static void vernier_accepts_counts_that_restart(void **state) {
     (void)state;
     struct ss_vernier vernier = {0};
     struct ss_vernier_reading reading = {.coarse = 900 * MS, .step = STEP, .fine = 50 * MS};
@@ -152,10 +152,10 @@ static void counts_may_begin_anew(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(coarse_count_alone_is_kept),
-    cmocka_unit_test(short_stays_are_followed_within_steps),
-    cmocka_unit_test(missing_counts_do_not_add_up),
-    cmocka_unit_test(excess_counts_do_not_add_up),
-    cmocka_unit_test(an_unfinished_stay_is_seen_by_its_steps),
-    cmocka_unit_test(the_result_never_falls),
-    cmocka_unit_test(counts_may_begin_anew))
+    cmocka_unit_test(vernier_without_fine_count_keeps_the_coarse_count),
+    cmocka_unit_test(vernier_follows_short_stays_within_steps),
+    cmocka_unit_test(vernier_does_not_accumulate_missing_counts),
+    cmocka_unit_test(vernier_does_not_accumulate_excess_counts),
+    cmocka_unit_test(vernier_counts_an_unfinished_stay_by_its_steps),
+    cmocka_unit_test(vernier_result_never_falls),
+    cmocka_unit_test(vernier_accepts_counts_that_restart))

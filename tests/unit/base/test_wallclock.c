@@ -46,7 +46,7 @@ static void assert_refused(const char *text, const char *part) {
     assert_int_equal(at, 77);
 }
 
-static void rfc3339_is_read(void **state) {
+static void rfc3339_time_is_parsed(void **state) {
     (void)state;
     use_zone("UTC");
     assert_true(point("2026-11-20T08:00:00Z") == MORNING);
@@ -71,7 +71,7 @@ static void time_without_offset_is_local(void **state) {
     assert_refused("2026-03-29T02:30:00", "does not exist");
 }
 
-static void time_of_day_is_the_next_one(void **state) {
+static void time_of_day_means_its_next_occurrence(void **state) {
     (void)state;
     use_zone("UTC");
     assert_at("08:00:01", MORNING, "2026-11-20T08:00:01.000Z");
@@ -85,7 +85,7 @@ static void time_of_day_is_the_next_one(void **state) {
     assert_at("09:01", MORNING, "2026-11-20T08:01:00.000Z");
 }
 
-static void clocks_put_forward_skip_a_time_of_day(void **state) {
+static void time_of_day_skipped_by_dst_means_the_next_day(void **state) {
     (void)state;
     use_zone(EUROPE);
     assert_at("02:30", point("2026-03-29T00:30:00Z"), "2026-03-30T00:30:00.000Z");
@@ -93,7 +93,7 @@ static void clocks_put_forward_skip_a_time_of_day(void **state) {
     assert_at("03:00", point("2026-03-29T00:30:00Z"), "2026-03-29T01:00:00.000Z");
 }
 
-static void clocks_put_back_show_a_time_of_day_twice(void **state) {
+static void time_of_day_repeated_by_dst_means_the_next_occurrence(void **state) {
     (void)state;
     use_zone(EUROPE);
     assert_at("02:30", point("2026-10-24T23:00:00Z"), "2026-10-25T00:30:00.000Z");
@@ -109,7 +109,7 @@ static void epoch_seconds_are_exact(void **state) {
     assert_true(point("@9223372036.854775807") == INT64_MAX);
 }
 
-static void invalid_lists_are_refused(void **state) {
+static void invalid_start_times_are_refused(void **state) {
     (void)state;
     static const char *const texts[] = {"", "soon", "@", "@-1", "@1.", "@1e3", "@ 1", "8:00", "08",
         "08:", "08:0", "08:00:", "08:00:00.", "08:00Z", "08:00 ", " 08:00", "2026-11-20",
@@ -130,7 +130,7 @@ static void impossible_times_of_day_are_refused(void **state) {
         assert_refused(texts[i], "does not exist");
 }
 
-static void times_too_far_away_are_refused(void **state) {
+static void start_times_too_far_away_are_refused(void **state) {
     (void)state;
     assert_refused("@9223372036.854775808", "too far away");
     assert_refused("@99999999999999999999", "too far away");
@@ -147,7 +147,7 @@ static void every_time_can_be_printed(void **state) {
     assert_string_equal(text, "1677-09-21T00:12:43.145Z");
 }
 
-static void days_agree_with_c_library(void **state) {
+static void dates_agree_with_the_c_library(void **state) {
     (void)state;
     static const int years[] = {1678, 1700, 1900, 1970, 1999, 2000, 2023, 2024, 2100, 2261, 2262};
     for (size_t i = 0; i < sizeof years / sizeof *years; i++) {
@@ -166,14 +166,14 @@ static void days_agree_with_c_library(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(rfc3339_is_read),
+    cmocka_unit_test(rfc3339_time_is_parsed),
     cmocka_unit_test(time_without_offset_is_local),
-    cmocka_unit_test(time_of_day_is_the_next_one),
-    cmocka_unit_test(clocks_put_forward_skip_a_time_of_day),
-    cmocka_unit_test(clocks_put_back_show_a_time_of_day_twice),
+    cmocka_unit_test(time_of_day_means_its_next_occurrence),
+    cmocka_unit_test(time_of_day_skipped_by_dst_means_the_next_day),
+    cmocka_unit_test(time_of_day_repeated_by_dst_means_the_next_occurrence),
     cmocka_unit_test(epoch_seconds_are_exact),
-    cmocka_unit_test(invalid_lists_are_refused),
+    cmocka_unit_test(invalid_start_times_are_refused),
     cmocka_unit_test(impossible_times_of_day_are_refused),
-    cmocka_unit_test(times_too_far_away_are_refused),
+    cmocka_unit_test(start_times_too_far_away_are_refused),
     cmocka_unit_test(every_time_can_be_printed),
-    cmocka_unit_test(days_agree_with_c_library))
+    cmocka_unit_test(dates_agree_with_the_c_library))

@@ -20,7 +20,7 @@ static void link_to(const char *what, const char *name) {
     assert_int_equal(symlink(what, tree_path(name)), 0);
 }
 
-static void links_are_followed(void **state) {
+static void symbolic_links_are_followed(void **state) {
     (void)state;
     tree_new();
     tree_write("folder/file", "");
@@ -37,7 +37,7 @@ static void links_are_followed(void **state) {
     expect_target("dangling", "folder/none");
 }
 
-static void link_loops_are_refused(void **state) {
+static void symbolic_link_loops_are_refused(void **state) {
     (void)state;
     tree_new();
     link_to("b", "a");
@@ -48,14 +48,14 @@ static void link_loops_are_refused(void **state) {
     assert_int_equal(errno, ELOOP);
 }
 
-static void a_path_too_long_is_refused(void **state) {
+static void overlong_path_is_refused(void **state) {
     (void)state;
     static char path[5000];
     memset(path, 'a', sizeof path - 1);
     assert_int_equal(ss_whole_file_resolve(path, target, sizeof target), -ENAMETOOLONG);
 }
 
-static void link_target_is_replaced(void **state) {
+static void target_of_a_symbolic_link_is_replaced(void **state) {
     (void)state;
     struct ss_whole_file file;
     struct stat status;
@@ -99,7 +99,7 @@ static void unwritable_file_is_detected_early(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(unwritable_file_is_detected_early),
-    cmocka_unit_test(links_are_followed),
-    cmocka_unit_test(link_loops_are_refused),
-    cmocka_unit_test(a_path_too_long_is_refused),
-    cmocka_unit_test(link_target_is_replaced))
+    cmocka_unit_test(symbolic_links_are_followed),
+    cmocka_unit_test(symbolic_link_loops_are_refused),
+    cmocka_unit_test(overlong_path_is_refused),
+    cmocka_unit_test(target_of_a_symbolic_link_is_replaced))

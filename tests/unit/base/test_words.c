@@ -49,7 +49,7 @@ static void quotes_keep_blanks(void **state) {
     assert_words("\"it's\"", "[it's]");
 }
 
-static void backslashes_escape(void **state) {
+static void backslashes_escape_the_next_character(void **state) {
     (void)state;
     assert_words("a\\ b", "[a b]");
     assert_words("\\'\\\"\\\\", "['\"\\]");
@@ -72,14 +72,14 @@ static void shell_expansion_is_not_done(void **state) {
     assert_words("$HOME ~ * $(x) `y` a|b & ;", "[$HOME][~][*][$(x)][`y`][a|b][&][;]");
 }
 
-static void open_quotes_are_refused(void **state) {
+static void unclosed_quotes_are_refused(void **state) {
     (void)state;
     assert_refused("ab 'cd", "quote ' at column 4 is not closed");
     assert_refused("\"", "quote \" at column 1");
     assert_refused("\"abc\\\"", "quote \" at column 1");
 }
 
-static void count_argument_is_optional(void **state) {
+static void word_count_argument_is_optional(void **state) {
     (void)state;
     char **words = ss_words_split("a b", NULL, NULL);
     assert_non_null(words);
@@ -118,7 +118,7 @@ static void shown_text_is_short_and_on_one_line(void **state) {
     assert_string_equal(ss_words_show(text).text, text);
 }
 
-static void letters_of_utf8_are_not_cut(void **state) {
+static void shown_text_is_not_cut_within_utf8_characters(void **state) {
     (void)state;
     char text[200] = "";
     for (int i = 0; i < 60; i++)
@@ -174,7 +174,7 @@ static void commas_separate_items(void **state) {
     free(items);
 }
 
-static void parts_are_read_one_by_one(void **state) {
+static void comma_separated_parts_are_read_one_by_one(void **state) {
     (void)state;
     static const char *const expected[] = {"ab", "", "c", ""};
     struct ss_words_part part;
@@ -228,16 +228,16 @@ static void csv_is_quoted_if_necessary(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(blanks_separate_words),
     cmocka_unit_test(quotes_keep_blanks),
-    cmocka_unit_test(backslashes_escape),
+    cmocka_unit_test(backslashes_escape_the_next_character),
     cmocka_unit_test(hash_at_word_start_begins_comment),
     cmocka_unit_test(shell_expansion_is_not_done),
-    cmocka_unit_test(open_quotes_are_refused),
-    cmocka_unit_test(count_argument_is_optional),
+    cmocka_unit_test(unclosed_quotes_are_refused),
+    cmocka_unit_test(word_count_argument_is_optional),
     cmocka_unit_test(line_of_single_letters_fits),
     cmocka_unit_test(shown_text_is_short_and_on_one_line),
-    cmocka_unit_test(letters_of_utf8_are_not_cut),
+    cmocka_unit_test(shown_text_is_not_cut_within_utf8_characters),
     cmocka_unit_test(quoted_words_are_read_back),
     cmocka_unit_test(commas_separate_items),
-    cmocka_unit_test(parts_are_read_one_by_one),
+    cmocka_unit_test(comma_separated_parts_are_read_one_by_one),
     cmocka_unit_test(part_must_match_whole_word),
     cmocka_unit_test(csv_is_quoted_if_necessary))

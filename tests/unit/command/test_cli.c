@@ -10,7 +10,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static struct ss_cli cli;
-static char **words; /* cli.command points into it */
+static char **words; /* cli.command points into these words */
 
 /* Parses a line after splitting it as a shell would. */
 static int parse_line(const char *line, struct ss_error *error) {
@@ -30,7 +30,7 @@ static void parse(const char *line) {
     assert_int_equal(error.status, 0);
 }
 
-/* Checks that the line is refused with a message of one line that begins with these words. */
+/* Checks that the line is refused with a one-line message that begins with these words. */
 static void refuse(const char *line, const char *begin) {
     struct ss_error error = {0};
     if (parse_line(line, &error) == 0)
@@ -40,12 +40,12 @@ static void refuse(const char *line, const char *begin) {
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
-static void defaults_are_the_best_modules(void **state) {
+static void default_modules_are_the_recommended_ones(void **state) {
     (void)state;
     parse("");
     assert_string_equal(cli.modules[SS_KIND_TRACE], "constant");
     assert_string_equal(cli.modules[SS_KIND_FEEDBACK], "exact");
-    assert_null(cli.modules[SS_KIND_CONTROL]); /* it depends on the feedback */
+    assert_null(cli.modules[SS_KIND_CONTROL]); /* depends on the feedback */
     assert_string_equal(cli.modules[SS_KIND_SPACE], "even");
     assert_string_equal(cli.modules[SS_KIND_DITHERING], "stagger");
     for (int kind = 0; kind < SS_KINDS; kind++)
@@ -114,7 +114,7 @@ static void assert_text(const struct text_option *option, const char *form, cons
     assert_string_equal(cli.command[0], "command");
 }
 
-static void texts_are_accepted_in_every_form(void **state) {
+static void text_options_accept_every_form(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         assert_text(&texts[i], "--%s a=b-c command", texts[i].name);
@@ -126,7 +126,7 @@ static void texts_are_accepted_in_every_form(void **state) {
     }
 }
 
-static void counts_and_times_are_read(void **state) {
+static void counts_and_times_of_options_are_parsed(void **state) {
     (void)state;
     static const char *const twelve[] = {"-n 12", "-n12", "--instances 12", "--instances=12"};
     for (size_t i = 0; i < COUNT(twelve); i++) {
@@ -186,7 +186,7 @@ static void flags_are_set(void **state) {
     }
 }
 
-static void flags_may_be_bundled(void **state) {
+static void short_flags_may_be_bundled(void **state) {
     (void)state;
     parse("-qv x");
     assert_true(cli.quiet && cli.verbose);
@@ -200,7 +200,7 @@ static void flags_may_be_bundled(void **state) {
     assert_true(cli.verbose);
     assert_that(cli.instances, ==, 12);
     assert_string_equal(cli.command[0], "x");
-    /* Text joined to an option is its value, no matter what it looks like. */
+    /* Text joined to an option is its value, whatever it looks like. */
     parse("-pqv x");
     assert_string_equal(cli.placeholder, "qv");
     assert_false(cli.quiet || cli.verbose);
@@ -251,7 +251,7 @@ static void values_may_look_like_options(void **state) {
     assert_string_equal(cli.command[0], "x");
 }
 
-static void the_published_example_is_read(void **state) {
+static void published_command_line_is_parsed(void **state) {
     (void)state;
     parse("-n 12 -t file -T saw.trace -f realtime -F 103m -c rbpid -s even -d averageq -D 51m "
           "java -jar dacapo.jar -n 99999 -scratch-directory=scratch.% luindex");
@@ -286,7 +286,7 @@ static void assert_label(size_t index, const char *name, const char *value) {
     assert_string_equal(cli.labels.items[index].value, value);
 }
 
-static void labels_are_collected(void **state) {
+static void label_options_are_collected(void **state) {
     (void)state;
     parse("");
     assert_int_equal(cli.labels.count, 0);
@@ -375,7 +375,7 @@ static void invalid_value_names_its_option(void **state) {
     parse("-n 1000000 --duration 1u");
 }
 
-/* Checks that the line is accepted with this warning alone, or NULL with none. */
+/* Checks that the line is accepted with only this warning, or with none if NULL. */
 static void assert_warning(const char *line, const char *warning) {
     parse(line);
     if (cli.store.warning_count != (warning != NULL))
@@ -395,14 +395,14 @@ static void milliseconds_meant_as_minutes_cause_a_warning(void **state) {
     refuse("--duration 20", "--duration: '20' has no unit: write 20s or 20M (minutes)");
 }
 
-static void a_tolerance_may_have_a_percent_sign(void **state) {
+static void tolerance_may_have_a_percent_sign(void **state) {
     (void)state;
     parse("--tolerance 5%");
     assert_that(cli.tolerance, ==, 5);
     refuse("--tolerance 5x", "--tolerance: '5x' is not a number");
 }
 
-static void meaningless_empty_values_are_refused(void **state) {
+static void empty_values_are_refused_if_meaningless(void **state) {
     (void)state;
     refuse("--record ''", "--record is empty: write --record DIR");
     refuse("--output=", "--output is empty: write --output DIR");
@@ -413,7 +413,7 @@ static void meaningless_empty_values_are_refused(void **state) {
     assert_string_equal(cli.options[SS_KIND_CONTROL], "");
 }
 
-static void trailing_slashes_are_removed(void **state) {
+static void trailing_slashes_of_folders_are_removed(void **state) {
     (void)state;
     parse("--output dir// --record a/b/");
     assert_string_equal(cli.output, "dir");
@@ -425,7 +425,7 @@ static void trailing_slashes_are_removed(void **state) {
     assert_string_equal(cli.output, "/");
 }
 
-static void messages_stay_on_one_line(void **state) {
+static void command_line_errors_stay_on_one_line(void **state) {
     (void)state;
     refuse("'--a\nb'", "unknown option '--a b");
     refuse("'--quiet=a\nb'", "--quiet takes no value, but got 'a?b'");
@@ -482,26 +482,26 @@ static void help_fits_80_columns(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(defaults_are_the_best_modules),
+    cmocka_unit_test(default_modules_are_the_recommended_ones),
     cmocka_unit_test(absent_options_are_off),
-    cmocka_unit_test(texts_are_accepted_in_every_form),
-    cmocka_unit_test(counts_and_times_are_read),
+    cmocka_unit_test(text_options_accept_every_form),
+    cmocka_unit_test(counts_and_times_of_options_are_parsed),
     cmocka_unit_test(flags_are_set),
-    cmocka_unit_test(flags_may_be_bundled),
+    cmocka_unit_test(short_flags_may_be_bundled),
     cmocka_unit_test(first_operand_ends_options),
     cmocka_unit_test(two_dashes_end_options),
     cmocka_unit_test(values_may_look_like_options),
-    cmocka_unit_test(the_published_example_is_read),
+    cmocka_unit_test(published_command_line_is_parsed),
     cmocka_unit_test(set_takes_two_values),
-    cmocka_unit_test(labels_are_collected),
+    cmocka_unit_test(label_options_are_collected),
     cmocka_unit_test(invalid_labels_are_refused),
     cmocka_unit_test(unknown_option_gets_a_suggestion),
     cmocka_unit_test(missing_and_extra_values_are_refused),
     cmocka_unit_test(invalid_value_names_its_option),
     cmocka_unit_test(milliseconds_meant_as_minutes_cause_a_warning),
-    cmocka_unit_test(a_tolerance_may_have_a_percent_sign),
-    cmocka_unit_test(meaningless_empty_values_are_refused),
-    cmocka_unit_test(trailing_slashes_are_removed),
-    cmocka_unit_test(messages_stay_on_one_line),
+    cmocka_unit_test(tolerance_may_have_a_percent_sign),
+    cmocka_unit_test(empty_values_are_refused_if_meaningless),
+    cmocka_unit_test(trailing_slashes_of_folders_are_removed),
+    cmocka_unit_test(command_line_errors_stay_on_one_line),
     cmocka_unit_test(help_names_every_option),
     cmocka_unit_test(help_fits_80_columns))

@@ -18,7 +18,7 @@ static void repeat(const char *line, uint64_t count) {
     free(words);
 }
 
-/* Prints the words of one command, each in brackets. */
+/* Returns the words of one command, each in brackets. */
 static const char *shown(uint32_t index) {
     static char text[1024];
     *text = '\0';
@@ -49,7 +49,7 @@ static void read_well(const char *text, uint32_t count) {
     assert_int_equal(commands.count, count);
 }
 
-static void lines_keep_their_instances(void **state) {
+static void instances_are_in_the_order_of_workload_lines(void **state) {
     (void)state;
     struct ss_error error = {0};
     read_well("2 one -%\n\n# none\n3 two\n1 one -%\n", 6);
@@ -68,7 +68,7 @@ static void lines_keep_their_instances(void **state) {
     assert_null(commands.lines);
 }
 
-/* Checks that the file is refused in one line: the path, then `where` (":2: ..."). */
+/* Checks that the file is refused with one line: the path, then `where` (":2: ..."). */
 static void refuse(const char *text, const char *where) {
     struct ss_error error = {0};
     assert_int_equal(read_text(text, &error), -1);
@@ -79,7 +79,7 @@ static void refuse(const char *text, const char *where) {
         fail_msg("'%s': message without '%s': %s", text, where, error.message);
 }
 
-static void numbers_are_of_equal_width(void **state) {
+static void instance_numbers_have_equal_width(void **state) {
     (void)state;
     static const struct {
         uint32_t count;
@@ -127,13 +127,13 @@ static void longer_placeholders_work(void **state) {
     assert_string_equal(shown(0), "[a%b][0]");
 }
 
-static void an_empty_placeholder_is_off(void **state) {
+static void empty_placeholder_disables_substitution(void **state) {
     (void)state;
     number("a% %% b", 12, "");
     assert_string_equal(shown(3), "[a%][%%][b]");
 }
 
-static void copies_are_of_their_own(void **state) {
+static void instances_have_separate_copies_of_their_command(void **state) {
     (void)state;
     repeat("a b", 2);
     assert_ptr_not_equal(commands.items[0], commands.items[1]);
@@ -150,7 +150,7 @@ static void copies_are_of_their_own(void **state) {
     assert_null(commands.items);
 }
 
-static void counts_have_bounds(void **state) {
+static void instance_counts_have_bounds(void **state) {
     (void)state;
     static const uint64_t wrong[] = {0, 1000001, UINT64_MAX};
     char a[] = "a";
@@ -165,8 +165,8 @@ static void counts_have_bounds(void **state) {
     }
 }
 
-/* 3 + (2^64 - 1) is 2 in 64 bits. Runs in a process of its own, because it has crashed. */
-static void counts_do_not_wrap(void **state) {
+/* 3 + (2^64 - 1) is 2 in 64 bits. Runs in its own process because it used to crash. */
+static void sum_of_instance_counts_does_not_wrap(void **state) {
     (void)state;
     repeat("a", 3);
     pid_t child = fork();
@@ -210,7 +210,7 @@ static void workload_files_may_have_carriage_returns(void **state) {
     assert_string_equal(shown(1), "[c]");
 }
 
-static void numbers_continue_across_lines(void **state) {
+static void instance_numbers_continue_across_lines(void **state) {
     (void)state;
     struct ss_error error = {0};
     read_well("9 a%\n2 b%\n", 11);
@@ -220,7 +220,7 @@ static void numbers_continue_across_lines(void **state) {
     assert_string_equal(shown(10), "[b10]");
 }
 
-static void invalid_line_is_named(void **state) {
+static void invalid_workload_line_is_reported(void **state) {
     (void)state;
     refuse("1 a\nx b\n", ":2: COUNT COMMAND... was expected: 'x' is not a whole number");
     refuse("1 a\n\n# c\n1.5 b\n", ":4: COUNT COMMAND...");
@@ -241,7 +241,7 @@ static void files_without_a_workload_are_refused(void **state) {
     refuse("\n# 1 a\n", ": the file contains no workload");
 }
 
-static void a_zero_byte_is_refused(void **state) {
+static void zero_byte_in_a_workload_file_is_refused(void **state) {
     (void)state;
     static const char text[] = "1 true\n2 echo a\0b\n";
     struct ss_error error = {0};
@@ -252,7 +252,7 @@ static void a_zero_byte_is_refused(void **state) {
     assert_non_null(strstr(error.message, "/work:2: the line contains a zero byte"));
 }
 
-static void a_file_without_end_is_refused(void **state) {
+static void endless_workload_file_is_refused(void **state) {
     (void)state;
     struct ss_error error = {0};
     ss_commands_free(&commands);
@@ -260,7 +260,7 @@ static void a_file_without_end_is_refused(void **state) {
     assert_non_null(strstr(error.message, "/dev/zero: larger than 16 MiB"));
 }
 
-static void files_that_cannot_be_read_are_named(void **state) {
+static void unreadable_workload_files_are_reported(void **state) {
     (void)state;
     struct ss_error error = {0};
     tree_new();
@@ -282,7 +282,7 @@ static void assert_percentage(const char *line, const char *placeholder, const c
         assert_string_equal(word, expected);
 }
 
-static void percentages_in_commands_are_found(void **state) {
+static void percentage_in_a_command_causes_a_hint(void **state) {
     (void)state;
     assert_percentage("showstopper -l 60% true", "%", "60%");
     assert_percentage("showstopper --load=60% true", "%", "--load=60%");
@@ -296,21 +296,21 @@ static void percentages_in_commands_are_found(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(lines_keep_their_instances),
-    cmocka_unit_test(numbers_are_of_equal_width),
+    cmocka_unit_test(instances_are_in_the_order_of_workload_lines),
+    cmocka_unit_test(instance_numbers_have_equal_width),
     cmocka_unit_test(every_placeholder_is_filled_in),
     cmocka_unit_test(a_doubled_placeholder_stands_for_itself),
     cmocka_unit_test(longer_placeholders_work),
-    cmocka_unit_test(an_empty_placeholder_is_off),
-    cmocka_unit_test(copies_are_of_their_own),
-    cmocka_unit_test(counts_have_bounds),
-    cmocka_unit_test(counts_do_not_wrap),
+    cmocka_unit_test(empty_placeholder_disables_substitution),
+    cmocka_unit_test(instances_have_separate_copies_of_their_command),
+    cmocka_unit_test(instance_counts_have_bounds),
+    cmocka_unit_test(sum_of_instance_counts_does_not_wrap),
     cmocka_unit_test(workload_files_are_read),
     cmocka_unit_test(workload_files_may_have_carriage_returns),
-    cmocka_unit_test(numbers_continue_across_lines),
-    cmocka_unit_test(invalid_line_is_named),
+    cmocka_unit_test(instance_numbers_continue_across_lines),
+    cmocka_unit_test(invalid_workload_line_is_reported),
     cmocka_unit_test(files_without_a_workload_are_refused),
-    cmocka_unit_test(a_zero_byte_is_refused),
-    cmocka_unit_test(a_file_without_end_is_refused),
-    cmocka_unit_test(files_that_cannot_be_read_are_named),
-    cmocka_unit_test(percentages_in_commands_are_found))
+    cmocka_unit_test(zero_byte_in_a_workload_file_is_refused),
+    cmocka_unit_test(endless_workload_file_is_refused),
+    cmocka_unit_test(unreadable_workload_files_are_reported),
+    cmocka_unit_test(percentage_in_a_command_causes_a_hint))

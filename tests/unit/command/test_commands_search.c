@@ -8,7 +8,7 @@ static const char *script(const char *name, mode_t mode) {
     return path;
 }
 
-/* Returns the status with which a command of this name is refused, or 0. */
+/* Returns the exit status with which a command of this name is refused, or 0. */
 static int check_with(const char *name, struct ss_error *error) {
     struct ss_commands commands = {0};
     char word[4200];
@@ -40,7 +40,7 @@ static void use_path(const char *first, const char *second) {
     assert_int_equal(setenv("PATH", path, 1), 0);
 }
 
-static void paths_are_not_searched(void **state) {
+static void commands_with_a_slash_are_not_searched(void **state) {
     (void)state;
     tree_new();
     setenv("PATH", "/nowhere", 1);
@@ -48,7 +48,7 @@ static void paths_are_not_searched(void **state) {
     assert_int_equal(check(tree_path("none")), SS_ERROR_NOT_FOUND);
     assert_int_equal(check(script("plain", 0644)), SS_ERROR_NOT_EXECUTABLE);
     assert_int_equal(check(tree_root), SS_ERROR_NOT_EXECUTABLE);
-    /* A file in the place of a folder. */
+    /* A file where a folder is expected. */
     assert_int_equal(check(tree_path("run/x")), SS_ERROR_NOT_FOUND);
     assert_message(tree_path("none"), "no such file: check the path");
     assert_message(tree_path("plain"), "the command cannot be executed: Permission denied");
@@ -77,13 +77,13 @@ static void scripts_need_their_interpreter(void **state) {
         assert_int_equal(check(tree_path("locked")), SS_ERROR_NOT_EXECUTABLE);
         assert_message(tree_path("locked"), "/plain cannot be executed: Permission denied");
     }
-    /* A script that is the interpreter of a script needs an interpreter, too. */
+    /* The interpreter of a script may itself be a script, which needs an interpreter, too. */
     snprintf(line, sizeof line, "#!%s\n", tree_path("none"));
     if (strlen(line) < 250) {
         write_script("second", line);
         assert_int_equal(check(tree_path("second")), SS_ERROR_NOT_FOUND);
     }
-    /* Scripts are found by PATH, too. One without an interpreter is run by a shell. */
+    /* Scripts are also found by PATH. A script without an interpreter is run by a shell. */
     use_path(tree_path("."), "/nowhere");
     assert_int_equal(check("none"), SS_ERROR_NOT_FOUND);
     assert_message("none", "interpreter /no/such does not exist");
@@ -95,7 +95,7 @@ static void scripts_need_their_interpreter(void **state) {
     assert_message("shell 1", "contains blanks: remove the quotes around it, or run it with sh -c");
 }
 
-static void relative_paths_begin_in_current_folder(void **state) {
+static void relative_commands_are_relative_to_the_current_folder(void **state) {
     (void)state;
     tree_new();
     script("sub/run", 0755);
@@ -108,7 +108,7 @@ static void relative_paths_begin_in_current_folder(void **state) {
     assert_int_equal(check("sub/run"), SS_ERROR_NOT_FOUND);
 }
 
-static void path_is_searched_for_names(void **state) {
+static void commands_without_a_slash_are_searched_in_path(void **state) {
     (void)state;
     tree_new();
     script("one/a", 0755);
@@ -123,7 +123,7 @@ static void path_is_searched_for_names(void **state) {
     assert_int_equal(check("b"), 0);
 }
 
-static void search_skips_non_executable_files(void **state) {
+static void command_search_skips_non_executable_files(void **state) {
     (void)state;
     tree_new();
     script("one/a", 0644);
@@ -172,7 +172,7 @@ static void system_folders_are_searched_without_path(void **state) {
     assert_int_equal(check("no-such-command-anywhere"), SS_ERROR_NOT_FOUND);
 }
 
-static void an_empty_name_is_not_found(void **state) {
+static void empty_command_name_is_not_found(void **state) {
     (void)state;
     setenv("PATH", "/bin:/usr/bin", 1);
     assert_int_equal(check(""), SS_ERROR_NOT_FOUND);
@@ -192,7 +192,7 @@ static void every_command_is_checked(void **state) {
     ss_commands_free(&commands);
 }
 
-static void messages_stay_on_one_line(void **state) {
+static void command_search_errors_stay_on_one_line(void **state) {
     (void)state;
     struct ss_error error = {0};
     setenv("PATH", "/bin:/usr/bin", 1);
@@ -202,13 +202,13 @@ static void messages_stay_on_one_line(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(paths_are_not_searched),
+    cmocka_unit_test(commands_with_a_slash_are_not_searched),
     cmocka_unit_test(scripts_need_their_interpreter),
-    cmocka_unit_test(relative_paths_begin_in_current_folder),
-    cmocka_unit_test(path_is_searched_for_names),
-    cmocka_unit_test(search_skips_non_executable_files),
+    cmocka_unit_test(relative_commands_are_relative_to_the_current_folder),
+    cmocka_unit_test(commands_without_a_slash_are_searched_in_path),
+    cmocka_unit_test(command_search_skips_non_executable_files),
     cmocka_unit_test(empty_path_element_is_current_folder),
     cmocka_unit_test(system_folders_are_searched_without_path),
-    cmocka_unit_test(an_empty_name_is_not_found),
+    cmocka_unit_test(empty_command_name_is_not_found),
     cmocka_unit_test(every_command_is_checked),
-    cmocka_unit_test(messages_stay_on_one_line))
+    cmocka_unit_test(command_search_errors_stay_on_one_line))

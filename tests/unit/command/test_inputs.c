@@ -52,7 +52,7 @@ static void expect_changed(int status) {
     assert_non_null(strstr(error.message, "the file changed while it was being read"));
 }
 
-static void a_file_is_copied(void **state) {
+static void input_file_is_copied_into_the_record(void **state) {
     (void)state;
     begin("0 10%\n");
     const char *given = place;
@@ -60,7 +60,7 @@ static void a_file_is_copied(void **state) {
     assert_ptr_equal(place, given);
 }
 
-static void file_changed_while_read_is_refused(void **state) {
+static void input_file_changed_while_read_is_refused(void **state) {
     (void)state;
     begin("0 10%\n");
     tree_write("trace", "0 10%\n1s 20%\n");
@@ -71,15 +71,15 @@ static void file_changed_while_read_is_refused(void **state) {
     expect_changed(copy());
 }
 
-static void file_replaced_while_read_is_refused(void **state) {
+static void input_file_replaced_while_read_is_refused(void **state) {
     (void)state;
     begin("0 10%\n");
     assert_int_equal(rename(tree_write("other", "0 20%\n"), tree_path("trace")), 0);
     expect_changed(ss_inputs_check(&inputs, &error));
 }
 
-/* A replay into its own record removes the file before it is copied. */
-static void file_removed_later_is_copied(void **state) {
+/* A replay into its own record removes the file before copying it. */
+static void input_file_removed_after_reading_is_copied(void **state) {
     (void)state;
     begin("0 10%\n");
     assert_int_equal(ss_inputs_check(&inputs, &error), 0);
@@ -91,8 +91,8 @@ static void file_removed_later_is_copied(void **state) {
     expect_copied("0 10%\n");
 }
 
-/* A pipe can be read only once: its reader gets the copy. */
-static void a_pipe_is_read_once(void **state) {
+/* A pipe can be read only once, so its reader gets the copy. */
+static void input_pipe_is_read_only_once(void **state) {
     (void)state;
     char path[32], text[64] = "";
     int ends[2];
@@ -113,7 +113,7 @@ static void a_pipe_is_read_once(void **state) {
     assert_ptr_equal(place, path);
 }
 
-static void non_files_are_refused(void **state) {
+static void inputs_that_are_not_files_are_refused(void **state) {
     (void)state;
     static const char *const paths[] = {"/dev/zero", "/", "/nowhere/at/all"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
@@ -124,7 +124,7 @@ static void non_files_are_refused(void **state) {
     }
 }
 
-static void existing_copy_is_not_overwritten(void **state) {
+static void existing_copy_of_an_input_is_not_overwritten(void **state) {
     (void)state;
     begin("0 10%\n");
     tree_write("record/input-trace-path", "old\n");
@@ -136,10 +136,10 @@ static void existing_copy_is_not_overwritten(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(a_file_is_copied),
-    cmocka_unit_test(file_changed_while_read_is_refused),
-    cmocka_unit_test(file_replaced_while_read_is_refused),
-    cmocka_unit_test(file_removed_later_is_copied),
-    cmocka_unit_test(a_pipe_is_read_once),
-    cmocka_unit_test(non_files_are_refused),
-    cmocka_unit_test(existing_copy_is_not_overwritten))
+    cmocka_unit_test(input_file_is_copied_into_the_record),
+    cmocka_unit_test(input_file_changed_while_read_is_refused),
+    cmocka_unit_test(input_file_replaced_while_read_is_refused),
+    cmocka_unit_test(input_file_removed_after_reading_is_copied),
+    cmocka_unit_test(input_pipe_is_read_only_once),
+    cmocka_unit_test(inputs_that_are_not_files_are_refused),
+    cmocka_unit_test(existing_copy_of_an_input_is_not_overwritten))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The line of --status. */
+/* Tests of the line printed by --status. */
 #include "command/status.h"
 
 #include <math.h>
@@ -39,13 +39,13 @@ static void expect_line(const char *expected) {
     free(line);
 }
 
-static void starting_run_has_no_figures(void **state) {
+static void status_of_a_starting_run_has_no_figures(void **state) {
     (void)state;
     expect_line("showstopper 4711: starting, target unknown, load not measured yet, duty unknown, "
                 "2 of 2 instances\n");
 }
 
-static void warmup_shows_only_the_load(void **state) {
+static void status_during_warm_up_shows_only_the_load(void **state) {
     (void)state;
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     atomic_store(&board->control_start, NOW + SS_SECOND);
@@ -54,7 +54,7 @@ static void warmup_shows_only_the_load(void **state) {
                 "instances\n");
 }
 
-static void control_shows_the_latest_sample(void **state) {
+static void status_during_control_shows_the_latest_sample(void **state) {
     (void)state;
     atomic_store(&board->phase, SS_PHASE_RUNNING);
     atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
@@ -65,7 +65,7 @@ static void control_shows_the_latest_sample(void **state) {
                 "instances, since 2023-11-14T22:11:50.000Z (90 s)\n");
 }
 
-static void set_replaces_the_target(void **state) {
+static void status_shows_a_target_set_by_the_user(void **state) {
     (void)state;
     atomic_store(&board->phase, SS_PHASE_PAUSED);
     atomic_store(&board->control_start, NOW - 90 * SS_SECOND);
@@ -77,7 +77,7 @@ static void set_replaces_the_target(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(starting_run_has_no_figures, open_board, close_board),
-    cmocka_unit_test_setup_teardown(warmup_shows_only_the_load, open_board, close_board),
-    cmocka_unit_test_setup_teardown(control_shows_the_latest_sample, open_board, close_board),
-    cmocka_unit_test_setup_teardown(set_replaces_the_target, open_board, close_board))
+    cmocka_unit_test_setup_teardown(status_of_a_starting_run_has_no_figures, open_board, close_board),
+    cmocka_unit_test_setup_teardown(status_during_warm_up_shows_only_the_load, open_board, close_board),
+    cmocka_unit_test_setup_teardown(status_during_control_shows_the_latest_sample, open_board, close_board),
+    cmocka_unit_test_setup_teardown(status_shows_a_target_set_by_the_user, open_board, close_board))

@@ -6,7 +6,7 @@
 struct config {
     uint64_t count;
     int flag;
-    char taken[200]; /* "NAME=VALUE " for each call of a taker */
+    char taken[200]; /* records "NAME=VALUE " for each call */
 };
 
 static int note(void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
@@ -33,7 +33,7 @@ static const struct ss_argument without_words[] = {ROWS, SS_ARGUMENTS_END};
     ss_arguments_parse(rows, &config, NULL,                                                        \
         (char **)(const char *[]){"program", __VA_ARGS__, NULL}, rest, &error)
 
-static void takers_get_options_and_words_in_order(void **state) {
+static void option_handlers_get_options_and_words_in_order(void **state) {
     struct config config = {0};
     struct ss_error error = {0};
     (void)state;
@@ -45,7 +45,7 @@ static void takers_get_options_and_words_in_order(void **state) {
     assert_int_equal(config.flag, 1);
 }
 
-static void a_takers_error_names_its_option(void **state) {
+static void error_of_an_option_handler_names_the_option(void **state) {
     struct config config = {0};
     struct ss_error error = {0};
     (void)state;
@@ -62,7 +62,7 @@ static void a_takers_error_names_its_option(void **state) {
     assert_string_equal(error.message, "--mark takes no value, but got '1'");
 }
 
-static void words_without_a_taker_end_the_options(void **state) {
+static void words_without_a_handler_end_the_options(void **state) {
     struct config config = {0};
     struct ss_error error = {0};
     char **rest;
@@ -75,7 +75,7 @@ static void words_without_a_taker_end_the_options(void **state) {
     assert_string_equal(error.message, "'word' is not an option: see --help");
 }
 
-static void headings_divide_the_help(void **state) {
+static void help_is_divided_by_headings(void **state) {
     char text[1000] = "";
     FILE *stream = fmemopen(text, sizeof text, "w");
     (void)state;
@@ -90,10 +90,10 @@ static void headings_divide_the_help(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takers_get_options_and_words_in_order),
-        cmocka_unit_test(a_takers_error_names_its_option),
-        cmocka_unit_test(words_without_a_taker_end_the_options),
-        cmocka_unit_test(headings_divide_the_help),
+        cmocka_unit_test(option_handlers_get_options_and_words_in_order),
+        cmocka_unit_test(error_of_an_option_handler_names_the_option),
+        cmocka_unit_test(words_without_a_handler_end_the_options),
+        cmocka_unit_test(help_is_divided_by_headings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

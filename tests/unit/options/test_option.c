@@ -18,7 +18,7 @@ struct config {
 
 #define AT(member) .offset = offsetof(struct config, member)
 
-/* Every type, without bounds; the main option is a text. */
+/* One option of every type, without bounds; the main option is a text. */
 static const struct ss_option all[] = {
     {.name = "path", .type = SS_OPTION_TEXT, AT(path), .help = "a file"},
     {.name = "length", .type = SS_OPTION_TIME, AT(length), .initial = "20s", .help = "how long"},
@@ -71,7 +71,7 @@ static void parse(const struct ss_option *rows, const char *text) {
     assert_int_equal(error.status, 0);
 }
 
-/* Checks that the text is refused on one line that contains these words. */
+/* Checks that the text is refused with a one-line message containing these words. */
 static void refuse(const struct ss_option *rows, const char *text, const char *words) {
     struct ss_error error = {0};
     ss_option_store_free(&store);
@@ -83,7 +83,7 @@ static void refuse(const struct ss_option *rows, const char *text, const char *w
     assert_int_equal(error.status, SS_ERROR_FAILED);
 }
 
-static void defaults_are_filled_in(void **state) {
+static void option_defaults_are_filled_in(void **state) {
     (void)state;
     parse(all, NULL);
     assert_null(config.path);
@@ -94,7 +94,7 @@ static void defaults_are_filled_in(void **state) {
     assert_int_equal(config.mode, 1);
 }
 
-static void a_default_follows_the_window_and_a_value_does_not(void **state) {
+static void option_default_scales_with_the_window_but_a_value_does_not(void **state) {
     (void)state;
     struct ss_error error = {0};
     parse(scaled, NULL);
@@ -108,7 +108,7 @@ static void a_default_follows_the_window_and_a_value_does_not(void **state) {
     assert_int_equal(config.length, 20 * SS_SECOND);
 }
 
-static void every_type_is_read(void **state) {
+static void every_option_type_is_parsed(void **state) {
     (void)state;
     parse(all, "path=a.trace,length=107m,part=3/5,copies=12,gain=2.5,mode=on-off");
     assert_string_equal(config.path, "a.trace");
@@ -151,7 +151,7 @@ static void only_first_item_may_omit_its_name(void **state) {
     refuse(all, "a.trace,b.trace", "write name=value");
 }
 
-static void empty_items_are_refused(void **state) {
+static void empty_option_items_are_refused(void **state) {
     (void)state;
     refuse(all, "a.trace,", "'' has no name");
     refuse(all, "a.trace,,copies=5", "'' has no name");
@@ -187,7 +187,7 @@ static void equals_signs_belong_to_paths_and_commands(void **state) {
     assert_string_equal(config.path, "mode=on");
 }
 
-static void unknown_names_get_a_suggestion_and_the_list(void **state) {
+static void unknown_option_gets_a_suggestion_and_the_list(void **state) {
     (void)state;
     refuse(all, "copeis=5",
         "unknown option 'copeis': did you mean 'copies'? Available: path, "
@@ -199,7 +199,7 @@ static void unknown_names_get_a_suggestion_and_the_list(void **state) {
     refuse(all, "copiess=5", "unknown option 'copiess'");
 }
 
-static void bounds_are_inclusive(void **state) {
+static void option_bounds_are_inclusive(void **state) {
     (void)state;
     parse(bounded, "10m,part=0.1,copies=2,gain=0.5");
     assert_that(config.length, ==, 10 * SS_MILLISECOND);
@@ -213,7 +213,7 @@ static void bounds_are_inclusive(void **state) {
     assert_that(config.gain, ==, 1.5);
 }
 
-static void values_beyond_bounds_are_refused(void **state) {
+static void option_values_beyond_bounds_are_refused(void **state) {
     (void)state;
     refuse(bounded, "9999999n", "length: '9999999n' is too small: at least 10m");
     refuse(bounded, "60000000001n", "length: '60000000001n' is too large: at most 1M");
@@ -225,7 +225,7 @@ static void values_beyond_bounds_are_refused(void **state) {
     refuse(bounded, "gain=1.501", "gain: '1.501' is too large: at most 1.5");
 }
 
-static void single_bound_is_allowed(void **state) {
+static void option_may_have_a_single_bound(void **state) {
     (void)state;
     parse(bounded, "offset=0");
     parse(bounded, "offset=3");
@@ -243,7 +243,7 @@ static void invalid_value_names_its_option(void **state) {
     refuse(all, "gain=x", "gain: 'x' is not a number");
 }
 
-static void choices_are_whole_words(void **state) {
+static void option_choices_must_be_whole_words(void **state) {
     (void)state;
     parse(all, "mode=on");
     assert_int_equal(config.mode, 0);
@@ -254,7 +254,7 @@ static void choices_are_whole_words(void **state) {
     for (size_t i = 0; i < COUNT(wrong); i++)
         refuse(all, wrong[i], "is not one of: on off on-off");
     refuse(all, "mode=maybe", "mode: 'maybe' is not one of");
-    /* Memory after the list is not part of it. */
+    /* The list must not be read beyond its end. */
     static const struct ss_option last[] = {
         {.name = "mode", .type = SS_OPTION_CHOICE, AT(mode), .choices = "on off\0maybe"},
         SS_OPTION_END};
@@ -274,7 +274,7 @@ static void required_options_must_be_given(void **state) {
     parse(needed, "copies=1,path=");
 }
 
-static void a_module_without_options_takes_none(void **state) {
+static void module_without_options_refuses_options(void **state) {
     (void)state;
     static const struct ss_option none[] = {SS_OPTION_END};
     parse(NULL, NULL);
@@ -284,14 +284,14 @@ static void a_module_without_options_takes_none(void **state) {
     refuse(none, "", "there are no options here");
 }
 
-static void messages_stay_on_one_line(void **state) {
+static void option_errors_stay_on_one_line(void **state) {
     (void)state;
     refuse(all, "mode=on\noff", "is not one of");
     refuse(all, "a.trace,b\nc", "has no name");
     refuse(NULL, "a\nb", "there are no options here");
 }
 
-static void texts_live_as_long_as_the_store(void **state) {
+static void option_texts_live_as_long_as_the_store(void **state) {
     (void)state;
     char text[] = "a.trace,copies=2";
     parse(all, text);
@@ -305,7 +305,7 @@ static void texts_live_as_long_as_the_store(void **state) {
     assert_int_equal(store.count, 0);
 }
 
-static void one_option_is_set_by_itself(void **state) {
+static void single_option_can_be_set(void **state) {
     (void)state;
     struct ss_error error = {0};
     config = (struct config){.copies = 9};
@@ -316,7 +316,7 @@ static void one_option_is_set_by_itself(void **state) {
     assert_memory_equal(error.message, "length: '3' has no unit", 23);
 }
 
-static void improbable_values_cause_a_warning(void **state) {
+static void improbable_option_values_cause_a_warning(void **state) {
     (void)state;
     parse(doubtful, "3m");
     assert_that(config.length, ==, 3 * SS_MILLISECOND);
@@ -329,13 +329,13 @@ static void improbable_values_cause_a_warning(void **state) {
     assert_int_equal(store.warning_count, 1);
     parse(doubtful, "500m");
     assert_int_equal(store.warning_count, 0);
-    /* The message for a refused value has the hint, too. */
+    /* The message for a refused value includes the hint, too. */
     refuse(doubtful, "1m",
         "'1m' is too small: at least 2m; 1m is 1 millisecond; for minutes write 1M");
     refuse(doubtful, "20", "write 20s or 20M (minutes)");
 }
 
-static void percentages_are_read(void **state) {
+static void percentages_of_options_are_parsed(void **state) {
     (void)state;
     parse(doubtful, "gain=5%");
     assert_that(config.gain, ==, 5);
@@ -346,25 +346,25 @@ static void percentages_are_read(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(defaults_are_filled_in),
-    cmocka_unit_test(a_default_follows_the_window_and_a_value_does_not),
-    cmocka_unit_test(every_type_is_read),
+    cmocka_unit_test(option_defaults_are_filled_in),
+    cmocka_unit_test(option_default_scales_with_the_window_but_a_value_does_not),
+    cmocka_unit_test(every_option_type_is_parsed),
     cmocka_unit_test(missing_options_keep_their_defaults),
     cmocka_unit_test(main_option_may_omit_its_name),
     cmocka_unit_test(only_first_item_may_omit_its_name),
-    cmocka_unit_test(empty_items_are_refused),
+    cmocka_unit_test(empty_option_items_are_refused),
     cmocka_unit_test(backslashes_escape_commas_and_themselves),
     cmocka_unit_test(equals_signs_belong_to_paths_and_commands),
-    cmocka_unit_test(unknown_names_get_a_suggestion_and_the_list),
-    cmocka_unit_test(bounds_are_inclusive),
-    cmocka_unit_test(values_beyond_bounds_are_refused),
-    cmocka_unit_test(single_bound_is_allowed),
+    cmocka_unit_test(unknown_option_gets_a_suggestion_and_the_list),
+    cmocka_unit_test(option_bounds_are_inclusive),
+    cmocka_unit_test(option_values_beyond_bounds_are_refused),
+    cmocka_unit_test(option_may_have_a_single_bound),
     cmocka_unit_test(invalid_value_names_its_option),
-    cmocka_unit_test(choices_are_whole_words),
+    cmocka_unit_test(option_choices_must_be_whole_words),
     cmocka_unit_test(required_options_must_be_given),
-    cmocka_unit_test(a_module_without_options_takes_none),
-    cmocka_unit_test(messages_stay_on_one_line),
-    cmocka_unit_test(texts_live_as_long_as_the_store),
-    cmocka_unit_test(one_option_is_set_by_itself),
-    cmocka_unit_test(improbable_values_cause_a_warning),
-    cmocka_unit_test(percentages_are_read))
+    cmocka_unit_test(module_without_options_refuses_options),
+    cmocka_unit_test(option_errors_stay_on_one_line),
+    cmocka_unit_test(option_texts_live_as_long_as_the_store),
+    cmocka_unit_test(single_option_can_be_set),
+    cmocka_unit_test(improbable_option_values_cause_a_warning),
+    cmocka_unit_test(percentages_of_options_are_parsed))

@@ -7,7 +7,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Room for a value of any type. */
+/* Space for a value of any type. */
 union value {
     ss_time time;
     double number;
@@ -38,7 +38,7 @@ static void assert_printed(enum ss_option_type type, const char *text, const cha
     assert_string_equal(printed, expected);
 }
 
-/* Printed values are texts that a user could write, and they parse to the same value. */
+/* Printed values are what a user could write, and parse to the same value. */
 static void assert_read_back(enum ss_option_type type, const char *text) {
     struct ss_option row = row_of(type);
     union value value, again;
@@ -50,7 +50,7 @@ static void assert_read_back(enum ss_option_type type, const char *text) {
         fail_msg("'%s' was printed as '%s', which is another value", text, printed);
 }
 
-static void values_are_printed_as_users_write_them(void **state) {
+static void option_values_are_printed_as_users_write_them(void **state) {
     (void)state;
     assert_printed(SS_OPTION_TIME, "0.107s", "107m");
     assert_printed(SS_OPTION_TIME, "0", "0");
@@ -66,14 +66,14 @@ static void values_are_printed_as_users_write_them(void **state) {
     assert_printed(SS_OPTION_TEXT, "a b", "a b");
 }
 
-static void times_are_read_back(void **state) {
+static void printed_option_times_are_read_back(void **state) {
     (void)state;
     static const char *const texts[] = {"0", "1n", "1500u", "107m", "1/3s", "90M", "1d", "1.5h"};
     for (size_t i = 0; i < COUNT(texts); i++)
         assert_read_back(SS_OPTION_TIME, texts[i]);
 }
 
-static void numbers_are_read_back(void **state) {
+static void printed_option_numbers_are_read_back(void **state) {
     (void)state;
     static const char *const texts[] = {"1/3", "2/3", "1/7", "0.1", "1.1", "9.99", "123.456",
         "3.14159265358979323846", "9007199254740993"};
@@ -99,7 +99,7 @@ static void round_and_small_numbers_are_read_back(void **state) {
     assert_printed(SS_OPTION_LOAD, "0.001%", "0.00001");
 }
 
-static void absent_text_prints_as_empty(void **state) {
+static void absent_option_text_is_printed_as_empty(void **state) {
     (void)state;
     struct ss_option row = row_of(SS_OPTION_TEXT);
     const char *none = NULL;
@@ -108,7 +108,7 @@ static void absent_text_prints_as_empty(void **state) {
     assert_string_equal(printed, "");
 }
 
-static void printing_stays_within_its_buffer(void **state) {
+static void option_printing_stays_within_its_buffer(void **state) {
     (void)state;
     static const enum ss_option_type types[] = {SS_OPTION_TIME, SS_OPTION_LOAD, SS_OPTION_COUNT,
         SS_OPTION_NUMBER, SS_OPTION_CHOICE, SS_OPTION_TEXT};
@@ -138,7 +138,7 @@ static void assert_wrapped(int margin, const char *text, const char *expected) {
 /* A margin of 70 leaves columns 71 to 79: nine letters. */
 #define MARGIN "                                                                      "
 
-static void text_is_wrapped_at_column_79(void **state) {
+static void option_text_is_wrapped_at_column_79(void **state) {
     (void)state;
     assert_int_equal(strlen(MARGIN), 70);
     assert_wrapped(70, "123456789", "123456789\n");
@@ -149,7 +149,7 @@ static void text_is_wrapped_at_column_79(void **state) {
     assert_wrapped(70, "", "");
 }
 
-static void overlong_word_is_not_cut(void **state) {
+static void overlong_word_of_help_is_not_cut(void **state) {
     (void)state;
     assert_wrapped(70, "1234567890ab b", "1234567890ab\n" MARGIN "b\n");
     assert_wrapped(70, "a 1234567890ab", "a\n" MARGIN "1234567890ab\n");
@@ -165,7 +165,7 @@ static char *help_of(const struct ss_option *rows) {
     return text;
 }
 
-static void help_says_everything(void **state) {
+static void option_help_includes_type_bounds_and_default(void **state) {
     (void)state;
     static const struct ss_option rows[] = {
         {.name = "path", .type = SS_OPTION_TEXT, .help = "a file", .required = 1},
@@ -191,7 +191,7 @@ static void help_says_everything(void **state) {
     free(text);
 }
 
-static void help_is_wrapped_at_column_79(void **state) {
+static void option_help_is_wrapped_at_column_79(void **state) {
     (void)state;
     static const struct ss_option rows[] = {
         {.name = "x",
@@ -210,7 +210,7 @@ static void help_is_wrapped_at_column_79(void **state) {
     free(text);
 }
 
-static void help_of_no_options_says_so(void **state) {
+static void help_of_a_module_without_options_says_so(void **state) {
     (void)state;
     static const struct ss_option none[] = {SS_OPTION_END};
     char *text = help_of(NULL);
@@ -223,14 +223,14 @@ static void help_of_no_options_says_so(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(values_are_printed_as_users_write_them),
-    cmocka_unit_test(times_are_read_back),
-    cmocka_unit_test(numbers_are_read_back),
+    cmocka_unit_test(option_values_are_printed_as_users_write_them),
+    cmocka_unit_test(printed_option_times_are_read_back),
+    cmocka_unit_test(printed_option_numbers_are_read_back),
     cmocka_unit_test(round_and_small_numbers_are_read_back),
-    cmocka_unit_test(absent_text_prints_as_empty),
-    cmocka_unit_test(printing_stays_within_its_buffer),
-    cmocka_unit_test(text_is_wrapped_at_column_79),
-    cmocka_unit_test(overlong_word_is_not_cut),
-    cmocka_unit_test(help_says_everything),
-    cmocka_unit_test(help_is_wrapped_at_column_79),
-    cmocka_unit_test(help_of_no_options_says_so))
+    cmocka_unit_test(absent_option_text_is_printed_as_empty),
+    cmocka_unit_test(option_printing_stays_within_its_buffer),
+    cmocka_unit_test(option_text_is_wrapped_at_column_79),
+    cmocka_unit_test(overlong_word_of_help_is_not_cut),
+    cmocka_unit_test(option_help_includes_type_bounds_and_default),
+    cmocka_unit_test(option_help_is_wrapped_at_column_79),
+    cmocka_unit_test(help_of_a_module_without_options_says_so))
