@@ -49,7 +49,7 @@ close_bench() {
     rm -rf "$folder"
 }
 
-# start COMMAND...: beside the bench, until end_last or end_started.
+# start COMMAND...: runs the command in the background until end_last or end_started.
 start() {
     "$@" >/dev/null &
     started+=($!)
@@ -89,18 +89,18 @@ figure() {
     sed -n 's/^ *"'"$2"'": *\(-\{0,1\}[0-9][-+.0-9e]*\|null\),\{0,1\}$/\1/p' "$1" | head -n 1
 }
 
-# hold WORD...: one run of showstopper.
+# hold WORD...: runs showstopper once with these words.
 hold() {
     rm -f "$folder/result.json"
     showstopper --quiet --json "$folder/result.json" "$@" >/dev/null
 }
 
-# result NAME: a figure of the last run.
+# result NAME: prints a figure of the last run.
 result() {
     figure "$folder/result.json" "$1"
 }
 
-# copy_source FOLDER: a copy of this source tree, which does not change meanwhile.
+# copy_source FOLDER: copies this source tree, so that it does not change during the bench.
 copy_source() {
     mkdir "$1"
     find "${source:?}" -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name '.git*' \

@@ -76,7 +76,7 @@ check_options() {
     done
 }
 
-# Sets `usable`, those that can be measured here, and says why others cannot.
+# Sets `usable` to the configurations that can be measured here; prints why the others cannot.
 choose_configs() {
     local config reason modules
     usable=()

@@ -89,7 +89,7 @@ move_all() {
     done 2>/dev/null
 }
 
-# Whether processes of programs are in the root group; kernel threads have no executable.
+# Succeeds if the root group has a process other than kernel threads, which have no executable.
 is_inhabited() {
     local pid
     while read -r pid; do
@@ -188,7 +188,7 @@ hold_started() {
     showstopper_from "$1" -l "$2%" -f own --attach "$(IFS=, && echo "${launched[*]}")"
 }
 
-# Both cpulimits in use: one knows parts of a percent and -i, the other one neither.
+# Two programs are called cpulimit; only one of them accepts fractions of a percent and -i.
 limit_each() {
     local class=$1 instances=$2 target=$3 number leader words=() form='%.0f'
     if cpulimit --help 2>&1 | grep -q -- --include-children; then

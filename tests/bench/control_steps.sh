@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by control.sh: targets that move, and how fast a load follows a step.
+# To be sourced by control.sh: targets that change, and how fast a load follows a step.
 # shellcheck disable=SC2154 # variables are shared with it
 
 # shape NAME: lines "TIME_SECONDS LOAD" of all the seconds that are counted.

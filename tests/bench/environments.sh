@@ -47,7 +47,7 @@ close_all() {
     close_bench
 }
 
-# hold_load TARGET: showstopper and the judge, at the same time.
+# hold_load TARGET: runs showstopper and the judge at the same time.
 hold_load() {
     local begin account status=0
     account=$(find_account)
@@ -81,7 +81,7 @@ find_account() {
     fail "no group of the container accounts for CPU time"
 }
 
-# judged NAME: prints this figure of the judge for windows of 500 ms.
+# judged NAME: prints the judge's figure for windows of 500 ms.
 judged() {
     sed -n 's/^ *"runtime_500": .*"'"$1"'": \(-\{0,1\}[0-9.]*\),.*/\1/p' "$folder/judge.json"
 }

@@ -35,7 +35,7 @@ struct task {
     char **command;       /* empty: the targets spin */
 };
 
-/* The target of a signaler. */
+/* What a signaler stops and continues. */
 struct target {
     pid_t pid;
     FILE *output; /* NULL: it is not listened to */
@@ -63,7 +63,7 @@ static uint64_t clock_now(clockid_t clock) {
     return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* Fails when the parent has died already. */
+/* Exits if the parent has already died. */
 static bool die_with(pid_t parent, int signal) {
     return prctl(PR_SET_PDEATHSIG, signal) == 0 && getppid() == parent;
 }

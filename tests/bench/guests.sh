@@ -74,7 +74,7 @@ check_folders() {
     done
 }
 
-# kill_one SECONDS: kills a guest after so long. The next call removes its folder.
+# kill_one SECONDS: kills a guest after this time. The next call removes its folder.
 kill_one() {
     local pid end record=$folder/shared/record samples=0
     rm -rf "$record"

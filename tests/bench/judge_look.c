@@ -71,7 +71,7 @@ static int open_in(const char *folder, const char *name) {
     return open_file(path);
 }
 
-/* A group of version 2 tells microseconds, after a word. */
+/* A group of version 2 reports microseconds, after a word. */
 static void open_group(const char *group) {
     runtime_file = open_in(group, "cpuacct.usage");
     if (runtime_file >= 0)

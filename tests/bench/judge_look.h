@@ -21,7 +21,7 @@ void look_open(const char *group, bool residencies);
 bool look_has(int measure);
 int look_cpus(void);
 
-/* All three measures, close together. */
+/* Reads all three counters as close together as possible. */
 void look_now(struct reading readings[LOOK_MEASURES]);
 
 #endif

@@ -17,7 +17,7 @@ Prints how late showstopper's executors wake up on a machine that others keep sa
 END
 }
 
-# With feedback the load of the others would keep the instances stopped, and the executors asleep.
+# With feedback, the load of other processes would keep instances stopped and executors asleep.
 measure() {
     hold --instances "$1" --control fixed --load 50% --duration "${seconds}s" \
         ssburn serial --work "$work"

@@ -81,7 +81,7 @@ watch_load() {
     done
 }
 
-# The load between our runs, in percent: others may use the machine, too.
+# Prints the load between our runs in percent: other processes may use the machine.
 load_before() {
     judge 0.4 400 | sed -n 's/.*"idle_400": {"load_percent": \([0-9.]*\),.*/\1/p'
 }

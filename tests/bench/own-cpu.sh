@@ -27,7 +27,7 @@ run_showstopper() {
     result switches_per_second >>"$folder/showstopper.rate"
 }
 
-# As many signals as showstopper sent just before, at the same load: waking up from idle is dearer.
+# The floor sends as many signals as showstopper did before, at the same load: waking an idle CPU costs more.
 run_floor() {
     floor -d "$(result duty_mean)" "$instances" "$(result switches_per_second)" "$seconds" \
         ssburn serial --work "$work" >"$folder/floor.json"

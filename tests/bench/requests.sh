@@ -211,7 +211,7 @@ pause_after() {
     sleep 1
 }
 
-# The server stands still for one second of ten. With a cap of 1 only one request meets that.
+# The server pauses for one second of ten. With a cap of 1 only one request is delayed by the pause.
 pause() {
     local cap
     printf '\nThe server is stopped for 1 s of 10, 200 a second, no work; times in s\n\n'
@@ -277,7 +277,7 @@ drift() {
             END { row() }'
 }
 
-# The mean delay by stops: the rest of the stop that a request falls into.
+# The mean delay by stops is the expected rest of the stop during which a request arrives.
 duty() {
     local share sent failed mean tail base base_tail
     local words=(--rate 40 --duration "$(((requests + 39) / 40))s" --arrival poisson)
@@ -336,7 +336,7 @@ for program in ab wrk; do
     fi
 done
 programs+=(ssrequest)
-# Once, and kept: what an interrupted bench measured is to be compared with what comes now.
+# Measured once and stored, so that results of an interrupted bench stay comparable.
 [ -s "$kept/units" ] || ssburn serial --iteration 10m --iterations 0 | sed -n 's/^# work //p' >"$kept/units"
 units=$(<"$kept/units")
 for part in ${parts//,/ }; do

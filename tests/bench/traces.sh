@@ -19,13 +19,13 @@ costs to look a target up in traces of many lengths.
 END
 }
 
-# A load every half second, with two decimals.
+# Prints a load for every half second, with two decimals.
 write_text() {
     awk -v count="$1" 'BEGIN { srand(1)
         for (i = 0; i < count; i++) printf "%.1fs %.2f%%\n", i / 2, 100 * rand() }'
 }
 
-# A table as monitoring writes it, one machine in ten lines.
+# Prints a table like those of monitoring systems: each machine appears in every tenth line.
 write_table() {
     awk -v bytes="$1" 'BEGIN { srand(1); print "timestamp,machine,cpu"
         for (i = 0; written < bytes; i++) {

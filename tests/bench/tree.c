@@ -37,7 +37,7 @@ static bool report(const struct tree *tree, char word) {
     return write(tree->reports, &word, 1) == 1 && close(tree->reports) == 0;
 }
 
-/* A process that fails tells the whole tree. */
+/* Reports the failure, so that the whole tree fails, and exits. */
 _Noreturn static void give_up(const struct tree *tree) {
     report(tree, '!');
     _exit(1);

@@ -28,10 +28,10 @@ END
 tau=107m
 ratio_wanted=1.3
 
-# Whatever the load is, half of the time stopped.
+# Instances are stopped for half of the time, whatever the load is.
 throttle=(--instances 1 --control fixed --load 50%)
 
-# ---- does it reach all? ----
+# ---- are all processes stopped? ----
 
 # The files that tell about the processes of the tree below process $1.
 find_members() {
@@ -44,7 +44,7 @@ find_members() {
         END { for (pid in parent) if (is_tree[pid] && is_below(pid)) print "/proc/" pid "/stat" }'
 }
 
-# The number of stopped members.
+# Prints the number of stopped members.
 count_stopped() {
     cat "${members[@]}" | awk '{ sub(/.*\) /, "") } $1 == "T" { count++ } END { print count + 0 }'
 }
@@ -95,7 +95,7 @@ check_showstopper() {
         showstopper --quiet "${throttle[@]}" --dithering-options 1s tree "$sessions" "$processes"
 }
 
-# ---- what does it cost? ----
+# ---- what does a stop cost? ----
 
 # keep NAME FILE: the figures of a run.
 keep() {
@@ -158,7 +158,7 @@ end_unrelated() {
     exec {unrelated_output}<&-
 }
 
-# with_beside COUNT COMMAND...: while so many unrelated processes sleep.
+# with_beside COUNT COMMAND...: runs the command while COUNT unrelated processes sleep.
 with_beside() {
     [ "$1" -eq 0 ] || start_unrelated
     "${@:2}"

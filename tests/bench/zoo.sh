@@ -79,7 +79,7 @@ check_options() {
     done
 }
 
-# In one call, since each asks for the lists of packages anew.
+# Installs all packages in one call, because each call reads the package lists again.
 install_programs() {
     local program pairs=()
     for program in ${programs//,/ }; do
@@ -102,7 +102,7 @@ why_not() {
     echo "it cannot be prepared: $(tail -n 1 "$folder/log")"
 }
 
-# Sets `usable`.
+# Sets `usable` to the programs that can be measured.
 choose_programs() {
     local program reason
     usable=()

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by zoo.sh: the CPUs that one copy of a program uses, as sssim replays it, and the gain
-# that control had to find.
+# To be sourced by zoo.sh: writes the CPU use of one copy of a program for sssim, and the gain that
+# control had to find.
 # shellcheck disable=SC2154 # variables are shared with it
 
-# write_profile PROGRAM: of the last look. Where 1.3 CPUs were used in a window, two threads are
-# runnable for 0.3 of it and one for the rest, in steps of a twentieth; what rounding leaves goes into
-# the next window.
+# write_profile PROGRAM: writes its profile from the latest series.csv. If 1.3 CPUs were used in a
+# window, two threads are runnable for 0.3 of it and one for the rest, in steps of a twentieth; the
+# rounding error is carried into the next window.
 write_profile() {
     cp "$folder/series.csv" "$folder/$1/alone.csv"
     awk -F, -v cpus="$(nproc)" -v program="$1" '
@@ -74,7 +74,7 @@ write_gains() {
         }' "$folder/record/decisions.csv" "$folder/series.csv" >"$1"
 }
 
-# The CPU use of one copy, and its variation.
+# Prints the CPU use of one copy and its variation.
 print_gains() {
     local program
     echo

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
         }                                                                                          \
     } while (0)
 
-/* The input as a string, in a block of its own, so that reading behind it is noticed: free() it. */
+/* Returns the input as a string in its own block, so that overreads are detected; free() it. */
 static inline char *fuzz_text(const uint8_t *data, size_t size) {
     char *text = malloc(size + 1);
     FUZZ_CHECK(text);

@@ -7,8 +7,8 @@
 #include "run.h"
 
 /*
- * The input is all files of a record, one behind the other, each with a line before it that names
- * it: "==> samples.csv". What stands before the first such line, or behind another name, is none.
+ * The input holds all files of a record, one after another, each preceded by a line with its name:
+ * "==> samples.csv". Text before the first such line or after an unknown name is ignored.
  */
 static const char *const names[] = {"plan.json", "summary.json", "events.jsonl", "samples.csv",
     "decisions.csv", "iterations.csv", "energy.csv", "host-load.csv", "guest-clock.csv",

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 #include "messages.h"
 
-/* What goes into a request line must not end it. */
+/* Words of a request line must not contain blanks or control characters. */
 static void check_word(const char *word) {
     FUZZ_CHECK(word && *word);
     for (; *word; word++)

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 #include "trace/compiled.h"
 
-/* The input with the checksum that belongs to it, or no fuzzer would ever come behind it. */
+/* Corrects the checksum of the input, because a fuzzer would hardly find a valid one. */
 static size_t seal(const uint8_t *data, size_t size, uint8_t *sealed) {
     struct ss_trace_packed packed;
     struct ss_trace_header header;

@@ -5,7 +5,7 @@
 #include "command/commands.h"
 #include "fuzz.h"
 
-/* Numbered with a placeholder, every word is as it was where there is none in it. */
+/* Words without a placeholder must not change when placeholders are filled in. */
 static void check_commands(struct ss_commands *commands) {
     static const char placeholder[] = "%";
     FUZZ_CHECK(commands->count > 0 && commands->count <= 1000000);

@@ -18,7 +18,7 @@ static void fail(const char *path) {
 
 static void replay_file(const char *path, off_t size) {
     FILE *stream = fopen(path, "rb");
-    /* Not a byte more than the input, so that reading behind it is noticed. */
+    /* Exactly as large as the input, so that overreads are detected. */
     uint8_t *data = malloc(size > 0 ? (size_t)size : 1);
     if (!stream || !data || fread(data, 1, (size_t)size, stream) != (size_t)size)
         fail(path);
@@ -45,7 +45,7 @@ static int replay_folder(const char *path) {
     return replayed;
 }
 
-/* How many files there were. */
+/* Number of files replayed. */
 static int replay(const char *path) {
     struct stat status;
     if (stat(path, &status) != 0)

@@ -129,7 +129,7 @@ START_TEST(killing_all_executors_leaves_nothing) {
 }
 END_TEST
 
-/* The guardian is working when the others die, or has just finished. */
+/* The other executors die while the guardian cleans up after the first, or just after that. */
 START_TEST(executors_killed_one_after_another_leave_nothing) {
     for (int step = 0; step < 2 * MOMENTS; step++) {
         struct run *run = start(WORDS(UNMARKED, PAYLOAD, "setsid", "2"));
@@ -147,7 +147,7 @@ START_TEST(executors_killed_one_after_another_leave_nothing) {
 }
 END_TEST
 
-/* They become the master's children then. */
+/* Orphans without the mark become the master's children. */
 START_TEST(killed_executors_of_unmarked_trees_leave_nothing) {
     kill_executors(WORDS(UNMARKED, PAYLOAD, "setsid", "2"), 1);
     kill_executors(WORDS(UNMARKED, PAYLOAD, "daemon", "2"), INSTANCES);
@@ -308,11 +308,11 @@ START_TEST(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
 }
 END_TEST
 
-/* They are on the board. */
+/* The sessions are found on the board. */
 KILL_TEST(one_executor_alone_ends_unmarked_sessions, kill_all_but_one_executor,
     WORDS(UNMARKED, PAYLOAD, "setsid", "2"), true)
 
-/* Only the kernel is left then, which ends every leader. */
+/* Only the kernel can act then: it ends every leader. */
 START_TEST(killing_every_run_process_ends_all_leaders) {
     for (int step = 0; step < MOMENTS; step++) {
         struct run *run = start(workloads[(size_t)step % WORKLOADS]);

@@ -237,7 +237,7 @@ END_TEST
 #define SYSTEM_CALL_OPEN 434 /* pidfd_open */
 #define SYSTEM_CALL_SEND 424 /* pidfd_send_signal */
 
-/* As in a container whose rules are older than the call: not allowed, instead of unknown. */
+/* As in a container whose seccomp rules predate the call: EPERM instead of ENOSYS. */
 static void refuse(unsigned call) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -280,7 +280,7 @@ static bool is_told(int forks) {
 
 START_TEST(forks_are_reported_to_listeners) {
     int forks = ss_platform_fork_events_open();
-    SKIP_UNLESS(forks >= 0, "forks: told to root alone, and not inside containers");
+    SKIP_UNLESS(forks >= 0, "forks: reported only to root, and not inside containers");
     for (int i = 0; i < 3; i++) {
         ck_assert(ss_platform_fork_events_listen(forks, true));
         pid_t child = kin_start(NULL);
@@ -305,7 +305,7 @@ static void see_birth(void *context, pid_t parent, pid_t child) {
 
 START_TEST(births_are_reported_with_their_parents) {
     int forks = ss_platform_fork_events_open();
-    SKIP_UNLESS(forks >= 0, "forks: told to root alone, and not inside containers");
+    SKIP_UNLESS(forks >= 0, "forks: reported only to root, and not inside containers");
     ck_assert(ss_platform_fork_events_record(forks));
     for (int i = 0; i < 3; i++) {
         birth.parent = getpid();

@@ -155,7 +155,7 @@ REUSE_TEST(leaders_of_iterations_are_not_signaled)
 
 /* ---- ended branches ---- */
 
-/* Returns whether they lead a session now. */
+/* Returns whether the process leads a session. */
 static bool lead_sessions(const struct family *family, size_t index) {
     return getsid(family->pids[index]) == family->pids[index];
 }
@@ -279,7 +279,7 @@ static bool system_has_identities(void) {
  */
 static void try_branches_of_the_same_tick_are_not_signaled(void) {
     SKIP_UNLESS(system_has_identities(),
-        "pidfd-group: the kernel tells processes apart by pid and tick only");
+        "pidfd-group: the kernel distinguishes processes only by pid and tick");
     struct run *run =
         START("-v", "-n", "1", "-l", "50%", "-c", "fixed", "--grace", "300m", BRIEF, "4");
     run_wait_text(run, "gone ");

@@ -51,7 +51,7 @@ START_TEST(a_run_dies_from_the_received_signal) {
 }
 END_TEST
 
-/* It can only do so after being continued. */
+/* A stopped process must be continued to handle the signal. */
 START_TEST(a_stopped_instance_receives_the_termination_signal) {
     struct run *run =
         START("-q", "-n", "1", "-c", "fixed", "-l", "5%", "--grace", "30s", PAYLOAD, "catch");
@@ -92,7 +92,7 @@ START_TEST(a_second_signal_cuts_the_grace_period_short) {
         START("-n", "2", "-l", "50%", "-c", "fixed", "--grace", "1h", PAYLOAD, "ignore-term");
     wait_for_ready(run, 2);
     kill(run->pid, SIGINT);
-    /* As a user does who sees no reaction. */
+    /* Repeats the signal, as a user does who sees no reaction. */
     double next = run_now() + 0.5;
     while (!run->ended) {
         run_nap(run);

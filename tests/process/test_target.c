@@ -211,7 +211,7 @@ START_TEST(control_group_is_measured_or_refused) {
     if (run->status == 125) {
         run_expect_text(&run->err, "showstopper: ");
         run_expect_text(&run->err, "group");
-        SKIP("cgroup-cpu: no group here tells its CPU time");
+        SKIP("cgroup-cpu: no control group here reports its CPU time");
     }
     run_expect(run, 0);
     double load = json_number(run->out.bytes, "load_mean");

@@ -152,7 +152,7 @@ START_TEST(children_born_before_the_first_census_are_throttled) {
 }
 END_TEST
 
-/* Returns whether others have come since. */
+/* Returns whether a process of that name is not in `before`. */
 static bool has_new(const char *name, const struct family *before) {
     struct family now = family_find(name);
     for (size_t i = 0; i < now.count; i++) {

@@ -75,7 +75,7 @@ START_TEST(the_run_ends_although_a_process_cannot_be_killed) {
 }
 END_TEST
 
-/* It waits only for a moment. */
+/* The next iteration waits only for a moment. */
 START_TEST(the_next_iteration_does_not_wait_for_an_unkillable_process) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
