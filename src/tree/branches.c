@@ -9,8 +9,9 @@
 #include "platform/platform.h"
 
 void ss_branches_tell(struct ss_board *board, uint32_t row) {
-    atomic_fetch_add(&board->rows[row].branches, 1);
+    /* Rescuers see the change first: what an executor stops, they must be able to continue. */
     atomic_fetch_add(&board->branches, 1);
+    atomic_fetch_add(&board->rows[row].branches, 1);
     ss_platform_wake(&board->rows[row].wake);
 }
 

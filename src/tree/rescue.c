@@ -171,8 +171,9 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
         hold_executor(rescue, i);
         hold_leader(rescue, i);
         if (is_lost(rescue, i)) {
-            drop_executor(rescue, i);
+            /* In this order: if this process is killed, the next rescuer must find the executor. */
             clear(rescue, i);
+            drop_executor(rescue, i);
         }
         struct ss_row *row = &rescue->board->rows[i];
         bool lives = atomic_load(&row->executor) > 1;

@@ -17,6 +17,7 @@
 #include "platform/platform.h"
 #include "process.h"
 #include "run.h"
+#include "surroundings.h"
 
 /* Long rounds at a low load: the target is stopped most of the time. */
 #define SLOW "-v", "-c", "fixed", "-l", "2%", "-D", "600m"
@@ -264,6 +265,32 @@ START_TEST(group_without_leader_is_continued_by_another_executor) {
         run_free(other);
         run_free(run);
     }
+}
+END_TEST
+
+/* The next rescuer finds on the board that the executor is lost, and begins again. */
+START_TEST(guardian_killed_in_the_middle_of_a_rescue_leaves_nothing_stopped) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    const char *folder = run_make_folder();
+    char held[300];
+    snprintf(held, sizeof held, "SS_TEST_HELD=%s", run_path(folder, "hold"));
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), held)};
+    struct run *target = start_target(WORDS(PAYLOAD, "setsid", "2"));
+    struct run *run =
+        run_start(&setup, WORDS(SHOWSTOPPER, SLOW, "--attach", pid_text(target->pid)));
+    RUN_UNTIL(run, family_is_stopped("payload", 3));
+    struct family kept = family_find("payload");
+    pid_t guardian = run_find(run, "ss-guardian");
+    pid_t executor = run_find(run, "ss-executor");
+    run_write_file(run_path(folder, "hold"), "");
+    RUN_UNTIL(run, family_is_stopped("payload", 3));
+    kill(executor, SIGKILL);
+    RUN_UNTIL(run, access(run_path(folder, "hold.held"), F_OK) == 0);
+    kill(guardian, SIGKILL);
+    run_expect(run_wait(run), 125);
+    expect_free(&kept, target);
+    run_free(run);
+    run_remove_folder(folder);
 }
 END_TEST
 
@@ -781,6 +808,7 @@ PROCESS_MAIN(
     SS_CASE(stopped_guardian_and_master_leave_a_tree_running),
     SS_CASE(throttling_continues_after_executor_and_master_are_stopped),
     SS_CASE(group_without_leader_is_continued_by_another_executor),
+    SS_CASE(guardian_killed_in_the_middle_of_a_rescue_leaves_nothing_stopped),
     SS_CASE(a_killed_executor_leaves_a_tree_running_without_pidfds),
     SS_CASE(a_tree_is_stopped_and_continued),
     SS_CASE(later_processes_are_limited_and_orphans_remain),

@@ -55,6 +55,7 @@ accuracy_bench_prints_errors() {
 }
 
 load_is_held_in_a_guest() {
+    local patience=1200 # an emulated machine beside other work
     local reason
     ! reason=$("$benches/../../tools/experiments/run-in-guest" --why-not) || skip "guest: $reason"
     (

@@ -371,7 +371,7 @@ each_side_of_a_pair_has_its_own_options() {
     [ "$(manifest sides tau_seconds)" = "0.107 0.053" ] || fail "taus"
     [ "$(manifest sides instances)" = "1 2" ] || fail "instances"
     [ "$(manifest sides cpus)" = "0 0" ] || fail "CPUs"
-    [ "$(manifest sides environment)" = "none none" ] || fail "environments"
+    [ "$(manifest sides environment)" = "host host" ] || fail "environments"
     [ "$(cat "$runs"/{back,fore}ground/plan.json | grep -c '"name": "own"')" -eq 2 ] ||
         fail "feedback"
     [ "$(find "$runs" -name counters.csv -size +0 | wc -l)" -eq 2 ] || fail "no counters"
@@ -380,7 +380,7 @@ each_side_of_a_pair_has_its_own_options() {
     grep -Eqx '20[^,]*Z,[0-9.]*,7\.5' "$runs/energy.csv" || fail "no power"
     [ "$(manifest sides energy)" = "command: what it measures (echo 7.5) command: what it measures (echo 7.5)" ] ||
         fail "energy"
-    prints "\| none \| sets \| serial \| forking \| 1 \| .*"
+    prints "\| host \| sets \| serial \| forking \| 1 \| .*"
     # Resuming with another method for one side is refused.
     refuses "holds runs made in another way" interference --sets 0/0 --share --levels 40:20:20 --hold 1 --edge 0 \
         --warmup 0 --pairs serial:forking --foreground-method pi-even --output sides
@@ -395,7 +395,7 @@ two_sides_can_share_one_cpu_by_quota() (
     why_no_groups() {
         return 1
     }
-    local cpus=1 environment=none reason left right left_count right_count
+    local cpus=1 environment=host reason left right left_count right_count
     : >"$output"
     find_placement quota
     [ "$reason,$left_count,$right_count" = ,1,1 ] || fail "quota: $reason, $left_count, $right_count"
