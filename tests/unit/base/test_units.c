@@ -21,8 +21,8 @@ typedef int (*read_time)(const char *, ss_time *, struct ss_error *);
 typedef int (*read_double)(const char *, double *, struct ss_error *);
 
 /*
- * Checks that the text is refused on one line that contains `part`, and that the value stays the
- * same.
+ * Checks that the text is refused with a one-line message containing `part`, and that the value
+ * does not change.
  */
 static void assert_refused_time(read_time read, const char *text, const char *part) {
     struct ss_error error = {0};
@@ -55,7 +55,7 @@ static void assert_double(read_double read, const char *text, double expected) {
         fail_msg("'%s' is %.17g, not %.17g", text, value, expected);
 }
 
-static void every_unit_has_its_length(void **state) {
+static void every_time_unit_has_its_length(void **state) {
     (void)state;
     assert_time("3n", 3);
     assert_time("3ns", 3);
@@ -70,7 +70,7 @@ static void every_unit_has_its_length(void **state) {
     assert_time("3d", 259200 * SS_SECOND);
 }
 
-static void units_may_be_words(void **state) {
+static void time_units_may_be_words(void **state) {
     (void)state;
     static const struct {
         const char *text;
@@ -108,7 +108,7 @@ static void assert_doubt(const char *text, const char *expected) {
     assert_string_equal(doubt.text, expected);
 }
 
-static void milliseconds_meant_as_minutes_cause_a_warning(void **state) {
+static void milliseconds_that_look_like_minutes_cause_a_warning(void **state) {
     (void)state;
     assert_doubt("3m", "3m is 3 milliseconds; for minutes write 3M");
     assert_doubt("1m", "1m is 1 millisecond; for minutes write 1M");
@@ -130,7 +130,7 @@ static void milliseconds_are_not_suggested_for_long_times(void **state) {
     assert_refused_time(read_long_time, "soon", "such as 20s or 20M (minutes)");
 }
 
-static void zero_needs_no_unit(void **state) {
+static void zero_time_needs_no_unit(void **state) {
     (void)state;
     assert_time("0", 0);
     assert_time("0.0", 0);
@@ -138,7 +138,7 @@ static void zero_needs_no_unit(void **state) {
     assert_time("0s", 0);
 }
 
-static void decimals_are_exact(void **state) {
+static void decimal_times_are_exact(void **state) {
     (void)state;
     assert_time("1.5h", 5400 * SS_SECOND);
     assert_time("0.107s", 107 * SS_MILLISECOND);
@@ -153,7 +153,7 @@ static void decimals_are_exact(void **state) {
     assert_time("1.000000000000000000000000000000000000000000000d", 86400 * SS_SECOND);
 }
 
-static void fractions_round_to_the_nearest(void **state) {
+static void fractions_of_time_round_to_the_nearest(void **state) {
     (void)state;
     assert_time("1/3s", 333333333);
     assert_time("2/3s", 666666667);
@@ -170,7 +170,7 @@ static void times_without_a_unit_are_refused(void **state) {
     assert_refused_time(ss_units_time, "1/3", "write 1/3s");
 }
 
-static void unknown_units_are_refused(void **state) {
+static void unknown_time_units_are_refused(void **state) {
     (void)state;
     assert_refused_time(ss_units_time, "20x", "unknown unit, 'x'");
     assert_refused_time(ss_units_time, "20x", "m (milliseconds), s, M (minutes)");
@@ -192,7 +192,7 @@ static void invalid_times_are_refused(void **state) {
         assert_refused_time(ss_units_time, spaced[i], "white space");
 }
 
-static void times_too_long_are_refused(void **state) {
+static void excessive_times_are_refused(void **state) {
     (void)state;
     assert_refused_time(ss_units_time, "18446744073709551615n", "too long");
     assert_refused_time(ss_units_time, "213504d", "too long");
@@ -240,7 +240,7 @@ static void loads_out_of_range_are_refused(void **state) {
         assert_refused_double(read_part, texts[i], "between 0 and 1");
 }
 
-static void loads_may_be_numbers_of_cpus(void **state) {
+static void loads_may_be_given_in_cpus(void **state) {
     (void)state;
     assert_double(read_of_two, "0.5cpu", 0.25);
     assert_double(read_of_two, "1.5cpus", 0.75);
@@ -283,7 +283,7 @@ static void numbers_are_decimals_or_fractions(void **state) {
     assert_double(ss_units_number, "1/3", 1.0 / 3);
     assert_double(ss_units_number, "1234.5", 1234.5);
     assert_double(ss_units_number, "3.14159265358979323846264338327950288", 3.14159265358979323846);
-    /* Numbers whose digits are not exact in a double still give the double nearest to them. */
+    /* Numbers whose digits do not fit a double exactly must still give the nearest double. */
     assert_double(ss_units_number, "9007199254740993", 9007199254740992.0);
     assert_double(ss_units_number, "9007199254740995", 9007199254740996.0);
     assert_double(ss_units_number, "0.1000000000000000055511151231257827", 0.1);
@@ -314,7 +314,7 @@ static void invalid_numbers_are_refused(void **state) {
     assert_refused_double(ss_units_number, "99999999999999999999999999999999", "too large");
 }
 
-static void messages_stay_on_one_line(void **state) {
+static void value_errors_stay_on_one_line(void **state) {
     (void)state;
     assert_refused_time(ss_units_time, "5s\n\rx", "white space");
     char text[5000];
@@ -353,7 +353,7 @@ static void printed_times_are_read_back(void **state) {
     assert_string_equal(never, "never");
 }
 
-static void displayed_times_have_decimals(void **state) {
+static void displayed_times_have_a_unit_and_exact_decimals(void **state) {
     (void)state;
     static const struct {
         ss_time value;
@@ -386,7 +386,7 @@ static void displayed_times_have_decimals(void **state) {
     }
 }
 
-static void marks_of_an_axis_have_one_unit(void **state) {
+static void axis_marks_share_one_unit(void **state) {
     (void)state;
     static const char *const marks[] = {"0", "20s", "40s", "60s", "80s", "100s", "120s"};
     char text[SS_UNITS_SHOWN];
@@ -400,7 +400,7 @@ static void marks_of_an_axis_have_one_unit(void **state) {
     assert_string_equal(text, "0");
 }
 
-static void locale_has_no_effect(void **state) {
+static void locale_does_not_affect_numbers(void **state) {
     (void)state;
     static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "cs_CZ.UTF-8"};
     for (size_t i = 0; i < COUNT(locales); i++) {
@@ -414,26 +414,26 @@ static void locale_has_no_effect(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(every_unit_has_its_length),
-    cmocka_unit_test(units_may_be_words),
-    cmocka_unit_test(milliseconds_meant_as_minutes_cause_a_warning),
+    cmocka_unit_test(every_time_unit_has_its_length),
+    cmocka_unit_test(time_units_may_be_words),
+    cmocka_unit_test(milliseconds_that_look_like_minutes_cause_a_warning),
     cmocka_unit_test(milliseconds_are_not_suggested_for_long_times),
-    cmocka_unit_test(zero_needs_no_unit),
-    cmocka_unit_test(decimals_are_exact),
-    cmocka_unit_test(fractions_round_to_the_nearest),
+    cmocka_unit_test(zero_time_needs_no_unit),
+    cmocka_unit_test(decimal_times_are_exact),
+    cmocka_unit_test(fractions_of_time_round_to_the_nearest),
     cmocka_unit_test(times_without_a_unit_are_refused),
-    cmocka_unit_test(unknown_units_are_refused),
+    cmocka_unit_test(unknown_time_units_are_refused),
     cmocka_unit_test(invalid_times_are_refused),
-    cmocka_unit_test(times_too_long_are_refused),
+    cmocka_unit_test(excessive_times_are_refused),
     cmocka_unit_test(loads_are_fractions_decimals_or_percentages),
     cmocka_unit_test(loads_out_of_range_are_refused),
-    cmocka_unit_test(loads_may_be_numbers_of_cpus),
+    cmocka_unit_test(loads_may_be_given_in_cpus),
     cmocka_unit_test(counts_are_whole_numbers),
     cmocka_unit_test(numbers_are_decimals_or_fractions),
     cmocka_unit_test(percent_sign_is_optional),
     cmocka_unit_test(invalid_numbers_are_refused),
-    cmocka_unit_test(messages_stay_on_one_line),
+    cmocka_unit_test(value_errors_stay_on_one_line),
     cmocka_unit_test(printed_times_are_read_back),
-    cmocka_unit_test(displayed_times_have_decimals),
-    cmocka_unit_test(marks_of_an_axis_have_one_unit),
-    cmocka_unit_test(locale_has_no_effect))
+    cmocka_unit_test(displayed_times_have_a_unit_and_exact_decimals),
+    cmocka_unit_test(axis_marks_share_one_unit),
+    cmocka_unit_test(locale_does_not_affect_numbers))

@@ -447,7 +447,7 @@ static void add_ms(struct ss_iterations *iterations, uint32_t instance, ss_time 
 }
 
 /* In 5 s: four iterations of 1.01 s, and 0.96 s of the fifth. */
-static void unfinished_iteration_counts_in_part(void **state) {
+static void rate_includes_a_part_of_an_unfinished_iteration(void **state) {
     (void)state;
     struct ss_iterations iterations;
     set_apart(&iterations, 1);
@@ -677,7 +677,7 @@ UNIT_MAIN(
     cmocka_unit_test(figures_of_few_iterations_are_exact),
     cmocka_unit_test(iteration_times_include_both_lengths_of_a_periodic_program),
     cmocka_unit_test(adding_an_iteration_allocates_nothing),
-    cmocka_unit_test(unfinished_iteration_counts_in_part),
+    cmocka_unit_test(rate_includes_a_part_of_an_unfinished_iteration),
     cmocka_unit_test(throughput_intervals_include_an_unfinished_iteration),
     cmocka_unit_test(rate_uncertainty_follows_the_spread_of_lengths),
     cmocka_unit_test(iteration_before_the_window_provides_a_length),

@@ -34,7 +34,7 @@ static void assert_has(const char *part) {
 
 /* ---- colors ---- */
 
-/* The contrast ratio of the Web Content Accessibility Guidelines. */
+/* Returns the relative luminance as defined by the Web Content Accessibility Guidelines. */
 static double luminance_of(const char *color) {
     static const double weights[] = {0.2126, 0.7152, 0.0722};
     unsigned parts[3];

@@ -73,7 +73,7 @@ static void slowest_replay_replaces_a_missing_original(void **state) {
 }
 
 /* 29.7 iterations of 1.01 s fit in 30 s: the 30th is unfinished. */
-static void unfinished_iteration_counts_in_part(void **state) {
+static void replay_counts_an_unfinished_iteration_in_part(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -129,5 +129,5 @@ static void fitted_line_excludes_steps_shorter_than_their_iterations(void **stat
 UNIT_MAIN(
     cmocka_unit_test(replays_are_compared_with_the_original_speed),
     cmocka_unit_test(slowest_replay_replaces_a_missing_original),
-    cmocka_unit_test(unfinished_iteration_counts_in_part),
+    cmocka_unit_test(replay_counts_an_unfinished_iteration_in_part),
     cmocka_unit_test(fitted_line_excludes_steps_shorter_than_their_iterations))
