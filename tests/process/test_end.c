@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Whatever dies, nothing of a run is left, running or stopped. */
+/* Whichever process dies, a run leaves no process, running or stopped. */
 
 #include <errno.h>
 #include <signal.h>
@@ -179,7 +179,7 @@ START_TEST(a_killed_guardian_is_replaced) {
 }
 END_TEST
 
-/* Only the new guardian can do this. */
+/* Executors are stopped and the master is killed, so only the new guardian can clean up. */
 START_TEST(a_new_guardian_cleans_up_after_a_killed_master) {
     struct run *run = start_stubborn();
     wait_for_all(run);
@@ -283,7 +283,7 @@ START_TEST(an_instance_that_stops_itself_can_be_ended) {
 }
 END_TEST
 
-/* The reader of our output goes away. */
+/* Closes the pipes that showstopper writes to. */
 START_TEST(a_run_whose_output_reader_exits_leaves_nothing) {
     struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--iteration", "done", PAYLOAD,
         "lines", "100", "10");

@@ -90,7 +90,7 @@ START_TEST(fixed_control_continues_without_readable_counters) {
 }
 END_TEST
 
-/* As if all CPUs but the first one had been removed. */
+/* Reads of /proc/stat look as if all CPUs but the first had been removed. */
 START_TEST(run_continues_with_fewer_cpus) {
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
     struct run *run = run_wait(start_spoiled("fewer:700",
@@ -172,7 +172,7 @@ static void close_errors(void) {
 #define VERBOSELY    SHOWSTOPPER, "-v", "-n", "2", "-l", "50%", "-c", "fixed", "--progress", "always"
 #define FOR_A_SECOND VERBOSELY, "--duration", "1s"
 
-/* Lost messages alone do not disturb a run. */
+/* A run whose messages are lost still succeeds. */
 START_TEST(a_run_continues_if_its_messages_are_lost) {
     static void (*const prepares[])(void) = {
         fill_output, fill_errors, fill_both, close_output, close_errors};
@@ -259,7 +259,7 @@ START_TEST(a_closed_standard_output_is_reported) {
 }
 END_TEST
 
-/* The target of a link is replaced, and not the link; it need not exist. */
+/* The target of a link is replaced, not the link; the target need not exist. */
 START_TEST(a_summary_replaces_the_target_of_a_symbolic_link) {
     const char *folder = run_make_folder(), *link = run_path(folder, "link");
     const char *target = run_path(folder, "target");

@@ -112,7 +112,7 @@ START_TEST(a_frozen_run_ends_as_planned) {
 }
 END_TEST
 
-/* Its state is unknown: it gets all of the grace. */
+/* The state of a frozen process is unknown, so it gets the whole grace period. */
 START_TEST(a_frozen_process_ends_after_the_grace_period) {
     yard_enter(true);
     for (size_t i = 0; i < SHAPES; i++) {
@@ -198,7 +198,7 @@ static struct run *start_leaving(const char *left) {
                                  "100m", "sh", "-c", line));
 }
 
-/* Processes that an iteration leaves are gone in the next one. */
+/* Processes left by an iteration must end before the next one starts. */
 START_TEST(iterations_leave_no_process_of_another_user) {
     yard_enter(true);
     struct run *run = start_leaving("sleep 0.5");
@@ -214,7 +214,7 @@ START_TEST(iterations_leave_no_process_of_another_user) {
 }
 END_TEST
 
-/* It starts before the guardian could look for it. */
+/* The process starts before the guardian could find it. */
 START_TEST(processes_started_just_before_the_end_are_ended) {
     yard_enter(true);
     for (int i = 0; i < 6; i++) {
@@ -253,7 +253,7 @@ START_TEST(without_a_freezer_uncontrolled_processes_cause_a_warning) {
 }
 END_TEST
 
-/* The census sees threads, too, but they are not processes. */
+/* The census finds threads, too, but must not count them as processes. */
 START_TEST(threads_are_not_counted_as_uncontrolled_processes) {
     yard_enter(false);
     struct run_setup setup = {.prepare = yard_become_user};

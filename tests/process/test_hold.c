@@ -30,7 +30,7 @@ static uint32_t refresh(void) {
     return fresh;
 }
 
-/* Holds it as the executor of row 0 does. */
+/* Holds the process or group as the executor of row 0 does. */
 static struct ss_hold *take_hold(pid_t pid, bool group) {
     uint64_t started = ss_platform_process_started(pid);
     ck_assert_uint_ne(started, 0);
@@ -67,7 +67,7 @@ _Noreturn static void outlive(pid_t leader, pid_t test) {
     }
 }
 
-/* A session with a member. */
+/* Leads a session and forks a member into it. */
 static void lead_session(void) {
     pid_t test = getppid();
     pid_t leader = getpid();
@@ -108,7 +108,7 @@ START_TEST(a_held_group_is_signaled_after_its_leader_ended) {
 }
 END_TEST
 
-/* One process of a group is held, and not the others. */
+/* Only one process of the group is held. */
 START_TEST(signals_to_a_held_process_do_not_reach_its_group) {
     open_board();
     share_member();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The input and output of instances. */
+/* Environment, input and output of instances. */
 
 #include <sched.h>
 #include <signal.h>
@@ -119,7 +119,7 @@ static void close_all(void) {
         close(i);
 }
 
-/* Our own pipes must then not get their descriptors. */
+/* Pipes of showstopper must not get the descriptors 0 to 2. */
 START_TEST(a_run_works_with_closed_standard_streams) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "summary.json");

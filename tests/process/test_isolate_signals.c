@@ -106,7 +106,7 @@ START_TEST(instances_are_killed_after_the_grace_period) {
 }
 END_TEST
 
-/* There is no process yet to pass the signal on to: it must be kept. */
+/* No process exists yet that could receive the signal, so it must be kept. */
 START_TEST(a_signal_during_startup_is_not_lost) {
     SKIP_UNLESS_ISOLATED();
     for (int step = 0; step < 80; step++) {
@@ -184,7 +184,7 @@ static unsigned long long ignored_signals(const struct run *run) {
     return strtoull(line + strlen("SigIgn:"), NULL, 16);
 }
 
-/* If the setting were inherited, no child could be waited for. */
+/* If showstopper inherited the setting, it could not wait for its children. */
 START_TEST(a_run_works_if_the_caller_ignores_sigchld) {
     SKIP_UNLESS_ISOLATED();
     struct run_setup setup = {.prepare = ignore_children};
@@ -250,7 +250,7 @@ START_TEST(sigtstp_stops_instances_and_the_clock_of_the_trace) {
 }
 END_TEST
 
-/* Each process of the group gets a signal, but it is one pause. */
+/* Each process of the group gets the signal, but the run pauses only once. */
 START_TEST(sigtstp_to_the_whole_group_pauses_once) {
     SKIP_UNLESS_ISOLATED();
     struct isolated_run isolated = start_in_group("1h");

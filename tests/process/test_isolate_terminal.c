@@ -90,7 +90,7 @@ START_TEST(a_stopped_run_can_be_killed) {
 }
 END_TEST
 
-/* Without a shell nothing could continue it. */
+/* Without a shell nothing could continue a stopped run. */
 START_TEST(ctrl_z_without_a_shell_leaves_no_process_stopped) {
     SKIP_UNLESS_ISOLATED();
     struct terminal *terminal = terminal_open(WORDS(SHOWSTOPPER, ISOLATE, PAYLOAD, "catch"));

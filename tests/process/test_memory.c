@@ -117,7 +117,7 @@ static void bound_address_space(void) {
     setrlimit(RLIMIT_AS, &(struct rlimit){address_space, address_space});
 }
 
-/* With less the program cannot even be loaded. */
+/* Returns the smallest address space in which the program can be loaded. */
 static rlim_t find_least_address_space(const struct run_setup *setup) {
     rlim_t low = 1 << 20;
     rlim_t high = 1 << 28;
@@ -218,7 +218,7 @@ static void prefer(const char *victim) {
     }
 }
 
-/* They carry our mark: nothing else would end them. */
+/* Kills all marked processes, which nothing else would end. */
 static void end_all(void) {
     pid_t pids[RUN_PIDS_MAX];
     for (size_t count; (count = run_alive(pids)) > 0; run_nap(NULL)) {
@@ -236,7 +236,7 @@ static bool was_guarded(const struct run *run, const char *victim) {
     return !no_guardian && strcmp(victim, "ss-") != 0;
 }
 
-/* Returns whether a process was left to end the rest. */
+/* Returns whether a process of the run survived to end the rest. */
 static bool eat_all(const char *victim) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "go");

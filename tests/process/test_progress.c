@@ -159,7 +159,7 @@ START_TEST(an_unfinished_output_line_is_kept) {
 }
 END_TEST
 
-/* Output that bypasses us, more than fills a window. */
+/* Instances write directly to the terminal, more than a window can hold. */
 START_TEST(direct_output_scrolls_above_the_block) {
     struct terminal *terminal =
         start("exec showstopper -n 1 -l 100% -c fixed payload lines 1000 20");
@@ -427,7 +427,7 @@ static const char *last_drawing(const struct terminal *terminal) {
     return last;
 }
 
-/* In columns. */
+/* Returns the width of the widest row in columns. */
 static size_t widest_row(const char *drawing) {
     size_t widest = 0;
     size_t columns = 0;
@@ -492,7 +492,7 @@ START_TEST(summary_starts_on_a_clean_line_after_ctrl_c) {
 }
 END_TEST
 
-/* While ending instances are waited for, there is nothing to show any more. */
+/* While the run waits for instances to end, there is nothing to show. */
 START_TEST(block_disappears_during_the_grace_period) {
     struct terminal *terminal =
         start("exec showstopper --grace 30s -n 1 -l 50% -c fixed payload ignore-term");
@@ -564,7 +564,7 @@ START_TEST(fg_draws_the_block_again) {
 }
 END_TEST
 
-/* Ctrl-S: the run must continue, and end. */
+/* Ctrl-S stops the terminal; the run must continue and end. */
 START_TEST(ctrl_s_does_not_stop_the_run) {
     struct terminal *terminal = start("exec showstopper -q --progress always --duration 2s " SPIN);
     wait_drawings(terminal, 1);

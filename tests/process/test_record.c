@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The record of a run, however the run ends. */
+/* The record is complete or marked as interrupted, however the run ends. */
 
 #include <math.h>
 #include <sched.h>
@@ -303,7 +303,7 @@ START_TEST(each_cpu_has_a_column) {
 END_TEST
 
 /* The stopped parts of all states are what the duty leaves. */
-/* A record that does not grow with the number of decisions. */
+/* With a time limit, only the latest decisions are kept; with none, no file is written. */
 START_TEST(record_decisions_limits_the_recorded_decisions) {
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "none");
@@ -577,7 +577,7 @@ START_TEST(labels_are_recorded_and_replayed) {
 }
 END_TEST
 
-/* Its command line is not one of showstopper. */
+/* The recorded command line is one of sssim, not of showstopper. */
 START_TEST(a_replay_of_a_simulated_run_is_refused) {
     const char *record = run_path(run_make_folder(), "record");
     mkdir(record, 0777);
@@ -634,7 +634,7 @@ START_TEST(excessive_iterations_are_omitted) {
 }
 END_TEST
 
-/* Every fourth iteration is long, of far more than anyone would keep a list of. */
+/* Every fourth iteration is long; there are far more iterations than a list could keep. */
 START_TEST(iteration_times_of_a_periodic_program_are_summarized) {
     const char *record = run_path(run_make_folder(), "record");
     char script[8400];

@@ -22,7 +22,7 @@
 #define STARTS 6
 #define ROUNDS 5
 
-/* Starts all of them at once. Returns how many ran to their planned end. */
+/* Starts all runs at once. Returns how many ran to their planned end. */
 static int count_winners(const char *record, const char *option) {
     struct run *runs[STARTS];
     int winners = 0;
@@ -166,7 +166,7 @@ static struct run *start_prepared(void (*prepare)(void), const char *record, con
                                           option, PAYLOAD, "exit", "9")));
 }
 
-/* Full except for this many bytes. */
+/* Mounts a file system that is full except for `room` bytes. */
 static void mount_full(size_t room) {
     char path[4096];
     surroundings_leave_mounts();

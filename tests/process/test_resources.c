@@ -28,7 +28,7 @@ static void lose_mode(const char *path) {
     ck_assert_int_eq(chmod(path, 0644), 0);
 }
 
-/* At one stroke: nothing is missing meanwhile. */
+/* Replaces the file atomically. */
 static void become_folder(const char *path) {
     char other[256];
     snprintf(other, sizeof other, "%s.new", path);
@@ -217,7 +217,7 @@ static void forbid_processes(const struct family *family) {
     ck_assert_int_eq(status, 0);
 }
 
-/* The plan was valid, but others have used up what was left. */
+/* The plan was valid, but then other processes used up the limit. */
 START_TEST(a_limit_on_processes_after_the_plan_is_reported) {
     family_need_nobody();
     struct run_setup setup = {.prepare = family_become_nobody, NO_LEAKS};

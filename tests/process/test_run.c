@@ -174,7 +174,7 @@ START_TEST(repeat_counts_iterations) {
 }
 END_TEST
 
-/* Two instances of one command, one of another that takes ten times as long. */
+/* Two instances run one command; a third runs another that takes ten times as long. */
 START_TEST(iterations_are_reported_per_command) {
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "workloads");
@@ -205,7 +205,7 @@ START_TEST(iterations_are_reported_per_command) {
 }
 END_TEST
 
-/* The command is gone when it should be restarted. */
+/* The command removes itself, so it cannot be restarted. */
 START_TEST(a_command_that_vanishes_before_a_repeat_is_reported) {
     const char *folder = run_make_folder();
     const char *script = run_path(folder, "script");

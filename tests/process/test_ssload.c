@@ -236,7 +236,7 @@ START_TEST(a_full_disk_is_an_error) {
 }
 END_TEST
 
-/* The reader has read enough, which is not an error: the command continues. */
+/* A reader that has read enough is not an error, and the command continues. */
 START_TEST(a_closed_pipe_ends_the_output_without_an_error) {
     struct run *run = run_wait(run_start(
         NULL, WORDS("bash", "-c",

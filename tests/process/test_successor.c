@@ -13,7 +13,7 @@
 /* Processes that are not found by the mark. */
 #define UNMARKED "env", "-u", SS_SWEEP_MARK
 
-/* Its pid was assigned long ago, so no event names it. */
+/* The process existed before the new guardian, so no fork event names it. */
 START_TEST(a_session_created_without_a_guardian_is_found) {
     struct run *run = run_start(NULL, WORDS(SHOWSTOPPER, "-v", "-n", "1", "-c", "fixed", "-l",
                                           "20%", UNMARKED, PAYLOAD, "late-setsid", "1500"));

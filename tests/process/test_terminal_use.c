@@ -14,7 +14,7 @@
 
 /* ---- settings of the terminal ---- */
 
-/* Without a shell, because a shell would repair the settings that a killed program has left. */
+/* Uses no shell, because a shell would restore the settings left by a killed program. */
 static struct terminal *spoil_settings(struct termios *before, const char *const *words) {
     struct terminal *terminal = terminal_open(words);
     *before = terminal->at_first;

@@ -96,7 +96,7 @@ START_TEST(the_next_iteration_does_not_wait_for_an_unkillable_process) {
 }
 END_TEST
 
-/* The user requested its end, so the run has failed. */
+/* The user requested the end of the process, so the run failed. */
 START_TEST(an_attached_process_that_cannot_be_killed_fails_the_run) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");

@@ -13,7 +13,7 @@
 static struct ss_board *board;
 static struct ss_watchdog watchdog;
 
-/* Advances as the test likes, which must not matter. */
+/* Advances at the test's own pace, which must not matter. */
 static ss_time now = 1000 * SS_SECOND;
 
 /* At a high priority, if that is allowed: it needs CPU time to be detected. */
@@ -104,7 +104,7 @@ START_TEST(an_executor_that_updates_its_beat_is_not_stuck) {
 }
 END_TEST
 
-/* CPU time before its first beat was for something else. */
+/* CPU time used before the first beat must not count. */
 START_TEST(an_executor_without_a_first_beat_is_not_stuck) {
     pid_t spinner = start_spinner();
     atomic_store(&board->rows[0].beat, 0);
