@@ -252,7 +252,12 @@ overload() {
                 ended += $5 >= begin && $5 <= end
             }
             END {
-                rate = ended / (end - begin); mean = sum / count
+                rate = ended / (end - begin)
+                if (!count) {
+                    printf "| %d | 0 | %d | %d | %.2f | - | - | - |\n", cap, failed, most, rate
+                    exit
+                }
+                mean = sum / count
                 printf "| %d | %d | %d | %d | %.2f | %.3f | %.3f | %+.1f |\n", cap, count, failed, most, rate,
                     mean, cap / rate, 100 * (mean * rate / cap - 1)
             }' "$kept/overload-$cap.csv"

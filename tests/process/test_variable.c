@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "platform/platform.h"
+#include "run.h"
 
 /* Executes a program that waits, with exactly this environment. */
 static pid_t start_with(const char *const *environment) {
@@ -27,6 +28,10 @@ static pid_t start_with(const char *const *environment) {
     close(gate[1]);
     ck_assert_int_eq(read(gate[0], &byte, 1), 0); /* exec has closed it */
     close(gate[0]);
+    /* The kernel writes the environment later in exec, and then sleep begins to sleep. */
+    struct ss_process process = {0};
+    while (ss_platform_process_look(child, &process) && process.state != 'S')
+        run_nap(NULL);
     ck_assert(ss_platform_process_lives(child, ss_platform_process_started(child)));
     return child;
 }
