@@ -65,6 +65,13 @@ says() {
     grep -qx -- "$1" "$output"
 }
 
+# is_up: whether the guest said so; fails the test if the guest ended before.
+is_up() {
+    says up && return
+    kill -0 "$pid" 2>/dev/null || fail "the guest ended early: $(cat "$scratch/errors")"
+    return 1
+}
+
 # find_processes: sets `processes`, pids and start times of all below this test's guest.
 find_processes() {
     local parents=$pid
@@ -205,7 +212,7 @@ a_command_runs_in_a_guest() {
             echo new >data/b; echo kept >"shared/it'\''s one/file"; echo lost >/tmp/lost.'$$'
             true >>/etc/passwd || echo read-only
             while [ ! -e shared/on ]; do sleep 0.1; done; echo error >&2; exit 3' sh 'two  words'
-    await says up
+    await is_up
     threads=$(grep -l '^CPU 0/' /proc/"$(pgrep -P "$pid" qemu-system)"/task/*/comm)
     allowed=$(sed -n 's/^Cpus_allowed_list:\t//p' "${threads%/comm}/status")
     [ "$allowed" = 0 ] || fail "the virtual CPU may use CPUs $allowed"
@@ -235,7 +242,7 @@ a_run_in_a_guest_begins_in_time() {
     begin --share shared -- sh -c 'echo up; while [ ! -e shared/at ]; do sleep 0.1; done
         exec showstopper -q -f exact -l 50% --start-at "@$(cat shared/at)" --duration 2s \
             --record shared/record -- ssburn serial'
-    await says up
+    await is_up
     at=$((EPOCHSECONDS + 30))
     echo "$at" >shared/at.new
     mv shared/at.new shared/at
@@ -251,7 +258,7 @@ a_killed_guest_leaves_nothing() {
     local folder processes
     need_guest
     begin --share shared -- sh -c 'echo up; sleep 60'
-    await says up
+    await is_up
     find_processes
     [ ${#processes[@]} -gt 3 ] || fail "too few processes: ${processes[*]}"
     folder=$(tr '\0' '\n' <"/proc/$(pgrep -P "$pid" qemu-system)/cmdline" |
