@@ -118,7 +118,7 @@ SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
         {
             SS_MODULE_HEAD(control, CONTROL),
             .name = "skeleton",
-            .summary = "integrates the error; a start for modules of your own",
+            .summary = "integrates the error; a starting point for your own modules",
             .options = options,
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),

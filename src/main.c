@@ -110,9 +110,8 @@ int main(int argc, char **argv) {
     ss_streams_occupy();
     ss_signals_catch_file_limit();
     if (getuid() != geteuid() || getgid() != getegid()) {
-        ss_error_fail(&error,
-            "it stops and continues processes and will not do so for others: do not install it "
-            "set-uid or set-gid");
+        ss_error_fail(&error, "refusing to run set-uid or set-gid, which would let other users "
+                              "stop processes: remove the bit with chmod ug-s");
         return print_error(&error);
     }
     ss_platform_keep_arguments(argc, argv);

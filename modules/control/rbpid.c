@@ -17,9 +17,9 @@ struct memory {
 
 static const struct ss_option options[] = {
     SS_OPTION("peers", COUNT, peers, .initial = "2", .max = "1000",
-        .help = "the number of other executors whose outputs are averaged with its own"),
+        .help = "the number of other executors whose outputs this executor averages with its own"),
     SS_OPTION("ke", NUMBER, ke, .initial = "1", .min = "0", .max = "1000",
-        .help = "the weight of the present error"),
+        .help = "the weight of the current error"),
     SS_OPTION("ki", NUMBER, ki, .initial = "1", .min = "0", .max = "1000",
         .help = "the weight of past errors, summed over seconds"),
     SS_OPTION_END,

@@ -79,11 +79,11 @@ static int set_times(struct trace *trace, const struct config *config, struct ss
     trace->offset = scaled(config, config->offset);
     if (trace->end == SS_TIME_NEVER || trace->offset == SS_TIME_NEVER)
         return ss_error_fail(error,
-            "scale makes the trace in %s longer than 584 years: choose a smaller one",
+            "scale makes the trace in %s longer than 584 years: choose a smaller scale",
             config->path);
     if (config->loop == LOOP_NO && trace->offset > 0 && trace->offset >= trace->end)
         return ss_error_fail(error,
-            "offset is after the end of the trace in %s: choose a smaller one, or loop=yes",
+            "offset is after the end of the trace in %s: choose a smaller offset, or loop=yes",
             config->path);
     set_loop(trace, config);
     return 0;

@@ -232,7 +232,8 @@ static int divide_cpus(const char *text, const struct quotient *number, double c
     struct ss_words_shown shown = ss_words_show(text);
     if (!(cpus > 0))
         return ss_error_fail(error,
-            "'%s' is a number of CPUs, and how many make a load of 100 %% is unknown here: write "
+            "'%s' is a number of CPUs, but the number that makes a load of 100 %% is unknown here: "
+            "write "
             "60%%, 0.6 or 6/10",
             shown.text);
     double load = divide(number) / cpus;

@@ -96,8 +96,8 @@ char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
         if (!take_word(&splitter)) {
             free(words);
             ss_error_fail(error,
-                "the quote %c at column %zu is not closed: close it, or write \\%c for the sign "
-                "itself",
+                "the quote %c at column %zu is not closed: close it, or write \\%c for the "
+                "character itself",
                 splitter.open_quote, splitter.opened, splitter.open_quote);
             return NULL;
         }

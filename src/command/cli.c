@@ -66,7 +66,7 @@ static const struct ss_argument rows[] = {
         .help = "keep this text with the run, in the record and the summary; may be given again "
                 "with another name"}, .take = take_label},
     {0, NULL, {"counters", AT(counters),
-        .help = "record each second what CPUs and kernel count of the instances: instructions, "
+        .help = "record each second the events that CPUs and kernel count for the instances: instructions, "
                 "cache misses, page faults, ..."}},
     {0, NULL, {"force", AT(force), .help = "replace an existing record"}},
     {0, "DIR", {"replay", SS_OPTION_TEXT, AT(replay),
@@ -80,7 +80,7 @@ static const struct ss_argument rows[] = {
     {0, "PID,...", {"attach", SS_OPTION_TEXT, AT(attach),
         .help = "control these running processes and all that they start, instead of a command"}},
     {0, "NAME", {"attach-name", SS_OPTION_TEXT, AT(attach_name),
-        .help = "the same for the running process of this name"}},
+        .help = "the same for the running process with this name"}},
     {0, NULL, {"end", AT(end),
         .help = "end attached processes with the run; without it they are left running"}},
     {0, "PID LOAD", {"set", SS_OPTION_TEXT, AT(set_pid),
@@ -92,9 +92,9 @@ static const struct ss_argument rows[] = {
     {0, "PERCENT", {"tolerance", SS_OPTION_PERCENT, AT(tolerance), .min = "0",
         .help = "exit with status 3 if the mean error at the end is larger, or unknown"}},
     {0, NULL, {"dry-run", AT(dry_run), .help = "check everything, print the plan, start nothing"}},
-    {0, NULL, {"list-modules", AT(list_modules), .help = "list the modules that can be found"}},
+    {0, NULL, {"list-modules", AT(list_modules), .help = "list the available modules"}},
     {0, "KIND/NAME", {"help-module", SS_OPTION_TEXT, AT(help_module),
-        .help = "what a module does and its options"}},
+        .help = "describe a module and its options"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,

@@ -98,7 +98,7 @@ static int read_line(struct ss_commands *commands, const char *line, struct ss_e
         if (count < 2)
             status = ss_error_fail(error, "'%s' is not COUNT COMMAND...", words[0]);
         else if (ss_units_count(words[0], &copies, error) < 0)
-            status = ss_error_wrap(error, "COUNT COMMAND... was expected");
+            status = ss_error_wrap(error, "expected COUNT COMMAND...");
         else
             status = ss_commands_repeat(commands, words + 1, copies, error);
     }
@@ -125,7 +125,7 @@ static int read_lines(
         *end = '\0';
         ++*number;
         if (strlen(line) < (size_t)(end - line))
-            return ss_error_fail(error, "the line contains a zero byte: a workload file has lines "
+            return ss_error_fail(error, "the line contains a null byte: a workload file has lines "
                                         "of text, COUNT COMMAND...");
         line[strcspn(line, "\r")] = '\0';
         if (read_line(commands, line, error) < 0)

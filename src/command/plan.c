@@ -58,7 +58,7 @@ static void warn_of_percentage(
     ss_commands_print_number(number, sizeof number, 0, commands->count);
     snprintf(text, sizeof text,
         "in the command, %s becomes %.*s%s: %% is the instance's number there; write %s%% for the "
-        "sign itself, or give -p ''",
+        "character itself, or give -p ''",
         shown.text, (int)strcspn(shown.text, "%"), shown.text, number, shown.text);
     ss_option_store_warn(&plan->set.store, text);
 }
@@ -324,7 +324,7 @@ static int take_decisions(struct ss_plan *plan, const char *text, struct ss_erro
     if (plan->no_decisions || strcmp(text, "all") == 0)
         return 0;
     if (ss_units_time(text, &plan->decisions_last, error) < 0)
-        return ss_error_wrap(error, "all, none or a time was expected");
+        return ss_error_wrap(error, "expected all, none or a time");
     return plan->decisions_last >= SS_SECOND
                ? 0
                : ss_error_fail(error, "'%s': at least 1s", ss_words_show(text).text);
@@ -343,7 +343,7 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)
         return -1;
     if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
-        return ss_error_fail(error, "--output: %s is not a directory", cli->output);
+        return ss_error_fail(error, "--output: %s is not a folder", cli->output);
     if (take_decisions(plan, cli->decisions, error) < 0)
         return ss_error_wrap(error, "--record-decisions");
     if (!cli->record && strcmp(cli->decisions, "all") != 0)

@@ -21,7 +21,7 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
         return -1;
     if (strcmp(load, "trace") != 0 && ss_units_load(load, board->load_cpus, &value, error) < 0) {
         ss_board_close(board);
-        return ss_error_wrap(error, "--set: a load or the word trace was expected");
+        return ss_error_wrap(error, "--set: expected a load or the word trace");
     }
     atomic_store(&board->setpoint, ss_word_from_double(value));
     atomic_fetch_add(&board->setpoint_changes, 1);

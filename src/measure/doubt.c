@@ -68,14 +68,14 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
             doubt->open_loop);
         break;
     case SS_DOUBT_OWN:
-        snprintf(why, sizeof why, "Showstopper itself used %.0f %%: a longer round (-D) takes less",
+        snprintf(why, sizeof why, "Showstopper itself used %.0f %%: a longer round (-D) uses less",
             100 * doubt->own_use);
         break;
     case SS_DOUBT_BUSY:
         snprintf(why, sizeof why, "no CPU was idle");
         break;
     default:
-        snprintf(why, sizeof why, "run more of them");
+        snprintf(why, sizeof why, "run more instances");
     }
     snprintf(buffer, size, "the target could not be reached in %.0f %% of the samples: %s; %s",
         100 * doubt->part, use, why);
@@ -89,9 +89,10 @@ static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt)
         snprintf(buffer, size,
             "the load was above the target in %.0f %% of the samples although the instances were "
             "stopped: %s used %.0f %% of the CPUs, other processes %.0f %%%s",
-            100 * doubt->part, own ? "Showstopper itself" : "processes of theirs that do not stop",
+            100 * doubt->part,
+            own ? "Showstopper itself" : "processes of the instances that do not stop",
             100 * (own ? doubt->own_use : doubt->instances_use), 100 * doubt->others_use,
-            own ? "; a longer round (-D) takes less" : "");
+            own ? "; a longer round (-D) uses less" : "");
         return;
     }
     if (!isnan(doubt->instances_use) && !isnan(doubt->others_use))
@@ -99,7 +100,7 @@ static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt)
             100 * doubt->instances_use, 100 * doubt->others_use);
     snprintf(buffer, size,
         "other processes took more than the target in %.0f %% of the samples: the instances were "
-        "stopped all the while%s",
+        "stopped throughout%s",
         100 * doubt->part, use);
 }
 

@@ -117,7 +117,7 @@ static const char *tell_why(int why) {
     }
 }
 
-static const char user_only[] = "only what happens in user mode is counted: see "
+static const char user_only[] = "only events in user mode are counted: see "
                                 "kernel.perf_event_paranoid";
 
 /* NULL if the event is fully counted. */

@@ -56,7 +56,7 @@ static int refuse(const char *path, struct ss_error *error) {
         snprintf(pid, sizeof pid, " (pid %d)", (int)writer);
     if (writer != 0)
         return ss_error_fail(error,
-            "--record: a run that is still going on%s is writing %s: choose another folder, or "
+            "--record: an unfinished run%s is writing %s: choose another folder, or "
             "wait "
             "until it ends",
             pid, path);
@@ -70,7 +70,7 @@ int ss_record_folder_check(const char *path, bool force, struct ss_error *error)
         return errno == ENOENT ? 0
                                : ss_error_fail(error, "--record: %s: %s", path, strerror(errno));
     if (!S_ISDIR(status.st_mode))
-        return ss_error_fail(error, "--record: %s is not a directory", path);
+        return ss_error_fail(error, "--record: %s is not a folder", path);
     return force && ss_record_writer(path) == 0 ? 0 : refuse(path, error);
 }
 

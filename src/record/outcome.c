@@ -83,7 +83,7 @@ static void warn_of_uncontrolled(struct ss_outcome *outcome, const struct ss_boa
     uint32_t count = atomic_load(&board->beyond);
     if (count > 0)
         ss_outcome_warn(outcome,
-            "%u processes could not be controlled: they have changed their user; run as root, "
+            "%u processes could not be controlled: they changed their user ID; run as root, "
             "or in a control group of your own",
             count);
 }
@@ -92,9 +92,9 @@ static void warn_of_strays(struct ss_outcome *outcome, const struct ss_board *bo
     uint32_t count = atomic_load(&board->strays);
     if (count > 0)
         ss_outcome_warn(outcome,
-            "%u process%s may come from attached ones and could not be controlled: found only "
-            "after the parent's end; run as root outside of containers, where the kernel reports "
-            "births",
+            "%u process%s may descend from attached processes but could not be controlled: found "
+            "only after the parent had ended; run as root outside of containers, where the kernel "
+            "reports new processes",
             (unsigned)count, count == 1 ? "" : "es");
 }
 
@@ -139,7 +139,7 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
             100 * outcome->steal_mean);
     if (monitor->lost > 0)
         ss_outcome_warn(
-            outcome, "samples of the load that were lost: %llu", (unsigned long long)monitor->lost);
+            outcome, "lost samples of the load: %llu", (unsigned long long)monitor->lost);
 }
 
 void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
@@ -147,7 +147,7 @@ void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
     if (outcome->samples > 0 && outcome->own_cpu > DOUBTFUL_OWN)
         ss_outcome_warn(outcome,
             "Showstopper itself used %.0f %% of one CPU, which is part of the load: a longer round "
-            "(-D) takes less",
+            "(-D) uses less",
             100 * outcome->own_cpu);
 }
 

@@ -369,7 +369,8 @@ void ss_recorder_close(
         uint64_t lost = count_lost(board);
         if (lost > 0)
             ss_outcome_warn(outcome,
-                "%llu decisions were lost for the record: they came faster than they were taken",
+                "%llu decisions are missing from the record: they were made faster than they could "
+                "be recorded",
                 (unsigned long long)lost);
     }
     ss_iteration_table_finish(

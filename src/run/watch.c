@@ -180,7 +180,7 @@ static void on_guardian_lost(struct ss_master *master, int status) {
     if (WIFEXITED(status) || ss_crew_start_guardian(&master->crew, master->error) < 0)
         ss_master_end(master, "error", SIGTERM);
     else
-        ss_master_say(master, "the guardian was lost: it has been replaced");
+        ss_master_say(master, "the guardian ended unexpectedly and was replaced");
 }
 
 void ss_master_reap(struct ss_master *master) {

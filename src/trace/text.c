@@ -156,7 +156,7 @@ static int check_line(struct reader *reader) {
     size_t text = strlen(reader->line);
     if (text < reader->length) {
         ss_error_fail(reader->error,
-            "the line contains a zero byte: write text, TIME LOAD, such as 20s 60%%");
+            "the line contains a null byte: write text, TIME LOAD, such as 20s 60%%");
         return blame(reader, reader->line + text);
     }
     if (reader->too_long) {

@@ -33,7 +33,7 @@ run() {
 
 # The warning of the summary.
 count_lost() {
-    sed -n 's/.*"\([0-9]*\) decisions were lost for the record.*/\1/p' "$folder/result.json"
+    sed -n 's/.*"\([0-9]*\) decisions are missing from the record.*/\1/p' "$folder/result.json"
 }
 
 print_row() {

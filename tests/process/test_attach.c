@@ -417,7 +417,7 @@ START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
     run_wait_text(run, "instances run");
     run_write_file(run_path(folder, "go"), "");
     run_expect(run_wait(run), 0);
-    run_expect_text(&run->err, "2 processes may come from attached ones");
+    run_expect_text(&run->err, "2 processes may descend from attached processes");
     run_expect_nothing_left();
     run_free(run);
     run_remove_folder(folder);
@@ -748,7 +748,7 @@ START_TEST(a_recorded_run_of_attached_processes_is_not_repeated) {
     run_free(run);
     run = run_wait(START("--replay", record));
     run_expect(run, 125);
-    run_expect_text(&run->err, "was of processes that ran already");
+    run_expect_text(&run->err, "controlled processes that were already running");
     run_free(run);
     run_free(target);
     run_remove_folder(folder);

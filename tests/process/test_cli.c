@@ -341,10 +341,10 @@ START_TEST(numbers_out_of_range_are_refused) {
         TOUCH_AT("1.5cpus"));
     REFUSED(125, "a load of 100 % is 1 CPU here", "--cpus", "0", "-t", "staircase", "-T",
         "2cpu:0:1cpu", TOUCH);
-    REFUSED(125, "how many make a load of 100 % is unknown here", "-f", "command", "-F", "echo 1",
-        TOUCH_AT("0.5cpu"));
-    REFUSED(125, "how many make a load of 100 % is unknown here", "-c", "fixed", "-C", "0.5cpu",
-        TOUCH_AT("50%"));
+    REFUSED(125, "the number that makes a load of 100 % is unknown here", "-f", "command", "-F",
+        "echo 1", TOUCH_AT("0.5cpu"));
+    REFUSED(125, "the number that makes a load of 100 % is unknown here", "-c", "fixed", "-C",
+        "0.5cpu", TOUCH_AT("50%"));
     REFUSED(125, "--instances", "-n", "0", TOUCH_AT("50%"));
     REFUSED(125, "--instances", "-n", "1000001", TOUCH_AT("50%"));
     REFUSED(125, "--instances", "-n", "many", TOUCH_AT("50%"));
@@ -497,7 +497,7 @@ END_TEST
 
 START_TEST(percentages_in_the_command_cause_a_warning) {
     warned("showstopper: warning: in the command, 60% becomes 600: % is the instance's number "
-           "there; write 60%% for the sign itself, or give -p ''\n",
+           "there; write 60%% for the character itself, or give -p ''\n",
         WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%", "true"));
     warned("", WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%%", "true"));
 }

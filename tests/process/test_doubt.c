@@ -59,7 +59,7 @@ START_TEST(too_few_instances_are_reported) {
     run_expect(run, 0);
     find_percent(run, REACH);
     find_percent(run, "the instances, always running, used ");
-    size_t few = run_count_text(&run->out, "run more of them");
+    size_t few = run_count_text(&run->out, "run more instances");
     ck_assert_uint_eq(few + run_count_text(&run->out, "no CPU was idle"), 1);
     if (few)
         ck_assert(find_percent(run, "of the CPUs, other processes ") < 95);

@@ -232,7 +232,7 @@ static bool was_guarded(const struct run *run, const char *victim) {
     if (run->status != -SIGKILL || !victim)
         return true;
     bool no_guardian = strcmp(victim, "ss-guardian") == 0 &&
-                       run_count_text(&run->err, "it has been replaced") == 0;
+                       run_count_text(&run->err, "ended unexpectedly and was replaced") == 0;
     return !no_guardian && strcmp(victim, "ss-") != 0;
 }
 

@@ -329,7 +329,7 @@ START_TEST(record_decisions_limits_the_recorded_decisions) {
     run = RUN("--record-decisions", "few", "--record", run_path(folder, "few"), "-l", "50%",
         PAYLOAD, "spin");
     run_expect(run, 125);
-    run_expect_text(&run->err, "--record-decisions: all, none or a time was expected");
+    run_expect_text(&run->err, "--record-decisions: expected all, none or a time");
     run_remove_folder(folder);
 }
 END_TEST
@@ -425,7 +425,7 @@ START_TEST(existing_record_is_kept) {
     run = RUN(
         "-l", "100%", "-c", "fixed", "--record", run_path(record, "notes"), PAYLOAD, "exit", "0");
     run_expect(run, 125);
-    run_expect_text(&run->err, "is not a directory");
+    run_expect_text(&run->err, "is not a folder");
     run_free(run);
 }
 END_TEST

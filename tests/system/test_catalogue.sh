@@ -350,7 +350,7 @@ END
     refuses "--workloads: xz: it is named twice" interference --pairs all --workloads xz,xz
     refuses "--pairs takes the place of --background" interference --pairs all --background serial
     refuses "both sets have CPU 0; --share allows that" interference --sets 0/0
-    refuses "--share wants --sets" interference --share
+    refuses "--share requires --sets" interference --share
     refuses "--background-method: nbench: not one of" interference --background-method nbench
     refuses "--background-method: uncontrolled: it follows no stairs" interference \
         --background-method uncontrolled

@@ -315,7 +315,7 @@ failures_are_reported_in_one_line() {
     [ "$(calls_of)" -eq 0 ] || fail "kernels are run although there is no throttle"
     rm "$scratch/broken"
     echo '#!/bin/sh' >"$scratch/bin/ssburn"
-    refuses "portability: base: no benchmark has given a result" portability "${few[@]}" -o other
+    refuses "portability: base: no benchmark gave a result" portability "${few[@]}" -o other
     [ "$(grep -c '^portability: ' "$output")" -eq 1 ] || fail "not one line"
     rm "$scratch/bin/ssprofile"
     mkdir "$scratch/usual"

@@ -367,9 +367,9 @@ invalid_options_are_refused() {
     expect_refusal 2 "--listen: '65536' is neither a port " --listen 65536
     expect_refusal 2 '--listen: ./xxxx' --listen "./$(printf 'x%.0s' {1..120})"
     expect_refusal 1 '--listen: ./none/socket: No such file' --work 0 --listen ./none/socket
-    expect_refusal 2 "--address: 'localhost' is no address" --address localhost
+    expect_refusal 2 "--address: 'localhost' is not a numeric address" --address localhost
     expect_refusal 2 '--work: ' --work 5
-    expect_refusal 2 '--units: excludes --work' --work 5m --units 100
+    expect_refusal 2 '--units and --work exclude each other' --work 5m --units 100
     expect_refusal 2 '--units: ' --units 0
     expect_refusal 2 '--spread: ' --spread wide
     expect_refusal 2 '--workers: ' --workers 0

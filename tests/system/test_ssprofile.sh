@@ -207,7 +207,7 @@ throttles_are_measured_in_turn() {
     tr -d ' \n' <"$folder/both/profile.json" | grep -q '"limits":\["without","duty-5000"\]' ||
         fail "$(cat "$folder/both/profile.json")"
     expect 125 measure --battery "$folder/battery" --under duty=50%,duty=0.5 "$folder/nothing"
-    says 'duty=0.5 is there twice'
+    says 'duty=0.5 is given twice'
     [ ! -e "$folder/nothing" ] || fail "something was begun"
 }
 
@@ -260,7 +260,7 @@ bad cpu /s higher 'false' '([0-9]+)'
 END
     expect 0 measure --battery "$folder/lame" --repetitions 1 "$folder/lamed"
     says 'lost under without is left out from now on: /none/there: it cannot be executed'
-    says 'mute under without is left out from now on: mute: it has printed no result'
+    says 'mute under without is left out from now on: mute: it printed no result'
     says 'bad under without is left out from now on: false: it failed with status 1'
     says '2 of 5 benchmarks measured'
 }
@@ -277,10 +277,10 @@ a b /s higher x|the regular expression is missing
 a b /s faster x '(y)'|'faster' is not a direction: write higher or lower
 a b /s higher x 'y'|the regular expression 'y': it has no group
 a b /s higher x '(y'|the regular expression '\(y': 
-a b /s higher x '(y)' z|'z' is too much
+a b /s higher x '(y)' z|unexpected 'z'
 a b /s higher 'x|.*quote
 a '' /s higher x '(y)'|the class is empty
-#|there is no benchmark in it
+#|the file contains no benchmark
 END
 }
 
@@ -295,7 +295,7 @@ shipped_batteries_are_valid() {
         sed "/^#/d; s/'[a-z-]* [^']*' '/'true' '/; s/^version .*/version 'echo x'/" \
             "$source/tools/ssprofile/batteries/$name.txt" >"$folder/$name"
         expect 125 measure --battery "$folder/$name" --repetitions 1 "$folder/dry-$name"
-        says 'no benchmark has given a result'
+        says 'no benchmark gave a result'
     done
 }
 
@@ -451,7 +451,7 @@ compressed_and_piped_tables_are_read() {
     cmp "$folder/as-file/ratios.csv" "$folder/as-gzip/ratios.csv" || fail "gzip: other ratios"
     head -c 2000 "$folder/packed.csv.gz" >"$folder/cut.csv.gz"
     expect 125 compare "$folder/cut.csv.gz:base" "$data:target"
-    says 'cut.csv.gz is compressed, and it could not be unpacked whole'
+    says 'cut.csv.gz is compressed, and it could not be unpacked completely'
     mkfifo "$folder/pipe"
     cat "$data" >"$folder/pipe" &
     pid=$!
@@ -480,8 +480,8 @@ damage_is_reported_and_changes_no_figure() {
     [ "$(grep -c 'the row has 6 fields' "$folder/err")" -eq 20 ] || fail "not 20 of a kind"
     says 'damaged.csv:21:31: the row has 6 fields'
     says 'warning: \.\.\. and 10 more like it'
-    says 'damaged.csv:32: another heading: these are several tables'
-    says 'the last line has no end: kept, but its lower_is_better'
+    says 'damaged.csv:32: a second heading: the file contains several tables'
+    says 'the last line has no newline: kept, but its lower_is_better'
     [ "$(grep -c 'the row has 6 fields' "$folder/damaged/compare.json")" -eq 30 ] ||
         fail "JSON: not all warnings"
     [ "$(grep -c 'the row has 6 fields' "$folder/damaged/compare.html")" -eq 20 ] ||

@@ -33,7 +33,7 @@ report() {
 
 # error_has COUNT TEXT: fails unless there are COUNT messages, not counting those caused by a slow machine.
 error_has() {
-    local slow='warning: (samples of the load that were lost: [0-9]*$|the throughput is uncertain: )'
+    local slow='warning: (lost samples of the load: [0-9]*$|the throughput is uncertain: )'
     [ "$(grep -Evc "$slow" "$folder/err")" -eq "$1" ] || fail "not $1 lines: $(cat "$folder/err")"
     ! grep -qv '^ssreport: ' "$folder/err" || fail "no name in: $(cat "$folder/err")"
     grep -qF -- "$2" "$folder/err" || fail "no '$2' in: $(cat "$folder/err")"
@@ -203,7 +203,7 @@ complete_and_interrupted_runs_are_reported() {
 
     report 0 --edge 300m -o "$folder/report" "$folder/run" "$folder/empty" "$folder/cut"
     [ "$(grep -c '^ssreport: .*/empty: ' "$folder/err")" -eq 1 ] || fail "the empty one is not named"
-    grep -q '^ssreport: .*/cut: .*interrupted: .*the last line has no end' "$folder/err" ||
+    grep -q '^ssreport: .*/cut: .*interrupted: .*the last line has no newline' "$folder/err" ||
         fail "the interrupted one is not named: $(cat "$folder/err")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
     grep -q '^steps of ' "$folder/out" || fail "no steps in: $(cat "$folder/out")"
@@ -443,10 +443,10 @@ counters_become_a_profile_for_the_simulator() {
     awk '/^load/ { found = 1; exit !($2 > 48 && $2 < 52) } END { if (!found) exit 1 }' "$folder/out" ||
         fail "sssim: $(cat "$folder/out")"
     report 125 -q --profile "$folder/profile" "$folder/counted" "$folder/counted"
-    error_has 1 '--profile takes one record, and 2 are reported'
+    error_has 1 '--profile takes one record, but 2 are reported'
     rm "$folder/counted/counters.csv"
     report 125 -q --profile "$folder/none" "$folder/counted"
-    error_has 1 'has no counters.csv, which a profile is made of: record with --counters'
+    error_has 1 'has no counters.csv, from which a profile is made: record with --counters'
     [ ! -e "$folder/none" ] || fail "an empty profile was left"
 }
 
@@ -733,7 +733,7 @@ options_and_their_values_are_checked() {
     error_has 2 'no results: no run has a record that can be reported'
     echo 'elapsed_seconds' >"$folder/file"
     report 125 "$folder/file"
-    error_has 2 'file: not a folder: name the folder that --record has made'
+    error_has 2 'file: not a folder: name the folder that --record made'
     report 125
     error_has 1 'name at least one record'
     report 125 --against "$folder/run"

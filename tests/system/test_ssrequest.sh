@@ -530,16 +530,16 @@ refuses() {
 }
 
 invalid_options_are_refused() {
-    refuses 'there is no URL' --rate 5
-    refuses '--profile constant wants --rate' http://localhost/
-    refuses '--profile step wants --step' --max 10 http://localhost/
+    refuses 'no URL is given' --rate 5
+    refuses '--profile constant requires --rate' http://localhost/
+    refuses '--profile step requires --step' --max 10 http://localhost/
     refuses '--hold has no meaning with --profile constant' --profile constant --rate 5 --hold 2s \
         http://localhost/
     refuses 'the rate is 0, so nothing would be sent' --rate 0 http://localhost/
     refuses '--rate has no meaning with --closed' --closed 5 --rate 5 http://localhost/
     refuses '--cap has no meaning with --closed' --closed 5 --cap 5 http://localhost/
-    refuses 'is no URL of HTTP' --rate 5 ftp://localhost/
-    refuses 'is no URL of HTTP' --rate 5 localhost:80
+    refuses 'is not an HTTP URL' --rate 5 ftp://localhost/
+    refuses 'is not an HTTP URL' --rate 5 localhost:80
     refuses 'write http://' --rate 5 http://localhost:99999/
     refuses 'names no socket' --rate 5 http+unix:///page
     refuses 'has %00 in the path' --rate 5 http+unix://%00/page
@@ -592,15 +592,15 @@ seconds_and_requests_are_recorded() {
         END { exit !(intended[0] == 150 && actual[0] == 150 && intended[1] == 150 && actual[1] == 150) }' \
         record/response-times.csv || fail "$(cat record/response-times.csv)"
     grep -q '^- An open loop: 100 requests per second' out || fail "no summary: $(cat out)"
-    refuses '--record: record is there' --rate 5 --record record "$url"
+    refuses '--record: record already exists' --rate 5 --record record "$url"
     refuses '--json: none/json cannot be written: No such file' --json none/json --rate 5 "$url"
     refuses '--json: . is a directory' --json . --capacity mean=1s --duration 1s "$url"
     mkfifo pipe
     refuses '--each: pipe: no process reads this pipe' --rate 5 --each pipe "$url"
     cp each.csv kept.csv
-    refuses '--record: record is there' --rate 5 --each each.csv --record record "$url"
+    refuses '--record: record already exists' --rate 5 --each each.csv --record record "$url"
     cmp each.csv kept.csv || fail "--each has emptied a file though nothing was sent"
-    refuses '--record: record is there' --rate 5 --each new.csv --record record "$url"
+    refuses '--record: record already exists' --rate 5 --each new.csv --record record "$url"
     [ ! -e new.csv ] || fail "lines of nothing are left"
     refuses '--dry-run sends nothing' --dry-run --rate 5 --record other "$url"
     refuses '--each: none/each: No such file' --rate 5 --each none/each --record other "$url"
@@ -678,7 +678,7 @@ requests_from_a_file_are_sent_in_turn() {
     ask 0 --rate 2 --duration 1s --cap 1 --requests-file requests --each each.csv
     got "GET /a b'' None None None" "DELETE /b b'' None None None"
     [ "$(cut -d , -f 2 each.csv | tr '\n' ' ')" = 'target 0 1 ' ] || fail "$(cat each.csv)"
-    refuses 'it has URLs: write paths there' --rate 5 --requests-file requests "$url"
+    refuses 'the file has URLs: write paths in it' --rate 5 --requests-file requests "$url"
     refuses '--data has no meaning with --requests-file' --rate 5 --requests-file requests --data x
     refuses '--json would overwrite requests, which --requests-file reads' --rate 5 \
         --requests-file requests --json requests
@@ -863,7 +863,7 @@ a_search_ends_with_the_service() {
     timeout -k 5 "$patience" "$bin/ssrequest" --capacity mean=1s --rate 50 --duration 100m --timeout 50m "$url" \
         >out 2>err || status=$?
     [ "$status" -eq 125 ] || fail "status $status: $(cat out err)"
-    grep -q 'the service has failed 20 requests that were sent one at a time' err || fail "$(cat err)"
+    grep -q 'the service failed 20 requests that were sent one at a time' err || fail "$(cat err)"
 }
 
 a_search_is_ended_by_a_signal() {
@@ -879,12 +879,12 @@ a_search_is_ended_by_a_signal() {
     cat <&8 >out
     wait "$asker" || status=$?
     [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
-    grep -q 'It is not sure' out || fail "$(cat out)"
+    grep -q 'This is uncertain' out || fail "$(cat out)"
 }
 
 meaningless_searches_are_refused() {
-    refuses "--capacity: 'p95' is no figure and its limit" --capacity p95 http://127.0.0.1:1/
-    refuses "--capacity: 'most' is no figure" --capacity most=1s http://127.0.0.1:1/
+    refuses "--capacity: 'p95' is not a statistic and its limit" --capacity p95 http://127.0.0.1:1/
+    refuses "--capacity: 'most' is not a statistic" --capacity most=1s http://127.0.0.1:1/
     refuses '--capacity has no meaning with --closed' --capacity p95=1s --closed 3 http://127.0.0.1:1/
     refuses '--capacity has no meaning with --profile step' --capacity p95=1s --max 10 --step 1 \
         --hold 1s http://127.0.0.1:1/

@@ -185,7 +185,7 @@ refused "--window: '0' is too small: at least 50m" -l 50% --window 0
 refused "--window: '1m' is too small: at least 50m; 1m is 1 millisecond" -l 50% --window 1m
 refused "--window: '1h' is too large: at most 1M" -l 50% --window 1h
 refused 'dithering/averageq: tau=21.4m is too short' -P 1 -n 99 -d averageq -l 50% --window 100m
-refused '--settle leaves nothing' -l 50% --settle 60s
+refused '--settle leaves no' -l 50% --settle 60s
 refused "'true' is not an option" -l 50% -- true
 
 # Milliseconds that were probably meant as minutes are accepted with one warning.
@@ -254,32 +254,32 @@ grep -q 'A closed loop' out || fail "closed: $(cat out)"
 expect queue --version
 [[ $(cat out) == "sssim "* ]] || fail "version: $(cat out)"
 
-refused '--profile constant wants --rate' queue
+refused '--profile constant requires --rate' queue
 refused 'the rate is 0, so nothing would be sent' queue --rate 0
 refused 'the rate is 0, so nothing would be sent' queue --rate 0 --requests 5
 refused 'the step is 0, so nothing would be sent' queue --max 140 --step 0 --hold 2s
 refused 'the only step below 2000000 requests per second' queue --max 2000000 --step 2000000 --hold 2s
-refused '--profile step wants --step' queue --profile step --max 140
+refused '--profile step requires --step' queue --profile step --max 140
 refused '--rate has no meaning with --profile step' \
     queue --profile step --max 140 --step 5 --hold 2s --rate 5
 refused '--hold has no meaning with --profile constant' \
     queue --profile constant --rate 5 --hold 2s
 refused '--hold has no meaning with --profile trace' queue --trace a --rate 5 --hold 2s
-refused '--profile step wants --max' queue --hold 2s
-refused '--profile trace wants --trace' queue --profile trace --rate 5
+refused '--profile step requires --max' queue --hold 2s
+refused '--profile trace requires --trace' queue --profile trace --rate 5
 refused '--trace has no meaning with --profile constant' \
     queue --profile constant --rate 5 --trace a
 refused '--rate has no meaning with --closed' queue --closed 5 --rate 5
 refused '--cap has no meaning with --closed' queue --closed 5 --cap 5
 refused '--duty: at 0 no request is ever answered' queue --rate 5 --duty 0
 refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
-refused "--speeds: '0' lies beyond" queue --rate 5 --speeds 1,0
-refused '--settle: what changes all the time never settles' \
+refused "--speeds: '0' is not between" queue --rate 5 --speeds 1,0
+refused '--settle requires --profile constant' \
     queue --profile step --max 140 --step 5 --hold 2s --settle 5s
 refused '--speeds: 2 speeds for 3 servers' queue --rate 5 --speeds 1,2 --servers 3
-refused '--speeds: there are 64 servers at most' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
-refused '--settle leaves nothing' queue --rate 5 --settle 10s
-refused '--settle leaves nothing' queue --rate 5 --requests 10 --settle 2s
+refused '--speeds: at most 64 servers are possible' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
+refused '--settle leaves no' queue --rate 5 --settle 10s
+refused '--settle leaves no' queue --rate 5 --requests 10 --settle 2s
 refused "unknown option '--rat'" queue --rat 5
 refused "--tau: '1m' is too small: at least 2m" queue --rate 5 --duty 50% --tau 1m
 

@@ -108,9 +108,9 @@ error_has '--scale requires a value: --scale F'
 expect 0 "$traces/saw.txt" --check
 no_error
 expect 2 "$traces/saw.txt" --check -- -x
-error_has "'-x' is too much"
+error_has "'-x' is unexpected"
 expect 2 --check "$traces/saw.txt" "$traces/steps.txt"
-error_has "'$traces/steps.txt' is too much"
+error_has "'$traces/steps.txt' is unexpected"
 
 expect 0 --help
 no_error
@@ -144,7 +144,7 @@ for packer in gzip xz zstd; do
         "$sstrace" <"$folder/saw.trace.$packer" | cmp - "$folder/saw.trace" || fail "$packer, pipe"
         head -c 30 "$folder/saw.$packer" >"$folder/cut"
         expect 2 "$folder/cut"
-        error_has 'could not be unpacked whole'
+        error_has 'could not be unpacked completely'
     else
         skip_part "$packer: it is not installed"
     fi
@@ -174,11 +174,11 @@ error_has '--gaps is for measurements'
 expect 2 --select x --constant 50%
 error_has '--select is for measurements'
 expect 2 --select 0 "$data/vmstat-t.txt"
-error_has '--select means nothing for vmstat'
+error_has '--select has no meaning with vmstat'
 expect 2 --time-unit ms "$data/sadf-local.csv"
-error_has '--time-unit means nothing for sadf'
+error_has '--time-unit has no meaning with sadf'
 expect 2 --unit percent "$data/sadf-local.csv"
-error_has '--unit means nothing for sadf'
+error_has '--unit has no meaning with sadf'
 expect 0 --check --gaps fill "$data/sadf-local.csv"
 
 # Every reader gives up on endless lines.

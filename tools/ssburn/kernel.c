@@ -35,7 +35,7 @@ static int take_name(
     (void)row;
     if (request->kernel)
         return ss_error_fail(
-            error, "%s: there is a kernel already: %s", word, request->kernel->name);
+            error, "%s: a kernel was already given: %s", word, request->kernel->name);
     for (; kernels[count]; count++) {
         names[count] = kernels[count]->name;
         if (strcmp(word, names[count]) == 0)
@@ -137,7 +137,7 @@ int kernel_command(char **argv, struct ss_error *error) {
     else if (result == 0 && request.list)
         print_list();
     else if (result == 0 && !request.kernel)
-        result = ss_error_fail(error, "no kernel: give one of those that --list prints");
+        result = ss_error_fail(error, "no kernel is given: name one that --list prints");
     else if (result == 0 && measure(&request, error) < 0)
         result = -2;
     ss_option_store_free(&store);

@@ -8,20 +8,20 @@
 #include <showstopper/time.h>
 
 /*
- * A run ends by a signal, or with the command. A signal from the keyboard reaches the
- * command by itself; one that was sent to us alone is passed on to it.
+ * A run ends on a signal, or with the command. A signal from the keyboard reaches the command, too;
+ * one that was sent to ssload alone is passed on to the command.
  */
 
-/* Takes the signals over. With a command they do not end us. */
+/* Catches the signals. With a command they do not end ssload. */
 void ssload_command_catch(bool has_command);
 
-/* Starts it. Status 127 or 126 when it cannot be executed, 125 for anything else. */
+/* Starts the command. Fails with status 127 or 126 if it cannot be executed, otherwise 125. */
 int ssload_command_start(char **words, struct ss_error *error);
 
-/* Sleeps until then. True, at once: the run is over before. */
+/* Sleeps until `until`. Returns true early if the run ends before. */
 bool ssload_command_sleep(ss_time until);
 
-/* Waits for the command's end; its exit status, or 128 and the number of its signal. */
+/* Waits for the command. Returns its exit status, or 128 plus the number of its signal. */
 int ssload_command_wait(void);
 
 #endif

@@ -9,28 +9,28 @@ enum ssload_format {
     SSLOAD_TABLE,
     SSLOAD_CSV,
     SSLOAD_JSON,
-    SSLOAD_FITTING, /* nothing was said: a table on a terminal, CSV otherwise */
+    SSLOAD_FITTING, /* the default: a table on a terminal, otherwise CSV */
 };
 
 /* The command line. */
 struct ssload_request {
     ss_time interval;
-    uint64_t count;   /* 0: no end */
-    ss_time duration; /* SS_TIME_NEVER: no end */
-    const char *cpus; /* those that we may use ourselves, if NULL */
+    uint64_t count;   /* 0 for no limit */
+    ss_time duration; /* SS_TIME_NEVER for no limit */
+    const char *cpus; /* NULL for those that ssload may use */
     const char *group;
     const char *target;
-    const char *output; /* NULL: standard output */
+    const char *output; /* NULL for standard output */
     int format;         /* enum ssload_format */
     int per_cpu;
     int quiet;
     int help;
     int version;
-    char **command; /* NULL: none */
+    char **command; /* NULL if absent */
     struct ss_option_store store;
 };
 
-/* The words after `--` are the command. */
+/* Parses the command line; the words after `--` are the command. */
 int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_error *error);
 
 void ssload_request_print_help(void);

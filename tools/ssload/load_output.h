@@ -11,13 +11,13 @@ struct ssload_sums {
     struct ss_load_span span;
     double seconds;
     double pressure;         /* times seconds */
-    double pressure_seconds; /* in which it was known */
+    double pressure_seconds; /* in which the pressure was known */
     double target;
     double error;
-    uint64_t targets; /* samples that count for these two */
+    uint64_t targets; /* samples that count for `target` and `error` */
 };
 
-/* Where samples go, and what they come to. */
+/* The output of samples, and their sums. */
 struct ssload_report {
     const struct ssload_request *request;
     FILE *stream;
@@ -25,7 +25,7 @@ struct ssload_report {
     enum ssload_format format;
     struct ssload_table table;
     struct ssload_sums *sums; /* by CPU, those of all first */
-    size_t cpus;              /* one more than the highest number that came */
+    size_t cpus;              /* one more than the highest CPU number so far */
     bool was_free;            /* the last sample ended in a `free` stretch */
 };
 
@@ -35,18 +35,17 @@ int ssload_report_open(
 /* Prints the heading. */
 void ssload_report_begin(struct ssload_report *report);
 
-/* The row of one CPU or of all, and what it adds to the averages. */
+/* Prints the row of one CPU or of all, and adds it to the averages. */
 void ssload_report_add(struct ssload_report *report, const struct ss_load_sample *sample,
     const struct ss_load_span *span, double seconds);
 
-/* The averages, and why load and load_ticks differ, if they do. */
+/* Prints the averages and, if load and load_ticks differ, why. */
 void ssload_report_end(struct ssload_report *report);
 
-/* After all rows of a sample: they are seen at once. -1 with errno when they could not be written.
- */
+/* Writes the rows of a sample. Returns -1 with errno set if they could not be written. */
 int ssload_report_flush(struct ssload_report *report);
 
-/* The same for what is still to be written. */
+/* Writes the remaining output and closes the file. Returns -1 with errno set on failure. */
 int ssload_report_close(struct ssload_report *report);
 
 #endif

@@ -8,24 +8,24 @@
 struct ssload_table {
     FILE *stream;
     bool unicode;
-    bool target;       /* there is one */
-    bool per_cpu;      /* rows say of which CPU they are */
-    bool group;        /* of a control group not all is known */
-    bool pressure;     /* is known */
+    bool target;       /* there is a target */
+    bool per_cpu;      /* rows name their CPU */
+    bool group;        /* rows are of a control group, which lacks some columns */
+    bool pressure;     /* the pressure is known */
     int decimals;      /* of a second, in the time */
     int screen;        /* lines of a terminal; 0 for another file, which gets one heading */
-    int lines;         /* since the heading; 0: it is due */
+    int lines;         /* since the heading; 0 if a heading is due */
     unsigned shown;    /* a bit for each column */
     int time_width;    /* characters */
-    int drawing_width; /* 0: no drawing */
+    int drawing_width; /* 0 without a drawing */
 };
 
 void ssload_table_open(struct ssload_table *table, FILE *stream, ss_time interval);
 
-/* With the heading where it is due. */
+/* Prints a row, after the heading if one is due. */
 void ssload_table_print(struct ssload_table *table, const struct ss_load_sample *sample);
 
-/* The same below all others; `first` of several. */
+/* Prints a row of averages below all samples; `first` begins the averages. */
 void ssload_table_print_average(
     struct ssload_table *table, const struct ss_load_sample *sample, bool first);
 

@@ -29,7 +29,7 @@ static int read_meter(struct measurement *it, struct ss_error *error) {
     if (why == 0)
         return 0;
     return ss_error_fail(error, "%s: %s", it->meter.reader.counters.path,
-        why == -EBADMSG ? "what is measured is not in it any more" : strerror(-why));
+        why == -EBADMSG ? "it no longer lists what is measured" : strerror(-why));
 }
 
 static bool has_cpu(const struct ss_cpu_reading *reading, uint32_t cpu) {

@@ -5,8 +5,8 @@
 #include "load_options.h"
 
 /*
- * Measures as asked for. The error's status is set when that could not be done; `status` is what a
- * command ended with.
+ * Measures as requested, and sets `status` to that of the command. On failure the error's status is
+ * set.
  */
 int ssload_measure(const struct ssload_request *request, int *status, struct ss_error *error);
 

@@ -2,7 +2,7 @@
 #ifndef SSPLATFORM_GROUPS_H
 #define SSPLATFORM_GROUPS_H
 
-/* Properties that may differ between CPUs: equal CPUs are listed together. */
+/* Properties that may differ between CPUs; CPUs that agree in all of them form a group. */
 
 #include "base/cpus.h"
 #include "base/json.h"
@@ -11,27 +11,27 @@
 
 struct ssplatform_group {
     struct ss_cpus cpus;
-    char *values[SSPLATFORM_FIELDS_MAX]; /* NULL: not known */
+    char *values[SSPLATFORM_FIELDS_MAX]; /* owned; NULL if unknown */
 };
 
 struct ssplatform_groups {
     struct ssplatform_group *list;
     size_t count, room;
-    bool failed; /* memory was short */
+    bool failed; /* out of memory */
 };
 
-/* Takes the values, which free() must take, and clears them. */
+/* Adds a CPU. Takes ownership of the values, from malloc(), and sets them to NULL. */
 void ssplatform_groups_add(
     struct ssplatform_groups *groups, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]);
 
 /*
- * Writes them as a list of objects with the key `cpus` and what `write` adds for each, and frees
- * them; null if absent.
+ * Writes the groups as a list of objects, each with the key `cpus` and what `write` adds, and frees
+ * the groups. Writes null if there are none.
  */
 void ssplatform_groups_write(struct ssplatform_groups *groups, struct ss_json *json,
     const char *name, void (*write)(struct ss_json *json, const struct ssplatform_group *group));
 
-/* CPUs as the kernel lists them; the empty set is the empty text. */
+/* Writes CPUs in the kernel's list format, the empty set as an empty string. */
 void ssplatform_write_cpus(struct ss_json *json, const char *name, const struct ss_cpus *cpus);
 
 #endif

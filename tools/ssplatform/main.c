@@ -27,7 +27,7 @@ static const struct ss_argument rows[] = {
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
                    .help = "write to FILE, whole or not at all"}},
     {0, "PLACEMENT", {"sets", SS_OPTION_CHOICE, AT(sets), .choices = "per-chip per-core per-thread",
-                      .help = "print two disjoint sets of equally many CPUs instead, as A/B"}},
+                      .help = "print two disjoint sets with equal numbers of CPUs instead, as A/B"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,
@@ -39,7 +39,7 @@ static int parse(struct request *request, char **argv, struct ss_error *error) {
     if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
         return -1;
     if (request->sets >= 0 && request->output)
-        return ss_error_fail(error, "--sets prints on standard output: leave --output away");
+        return ss_error_fail(error, "--sets prints on standard output: leave --output out");
     return 0;
 }
 

@@ -2,7 +2,7 @@
 #ifndef SSPLATFORM_PARTS_H
 #define SSPLATFORM_PARTS_H
 
-/* The parts of a report, each of which writes its own keys, and what several of them read. */
+/* The parts of a report, each of which writes its own keys, and the data that several share. */
 
 #include "base/cpus.h"
 #include "base/json.h"
@@ -11,8 +11,7 @@
 /* The CPUs that are online; empty if unknown. */
 struct ss_cpus ssplatform_online(const struct ssplatform_tree *tree);
 
-/* The CPUs on which the process itself may run, and so what it starts; NULL: not known. free() it.
- */
+/* Returns the CPUs that this process and its children may use, NULL if unknown; free() it. */
 char *ssplatform_affinity(const struct ssplatform_tree *tree);
 
 void ssplatform_write_kernel(struct ss_json *json, const struct ssplatform_tree *tree);
@@ -28,10 +27,10 @@ void ssplatform_write_idle(
 void ssplatform_write_surroundings(struct ss_json *json, const struct ssplatform_tree *tree);
 void ssplatform_write_allowance(struct ss_json *json, const struct ssplatform_tree *tree);
 
-/* ---- what they share about /proc/cpuinfo ---- */
+/* ---- /proc/cpuinfo ---- */
 
 /*
- * Hands every block that describes a CPU on, with its lines; `value` looks one up by its key.
+ * A block of lines that describes a CPU. ssplatform_processors() calls `take` for each block.
  */
 struct ssplatform_processor {
     uint32_t cpu;
@@ -42,13 +41,13 @@ struct ssplatform_processor {
 void ssplatform_processors(const struct ssplatform_tree *tree,
     void (*take)(void *context, const struct ssplatform_processor *processor), void *context);
 
-/* NULL without such a line, or without text after its colon. */
+/* Returns the value of a key; NULL without such a line, or without text after its colon. */
 const char *ssplatform_processor_value(
     const struct ssplatform_processor *processor, const char *key);
 
-/* ---- what the kernel was built with ---- */
+/* ---- configuration of the kernel ---- */
 
-/* The kernel's configuration; free() it. NULL: not known. */
+/* Returns the kernel's configuration, NULL if unknown; free() it. */
 char *ssplatform_configuration(const struct ssplatform_tree *tree);
 
 #endif

@@ -7,9 +7,9 @@
 #include <showstopper/error.h>
 
 /*
- * Describes the machine, or the one of which `root` holds /proc and /sys, as one JSON object: the
- * same keys everywhere, null for what is not known. `root` is NULL for the machine itself. Fails
- * where the root cannot be read, before anything is written.
+ * Writes one JSON object that describes the machine whose /proc and /sys are below `root`, or this
+ * machine if `root` is NULL. Keys are the same on every machine; unknown values are null. Fails
+ * before writing if the root cannot be read.
  */
 int ssplatform_report(FILE *stream, const char *root, struct ss_error *error);
 
@@ -21,8 +21,8 @@ enum ssplatform_placement {
 };
 
 /*
- * Writes two disjoint sets of equally many CPUs, of those that we may use, as A/B; or one line that
- * says why that is impossible, and returns 1.
+ * Writes two disjoint sets of equal size, of the CPUs that this process may use, as A/B. If that is
+ * impossible, writes one line that says why, and returns 1.
  */
 int ssplatform_sets(
     FILE *stream, const char *root, enum ssplatform_placement placement, struct ss_error *error);

@@ -120,7 +120,7 @@ static const char *divide(struct sides *sides, const struct task *task) {
     static const hwloc_obj_type_t needed[] = {HWLOC_OBJ_PU, HWLOC_OBJ_CORE, HWLOC_OBJ_PACKAGE};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         if (!ssplatform_covers(sides->topology, needed[i], &task->online))
-            return "the kernel does not tell which CPUs share a core and a chip";
+            return "the kernel does not report which CPUs share a core and a chip";
     }
     return dividers[task->placement](sides);
 }

@@ -34,8 +34,8 @@ const struct ssprofile_task *ssprofile_battery_task(
 
 static int add_task(struct ssprofile_battery *battery, char **words, struct ss_error *error) {
     if (ssprofile_battery_task(battery, words[0], words[1]))
-        return ss_error_set(error, 2, "%s of class %s is there already",
-            ss_words_show(words[0]).text, ss_words_show(words[1]).text);
+        return ss_error_set(error, 2, "%s of class %s appears twice", ss_words_show(words[0]).text,
+            ss_words_show(words[1]).text);
     if (strcmp(words[3], "higher") != 0 && strcmp(words[3], "lower") != 0)
         return ss_error_set(error, 2, "'%s' is not a direction: write higher or lower",
             ss_words_show(words[3]).text);
@@ -73,7 +73,7 @@ static int parse_words(
     struct ssprofile_battery *battery, char **words, size_t count, struct ss_error *error) {
     if (strcmp(words[0], "version") == 0 && count == 2) {
         if (battery->version)
-            return ss_error_set(error, 2, "there is a version command already");
+            return ss_error_set(error, 2, "a version command was already given");
         battery->version = ss_words_split(words[1], NULL, error);
         return battery->version ? 1 : -1;
     }
@@ -83,7 +83,7 @@ static int parse_words(
             "'COMMAND' 'REGEX'",
             field_names[count]);
     if (count > FIELDS)
-        return ss_error_set(error, 2, "'%s' is too much: quote command and regular expression",
+        return ss_error_set(error, 2, "unexpected '%s': quote command and regular expression",
             ss_words_show(words[FIELDS]).text);
     for (size_t i = 0; i < 3; i++) {
         const char *fault = ssprofile_name_fault(words[i]);
@@ -121,7 +121,8 @@ int ssprofile_battery_parse(
         if (parse_line(battery, line, error) < 0)
             return error->status = 2, ss_error_wrap(error, "%s:%u", name, number);
     }
-    return battery->count > 0 ? 0 : ss_error_set(error, 2, "%s: there is no benchmark in it", name);
+    return battery->count > 0 ? 0
+                              : ss_error_set(error, 2, "%s: the file contains no benchmark", name);
 }
 
 int ssprofile_battery_read(
@@ -135,7 +136,7 @@ int ssprofile_battery_read(
         return ss_error_fail(error, "%s: %s: a battery is a file, or one of own, stress-ng",
             ss_words_show(path).text, strerror(errno));
     if (length > 0 && text[length - 1] == '\0')
-        return ss_error_set(error, 2, "%s: there is a byte of value 0: this is not a text file",
+        return ss_error_set(error, 2, "%s: the file contains a null byte: it is not text",
             ss_words_show(path).text);
     return ssprofile_battery_parse(battery, length > 0 ? text : "", path, error);
 }

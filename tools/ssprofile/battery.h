@@ -38,7 +38,7 @@ int ssprofile_battery_parse(
 
 void ssprofile_battery_free(struct ssprofile_battery *battery);
 
-/* NULL if it has no benchmark of this name and class. */
+/* Finds a benchmark by its name and class; NULL if absent. */
 SS_NONNULL()
 const struct ssprofile_task *ssprofile_battery_task(
     const struct ssprofile_battery *battery, const char *name, const char *class);
@@ -46,7 +46,7 @@ const struct ssprofile_task *ssprofile_battery_task(
 /* Finds a battery by its path, or by its name if it came with the program. */
 SS_WRITES(1, 2) void ssprofile_battery_find(char *path, size_t size, const char *name);
 
-/* Reads the result from the first group of the first line that matches. False: not a number. */
+/* Parses the result in the first group of the first match; false if it is not a number above 0. */
 SS_NONNULL()
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result);
 

@@ -51,8 +51,8 @@ static void warn_of_quota(void) {
     ss_platform_quota_read(NULL, &quota);
     if (quota.cpus > 0)
         fprintf(stderr,
-            "ssprofile: warning: a control group holds this process to %.3g CPUs: what is "
-            "profiled is that quota\n",
+            "ssprofile: warning: a control group holds this process to %.3g CPUs: the profile "
+            "measures that quota\n",
             quota.cpus);
 }
 
@@ -252,8 +252,7 @@ int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_
     return ssprofile_task_result(task, output, &outcome->result)
                ? 0
                : ss_error_fail(error,
-                     "%s: it has printed no result above 0 that its regular "
-                     "expression finds",
+                     "%s: it printed no result above 0 that its regular expression matches",
                      task->name);
 }
 

@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_BENCHMARK_RUN_H
 #define SSPROFILE_BENCHMARK_RUN_H
 
-/* One benchmark, once, pinned to a CPU, under a throttle. */
+/* Runs one benchmark once, pinned to a CPU, under a throttle. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,10 +16,10 @@
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
-    const char *sys;             /* where the CPU's frequency is read; NULL: it is not */
-    char bin[4096];              /* folder of our programs, which is put first into PATH */
+    const char *sys;             /* where the CPU's frequency is read; NULL if it is not read */
+    char bin[4096];              /* folder of showstopper's programs, the first one in PATH */
     struct ss_limit_group group; /* of quotas, made when the first is used */
-    int idle_latency; /* descriptor that keeps CPUs out of idle states; -1: it does not */
+    int idle_latency;            /* descriptor that keeps CPUs out of idle states; -1 if none */
 };
 
 /* Whether benchmarks can be pinned to this CPU. */
@@ -35,7 +35,7 @@ void ssprofile_runner_close(struct ssprofile_runner *runner);
 /* Whether one of these signals has arrived. */
 bool ssprofile_is_interrupted(void);
 
-/* Benchmarks run under this throttle from now on. A quota makes a control group. */
+/* Runs later benchmarks under this throttle. A quota creates a control group. */
 SS_NONNULL(1, 2)
 int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
     struct ss_error *error);
@@ -45,12 +45,12 @@ struct ssprofile_outcome {
     double frequency; /* of the CPU during the run, in Hz; NaN if unknown */
 };
 
-/* -1: the benchmark could not be run, failed or printed no result. */
+/* Runs a benchmark. Returns -1 if it could not be run, failed or printed no result. */
 SS_NONNULL(1, 2, 3)
 int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_task *task,
     struct ssprofile_outcome *outcome, struct ss_error *error);
 
-/* Returns the output of a command, up to 64 KiB, without a throttle: free() it. NULL: it failed. */
+/* Runs a command without a throttle; returns its output, up to 64 KiB, or NULL; free() it. */
 SS_NONNULL(1, 2)
 char *ssprofile_run_output(
     const struct ssprofile_runner *runner, char *const *command, struct ss_error *error);

@@ -41,7 +41,7 @@ struct request {
 static int refuse_word(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     (void)config, (void)row;
-    return ss_error_fail(error, "%s: the base is named with --base", word);
+    return ss_error_fail(error, "%s: unexpected argument: name the base with --base", word);
 }
 
 #define AT(member) .offset = offsetof(struct request, member)
@@ -55,28 +55,25 @@ static const struct ss_argument rows[] = {
     {0, "METHOD", {"method", SS_OPTION_CHOICE, AT(method), .choices = "search closed",
         .initial = "closed", .help = "the published search, or the closed method"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
-        .help = "calibrate with these: patterns as of a shell, with commas between them"}},
+        .help = "calibrate with these: shell patterns, separated by commas"}},
     {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
-        .help = "leave out benchmarks of the base whose mean is less certain than this; without "
-                "it, than 2%"}},
+        .help = "leave out benchmarks of the base whose mean is less certain than this; default: 2%"}},
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
-        .help = "what is run; without it, the battery of the base's folder, or own"}},
+        .help = "the battery to run; default: the battery of the base's folder, or own"}},
     {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
         .help = "calibrate on this CPU"}},
     {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
-        .max = "64", .help = "run every benchmark this many times at a setting, without it 3; the "
-                             "closed method takes at least 2, and more where they are needed"}},
+        .max = "64", .help = "run every benchmark this many times per setting; default: 3; the closed method takes at least 2, and more if needed"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
         .help = "the period of a quota"}},
     {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50m", .min = "2m", .max = "10s",
         .help = "the length of one run and one stop of duty and load"}},
     {0, NULL, {"idle-states", AT(idle_states),
-        .help = "leave idle states of CPUs as they are; without it they are held off meanwhile, "
-                "where " SSPROFILE_LATENCY " may be written"}},
+        .help = "leave idle states of CPUs as they are; by default CPUs are kept out of them, if " SSPROFILE_LATENCY " can be written"}},
     {0, NULL, {"force", AT(force),
         .help = "calibrate with another version of the benchmarks than that of the base"}},
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
-        .help = "write the tests there, as calibration.csv, calibrate.json and calibrate.html"}},
+        .help = "write the tests to this folder, as calibration.csv, calibrate.json and calibrate.html"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(refuse_word),
 };
@@ -278,8 +275,7 @@ static void say_setting(struct calibration *calibration, size_t row) {
         count_of(counts[1], test_number(calibration, row, "repetitions"), "repetition"));
     if (searches && cost > COST_MATCHED)
         ssprofile_say(&calibration->findings,
-            "Its cost is %.3f: benchmarks do not take as long as on the base at any setting that "
-            "was tested.",
+            "Its cost is %.3f: at no tested setting do benchmarks take as long as on the base.",
             cost);
 }
 
@@ -320,8 +316,8 @@ static void say_distance(struct calibration *calibration, size_t row) {
     double mean = test_number(calibration, row, "log_ratio_mean");
     double half = test_number(calibration, row, "half_width");
     ssprofile_say(&calibration->findings,
-        "The mean ratio at this setting is %.4f (%.4f to %.4f): no setting that was tested has an "
-        "interval with 1 in it, because this throttle's speed jumps by more from one setting to "
+        "The mean ratio at this setting is %.4f (%.4f to %.4f): no tested setting has an interval "
+        "that contains 1, because this throttle's speed jumps by more from one setting to "
         "the "
         "next, and this one is the nearest.",
         exp(mean), exp(mean - half), exp(mean + half));
@@ -373,7 +369,7 @@ static int end_closed(struct calibration *calibration, const struct ssprofile_cl
             calibration->repetitions, 100 * calibration->log.half);
     if (verdict == SSPROFILE_FAILED)
         return ss_error_fail(
-            error, "no setting from 1%% to 100%% has made the ratios 1 in %zu tests", tests);
+            error, "no setting from 1%% to 100%% made the ratios 1 in %zu tests", tests);
     printf("setting %.2f%% (mean ln ratio %+.5f +- %.5f, %zu tests)\n",
         100 * test_number(calibration, row, "setting"),
         test_number(calibration, row, "log_ratio_mean"),

@@ -11,14 +11,14 @@
  */
 struct ssprofile_choice {
     char path[4200];
-    char machine[512]; /* up to the last colon; "": the only one */
-    char limits[512];  /* after it; "": not given */
+    char machine[512]; /* up to the last colon; "" for the only one */
+    char limits[512];  /* after the last colon; "" if not given */
 };
 
 SS_NONNULL(1, 2)
 int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct ss_error *error);
 
-/* The chosen profile. NULL: it does not exist, or several match, which the error names. */
+/* Finds the chosen profile. Returns NULL if none or several match; the error names those. */
 SS_NONNULL(1, 2)
 const struct ssprofile_profile *ssprofile_results_find(const struct ssprofile_results *results,
     const struct ssprofile_choice *choice, struct ss_error *error);

@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_COMMANDS_H
 #define SSPROFILE_COMMANDS_H
 
-/* The commands: argv[0] is the name, followed by its options and words. */
+/* The commands; argv[0] is the command's name, followed by its options and arguments. */
 
 #include <showstopper/error.h>
 

@@ -43,19 +43,16 @@ static int accept_profile(
 // clang-format off
 static const struct ss_argument rows[] = {
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
-        .help = "write every table there as CSV, all of them as compare.json, and compare.html"}},
+        .help = "write every table to this folder as CSV, all of them as compare.json, and compare.html"}},
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
         .help = "compare only what this battery has, by name and class, and name what is missing"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only),
-        .help = "compare only benchmarks with these names: patterns as of a shell, with commas "
-                "between them"}},
+        .help = "compare only benchmarks with these names: shell patterns, separated by commas"}},
     {0, "NAME", {"class", SS_OPTION_TEXT, AT(class), .help = "compare only this class"}},
     {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
-        .help = "leave out benchmarks whose repetitions spread by more than this; without it by 2% "
-                "between folders of ssprofile measure, and there is no limit for other tables"}},
+        .help = "leave out benchmarks whose repetitions spread by more than this; default: 2% between folders of ssprofile measure, no limit for other tables"}},
     {0, NULL, {"halves", AT(halves),
-        .help = "compare the even repetitions of one profile with its odd ones: what chance alone "
-                "does"}},
+        .help = "compare the even repetitions of one profile with its odd ones: the effect of chance alone"}},
     {0, NULL, {"force", AT(force),
         .help = "compare results of different versions of the benchmarks"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print nothing on standard output"}},
@@ -69,7 +66,7 @@ static void print_help(void) {
            "       ssprofile compare [OPTION]... --halves PROFILE\n"
            "Prints how much faster each target is than the base, benchmark by benchmark. A ratio\n"
            "above 1 means that the target is faster. BASE and TARGET are a folder that\n"
-           "ssprofile measure has made or a table of results; FILE:MACHINE[:LIMITS] names one\n"
+           "ssprofile measure made or a table of results; FILE:MACHINE[:LIMITS] names one\n"
            "machine of several in a file.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
@@ -293,7 +290,8 @@ static int split_in_halves(struct comparison *comparison, struct ss_error *error
     size_t least = ssprofile_halves_least(&comparison->halves);
     if (least < HALF_MIN)
         ssprofile_warn(&comparison->warnings,
-            "a half has %zu repetition%s of a benchmark: intervals of so few are wide; measure %d "
+            "a half has %zu repetition%s of a benchmark: intervals from so few are wide; measure "
+            "%d "
             "at least",
             least, least == 1 ? "" : "s", 2 * HALF_MIN);
     strcpy(comparison->whole, base->name);

@@ -14,7 +14,7 @@ struct ssprofile_frequency {
     unsigned samples;
 };
 
-/* False: the machine does not report it. */
+/* Adds a sample; returns false if the machine does not report the frequency. */
 bool ssprofile_frequency_sample(struct ssprofile_frequency *frequency);
 
 /* Mean of all samples in Hz; NaN if unknown. */

@@ -9,8 +9,8 @@
 
 #define SSPROFILE_LATENCY "/dev/cpu_dma_latency"
 
-/* Keeps all CPUs out of idle states until the descriptor is closed. -1: the machine has no such
-   file, or it may not be written. */
+/* Keeps all CPUs out of idle states until the returned descriptor is closed. Returns -1 if the file
+   is missing or cannot be written. */
 int ssprofile_idle_states_hold(const char *path);
 
 #endif

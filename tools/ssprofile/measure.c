@@ -43,7 +43,7 @@ static int accept_folder(
     struct request *request = config;
     (void)row;
     if (request->folder)
-        return ss_error_fail(error, "%s: there is a folder already: %s", word, request->folder);
+        return ss_error_fail(error, "%s: a folder was already given: %s", word, request->folder);
     request->folder = word;
     return 0;
 }
@@ -53,33 +53,29 @@ static int accept_folder(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery), .initial = "own",
-        .help = "what is measured: own, stress-ng, or a file"}},
+        .help = "the battery to run: own, stress-ng, or a file"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
-        .help = "measure only benchmarks with these names: patterns as of a shell, with commas "
-                "between them"}},
+        .help = "measure only benchmarks with these names: shell patterns, separated by commas"}},
     {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
         .help = "measure on this CPU"}},
     {0, "N", {"repetitions", SS_OPTION_COUNT, AT(repetitions), .min = "1",
-        .max = "1000", .help = "run every benchmark this many times; without it and --until-spread 5"}},
+        .max = "1000", .help = "run every benchmark this many times; default: 5, without --until-spread"}},
     {0, "PERCENT", {"until-spread", SS_OPTION_PERCENT, AT(until), .max = "100",
-        .help = "run every benchmark until its repetitions spread by no more, 3 to 50 times"}},
+        .help = "run every benchmark until its repetitions spread by at most this much, 3 to 50 times"}},
     {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable), .initial = "2",
-        .help = "warn of benchmarks whose repetitions spread by more; the other commands have a "
-                "limit of their own, 2%"}},
+        .help = "warn about benchmarks whose repetitions spread by more than this; the other commands use a limit of 2%"}},
     {0, "LIST", {"under", SS_OPTION_TEXT, AT(under), .initial = "without",
-        .help = "measure under a throttle, duty=40%, load=40% or quota=40%; of several, with commas "
-                "between them, all run in each repetition, in random order; 'without' is none"}},
+        .help = "measure under this throttle: duty=40%, load=40%, quota=40%, or 'without' for none; several, separated by commas, all run in each repetition, in random order"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
         .help = "the period of a quota"}},
     {0, "TIME", {"quantum", SS_OPTION_TIME, AT(quantum), .initial = "50m", .min = "2m", .max = "10s",
         .help = "the length of one run and one stop of duty and load"}},
     {0, NULL, {"idle-states", AT(idle_states),
-        .help = "leave idle states of CPUs as they are; without it they are held off meanwhile, "
-                "where " SSPROFILE_LATENCY " may be written"}},
+        .help = "leave idle states of CPUs as they are; by default CPUs are kept out of them, if " SSPROFILE_LATENCY " can be written"}},
     {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys), .initial = "/sys",
         .help = "where the CPU's frequency is read"}},
     {0, "NAME", {"machine", SS_OPTION_TEXT, AT(machine),
-        .help = "the machine's name in the results; without it, its host name"}},
+        .help = "the machine's name in the results; default: its host name"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no progress"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(accept_folder),
@@ -241,7 +237,8 @@ static int keep_file(
         return strcmp(there, text) == 0
                    ? 0
                    : ss_error_fail(error,
-                         "%s: this folder was measured with other options: use another one", path);
+                         "%s: this folder was measured with other options: use another folder",
+                         path);
     }
     struct ss_whole_file file;
     if (ss_whole_file_open(&file, path) < 0)
@@ -474,7 +471,7 @@ static int print_summary(const struct measurement *measurement, struct ss_error 
             print_limit_costs(measurement, setting);
         measured += count;
     }
-    return measured > 0 ? 0 : ss_error_fail(error, "no benchmark has given a result");
+    return measured > 0 ? 0 : ss_error_fail(error, "no benchmark gave a result");
 }
 
 /* "without,duty=40%" */
@@ -495,11 +492,11 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
         ssprofile_throttle_name(setting->limits, &setting->throttle);
         for (size_t i = 0; i < measurement->setting_count; i++) {
             if (strcmp(measurement->settings[i].limits, setting->limits) == 0)
-                return ss_error_fail(error, "%s is there twice", text);
+                return ss_error_fail(error, "%s is given twice", text);
         }
         measurement->setting_count++;
     }
-    return measurement->setting_count > 0 ? 0 : ss_error_fail(error, "it names no throttle");
+    return measurement->setting_count > 0 ? 0 : ss_error_fail(error, "no throttle is named");
 }
 
 /* The list of --benchmarks; NULL: all. */

@@ -16,13 +16,13 @@ struct ssprofile_origin {
 
 SS_NONNULL() struct ssprofile_origin ssprofile_origin_of(const char *results_path);
 
-/* Refuses results of other benchmarks: other program, compiler or flags. `results` is the path of
-   the target's. */
+/* Fails if base and target ran different benchmarks: another program, compiler or flags. `results`
+   is the path of the target's table. */
 SS_NONNULL()
 int ssprofile_origin_check(const struct ssprofile_origin *base,
     const struct ssprofile_origin *target, const char *results, struct ss_error *error);
 
-/* The folder in which a file is. */
+/* Sets `folder` to the folder that contains `path`. */
 SS_WRITES(1, 2) void ssprofile_folder_of(char *folder, size_t size, const char *path);
 
 #endif

@@ -11,14 +11,14 @@
 #include "ratios.h"
 #include "sheet.h"
 
-/* The width of bins in the picture: SSPROFILE_BIN, or less if all ratios would be in a few. */
+/* Returns the width of bins: SSPROFILE_BIN, or less if all ratios would be in a few bins. */
 SS_READS(1, 2) double ssprofile_histogram_bin(const struct ssprofile_series *series, size_t count);
 
-/* One panel for each series, on one axis: how many ratios each bin has. */
+/* Draws a histogram of each series, one below the other, with a common axis. */
 SS_READS(2, 3)
 void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *series, size_t count);
 
-/* One row for each benchmark, sorted by the first series that has it. */
+/* Draws a row of dots for each benchmark, sorted by the first series that has it. */
 SS_READS(2, 3)
 void ssprofile_draw_dots(FILE *script, const struct ssprofile_series *series, size_t count);
 
@@ -26,8 +26,8 @@ SS_READS(1, 2)
 bool ssprofile_dots_are_logarithmic(const struct ssprofile_series *series, size_t count);
 
 /*
- * The tests of a calibration, with their costs or, otherwise, their logarithms. `found` is the row
- * of the test that gave the result, if there is one.
+ * Draws the tests of a calibration with their costs or, if not `by_cost`, their mean ln ratios.
+ * `found` is the row of the test that gave the result, if there is one.
  */
 SS_NONNULL()
 void ssprofile_draw_path(FILE *script, const struct table_sheet *tests, bool by_cost, size_t found);

@@ -30,7 +30,7 @@ static int accept_table(
     struct request *request = config;
     (void)row;
     if (request->count == 2)
-        return ss_error_fail(error, "%s: there are a profile and applications already", word);
+        return ss_error_fail(error, "%s: a profile and applications were already given", word);
     request->words[request->count++] = word;
     return 0;
 }
@@ -40,10 +40,9 @@ static int accept_table(
 // clang-format off
 static const struct ss_argument rows[] = {
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
-        .help = "write every table there as CSV, all of them as predict.json, and predict.html"}},
+        .help = "write every table to this folder as CSV, all of them as predict.json, and predict.html"}},
     {0, "PART", {"coverage", SS_OPTION_LOAD, AT(coverage), .initial = "100%",
-        .help = "verify against the narrowest interval that covers this much; the widest one "
-                "where none does"}},
+        .help = "verify against the narrowest interval that covers this much, or the widest one if none does"}},
     {0, "NAME", {"target", SS_OPTION_TEXT, AT(target),
         .help = "the target, as MACHINE:LIMITS, if the tables have several"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print nothing on standard output"}},
@@ -55,10 +54,10 @@ static const struct ss_argument rows[] = {
 static void print_help(void) {
     printf(
         "Usage: ssprofile predict [OPTION]... PROFILE [APPLICATIONS]\n"
-        "Prints between which bounds the ratio of one more benchmark of the same kind lies, and\n"
-        "how probably. PROFILE and APPLICATIONS are ratios.csv of ssprofile compare, or the\n"
-        "folder with it; how many of the applications are within the bounds is printed, too.\n"
-        "Benchmarks of the profile itself are no applications.\n\n");
+        "Prints an interval for the ratio of one more benchmark of the same kind, with its\n"
+        "probability. PROFILE and APPLICATIONS are ratios.csv of ssprofile compare, or the folder\n"
+        "with it; how many of the applications lie within the interval is printed, too.\n"
+        "Benchmarks of the profile itself are not applications.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 

@@ -14,10 +14,10 @@
 #include "sheet.h"
 #include "warnings.h"
 
-/* As text, in columns. */
+/* Prints a sheet as text, in columns. */
 void ssprofile_print_text(FILE *stream, const struct table_sheet *sheet);
 
-/* Sentences, each after a dash, in lines of at most 79 columns. */
+/* Prints findings, each after a dash, in lines of at most 79 columns. */
 SS_NONNULL()
 void ssprofile_print_findings(FILE *stream, const struct table_sheet *findings);
 
@@ -37,7 +37,7 @@ struct ssprofile_pictures {
     size_t count;
 };
 
-/* An empty script for one more; NULL if there are too many. */
+/* Adds a picture and returns its empty script; NULL if there are too many. */
 SS_FORMAT(4, 5)
 FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
     const char *explanation, const char *caption, ...);

@@ -18,29 +18,29 @@ extern const struct table_column ssprofile_finding_columns[1];
 
 SS_FORMAT(2, 3) void ssprofile_say(struct table_sheet *findings, const char *format, ...);
 
-/* "[1.65, 7.10]"; with more digits if both are nearly equal. */
+/* Sets `text` to "[1.65, 7.10]", with more digits if both are nearly equal. */
 SS_NONNULL() void ssprofile_show_range(char text[64], double least, double most);
 
-/* The range of the ratios, and its coverage. `base` is the name of the base. */
+/* States the range of the ratios and its coverage. `base` is the name of the base. */
 SS_NONNULL()
 void ssprofile_say_range(
     struct table_sheet *findings, const struct ssprofile_series *target, const char *base);
 
-/* The same if base and target are halves of the profile `whole`. */
+/* States the same if base and target are halves of the profile `whole`. */
 SS_NONNULL()
 void ssprofile_say_chance(
     struct table_sheet *findings, const struct ssprofile_series *target, const char *whole);
 
-/* How much shorter the range under a throttle is, and why. Both have the same benchmarks. */
+/* States how much shorter the range under a throttle is, and why. Both have the same benchmarks. */
 SS_NONNULL()
 void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofile_series *plain,
     const struct ssprofile_series *throttled);
 
-/* The limits of a throttle, for a target without a throttled profile. */
+/* States what a throttle cannot do, for a target without a throttled profile. */
 SS_NONNULL()
 void ssprofile_say_limit(struct table_sheet *findings, const struct ssprofile_series *target);
 
-/* How many benchmarks were left out, and why. */
+/* States how many benchmarks were left out, and why. */
 SS_NONNULL()
 void ssprofile_say_left_out(struct table_sheet *findings, const struct ssprofile_series *target);
 

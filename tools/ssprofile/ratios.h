@@ -15,7 +15,7 @@ struct ssprofile_ratio {
     const char *name, *class; /* of the base's benchmark */
     double ratio;          /* above 1: the target is faster; mean over all pairs of repetitions */
     double log;            /* mean over all pairs of the logarithm of the ratio */
-    double variance[2];    /* of that, from the repetitions of base and target; NaN: one each */
+    double variance[2];    /* of `log`, from the repetitions of base and target; NaN for one each */
     size_t repetitions[2]; /* of base and target */
     double spread[2];      /* see ssprofile_spread() */
 };
@@ -39,13 +39,13 @@ struct ssprofile_ratios {
 };
 
 struct ssprofile_matching {
-    const char *only;  /* names that count, a list of patterns as of a shell; NULL: all */
-    const char *class; /* the one that counts; NULL: all */
-    const struct ssprofile_battery *battery; /* only what is in it counts; NULL: everything */
-    double unstable; /* a larger spread leaves a benchmark out; INFINITY: no limit */
+    const char *only;  /* names to use, a list of shell patterns; NULL for all */
+    const char *class; /* class to use; NULL for all */
+    const struct ssprofile_battery *battery; /* benchmarks to use; NULL for all */
+    double unstable;                         /* largest spread to use; INFINITY for no limit */
 };
 
-/* Whether a benchmark counts by its name and class. */
+/* Whether a benchmark is used, by its name and class. */
 SS_NONNULL()
 bool ssprofile_is_chosen(
     const struct ssprofile_matching *matching, const char *name, const char *class);
@@ -56,15 +56,15 @@ bool ssprofile_is_chosen(
 #define SSPROFILE_SPREAD_MAX 0.02 /* of a stable benchmark, by default */
 
 /*
- * How far repetitions spread: half the width of the 95 % confidence interval of their mean, as a
- * part of the mean. NaN if there are fewer than two.
+ * Returns the spread of the repetitions: half the width of the 95 % confidence interval of their
+ * mean, as a part of the mean. NaN with fewer than two repetitions.
  */
 SS_NONNULL() double ssprofile_spread(const struct ssprofile_benchmark *benchmark);
 
 /*
- * Ratios of all benchmarks that both have, in the order of the base. `warnings` names those left
- * out. Names point into the profiles. -1: memory is short, or none is left; free the ratios
- * in any case.
+ * Computes the ratios of all benchmarks that both sides have, in the order of the base. `warnings`
+ * names those left out. Names point into the profiles. Returns -1 if out of memory, or if no
+ * benchmark is left; free the ratios in any case.
  */
 SS_NONNULL()
 int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
@@ -81,7 +81,7 @@ struct ssprofile_figures {
     double length; /* of the range */
     double median, mean, geometric;
     double most_to_least; /* a common factor does not change this, nor the next one */
-    double variation;     /* coefficient of: deviation over mean; NaN: of one */
+    double variation;     /* coefficient of variation; NaN for one ratio */
 };
 
 SS_READS(1, 2) struct ssprofile_figures ssprofile_figures_of(const double *ratios, size_t count);
@@ -93,12 +93,12 @@ struct ssprofile_series {
     const char *machine, *limits;
     const struct ssprofile_ratios *ratios;
     struct ssprofile_figures figures;
-    double coverage; /* of the range from the least to the most; NaN: not shown */
+    double coverage; /* of the range from the least to the most; NaN if not shown */
 };
 
 /*
- * How far the least and the largest ratio are off by chance: half the width of the confidence
- * interval of both sides together, the mean of these two. 0 if there are too few repetitions.
+ * Returns how far the smallest and the largest ratio are off by chance: half the width of the
+ * confidence interval of both sides together, averaged over the two. 0 with too few repetitions.
  */
 SS_NONNULL() double ssprofile_scatter_of(const struct ssprofile_ratios *ratios);
 
@@ -107,8 +107,8 @@ SS_NONNULL() double ssprofile_scatter_of(const struct ssprofile_ratios *ratios);
 bool ssprofile_is_chance(double most_to_least, double scatter);
 
 /*
- * The probability that the ratio of one more benchmark of the same kind is between the least and
- * the largest of this many.
+ * Returns the probability that the ratio of one more benchmark of the same kind is between the
+ * smallest and the largest of `count` ratios.
  */
 double ssprofile_coverage_of(size_t count);
 
@@ -127,17 +127,17 @@ struct ssprofile_reduction {
     double reduction; /* length of the plain range over that of the throttled one */
     double factor;    /* geometric mean of the plain ratios over that of the throttled ones */
     double relative;  /* by how much the range's length, relative to the geometric mean, shrank */
-    double share;     /* of the logarithm of the reduction that is the factor's; NaN: none */
+    double share;     /* part of the logarithm of the reduction due to the factor; NaN if none */
 };
 
 SS_NONNULL()
 struct ssprofile_reduction ssprofile_reduction_of(
     const struct ssprofile_figures *plain, const struct ssprofile_figures *throttled);
 
-/* Mean of the logarithms of ratios, the benchmarks being fixed: only repetitions are by chance. */
+/* Mean of the logarithms of ratios. Benchmarks are fixed: only repetitions vary by chance. */
 struct ssprofile_log_mean {
     double mean;
-    double half; /* width of the confidence interval, half of it; NaN: too few repetitions */
+    double half; /* half the width of the confidence interval; NaN with too few repetitions */
 };
 
 SS_NONNULL()

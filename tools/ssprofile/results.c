@@ -128,7 +128,7 @@ static struct ssprofile_benchmark *find_benchmark(
         return &profile->benchmarks[number];
     if (namesake < profile->count) {
         const struct ssprofile_benchmark *other = &profile->benchmarks[namesake];
-        WARN(reader, "%s is in the classes %s (line %llu) and %s: taken for two benchmarks",
+        WARN(reader, "%s is in the classes %s (line %llu) and %s: counted as two benchmarks",
             ss_words_show(row->text[BENCHMARK]).text, ss_words_show(other->class).text,
             (unsigned long long)other->line, ss_words_show(row->text[CLASS]).text);
     }
@@ -167,8 +167,7 @@ static void add_repetition(struct reader *reader, const struct ssprofile_profile
                 (unsigned long long)there->line);
         else
             WARN(reader,
-                "repetition %s of %s is there already, in line %llu, with another result: "
-                "left out",
+                "repetition %s of %s already appears in line %llu with another result: left out",
                 ss_words_show(there->label).text, ss_words_show(benchmark->name).text,
                 (unsigned long long)there->line);
         return;
@@ -214,7 +213,8 @@ static bool check_row(struct reader *reader, struct row *row, const struct sstra
     const char *value = row->text[RESULT];
     for (int i = 0; i < COLUMNS; i++) {
         if (has_control(row->text[i])) {
-            WARN(reader, "a control character is in its %s: the row is left out", column_names[i]);
+            WARN(reader, "its %s contains a control character: the row is left out",
+                column_names[i]);
             return false;
         }
     }
@@ -231,7 +231,8 @@ static bool check_row(struct reader *reader, struct row *row, const struct sstra
         WARN(reader, "the result of %s is '%s', which is not a number: the row is left out",
             ss_words_show(row->text[BENCHMARK]).text, ss_words_show(value).text);
     else if (!(row->result > 0))
-        WARN(reader, "the result of %s is %s: no ratio can be made of it: the row is left out",
+        WARN(reader,
+            "the result of %s is %s: no ratio can be computed from it: the row is left out",
             ss_words_show(row->text[BENCHMARK]).text, ss_words_show(value).text);
     else
         return true;
@@ -249,13 +250,13 @@ static bool check_end(struct reader *reader, const struct row *row) {
     while (end > input->text && strchr(" \t\r", end[-1]))
         end--;
     if (reader->interrupted) {
-        WARN(reader, "%s", "the last line has no end, so it may be cut: left out");
+        WARN(reader, "%s", "the last line has no newline, so it may be truncated: left out");
         return false;
     }
     for (int i = 0; i < COLUMNS; i++) {
         const struct sstrace_field *field = &reader->csv.fields[i];
         if (field->text + field->length == end)
-            WARN(reader, "the last line has no end: kept, but its %s, '%s', may be cut",
+            WARN(reader, "the last line has no newline: kept, but its %s, '%s', may be truncated",
                 column_names[i], ss_words_show(row->text[i]).text);
     }
     return true;
@@ -283,7 +284,7 @@ static int read_rows(struct reader *reader) {
         if (line == CSV_ROW)
             read_row(reader);
         else if (line == CSV_HEADING)
-            WARN(reader, "%s", "another heading: these are several tables in one file");
+            WARN(reader, "%s", "a second heading: the file contains several tables");
         else if (line == CSV_COMMENT)
             WARN(reader, "a row that begins with # is a comment: '%s': left out",
                 ss_words_show(input->text).text);

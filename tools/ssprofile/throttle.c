@@ -40,7 +40,7 @@ int ssprofile_throttle_parse(
             return -1;
         return throttle->setting >= 0.01
                    ? 0
-                   : ss_error_fail(error, "'%s': the least setting is 1%%", equals + 1);
+                   : ss_error_fail(error, "'%s': the smallest setting is 1%%", equals + 1);
     }
     return ss_error_fail(error,
         "unknown throttle '%s': write without, duty=40%%, load=40%% or quota=40%%",

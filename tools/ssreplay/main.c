@@ -200,13 +200,14 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
     if (!words || !options || !run->folder || json_object_get_int64(options) < 0 ||
         (uint64_t)json_object_get_int64(options) > run->count)
         return ss_error_fail(
-            error, "%s/plan.json does not say what was run: is the record whole?", record);
+            error, "%s/plan.json does not say what was run: is the record complete?", record);
     const char *first = command && json_object_array_length(command) > 0
                             ? document_as_text(json_object_array_get_idx(command, 0))
                             : NULL;
     if (first && strcmp(first, "--attach") == 0)
         return ss_error_fail(error,
-            "%s: the recorded run was of processes that ran already: they cannot be started again",
+            "%s: the recorded run controlled processes that were already running: they cannot be "
+            "started again",
             record);
     if (json_object_get_boolean(document_get(run->plan, "simulated", json_type_boolean)))
         return ss_error_fail(
@@ -219,7 +220,7 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
         run->words[i] = (char *)document_as_text(json_object_array_get_idx(words, i));
         if (!run->words[i])
             return ss_error_fail(
-                error, "%s/plan.json: word %zu of the command line is not a text", record, i + 1);
+                error, "%s/plan.json: word %zu of the command line is not a string", record, i + 1);
     }
     return 0;
 }

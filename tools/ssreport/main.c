@@ -91,7 +91,8 @@ static int write_profile(
     struct ss_whole_file file;
     if (report->run_count != 1)
         return ss_error_fail(error,
-            "--profile takes one record, and %zu are reported: name the one that it is made of",
+            "--profile takes one record, but %zu are reported: name the record that the profile is "
+            "made from",
             report->run_count);
     if (ss_whole_file_open(&file, path) < 0)
         return cannot_write(path, error);

@@ -52,7 +52,7 @@ static const struct ss_argument rows[] = {
         .help = "predict the throughput over this trace from throughput at constant loads, and "
                 "compare with replays of it"}},
     {0, "FILE", {"profile", SS_OPTION_TEXT, AT(profile),
-        .help = "write there what one instance of a run with counters does, for sssim"}},
+        .help = "write to this file what one instance of a run with counters does, for sssim"}},
     {0, "NAME", {"table", SS_OPTION_TEXT, AT(table),
         .help = "print this table on standard output instead of the summary"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "csv md json",
@@ -71,7 +71,7 @@ void ssreport_request_print_help(void) {
            "experiment: a folder with a manifest.csv that names its records.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
-           "The status is 0 if at least one record was reported that has results, 1 if none\n"
+           "The status is 0 if at least one reported record has results, 1 if none\n"
            "has any or the table of --table has no rows, and 125 if there is no record or\n"
            "something else is wrong.\n");
 }

@@ -121,12 +121,11 @@ static int settle(struct finder *finder, struct ss_error *error) {
         if (result < 0 || finder->tally.outcomes[SSREQUEST_SUCCESS] > 0)
             return result;
     }
-    return is_stopped(finder)
-               ? 0
-               : ss_error_fail(error,
-                     "the service has failed %d requests that were sent one at a time: the search "
-                     "has ended",
-                     LONE_MAX);
+    return is_stopped(finder) ? 0
+                              : ss_error_fail(error,
+                                    "the service failed %d requests that were sent one at a time: "
+                                    "the search ended",
+                                    LONE_MAX);
 }
 
 static void print_trial(const struct finder *finder, const struct ssrequest_trial *trial) {

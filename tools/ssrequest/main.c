@@ -159,7 +159,7 @@ static bool all_succeeded(const struct ssrequest_tally *tally) {
 static void warn_of_older(const struct run *run) {
     if (ssrequest_http_older(run->http) > 0)
         fprintf(stderr,
-            "ssrequest: warning: %ju answers came by HTTP/1 although --http2 is given\n",
+            "ssrequest: warning: %ju answers came over HTTP/1 although --http2 is given\n",
             (uintmax_t)ssrequest_http_older(run->http));
 }
 

@@ -13,7 +13,7 @@ static ss_argument_taker take_url, take_header;
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(shape), .choices = "constant step trace",
-        .help = "how many requests a second; default: what the options that are given belong to"},
+        .help = "how many requests a second; default: what the given options belong to"},
         .heading = "How many:"},
     {'r', "NUMBER", {"rate", SS_OPTION_NUMBER, AT(rate), .max = "1000000",
         .help = "requests a second; of a trace, at a load of 1"}},
@@ -22,31 +22,30 @@ static const struct ss_argument rows[] = {
     {0, "NUMBER", {"max", SS_OPTION_NUMBER, AT(max), .max = "1000000",
         .help = "steps: as long as the rate is below this"}},
     {0, "NUMBER", {"step", SS_OPTION_NUMBER, AT(step), .min = "0.001",
-        .help = "steps: by so many requests a second, from 0 on"}},
+        .help = "steps: by this many requests a second each, starting at 0"}},
     {0, "TIME", {"hold", SS_OPTION_TIME, AT(hold), .min = "1m", .sensible = "500m",
         .help = "steps: each for this long"}},
     {0, "FILE", {"trace", SS_OPTION_TEXT, AT(trace),
         .help = "the load of this trace, text or compiled, times --rate"}},
     {0, "CLIENTS", {"closed", SS_OPTION_COUNT, AT(closed), .min = "1", .max = "100000",
-        .help = "instead: so many clients that each send when they have their answer, a closed "
-                "loop, as wrk and ab do it"}},
+        .help = "instead of a rate: this many clients, each sending its next request after the answer to the last one (a closed loop, as in wrk and ab)"}},
     {0, "DEMAND", {"capacity", SS_OPTION_TEXT, AT(capacity),
         .help = "search the highest rate at which a response time holds: mean=1s, p95=2s; each "
                 "trial lasts --duration or longer, the first is at --rate or 10"}},
     {0, "WHEN", {"arrival", SS_OPTION_CHOICE, AT(arrival), .choices = "concurrent even poisson",
         .initial = "even",
-        .help = "those of a second all at its begin, in equal distances, or with exponential gaps"},
+        .help = "the requests of a second: all at its beginning, at equal distances, or with exponential gaps"},
         .heading = "When:"},
     {0, "NUMBER", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
-        .help = "the same seed gives the same moments"}},
-    {0, NULL, {"dry-run", AT(dry_run), .help = "print the moments, in seconds, and send nothing"}},
+        .help = "the same seed gives the same times"}},
+    {0, NULL, {"dry-run", AT(dry_run), .help = "print when requests are due, in seconds, and send nothing"}},
     {0, "NUMBER", {"cap", SS_OPTION_COUNT, AT(cap), .min = "1", .max = "100000",
-        .help = "unfinished requests at most; default 200"}, .heading = "Not more than:"},
+        .help = "at most this many unfinished requests; default 200"}, .heading = "Limits:"},
     {0, "WHAT", {"when-full", SS_OPTION_CHOICE, AT(when_full), .choices = "delay drop",
         .initial = "delay", .help = "what becomes of a request that is due at the cap: it is sent "
             "later, measured from when it was due, or it is refused"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .min = "1m",
-        .max = "1h", .help = "a request without a whole answer after this time has failed"}},
+        .max = "1h", .help = "a request without a complete answer after this time fails"}},
     {'X', "METHOD", {"method", SS_OPTION_TEXT, AT(method),
         .help = "default GET, with --data POST"}, .heading = "What is sent:"},
     {'H', "HEADER", {"header", SS_OPTION_TEXT,
@@ -55,8 +54,7 @@ static const struct ss_argument rows[] = {
     {0, "DATA", {"data", SS_OPTION_TEXT, AT(data),
         .help = "the body: this text, or that of a file as @FILE"}, .may_be_empty = true},
     {0, "FILE", {"requests-file", SS_OPTION_TEXT, AT(requests_file),
-        .help = "send the requests of this file in turn: METHOD URL-or-PATH [@BODYFILE] in each "
-                "line"}},
+        .help = "send the requests of this file in turn: METHOD URL-or-PATH [@BODYFILE] on each line"}},
     {0, "HOW", {"balance", SS_OPTION_CHOICE, AT(balance),
         .choices = "round-robin least-connections", .initial = "round-robin",
         .help = "which of several URLs is next"}, .heading = "Over the network:"},
@@ -73,7 +71,7 @@ static const struct ss_argument rows[] = {
         .help = "connect to this socket, whatever the URL's host is; for one of several URLs write "
                 "http+unix://%2Frun%2Fa.sock/page"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
-        .help = "make this folder with a line per second and all figures, for ssreport"},
+        .help = "create this folder with a line per second and all figures, for ssreport"},
         .heading = "What is kept:"},
     {0, "FILE", {"each", SS_OPTION_TEXT, AT(each), .help = "write a line per request"}},
     {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
@@ -192,7 +190,7 @@ static int take_origins(struct ssrequest_options *options, struct ss_error *erro
         return 0;
     if (options->url_count > 0)
         return ss_error_fail(
-            error, "--requests-file: it has URLs: write paths there, or no URL here");
+            error, "--requests-file: the file has URLs: write paths in it, or give no URL here");
     for (uint32_t i = 0; i < messages->origin_count; i++)
         options->urls[options->url_count++] = messages->origins[i];
     return 0;
@@ -222,7 +220,7 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
         return ss_error_fail(
             error, "--dry-run sends nothing: there is nothing to wait for, to keep or to change");
     if (options->url_count == 0 && !options->dry_run)
-        return ss_error_fail(error, "there is no URL: ssrequest --rate 50 http://127.0.0.1:8080/");
+        return ss_error_fail(error, "no URL is given: ssrequest --rate 50 http://127.0.0.1:8080/");
     return options->dry_run ? 0 : check_paths(options, error);
 }
 

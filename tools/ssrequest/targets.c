@@ -66,7 +66,7 @@ static int read_url(struct ssrequest_target *target, const char *url, const char
                    ? -1
                    : ss_local_socket_check(target->socket, error);
     if (!begins(url, "http://") && !begins(url, "https://"))
-        return refuse_url(url, "is no URL of HTTP", error);
+        return refuse_url(url, "is not an HTTP URL", error);
     *text = strdup(url);
     target->socket = socket ? strdup(socket) : NULL;
     if (!*text || (socket && !target->socket))

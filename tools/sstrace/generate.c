@@ -155,8 +155,7 @@ static const struct ss_option random_options[] = {
 static int check_bounds(const struct config *config, struct ss_error *error) {
     if (config->min <= config->max)
         return 0;
-    return ss_error_fail(error, "min=%g is more than max=%g: give them the other way round",
-        config->min, config->max);
+    return ss_error_fail(error, "min=%g is more than max=%g: swap them", config->min, config->max);
 }
 
 static int make_random(const void *data, struct ss_trace_sink *sink, struct ss_error *error) {

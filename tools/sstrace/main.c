@@ -163,11 +163,11 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
     struct sstrace_spool spool;
     if (request->action == SSTRACE_COMPILE && !request->output && isatty(STDOUT_FILENO))
         return ss_error_fail(error,
-            "a compiled trace is nothing for a terminal: give -o FILE or > FILE, or --dump, "
+            "refusing to write a compiled trace to a terminal: give -o FILE or > FILE, or --dump, "
             "--stat, --plot or --check; see sstrace --help");
     if (request->action == SSTRACE_PLOT && request->output && !picture_kind(request->output))
         return ss_error_fail(error,
-            "'%s' is no kind of picture: name a file that ends with .svg or .png",
+            "'%s' is not a kind of picture: name a file that ends with .svg or .png",
             ss_words_show(request->output).text);
     if (sstrace_spool_open(&spool, error) != 0)
         return -1;

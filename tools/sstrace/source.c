@@ -77,11 +77,11 @@ static int check_options(const struct sstrace_request *request, const struct sst
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].given && !format)
             return ss_error_fail(error,
-                "--%s is for measurements, and this is a trace: leave it out, or say --from",
+                "--%s is for measurements, and this is a trace: leave it out, or give --from",
                 words[i].name);
         if (words[i].given && !(words[i].taken & format->takes))
             return ss_error_fail(
-                error, "--%s means nothing for %s: leave it out", words[i].name, format->name);
+                error, "--%s has no meaning with %s: leave it out", words[i].name, format->name);
     }
     return 0;
 }
@@ -121,7 +121,7 @@ static int read_input(const struct sstrace_request *request, struct sstrace_inpu
     if (format)
         return import(request, format, input, sink, error);
     if (request->file_count > 1)
-        return ss_error_fail(error, "'%s' is too much: only measurements may be in several files",
+        return ss_error_fail(error, "'%s' is unexpected: only measurements may be in several files",
             ss_words_show(request->files[1]).text);
     return ss_trace_read(input->stream, input->name, sink, error);
 }

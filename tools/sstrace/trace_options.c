@@ -52,7 +52,7 @@ static struct sstrace_transform *add_transform(
     struct sstrace_request *request, enum sstrace_transform_kind kind, struct ss_error *error) {
     if (request->transform_count == SSTRACE_TRANSFORMS_MAX) {
         ss_error_fail(
-            error, "more than %d transformations: make two calls of it", SSTRACE_TRANSFORMS_MAX);
+            error, "more than %d transformations: run sstrace twice", SSTRACE_TRANSFORMS_MAX);
         return NULL;
     }
     struct sstrace_transform *added = &request->transforms[request->transform_count++];
@@ -107,7 +107,7 @@ static int add_clip(
         take_time(config, row, second, &added->to, error) != 0)
         return -1;
     if (added->to <= added->from)
-        return ss_error_fail(error, "%s is not behind %s", second, text);
+        return ss_error_fail(error, "%s is not after %s", second, text);
     return 0;
 }
 
@@ -244,7 +244,7 @@ static int check(const struct sstrace_request *request, struct ss_error *error) 
     if (request->help || request->version)
         return 0;
     if (request->generation.generator && request->file_count > 0)
-        return ss_error_fail(error, "'%s' is too much: --%s makes the trace, no file is read",
+        return ss_error_fail(error, "'%s' is unexpected: --%s makes the trace, no file is read",
             ss_words_show(request->files[0]).text, request->generation.generator->name);
     if (request->generation.symmetric &&
         (!request->generation.generator ||

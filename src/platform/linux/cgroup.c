@@ -123,7 +123,7 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
         close(reader->file);
         reader->file = -1;
         return ss_error_fail(
-            error, "control group %s: it may use none of the measured CPUs", folder);
+            error, "control group %s: its processes may use none of the measured CPUs", folder);
     }
     struct ss_linux_quota quota = {0};
     find_quota(&quota, folder, group, roots);

@@ -160,7 +160,7 @@ int ss_platform_limit_group_make(struct ss_limit_group *group, const char *prefi
     *group = (struct ss_limit_group){0};
     if (!find_place(&place, roots))
         return ss_error_fail(error,
-            "no control group here may hold a CPU quota: start it in one of its own, as "
+            "no control group here may hold a CPU quota: start this program in one of its own, as "
             "`systemd-run --scope -p Delegate=yes` does");
     remove_old(place.folder, prefix);
     group->unified = place.unified;

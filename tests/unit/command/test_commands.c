@@ -222,9 +222,9 @@ static void instance_numbers_continue_across_lines(void **state) {
 
 static void invalid_workload_line_is_reported(void **state) {
     (void)state;
-    refuse("1 a\nx b\n", ":2: COUNT COMMAND... was expected: 'x' is not a whole number");
-    refuse("1 a\n\n# c\n1.5 b\n", ":4: COUNT COMMAND...");
-    refuse("-1 a\n", ":1: COUNT COMMAND...");
+    refuse("1 a\nx b\n", ":2: expected COUNT COMMAND...: 'x' is not a whole number");
+    refuse("1 a\n\n# c\n1.5 b\n", ":4: expected COUNT COMMAND...");
+    refuse("-1 a\n", ":1: expected COUNT COMMAND...");
     refuse("0 a\n", ":1: 0 instances: write at least 1");
     refuse("1000001 a\n", ":1: 1000001 instances");
     refuse("1 a\n1000000 b\n",
@@ -249,7 +249,7 @@ static void zero_byte_in_a_workload_file_is_refused(void **state) {
     ss_commands_free(&commands);
     const char *path = tree_write_bytes("work", text, sizeof text - 1);
     assert_int_equal(ss_commands_read(&commands, path, &error), -1);
-    assert_non_null(strstr(error.message, "/work:2: the line contains a zero byte"));
+    assert_non_null(strstr(error.message, "/work:2: the line contains a null byte"));
 }
 
 static void endless_workload_file_is_refused(void **state) {

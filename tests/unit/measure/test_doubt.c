@@ -44,7 +44,7 @@ static void low_load_with_idle_cpus_suggests_more_instances(void **state) {
     struct ss_doubt doubt = below;
     assert_told(&doubt, SS_DOUBT_FEW,
         BELOW "the instances, always running, used 50 % of the CPUs, other processes 1 %; run more "
-              "of them");
+              "instances");
     /* If CPUs are idle, other processes take none from the instances. */
     doubt.others_use = 0.4;
     doubt.idle = 0.06;
@@ -108,19 +108,20 @@ static void unknown_shares_are_not_reported_as_causes(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.instances_use = doubt.others_use = doubt.idle = NAN;
-    assert_told(&doubt, SS_DOUBT_FEW, BELOW "the instances were always running; run more of them");
+    assert_told(
+        &doubt, SS_DOUBT_FEW, BELOW "the instances were always running; run more instances");
     doubt = above;
     doubt.instances_use = doubt.others_use = doubt.idle = NAN;
     assert_told(&doubt, SS_DOUBT_OTHERS,
         "other processes took more than the target in 25 % of the samples: the instances were "
-        "stopped all the while");
+        "stopped throughout");
 }
 
 static void high_load_is_blamed_on_other_processes(void **state) {
     (void)state;
     assert_told(&above, SS_DOUBT_OTHERS,
         "other processes took more than the target in 25 % of the samples: the instances were "
-        "stopped all the while and used 1 % of the CPUs, other processes 98 %");
+        "stopped throughout and used 1 % of the CPUs, other processes 98 %");
 }
 
 static void high_load_is_blamed_on_unstoppable_instances(void **state) {
@@ -130,7 +131,7 @@ static void high_load_is_blamed_on_unstoppable_instances(void **state) {
     doubt.others_use = 0.05;
     assert_told(&doubt, SS_DOUBT_ESCAPED,
         "the load was above the target in 25 % of the samples although the instances were stopped: "
-        "processes of theirs that do not stop used 60 % of the CPUs, other processes 5 %");
+        "processes of the instances that do not stop used 60 % of the CPUs, other processes 5 %");
     /* On an idle machine no process uses much. */
     doubt.instances_use = 0.015;
     doubt.others_use = 0.01;
@@ -145,7 +146,7 @@ static void high_load_is_blamed_on_our_own_cpu_time(void **state) {
     doubt.others_use = 0.3;
     assert_told(&doubt, SS_DOUBT_OWN,
         "the load was above the target in 25 % of the samples although the instances were stopped: "
-        "Showstopper itself used 70 % of the CPUs, other processes 30 %; a longer round (-D) takes "
+        "Showstopper itself used 70 % of the CPUs, other processes 30 %; a longer round (-D) uses "
         "less");
     doubt.others_use = 0.8;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
@@ -158,7 +159,7 @@ static void high_load_is_blamed_on_our_own_cpu_time(void **state) {
     doubt.idle = 0.01;
     assert_told(&doubt, SS_DOUBT_OWN,
         BELOW "the instances, always running, used 40 % of the CPUs, other processes 1 %; "
-              "Showstopper itself used 58 %: a longer round (-D) takes less");
+              "Showstopper itself used 58 %: a longer round (-D) uses less");
     doubt.idle = 0.2;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }

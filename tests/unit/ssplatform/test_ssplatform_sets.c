@@ -101,7 +101,7 @@ static void unknown_topology_is_refused(void **state) {
     tree_write("sys/devices/system/cpu/online", "0-8\n");
     for (int placement = SSPLATFORM_PER_CHIP; placement <= SSPLATFORM_PER_THREAD; placement++)
         expect_sets(root, (enum ssplatform_placement)placement, 1,
-            "the kernel does not tell which CPUs share a core and a chip\n");
+            "the kernel does not report which CPUs share a core and a chip\n");
 }
 
 // clang-format off

@@ -57,7 +57,7 @@ static void invalid_benchmarks_of_a_battery_are_refused(void **state) {
     const struct {
         const char *text, *message;
     } refused[] = {
-        {TASK "\n" TASK, "f:2: sort of class cpu is there already"},
+        {TASK "\n" TASK, "f:2: sort of class cpu appears twice"},
         {"'' cpu /s higher x '(y)'", "f:1: the name is empty"},
         {"' a' cpu /s higher x '(y)'", "f:1: the name begins or ends with a blank"},
         {"a 'cpu ' /s higher x '(y)'", "f:1: the class begins or ends with a blank"},
@@ -67,8 +67,8 @@ static void invalid_benchmarks_of_a_battery_are_refused(void **state) {
         {"a cpu /s more x '(y)'", "f:1: 'more' is not a direction"},
         {"a cpu /s higher '' '(y)'", "f:1: the command is empty"},
         {"a cpu /s higher x 'y'", "f:1: the regular expression 'y': it has no group"},
-        {"version x\nversion y", "f:2: there is a version command already"},
-        {"version x", "f: there is no benchmark in it"},
+        {"version x\nversion y", "f:2: a version command was already given"},
+        {"version x", "f: the file contains no benchmark"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct ssprofile_battery battery;
@@ -98,10 +98,10 @@ static void binary_battery_file_is_refused(void **state) {
     assert_true(file >= 0);
     assert_int_equal(write(file, bytes, sizeof bytes - 1), sizeof bytes - 1);
     close(file);
-    expect_refused(path, "there is a byte of value 0: this is not a text file");
+    expect_refused(path, "the file contains a null byte: it is not text");
     unlink(path);
-    expect_refused("/dev/null", "/dev/null: there is no benchmark in it");
-    expect_refused("/dev/zero", "there is a byte of value 0");
+    expect_refused("/dev/null", "/dev/null: the file contains no benchmark");
+    expect_refused("/dev/zero", "the file contains a null byte");
     expect_refused("/tmp", "/tmp: Is a directory: a battery is a file");
     expect_refused(path, "No such file or directory");
 }

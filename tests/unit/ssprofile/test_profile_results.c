@@ -66,18 +66,18 @@ static void damaged_results_are_reported_with_their_line(void **state) {
         unsigned line;
         const char *text;
     } damages[] = {
-        {5, "copy is in the classes memory (line 4) and cpu: taken for two benchmarks"},
-        {6, "the row has 6 fields, where 7 are expected (was the file cut off?)"},
-        {9, "the result of zero is 0: no ratio can be made of it"},
+        {5, "copy is in the classes memory (line 4) and cpu: counted as two benchmarks"},
+        {6, "the row has 6 fields, but 7 are expected (was the file cut off?)"},
+        {9, "the result of zero is 0: no ratio can be computed from it"},
         {10, "the result of minus is -3: no ratio"},
         {11, "the result of word is 'fast', which is not a number"},
         {12, "the row lacks its result: left out"},
         {14, "both: lower_is_better is true here and false in line 13"},
-        {16, "repetition 1 of sort is there already, in line 2, with another result: left out"},
+        {16, "repetition 1 of sort already appears in line 2 with another result: left out"},
         {17, "lower_is_better is 'yes', neither true nor false"},
-        {18, "the row has 8 fields, where 7 are expected"},
+        {18, "the row has 8 fields, but 7 are expected"},
         {19, "the row is left out"},
-        {31, "the last line has no end: kept, but its result, '12', may be cut"},
+        {31, "the last line has no newline: kept, but its result, '12', may be truncated"},
     };
     struct ssprofile_results results = read_file(DAMAGED);
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
@@ -165,7 +165,7 @@ static void rows_with_invalid_results_are_skipped(void **state) {
         char rows[256];
         snprintf(rows, sizeof rows, HEADING "a,without,b,true,c,1,7\na,without,b,true,c,2,%s\n",
             zeros[i]);
-        expect_rows(rows, "no ratio can be made of it", 1);
+        expect_rows(rows, "no ratio can be computed from it", 1);
     }
 }
 
@@ -174,11 +174,11 @@ static void garbage_rows_are_skipped(void **state) {
     static const struct {
         const char *row, *warning;
     } garbage[] = {
-        {"a,without,b\x1b[2J,true,c,2,5\n", "f:3: a control character is in its benchmark"},
-        {"a\rb,without,b,true,c,2,5\n", "f:3: a control character is in its machine"},
-        {"\x80\xff\xfe,,\x01\n", "f:3:7: the row has 3 fields, where 7 are expected"},
+        {"a,without,b\x1b[2J,true,c,2,5\n", "f:3: its benchmark contains a control character"},
+        {"a\rb,without,b,true,c,2,5\n", "f:3: its machine contains a control character"},
+        {"\x80\xff\xfe,,\x01\n", "f:3:7: the row has 3 fields, but 7 are expected"},
         {"a,without,\"b,true,c,2,5\n", "f:3:11: the quote must be closed"},
-        {"a,without,\"b\"x,true,c,2,5\n", "f:3:14: behind a closing quote"},
+        {"a,without,\"b\"x,true,c,2,5\n", "f:3:14: a closing quote must be followed"},
         {"#a,without,b,true,c,2,5\n", "f:3: a row that begins with # is a comment: '#a,without"},
         {"a,without,b,1,c,2,5\n", "f:3: lower_is_better is '1', neither true nor false"},
         {",without,b,true,c,2,5\n", "f:3: the row lacks its machine"},
@@ -201,7 +201,8 @@ static void zero_bytes_and_long_names_are_reported(void **state) {
     if (read_bytes(&results, rows, sizeof rows - 1, &error) < 0)
         fail_msg("%s", error.message);
     assert_int_equal(results.warnings.count, 1);
-    assert_non_null(strstr(results.warnings.items[0].text, "f:3:12: there is a byte of value 0"));
+    assert_non_null(
+        strstr(results.warnings.items[0].text, "f:3:12: the file contains a null byte"));
     assert_int_equal(find(&results, "a", "", "b", "c")->count, 2);
     ssprofile_results_free(&results);
     char name[700], text[1000];
@@ -230,21 +231,21 @@ static void endless_result_lines_are_refused(void **state) {
 static void joined_tables_are_read_by_their_headings(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\n" HEADING "a,without,b,true,c,2,6\n",
-        "f:3: another heading: these are several tables in one file", 2);
+        "f:3: a second heading: the file contains several tables", 2);
     struct ssprofile_results results =
         read_rows(HEADING "a,without,b,true,c,1,5\n\xef\xbb\xbf"
                           "class,result,machine,more,limits,repetition,benchmark,"
                           "lower_is_better\nc,6,a,x,without,2,b,true\nc,6,a,x,without,1,b,true\n"
                           "c,5,a,x,without,1,b,true\na,without,b,true,c,3,5\n");
     assert_int_equal(results.warnings.count, 4);
-    assert_non_null(strstr(results.warnings.items[0].text,
-        "f:3: another heading: these are several tables in one file"));
+    assert_non_null(strstr(
+        results.warnings.items[0].text, "f:3: a second heading: the file contains several tables"));
     assert_non_null(strstr(results.warnings.items[1].text,
-        "f:5: repetition 1 of b is there already, in line 2, with another result: left out"));
+        "f:5: repetition 1 of b already appears in line 2 with another result: left out"));
     assert_non_null(
         strstr(results.warnings.items[2].text, "f:6: the row is the same as in line 2: left out"));
     assert_non_null(
-        strstr(results.warnings.items[3].text, "f:7:23: the row has 7 fields, where 8 are"));
+        strstr(results.warnings.items[3].text, "f:7:23: the row has 7 fields, but 8 are"));
     const struct ssprofile_benchmark *benchmark = find(&results, "a", "", "b", "c");
     assert_int_equal(benchmark->count, 2);
     assert_true(benchmark->repetitions[0].result == 5 && benchmark->repetitions[1].result == 6);
@@ -252,7 +253,7 @@ static void joined_tables_are_read_by_their_headings(void **state) {
     /* The first table lacked a final line end, so its last row and the heading are one line. */
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6" HEADING
                         "a,without,b,true,c,3,6\n",
-        "f:3:87: the row has 13 fields, where 7 are expected", 2);
+        "f:3:87: the row has 13 fields, but 7 are expected", 2);
 }
 
 static void repetition_numbers_may_be_written_in_any_form(void **state) {
@@ -260,9 +261,9 @@ static void repetition_numbers_may_be_written_in_any_form(void **state) {
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,Rep-01,5\n",
         "f:3: the row is the same as in line 2", 1);
     expect_rows(HEADING "a,without,b,true,c,1.0,5\na,without,b,true,c,rep-1,6\n",
-        "f:3: repetition 1 of b is there already", 1);
+        "f:3: repetition 1 of b already appears", 1);
     expect_rows(HEADING "a,without,b,true,c,0,5\na,without,b,true,c,00,6\n",
-        "f:3: repetition 0 of b is there already", 1);
+        "f:3: repetition 0 of b already appears", 1);
     expect_rows(HEADING "a,without,b,true,c,1.5,5\na,without,b,true,c,1,6\n"
                         "a,without,b,true,c,first,6\na,without,b,true,c,10,6\n",
         NULL, 4);
@@ -272,7 +273,7 @@ static void repetition_numbers_may_be_written_in_any_form(void **state) {
 static void unterminated_last_line_counts_in_foreign_tables(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6",
-        "f:3: the last line has no end: kept, but its result, '6', may be cut", 2);
+        "f:3: the last line has no newline: kept, but its result, '6', may be truncated", 2);
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,\"6\"", NULL, 2);
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,",
         "f:3: the row lacks its result", 1);
@@ -292,7 +293,8 @@ static void unterminated_last_line_counts_in_foreign_tables(void **state) {
     fclose(stream);
     close(open(description, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     struct ssprofile_results results = read_file(path);
-    assert_true(is_warned(&results, 3, "the last line has no end, so it may be cut: left out"));
+    assert_true(
+        is_warned(&results, 3, "the last line has no newline, so it may be truncated: left out"));
     assert_int_equal(find(&results, "a", "", "b", "c")->count, 1);
     ssprofile_results_free(&results);
     unlink(description);

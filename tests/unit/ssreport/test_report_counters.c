@@ -163,11 +163,11 @@ static void memory_profile_describes_one_running_instance(void **state) {
     free(text.bytes);
     write_counters("a/counters.csv", ",,,,,,,,,,,,", ",,,,,,,,,,,,");
     text = write_profile("a");
-    assert_has(&text, "tells neither the CPU time nor the runnable threads");
+    assert_has(&text, "records neither the CPU time nor the runnable threads");
     free(text.bytes);
     unlink(folder_file("a/counters.csv"));
     text = write_profile("a");
-    assert_has(&text, "has no counters.csv, which a profile is made of: record with --counters");
+    assert_has(&text, "has no counters.csv, from which a profile is made: record with --counters");
     free(text.bytes);
 }
 

@@ -53,7 +53,7 @@ static void best_placement_and_crossing_load_are_found(void **state) {
     assert_cell(&report, "findings", row, "count", 6);
     assert_string_equal(ssreport_finding_at(&report, row).sentence,
         "p beside q (host): best per-core, 16.7 % (16.7 to 16.7) more throughput of the foreground "
-        "than per-chip. From a background load of 80 % (80 to 80) on, per-chip is better than "
+        "than per-chip. Above a background load of 80 % (80 to 80), per-chip is better than "
         "per-core.");
     assert_string_equal(
         ssreport_finding_at(&report, want_row(&report, "all", "placement", "host")).sentence,
@@ -114,7 +114,7 @@ static void undecided_placements_are_reported(void **state) {
     size_t row = want_row(&report, "pair", "placement", "host");
     assert_text(&report, "findings", row, "told", "no");
     assert_non_null(strstr(ssreport_finding_at(&report, row).sentence,
-        "no placement is best on the whole: per-core is 0.8 % (-"));
+        "no placement is best overall: per-core is 0.8 % (-"));
     assert_string_equal(
         ssreport_finding_at(&report, want_row(&report, "all", "placement", "host")).sentence,
         "Where to pin (host): the differences are within their uncertainty for 1 of 1 ordered "

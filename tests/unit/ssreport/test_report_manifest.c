@@ -51,8 +51,8 @@ static void runs_with_different_foreign_load_are_not_compared(void **state) {
     assert_rows(&report, "replay", 2);
     assert_cell(&report, "replay", 0, "ratio", 1);
     assert_cell(&report, "replay", 1, "ratio", NAN);
-    assert_text(
-        &report, "replay", 1, "note", "not compared: others used another part of the machine");
+    assert_text(&report, "replay", 1, "note",
+        "not compared: other processes used another part of the machine");
     ssreport_report_free(&report);
     report = gather_others("a,replay,w,cdc,,,,1,0.010\nb,replay,w,cdc,,,,2,0.030\n");
     assert_cell(&report, "replay", 1, "ratio", 1);
@@ -90,7 +90,7 @@ static void runs_of_a_study_that_ended_early_are_reported(void **state) {
     struct ssreport_report report =
         gather_others("a,throughput,w,cdc,,,,,\nb,throughput,w,cdc,,,,,\n");
     assert_string_equal(ssreport_finding_at(&report, 0).sentence,
-        "1 of 2 runs ended before their time, because their programs were done: b (after 30.0 s). "
+        "1 of 2 runs ended before their time, because their programs had ended: b (after 30.0 s). "
         "Repeat them with --repeat, which starts a program again.");
     ssreport_report_free(&report);
     /* Outside of a study, a program may exit whenever it is done. */

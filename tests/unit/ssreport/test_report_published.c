@@ -179,7 +179,8 @@ static void load_recorded_by_ssload_is_listed_with_ours(void **state) {
     folder_write("a/beside.csv", "time\n");
     report = gather_rows("a,accuracy,serial,pi-even,,,,0.5,0.107,,1,\n");
     assert_cell(&report, "constant-load", 0, "beside_load_mean", NAN);
-    assert_non_null(strstr(report.runs[0].record.notes.text, "no load beside it: beside.csv"));
+    assert_non_null(
+        strstr(report.runs[0].record.notes.text, "no load was read from beside.csv: beside.csv"));
     ssreport_report_free(&report);
 }
 

@@ -108,7 +108,7 @@ static void broken_record_lines_are_skipped(void **state) {
     assert_int_equal(record.instance_room, 2);
     assert_noted(&record, "samples.csv:5: invalid row");
     assert_noted(&record, "(and 2 more)");
-    assert_noted(&record, "iterations.csv:6:12: the row has 2 fields, where 3 are expected");
+    assert_noted(&record, "iterations.csv:6:12: the row has 2 fields, but 3 are expected");
     assert_noted(&record, "decisions.csv:3: invalid row");
     assert_noted(&record, "events.jsonl:2: invalid event (and others)");
     ssreport_record_free(&record);
@@ -125,7 +125,7 @@ static void truncated_last_line_of_a_record_is_skipped(void **state) {
     struct ssreport_record record = read_record("a");
     assert_int_equal(record.sample_count, 60);
     assert_noted(&record, "samples.csv:62:");
-    assert_noted(&record, "the last line has no end");
+    assert_noted(&record, "the last line has no newline");
     ssreport_record_free(&record);
 }
 
@@ -307,7 +307,8 @@ static void summary_that_contradicts_its_samples_is_noted(void **state) {
     folder_write_record("a");
     folder_change("a/summary.json", "\"error_mean_percent\": 2", "\"error_mean_percent\": 1.9");
     struct ssreport_run run = read_run("a");
-    assert_noted(&run.record, "its summary says a mean error of 1.900 %, its samples 2.000 %");
+    assert_noted(
+        &run.record, "its mean error is 1.900 % in the summary and 2.000 % in the samples");
     ssreport_run_free(&run);
 }
 
@@ -504,7 +505,7 @@ static void paths_without_a_record_are_refused(void **state) {
     folder_open();
     assert_fails("absent", "No such file or directory");
     folder_write("file", "");
-    assert_fails("file", "not a folder: name the folder that --record has made");
+    assert_fails("file", "not a folder: name the folder that --record made");
     folder_write("empty/other", "");
     assert_fails("empty", "samples.csv: No such file or directory");
     folder_write("bare/samples.csv", "");

@@ -112,7 +112,7 @@ static void fitted_line_excludes_steps_shorter_than_their_iterations(void **stat
     struct ss_error error = {0};
     assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
     assert_int_equal(run.exceeded, 0);
-    assert_null(strstr(run.record.notes.text, "left out of the line"));
+    assert_null(strstr(run.record.notes.text, "left out of the fit"));
     ssreport_run_free(&run);
     folder_write("a/iterations.csv", "instance,start,end\n0,0,30\n1,0,29\n");
     assert_int_equal(ssreport_run_read(&run, folder_file("a"), "a", &settings, &error), 0);
@@ -120,7 +120,7 @@ static void fitted_line_excludes_steps_shorter_than_their_iterations(void **stat
     assert_int_equal(run.exceeded, steps);
     assert_int_equal(run.fit.count, 0);
     char note[160];
-    snprintf(note, sizeof note, "%zu of %zu steps are left out of the line", steps, steps);
+    snprintf(note, sizeof note, "%zu of %zu steps are left out of the fit", steps, steps);
     assert_note(&run, note);
     ssreport_run_free(&run);
 }

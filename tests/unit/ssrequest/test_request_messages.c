@@ -152,7 +152,7 @@ static void bad_message_lines_are_refused_with_their_number(void **state) {
         {"GET /\nGET http://a/\n", "line 2: paths and URLs in one file"},
         {"GET http://a/\nGET /\n", "line 2: paths and URLs in one file"},
         {"G(T /\n", "line 1: 'G(T' is not a method"},
-        {"GET '/a b'\n", "line 1: '/a b' has a byte that a URL must not have: write %20"},
+        {"GET '/a b'\n", "line 1: '/a b' contains a byte that is not allowed in a URL: write %20"},
         {"POST / @/nowhere/x\n", "line 1: /nowhere/x: No such file"},
         {"HEAD / @/nowhere/x\n", "line 1: HEAD has no body"},
         {"GET '/\n", "line 1: "},

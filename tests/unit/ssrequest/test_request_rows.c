@@ -290,7 +290,7 @@ static void request_record_never_replaces_an_existing_folder(void **state) {
     struct ss_error error = {0};
     assert_int_equal(ssrequest_folder_open(it->folder, it->rows, &error), -1);
     assert_says(error.message, "--record: /tmp/ssrequest-rows-");
-    assert_says(error.message, "is there: choose another folder");
+    assert_says(error.message, "already exists: choose another folder");
     assert_int_equal(ssrequest_folder_open(it->path, it->rows, NULL), 0);
     assert_int_equal(access(path_of(it->path, "requests.json"), F_OK), -1);
     assert_int_equal(ssrequest_folder_finish(it->path, &it->made.account, NULL), 0);

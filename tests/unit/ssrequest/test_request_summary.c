@@ -22,8 +22,8 @@ static void summary_of_a_good_run_reports_no_problem(void **state) {
         made_up_end(&it, i * 10 * SS_MILLISECOND, 100 * SS_MICROSECOND, 12 * SS_MILLISECOND,
             SSREQUEST_SUCCESS);
     char *text = print(&it);
-    assert_says(text, "- An open loop: 100 requests per second were asked for (constant, even), "
-                      "1,000 were due in 10.0 s; 100 per second were answered with success.");
+    assert_says(text, "- An open loop: 100 requests per second were intended (constant, even), "
+                      "1,000 were due in 10.0 s; 100 per second succeeded.");
     assert_says(text, "- None failed.");
     assert_says(text, "- Sent on time: 99 % within 100 us of when they were due, the latest after "
                       "100 us.");
@@ -46,8 +46,8 @@ static void summary_reports_waiting_times_before_sending(void **state) {
         made_up_end(&it, i * 10 * SS_MILLISECOND, i < 100 ? SS_SECOND - i * 10 * SS_MILLISECOND : 0,
             SS_MILLISECOND, SSREQUEST_SUCCESS);
     char *text = print(&it);
-    assert_says(text, "99 % were answered within 1.00 ms of being sent, but within 901 ms of when "
-                      "they were due");
+    assert_says(text, "99 % were answered within 1.00 ms of being sent, but within 901 ms of being "
+                      "due");
     assert_says(text, "Sent late: 99 % within 900 ms");
     assert_says(text, "the cap was reached, and requests waited");
     free(text);
@@ -55,7 +55,7 @@ static void summary_reports_waiting_times_before_sending(void **state) {
         it.account.rules.cap = drop ? 1 : 200;
         it.account.rules.when_full = drop ? SSREQUEST_DROP : SSREQUEST_DELAY;
         text = print(&it);
-        assert_says(text, "none had to wait at the cap, so it was this side that was late");
+        assert_says(text, "none had to wait at the cap, so the generator was late");
         free(text);
     }
     made_up_close(&it);
@@ -74,10 +74,9 @@ static void summary_lists_failures_by_cause(void **state) {
     char *text = print(&it);
     assert_says(text, "- 10.0 % of those sent failed, from 1.00 ms to 10.0 s: "
                       "8 timeout, 1 reset, 1 resources.");
-    assert_says(text, "This side had no more descriptors");
-    assert_says(text,
-        "Successes alone look better than it was: of these 99 % took at most 1.00 ms, "
-        "of all 10.0 s.");
+    assert_says(text, "The generator ran out of descriptors");
+    assert_says(text, "Successes alone look better than all requests: 99 % of the successes took "
+                      "at most 1.00 ms, 99 % of all requests 10.0 s.");
     assert_says(text, "failed   8 timeout\nfailed   1 reset\nfailed   1 resources\n");
     assert_says(text, "success ratio             90.0 %  of all that were due");
     free(text);
@@ -115,7 +114,7 @@ static void summary_shows_a_changed_rate_instead_of_the_profile(void **state) {
     for (unsigned i = 0; i < 50; i++)
         made_up_end(&it, i * SS_MILLISECOND, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
     char *text = print(&it);
-    assert_says(text, "An open loop: 5 (mean) requests per second were asked for (constant, then "
+    assert_says(text, "An open loop: 5 (mean) requests per second were intended (constant, then "
                       "changed, even), 50 were due");
     free(text);
     made_up_close(&it);
@@ -129,15 +128,15 @@ static void summary_reports_a_closed_loop(void **state) {
     it.account.profile = NULL;
     made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
     char *text = print(&it);
-    assert_says(text, "- A closed loop: 8 clients, of which each sends its next request after its "
-                      "answer.");
+    assert_says(text, "- A closed loop: 8 clients, each of which sends its next request after the "
+                      "answer to the last one.");
     assert_does_not_say(text, "open loop");
     assert_says(text, "- Sent on time: none was late.");
     free(text);
     made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, SSREQUEST_SUCCESS);
     text = print(&it);
     assert_says(text, "- Sent late: 99 % within 20.0 ms of their client's last answer, the latest "
-                      "after 20.0 ms; none had to wait at the cap, so it was this side");
+                      "after 20.0 ms; none had to wait at the cap, so the generator was late");
     free(text);
     made_up_close(&it);
 }
@@ -205,7 +204,7 @@ static void summary_names_the_cause_of_the_limit(void **state) {
         {9.5, NAN, "The generator was the limit"},
         {1, 2,
             "The generator used 10 % of a CPU and waited for one for 20 % of the time: response "
-            "times are too long by what it waited."},
+            "times are too long by the time that it waited."},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct made_up it;
@@ -256,7 +255,7 @@ static void summary_of_a_search_states_its_confidence(void **state) {
     char *text = print_search(&it, &capacity);
     assert_says(text, "- The capacity for mean=1s is above 100 requests per second: 1 of 1 trial "
                       "held there.");
-    assert_says(text, "- It is not sure: the search was ended, or found only one end.");
+    assert_says(text, "- This is uncertain: the search was stopped, or found only one bound.");
     free(text);
     made_up_trial(&capacity, 101, false);
     text = print_search(&it, &capacity);
@@ -270,7 +269,7 @@ static void summary_of_a_search_states_its_confidence(void **state) {
     text = print_search(&it, &wide);
     assert_says(text, "is between 29.7 and 110 requests per second");
     assert_says(
-        text, "- It is not sure: trials at the same rate differ, so that the interval is wide");
+        text, "- This is uncertain: trials at the same rate differ, so that the interval is wide");
     free(text);
     struct ssrequest_capacity bound = {.search = capacity.search};
     ssrequest_capacity_tell(&bound, &(struct ssrequest_trial){.rate = 100, .held = true});
@@ -279,7 +278,7 @@ static void summary_of_a_search_states_its_confidence(void **state) {
     assert_says(text, "- The capacity for mean=1s is below 101 requests per second: 1 of 1 trial "
                       "failed there. This is an upper bound: 1 of 1 trial held at 100, but in 1 of "
                       "them response times had not become stationary");
-    assert_says(text, "- It is not sure: trials were too short.");
+    assert_says(text, "- This is uncertain: trials were too short.");
     free(text);
     struct ssrequest_capacity none = {.search = capacity.search};
     made_up_trial(&none, 5, false);

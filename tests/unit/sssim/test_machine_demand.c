@@ -260,8 +260,8 @@ static void invalid_demand_classes_are_refused(void **state) {
     assert_no_mix("serail", "--class: unknown class 'serail': did you mean 'serial'?");
     assert_no_mix("", "unknown class ''");
     assert_no_mix("serial,,parallel", "unknown class ''");
-    assert_no_mix("serial:0", "from 1 to 1000000, and not 0");
-    assert_no_mix("serial:1000001", "from 1 to 1000000");
+    assert_no_mix("serial:0", "between 1 and 1000000, not 0");
+    assert_no_mix("serial:1000001", "between 1 and 1000000");
     assert_no_mix("serial:-1", "unknown class 'serial:-1'");
     assert_no_mix("profile:/nowhere", "/nowhere cannot be opened: No such file");
     assert_no_mix("serial,profile:/", "/ cannot be read: Is a directory");
@@ -276,7 +276,7 @@ static void invalid_demand_profiles_are_refused(void **state) {
         {"0 1\n", "has no length"},
         {"0 1\n0 2\n", "has no length"},
         {"1s 1\n2s 1\n", "profile:1: the first line is at 1s: a profile begins at 0"},
-        {"0 1\n2s 1\n1s 1\n", "profile:3: 1s lies before the line above it"},
+        {"0 1\n2s 1\n1s 1\n", "profile:3: 1s is before the time in the line above"},
         {"0 1\n\nx 1\n", "profile:3: 'x'"},
         {"0 1\n2s 1.5\n", "profile:2: '1.5' is not a whole number"},
         {"0 1\n2s -1\n", "profile:2: '-1'"},

@@ -191,7 +191,7 @@ static void invalid_studies_are_refused(void **state) {
     study.duration = SS_TIME_NEVER;
     assert_no_study(&study, "the background's trace has no end");
     study.duration = 2 * SS_SECOND;
-    assert_no_study(&study, "--settle leaves nothing to be counted");
+    assert_no_study(&study, "--settle leaves no time to count");
     study.duration = 10 * SS_SECOND;
     study.shares_cpus = true;
     assert_no_study(&study, "the feedback exact measures the foreground, too");

@@ -31,7 +31,8 @@ static void sweep_recommends_the_steadiest_and_names_the_cheapest(void **state) 
     struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
     struct trial_figures rows[] = {row(0.5, 0.02), row(1, 0.01), row(4, 0.005)};
     assert_concludes(&grid, rows,
-        "Take dithering-options=20m: mean squared error 0.5 %^2 for 2 % of one CPU; the cheapest, "
+        "Choose dithering-options=20m: mean squared error 0.5 %^2 for 2 % of one CPU; the "
+        "cheapest, "
         "dithering-options=107m, costs 0.5 % and gives 4 %^2.");
 }
 
@@ -39,12 +40,12 @@ static void sweep_recommends_the_cheaper_of_equal_settings(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
     struct trial_figures close[] = {row(0.5, 0.02), row(0.54, 0.01), row(4, 0.005)};
-    assert_concludes(&grid, close, "Take dithering-options=53m: ");
+    assert_concludes(&grid, close, "Choose dithering-options=53m: ");
     struct trial_figures still[] = {row(0.01, 0.02), row(0.09, 0.01), row(0.11, 0.005)};
-    assert_concludes(&grid, still, "Take dithering-options=53m: ");
+    assert_concludes(&grid, still, "Choose dithering-options=53m: ");
     struct trial_figures best[] = {row(0.5, 0.02), row(0.6, 0.01), row(0.5, 0.005)};
-    assert_concludes(&grid, best, "Take dithering-options=107m: ");
-    assert_concludes(&grid, best, "nothing else costs less.");
+    assert_concludes(&grid, best, "Choose dithering-options=107m: ");
+    assert_concludes(&grid, best, "no other combination costs less.");
 }
 
 /* 20m is best at 25 %, 53m is best for both loads together. */
@@ -54,12 +55,12 @@ static void sweep_averages_over_conditions(void **state) {
         .axes = {axis("load", loads, 2), axis("dithering-options", quanta, 3)}, .count = 2};
     struct trial_figures rows[] = {
         row(1, 0.02), row(2, 0.01), row(8, 0.005), row(9, 0.02), row(4, 0.01), row(8, 0.005)};
-    assert_concludes(&grid, rows, "Take dithering-options=53m: mean squared error 3 %^2");
+    assert_concludes(&grid, rows, "Choose dithering-options=53m: mean squared error 3 %^2");
     struct grid turned = {
         .axes = {axis("dithering-options", quanta, 3), axis("load", loads, 2)}, .count = 2};
     struct trial_figures others[] = {
         row(1, 0.02), row(9, 0.02), row(2, 0.01), row(4, 0.01), row(8, 0.005), row(8, 0.005)};
-    assert_concludes(&turned, others, "Take dithering-options=53m: mean squared error 3 %^2");
+    assert_concludes(&turned, others, "Choose dithering-options=53m: mean squared error 3 %^2");
 }
 
 static void sweep_over_conditions_names_the_best_and_worst(void **state) {
@@ -78,7 +79,7 @@ static void sweep_ignores_trials_without_figures(void **state) {
     (void)state;
     struct grid grid = {.axes = {axis("dithering-options", quanta, 3)}, .count = 1};
     struct trial_figures rows[] = {row(NAN, NAN), row(1, 0.01), row(4, 0.005)};
-    assert_concludes(&grid, rows, "Take dithering-options=53m: ");
+    assert_concludes(&grid, rows, "Choose dithering-options=53m: ");
     struct trial_figures one[] = {row(NAN, NAN), row(1, 0.01), row(NAN, NAN)};
     assert_concludes(&grid, one, "Nothing to compare: 1 combination gave figures.");
 }

@@ -116,7 +116,7 @@ static void gnuplot_errors_are_forwarded(void **state) {
 
 static void empty_output_of_gnuplot_is_an_error(void **state) {
     (void)state;
-    assert_fails("exit 0", "svg", "drawn nothing");
+    assert_fails("exit 0", "svg", "drew nothing");
 }
 
 static void unknown_picture_formats_are_refused(void **state) {

@@ -126,7 +126,7 @@ static void ambiguous_thousands_comma_is_refused(void **state) {
     run = import_text(csv, &options, "time;load\n0;2,5\n5;-1,000 %\n10;1\n");
     assert_not_imported(&run, ":3:3: ");
     run = import_text(csv, &options, "time,load\n0,\"1,000\"\n5,2\n");
-    assert_not_imported(&run, ":2:4: a number is expected here");
+    assert_not_imported(&run, ":2:4: expected a number");
 }
 
 static void csv_times_of_day_continue_after_midnight(void **state) {
@@ -191,24 +191,24 @@ static const struct refusal refusals[] = {
     {"", {0}, "in:1:1: there is no sample"},
     {"\n# nothing\n", {0}, "in:3:1: there is no sample"},
     {"time,load\n", {0}, "in:2:1: there is no sample"},
-    {"time,load\n0,10\n5\n", {0}, "in:3:2: the row has 1 field, where 2 are expected (was the file cut off?), in \"5\""},
-    {"time,load,a\n0,10\n5,20\n", {0}, "in:2:5: the row has 2 fields, where 3 are expected"},
-    {"time,a,load\n0,1,10\n5,1", {0}, "in:3:4: the row has 2 fields, where 3 are expected"},
-    {"time,load,a\n0,10,x\n5,12,5,x\n", {0}, "in:3:9: the row has 4 fields, where 3 are expected"},
+    {"time,load\n0,10\n5\n", {0}, "in:3:2: the row has 1 field, but 2 are expected (was the file cut off?), in \"5\""},
+    {"time,load,a\n0,10\n5,20\n", {0}, "in:2:5: the row has 2 fields, but 3 are expected"},
+    {"time,a,load\n0,1,10\n5,1", {0}, "in:3:4: the row has 2 fields, but 3 are expected"},
+    {"time,load,a\n0,10,x\n5,12,5,x\n", {0}, "in:3:9: the row has 4 fields, but 3 are expected"},
     {"time,load,a\n0,10,x\n5,12,\"5,x\",y\n", {0}, "in:3:13: the row has 4 fields"},
     {"time,load,a\n0,10,x\n5,\"12,x\n", {0}, "in:3:3: the quote must be closed"},
-    {"time,load\n0,\"10\"x\n", {0}, "in:2:7: behind a closing quote"},
-    {"time,load\n0,10\n5,x20\n", {0}, "in:3:3: a number is expected here, in \"5,x20\""},
-    {"time,load\n0,10\n5,0x20\n", {0}, "in:3:3: a number is expected"},
-    {"time,load\n0,10\n5,inf\n", {0}, "in:3:3: a number is expected"},
-    {"time,load\n0,10\n5,1e999\n", {0}, "in:3:3: a number is expected"},
-    {"time,load\n0,10\n5,\"1,5\"\n", {0}, "in:3:4: a number is expected"},
+    {"time,load\n0,\"10\"x\n", {0}, "in:2:7: a closing quote must be followed"},
+    {"time,load\n0,10\n5,x20\n", {0}, "in:3:3: expected a number, in \"5,x20\""},
+    {"time,load\n0,10\n5,0x20\n", {0}, "in:3:3: expected a number"},
+    {"time,load\n0,10\n5,inf\n", {0}, "in:3:3: expected a number"},
+    {"time,load\n0,10\n5,1e999\n", {0}, "in:3:3: expected a number"},
+    {"time,load\n0,10\n5,\"1,5\"\n", {0}, "in:3:4: expected a number"},
     {"time,load\n0,10\n5,150\n", {0}, "in:3:3: a load of 150 %"},
     {"time,load\n0,10\n5,-3\n", {0}, "in:3:3: a load of -3 %"},
     {"time,idle\n0,10\n5,105\n", {0}, "in:3:3: a load of -5 %"},
-    {"time,load\n0,10\nsoon,20\n", {0}, "in:3:1: a time is expected here: YYYY"},
-    {"time,load\n0,10\n,20\n", {0}, "in:3:1: a time is expected"},
-    {"time,load\n1435781430781,10\n", {0}, "in:2:1: a time is expected here: YYYY-MM-DD HH:MM:SS, HH:MM:SS or seconds since 1970, or --time-unit"},
+    {"time,load\n0,10\nsoon,20\n", {0}, "in:3:1: expected a time: YYYY"},
+    {"time,load\n0,10\n,20\n", {0}, "in:3:1: expected a time"},
+    {"time,load\n1435781430781,10\n", {0}, "in:2:1: expected a time: YYYY-MM-DD HH:MM:SS, HH:MM:SS or seconds since 1970, or --time-unit"},
     {"time,load\n0,0.1\n5,1\n", {0}, "in:3:3: no number in this column is above 1: say --unit fraction or --unit percent"},
     {"time,load_fraction\n0,0.1\n5,10\n", {0}, "in:3:3: a load of 1000 %"},
     {"time,load\n0,0.1\n5,10\n", {.unit = SSTRACE_UNIT_CORES}, "--cpus must say"},
@@ -225,7 +225,7 @@ static const struct refusal refusals[] = {
     {"time,load\n0,10\n", {.separator = "ab"}, "'ab' cannot separate fields"},
     {"time,load\n0,10\n", {.separator = ""}, "'' cannot separate fields"},
     {"time,load\n0,10\n", {.separator = "1"}, "'1' cannot separate fields"},
-    {"time,load\n0,10\n", {.time_unit = "min"}, "'min' is no unit of times"},
+    {"time,load\n0,10\n", {.time_unit = "min"}, "'min' is not a unit of time"},
     {"time,load\n0,10\n", {0}, "in has a single sample"},
 };
 // clang-format on

@@ -122,7 +122,7 @@ static void without_intervals_sadf_timestamps_give_the_lengths(void **state) {
     assert_levels(&run, 5, LEVELS(10, 30));
     assert_blamed(sadf(), NULL,
         ENVELOPE("a", SADF("10:00:10", IDLE("all", "90")) "," BARE("10:00:20", "80")), "4:124",
-        "'interval' was expected, as in the samples before");
+        "'interval' is missing, but the samples before have it");
 #undef BARE
 }
 
@@ -206,7 +206,7 @@ static void truncated_sadf_json_is_refused(void **state) {
     for (size_t length = 0; length + 1 < size; length++) {
         struct import_run run = import_heard(sadf(), NULL, text, length, heard);
         assert_not_imported(&run, length ? "the file ends in the middle of the JSON"
-                                         : "in:1:1: JSON was expected, but there is nothing");
+                                         : "in:1:1: expected JSON, but there is none");
     }
     free(text);
 }
@@ -219,28 +219,28 @@ static void sysstat_errors_name_what_was_expected(void **state) {
         // clang-format off
         {"{\"sysstat\": 5}", "1:13", "'sysstat' must be an object, but it is a number"},
         {"{\"sysstat\": {\"hosts\": {}}}", "1:23", "'hosts' must be a list, but it is an object"},
-        {"[]", "1:1", "an object was expected here, not a list"},
+        {"[]", "1:1", "expected an object, not a list"},
         {"{}", "1:3", "sysstat.hosts[].statistics[] with a cpu-load"},
         {ENVELOPE("a", "{}"), "4:1", "sysstat.hosts[].statistics[] with a cpu-load"},
-        {ENVELOPE("a", "7"), "3:1", "an object was expected here, not a number"},
+        {ENVELOPE("a", "7"), "3:1", "expected an object, not a number"},
         {ENVELOPE("a", "{\"timestamp\": \"10:00:00\"}"), "3:15", "'timestamp' must be an object, but it is a text"},
-        {ENVELOPE("a", SADF("noon", IDLE("all", "1"))), "3:46", "'2026-11-20 noon' is no time"},
+        {ENVELOPE("a", SADF("noon", IDLE("all", "1"))), "3:46", "'2026-11-20 noon' is not a time"},
         {ENVELOPE("a", SADF("10:00:10", IDLE("all", "\"1\""))), "3:135", "'idle' must be a number, but it is a text"},
         {ENVELOPE("a", SADF("10:00:10", IDLE("all", "[1]"))), "3:135", "'idle' must be a number, but it is a list"},
-        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "1e999"))), "3:135", "a smaller number was expected, not '1e999'"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "1e999"))), "3:135", "the number '1e999' is out of range"},
         {ENVELOPE("a", SADF("10:00:10", IDLE("all", "-2"))), "3:135", "a load of 102 %"},
         {ENVELOPE("a", SADF("10:00:10", IDLE("all", "102"))), "3:135", "a load of -2 %"},
         {ENVELOPE("a", SADF("10:00:10", "{\"cpu\": 0, \"idle\": 1}")), "3:96", "'cpu' must be a text, but it is a number"},
-        {ENVELOPE("a", SADF("10:00:10", "{\"idle\": 1}")), "3:98", "'cpu' was expected in this object"},
-        {ENVELOPE("a", SADF("10:00:10", "{\"cpu\": \"all\"}")), "3:101", "'idle' was expected in this object"},
+        {ENVELOPE("a", SADF("10:00:10", "{\"idle\": 1}")), "3:98", "'cpu' is missing in this object"},
+        {ENVELOPE("a", SADF("10:00:10", "{\"cpu\": \"all\"}")), "3:101", "'idle' is missing in this object"},
         {ENVELOPE("a", SADF("10:00:10", IDLE("all", "1") "," IDLE("all", "1"))), "3:186", "'all' has a second load"},
-        {ENVELOPE("a", "{" LOADS(IDLE("all", "1")) "}"), "3:65", "'timestamp' was expected in this object"},
+        {ENVELOPE("a", "{" LOADS(IDLE("all", "1")) "}"), "3:65", "'timestamp' is missing in this object"},
         {"{\"sysstat\": nothing}", "1:13", "invalid JSON: invalid string in json text"},
         {"{\"sysstat\": {}} more", "1:17", "invalid JSON"},
         {"{\"sysstat\":\n {},,}", "2:5", "invalid JSON"},
         {"{\"a\": \"\xff\"}", "1:8", "invalid bytes in UTF8 string"},
         {"{\"a\":\n\"\001\"}", "2:1", "invalid JSON"},
-        {"  \n\n", "3:1", "JSON was expected, but there is nothing"},
+        {"  \n\n", "3:1", "expected JSON, but there is none"},
         {"\xef\xbb\xbf{\"sysstat\": 5}", "1:13", "'sysstat' must be an object"},
         // clang-format on
     };
@@ -265,7 +265,7 @@ static void excessive_json_depth_and_length_are_refused(void **state) {
     run = import_text(sadf(), NULL, text);
     assert_not_imported(&run, "a text or white space of more than 1048576 bytes");
     memset(text, '[', size);
-    assert_blamed(sadf(), NULL, text, "1:1", "an object was expected here, not a list");
+    assert_blamed(sadf(), NULL, text, "1:1", "expected an object, not a list");
     free(text);
 }
 
@@ -288,12 +288,12 @@ static void out_of_range_sysstat_times_are_refused(void **state) {
     (void)state;
     static const char text[] = "{\"sysstat\": {\"hosts\": [{\"date\": \"2260-01-01\",\n"
                                "\"statistics\": [" MPSTAT("2260-01-01 00:00:00", "90") "]}]}}";
-    assert_blamed(mpstat(), NULL, text, "2:117", "a time is out of all bounds");
+    assert_blamed(mpstat(), NULL, text, "2:117", "a time is out of range");
     assert_blamed(sadf(), NULL,
         ENVELOPE("a",
             "{\"timestamp\": {\"date\": \"1700-01-01\", \"time\": \"00:00:00\", \"interval\": "
             "9e9}, " LOADS(IDLE("all", "90")) "}"),
-        "3:140", "a time is out of all bounds");
+        "3:140", "a time is out of range");
     assert_blamed(sadf(), NULL, ENVELOPE("a", "{\"timestamp\": {\"interval\": -1}}"), "3:28",
         "'interval' must be the seconds from one sample to the next, not -1");
 }

@@ -159,24 +159,24 @@ static void prometheus_errors_name_what_was_expected(void **state) {
         const char *text, *place, *part;
     } cases[] = {
         // clang-format off
-        {"{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"unclosed left parenthesis\"}", "1:50", "Prometheus has refused the query: unclosed left parenthesis"},
-        {"{\"status\":\"error\",\"data\":null}", "1:11", "Prometheus has refused the query and does not say why"},
-        {"{\"status\":\"success\"}", "1:21", "data.result[] of a query_range was expected"},
-        {"{\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[{\"metric\":{},\"value\":[1,\"1\"]}]}}", "1:42", "the result is a vector: a matrix was expected"},
+        {"{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"unclosed left parenthesis\"}", "1:50", "Prometheus refused the query: unclosed left parenthesis"},
+        {"{\"status\":\"error\",\"data\":null}", "1:11", "Prometheus refused the query and does not say why"},
+        {"{\"status\":\"success\"}", "1:21", "expected data.result[] of a query_range"},
+        {"{\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[{\"metric\":{},\"value\":[1,\"1\"]}]}}", "1:42", "the result is a vector: expected a matrix"},
         {ANSWER(""), "2:1", "there is no sample"},
-        {ANSWER("7"), "1:61", "an object was expected here, not a number"},
+        {ANSWER("7"), "1:61", "expected an object, not a number"},
         {ANSWER("{\"metric\":[]}"), "1:71", "'metric' must be an object, but it is a list"},
-        {ANSWER("{\"values\":[[1,\"1\"]]}"), "1:80", "'metric' was expected in this object"},
+        {ANSWER("{\"values\":[[1,\"1\"]]}"), "1:80", "'metric' is missing in this object"},
         {ANSWER(SERIES("\"a\":1", "")), "1:76", "'a' must be a text, but it is a number"},
-        {ANSWER(SERIES("", "1")), "1:84", "a list was expected here, not a number"},
-        {ANSWER(SERIES("", "[1]")), "1:86", "[TIME, \"VALUE\"] was expected"},
-        {ANSWER(SERIES("", "[1,\"1\",1]")), "1:91", "[TIME, \"VALUE\"] was expected"},
-        {ANSWER(SERIES("", "[1,1]")), "1:87", "a text was expected here, not a number"},
-        {ANSWER(SERIES("", "[\"1\",\"1\"]")), "1:85", "a number was expected here, not a text"},
+        {ANSWER(SERIES("", "1")), "1:84", "expected a list, not a number"},
+        {ANSWER(SERIES("", "[1]")), "1:86", "expected [TIME, \"VALUE\"]"},
+        {ANSWER(SERIES("", "[1,\"1\",1]")), "1:91", "expected [TIME, \"VALUE\"]"},
+        {ANSWER(SERIES("", "[1,1]")), "1:87", "expected a text, not a number"},
+        {ANSWER(SERIES("", "[\"1\",\"1\"]")), "1:85", "expected a number, not a text"},
         {ANSWER(SERIES("", "[1,\"half\"]")), "1:87", "'half' is not a number"},
         {ANSWER(SERIES("", "[1,\"\"]")), "1:87", "'' is not a number"},
         {ANSWER(SERIES("", "[1,\"1e999\"]")), "1:87", "'1e999' is not a number"},
-        {ANSWER(SERIES("", "[1e99,\"1\"]")), "1:85", "'1e99' is no time: seconds since 1970"},
+        {ANSWER(SERIES("", "[1e99,\"1\"]")), "1:85", "'1e99' is not a time: seconds since 1970"},
         {ANSWER(SERIES("", "[1,\"0\"],[2,\"-1\"]")), "1:95", "a load of -100 %"},
         // clang-format on
     };
@@ -211,16 +211,16 @@ static void json_lines_errors_name_what_was_expected(void **state) {
         // clang-format off
         {LINE("1", "0") LINE("2", "1.02"), "2:40", "a load of 102 %"},
         {LINE("1", "0") LINE("2", "true"), "2:40", "'load' must be a number, but it is true or false"},
-        {LINE("1", "0") LINE("2", "-1e9999"), "2:40", "a smaller number was expected, not '-1e9999'"},
+        {LINE("1", "0") LINE("2", "-1e9999"), "2:40", "the number '-1e9999' is out of range"},
         {LINE("1", "0") LINE("1e30", "0"), "2:31", "'elapsed_seconds' must be a number of seconds"},
         {LINE("\"1\"", "0"), "1:31", "'elapsed_seconds' must be a number, but it is a text"},
-        {"{\"load\":1}", "1:10", "'elapsed_seconds' was expected in this object"},
-        {"{\"elapsed_seconds\":1}", "1:21", "'load' was expected in this object"},
-        {LINE("1", "0") "{\"elapsed_seconds\":2}", "2:21", "'load' was expected in this object"},
-        {LINE("1", "0") "{\"load\":1}", "2:10", "'elapsed_seconds' was expected in this object"},
-        {LINE("1", "0") "[]", "2:1", "an object was expected here, not a list"},
+        {"{\"load\":1}", "1:10", "'elapsed_seconds' is missing in this object"},
+        {"{\"elapsed_seconds\":1}", "1:21", "'load' is missing in this object"},
+        {LINE("1", "0") "{\"elapsed_seconds\":2}", "2:21", "'load' is missing in this object"},
+        {LINE("1", "0") "{\"load\":1}", "2:10", "'elapsed_seconds' is missing in this object"},
+        {LINE("1", "0") "[]", "2:1", "expected an object, not a list"},
         {LINE("1", "0") "x", "2:1", "invalid JSON"},
-        {"", "1:1", "JSON was expected, but there is nothing"},
+        {"", "1:1", "expected JSON, but there is none"},
         // clang-format on
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -235,7 +235,8 @@ static void truncated_monitor_files_are_refused_unless_cut_after_a_line(void **s
     char *text = read_data("prometheus.json", &size);
     for (size_t length = 0; length < size; length++) {
         struct import_run run = import_named(prometheus(), NULL, "in", text, length);
-        assert_not_imported(&run, length ? "the file ends in the middle" : "there is nothing");
+        assert_not_imported(
+            &run, length ? "the file ends in the middle" : "expected JSON, but there is none");
     }
     free(text);
     size_t whole = 0;

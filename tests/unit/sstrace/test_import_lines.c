@@ -36,7 +36,7 @@ static void vmstat_timestamps_are_used(void **state) {
     struct import_run run = import_file(vmstat, NULL, "vmstat-t.txt");
     assert_levels(&run, 1, LEVELS(89, 99, 44));
     assert_blamed(vmstat, NULL, NAMES " 1  0  7777 10 10 80  0  0\n", "3:1",
-        "a time was expected at the end of the line, as vmstat -t writes it");
+        "expected a time at the end of the line, as vmstat -t writes it");
     run = import_text(vmstat, NULL,
         TIMED "1 0 7 10 10 80 0 0 2026-11-20 23:59:40\n1 0 7 10 10 80 0 0 2026-11-20 23:59:50\n"
               "1 0 7 10 20 70 0 0 2026-11-21 00:00:00\n1 0 7 10 10 60 0 0 2026-11-21 00:00:30\n");
@@ -70,17 +70,17 @@ static void vmstat_errors_name_what_was_expected(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
-        {"1 0 7 10 10 80 0 0\n", "1:1", "a header was expected"},
-        {"hello\n", "1:1", "the columns of vmstat were expected"},
-        {NAMES "1 0 7 10 10 80 0\n", "3:16", "(8), not 7"},
-        {NAMES "1 0 7 10 10 80 0 0 0\n", "3:20", "(8), not 9"},
-        {NAMES "1 0 7 10 10 101 0 0\n", "3:13", "a whole percentage was expected in column 'id'"},
-        {NAMES "1 0 7 10 10 8.5 0 0\n", "3:13", "a whole percentage was expected in column 'id'"},
-        {NAMES "1 0 7 10 10 80 -1 0\n", "3:16", "a whole percentage was expected in column 'wa'"},
-        {NAMES "1 0 7 10 10 - 0 0\n", "3:13", "a whole percentage was expected in column 'id'"},
+        {"1 0 7 10 10 80 0 0\n", "1:1", "expected a header"},
+        {"hello\n", "1:1", "expected the columns of vmstat"},
+        {NAMES "1 0 7 10 10 80 0\n", "3:16", "expected 8 fields, one for each name in the header, not 7"},
+        {NAMES "1 0 7 10 10 80 0 0 0\n", "3:20", "not 9"},
+        {NAMES "1 0 7 10 10 101 0 0\n", "3:13", "expected a whole percentage in column 'id'"},
+        {NAMES "1 0 7 10 10 8.5 0 0\n", "3:13", "expected a whole percentage in column 'id'"},
+        {NAMES "1 0 7 10 10 80 -1 0\n", "3:16", "expected a whole percentage in column 'wa'"},
+        {NAMES "1 0 7 10 10 - 0 0\n", "3:13", "expected a whole percentage in column 'id'"},
         {NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 30 0\n", "4:13", "a load of -10 %"},
         {TIMED "1 0 7 10 10 80 0 0 2026-11-20 25:00:00\n", "3:20", "YYYY-MM-DD HH:MM:SS"},
-        {TIMED "1 0 7 10 10 80 0 0 2026-11-20 15:00:00\n1 0 7 10 10 80 0 0 0\n", "4:20", "a time was expected at the end of the line, as before"},
+        {TIMED "1 0 7 10 10 80 0 0 2026-11-20 15:00:00\n1 0 7 10 10 80 0 0 0\n", "4:20", "expected a time at the end of the line, as before"},
         {NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 0 0 2026-11-20 15:00:00\n", "4:31", "unexpected time"},
         {"", "1:1", "there is no sample"},
         // clang-format on
@@ -111,12 +111,12 @@ static void planetlab_lines_last_five_minutes(void **state) {
     assert_levels(&run, 1, LEVELS(5, 6));
     static const struct expected cases[] = {
         // clang-format off
-        {"5\n101\n", "2:1", "a whole percentage from 0 to 100 was expected"},
-        {"5\n 0.5\n", "2:2", "a whole percentage from 0 to 100 was expected"},
-        {"-5\n", "1:1", "a whole percentage from 0 to 100 was expected"},
-        {"99999999999999999999\n", "1:1", "a whole percentage from 0 to 100 was expected"},
-        {"5 6\n", "1:3", "one number a line was expected"},
-        {"\xff\n", "1:1", "a whole percentage from 0 to 100 was expected"},
+        {"5\n101\n", "2:1", "expected a whole percentage from 0 to 100"},
+        {"5\n 0.5\n", "2:2", "expected a whole percentage from 0 to 100"},
+        {"-5\n", "1:1", "expected a whole percentage from 0 to 100"},
+        {"99999999999999999999\n", "1:1", "expected a whole percentage from 0 to 100"},
+        {"5 6\n", "1:3", "expected one number per line"},
+        {"\xff\n", "1:1", "expected a whole percentage from 0 to 100"},
         {"\n\n", "3:1", "there is no sample"},
         // clang-format on
     };
@@ -144,22 +144,22 @@ static void load_level_errors_name_what_was_expected(void **state) {
         // clang-format off
         {"10\n102\n", "2:1", "a load of 102 %"},
         {"10\n-1\n", "2:1", "a load of -1 %"},
-        {"# x\n ten\n", "2:2", "a number is expected"},
-        {"1,234.5\n", "1:1", "a number is expected"},
-        {"1e999\n", "1:1", "a number is expected"},
-        {"1 2\n", "1:3", "one number a line was expected"},
+        {"# x\n ten\n", "2:2", "expected a number"},
+        {"1,234.5\n", "1:1", "expected a number"},
+        {"1e999\n", "1:1", "expected a number"},
+        {"1 2\n", "1:3", "expected one number per line"},
         {"# nothing\n", "2:1", "there is no sample"},
         {"", "1:1", "there is no sample"},
         // clang-format on
     };
     assert_all_blamed(levels, &second, cases, sizeof cases / sizeof *cases);
-    assert_blamed(levels, NULL, "10\n", "1:1", "--every TIME was expected");
+    assert_blamed(levels, NULL, "10\n", "1:1", "give --every TIME");
     assert_blamed(levels, &(import_options){.every = SS_SECOND, .unit = SSTRACE_UNIT_FRACTION},
         "0,5\n60\n", "2:1", "--unit says");
     assert_blamed(levels, &(import_options){.every = (ss_time)1 << 62}, "1\n2\n3\n", "1:1",
-        "a time within 73 years of the first one is expected");
+        "expected a time within 73 years of the first one");
     assert_blamed(levels, &(import_options){.every = (ss_time)1 << 63}, "1\n2\n3\n", "1:1",
-        "--every is too long: less was expected");
+        "--every is too long");
 }
 
 /* The last number may have lost digits. */
@@ -168,10 +168,10 @@ static void missing_final_newline_in_load_levels_causes_a_warning(void **state) 
     char heard[1024];
     struct import_run run = import_heard(planetlab, NULL, "5\n99", 4, heard);
     assert_levels(&run, 300, LEVELS(5, 99));
-    assert_non_null(strstr(heard, "in:2: the last line has no end"));
+    assert_non_null(strstr(heard, "in:2: the last line has no newline"));
     run = import_heard(levels, &second, "5\n9", 3, heard);
     assert_levels(&run, 1, LEVELS(5, 9));
-    assert_non_null(strstr(heard, "in:2: the last line has no end"));
+    assert_non_null(strstr(heard, "in:2: the last line has no newline"));
     run = import_heard(levels, &second, "5\n9\n", 4, heard);
     assert_levels(&run, 1, LEVELS(5, 9));
     assert_string_equal(heard, "");
@@ -196,7 +196,7 @@ static void krash_load_is_the_mean_of_all_cpus(void **state) {
     run = import_file(krash, &(import_options){.cpus = 4}, "krash.profile");
     assert_steps(&run, seconds, LEVELS(17.5, 30, 10));
     run = import_file(krash, &(import_options){.cpus = 1}, "krash.profile");
-    assert_not_imported(&run, "no more than the 1 CPUs of --cpus were expected");
+    assert_not_imported(&run, "--cpus allows 1 CPUs");
     run = import_file(krash, &(import_options){.select = "1"}, "krash.profile");
     assert_steps(&run, seconds, LEVELS(0, 50, 10));
     run = import_file(krash, &(import_options){.select = "2"}, "krash.profile");
@@ -219,29 +219,29 @@ static void krash_errors_name_what_was_expected(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
-        {"", "1:1", "CPU { SECONDS PERCENT ... } was expected"},
-        {"0 { }", "1:1", "CPU { SECONDS PERCENT ... } was expected"},
-        {"0 { 0 10 }", "1:1", "'kill SECONDS' was expected"},
-        {"0 10", "1:3", "'{' was expected, not '10'"},
-        {"0 { 0 10", "1:9", "SECONDS PERCENT or '}' was expected, not the end of the file"},
-        {"0 { 0", "1:6", "a load was expected, not the end of the file"},
-        {"0 { 0 10 } }", "1:12", "cpu, profile, kill, NAME = VALUE or the number of a CPU was expected, not '}'"},
-        {"cpu {\n0 { 0 10 }\n", "2:11", "'}' was expected, not the end of the file"},
-        {"profile }", "1:9", "'{' was expected, not '}'"},
-        {"cpu { all_name 5 }", "1:16", "'=' was expected, not '5'"},
-        {"cpu { all_name = }", "1:18", "a value was expected, not '}'"},
-        {"0 { 5 10 5 20 }", "1:10", "a later time was expected, not '5'"},
-        {"0 { -1 10 }", "1:5", "a number of seconds was expected, not '-1'"},
-        {"0 { 1e300 10 }", "1:5", "a number of seconds was expected, not '1e300'"},
-        {"0 { 0 ten }", "1:7", "a number is expected"},
-        {"0 { 0 101 }", "1:7", "a load from 0 to 100 % was expected, not '101'"},
-        {"0 { 0 1e999 }", "1:7", "a number is expected"},
-        {"0 { 0 nan }", "1:7", "a load from 0 to 100 % was expected, not 'nan'"},
-        {"0 { 0 1 }\n0 { 0 1 }", "2:1", "a CPU that was not there before was expected, not '0'"},
-        {"kill", "1:5", "a number of seconds was expected, not the end of the file"},
-        {"kill 0", "1:6", "a number of seconds above 0 was expected"},
+        {"", "1:1", "expected CPU { SECONDS PERCENT ... }"},
+        {"0 { }", "1:1", "expected CPU { SECONDS PERCENT ... }"},
+        {"0 { 0 10 }", "1:1", "expected 'kill SECONDS'"},
+        {"0 10", "1:3", "expected '{', not '10'"},
+        {"0 { 0 10", "1:9", "expected SECONDS PERCENT or '}', not the end of the file"},
+        {"0 { 0", "1:6", "expected a load, not the end of the file"},
+        {"0 { 0 10 } }", "1:12", "expected cpu, profile, kill, NAME = VALUE or the number of a CPU, not '}'"},
+        {"cpu {\n0 { 0 10 }\n", "2:11", "expected '}', not the end of the file"},
+        {"profile }", "1:9", "expected '{', not '}'"},
+        {"cpu { all_name 5 }", "1:16", "expected '=', not '5'"},
+        {"cpu { all_name = }", "1:18", "expected a value, not '}'"},
+        {"0 { 5 10 5 20 }", "1:10", "expected a later time, not '5'"},
+        {"0 { -1 10 }", "1:5", "expected a number of seconds, not '-1'"},
+        {"0 { 1e300 10 }", "1:5", "expected a number of seconds, not '1e300'"},
+        {"0 { 0 ten }", "1:7", "expected a number"},
+        {"0 { 0 101 }", "1:7", "expected a load from 0 to 100 %, not '101'"},
+        {"0 { 0 1e999 }", "1:7", "expected a number"},
+        {"0 { 0 nan }", "1:7", "expected a load from 0 to 100 %, not 'nan'"},
+        {"0 { 0 1 }\n0 { 0 1 }", "2:1", "expected a CPU that did not appear before, not '0'"},
+        {"kill", "1:5", "expected a number of seconds, not the end of the file"},
+        {"kill 0", "1:6", "expected a number of seconds above 0"},
         {"\xff\xfe", "1:1", "cpu, profile, kill"},
-        {"99999999999999999999 { 0 1 }", "1:1", "the number of a CPU was expected"},
+        {"99999999999999999999 { 0 1 }", "1:1", "expected the number of a CPU"},
         // clang-format on
     };
     assert_all_blamed(krash, NULL, cases, sizeof cases / sizeof *cases);
@@ -258,7 +258,7 @@ static void truncated_krash_profile_is_refused_or_causes_a_warning(void **state)
         if (length < whole - 1)
             assert_not_imported(&run, "expected");
         else if (run.result == 0 && text[length - 1] != '\n')
-            assert_non_null(strstr(heard, "the last line has no end"));
+            assert_non_null(strstr(heard, "the last line has no newline"));
         import_free(&run);
     }
     free(text);

@@ -197,8 +197,7 @@ static void collectd_values_are_ticks_or_percent(void **state) {
     assert_imported_record(&run, 9, 5.003, 100 - 40.40404);
     import_free(&run);
     run = run_file(&sstrace_format_collectd, "collectd-cpu-user-2026-11-20");
-    assert_not_imported(
-        &run, "collectd-cpu-user-2026-11-20:1:1: the file of idle time is expected");
+    assert_not_imported(&run, "collectd-cpu-user-2026-11-20:1:1: expected the file of idle time");
 }
 
 static struct import_run run_idle(const char *name, const char *text) {
@@ -240,27 +239,27 @@ static void rising_small_collectd_values_are_counters(void **state) {
 static const struct refusal refusals[] = {
     {&sstrace_format_sadf, "", {0}, "in:1:1: there is no sample"},
     {&sstrace_format_sadf, SADF_HEADER, {0}, "in:2:1: there is no sample"},
-    {&sstrace_format_sadf, "a;1;5;-1;10;0;0;0;0;90\n", {0}, "in:1:1: the header '# hostname;interval;timestamp;CPU;...' is expected"},
-    {&sstrace_format_sadf, SADF_HEADER "a;1;5\n", {0}, "in:2:6: more is expected"},
-    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0", {0}, "in:2:18: the row ends after 4 figures of a CPU, where 6 are expected"},
-    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0;0;90;1\n", {0}, "in:2:24: nothing more is expected here: the header names 10 fields"},
-    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;x;0;0;90\n", {0}, "in:2:15: a number of percent"},
+    {&sstrace_format_sadf, "a;1;5;-1;10;0;0;0;0;90\n", {0}, "in:1:1: expected the header '# hostname;interval;timestamp;CPU;...'"},
+    {&sstrace_format_sadf, SADF_HEADER "a;1;5\n", {0}, "in:2:6: expected host;interval"},
+    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0", {0}, "in:2:18: the row ends after 4 figures of a CPU, but 6 are expected"},
+    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0;0;90;1\n", {0}, "in:2:24: unexpected text: the header names 10 fields"},
+    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;x;0;0;90\n", {0}, "in:2:15: expected a number of percent"},
     {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0;0;105\n", {0}, "in:2:21: a load of -5 %"},
-    {&sstrace_format_sadf, SADF_HEADER "a;x;5;-1;10;0;0;0;0;90\n", {0}, "in:2:3: an interval in seconds"},
-    {&sstrace_format_sadf, SADF_HEADER "a;1;noon;-1;10;0;0;0;0;90\n", {0}, "in:2:5: a time is expected"},
-    {&sstrace_format_sadf, SADF_HEADER "a;1;5;eth0;10;0;0;0;0;90\n", {0}, "in:2:7: the number of a CPU is expected"},
+    {&sstrace_format_sadf, SADF_HEADER "a;x;5;-1;10;0;0;0;0;90\n", {0}, "in:2:3: expected an interval in seconds"},
+    {&sstrace_format_sadf, SADF_HEADER "a;1;noon;-1;10;0;0;0;0;90\n", {0}, "in:2:5: expected a time"},
+    {&sstrace_format_sadf, SADF_HEADER "a;1;5;eth0;10;0;0;0;0;90\n", {0}, "in:2:7: expected the number of a CPU"},
     {&sstrace_format_sadf, "# hostname;interval;timestamp;kbmemfree\na;1;5;4\n", {0}, "in:2:1: there are no figures of CPUs in it: make it with sadf -d FILE -- -u"},
     {&sstrace_format_sadf, "# hostname;interval;timestamp;CPU;%iowait;%idle[...];kbmemfree\n", {0}, "in:1:54: with sadf -h only CPUs"},
-    {&sstrace_format_google_2011, "600000000,900000000,3418309,0,4155527081,high,0\n", {0}, "in:1:42: a number is expected"},
+    {&sstrace_format_google_2011, "600000000,900000000,3418309,0,4155527081,high,0\n", {0}, "in:1:42: expected a number"},
     {&sstrace_format_google_2011, "600000000,1200000000,3418309,0,4155527081,0.5,0\n", {0}, "in:1:11: an end up to 300 s after the start"},
-    {&sstrace_format_google_2011, "600000000,900000000,3418309,0,41\n", {0}, "in:1:33: the row has 5 fields, where 6 are expected"},
-    {&sstrace_format_azure, "0,a,1,1,10\n300,a,2,2\n", {0}, "in:2:10: the row has 4 fields, where 5 are expected"},
+    {&sstrace_format_google_2011, "600000000,900000000,3418309,0,41\n", {0}, "in:1:33: the row has 5 fields, but 6 are expected"},
+    {&sstrace_format_azure, "0,a,1,1,10\n300,a,2,2\n", {0}, "in:2:10: the row has 4 fields, but 5 are expected"},
     {&sstrace_format_azure, "0,a,1,1,10\n300,a,2,2,120\n", {0}, "in:2:11: a load of 120 %"},
-    {&sstrace_format_azure, "0,a,1,1,10\nx,a,1,1,y\n", {0}, "in:2:1: a time is expected here"},
+    {&sstrace_format_azure, "0,a,1,1,10\nx,a,1,1,y\n", {0}, "in:2:1: expected a time"},
     {&sstrace_format_alibaba_2018, "m,0,10\nm,10,-1\nm,20,102\n", {0}, "in:3:6: a load of 102 %"},
     {&sstrace_format_bitbrains, "time;load\n0;1\n", {0}, "in:1:1: the first line must begin with 'Timestamp [ms];'"},
     {&sstrace_format_bitbrains, "Timestamp [ms];load\n0;1\n", {0}, "in:1:1: there is no column 'CPU usage [%]'"},
-    {&sstrace_format_ssload, SSLOAD_HEADER "x,1,,0.5,\n", {0}, "in:2:10: the row has 5 fields, where 6 are expected"},
+    {&sstrace_format_ssload, SSLOAD_HEADER "x,1,,0.5,\n", {0}, "in:2:10: the row has 5 fields, but 6 are expected"},
     {&sstrace_format_ssload, SSLOAD_HEADER "x,1,,5,,\n", {0}, "in:2:6: a load of 500 %"},
     {&sstrace_format_ssload, SSLOAD_HEADER, {0}, "in:2:1: there is no sample"},
     {&sstrace_format_ssload, SSLOAD_HEADER, {.select = "a"}, "only one series"},
@@ -275,9 +274,9 @@ static void row_import_errors_name_line_and_column(void **state) {
         assert_not_imported(&run, refusals[i].part);
     }
     struct import_run run = run_idle("cpu-idle", "epoch,idle\n");
-    assert_not_imported(&run, "cpu-idle:1:1: the header epoch,value is expected here");
+    assert_not_imported(&run, "cpu-idle:1:1: expected the header epoch,value");
     run = run_idle("cpu-idle", "epoch,value\n1,2,3\n");
-    assert_not_imported(&run, "cpu-idle:2:6: the row has 3 fields, where 2 are expected");
+    assert_not_imported(&run, "cpu-idle:2:6: the row has 3 fields, but 2 are expected");
     run = run_idle("cpu-idle", "epoch,value\nx,2\n");
     assert_not_imported(&run, "cpu-idle:2:1: a time in seconds");
     run = run_idle("cpu-idle", "epoch,value\n");

@@ -140,7 +140,7 @@ static void clip_option_keeps_the_given_section(void **state) {
     assert_becomes("0 0.5\n1s free\n5s 1\n", WORDS("--clip", "2s,3s"), "0 free,1s free");
     assert_becomes("0 0.5\n3s free\n5s 1\n", WORDS("--clip", "1s,4s"), "0 0.5,2s free,3s free");
     assert_refused(saw, WORDS("--clip", "8s,9s"), "ends at 8 s");
-    assert_refused(saw, WORDS("--clip", "2s,2s"), "not behind");
+    assert_refused(saw, WORDS("--clip", "2s,2s"), "not after");
     assert_refused(saw, WORDS("--clip", "2s"), "FROM,TO");
 }
 
@@ -150,7 +150,7 @@ static void repeat_option_omits_later_warm_ups(void **state) {
     assert_becomes("0 0\n1s 1\n", WORDS("--repeat", "1"), "0 0,1s 1");
     /* The warm-up is not repeated. */
     assert_becomes("0 free\n2s 0\n3s 1\n", WORDS("--repeat", "2"), "0 free,2s 0,3s 1,3s 0,4s 1");
-    assert_refused("1s 0\n", WORDS("--repeat", "2"), "no time");
+    assert_refused("1s 0\n", WORDS("--repeat", "2"), "has length 0");
     assert_refused("0 0\n1s 1\n", WORDS("--repeat", "0"), "0 times");
 }
 
@@ -271,7 +271,7 @@ static void random_trace_depends_only_on_its_seed(void **state) {
     free(other);
     assert_becomes(NULL, WORDS("--random", "7,min=20%,max=20%,step=2s,length=3s"),
         "0 0.2,2s 0.2,2s 0.2,3s 0.2");
-    assert_refused(NULL, WORDS("--random", "7,min=30%,max=20%"), "other way round");
+    assert_refused(NULL, WORDS("--random", "7,min=30%,max=20%"), "swap them");
     assert_refused(NULL, WORDS("--random", "7,length=10000d,step=1m"), "records");
 }
 
@@ -298,7 +298,7 @@ static void bad_sstrace_command_lines_are_refused(void **state) {
     assert_refused("", WORDS("--plto"), "did you mean '--plot'?");
     assert_refused("", WORDS("--check", "--dump"), "choose one");
     assert_refused("", WORDS("--sine", "0.5", "--random", "3"), "one of them");
-    assert_refused("", WORDS("--sine", "0.5", "file"), "'file' is too much");
+    assert_refused("", WORDS("--sine", "0.5", "file"), "'file' is unexpected");
     assert_refused("", WORDS("--scale"), "requires a value");
     assert_refused("", WORDS("--check=3"), "takes no value");
     assert_refused("", WORDS("-x"), "-x");

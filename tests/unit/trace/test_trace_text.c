@@ -175,7 +175,7 @@ static void trace_without_records_is_refused(void **state) {
 static void zero_bytes_in_a_trace_are_refused(void **state) {
     (void)state;
     static const char text[] = "0 10%\n20s \0 60%\n";
-    assert_refused_bytes(text, sizeof text - 1, "saw.txt:2:5: the line contains a zero byte");
+    assert_refused_bytes(text, sizeof text - 1, "saw.txt:2:5: the line contains a null byte");
 }
 
 static void long_trace_lines_are_refused_but_not_long_comments(void **state) {

@@ -96,11 +96,12 @@ int page_picture(
     FILE *page, FILE *script, unsigned number, const char *what, struct ss_error *error) {
     SS_OWNED(fclose) FILE *file = tmpfile();
     if (!file)
-        return ss_error_fail(error, "no temporary file for a picture: %s", strerror(errno));
+        return ss_error_fail(
+            error, "cannot create a temporary file for a picture: %s", strerror(errno));
     int result = plot_run(script, file, error);
     SS_OWNED(free) char *svg = result == 0 ? read_all(file) : NULL;
     if (result == 0 && (!svg || page_picture_embed(page, svg, number, what) < 0))
-        result = ss_error_fail(error, "gnuplot has drawn no SVG");
+        result = ss_error_fail(error, "gnuplot drew no SVG");
     return result;
 }
 

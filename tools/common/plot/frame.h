@@ -25,7 +25,7 @@ enum plot_kind {
 
 void plot_begin(FILE *script, enum plot_kind kind, unsigned width, unsigned height) SS_NONNULL();
 
-/* A picture on a page of the usual size; axes are added. */
+/* Begins a picture of the usual size on a page; the caller adds axes. */
 void plot_begin_on_page(FILE *script) SS_NONNULL();
 
 /* Which range an axis has besides that of its data. */
@@ -38,7 +38,7 @@ enum plot_range {
 /* `axis` is 'x' or 'y'. */
 void plot_axis(FILE *script, char axis, const char *name, enum plot_range range) SS_NONNULL();
 
-/* The name says where the axis begins, unless 0 is on it. */
+/* Sets an axis; its name says where the axis begins, unless it includes 0. */
 void plot_axis_between(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();
 
@@ -46,11 +46,11 @@ void plot_axis_between(FILE *script, char axis, const char *name, double from, d
 void plot_axis_logarithmic(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();
 
-/* Parts of 1 in percent: from and to a multiple of 5 around them. */
+/* Sets an axis for parts of 1 in percent: from `least` to `most`, rounded outward to 5 %. */
 void plot_axis_percent(FILE *script, char axis, const char *name, double least, double most)
     SS_NONNULL();
 
-/* A dashed line across the picture, at x or y. */
+/* Draws a dashed line across the picture at a value of this axis. */
 void plot_line_at(FILE *script, char axis, double at) SS_NONNULL();
 
 #endif

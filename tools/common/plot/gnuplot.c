@@ -77,7 +77,7 @@ static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *er
     char complaint[256];
     read_complaint(complaints, complaint, sizeof complaint);
     return ss_error_fail(error,
-        "gnuplot could not draw the picture: %s: a newer one may do (in Debian the package "
+        "gnuplot could not draw the picture: %s: a newer version may work (in Debian the package "
         "gnuplot-nox)",
         *complaint            ? complaint
         : WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
@@ -87,17 +87,19 @@ static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *er
 static int draw(FILE *script, FILE *complaints, FILE *stream, struct ss_error *error) {
     off_t before = lseek(fileno(stream), 0, SEEK_CUR);
     if (fflush(script) != 0 || ferror(script) || lseek(fileno(script), 0, SEEK_SET) != 0)
-        return ss_error_fail(error, "no room for what gnuplot shall do: %s", strerror(errno));
+        return ss_error_fail(error, "cannot write the script for gnuplot: %s", strerror(errno));
     if (run(script, stream, complaints, error) != 0)
         return -1;
     if (fseeko(stream, 0, SEEK_END) != 0 || ftello(stream) <= before)
-        return ss_error_fail(error, "gnuplot has drawn nothing: is it what 'gnuplot' starts here?");
+        return ss_error_fail(
+            error, "gnuplot drew nothing: check that 'gnuplot' in PATH is gnuplot");
     return 0;
 }
 
 int plot_run(FILE *script, FILE *stream, struct ss_error *error) {
     SS_OWNED(fclose) FILE *complaints = tmpfile();
     if (!complaints || fflush(stream) != 0)
-        return ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));
+        return ss_error_fail(
+            error, "cannot create a temporary file for gnuplot: %s", strerror(errno));
     return draw(script, complaints, stream, error);
 }

@@ -2,7 +2,7 @@
 #ifndef PLOT_GNUPLOT_H
 #define PLOT_GNUPLOT_H
 
-/* gnuplot as a program that is started: whatever shall be drawn. */
+/* Runs gnuplot, whatever it draws. */
 
 #include <stddef.h>
 #include <stdio.h>
@@ -10,15 +10,14 @@
 #include <showstopper/error.h>
 
 /*
- * In double quotes, each byte as its number: so no letter means anything to gnuplot. What is not
- * UTF-8 becomes a mark; what is longer than `most` letters is cut.
+ * Writes a text in double quotes, each byte as its number, so that no letter has a meaning for
+ * gnuplot. Invalid UTF-8 becomes a mark; text beyond `most` letters is cut off.
  */
 void plot_quote(FILE *script, const char *text, size_t most);
 
 /*
- * Runs gnuplot on the script, a file of the caller's, with its output to `stream`, another
- * one. Fails with status 2 and says what to install when there is no gnuplot, or what it complains
- * of.
+ * Runs gnuplot on the script, and writes its output to `stream`; the caller owns both files. Fails
+ * with status 2, and says what to install if gnuplot is missing, or repeats gnuplot's message.
  */
 int plot_run(FILE *script, FILE *stream, struct ss_error *error);
 

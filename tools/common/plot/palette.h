@@ -30,7 +30,7 @@
 /* Rings around points of any color. */
 #define PLOT_RINGS "points pt 6 ps 1.7 lw 1.6 lc rgb \"" PLOT_INK "\""
 
-/* From little to much, where the fields touch and so cover the background. */
+/* From small to large values, for fields that touch and so cover the background. */
 #define PLOT_GRADIENT "set palette defined (0 \"#dbe7f2\", 0.5 \"#7fb0d8\", 1 \"#123a66\")\n"
 
 struct plot_color {
@@ -38,14 +38,14 @@ struct plot_color {
     const char *light, *dark; /* "#rrggbb" */
 };
 
-/* The last one has no name. */
+/* All colors; the last entry has no name. */
 extern const struct plot_color plot_palette[];
 
 /* The backgrounds that the palette is for. */
 #define PLOT_PAPER_LIGHT "#ffffff"
 #define PLOT_PAPER_DARK  "#16181c"
 
-/* The color of a light scheme with these parts, from 0 to 255; NULL: not of the palette. */
+/* Finds the color with these parts, from 0 to 255, in the light scheme; NULL if absent. */
 const struct plot_color *plot_color_find(const unsigned parts[3]) SS_NONNULL();
 
 /*

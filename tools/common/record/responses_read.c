@@ -389,8 +389,7 @@ static void compare_with_figures(struct ssreport_responses *responses) {
         sent += responses->seconds[i].sent;
     if (responses->count > 0 && responses->sent != sent && !isnan(responses->sent))
         ssreport_notes_add(&responses->notes,
-            "its figures say that %.0f requests were sent, its seconds %.0f", responses->sent,
-            sent);
+            "its summary counts %.0f sent requests, its seconds %.0f", responses->sent, sent);
 }
 
 int ssreport_responses_read(struct ssreport_responses *responses, const char *path,
@@ -453,7 +452,8 @@ void ssreport_responses_read_beside(struct ssreport_responses *responses) {
     char folder[4200];
     if (find_file(responses, csv.name, folder) &&
         ssreport_csv_read(folder, &csv, &responses->notes, &error) < 0)
-        ssreport_notes_add(&responses->notes, "no load beside it: %s", error.message);
+        ssreport_notes_add(
+            &responses->notes, "no load was read from beside.csv: %s", error.message);
     error = (struct ss_error){0};
     if (find_file(responses, "energy.csv", folder) &&
         ssreport_energy_read(&responses->energy, folder, &responses->notes, &error) < 0)

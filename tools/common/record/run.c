@@ -87,7 +87,7 @@ static void compare_with_summary(struct ssreport_run *run) {
     double summary = run->record.error_mean_percent, mean = run->figures.error_mean_percent;
     if (fabs(mean - summary) > ROUNDING)
         ssreport_notes_add(&run->record.notes,
-            "its summary says a mean error of %.3f %%, its samples %.3f %%", summary, mean);
+            "its mean error is %.3f %% in the summary and %.3f %% in the samples", summary, mean);
 }
 
 /* Chooses a width that covers nearly all errors, with 0 in the middle. */
@@ -138,8 +138,8 @@ static bool is_exceeded(const struct ssreport_run *run, size_t i, double from) {
 static void note_exceeded(struct ssreport_run *run) {
     if (run->exceeded > 0)
         ssreport_notes_add(&run->record.notes,
-            "%zu of %zu %s are left out of the line of throughput over load: their iterations "
-            "take longer than they last",
+            "%zu of %zu %s are left out of the fit of throughput against load: they are shorter "
+            "than an iteration",
             run->exceeded, run->exceeded + run->fit.count, run->fits_steps ? "steps" : "intervals");
 }
 

@@ -16,8 +16,8 @@ static int parse_figure(
     double percent;
     if (name[0] != 'p' || ss_units_percent(name + 1, &percent, NULL) != 0 || percent <= 0 ||
         percent > 100)
-        return ss_error_fail(
-            error, "'%s' is no figure: write mean, or a percentile such as p95 or p99.9", name);
+        return ss_error_fail(error,
+            "'%s' is not a statistic: write mean, or a percentile such as p95 or p99.9", name);
     criterion->share = percent / 100;
     return 0;
 }
@@ -29,14 +29,14 @@ int ssrequest_criterion_parse(
     char name[16] = "";
     if (!equals || (size_t)(equals - text) >= sizeof name)
         return ss_error_fail(
-            error, "'%s' is no figure and its limit: write mean=1s or p95=2s", text);
+            error, "'%s' is not a statistic and its limit: write mean=1s or p95=2s", text);
     memcpy(name, text, (size_t)(equals - text));
     if (parse_figure(name, criterion, error) != 0)
         return -1;
     if (ss_units_time(equals + 1, &criterion->limit, error) != 0)
         return ss_error_wrap(error, "%s", text);
     if (criterion->limit == 0)
-        return ss_error_fail(error, "%s: no answer takes no time", text);
+        return ss_error_fail(error, "%s: the time must be more than 0", text);
     return 0;
 }
 

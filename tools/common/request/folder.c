@@ -15,7 +15,7 @@
 int ssrequest_folder_open(const char *path, struct ssrequest_rows *rows, struct ss_error *error) {
     if (mkdir(path, 0777) < 0)
         return errno == EEXIST
-                   ? ss_error_fail(error, "--record: %s is there: choose another folder",
+                   ? ss_error_fail(error, "--record: %s already exists: choose another folder",
                          ss_words_show(path).text)
                    : ss_error_fail(
                          error, "--record: %s: %s", ss_words_show(path).text, strerror(errno));

@@ -170,7 +170,8 @@ static int take_target(
     size_t length = strcspn(text, "#");
     for (size_t i = 0; i < length; i++) {
         if ((unsigned char)text[i] <= ' ' || (unsigned char)text[i] >= 0x7f)
-            return ss_error_fail(error, "'%s' has a byte that a URL must not have: write %%%02X",
+            return ss_error_fail(error,
+                "'%s' contains a byte that is not allowed in a URL: write %%%02X",
                 ss_words_show(text).text, (unsigned char)text[i]);
     }
     if (asprintf(&message->target, "%s%.*s", text[0] == '/' ? "" : "/", (int)length, text) >= 0)

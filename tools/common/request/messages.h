@@ -46,7 +46,7 @@ struct ssrequest_messages {
 SS_MUST_USE SS_NONNULL(1) int ssrequest_messages_open(struct ssrequest_messages *messages,
     const char *method, const char *data, struct ss_error *error);
 
-/* Reads messages from a file: METHOD URL-or-PATH [@BODYFILE] in each line. */
+/* Reads messages from a file: METHOD URL-or-PATH [@BODYFILE] on each line. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_messages_read(
     struct ssrequest_messages *messages, const char *path, struct ss_error *error);
 

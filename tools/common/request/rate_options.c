@@ -62,7 +62,7 @@ static int check(const struct ssrequest_given *given, bool has_shape, struct ss_
         if (all[i].given && !(all[i].to & way))
             return ssrequest_given_refuse(given, all[i].name, error);
         if (!all[i].given && (all[i].needed_by & way))
-            return ss_error_fail(error, "%s wants --%s: see --help", name_of(way), all[i].name);
+            return ss_error_fail(error, "%s requires --%s: see --help", name_of(way), all[i].name);
     }
     return 0;
 }

@@ -61,7 +61,7 @@ int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double
     if (check_rate(max, "maximum", error) != 0 || check_rate(step, "step", error) != 0)
         return -1;
     if (hold == 0)
-        return ss_error_fail(error, "the steps are held for no time");
+        return ss_error_fail(error, "the steps are held for 0 s");
     if (step >= max) {
         char number[SS_NUMBER_PLAIN_ROOM];
         ss_number_put_plain(number, max);
@@ -144,9 +144,9 @@ int ssrequest_profile_trace(struct ssrequest_profile *profile, const char *path,
     if (ss_trace_load(path, &records, error) != 0)
         return -1;
     ss_time until = duration == SS_TIME_NEVER ? records.items[records.count - 1].time : duration;
-    int result = until == 0 ? ss_error_fail(error,
-                                  "the trace in %s has one moment only: choose a duration", path)
-                            : add_records(profile, &records, rate, until, error);
+    int result = until == 0
+                     ? ss_error_fail(error, "the trace in %s has length 0: choose a duration", path)
+                     : add_records(profile, &records, rate, until, error);
     ss_trace_records_free(&records);
     return result;
 }

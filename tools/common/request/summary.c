@@ -101,8 +101,9 @@ static size_t list_causes(struct cause causes[CAUSES_MAX], const struct ssreques
 static void tell_closed(FILE *stream, const struct ssrequest_account *account) {
     uint64_t clients = account->rules.closed;
     say(stream,
-        "A closed loop: %s client%s, of which each sends its next request after its answer. A slow "
-        "service is asked less often then, so these times say little about users who do not wait "
+        "A closed loop: %s client%s, each of which sends its next request after the answer to the "
+        "last one. A slow service then gets fewer requests, so these times say little about users "
+        "who do not wait "
         "for each other.",
         ssrequest_show_count(clients).text, plural(clients));
 }
@@ -114,9 +115,8 @@ static void tell_rate(FILE *stream, const struct ssrequest_account *account) {
                                      : ssrequest_mean_rate(account->profile, 0, account->asked);
     bool mean = account->turned || account->shape != SSREQUEST_CONSTANT;
     say(stream,
-        "An open loop: %s%s requests per second were asked for (%s%s, %s), %s %s due in %s; %s "
-        "per "
-        "second were answered with success.",
+        "An open loop: %s%s requests per second were intended (%s%s, %s), %s %s due in %s; %s "
+        "per second succeeded.",
         ssrequest_show_number(offered).text, mean ? " (mean)" : "",
         ssrequest_shape_name(account->shape), account->turned ? ", then changed" : "",
         ssrequest_arrival_name(account->arrival), ssrequest_show_count(tally->intended).text,
@@ -144,15 +144,15 @@ static void tell_lateness(FILE *stream, const struct ssrequest_account *account)
         say(stream, "Sent late: 99 %% within %s of %s, the latest after %s; %s.",
             ssrequest_show_time(p99).text, due, max.text,
             waited ? "the cap was reached, and requests waited"
-                   : "none had to wait at the cap, so it was this side that was late");
+                   : "none had to wait at the cap, so the generator was late");
 }
 
 static void tell_unsent(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     if (tally->refused)
         say(stream,
-            "%s of the requests (%s) were dropped at the cap of %s. They are in no "
-            "response time.",
+            "%s of the requests (%s) were dropped at the cap of %s. Response times do not include "
+            "them.",
             ssrequest_show_share(tally->refused, tally->intended).text,
             ssrequest_show_count(tally->refused).text,
             ssrequest_show_count(account->rules.cap).text);
@@ -192,9 +192,8 @@ static void tell_failures(FILE *stream, const struct ssrequest_account *account)
     else if (!tally->unfinished)
         say(stream, "None failed.");
     if (tally->outcomes[SSREQUEST_RESOURCES])
-        say(stream,
-            "This side had no more descriptors, ports or memory: what failed so says nothing about "
-            "the service. Lower --cap, or raise the limit of open files.");
+        say(stream, "The generator ran out of descriptors, ports or memory: such failures say "
+                    "nothing about the service. Lower --cap, or raise the limit on open files.");
 }
 
 /* Reports coordinated omission, and the effect of failures. */
@@ -205,13 +204,13 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
     double all = ss_histogram_quantile(&tally->all[SSREQUEST_INTENDED], 0.99);
     if (intended > REMARKABLE * actual && intended - actual > LATE)
         say(stream,
-            "99 %% were answered within %s of being sent, but within %s of when they were due: "
-            "only "
-            "the second figure holds what they had waited before.",
+            "99 %% were answered within %s of being sent, but within %s of being due: only the "
+            "second figure includes the wait before sending.",
             ssrequest_show_time(actual).text, ssrequest_show_time(intended).text);
     if (all > REMARKABLE * intended)
         say(stream,
-            "Successes alone look better than it was: of these 99 %% took at most %s, of all %s.",
+            "Successes alone look better than all requests: 99 %% of the successes took at most "
+            "%s, 99 %% of all requests %s.",
             ssrequest_show_time(intended).text, ssrequest_show_time(all).text);
 }
 
@@ -252,12 +251,13 @@ static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
             did);
     else if (busy > BUSY)
         say(stream,
-            "The generator %s: it has no room for a higher rate, and if it shares its CPU with the "
-            "service, it slowed it down.",
+            "The generator %s: it has no room for a higher rate, and if the service shares its "
+            "CPU, the generator slowed the service down.",
             did);
     else if (waited > STARVED)
         say(stream,
-            "The generator %s: response times are too long by what it waited. Give it a CPU of its "
+            "The generator %s: response times are too long by the time that it waited. Give it a "
+            "CPU of its "
             "own (--own-cpu).",
             did);
     bool full = account->tally->unfinished_most >= account->rules.cap;
@@ -390,13 +390,13 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
         say(stream, "The capacity for %s is below %s requests per second: %s failed there.", demand,
             ssrequest_show_number(found.failed.rate).text, failed);
     if (!found.sure)
-        say(stream, "It is not sure: %s.",
+        say(stream, "This is uncertain: %s.",
             found.upper_bound ? "trials were too short"
             : found.agreed ? "trials at the same rate differ, so that the interval is wide; longer "
                              "ones differ less: raise --duration"
             : account->capacity->trial_count < SSREQUEST_TRIALS_MAX
-                ? "the search was ended, or found only one end"
-                : "after 100 trials those at the same rate still differ");
+                ? "the search was stopped, or found only one bound"
+                : "after 100 trials, trials at the same rate still differ");
 }
 
 void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *account) {

@@ -9,50 +9,57 @@
 #include "statistics.h"
 
 /*
- * At each x a line through the points by weighted least squares, with weights (1 - |d/h|^3)^3 for a
- * distance d below the bandwidth h; the curve is that line's value at x. An infinite h is the
- * straight line through all.
+ * The curve at x is the value there of a line fitted by weighted least squares: a point at distance
+ * d below the bandwidth h has the weight (1 - |d/h|^3)^3. An infinite h gives one straight line
+ * through all points.
  */
 struct ssreport_curve {
-    size_t count;       /* points; 0: there is no curve */
-    double *x, *y;      /* `x` owns both */
+    size_t count;       /* points; 0 if there is no curve */
+    double *x, *y;      /* sorted by x; one allocation, at `x` */
     double bandwidth;   /* in units of x */
-    double least, most; /* x: the curve is known from here to there */
+    double least, most; /* smallest and largest x, between which the curve is defined */
     double variance;    /* of a point around the curve */
     double freedom;     /* n - 2 tr(L) + tr(L'L), for the hat matrix L */
 };
 
-/* Fewer points, or more, make no curve. */
+/* Limits on the number of points: outside of them there is no curve. */
 #define SSREPORT_CURVE_MIN 5
 #define SSREPORT_CURVE_MAX 2000
 
 /*
- * Tries bandwidths from the smallest that leaves no gap to infinity. The mean squared error of
- * predicting each point from the others is smallest for one of them; the largest bandwidth is taken
- * with an error of at most 5 % above that. Points at a single x make no curve. -1: no
- * memory.
+ * Fits a curve through copies of the points, in any order. Tries bandwidths from the smallest that
+ * leaves no gap to infinity, and chooses the largest whose mean squared error of predicting each
+ * point from the others is at most 5 % above the smallest such error. Sets `count` to 0 if the
+ * points make no curve, such as points at a single x. Returns 0, or -1 if out of memory; in both
+ * cases the caller calls ssreport_curve_free().
  */
 SS_READS(2, 4)
 SS_READS(3, 4)
-int ssreport_curve_fit(
+SS_MUST_USE SS_NONNULL(1) int ssreport_curve_fit(
     struct ssreport_curve *curve, const double *x, const double *y, size_t count);
 
 SS_NONNULL()
 void ssreport_curve_free(struct ssreport_curve *curve);
 
-/* The curve at `x`, between its ends, is the sum of all y with these weights. */
+/*
+ * Sets `weights[i]`, for each of the curve's points, so that the sum of weights[i] y[i] is the
+ * curve at `x`. Outside of [least, most] the weights may be NaN.
+ */
 SS_NONNULL()
 void ssreport_curve_weigh(const struct ssreport_curve *curve, double x, double *weights);
 
 /*
- * Any sum of all y, with the confidence interval of its mean, for Student's t; `confidence` as in
- * 0.95.
+ * Returns the sum of weights[i] y[i] over the points of a curve, which must have some, and the
+ * confidence interval of that sum's mean by Student's t.
  */
 SS_NONNULL()
 struct ssreport_band ssreport_curve_sum(
     const struct ssreport_curve *curve, const double *weights, double confidence);
 
-/* The curve at `x` and the confidence band of the mean there. NaN: outside, or no memory. */
+/*
+ * Returns the curve at `x` and the confidence interval of the mean there; NaN outside of
+ * [least, most], without a curve, or if out of memory.
+ */
 SS_NONNULL()
 struct ssreport_band ssreport_curve_at(
     const struct ssreport_curve *curve, double x, double confidence);

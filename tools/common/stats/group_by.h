@@ -3,7 +3,7 @@
 #define STATS_GROUP_BY_H
 
 /*
- * Items of a list that belong together, as those of one workload do:
+ * Groups the items of a list by a key, such as the runs of one workload:
  *
  *     SS_OWNED(groups) struct stats_groups groups = stats_group_by(items, count, &key);
  *     for (size_t group = 0; group < groups.count; group++)
@@ -18,27 +18,28 @@
 #include <showstopper/contract.h>
 
 struct stats_key {
-    size_t size; /* of an item */
+    size_t size; /* of an item, in bytes */
 
-    /* As of qsort_r(): 0 if both are of one group. */
+    /* Compares like the function of qsort_r(); 0 if both items are in one group. */
     int (*compare)(const void *left, const void *right, void *context);
 
-    /* Whether an item is in any group; NULL: all are. */
+    /* Whether an item is in a group at all; NULL if all items are. */
     bool (*includes)(const void *item, void *context);
     void *context;
 };
 
 struct stats_groups {
     size_t count, items;
-    size_t *first; /* item of each group; groups are in the order of these. NULL: no memory */
-    size_t *next;  /* for each item: the next one of its group; `items` after the last */
-    size_t *group; /* of each item; `items` if it is in none */
+    size_t *first; /* first item of each group, in ascending order; NULL if out of memory */
+    size_t *next;  /* next item in the group of each item; `items` after the last */
+    size_t *group; /* group of each item; `items` if it is in none */
 };
 
-SS_NONNULL(3)
-struct stats_groups stats_group_by(const void *items, size_t count, const struct stats_key *key);
+/* Returns the groups; the caller frees them, as with SS_OWNED(groups). */
+SS_MUST_USE SS_NONNULL(3) struct stats_groups
+    stats_group_by(const void *items, size_t count, const struct stats_key *key);
 
-/* The first of these results of comparisons that is not 0. */
+/* The first argument that is not 0, each the result of a comparison; 0 if all are 0. */
 #define STATS_ORDER(...)                                                                           \
     stats_first_order((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
 
@@ -50,7 +51,7 @@ static inline int stats_first_order(const int *orders, size_t count) {
     return 0;
 }
 
-/* `first` owns all. */
+/* Frees the groups: one allocation, at `first`. */
 static inline void ss_owned_groups(const struct stats_groups *groups) {
     free(groups->first);
 }

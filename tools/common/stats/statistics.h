@@ -3,9 +3,9 @@
 #define SSREPORT_STATISTICS_H
 
 /*
- * Statistics; no input, no output. All given values must be finite. Results that cannot be
- * said of them is NaN: a mean of nothing, a scatter of one, a line through two.
- * Figures of control quality are those of figures.h, as everywhere.
+ * Statistics of values in memory. All values must be finite. A result that the values do not
+ * determine is NaN: the mean of no value, the deviation of one, a line through two points.
+ * figures.h has the figures of control quality.
  */
 
 #include <stdbool.h>
@@ -15,51 +15,59 @@
 
 struct ssreport_mean {
     size_t count;
-    double mean;      /* NaN: count is 0 */
-    double deviation; /* of one value, n - 1; this and the interval are NaN: count is below 2 */
+    double mean;      /* NaN if count is 0 */
+    double deviation; /* standard deviation, n - 1; NaN, like the interval, if count is below 2 */
     double low, high; /* confidence interval of the mean, Student's t */
 };
 
-/* `confidence` as in 0.95. */
+/* Returns the mean of `values`; `confidence` is that of its interval, such as 0.95. */
 SS_READS(1, 2)
 struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double confidence);
 
-/* The middle value, or the mean of both in the middle; the values are put in order. NaN: none. */
+/*
+ * Returns the median: the middle value, or the mean of the two in the middle; NaN if count is 0.
+ * Sorts `values` in place.
+ */
 double ssreport_median_of(double *values, size_t count);
 
-/* From where to where a value lies; infinite: there is no bound; NaN: nothing is known. */
+/* Bounds of a value: infinite if there is no bound, NaN if unknown. */
 struct ssreport_interval {
     double low, high;
 };
 
 /*
- * Confidence interval of the median, between two of the values: for any distribution. Its bounds
- * are infinite where there are too few values, which are six for 95 %. The values are put in order.
+ * Returns the confidence interval of the median, for any distribution: its bounds are two of the
+ * values, and infinite if there are too few values (95 % needs six). Sorts `values` in place if the
+ * bounds are finite.
  */
 SS_NONNULL()
 struct ssreport_interval ssreport_median_interval(double *values, size_t count, double confidence);
 
 /*
- * The value that a part `share` does not exceed, interpolated between two of them; the values
- * are put in order. NaN: none.
+ * Returns the quantile at `share`, from 0 to 1, interpolated between two values; NaN if count is 0.
+ * Sorts `values` in place.
  */
 SS_NONNULL()
 double ssreport_quantile_of(double *values, size_t count, double share);
 
-/* How sure a mean is: its standard error and the degrees of freedom of that; NaN: not known. */
+/* The uncertainty of a mean: its standard error and that error's degrees of freedom; NaN if
+ * unknown. */
 struct ssreport_sureness {
     double error, freedom;
 };
 
-/* Welch and Satterthwaite's, for the difference of two independent means. */
+/*
+ * Returns the uncertainty of the difference of two independent means, after Welch and
+ * Satterthwaite.
+ */
 struct ssreport_sureness ssreport_sureness_of_difference(
     struct ssreport_sureness one, struct ssreport_sureness other);
 
-/* The confidence interval of a mean, Student's t; NaN: not known. */
+/* Returns the confidence interval of a mean by Student's t; NaN if its uncertainty is unknown. */
 struct ssreport_interval ssreport_mean_interval(
     double mean, struct ssreport_sureness sureness, double confidence);
 
-/* The smallest and the largest value; NaN without values. */
+/* The smallest and the largest value; NaN if there are no values. */
 struct ssreport_range {
     double least, most;
 };
@@ -67,47 +75,50 @@ struct ssreport_range {
 /*
  * y = intercept + slope x by least squares.
  *
- * All NaN: fewer than three pairs, as any two are on a line, which says nothing of what is between
- * them; or all x the same, so that no line is better than others.
- * All y the same: slope 0 and r_squared NaN, as there is nothing to explain.
- * All pairs on a line: errors are 0, the p-value of a coefficient is 0, and NaN where the
+ * All members but `count` are NaN with fewer than three points, since a line through two leaves no
+ * residual, and if all x are equal, since no line then fits better than another.
+ * If all y are equal, the slope is 0 and r_squared is NaN: there is no variance to explain.
+ * If all points are on a line, errors are 0, and the p-value of a coefficient is 0, or NaN if the
  * coefficient is 0, too.
  */
 struct ssreport_fit {
     size_t count;
     double intercept, slope;
     double intercept_error, slope_error; /* standard errors */
-    double intercept_p, slope_p;         /* that it is 0: two-sided, t with n - 2 */
+    double intercept_p, slope_p;         /* that the coefficient is 0: two-sided, t with n - 2 */
     double r_squared;
-    double covariance[3]; /* of the intercept; of both; of the slope */
+    double covariance[3]; /* intercept with itself, intercept with slope, slope with itself */
 };
 
-/* Why there is no line; NULL: there is one. */
+/* Returns why there is no line, as a static string; NULL if there is one. */
 SS_NONNULL()
 const char *ssreport_fit_missing(const struct ssreport_fit *fit);
 
+/* Fits a line through `count` points. */
 SS_NONNULL()
+SS_READS(1, 3)
 SS_READS(2, 3)
 struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t count);
 
-/* The line at `x` and the confidence band of the mean there; NaN where it has no errors. */
+/* A line or a curve at one x, and the confidence interval of the mean there. */
 struct ssreport_band {
     double y, low, high;
 };
 
+/* Returns the line at `x`, also outside of the points; bounds are NaN if the line has no errors. */
 SS_NONNULL()
 struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, double confidence);
 
 /*
- * Slope over intercept with Fieller's confidence interval, for Student's t with that freedom: all
- * ratios r for which slope - r intercept is not significantly different from 0. It has no bounds
- * where the intercept is not significantly different from 0.
+ * Returns Fieller's confidence interval of slope / intercept, for Student's t with `freedom`
+ * degrees of freedom: all ratios r for which slope - r intercept is not significantly different
+ * from 0. Its bounds are infinite if the intercept is not significantly different from 0.
  */
 SS_NONNULL()
 struct ssreport_interval ssreport_fit_ratio(
     const struct ssreport_fit *fit, double confidence, double freedom);
 
-/* The variance of that ratio for small errors. */
+/* Returns the variance of slope / intercept for small errors; NaN if the ratio is not finite. */
 SS_NONNULL()
 double ssreport_fit_ratio_variance(const struct ssreport_fit *fit);
 

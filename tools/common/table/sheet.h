@@ -15,7 +15,7 @@
 
 struct table_column {
     const char *name;    /* in CSV and JSON, and in the program */
-    const char *heading; /* for readers; NULL: the column is for programs only */
+    const char *heading; /* for readers; NULL if the column is for programs only */
     int decimals;        /* for readers */
     bool percent;        /* for readers, of a part of 1 */
     bool if_known;       /* readers see it only if any row has a value */
@@ -26,7 +26,7 @@ struct table_column {
 };
 
 struct table_cell {
-    char *text; /* NULL: the number; owned */
+    char *text; /* owned; NULL if the cell is a number */
     double number;
 };
 
@@ -37,8 +37,8 @@ struct table_sheet {
     size_t column_count;
     struct table_cell *cells; /* row by row */
     size_t count, capacity;
-    bool failed;        /* there was no memory for a cell */
-    const char *prefix; /* left out where a text is shown, not in CSV; NULL: none */
+    bool failed;        /* out of memory for a cell */
+    const char *prefix; /* omitted from texts for readers, not from CSV; NULL if none */
 };
 
 #define TABLE_SHEET(name_, title_, columns_)                                                       \
@@ -54,14 +54,14 @@ struct table_sheet {
         .column_count = sizeof(columns_) / sizeof *(columns_)                                      \
     }
 
-/* A value for the column of this name. NaN and NULL: unknown. */
+/* A value for the column of this name; NaN and NULL if unknown. */
 struct table_value {
     const char *column, *text;
     double number;
     bool is_text;
 };
 
-/* From a text, any number, or a bool, which becomes "yes" or "no". */
+/* Makes a value from a text, any number, or a bool, which becomes "yes" or "no". */
 #define CELL(column, value)                                                                        \
     _Generic((value),                                                                              \
         char *: table_value_of_text,                                                               \
@@ -100,7 +100,7 @@ SS_NONNULL(1) void table_add_row(struct table_sheet *sheet);
 SS_NONNULL(1, 2)
 void table_set_cells(struct table_sheet *sheet, const struct table_value *values, size_t count);
 
-/* A text as it is shown. */
+/* Returns a text without the sheet's prefix, as readers see it. */
 const char *table_shown(const struct table_sheet *sheet, const char *text);
 
 size_t table_rows(const struct table_sheet *sheet);
@@ -119,37 +119,37 @@ int table_compare(const struct table_sheet *sheet, size_t row, size_t other, con
 
 void table_print_csv(FILE *stream, const struct table_sheet *sheet);
 
-/* A list of objects, whose members have the names of columns; what is unknown is null. */
+/* Prints a list of objects, whose members are named as the columns; unknown values are null. */
 void table_print_json(FILE *stream, const struct table_sheet *sheet);
 
 /* ---- for readers ---- */
 
-/* The columns with a heading or, if there are none, all by their names. */
+/* Prints the columns with a heading or, if none has one, all columns by their names. */
 void table_print_markdown(FILE *stream, const struct table_sheet *sheet);
 
-/* The columns with a heading in text, under the title; nothing without rows. */
+/* Prints the title and the columns with a heading in text; nothing without rows. */
 void table_print_text(FILE *stream, const struct table_sheet *sheet, const char *title);
 
-/* As text: a long name without its beginning, which says less of a path than its end. */
+/* Prints a name, cut off on the left if it is too long: the end of a path says more. */
 void table_text_name(FILE *stream, const char *name, int width);
 
-/* As text: a blank and a number, or a dash if it is unknown. */
+/* Prints a blank and a number, or a dash if it is unknown. */
 void table_text_number(FILE *stream, int width, int decimals, double number);
 
-/* The rows whose first cell is this text; NULL: all. The first column is then left out. */
+/* Prints all rows, or those whose first cell is `only`, without their first column. */
 void table_print_html(FILE *stream, const struct table_sheet *sheet, const char *only);
 
 void table_free(struct table_sheet *sheet);
 
 /* ---- texts in HTML ---- */
 
-/* Escaped; what no document may hold becomes a mark. */
+/* Prints a text, escaped; characters that no document may contain become a mark. */
 void table_html_text(FILE *stream, const char *text);
 
-/* Its first bytes, up to the end of a letter. */
+/* Prints the first bytes of a text, up to the end of a letter. */
 void table_html_part(FILE *stream, const char *text, size_t size);
 
-/* A number, or a dash where it is NaN. */
+/* Prints a number, or a dash for NaN. */
 void table_html_number(FILE *stream, double number, int decimals);
 
 #endif

@@ -224,7 +224,8 @@ static bool handle_line(
     if (reader->unended) {
         /* It may lack digits, and look whole. */
         *reader->input->error = (struct ss_error){0};
-        sstrace_input_blame(reader->input, reader->input->length + 1, "the last line has no end");
+        sstrace_input_blame(
+            reader->input, reader->input->length + 1, "the last line has no newline");
         return false;
     }
     if (line == CSV_HEADING)

@@ -20,9 +20,9 @@ struct csv_reader {
     struct sstrace_input *input;
     const char *const *columns; /* NULL after the last; NULL: all */
     unsigned optional;          /* bit i: column i may be missing; its fields are then empty */
-    size_t count;               /* columns, and fields */
+    size_t count;               /* number of columns and of fields */
     struct sstrace_field fields[SSTRACE_PICKS]; /* of a row, in the order of the columns */
-    bool unended;                               /* the row is the last one, and has no end */
+    bool unended;                               /* the row is the last one, without a newline */
     bool broken;                                /* the input cannot be read to its end */
     struct sstrace_table table;
 };
@@ -30,7 +30,7 @@ struct csv_reader {
 enum csv_line {
     CSV_END,
     CSV_ROW,
-    CSV_HEADING, /* another one, perhaps in another order; it holds for the rows that follow */
+    CSV_HEADING, /* a further heading, perhaps in another order, for the rows that follow */
     CSV_COMMENT, /* with as many commas as a row: it may be meant as one */
     CSV_BAD,     /* the input's error says why; the caller clears it */
 };
@@ -43,45 +43,45 @@ enum csv_line {
 int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns,
     unsigned optional) SS_NONNULL(1, 2);
 
-/* Reads on to the next line that is not empty. Other comments are passed over. */
+/* Reads the next line that is not empty, and skips comments that cannot be rows. */
 enum csv_line csv_next(struct csv_reader *reader) SS_NONNULL();
 
-/* Takes blanks off both ends, which quotes keep. */
+/* Removes blanks at both ends of a field; blanks in quotes stay. */
 void csv_trim(struct sstrace_field *field) SS_NONNULL();
 
 /* ---- a whole table ---- */
 
 /*
- * A line that is not a valid row is passed over and noted, with the number of others like it; so is
- * a last line without its end, which a killed run may leave.
+ * Invalid rows are skipped and noted, with the number of further ones; so is a last line without a
+ * newline, which a killed run may leave.
  */
 struct ssreport_csv {
     const char *name;           /* of the file, in its folder; for messages, too */
     const char *const *columns; /* at most SSTRACE_PICKS; NULL after the last. NULL: all of them */
     unsigned optional;          /* bit i: column i may be missing; its fields are then empty */
 
-    /* Takes the fields of one row, in the order of `columns`; false: it makes no sense. */
+    /* Takes the fields of one row, in the order of `columns`; returns false if they are invalid. */
     bool (*take)(void *context, const struct sstrace_field *fields);
     void *context;
     const char *const *why; /* what is wrong with the row that take() refused; NULL: unknown */
 
-    /* Without `columns`: takes their names; false: they make no sense. */
+    /* Without `columns`: takes their names; returns false if they are invalid. */
     bool (*take_heading)(void *context, const struct sstrace_field *fields, size_t count);
 };
 
-/* `folder` NULL: the name is a path. -1: there is no such table; the error says why. */
+/* Reads a table; without a folder its name is a path. Returns -1 if it cannot be read. */
 SS_MUST_USE SS_NONNULL(2, 3) int ssreport_csv_read(const char *folder,
     const struct ssreport_csv *csv, struct ssreport_notes *notes, struct ss_error *error);
 
-/* A number that must be there. */
+/* Parses a number; returns false if it is missing or invalid. */
 SS_NONNULL()
 bool ssreport_csv_number(const struct sstrace_field *field, double *value);
 
-/* A moment of the wall clock, in seconds since 1970. */
+/* Parses a time of the wall clock into seconds since 1970; returns false if it is invalid. */
 SS_NONNULL()
 bool ssreport_csv_time(const struct sstrace_field *field, double *time);
 
-/* Room for one more item behind `count`, also of other lists; false: there is no memory. */
+/* Makes room for one more item in a list of `count`; returns false if out of memory. */
 SS_NONNULL()
 bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t size);
 

@@ -89,7 +89,7 @@ static int next_quoted(struct sstrace_walk *walk, struct sstrace_field *field) {
     bool parted = walk->separator == ' ' ? end > at + 1 : *end == walk->separator;
     if (*end && !parted)
         return sstrace_input_blame(walk->input, (size_t)(end - walk->input->text) + 1,
-            "behind a closing quote the next field must begin");
+            "a closing quote must be followed by a separator");
     field->text = begin;
     field->length = (size_t)(at - begin);
     field->column++;
@@ -155,7 +155,7 @@ static int skip_to(struct sstrace_walk *walk, size_t *passed, size_t number) {
 
 static int blame_count(struct sstrace_table *table, size_t count, size_t expected) {
     return sstrace_input_blame(table->input, table->input->length + 1,
-        "the row has %zu field%s, where %zu are expected%s", count, count == 1 ? "" : "s", expected,
+        "the row has %zu field%s, but %zu are expected%s", count, count == 1 ? "" : "s", expected,
         count < expected ? " (was the file cut off?)" : "");
 }
 
@@ -208,8 +208,7 @@ int sstrace_field_name(
     const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]) {
     if (field->length >= SSTRACE_NAME)
         return sstrace_input_blame(input, field->column,
-            "a name of %zu characters, where at most %d are expected", field->length,
-            SSTRACE_NAME - 1);
+            "a name of %zu characters: at most %d are possible", field->length, SSTRACE_NAME - 1);
     size_t length = field->length;
     memcpy(name, field->text, length);
     for (size_t i = 0; i + 1 < length; i++) {

@@ -54,11 +54,11 @@ void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, 
 SS_NONNULL()
 int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field);
 
-/* How many fields there are from where the walk stands. -1: a quote is wrong behind so many. */
+/* Counts the remaining fields. Returns -1 if a quote is invalid after `*count` fields. */
 SS_NONNULL()
 int sstrace_walk_count(struct sstrace_walk *walk, size_t *count);
 
-/* From now on a row's field of that number goes to `field`. */
+/* Stores field `number` of each following row in `field`. */
 SS_NONNULL()
 void sstrace_table_pick(struct sstrace_table *table, size_t number, struct sstrace_field *field);
 
@@ -69,29 +69,29 @@ void sstrace_table_pick(struct sstrace_table *table, size_t number, struct sstra
 SS_NONNULL()
 int sstrace_table_next(struct sstrace_table *table);
 
-/* The same with the line that was read last. */
+/* Splits the line that was read last, with the same results. */
 SS_NONNULL()
 int sstrace_table_split(struct sstrace_table *table);
 
 SS_NONNULL()
 bool sstrace_table_is_row(const struct sstrace_input *input);
 
-/* sstrace_input_read_line() up to the next line that is a row. */
+/* Like sstrace_input_read_line(), but reads up to the next row. */
 SS_NONNULL()
 int sstrace_table_read_row(struct sstrace_input *input);
 
-/* Whether a field is that word, in letters of any case. */
+/* Whether a field is `word`, ignoring case. */
 SS_NONNULL()
 bool sstrace_field_is(const struct sstrace_field *field, const char *word);
 
-/* Copies it, with single quotes for doubled ones. Fails if it is too long for a name. */
+/* Copies a field, and undoubles its quotes. Fails if the field is too long for a name. */
 SS_NONNULL()
 int sstrace_field_name(
     const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]);
 
 /*
- * A decimal, whatever the locale. A mark of a missing one (nothing, -, nan, na, n/a, null) is
- * not a number. False: it is something else.
+ * Parses a decimal in any locale. A mark of a missing value (nothing, -, nan, na, n/a, null) gives
+ * NaN. Returns false for anything else.
  */
 SS_NONNULL()
 bool sstrace_field_number(const struct sstrace_field *field, bool comma, double *value);

@@ -207,7 +207,8 @@ int sstrace_input_read_line(struct sstrace_input *input) {
     input->length = (size_t)length;
     size_t text = strlen(input->text);
     if (text < input->length)
-        return sstrace_input_blame(input, text + 1, "there is a byte of value 0: this is no text");
+        return sstrace_input_blame(
+            input, text + 1, "the file contains a null byte: it is not text");
     if (input->length > LINE_LONGEST)
         return blame_length(input);
     return 1;
@@ -244,9 +245,9 @@ static int reap(struct sstrace_input *input) {
         while (waitpid(input->children[i], &status, 0) < 0 && errno == EINTR) {
         }
         if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-            why = "what unpacks it cannot be started: install gzip, xz-utils or zstd";
+            why = "the program that unpacks it cannot be started: install gzip, xz-utils or zstd";
         else if (!why && has_failed(status))
-            why = "it could not be unpacked whole: it is damaged";
+            why = "it could not be unpacked completely: it is damaged";
     }
     if (!why)
         return 0;

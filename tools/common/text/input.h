@@ -19,26 +19,26 @@ struct sstrace_input {
     FILE *stream;
     struct ss_error *error;
 
-    /* The line that was read last, without its end and with a final 0; it may be changed. */
+    /* The last line read, without its newline and with a final 0; the caller may change it. */
     char *text;
     size_t length;
-    uint64_t line; /* its number, from 1; 0: none yet */
+    uint64_t line; /* number of that line, from 1; 0 before the first */
 
     int descriptor;
     size_t head_length, head_used;
-    pid_t children[2]; /* they unpack; 0: none */
+    pid_t children[2]; /* processes that unpack; 0 if none */
     size_t capacity;
     bool pending;                /* the line was given back */
-    bool in_lines;               /* that is how it is read */
+    bool in_lines;               /* the input is read line by line */
     size_t unbroken;             /* bytes since the last end of a line, about */
-    char head[SSTRACE_HEAD + 1]; /* what the input begins with, and a 0; it is still to be read */
+    char head[SSTRACE_HEAD + 1]; /* the input's first bytes, still to be read, and a 0 */
 };
 
-/* NULL or "-": standard input. */
+/* Opens a file, or standard input if `path` is NULL or "-". */
 SS_MUST_USE SS_NONNULL(1) int sstrace_input_open(
     struct sstrace_input *input, const char *path, struct ss_error *error);
 
-/* Reads on the bytes of a stream, which stays the caller's: for tests. */
+/* Opens the input at a descriptor, which the caller still owns: for tests. */
 SS_MUST_USE SS_NONNULL(1, 3) int sstrace_input_open_descriptor(
     struct sstrace_input *input, int descriptor, const char *name, struct ss_error *error);
 
@@ -60,7 +60,7 @@ void sstrace_input_unread_line(struct sstrace_input *input);
 __attribute__((format(printf, 3, 4))) int sstrace_input_blame(
     struct sstrace_input *input, size_t column, const char *format, ...);
 
-/* Fails when a child that unpacks has failed; then what was read is not all. */
+/* Closes the input. Fails if a process that unpacks failed: then data is missing. */
 SS_NONNULL()
 int sstrace_input_close(struct sstrace_input *input);
 

@@ -224,7 +224,7 @@ static bool queens_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_queens = {
-    "queens", "branch", "eight queens on a board, by trying", queens_round};
+    "queens", "branch", "eight queens on a board, by backtracking", queens_round};
 
 /* A machine with five instructions that sums up to a number. */
 static bool interpreter_round(struct kernel_hand *hand) {

@@ -23,8 +23,7 @@ static bool call_round(struct kernel_hand *hand) {
     return true;
 }
 
-const struct kernel kernel_call = {
-    "system-call", "system", "the shortest call of the system", call_round};
+const struct kernel kernel_call = {"system-call", "system", "the shortest system call", call_round};
 
 static bool pipe_open(struct kernel_hand *hand) {
     return pipe2(hand->descriptors, O_CLOEXEC) == 0;

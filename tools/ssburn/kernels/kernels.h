@@ -47,7 +47,7 @@ struct kernel {
     void (*close)(struct kernel_hand *hand); /* NULL: kernel_close() frees `memory` */
 };
 
-/* All kernels, then NULL. */
+/* All kernels; NULL after the last. */
 extern const struct kernel *const kernels[];
 
 SS_MUST_USE SS_NONNULL(1, 2, 3) int kernel_open(const struct kernel *kernel,

@@ -15,7 +15,7 @@
 
 struct window_mark {
     ss_time when;
-    uint64_t done; /* rounds of work until then */
+    uint64_t done; /* rounds of work done before */
 };
 
 struct window {

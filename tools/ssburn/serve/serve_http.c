@@ -184,7 +184,8 @@ struct serve_http *serve_http_start(
             find_connections(), MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_END);
         if (http->daemon)
             return http;
-        ss_error_fail(error, "libmicrohttpd does not start: are there too few descriptors?");
+        ss_error_fail(
+            error, "libmicrohttpd cannot be started: the limit on open files may be too low");
     }
     close(file);
     if (http)

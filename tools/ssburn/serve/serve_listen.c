@@ -32,7 +32,8 @@ static int find_port(struct serve_listener *listener, const char *port, const ch
     struct addrinfo *found, hints = {.ai_socktype = SOCK_STREAM,
                                 .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE};
     if (getaddrinfo(address, port, &hints, &found) != 0)
-        return ss_error_fail(error, "--address: '%s' is no address: write one in digits, 127.0.0.1",
+        return ss_error_fail(error,
+            "--address: '%s' is not a numeric address: write one such as 127.0.0.1",
             ss_words_show(address).text);
     memcpy(&listener->address, found->ai_addr, found->ai_addrlen);
     listener->length = found->ai_addrlen;

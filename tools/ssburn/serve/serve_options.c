@@ -42,13 +42,13 @@ static const struct ss_argument rows[] = {
         .choices = "constant exponential",
         .help = "constant, or exponential: --work is the mean"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
-        .help = "of --spread exponential: the same seed, the same work, request by request"}},
-    {0, "SIZE", {"memory", .help = "work by walking so many bytes: 32K, 8M, 1G"},
+        .help = "seed of --spread exponential: the same seed gives each request the same work"}},
+    {0, "SIZE", {"memory", .help = "work by walking through this many bytes: 32K, 8M, 1G"},
         .take = take_memory},
     {0, "N", {"workers", SS_OPTION_COUNT, AT(workers), .initial = "1", .min = "1", .max = "4096",
         .help = "threads that take requests from the queue"}},
     {0, "N", {"queue", SS_OPTION_COUNT, AT(queue), .initial = "4096", .max = "1000000",
-        .help = "requests that may wait for a worker; more are answered by 503"}},
+        .help = "requests that may wait for a worker; more are answered with 503"}},
     {0, "SIZE", {"bytes", .help = "size of an answer; default 64"}, .take = take_bytes},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
@@ -69,7 +69,8 @@ int serve_options_parse(struct serve_options *options, struct ss_option_store *s
     if (ss_arguments_parse(rows, options, store, argv, NULL, error) < 0)
         return -1;
     if (options->units && options->work != SS_TIME_NEVER)
-        return ss_error_fail(error, "--units: excludes --work; both say how much a request is");
+        return ss_error_fail(
+            error, "--units and --work exclude each other: both set the work of a request");
     if (options->work == SS_TIME_NEVER)
         options->work = WORK_DEFAULT;
     return 0;

@@ -27,7 +27,7 @@ struct serve_queue {
     bool closed;
 };
 
-/* `limit` may be 0: then there is room only while a worker is idle. */
+/* Opens a queue. With `limit` 0 it has room only while a worker is idle. */
 SS_MUST_USE SS_NONNULL(1) int serve_queue_open(
     struct serve_queue *queue, size_t limit, size_t workers, struct ss_error *error);
 
@@ -51,7 +51,7 @@ void serve_queue_done(struct serve_queue *queue);
 SS_NONNULL()
 void serve_queue_close(struct serve_queue *queue);
 
-/* Waits until no worker is busy. Only a closed queue stays so. */
+/* Waits until no worker is busy, which lasts only if the queue is closed. */
 SS_NONNULL()
 void serve_queue_settle(struct serve_queue *queue);
 

@@ -68,7 +68,7 @@ static int take_class(
             continue;
         if (options->class)
             return ss_error_fail(
-                error, "%s: there is a class already: %s", word, options->class->name);
+                error, "%s: a class was already given: %s", word, options->class->name);
         options->class = &classes[i];
         return 0;
     }
@@ -88,8 +88,8 @@ static const struct ss_argument rows[] = {
     {0, "COUNT", {"work", SS_OPTION_COUNT, AT(work), .min = "1", .max = "4611686018427387904",
         .help = "that work in units, as an earlier ssburn printed it"}},
     {0, "N", {"iterations", SS_OPTION_COUNT, AT(iterations),
-        .help = "end after this many; 0 only calibrates; default: endless"}},
-    {0, "SIZE", {"memory", .help = "work by walking so many bytes: 32K, 8M, 1G"},
+        .help = "end after this many iterations; 0 only calibrates; default: endless"}},
+    {0, "SIZE", {"memory", .help = "work by walking through this many bytes: 32K, 8M, 1G"},
         .take = take_memory},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
@@ -122,7 +122,8 @@ static uint64_t cpus_usable(void) {
 static int complete(struct options *options, struct ss_error *error) {
     const struct burn_class *class = options->class;
     if (!class)
-        return ss_error_fail(error, "no class: give one of serial, blocking, parallel, forking");
+        return ss_error_fail(
+            error, "no class is given: name one of serial, blocking, parallel, forking");
     if (options->threads > class->threads_max)
         return ss_error_fail(
             error, "--threads: %s has one thread; use parallel for more", class->name);
@@ -130,7 +131,7 @@ static int complete(struct options *options, struct ss_error *error) {
         options->threads = class->threads ? class->threads : cpus_usable();
     if (options->work && options->iteration)
         return ss_error_fail(
-            error, "--work: excludes --iteration; both say how long an iteration is");
+            error, "--work and --iteration exclude each other: both set the work of an iteration");
     if (options->iteration == 0)
         options->iteration = 100 * SS_MILLISECOND;
     return 0;

@@ -33,11 +33,11 @@ void work_memory_free(struct work_memory *memory);
  * otherwise a round of integer mixing; each needs the previous result.
  */
 struct work_hand {
-    struct work_line *volatile line; /* NULL: no working set */
+    struct work_line *volatile line; /* NULL without a working set */
     volatile uint64_t mix;           /* volatile, so that no compiler drops the work */
 };
 
-/* Different numbers begin at different places of the working set. */
+/* Places a worker in the working set, at a place that depends on its number. */
 SS_NONNULL()
 void work_begin(struct work_hand *hand, const struct work_memory *memory, uint64_t number);
 SS_NONNULL()

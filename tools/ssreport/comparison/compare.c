@@ -416,9 +416,9 @@ static void fill_unmatched(const struct comparison *comparison) {
     }
     if (comparison->forbidden > 0)
         ssreport_notes_add(&report->notes,
-            "%zu of %zu steps are not compared, as what other processes used of the machine "
-            "differs by more than %g points between the sets: a difference in throughput may be "
-            "theirs",
+            "%zu of %zu steps are not compared: the share of the machine that other processes used "
+            "differs by more than %g points between the sets, which may explain a difference in "
+            "throughput",
             comparison->forbidden, comparison->ratio_count, 100 * SSREPORT_OTHERS_DIFFERENCE_MAX);
     if (lost[0] + lost[1] > 0)
         ssreport_notes_add(&report->notes,

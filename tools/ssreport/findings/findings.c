@@ -114,8 +114,8 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     }
     if (counts.sure > 0)
         fprintf(page->stream,
-            "<p><small>In brackets: the %g %% confidence interval of what is said. Unless runs or "
-            "rounds are counted, it is for the scatter of steps within runs, not between "
+            "<p><small>In brackets: the %g %% confidence interval of each statement. Unless runs "
+            "or rounds are counted, it reflects the scatter of steps within runs, not between "
             "runs.</small></p>\n",
             100 * report->settings.confidence);
     ssreport_page_close(page);

@@ -189,8 +189,8 @@ static void print_matrices(struct ssreport_page *page, const struct ssreport_rep
     struct stats_groups groups = ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT);
     if (!page->without.status)
         fputs(
-            "<p>In each field: the foreground's throughput, in percent of the most that it has in "
-            "any, against the background's load; dashed in the second half of the staircase. All "
+            "<p>In each field: the foreground's throughput, in percent of its highest in any "
+            "field, against the background's load; dashed in the second half of the staircase. All "
             "fields have the axes of the one at the lower left. Foregrounds by row, backgrounds by "
             "column.</p>\n",
             page->stream);

@@ -83,7 +83,7 @@ static void append_changes(struct finding *finding, const struct ssreport_placem
         const struct ssreport_change *change = &placements->changes[i];
         if (change->is_clear)
             append(finding,
-                " From a background load of %.0f %% (%.0f to %.0f) on, %s is better than %s.",
+                " Above a background load of %.0f %% (%.0f to %.0f), %s is better than %s.",
                 100 * change->load, 100 * change->interval.low, 100 * change->interval.high,
                 placements->names[change->above], placements->names[change->below]);
     }
@@ -110,7 +110,7 @@ static void add_best(struct ssreport_report *report, const struct ssreport_place
             finding.percent, finding.interval.low, finding.interval.high, second);
     else
         append(&finding,
-            "no placement is best on the whole: %s is %.1f %% (%.1f to %.1f) above %s, which is "
+            "no placement is best overall: %s is %.1f %% (%.1f to %.1f) above %s, which is "
             "within the uncertainty.",
             best, finding.percent, finding.interval.low, finding.interval.high, second);
     append_changes(&finding, placements);
@@ -370,7 +370,7 @@ static int name_emulated(struct ssreport_report *report) {
             .percent = NAN,
             .interval = {NAN, NAN},
             .unit = "runs",
-            .sentence = "tcg is left out of the findings: an emulated machine says nothing of a "
+            .sentence = "tcg is left out of the findings: an emulated machine says nothing about a "
                         "real one."};
         for (size_t i = groups.first[group]; i < groups.items; i = groups.next[i])
             finding.count++;
@@ -393,9 +393,9 @@ static int find_forbidden(struct ssreport_report *report) {
     }
     if (forbidden > 0)
         ssreport_findings_add(report, "others",
-            "%zu of %zu comparisons of placements and environments are not made: what other "
-            "processes used of the machine differs by more than %g points between the runs, so a "
-            "difference in throughput may be theirs.",
+            "%zu of %zu comparisons of placements and environments are not made: the share of the "
+            "machine that other processes used differs by more than %g points between the runs, "
+            "which may explain a difference in throughput.",
             forbidden, count, 100 * SSREPORT_OTHERS_DIFFERENCE_MAX);
     return groups.first ? 0 : -1;
 }

@@ -36,8 +36,8 @@ static void note_lost_steps(const struct ssreport_pair *pair) {
     size_t lost = 0, short_ones = pair->background->steps.too_short;
     if (short_ones > 0)
         ssreport_notes_add(&record->notes,
-            "%zu of the %zu steps of its background do not count, too short for three samples and "
-            "one between the edges: hold them longer",
+            "%zu of the %zu steps of its background do not count: they are too short for three "
+            "samples and one between the edges: hold them longer",
             short_ones, short_ones + pair->count);
     for (size_t i = 0; i < pair->count; i++)
         lost += isnan(pair->steps[i].foreground);

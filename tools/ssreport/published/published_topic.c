@@ -23,7 +23,7 @@ static const struct table_column constant_columns[] = {
     {"beside_runs", NULL}, {"beside_load_mean", "load by ssload, %", 2, true},
     {"beside_error_mean_percent", "its mean error, %", 3},
     {"beside_error_mse_e4", "its mean squared error, %\u00b2", 3},
-    {"others_most", "others, at most, %", 1, true, true},
+    {"others_most", "other processes, at most, %", 1, true, true},
 };
 static const struct table_column replay_columns[] = {
     {"set", NULL}, {"workload", "workload", .text = {"workload", 10}},

@@ -49,7 +49,8 @@ static void add_run(
                               : in_proportion ? "yes"
                                               : "no"),
         CELL("others", run->others),
-        CELL("note", forbidden ? "not compared: others used another part of the machine" : ""),
+        CELL("note",
+            forbidden ? "not compared: other processes used another part of the machine" : ""),
         CELL("record", record->name));
     if (isfinite(ratio) && !in_proportion)
         ssreport_notes_add(&run->record.notes,

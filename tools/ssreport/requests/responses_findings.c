@@ -116,7 +116,7 @@ static void find_series(
     if (point->of->closed) {
         find(report, "closed-loop", point->of,
             "%s: a closed loop answered %.4g requests a second. Its clients wait for each answer, "
-            "so its response times say nothing of requests that come at moments of their own.",
+            "so its response times say nothing about requests that arrive independently.",
             name, point->throughput);
         return;
     }
@@ -143,7 +143,7 @@ static void find_series(
             about(&response[SSREPORT_INTENDED]), show(response[SSREPORT_INTENDED].p95).text);
     } else if (reach.fails) {
         find(report, "rate", point->of,
-            "%s: does not even keep up with %.4g requests a second, the least that it was asked: "
+            "%s: does not even keep up with %.4g requests a second, the lowest rate tried: "
             "%.4g %% of those due succeeded in this time.",
             name, reach.fails->stretch.rate, 100 * reach.fails->in_time);
     }

@@ -149,7 +149,8 @@ static bool write_disturbed(FILE *script, const struct place *places, size_t cou
 static void write_figures(FILE *script, bool lines, bool expected, bool disturbed) {
     fputs("plot ", script);
     if (disturbed)
-        fputs("$disturbed using 1:2 with " PLOT_RINGS " title \"disturbed by others\", ", script);
+        fputs("$disturbed using 1:2 with " PLOT_RINGS " title \"disturbed by other processes\", ",
+            script);
     if (expected)
         fputs("$expected using 1:2 with lines lw 4 lc rgb \"" PLOT_GRID
               "\" title \"mean expected\", ",

@@ -75,7 +75,7 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("requests-rates", "Response times by rate", rate_columns),
     TABLE_INIT("requests-seconds", "Requests second by second", second_columns),
     TABLE_INIT("requests-capacity",
-        "Capacity: the highest rate at which the response time is as demanded", capacity_columns),
+        "Capacity: the highest rate at which the response time stays within its limit", capacity_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -205,8 +205,7 @@ static void note_lonely(struct ssreport_report *report) {
             could |= report->runs[j].set == of->set && of->manifest == 0 &&
                      report->runs[j].manifest == 0;
         if (could && !ssreport_responses_beside(report, of))
-            ssreport_notes_add(
-                &of->notes, "no record of showstopper beside it is of the same time");
+            ssreport_notes_add(&of->notes, "no record of showstopper covers the same time");
     }
 }
 
@@ -265,7 +264,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     const struct table_sheet *rates = ssreport_table(report, "requests-rates");
     size_t rows = table_rows(rates);
     table_print_text(stream, ssreport_table(report, "requests-capacity"),
-        "capacity: the highest rate at which the response time is as demanded");
+        "capacity: the highest rate at which the response time stays within its limit");
     if (rows > RATES_MAX)
         fprintf(stream, "\nrequests at %zu rates: see requests-rates.csv (--output)\n", rows);
     else

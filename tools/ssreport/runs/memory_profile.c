@@ -132,13 +132,13 @@ int ssreport_profile_write(FILE *stream, const struct ssreport_run *run, struct 
     struct writer writer = {.stream = stream};
     if (record->counters.count == 0)
         return ss_error_fail(error,
-            "%s has no counters.csv, which a profile is made of: record with --counters",
+            "%s has no counters.csv, from which a profile is made: record with --counters",
             record->name);
     if (!(record->instance_count > 0))
         return ss_error_fail(error, "%s does not say how many instances it had", record->name);
     if (write_seconds(&writer, record) == 0)
         return ss_error_fail(error,
-            "%s tells neither the CPU time nor the runnable threads of any second in which its "
+            "%s records neither the CPU time nor the runnable threads of any second in which its "
             "instances were allowed to run",
             record->name);
     fprintf(stream, "%.6fs 0%s\n", writer.at, writer.knows_memory ? " 0 0" : "");

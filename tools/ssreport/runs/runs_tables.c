@@ -38,7 +38,7 @@ static const struct table_column step_columns[] = {
     {"iterations_per_second_bound", "at most, /s", 3, false, true}, {"intervals", "whole intervals"},
     {"intervals_mean", "their mean, /s", 3},
     {"iterations_per_second_low", "its confidence, from", 3}, {"iterations_per_second_high", "to", 3},
-    {"others", "others in the run, %", 1, true, true},
+    {"others", "other processes in the run, %", 1, true, true},
 };
 static const struct table_column fit_columns[] = {
     {"record", "record"}, {"over", "over"}, {"points", "points"},

@@ -61,7 +61,7 @@ static void find_early(struct ssreport_report *report) {
     count_unnamed(&early, more);
     if (early.count > 0)
         ssreport_findings_add(report, "early",
-            "%zu of %zu runs ended before their time, because their programs were done: %s%s. "
+            "%zu of %zu runs ended before their time, because their programs had ended: %s%s. "
             "Repeat them with --repeat, which starts a program again.",
             early.count, runs, early.text, more);
 }
@@ -209,8 +209,8 @@ static void print_details(struct ssreport_page *page, const struct ssreport_repo
     page_sheet(page->stream, ssreport_table(report, "runs"));
     if (folds)
         fprintf(page->stream,
-            "<p>In reports of more than %d runs each has its load over time only: give "
-            "<code>ssreport</code> fewer runs for all of their pictures.</p>\n"
+            "<p>In reports of more than %d runs each run has only the picture of its load over "
+            "time: give <code>ssreport</code> fewer runs for all pictures.</p>\n"
             "<details><summary>Run by run: %zu runs</summary>\n",
             SSREPORT_PICTURED_MAX, report->run_count);
     for (size_t i = 0; i < report->run_count; i++)
@@ -283,8 +283,8 @@ static void explain_rates(
     if (most < 2)
         return;
     snprintf(text, sizeof text,
-        "(mean +- half of its %g %% confidence interval, of so many whole intervals of %g s; what "
-        "fills none is only in the throughput beside it)",
+        "(mean +- half of its %g %% confidence interval, from this many whole intervals of %g s; a "
+        "rest shorter than an interval counts only in the throughput)",
         100 * settings->confidence, settings->interval);
     ss_option_print_wrapped(stream, 0, text);
 }

@@ -99,7 +99,8 @@ static void write_methods(const struct drawing *drawing) {
     bool disturbed = write_disturbed(drawing);
     fputs("plot ", script);
     if (disturbed)
-        fputs("$disturbed using 1:2 with " PLOT_RINGS " title \"disturbed by others\", ", script);
+        fputs("$disturbed using 1:2 with " PLOT_RINGS " title \"disturbed by other processes\", ",
+            script);
     if (methods->knots > 1 && !drawing->deviations)
         fputs("$baseline using 1:2 with lines lw 1.5 lc rgb \"" PLOT_AXIS "\" title \"baseline\", ",
             script);

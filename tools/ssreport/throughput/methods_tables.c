@@ -26,8 +26,8 @@ static const char *describe_point(const struct ssreport_methods *methods,
     if (isnan(baseline))
         return "outside the loads of the baseline";
     if (ssreport_methods_is_forbidden(methods, point))
-        return "not compared: others used another part of the machine";
-    return ssreport_others_disturb(point->run->others) ? "disturbed by others" : "";
+        return "not compared: other processes used another part of the machine";
+    return ssreport_others_disturb(point->run->others) ? "disturbed by other processes" : "";
 }
 
 static void add_point(struct table_sheet *sheet, const struct ssreport_methods *methods,
@@ -95,8 +95,8 @@ static void find_forbidden(struct ssreport_report *report, const struct ssreport
     if (forbidden > 0)
         ssreport_findings_add(report, "others",
             "%.100s: %s is not compared with %s in %zu of %zu steps. Other processes used up to "
-            "%.1f %% of the machine with it and up to %.1f %% with the baseline, so a difference "
-            "in throughput may be theirs.",
+            "%.1f %% of the machine with it and up to %.1f %% with the baseline, which may explain "
+            "a difference in throughput.",
             run->workload, name, baseline, forbidden, end - first, 100 * most, 100 * baseline_most);
 }
 

@@ -27,7 +27,7 @@ static const struct table_column deviation_columns[] = {
     {"deviation_mean_percent", "deviation, mean, %", 2, .text = {"mean", 9}},
     {"deviation_least_percent", "least", 2, .text = {"least", 9}},
     {"deviation_most_percent", "largest", 2, .text = {"most", 9}},
-    {"others_most", "others, at most, %", 1, true, true},
+    {"others_most", "other processes, at most, %", 1, true, true},
 };
 static const struct table_column prediction_columns[] = {
     {"set", NULL}, {"environment", "in"}, {"measured_in", NULL},
@@ -93,7 +93,7 @@ static void print_methods(struct ssreport_page *page, const struct ssreport_repo
           "has CPUs), <code>nbench-fit</code> (as many as give the load) or <code>1cdc</code> (one "
           "instance with a constant duty cycle), whichever covers the wider range of loads. "
           "<code>cdc</code> is a constant duty cycle of all instances, without feedback. The "
-          "baseline is interpolated between its targets, and nothing is said of loads beyond "
+          "baseline is interpolated between its targets, and nothing is known about loads beyond "
           "them.</p>\n",
         page->stream);
     ssreport_methods_print(page, report);

@@ -93,7 +93,7 @@ static int parse_weight(char *item, uint64_t *weight, struct ss_error *error) {
     if (ss_units_count(colon + 1, weight, error) < 0)
         return -1;
     if (*weight < 1 || *weight > 1000000)
-        return ss_error_fail(error, "a weight is from 1 to 1000000, and not %s", colon + 1);
+        return ss_error_fail(error, "a weight must be between 1 and 1000000, not %s", colon + 1);
     return 0;
 }
 

@@ -67,7 +67,7 @@ static int take_record(struct reader *reader, char **words, size_t count, struct
             error, "the first line is at %s: a profile begins at 0", ss_words_show(words[0]).text);
     if (time < reader->time)
         return ss_error_fail(
-            error, "%s lies before the line above it", ss_words_show(words[0]).text);
+            error, "%s is before the time in the line above", ss_words_show(words[0]).text);
     bool apart = time > reader->time;
     reader->time = time;
     if (apart && keep(reader, error) < 0)

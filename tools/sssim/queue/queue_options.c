@@ -15,14 +15,12 @@ const struct ss_argument queue_rows[] = {
     {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(given.shape), .choices = "constant step trace",
                     .help = "how many requests are due: --rate a second for --duration; 0, --step, "
                             "2 times --step and so on below --max, each for --hold; or the loads of "
-                            "--trace times --rate; without it, what the options that are given "
-                            "belong to"},
+                            "--trace times --rate; default: what the given options belong to"},
                     .heading = "Requests:"},
     {'r', "RATE", {"rate", SS_OPTION_NUMBER, AT(given.rate), .help = "requests per second"}},
     {'d', "TIME", {"duration", SS_OPTION_TIME, AT(given.duration), .min = "1u", .max = "36500d",
                  .sensible = "500m",
-                 .help = "for how long requests are sent; without it and --requests, 10s, or as long "
-                         "as the trace is"}},
+                 .help = "how long requests are sent; default, without --requests: 10s, or the length of the trace"}},
     {0, "N", {"requests", SS_OPTION_COUNT, AT(requests), .min = "1",
               .help = "end with the request of this number"}},
     {0, "RATE", {"max", SS_OPTION_NUMBER, AT(given.max), .help = "of the steps"}},
@@ -32,20 +30,20 @@ const struct ss_argument queue_rows[] = {
     {0, "FILE", {"trace", SS_OPTION_TEXT, AT(given.trace), .help = "a trace, text or compiled"}},
     {0, "WORD", {"arrival", SS_OPTION_CHOICE, AT(arrival), .initial = "even",
                  .choices = "concurrent even poisson",
-                 .help = "when requests are due: all of a second at its begin, in equal distances, "
+                 .help = "when requests are due: all of a second at its beginning, at equal distances, "
                          "or with exponential gaps"}},
     {0, "N", {"closed", SS_OPTION_COUNT, AT(given.closed), .min = "1", .max = "1000000",
-              .help = "a closed loop: so many clients that each send after their answer"}},
+              .help = "a closed loop: this many clients, each sending its next request after the answer to the last one"}},
     {0, "N", {"cap", SS_OPTION_COUNT, AT(given.cap), .min = "1", .max = "1000000",
-              .help = "the most requests that are unfinished at a time; default 200"}},
+              .help = "at most this many unfinished requests; default 200"}},
     {0, "WORD", {"when-full", SS_OPTION_CHOICE, AT(when_full), .initial = "delay",
                  .choices = "delay drop",
-                 .help = "what becomes of a request that is due while there are so many: it waits, "
+                 .help = "what becomes of a request that is due at the cap: it waits, "
                          "or it is not sent"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .max = "36500d",
-                 .help = "clients give a request up so long after it was sent; 0: never"}},
+                 .help = "clients give up a request this long after it was sent; 0: never"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
-                 .sensible = "500m", .help = "leave this much time at the start out of the figures"}},
+                 .sensible = "500m", .help = "leave this much time at the start out of the statistics"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
               .help = "the seed of the random numbers; the same one gives the same output"}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .initial = "10m", .min = "1u", .max = "1h",
@@ -57,17 +55,16 @@ const struct ss_argument queue_rows[] = {
     {0, "N", {"workers", SS_OPTION_COUNT, AT(workers), .initial = "1", .min = "1", .max = "4096",
               .help = "workers of each server, each on a CPU of its own"}},
     {0, "N", {"servers", SS_OPTION_COUNT, AT(servers), .min = "1", .max = "64",
-              .help = "servers, each with a queue; without it, as many as --speeds has, or one"}},
+              .help = "servers, each with a queue; default: as many as --speeds lists, or one"}},
     {0, "LIST", {"speeds", SS_OPTION_TEXT, AT(speeds),
-                 .help = "the speed of each server: 1,1,0.5; without it, all have speed 1"}},
+                 .help = "the speed of each server: 1,1,0.5; default: 1 for all"}},
     {0, "WORD", {"balance", SS_OPTION_CHOICE, AT(balance), .initial = "round-robin",
                  .choices = "round-robin least-connections",
                  .help = "which server gets the next request: each in turn, or one with the fewest "
                          "unfinished ones"}},
     {0, "WORD", {"given-up", SS_OPTION_CHOICE, AT(given_up), .initial = "serve",
                  .choices = "serve skip",
-                 .help = "what the service does with a request whose client has given it up: its "
-                         "work, or nothing if that has not begun"}},
+                 .help = "what the service does with a request that its client gave up: its work, or nothing if the work has not begun"}},
     {0, "DUTY", {"duty", SS_OPTION_LOAD, AT(duty), .initial = "100%",
                  .help = "the part of each round in which a server runs; it is stopped for the "
                          "rest"}},
@@ -84,8 +81,8 @@ const struct ss_argument queue_rows[] = {
 
 static int check_settle(const struct queue_options *options, struct ss_error *error) {
     if (options->settle > 0 && options->given.shape != SSREQUEST_CONSTANT)
-        return ss_error_fail(error,
-            "--settle: what changes all the time never settles: it belongs to --profile constant");
+        return ss_error_fail(
+            error, "--settle requires --profile constant: a rate that changes never settles");
     return 0;
 }
 
@@ -93,12 +90,12 @@ static int parse_speed(
     struct queue_options *options, const char *word, size_t number, struct ss_error *error) {
     if (number == SSREQUEST_TARGETS_MAX)
         return ss_error_fail(
-            error, "--speeds: there are %d servers at most", SSREQUEST_TARGETS_MAX);
+            error, "--speeds: at most %d servers are possible", SSREQUEST_TARGETS_MAX);
     if (ss_units_number(word, &options->speed[number], error) < 0)
         return ss_error_wrap(error, "--speeds");
     if (!(options->speed[number] >= 1e-6 && options->speed[number] <= 1e6))
         return ss_error_fail(
-            error, "--speeds: '%s' lies beyond 0.000001 and 1000000", ss_words_show(word).text);
+            error, "--speeds: '%s' is not between 0.000001 and 1000000", ss_words_show(word).text);
     return 0;
 }
 
@@ -196,5 +193,5 @@ int queue_options_resolve(
     if (options->settle < run->rules.end)
         return 0;
     return ss_error_fail(
-        error, "--settle leaves nothing to be counted: it must be shorter than the run");
+        error, "--settle leaves no time to count: it must be shorter than the run");
 }

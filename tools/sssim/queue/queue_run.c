@@ -150,7 +150,7 @@ static int go_on(struct run *run, struct ss_error *error) {
         uint32_t sleeper = sleepers_first(&run->sleepers);
         ss_time now = run->sleepers.due[sleeper];
         if (now == SS_TIME_NEVER)
-            return ss_error_fail(error, "there are requests that nothing ends");
+            return ss_error_fail(error, "there are requests that never end");
         if (wake(run, sleeper, now, error) < 0)
             return -1;
         run->end.end = now;
@@ -160,7 +160,7 @@ static int go_on(struct run *run, struct ss_error *error) {
         run->end.end = run->end.sending;
     if (run->options->settle > 0 && run->options->settle >= run->end.sending)
         return ss_error_fail(
-            error, "--settle leaves nothing to be counted: the last request was sent before");
+            error, "--settle leaves no request to count: the last request was sent before");
     return 0;
 }
 

@@ -143,12 +143,13 @@ void conclusion_make(
             best, good->mse, name_score(other, sizeof other, grid, choices, bad), bad->mse);
     else if (cheap->first == good->first)
         snprintf(buffer, size,
-            "Take %s: mean squared error %.3g %%^2 for %.3g %% of one CPU, and nothing else costs "
-            "less.",
+            "Choose %s: mean squared error %.3g %%^2 for %.3g %% of one CPU, and no other "
+            "combination costs less.",
             best, good->mse, 100 * good->own);
     else
         snprintf(buffer, size,
-            "Take %s: mean squared error %.3g %%^2 for %.3g %% of one CPU; the cheapest, %s, costs "
+            "Choose %s: mean squared error %.3g %%^2 for %.3g %% of one CPU; the cheapest, %s, "
+            "costs "
             "%.3g %% and gives %.3g %%^2.",
             best, good->mse, 100 * good->own, name_score(other, sizeof other, grid, choices, cheap),
             100 * cheap->own, cheap->mse);

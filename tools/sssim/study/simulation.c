@@ -46,12 +46,11 @@ const struct ss_argument simulation_rows[] = {
     {'P', "CPUS", {"cpus", SS_OPTION_COUNT, AT(cpus), .initial = "4", .min = "1", .max = "65536",
                    .help = "CPUs of the machine"}},
     {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
-                .help = "instances of the workload; without it, as many as CPUs"}},
+                .help = "instances of the workload; default: as many as CPUs"}},
     {0, "CLASS", {"class", SS_OPTION_TEXT, AT(class), .initial = "serial",
                   .help = "what an instance does: serial: one thread; parallel: as many as CPUs; "
                           "blocking: 1.3 threads in the mean; forking: 1, in short turns; "
-                          "profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three "
-                          "of the one, then one of the other"}},
+                          "profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three serial ones, then one parallel one"}},
     {'l', "LOAD", {"load", SS_OPTION_TEXT, AT(load),
                    .help = "hold this load: short for -t constant -T LOAD"}},
     SS_ARGUMENTS_MODULES(struct simulation),
@@ -122,13 +121,13 @@ const struct ss_argument simulation_rows[] = {
                   .help = "study what the instances cost a foreground of this class, which runs "
                           "uncontrolled on as many other CPUs"}},
     {0, "N", {"foreground-instances", SS_OPTION_COUNT, AT(front_instances), .min = "1",
-              .max = "1000000", .help = "instances of the foreground; without it, as many as CPUs"}},
+              .max = "1000000", .help = "instances of the foreground; default: as many as CPUs"}},
     {0, "TIME", {"foreground-iteration", SS_OPTION_TIME, AT(front_iteration), .max = "1h",
-                 .help = "length of the foreground's iterations; without it, as the others"}},
+                 .help = "length of the foreground's iterations; default: as in the background"}},
     {0, "RATE", {"foreground-accesses", SS_OPTION_NUMBER, AT(front.accesses),
-                 .help = "accesses of the foreground's threads; without it, as the others"}},
+                 .help = "accesses of the foreground's threads; default: as in the background"}},
     {0, "PART", {"foreground-waiting", SS_OPTION_LOAD, AT(front.waiting),
-                 .help = "waiting part of the foreground's threads; without it, as the others"}},
+                 .help = "waiting part of the foreground's threads; default: as in the background"}},
     {0, NULL, {"shared-cpus", AT(shared_cpus),
                .help = "foreground and background run on the same CPUs"}},
     {0, "N", {"rounds", SS_OPTION_COUNT, AT(rounds), .initial = "1", .min = "1", .max = "100000",
@@ -210,7 +209,7 @@ static int check_study(const struct simulation *simulation, struct ss_error *err
             "with --record");
     if (simulation->background > 0)
         return ss_error_fail(
-            error, "--background is other load, and a study has none: leave it away");
+            error, "--background is other load, and a study has none: leave it out");
     if (simulation->record && 2 * simulation->cpus > SS_CPUS_MAX)
         return ss_error_fail(
             error, "--record: a record has at most %d CPUs, two times --cpus", SS_CPUS_MAX);
@@ -220,7 +219,7 @@ static int check_study(const struct simulation *simulation, struct ss_error *err
 static int check(const struct simulation *simulation, struct ss_error *error) {
     if (simulation->lateness != SS_TIME_NEVER && simulation->lateness_law == LAW_RECORDED)
         return ss_error_fail(
-            error, "--lateness-law recorded has its own lengths: leave --lateness away");
+            error, "--lateness-law recorded has its own lengths: leave --lateness out");
     if (simulation->background_period == 1)
         return ss_error_fail(error, "--background-period has no halves: give 2 ns or more");
     if (check_work(simulation, error) < 0)
@@ -329,7 +328,7 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
         return 0;
     trial_close(trial);
     return ss_error_fail(
-        error, "--settle leaves nothing to be counted: it must be shorter than the run");
+        error, "--settle leaves no time to count: it must be shorter than the run");
 }
 
 /* Its load is always at the peak. */

@@ -97,11 +97,11 @@ static int find_duration(struct study *study, ss_time *duration, struct ss_error
             "the background's trace has no end: give --duration, or a trace such as -t staircase");
     if (background->options.settle >= *duration)
         return ss_error_fail(
-            error, "--settle leaves nothing to be counted: it must be shorter than the run");
+            error, "--settle leaves no time to count: it must be shorter than the run");
     bool group = background->source == SS_SOURCE_OWN || background->source == SS_SOURCE_CGROUP;
     if (study->options->shares_cpus && !group)
         return ss_error_fail(error,
-            "--shared-cpus: the feedback %s measures the foreground, too: take -f own",
+            "--shared-cpus: the feedback %s measures the foreground, too: use -f own",
             background->set.modules[SS_KIND_FEEDBACK].head->name);
     return 0;
 }

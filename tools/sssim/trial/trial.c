@@ -259,7 +259,7 @@ static int find_source(struct trial *trial, struct ss_error *error) {
     if (request.source != SS_SOURCE_SENSOR)
         return 0;
     return ss_error_fail(error,
-        "feedback/%s: a simulated machine has no programs that print numbers: take one that reads "
+        "feedback/%s: a simulated machine has no programs that print numbers: use one that reads "
         "the system's counters, such as realtime",
         trial->set.modules[SS_KIND_FEEDBACK].head->name);
 }

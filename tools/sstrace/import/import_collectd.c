@@ -79,11 +79,11 @@ static int begin(struct collectd *collectd) {
     struct sstrace_input *input = collectd->input;
     if (!strstr(file_name(input->name), "idle"))
         return sstrace_input_blame(input, 1,
-            "the file of idle time is expected, named cpu-idle-DATE or percent-idle-DATE: the load "
+            "expected the file of idle time, named cpu-idle-DATE or percent-idle-DATE: the load "
             "is what that leaves");
     int more = sstrace_input_read_line(input);
     if (more > 0 && strcmp(input->text, HEADER) != 0)
-        return sstrace_input_blame(input, 1, "the header " HEADER " is expected here");
+        return sstrace_input_blame(input, 1, "expected the header " HEADER);
     if (more <= 0)
         return more;
     collectd->table = (struct sstrace_table){.input = input, .separator = ',', .columns = 2};
@@ -139,7 +139,7 @@ static int take_row(struct collectd *collectd) {
     if (!sstrace_stamp_number(
             collectd->time.text, collectd->time.length, INT64_C(1000000000), &sample.to))
         return sstrace_input_blame(
-            input, collectd->time.column, "a time in seconds since 1970 is expected here");
+            input, collectd->time.column, "expected a time in seconds since 1970");
     if (sstrace_scale_load(&collectd->scale, input, &collectd->value, &number, &sample.load) != 0)
         return -1;
     if (collectd->counts)

@@ -123,7 +123,7 @@ static int choose_units(struct csv *csv) {
     csv->clock.unit = time_unit ? sstrace_stamp_unit(time_unit)
                                 : sstrace_heading_time_unit(&csv->heading, csv->time_number);
     if (time_unit && !csv->clock.unit)
-        return ss_error_fail(csv->input->error, "'%s' is no unit of times: write s, ms, us or ns",
+        return ss_error_fail(csv->input->error, "'%s' is not a unit of time: write s, ms, us or ns",
             ss_words_show(time_unit).text);
     enum sstrace_unit unit = sstrace_heading_unit(&csv->heading, csv->load_number);
     csv->unit_is_known = unit != SSTRACE_UNIT_DEFAULT || csv->options->unit != SSTRACE_UNIT_DEFAULT;
@@ -172,8 +172,7 @@ static int take_time(struct csv *csv, struct sstrace_sample *sample) {
     }
     if (!sstrace_stamp_read(&csv->clock, csv->time.text, csv->time.length, &sample->to))
         return sstrace_input_blame(csv->input, csv->time.column,
-            "a time is expected here: " SSTRACE_STAMP_EXPECTED
-            ", or --time-unit for other numbers");
+            "expected a time: " SSTRACE_STAMP_EXPECTED ", or --time-unit for other numbers");
     return 0;
 }
 

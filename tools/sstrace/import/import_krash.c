@@ -67,7 +67,7 @@ static int next(struct krash *it) {
 }
 
 static int blame(struct krash *it, const char *expected) {
-    return sstrace_input_blame(it->input, it->field.column, "%s was expected, not '%s'", expected,
+    return sstrace_input_blame(it->input, it->field.column, "expected %s, not '%s'", expected,
         ss_words_show(it->token).text);
 }
 
@@ -76,7 +76,7 @@ static int need(struct krash *it, const char *expected) {
     int result = next(it);
     if (result == 0)
         return sstrace_input_blame(
-            it->input, it->input->length + 1, "%s was expected, not the end of the file", expected);
+            it->input, it->input->length + 1, "expected %s, not the end of the file", expected);
     return result < 0 ? -1 : 0;
 }
 
@@ -122,7 +122,7 @@ static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *befo
         return blame(it, "a load from 0 to 100 %");
     struct event *to = wanted ? more(it) : NULL;
     if (wanted && !to)
-        return sstrace_input_blame(it->input, it->field.column, "so many loads have no room");
+        return sstrace_input_blame(it->input, it->field.column, "too many loads");
     if (wanted)
         *to = event;
     return 0;
@@ -138,7 +138,7 @@ static int read_cpu(struct krash *it) {
         return blame(it, "cpu, profile, kill, NAME = VALUE or the number of a CPU");
     for (uint32_t i = 0; i < it->cpus_count; i++) {
         if (it->cpus[i] == number)
-            return blame(it, "a CPU that was not there before");
+            return blame(it, "a CPU that did not appear before");
     }
     if (it->cpus_count == CPUS_MAX)
         return blame(it, "no more than 1024 CPUs");
@@ -198,7 +198,7 @@ static int find_end(struct krash *it, int64_t *end) {
         length = last - before;
     if (length == 0 || __builtin_add_overflow(last, length, end))
         return sstrace_input_blame(it->input, 1,
-            "'kill SECONDS' was expected before the end of the file: or say with --every how long "
+            "expected 'kill SECONDS' before the end of the file: or give with --every how long "
             "the last load lasts");
     return 0;
 }
@@ -220,8 +220,7 @@ static int give_all(struct krash *it) {
     int64_t end, from = 0;
     double loads[CPUS_MAX] = {0};
     if (!options->select && cpus < it->cpus_count)
-        return sstrace_input_blame(it->input, 1,
-            "no more than the %u CPUs of --cpus were expected, but the profile has %u",
+        return sstrace_input_blame(it->input, 1, "--cpus allows %u CPUs, but the profile has %u",
             (unsigned int)cpus, (unsigned int)it->cpus_count);
     qsort(it->events, it->count, sizeof *it->events, compare);
     if (find_end(it, &end) != 0)
@@ -254,13 +253,13 @@ static int read_profile(struct krash *it) {
         return -1;
     if (depth > 0)
         return sstrace_input_blame(
-            it->input, it->input->length + 1, "'}' was expected, not the end of the file");
+            it->input, it->input->length + 1, "expected '}', not the end of the file");
     if (it->count > 0)
         return give_all(it);
     /* The selected CPU may be absent: the end then lists those that are there. */
     if (it->samples->options->select && it->cpus_count > 0)
         return 0;
-    return sstrace_input_blame(it->input, 1, "CPU { SECONDS PERCENT ... } was expected before");
+    return sstrace_input_blame(it->input, 1, "expected CPU { SECONDS PERCENT ... } before this");
 }
 
 static int import(const struct sstrace_format *format, struct sstrace_input *input,

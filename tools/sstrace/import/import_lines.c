@@ -22,7 +22,7 @@ static int next_number(struct sstrace_input *input, struct sstrace_field *field)
             continue;
         result = sstrace_walk_next(&walk, &more);
         if (result > 0 && more.length > 0 && *more.text != '#')
-            return sstrace_input_blame(input, more.column, "one number a line was expected");
+            return sstrace_input_blame(input, more.column, "expected one number per line");
         return result < 0 ? -1 : 1;
     }
     return result;
@@ -39,8 +39,7 @@ static int planetlab_load(
     *load = percent / 100.0;
     if (whole && percent <= 100)
         return 0;
-    return sstrace_input_blame(
-        input, field->column, "a whole percentage from 0 to 100 was expected");
+    return sstrace_input_blame(input, field->column, "expected a whole percentage from 0 to 100");
 }
 
 static int import(const struct sstrace_format *format, struct sstrace_input *input,
@@ -52,7 +51,7 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
     int result;
     if (every == 0 && !planetlab)
         return ss_error_fail(input->error,
-            "%s:1:1: --every TIME was expected: a file of load levels does not say how long each "
+            "%s:1:1: give --every TIME: a file of load levels does not say how long each "
             "one lasts",
             ss_words_show(input->name).text);
     if (every == 0)

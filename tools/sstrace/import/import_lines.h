@@ -16,7 +16,7 @@ static inline int sstrace_lines_add(struct sstrace_samples *samples, struct sstr
     sample->from = sample->to;
     /* Times have a bit more than these. */
     if (length <= 0 || __builtin_add_overflow(sample->from, length, &sample->to))
-        return sstrace_input_blame(input, column, "--every is too long: less was expected");
+        return sstrace_input_blame(input, column, "--every is too long");
     return sstrace_samples_add(samples, input, column, sample);
 }
 
@@ -38,7 +38,7 @@ static inline bool sstrace_lines_open(const struct sstrace_input *input) {
 static inline void sstrace_lines_doubt(const struct sstrace_input *input) {
     if (sstrace_lines_open(input))
         fprintf(stderr,
-            "sstrace: %s:%llu: the last line has no end: if the file was cut short, it may be, "
+            "sstrace: %s:%llu: the last line has no newline: if the file was cut short, it may be, "
             "too\n",
             ss_words_show(input->name).text, (unsigned long long)input->line);
 }

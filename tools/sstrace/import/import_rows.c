@@ -171,8 +171,7 @@ static int take_time(struct rows *rows, const struct sstrace_field *field, int64
         rows->clock.unit = known && number >= MILLISECONDS_FROM ? SECOND / 1000 : SECOND;
     }
     if (!sstrace_stamp_number(field->text, field->length, rows->clock.unit, time))
-        return sstrace_input_blame(
-            rows->input, field->column, "a time is expected here, as a number");
+        return sstrace_input_blame(rows->input, field->column, "expected a time as a number");
     return 0;
 }
 
@@ -185,7 +184,7 @@ static int fit_into_window(struct rows *rows, struct sstrace_sample *sample) {
     if (from < 0 || from > INT64_MAX - GOOGLE_WINDOW || sample->to < from ||
         sample->to - from > GOOGLE_WINDOW)
         return sstrace_input_blame(
-            rows->input, rows->end.column, "an end up to 300 s after the start is expected here");
+            rows->input, rows->end.column, "expected an end up to 300 s after the start");
     int64_t length = sample->to - from;
     sample->from = from - from % GOOGLE_WINDOW;
     sample->to = sample->from + GOOGLE_WINDOW;

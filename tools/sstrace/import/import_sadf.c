@@ -56,7 +56,7 @@ static int read_names(struct sadf *sadf, struct sstrace_walk *walk) {
         size_t tail = sizeof repeated - 1;
         if (sadf->one_line)
             return sstrace_input_blame(sadf->input, name.column,
-                "with sadf -h only CPUs are expected on the line: take sadf -d FILE -- -u");
+                "with sadf -h, expected only CPUs on the line: use sadf -d FILE -- -u");
         if (name.length > tail && memcmp(name.text + name.length - tail, repeated, tail) == 0) {
             sadf->one_line = is_cpu;
             name.length -= tail;
@@ -120,7 +120,7 @@ static int is_wanted(struct sadf *sadf, const char *cpu, size_t column) {
 
 static int blame_figures(struct sadf *sadf, size_t count) {
     return sstrace_input_blame(sadf->input, sadf->input->length + 1,
-        "the row ends after %zu figures of a CPU, where %zu are expected (was the file cut off?)",
+        "the row ends after %zu figures of a CPU, but %zu are expected (was the file cut off?)",
         count, sadf->figures);
 }
 
@@ -134,8 +134,7 @@ static int read_load(struct sadf *sadf, struct sstrace_walk *walk, double *load,
         if (more <= 0)
             return more < 0 ? -1 : blame_figures(sadf, i);
         if (!sstrace_field_number(&field, true, &value))
-            return sstrace_input_blame(
-                sadf->input, field.column, "a number of percent is expected here");
+            return sstrace_input_blame(sadf->input, field.column, "expected a number of percent");
         sum += value;
         if (i == sadf->idle || i == sadf->iowait) {
             idle += value;
@@ -160,7 +159,7 @@ static int take_cpu(struct sadf *sadf, struct sstrace_walk *walk, const struct s
     else if (cpu->length == 0 ||
              (!sstrace_field_is(cpu, "all") && !sstrace_field_number(cpu, false, &number)))
         return sstrace_input_blame(
-            sadf->input, cpu->column, "the number of a CPU is expected here, or -1 for all");
+            sadf->input, cpu->column, "expected the number of a CPU, or -1 for all");
     int wanted = is_wanted(sadf, name, cpu->column);
     if (wanted < 0 || read_load(sadf, walk, &sample.load, &column) != 0)
         return -1;
@@ -180,7 +179,7 @@ static int take_cpus(struct sadf *sadf, struct sstrace_walk *walk, struct sstrac
     } while (more > 0 && sadf->one_line);
     if (more > 0)
         return sstrace_input_blame(sadf->input, cpu->column,
-            "nothing more is expected here: the header names %zu fields", sadf->figures + 4);
+            "unexpected text: the header names %zu fields", sadf->figures + 4);
     return more;
 }
 
@@ -189,11 +188,11 @@ static int read_span(
     int64_t length;
     if (!sstrace_stamp_number(interval->text, interval->length, SECOND, &length) || length < 0)
         return sstrace_input_blame(
-            sadf->input, interval->column, "an interval in seconds is expected here");
+            sadf->input, interval->column, "expected an interval in seconds");
     if (!sstrace_stamp_read(&sadf->clock, time->text, time->length, &sadf->to) ||
         __builtin_sub_overflow(sadf->to, length, &sadf->from))
         return sstrace_input_blame(sadf->input, time->column,
-            "a time is expected here: YYYY-MM-DD HH:MM:SS or seconds since 1970");
+            "expected a time: YYYY-MM-DD HH:MM:SS or seconds since 1970");
     return 0;
 }
 
@@ -212,7 +211,7 @@ static int take_row(struct sadf *sadf) {
             return -1;
         if (more == 0)
             return sstrace_input_blame(sadf->input, sadf->input->length + 1,
-                "more is expected: host;interval;time;CPU and figures, parted by ;");
+                "expected host;interval;time;CPU and figures, separated by ;");
     }
     if (sstrace_field_name(&fields[0], sadf->input, sadf->host) != 0)
         return -1;
@@ -225,7 +224,7 @@ static int take_row(struct sadf *sadf) {
         return 0;
     if (sadf->section == SECTION_NONE)
         return sstrace_input_blame(
-            sadf->input, 1, "the header '" HEADER "CPU;...' is expected before the first row");
+            sadf->input, 1, "expected the header '" HEADER "CPU;...' before the first row");
     return read_span(sadf, &fields[1], &fields[2]) != 0 ? -1 : take_cpus(sadf, &walk, &fields[3]);
 }
 

@@ -61,7 +61,7 @@ static int read_header(struct vmstat *it) {
     }
     if (result == 0 && it->idle == 0)
         return sstrace_input_blame(it->input, 1,
-            "the columns of vmstat were expected, as in: r b swpd free buff cache si so bi bo in "
+            "expected the columns of vmstat, as in: r b swpd free buff cache si so bi bo in "
             "cs "
             "us sy id wa st");
     return result;
@@ -73,7 +73,7 @@ static int read_percent(
         *percent == floor(*percent))
         return 0;
     return sstrace_input_blame(
-        it->input, field->column, "a whole percentage was expected in column '%s'", name);
+        it->input, field->column, "expected a whole percentage in column '%s'", name);
 }
 
 static int read_load(struct vmstat *it, const struct row *row, double *load) {
@@ -95,7 +95,7 @@ static int add_at(struct vmstat *it, const struct row *row, double load) {
     size_t length = (size_t)(row->last.text - text) + row->last.length;
     if (!sstrace_stamp_read(&it->clock, text, length, &sample.to))
         return sstrace_input_blame(
-            it->input, row->before_last.column, SSTRACE_STAMP_EXPECTED " was expected here");
+            it->input, row->before_last.column, "expected " SSTRACE_STAMP_EXPECTED);
     return it->any ? sstrace_samples_add(it->samples, it->input, row->idle.column, &sample) : 0;
 }
 
@@ -105,7 +105,7 @@ static int add(struct vmstat *it, const struct row *row, double load) {
         return add_at(it, row, load);
     if (options->every == 0)
         return sstrace_input_blame(it->input, 1,
-            "a time was expected at the end of the line, as vmstat -t writes it: without them give "
+            "expected a time at the end of the line, as vmstat -t writes it: without them give "
             "--every TIME");
     if (!it->any)
         return 0;
@@ -120,14 +120,14 @@ static int take_row(struct vmstat *it) {
     double load;
     if (it->columns == 0)
         return sstrace_input_blame(
-            it->input, 1, "a header was expected that names the columns of vmstat");
+            it->input, 1, "expected a header that names the columns of vmstat");
     if (read_row(it, &row) < 0)
         return -1;
     bool times = memchr(row.last.text, ':', row.last.length) != NULL;
     size_t max = it->columns + (times ? 2 : 0), min = it->columns + (times ? 1 : 0);
     if (row.count < min || row.count > max)
         return sstrace_input_blame(it->input, row.last.column,
-            "as many fields as the header has names were expected (%zu), not %zu", min, row.count);
+            "expected %zu fields, one for each name in the header, not %zu", min, row.count);
     if (!it->any) {
         it->times = times;
         if (times)
@@ -137,7 +137,7 @@ static int take_row(struct vmstat *it) {
     }
     if (it->times != times)
         return sstrace_input_blame(it->input, row.last.column,
-            it->times ? "a time was expected at the end of the line, as before"
+            it->times ? "expected a time at the end of the line, as before"
                       : "unexpected time at the end of the line: earlier lines have none");
     if (read_load(it, &row, &load) != 0 || add(it, &row, load) != 0)
         return -1;

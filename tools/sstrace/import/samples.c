@@ -101,8 +101,7 @@ static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, 
     unsigned long long line = samples->line;
     if (samples->options->gaps == SSTRACE_GAPS_REFUSE)
         return ss_error_fail(input->error,
-            "%s:%llu:1: %s are missing before this sample: --gaps keep or fill takes it all the "
-            "same",
+            "%s:%llu:1: %s are missing before this sample: --gaps keep or fill accepts it anyway",
             name.text, line, length);
     samples->gaps++;
     fprintf(stderr, "sstrace: %s:%llu: %s without a sample from %s on: %s\n", name.text, line,
@@ -252,7 +251,7 @@ static int rebase(struct sstrace_samples *samples, struct sstrace_input *input, 
     }
     if (__builtin_sub_overflow(*time, samples->base, time) || *time > TIME_LONGEST ||
         *time < -TIME_LONGEST)
-        return sstrace_input_blame(input, 1, "a time within 73 years of the first one is expected");
+        return sstrace_input_blame(input, 1, "expected a time within 73 years of the first one");
     return 0;
 }
 

@@ -45,7 +45,7 @@ int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,
         full = full == 1 ? 100 : full;
     }
     if (!sstrace_field_number(&plain, scale->comma, number))
-        return sstrace_input_blame(input, field->column, "a number is expected here");
+        return sstrace_input_blame(input, field->column, "expected a number");
     if (!decides_comma(scale, &plain))
         return sstrace_input_blame(input, field->column,
             "this comma may be a decimal point or separate thousands: write a decimal point, or "

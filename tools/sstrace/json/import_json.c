@@ -157,7 +157,7 @@ static int end_load(struct sstrace_json *json) {
     bool wanted;
     it->any_loads = true;
     if (!*it->cpu)
-        return sstrace_json_blame(json, "'cpu' was expected in this object");
+        return sstrace_json_blame(json, "'cpu' is missing in this object");
     if (it->which++ == 0)
         it->only_all = strcmp(it->cpu, "all") == 0;
     if (choose(json, &wanted) != 0)
@@ -165,7 +165,7 @@ static int end_load(struct sstrace_json *json) {
     if (!wanted)
         return 0;
     if (!it->has_idle)
-        return sstrace_json_blame(json, "'idle' was expected in this object");
+        return sstrace_json_blame(json, "'idle' is missing in this object");
     if (it->has_load)
         return sstrace_json_blame(
             json, "'%s' has a second load in this sample", ss_words_show(it->cpu).text);
@@ -188,21 +188,21 @@ static int end_sample(struct sstrace_json *json) {
     if (!it->has_load)
         return 0;
     if (!*it->time)
-        return sstrace_json_blame(json, "'timestamp' was expected in this object");
+        return sstrace_json_blame(json, "'timestamp' is missing in this object");
     snprintf(stamp, sizeof stamp, "%s%s%s", it->date, *it->date ? " " : "", it->time);
     if (!sstrace_stamp_read(&it->clock, stamp, strlen(stamp), &sample.to)) {
         json->input->line = it->stamp_mark.line;
         return sstrace_input_blame(json->input, it->stamp_mark.column,
-            "'%s' is no time: " SSTRACE_STAMP_EXPECTED, ss_words_show(stamp).text);
+            "'%s' is not a time: " SSTRACE_STAMP_EXPECTED, ss_words_show(stamp).text);
     }
     if (__builtin_add_overflow(sample.to, it->day, &sample.to) ||
         __builtin_sub_overflow(sample.to, it->interval, &sample.from))
-        return sstrace_json_blame(json, "a time is out of all bounds");
+        return sstrace_json_blame(json, "a time is out of range");
     json->input->line = it->load_mark.line;
     if (!it->samples->any && !it->samples->has_held)
         it->samples->stamp = it->interval ? SSTRACE_STAMP_SPAN : SSTRACE_STAMP_END;
     if (it->samples->stamp == SSTRACE_STAMP_SPAN && it->interval == 0)
-        return sstrace_json_blame(json, "'interval' was expected, as in the samples before");
+        return sstrace_json_blame(json, "'interval' is missing, but the samples before have it");
     return sstrace_samples_add(it->samples, json->input, it->load_mark.column, &sample);
 }
 
@@ -259,7 +259,7 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
             ss_words_show(input->name).text, (unsigned long long)json.line);
     if (!it.any_statistics || (it.any_sample && !it.any_loads))
         return sstrace_json_blame(
-            &json, "sysstat.hosts[].statistics[] with a cpu-load in each was expected before");
+            &json, "expected sysstat.hosts[].statistics[] with a cpu-load in each before this");
     return 0;
 }
 

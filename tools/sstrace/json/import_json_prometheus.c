@@ -64,7 +64,7 @@ static int take_top(struct sstrace_json *json, const struct sstrace_json_event *
         it->failed_mark = sstrace_json_mark(json);
     }
     if (strcmp(event->key, "error") == 0 && event->kind == SSTRACE_JSON_TEXT_VALUE)
-        return sstrace_json_blame(json, "Prometheus has refused the query: %s", event->text);
+        return sstrace_json_blame(json, "Prometheus refused the query: %s", event->text);
     return 0;
 }
 
@@ -76,7 +76,7 @@ static int take_data(struct sstrace_json *json, const struct sstrace_json_event 
     if (strcmp(event->text, "matrix") == 0)
         return 0;
     return sstrace_json_blame(json,
-        "the result is a %s: a matrix was expected, which query_range answers with (not query)",
+        "the result is a %s: expected a matrix, as from query_range (not query)",
         ss_words_show(event->text).text);
 }
 
@@ -134,7 +134,7 @@ static int end_metric(struct sstrace_json *json) {
 static int wait_for_metric(struct sstrace_json *json) {
     struct prometheus *it = json->context;
     if (it->waits == WAITING_MAX || !SS_GROW(it->waiting, it->waits + 1, it->capacity))
-        return sstrace_json_blame(json, "'metric' was expected before so many values of a series");
+        return sstrace_json_blame(json, "expected 'metric' before this many values of a series");
     it->waiting[it->waits++] = (struct waiting){.sample = it->sample, .mark = it->mark};
     return 0;
 }
@@ -162,7 +162,7 @@ static int take_value(struct sstrace_json *json, const struct sstrace_json_event
     struct prometheus *it = json->context;
     if (event->kind == SSTRACE_JSON_END) {
         if (it->parts != 2)
-            return sstrace_json_blame(json, "[TIME, \"VALUE\"] was expected");
+            return sstrace_json_blame(json, "expected [TIME, \"VALUE\"]");
         if (!it->has_metric)
             return wait_for_metric(json);
         return it->wanted ? add(json, &it->sample, it->mark) : 0;
@@ -171,13 +171,13 @@ static int take_value(struct sstrace_json *json, const struct sstrace_json_event
     if (event->index == 1)
         return take_number(json, event);
     if (event->index > 1)
-        return sstrace_json_blame(json, "[TIME, \"VALUE\"] was expected");
+        return sstrace_json_blame(json, "expected [TIME, \"VALUE\"]");
     if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
         return -1;
     if (!event->cut && sstrace_stamp_number(event->text, event->length, 1000000000, &it->sample.to))
         return 0;
     return sstrace_json_blame(
-        json, "'%s' is no time: seconds since 1970", ss_words_show(event->text).text);
+        json, "'%s' is not a time: seconds since 1970", ss_words_show(event->text).text);
 }
 
 static int begin(struct prometheus *it, int place) {
@@ -198,7 +198,7 @@ static int end_series(struct sstrace_json *json) {
     struct prometheus *it = json->context;
     if (it->waits == 0)
         return 0;
-    return sstrace_json_blame(json, "'metric' was expected in this object");
+    return sstrace_json_blame(json, "'metric' is missing in this object");
 }
 
 static int take(struct sstrace_json *json, const struct sstrace_json_event *event) {
@@ -215,7 +215,7 @@ static int take(struct sstrace_json *json, const struct sstrace_json_event *even
     case METRIC:
         return end ? end_metric(json) : take_label(json, event);
     case VALUES:
-        return end ? 0 : sstrace_json_blame(json, "[TIME, \"VALUE\"] was expected");
+        return end ? 0 : sstrace_json_blame(json, "expected [TIME, \"VALUE\"]");
     case VALUE:
         return take_value(json, event);
     default:
@@ -238,10 +238,10 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
     if (it.failed) {
         input->line = it.failed_mark.line;
         return sstrace_input_blame(
-            input, it.failed_mark.column, "Prometheus has refused the query and does not say why");
+            input, it.failed_mark.column, "Prometheus refused the query and does not say why");
     }
     if (!it.any_result)
-        return sstrace_json_blame(&json, "data.result[] of a query_range was expected before");
+        return sstrace_json_blame(&json, "expected data.result[] of a query_range before this");
     if (it.any && it.max <= 1 && it.scale.full > 1)
         fprintf(stderr,
             "sstrace: %s: no value is above %g: if 1 is full load, give --unit fraction\n",

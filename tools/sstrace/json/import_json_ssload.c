@@ -47,7 +47,7 @@ static int end_object(struct sstrace_json *json) {
     struct ssload *it = json->context;
     if (!it->has_time || !it->has_load)
         return sstrace_json_blame(
-            json, "'%s' was expected in this object", it->has_time ? "load" : "elapsed_seconds");
+            json, "'%s' is missing in this object", it->has_time ? "load" : "elapsed_seconds");
     it->has_time = it->has_load = false;
     json->input->line = it->mark.line;
     return sstrace_samples_add(it->samples, json->input, it->mark.column, &it->sample);

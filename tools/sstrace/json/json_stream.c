@@ -62,8 +62,7 @@ static int refuse_kind(struct sstrace_json *json, const char *key, enum sstrace_
     if (*key)
         return sstrace_json_blame(json, "'%s' must be %s, but it is %s", ss_words_show(key).text,
             kind_names[wanted], kind_names[kind]);
-    return sstrace_json_blame(
-        json, "%s was expected here, not %s", kind_names[wanted], kind_names[kind]);
+    return sstrace_json_blame(json, "expected %s, not %s", kind_names[wanted], kind_names[kind]);
 }
 
 int sstrace_json_expect(struct sstrace_json *json, const struct sstrace_json_event *event,
@@ -74,10 +73,9 @@ int sstrace_json_expect(struct sstrace_json *json, const struct sstrace_json_eve
 int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_json_event *event) {
     if (sstrace_json_expect(json, event, SSTRACE_JSON_NUMBER) != 0)
         return -1;
-    return isfinite(event->number)
-               ? 0
-               : sstrace_json_blame(json, "a smaller number was expected, not '%s'",
-                     ss_words_show(event->text).text);
+    return isfinite(event->number) ? 0
+                                   : sstrace_json_blame(json, "the number '%s' is out of range",
+                                         ss_words_show(event->text).text);
 }
 
 /* The place of the member of `parent` with that name; -1 if it does not matter. */
@@ -175,8 +173,8 @@ static int begin(struct sstrace_json *json, enum sstrace_json_kind kind) {
     if (!tell(json, &event, 1))
         return 0;
     if (json->depth == SSTRACE_JSON_DEPTH)
-        return sstrace_json_blame(json, "lists and objects lie more than %d deep in each other",
-                   SSTRACE_JSON_DEPTH) == 0;
+        return sstrace_json_blame(
+                   json, "lists and objects are nested more than %d deep", SSTRACE_JSON_DEPTH) == 0;
     json->levels[json->depth].place = event.opens;
     json->levels[json->depth].list = kind == SSTRACE_JSON_LIST;
     json->levels[json->depth].count = 0;
@@ -241,7 +239,7 @@ static int finish(struct sstrace_json *json, bool any) {
         return 0;
     }
     return sstrace_json_blame(json, any ? "the file ends in the middle of the JSON: it is cut short"
-                                        : "JSON was expected, but there is nothing");
+                                        : "expected JSON, but there is none");
 }
 
 static int feed(struct sstrace_json *json, const unsigned char *chunk, size_t length) {

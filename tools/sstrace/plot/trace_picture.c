@@ -124,11 +124,12 @@ static void write_script(
 int sstrace_plot_picture(FILE *stream, const char *kind, const struct sstrace_columns *columns,
     const char *title, struct ss_error *error) {
     if (strcmp(kind, "svg") != 0 && strcmp(kind, "png") != 0)
-        return ss_error_fail(error, "'%s' is no kind of picture that can be drawn: svg or png",
+        return ss_error_fail(error, "'%s' is not a kind of picture that can be drawn: svg or png",
             ss_words_show(kind).text);
     SS_OWNED(fclose) FILE *script = tmpfile();
     if (!script)
-        return ss_error_fail(error, "no temporary file for gnuplot: %s", strerror(errno));
+        return ss_error_fail(
+            error, "cannot create a temporary file for gnuplot: %s", strerror(errno));
     write_script(script, kind, columns, title);
     return plot_run(script, stream, error);
 }

@@ -72,8 +72,7 @@ static int end_clip(struct ss_trace_sink *sink, struct ss_error *error) {
         char last[SS_UNITS_SHOWN], from[SS_UNITS_SHOWN];
         ss_units_show_time(last, stage->before.time);
         ss_units_show_time(from, stage->how.from);
-        return ss_error_fail(
-            error, "the trace ends at %s: nothing of it lies behind %s", last, from);
+        return ss_error_fail(error, "the trace ends at %s: nothing is left after %s", last, from);
     }
     return stage->next->end(stage->next, error);
 }
@@ -111,7 +110,7 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     ss_time period = ss_time_since(spool->length, spool->first_load);
     if (period == 0)
         return ss_error_fail(
-            error, "--repeat: the trace lasts no time: it has one moment with a load only");
+            error, "--repeat: the trace has length 0: it has a load at a single time only");
     for (uint64_t i = 0; i < stage->how.count; i++) {
         struct round round = {.sink = {.take = take_round}, .stage = stage};
         round.shift = i <= SS_TIME_NEVER / period ? i * period : SS_TIME_NEVER;
@@ -136,7 +135,7 @@ static int take_last(
     } else if (!(it.load <= 1)) {
         ss_units_show_time(at, it.time);
         return ss_error_fail(error,
-            "the load at %s becomes %.6g %%: behind that --load-clamp 0,1 cuts it off", at,
+            "the load at %s becomes %.6g %%: --load-clamp 0,1 after this change cuts it off", at,
             it.load * 100);
     } else if (it.load < SS_TRACE_LOAD_MIN) {
         it.load = 0;
