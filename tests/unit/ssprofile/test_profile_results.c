@@ -278,7 +278,7 @@ static void unterminated_last_line_counts_in_foreign_tables(void **state) {
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,",
         "f:3: the row lacks its result", 1);
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true",
-        "f:3:17: the row has 4 fields, where 7 are expected", 1);
+        "f:3:17: the row has 4 fields, but 7 are expected", 1);
     /* Only the note may be incomplete. */
     expect_rows("machine,limits,benchmark,lower_is_better,class,repetition,result,note\n"
                 "a,without,b,true,c,1,5,x\na,without,b,true,c,2,6,x",

@@ -249,7 +249,7 @@ static const struct refusal refusals[] = {
     {&sstrace_format_sadf, SADF_HEADER "a;1;noon;-1;10;0;0;0;0;90\n", {0}, "in:2:5: expected a time"},
     {&sstrace_format_sadf, SADF_HEADER "a;1;5;eth0;10;0;0;0;0;90\n", {0}, "in:2:7: expected the number of a CPU"},
     {&sstrace_format_sadf, "# hostname;interval;timestamp;kbmemfree\na;1;5;4\n", {0}, "in:2:1: there are no figures of CPUs in it: make it with sadf -d FILE -- -u"},
-    {&sstrace_format_sadf, "# hostname;interval;timestamp;CPU;%iowait;%idle[...];kbmemfree\n", {0}, "in:1:54: with sadf -h only CPUs"},
+    {&sstrace_format_sadf, "# hostname;interval;timestamp;CPU;%iowait;%idle[...];kbmemfree\n", {0}, "in:1:54: with sadf -h, expected only CPUs"},
     {&sstrace_format_google_2011, "600000000,900000000,3418309,0,4155527081,high,0\n", {0}, "in:1:42: expected a number"},
     {&sstrace_format_google_2011, "600000000,1200000000,3418309,0,4155527081,0.5,0\n", {0}, "in:1:11: an end up to 300 s after the start"},
     {&sstrace_format_google_2011, "600000000,900000000,3418309,0,41\n", {0}, "in:1:33: the row has 5 fields, but 6 are expected"},
