@@ -251,7 +251,7 @@ static const struct refusal refusals[] = {
     {&sstrace_format_sadf, "# hostname;interval;timestamp;kbmemfree\na;1;5;4\n", {0}, "in:2:1: there are no figures of CPUs in it: make it with sadf -d FILE -- -u"},
     {&sstrace_format_sadf, "# hostname;interval;timestamp;CPU;%iowait;%idle[...];kbmemfree\n", {0}, "in:1:54: with sadf -h, expected only CPUs"},
     {&sstrace_format_google_2011, "600000000,900000000,3418309,0,4155527081,high,0\n", {0}, "in:1:42: expected a number"},
-    {&sstrace_format_google_2011, "600000000,1200000000,3418309,0,4155527081,0.5,0\n", {0}, "in:1:11: an end up to 300 s after the start"},
+    {&sstrace_format_google_2011, "600000000,1200000000,3418309,0,4155527081,0.5,0\n", {0}, "in:1:11: expected an end up to 300 s after the start"},
     {&sstrace_format_google_2011, "600000000,900000000,3418309,0,41\n", {0}, "in:1:33: the row has 5 fields, but 6 are expected"},
     {&sstrace_format_azure, "0,a,1,1,10\n300,a,2,2\n", {0}, "in:2:10: the row has 4 fields, but 5 are expected"},
     {&sstrace_format_azure, "0,a,1,1,10\n300,a,2,2,120\n", {0}, "in:2:11: a load of 120 %"},
@@ -278,7 +278,7 @@ static void row_import_errors_name_line_and_column(void **state) {
     run = run_idle("cpu-idle", "epoch,value\n1,2,3\n");
     assert_not_imported(&run, "cpu-idle:2:6: the row has 3 fields, but 2 are expected");
     run = run_idle("cpu-idle", "epoch,value\nx,2\n");
-    assert_not_imported(&run, "cpu-idle:2:1: a time in seconds");
+    assert_not_imported(&run, "cpu-idle:2:1: expected a time in seconds");
     run = run_idle("cpu-idle", "epoch,value\n");
     assert_not_imported(&run, "cpu-idle:2:1: there is no sample");
 }
