@@ -147,7 +147,7 @@ static void kill_the_limiter(const char *const *names, const char *const *comman
         family_kill_together(&killed, master ? run->pid : 0);
         bool ends = master || strcmp(names[0], "ss-executor") == 0;
         if (!ends) {
-            run_wait_text(run, "guardian was lost");
+            run_wait_text(run, "guardian ended unexpectedly");
             RUN_UNTIL(run, family_is_stopped("payload", count));
             kill(run->pid, SIGTERM);
         }

@@ -167,7 +167,7 @@ START_TEST(a_killed_guardian_is_replaced) {
     pid_t first = find_guardian(run, 0);
     kill(first, SIGKILL);
     pid_t second = find_guardian(run, first);
-    run_wait_text(run, "guardian was lost");
+    run_wait_text(run, "guardian ended unexpectedly");
     pid_t pids[RUN_PIDS_MAX];
     ck_assert_uint_eq(run_named("payload", pids), INSTANCES);
     ck_assert(!run->ended);

@@ -160,7 +160,7 @@ START_TEST(a_new_guardian_takes_over_the_freezer) {
     struct run *run = START_SHAPE(CHILD, "-v");
     find_frozen(run);
     family_signal_named("ss-guardian", SIGKILL);
-    run_wait_text(run, "guardian was lost");
+    run_wait_text(run, "guardian ended unexpectedly");
     RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 1"));
     RUN_UNTIL(run, freezer_says("cgroup.events", "frozen 0"));
     family_signal_named("ss-executor", SIGKILL);

@@ -113,7 +113,7 @@ START_TEST(a_killed_guardian_is_replaced) {
     struct family guardian = members(&isolated, "ss-guardian");
     ck_assert_uint_eq(guardian.count, 1);
     family_signal(&guardian, SIGKILL);
-    run_wait_text(isolated.run, "guardian was lost");
+    run_wait_text(isolated.run, "guardian ended unexpectedly");
     struct family family = members(&isolated, "payload");
     ck_assert_uint_eq(family.count, 3 * INSTANCES);
     family_expect_to_run(isolated.run, &family, 0.01);

@@ -161,7 +161,7 @@ START_TEST(a_new_guardian_takes_over_all_processes) {
         wait_for_ready(run);
         pid_t first = find_guardian(run, 0);
         kill(first, SIGKILL);
-        run_wait_text(run, "guardian was lost");
+        run_wait_text(run, "guardian ended unexpectedly");
         find_guardian(run, first);
         RUN_UNTIL(run, family_all_stopped("payload"));
         ck_assert(!run->ended);

@@ -82,7 +82,7 @@ static bool run_or_refuse(struct run *run) {
     if (runs) {
         pid_t pids[RUN_PIDS_MAX];
         ck_assert_uint_eq(run_named("ss-guardian", pids), 1);
-        ck_assert_msg(run_count_text(&run->err, "guardian was lost") <= 1,
+        ck_assert_msg(run_count_text(&run->err, "guardian ended unexpectedly") <= 1,
             "one guardian after the other: %s", run->err.bytes);
         kill(run->pid, SIGTERM);
         run_expect(run_wait(run), -SIGTERM);

@@ -26,7 +26,7 @@ START_TEST(a_session_created_without_a_guardian_is_found) {
     kill(guardian.pids[0], SIGKILL);
     RUN_UNTIL(run, getsid(late) == late);
     kill(run->pid, SIGCONT);
-    run_wait_text(run, "guardian was lost");
+    run_wait_text(run, "guardian ended unexpectedly");
     RUN_UNTIL(run, family_is_stopped("payload-late", 1));
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);

@@ -190,7 +190,7 @@ invalid_studies_are_refused() {
     refused '--foreground: a study counts iterations' --foreground serial --record new
     refused "--class: unknown class 'x'" "${pair[@]}" --foreground x --record new
     refused "unknown control module 'x'" "${pair[@]}" -c x --record new
-    refused '--settle leaves nothing' "${pair[@]}" --settle 80s --record new
+    refused '--settle leaves no time' "${pair[@]}" --settle 80s --record new
     refused '--shared-cpus: the feedback realtime measures the foreground, too' \
         "${pair[@]}" --shared-cpus -f realtime --record new
     refused "the background's trace has no end" -n 1 --foreground serial --iteration 1s -l 50% --record new
