@@ -310,7 +310,44 @@ quota_of_a_populated_group_is_set_above_it() {
     [ ! -s shared/left ] || [ -z "$(tr -d '\n' <shared/left)" ] || fail "left: $(cat shared/left)"
 }
 
+# write_stuttering_machine FILE: a program in place of qemu that sends two of its lines in two parts, further
+# apart than run-in-guest waits for one.
+write_stuttering_machine() {
+    cat >"$1" <<'END'
+#!/usr/bin/env bash
+set -eu
+echo "CPU 0/TCG" >/proc/$$/comm # as the thread of a virtual CPU
+control=$(printf '%s\n' "$@" | sed -n 's/^pipe,.*path=//p')
+exec {in}<>"$control.in" {out}<>"$control.out"
+say() {
+    printf %s "${1:0:3}" >&"$out"
+    sleep 0.8
+    printf '%s\n' "${1:3}" >&"$out"
+}
+say ready
+while read -r word _ <&"$in"; do
+    case $word in
+    clock | shift) echo "clock $EPOCHREALTIME" >&"$out" ;;
+    run) say "status 7" ;;
+    off) exit ;;
+    esac
+done
+END
+    chmod +x "$1"
+}
+
+a_line_in_two_parts_is_read_whole() {
+    local reason
+    ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
+    mkdir machine guest
+    write_stuttering_machine machine/qemu-system-x86_64
+    echo format=1 >guest/about
+    PATH=$PWD/machine:$PATH guest=guest begin -- true
+    ends 7
+}
+
 run_case options_and_their_values_are_checked
+run_case a_line_in_two_parts_is_read_whole
 run_case a_failed_make_guest_leaves_nothing
 run_case unsupported_guest_options_are_named
 run_case a_command_runs_in_a_guest
