@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_PLAN_H
+#define SSBATCH_PLAN_H
+
+/* The plan of a study, see showstopper-plan(5): its runs, and the commands that each consists of.
+ */
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+struct ssbatch_column {
+    const char *key, *value;
+};
+
+struct ssbatch_columns {
+    struct ssbatch_column *items; /* owned; the texts are the plan's */
+    size_t count, room;
+};
+
+/* Returns the value of a column; NULL if absent. */
+SS_NONNULL()
+const char *ssbatch_columns_get(const struct ssbatch_columns *columns, const char *key);
+
+enum ssbatch_kind {
+    SSBATCH_ONCE, /* a value of the study, from the output of a command */
+    SSBATCH_BEFORE,
+    SSBATCH_BESIDE,
+    SSBATCH_MAIN,
+    SSBATCH_AFTER,
+    SSBATCH_KINDS,
+};
+
+/* Returns "once", "before" and so on. */
+const char *ssbatch_kind_name(enum ssbatch_kind kind);
+
+/* A line with a command. */
+struct ssbatch_line {
+    enum ssbatch_kind kind;
+    unsigned number;        /* in the plan, from 1 */
+    const char *role;       /* or the name of a value (once); NULL if unnamed, never for once */
+    const char *pattern;    /* text of ready= or match=; NULL if absent. A value has a group 1 */
+    regex_t regex;          /* the pattern, compiled, if there is one */
+    const char *ready_file; /* before replacement; NULL if absent. Only besides have one */
+    bool has_ok;            /* ok= is given; without it, `ok` has only status 0 */
+    bool ok[256];           /* which exit statuses are a success; 128 + N for signal N */
+    struct ssbatch_columns columns; /* of this line only */
+    char **words;                   /* before replacement; at least one; ends with NULL */
+};
+
+struct ssbatch_lines {
+    struct ssbatch_line *items; /* owned */
+    size_t count, room;
+};
+
+struct ssbatch_run {
+    const char *name;   /* usable as a file name, and unique in the plan */
+    unsigned number;    /* line in the plan, from 1 */
+    const char *reason; /* why the plan skips it; NULL if it is to be carried out */
+    ss_time takes;
+    ss_time limit; /* 0: none; never below `takes` */
+    bool keep;     /* its folder survives attempts */
+
+    /* Values (once) and earlier runs of the plan, each once; the list is owned. */
+    const char **needs;
+    size_t need_count, need_room;
+
+    struct ssbatch_columns columns; /* of `set` and of its own */
+    struct ssbatch_lines lines;     /* in order; at least one `main`; none if it is skipped */
+};
+
+struct ssbatch_plan {
+    struct ssbatch_lines study; /* values, and lines above the first run, in order; no `main` */
+    struct ssbatch_run *runs;   /* owned; in order, with those that are skipped */
+    size_t run_count, run_room;
+
+    /* Times that were probably meant in minutes. */
+    size_t doubt_count;
+    char doubt[256]; /* the first of them, with its place; "" if none */
+
+    /* Private. */
+    struct ssbatch_run **by_name; /* sorted */
+    char ***blocks;               /* the words of each line */
+    size_t block_count, block_room;
+};
+
+/*
+ * Reads a plan up to the end of the stream. `name` is the plan in messages, which begin with
+ * "NAME:LINE: ". Returns -1 with the error set. Free the plan in either case; it need not be
+ * initialized. The plan must not be copied, since it points into itself.
+ */
+SS_NONNULL(1, 2, 3)
+int ssbatch_plan_read(
+    struct ssbatch_plan *plan, FILE *stream, const char *name, struct ss_error *error);
+
+SS_NONNULL() void ssbatch_plan_free(struct ssbatch_plan *plan);
+
+/* Returns the run of this name, or NULL. */
+SS_NONNULL()
+struct ssbatch_run *ssbatch_plan_find(const struct ssbatch_plan *plan, const char *name);
+
+/*
+ * Writes the lines of the study, one run, or everything as a plan that reads back as the same. A
+ * run is written with all of its columns, so that it does not depend on `set`.
+ */
+SS_NONNULL() void ssbatch_plan_print_study(FILE *stream, const struct ssbatch_plan *plan);
+SS_NONNULL() void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run *run);
+SS_NONNULL() void ssbatch_plan_print(FILE *stream, const struct ssbatch_plan *plan);
+
+/*
+ * Writes the identity of a run: all of it but times, `keep` and line numbers, with columns sorted
+ * by key. Two runs whose identity is the same text are the same run. The values that it needs or
+ * mentions are part of it.
+ */
+SS_NONNULL()
+void ssbatch_plan_print_identity(
+    FILE *stream, const struct ssbatch_plan *plan, const struct ssbatch_run *run);
+
+#endif
