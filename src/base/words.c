@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/words.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@ struct splitter {
     const char *at;  /* the next letter to read */
     char *out;       /* where to write the next letter */
     char open_quote; /* a quote that is still open; 0: none */
-    size_t opened;   /* its position in the line, from 1 */
+    bool null;       /* an escape stands for the null byte, which ends a word */
+    size_t opened;   /* the position in the line of the quote or the escape, from 1 */
 };
 
 static bool is_blank(char c) {
@@ -63,9 +65,96 @@ static bool take_quoted(struct splitter *splitter) {
     return true;
 }
 
+/* Reads a number of at most `digits` digits. Returns -1 if there is no digit. */
+static long take_digits(struct splitter *splitter, int base, int digits) {
+    long number = -1;
+    for (; digits > 0; digits--, splitter->at++) {
+        unsigned char c = (unsigned char)*splitter->at;
+        int digit = isdigit(c) ? c - '0' : isxdigit(c) ? tolower(c) - 'a' + 10 : base;
+        if (digit >= base)
+            break;
+        number = (number < 0 ? 0 : number * base) + digit;
+    }
+    return number;
+}
+
+/* Writes a character in UTF-8. No escape is shorter than that. */
+static void put_utf8(struct splitter *splitter, long c) {
+    if (c < 0x80) {
+        *splitter->out++ = (char)c;
+        return;
+    }
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    *splitter->out++ = (char)((0xff00 >> (more + 1) & 0xff) | c >> 6 * more);
+    while (more-- > 0)
+        *splitter->out++ = (char)(0x80 | (c >> 6 * more & 0x3f));
+}
+
+/* An escape that is a number, or one that bash does not know, which stays as it is. */
+static bool take_number_escape(struct splitter *splitter, char kind) {
+    const char *begin = splitter->at;
+    long number = -1;
+    if (kind >= '0' && kind <= '7') {
+        splitter->at--;
+        number = take_digits(splitter, 8, 3) & 0xff;
+    } else if (kind == 'x') {
+        number = take_digits(splitter, 16, 2);
+    } else if (kind == 'u' || kind == 'U') {
+        number = take_digits(splitter, 16, kind == 'u' ? 4 : 8);
+    }
+    if (number < 0 || number > 0x10ffff) {
+        splitter->at = begin;
+        *splitter->out++ = '\\';
+        *splitter->out++ = kind;
+    } else if (kind == 'u' || kind == 'U') {
+        put_utf8(splitter, number);
+    } else {
+        *splitter->out++ = (char)number;
+    }
+    return number != 0;
+}
+
+/* `at` is after the backslash of an escape in $'...'. Returns false for the null byte. */
+static bool take_c_escape(struct splitter *splitter) {
+    static const char letters[] = "abeEfnrtv\\'\"?", values[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
+    char kind = *splitter->at++;
+    const char *found = strchr(letters, kind);
+    if (!found)
+        return take_number_escape(splitter, kind);
+    *splitter->out++ = values[found - letters];
+    return true;
+}
+
+/* `at` is at $', a string as the %q of bash's printf prints it. */
+static bool take_c_quoted(struct splitter *splitter) {
+    const char *begin = splitter->at;
+    for (splitter->at += 2; *splitter->at && *splitter->at != '\'';) {
+        const char *at = splitter->at++;
+        if (*at != '\\' || !*splitter->at) {
+            *splitter->out++ = *at;
+        } else if (!take_c_escape(splitter)) {
+            splitter->null = true;
+            splitter->opened = (size_t)(at - splitter->line) + 1;
+            return false;
+        }
+    }
+    if (!*splitter->at) {
+        splitter->open_quote = '\'';
+        splitter->opened = (size_t)(begin - splitter->line) + 2;
+        return false;
+    }
+    splitter->at++;
+    return true;
+}
+
 static bool take_word(struct splitter *splitter) {
     while (*splitter->at && !is_blank(*splitter->at)) {
         char c = *splitter->at;
+        if (c == '$' && splitter->at[1] == '\'') {
+            if (!take_c_quoted(splitter))
+                return false;
+            continue;
+        }
         if (c == '\'' || c == '"') {
             if (!take_quoted(splitter))
                 return false;
@@ -79,6 +168,17 @@ static bool take_word(struct splitter *splitter) {
     }
     *splitter->out++ = '\0';
     return true;
+}
+
+static int split_error(const struct splitter *splitter, struct ss_error *error) {
+    if (splitter->null)
+        return ss_error_fail(error,
+            "the escape at column %zu is a null byte, which no word can contain: remove it",
+            splitter->opened);
+    return ss_error_fail(error,
+        "the quote %c at column %zu is not closed: close it, or write \\%c for the character "
+        "itself",
+        splitter->open_quote, splitter->opened, splitter->open_quote);
 }
 
 char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
@@ -95,10 +195,7 @@ char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
         words[found++] = splitter.out;
         if (!take_word(&splitter)) {
             free(words);
-            ss_error_fail(error,
-                "the quote %c at column %zu is not closed: close it, or write \\%c for the "
-                "character itself",
-                splitter.open_quote, splitter.opened, splitter.open_quote);
+            split_error(&splitter, error);
             return NULL;
         }
     }
@@ -106,6 +203,33 @@ char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
     if (count)
         *count = found;
     return words;
+}
+
+bool ss_words_is_continued(const char *line) {
+    char quote = 0;                       /* the open quote; $ for $'...' */
+    bool in_word = false, dollar = false; /* the last character is a $ that is not quoted */
+    for (const char *at = line; *at; at++) {
+        bool after_dollar = dollar;
+        dollar = false;
+        if (*at == '\\' && quote != '\'') {
+            if (!at[1])
+                return true;
+            at++;
+            in_word = true;
+        } else if (quote) {
+            if (*at == (quote == '$' ? '\'' : quote))
+                quote = 0;
+        } else if (*at == '#' && !in_word) {
+            at += strcspn(at, "\n") - 1;
+        } else if (*at == '\'' || *at == '"') {
+            quote = *at == '\'' && after_dollar ? '$' : *at;
+            in_word = true;
+        } else {
+            dollar = *at == '$';
+            in_word = !is_blank(*at);
+        }
+    }
+    return false;
 }
 
 char **ss_words_split_list(const char *text, size_t *count, struct ss_error *error) {
@@ -177,6 +301,28 @@ void ss_words_quote(FILE *stream, const char *word) {
             fputs("'\\''", stream);
         else
             fputc(*word, stream);
+    }
+    fputc('\'', stream);
+}
+
+static bool is_control(char c) {
+    return (unsigned char)c < 0x20 || c == 0x7f;
+}
+
+void ss_words_quote_line(FILE *stream, const char *word) {
+    const char *at = word;
+    while (*at && !is_control(*at))
+        at++;
+    if (!*at) {
+        ss_words_quote(stream, word);
+        return;
+    }
+    fputs("$'", stream);
+    for (; *word; word++) {
+        if (is_control(*word))
+            fprintf(stream, "\\%03o", (unsigned char)*word);
+        else
+            fprintf(stream, *word == '\'' || *word == '\\' ? "\\%c" : "%c", *word);
     }
     fputc('\'', stream);
 }

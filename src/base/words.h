@@ -8,12 +8,18 @@
 #include <showstopper/error.h>
 
 /*
- * Splits a line into words as a shell would: blanks, single and double quotes, backslashes; `#` at
- * the beginning of a word starts a comment. Nothing is expanded. The words and the list, which ends
- * with NULL, are one block: free() it. Returns NULL with `error` set if a quote is open. `count`
- * may be NULL.
+ * Splits a line into words as a shell would: blanks, single and double quotes, backslashes, and
+ * $'...' with the escapes of bash; `#` at the beginning of a word starts a comment. Nothing is
+ * expanded. The words and the list, which ends with NULL, are one block: free() it. Returns NULL
+ * with `error` set if a quote is open or an escape is a null byte. `count` may be NULL.
  */
 SS_NONNULL(1) char **ss_words_split(const char *line, size_t *count, struct ss_error *error);
+
+/*
+ * Returns whether a final backslash continues the line, as in a shell: not in a comment or in
+ * single quotes.
+ */
+SS_NONNULL() bool ss_words_is_continued(const char *line);
 
 /*
  * Splits a list at its commas; a backslash escapes a comma or a backslash. There is at least one
@@ -44,6 +50,9 @@ SS_NONNULL() void ss_words_quote_csv(FILE *stream, const char *text);
 
 /* Writes a word so that a shell, and ss_words_split(), read it back, in quotes if necessary. */
 SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
+
+/* Does the same on one line: a word with control characters is written as $'...'. */
+SS_NONNULL() void ss_words_quote_line(FILE *stream, const char *word);
 
 /*
  * User input made safe for a message: on one line, and cut if it is long. Use it in the argument

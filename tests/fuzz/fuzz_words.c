@@ -35,9 +35,24 @@ static void check_split(const char *text, size_t size) {
     free(words);
 }
 
+/* A word that is written on one line must be read back. */
+static void check_quoted_on_line(const char *word) {
+    char *text = NULL;
+    size_t size, count;
+    FILE *stream = open_memstream(&text, &size);
+    FUZZ_CHECK(stream);
+    ss_words_quote_line(stream, word);
+    FUZZ_CHECK(fclose(stream) == 0 && !strpbrk(text, "\n\r") && !ss_words_is_continued(text));
+    char **words = ss_words_split(text, &count, NULL);
+    FUZZ_CHECK(words && count == 1 && strcmp(words[0], word) == 0);
+    free(words);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = fuzz_text(data, size);
     check_split(text, size);
+    check_quoted_on_line(text);
     struct ss_words_shown shown = ss_words_show(text);
     FUZZ_CHECK(memchr(shown.text, '\0', sizeof shown.text) && !strpbrk(shown.text, "\n\r"));
     free(text);

@@ -59,6 +59,17 @@ static void backslashes_escape_the_next_character(void **state) {
     assert_words("\"a\\\nb\"", "[ab]");
 }
 
+static void escapes_of_bash_are_read_in_dollar_quotes(void **state) {
+    (void)state;
+    assert_words("$'a b'c d$'\\'e'", "[a bc][d'e]");
+    assert_words("$'\\a\\b\\e\\E\\f\\n\\r\\t\\v\\\\\\'\\\"\\?'", "[\a\b\033\033\f\n\r\t\v\\'\"?]");
+    assert_words("$'\\1\\12\\303\\2444'", "[\1\n\303\2444]");
+    assert_words("$'\\x9\\x41g'", "[\tAg]");
+    assert_words("$'\\u41\\u00e4\\u20ac\\U0001f600'", "[A\u00e4\u20ac\U0001f600]");
+    assert_words("$'\\q\\x\\uz\\U00110000'", "[\\q\\x\\uz\\U00110000]");
+    assert_words("$'' $$'a' \"$'b'\" \\$'c'", "[][$a][$'b'][$c]");
+}
+
 static void hash_at_word_start_begins_comment(void **state) {
     (void)state;
     assert_words("# nothing 'here", "");
@@ -77,6 +88,31 @@ static void unclosed_quotes_are_refused(void **state) {
     assert_refused("ab 'cd", "quote ' at column 4 is not closed");
     assert_refused("\"", "quote \" at column 1");
     assert_refused("\"abc\\\"", "quote \" at column 1");
+    assert_refused("a $'b\\'", "quote ' at column 4 is not closed");
+    assert_refused("$'\\", "quote ' at column 2 is not closed");
+}
+
+static void null_bytes_are_refused(void **state) {
+    (void)state;
+    assert_refused("a $'b\\0c'", "escape at column 6 is a null byte");
+    assert_refused("$'\\x00'", "column 3");
+    assert_refused("$'\\400'", "column 3");
+}
+
+static void final_backslash_continues_line_outside_of_comments_and_single_quotes(void **state) {
+    (void)state;
+    static const char *const continued[] = {
+        "\\", "a \\", "a\\\\\\", "\"a\\", "a#\\", "'a'\\", "$'a\\", "# a\nb \\", "'#' \\"};
+    for (size_t i = 0; i < sizeof continued / sizeof *continued; i++) {
+        if (!ss_words_is_continued(continued[i]))
+            fail_msg("this line is continued: %s", continued[i]);
+    }
+    static const char *const ended[] = {
+        "", "a", "a\\\\", "a \\ ", "'a\\", "# \\", "a # \\", "\\$'a\\", "\"\" # \\", "$ 'a\\"};
+    for (size_t i = 0; i < sizeof ended / sizeof *ended; i++) {
+        if (ss_words_is_continued(ended[i]))
+            fail_msg("this line is not continued: %s", ended[i]);
+    }
 }
 
 static void word_count_argument_is_optional(void **state) {
@@ -159,6 +195,28 @@ static void quoted_words_are_read_back(void **state) {
     assert_quoted("\\n\n", "'\\n\n'");
 }
 
+static void assert_quoted_on_one_line(const char *word, const char *expected) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    ss_words_quote_line(stream, word);
+    assert_int_equal(fclose(stream), 0);
+    assert_string_equal(text, expected);
+    char **words = ss_words_split(text, NULL, NULL);
+    assert_string_equal(words[0], word);
+    assert_null(words[1]);
+    free(words);
+    free(text);
+}
+
+static void control_characters_are_quoted_on_one_line(void **state) {
+    (void)state;
+    assert_quoted_on_one_line("a", "a");
+    assert_quoted_on_one_line("it's", "'it'\\''s'");
+    assert_quoted_on_one_line("a\n'\\7\x7f\xc3\xa4", "$'a\\012\\'\\\\7\\177\xc3\xa4'");
+    assert_quoted_on_one_line("\t1", "$'\\0111'");
+}
+
 static void commas_separate_items(void **state) {
     (void)state;
     struct ss_error error = {0};
@@ -229,14 +287,18 @@ UNIT_MAIN(
     cmocka_unit_test(blanks_separate_words),
     cmocka_unit_test(quotes_keep_blanks),
     cmocka_unit_test(backslashes_escape_the_next_character),
+    cmocka_unit_test(escapes_of_bash_are_read_in_dollar_quotes),
     cmocka_unit_test(hash_at_word_start_begins_comment),
     cmocka_unit_test(shell_expansion_is_not_done),
     cmocka_unit_test(unclosed_quotes_are_refused),
+    cmocka_unit_test(null_bytes_are_refused),
+    cmocka_unit_test(final_backslash_continues_line_outside_of_comments_and_single_quotes),
     cmocka_unit_test(word_count_argument_is_optional),
     cmocka_unit_test(line_of_single_letters_fits),
     cmocka_unit_test(shown_text_is_short_and_on_one_line),
     cmocka_unit_test(shown_text_is_not_cut_within_utf8_characters),
     cmocka_unit_test(quoted_words_are_read_back),
+    cmocka_unit_test(control_characters_are_quoted_on_one_line),
     cmocka_unit_test(commas_separate_items),
     cmocka_unit_test(comma_separated_parts_are_read_one_by_one),
     cmocka_unit_test(part_must_match_whole_word),

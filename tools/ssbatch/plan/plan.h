@@ -14,10 +14,15 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
+/* Size limits of names, in bytes. */
+#define SSBATCH_NAME_MAX 200
+#define SSBATCH_ROLE_MAX 60
+
 struct ssbatch_column {
     const char *key, *value;
 };
 
+/* In order, each key once. */
 struct ssbatch_columns {
     struct ssbatch_column *items; /* owned; the texts are the plan's */
     size_t count, room;
@@ -39,13 +44,13 @@ enum ssbatch_kind {
 /* Returns "once", "before" and so on. */
 const char *ssbatch_kind_name(enum ssbatch_kind kind);
 
-/* A line with a command. */
+/* A line with a command. Roles and names of values are unique in the study and each run. */
 struct ssbatch_line {
     enum ssbatch_kind kind;
     unsigned number;        /* in the plan, from 1 */
-    const char *role;       /* or the name of a value (once); NULL if unnamed, never for once */
+    const char *role;       /* or the name of a value (once); NULL if absent, never for once */
     const char *pattern;    /* text of ready= or match=; NULL if absent. A value has a group 1 */
-    regex_t regex;          /* the pattern, compiled, if there is one */
+    regex_t *regex;         /* the pattern, compiled; NULL if absent; owned */
     const char *ready_file; /* before replacement; NULL if absent. Only besides have one */
     bool has_ok;            /* ok= is given; without it, `ok` has only status 0 */
     bool ok[256];           /* which exit statuses are a success; 128 + N for signal N */
@@ -66,17 +71,19 @@ struct ssbatch_run {
     ss_time limit; /* 0: none; never below `takes` */
     bool keep;     /* its folder survives attempts */
 
-    /* Values (once) and earlier runs of the plan, each once; the list is owned. */
+    /* Values (once) and earlier runs, none of them skipped; the list is owned. */
     const char **needs;
     size_t need_count, need_room;
 
     struct ssbatch_columns columns; /* of `set` and of its own */
-    struct ssbatch_lines lines;     /* in order; at least one `main`; none if it is skipped */
+
+    /* In order; at least one `main`, and at most one without a role. Empty if it is skipped. */
+    struct ssbatch_lines lines;
 };
 
 struct ssbatch_plan {
     struct ssbatch_lines study; /* values, and lines above the first run, in order; no `main` */
-    struct ssbatch_run *runs;   /* owned; in order, with those that are skipped */
+    struct ssbatch_run *runs;   /* owned; in order; those that are skipped, too */
     size_t run_count, run_room;
 
     /* Times that were probably meant in minutes. */

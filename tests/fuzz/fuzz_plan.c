@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fuzz.h"
+#include "plan.h"
+
+static int read_plan(struct ssbatch_plan *plan, char *text, size_t size, struct ss_error *error) {
+    FILE *stream = fmemopen(text, size, "r");
+    FUZZ_CHECK(stream);
+    int status = ssbatch_plan_read(plan, stream, "plan", error);
+    fclose(stream);
+    return status;
+}
+
+static char *print(const struct ssbatch_plan *plan, size_t *size) {
+    char *text = NULL;
+    FILE *stream = open_memstream(&text, size);
+    FUZZ_CHECK(stream);
+    ssbatch_plan_print(stream, plan);
+    FUZZ_CHECK(fclose(stream) == 0);
+    return text;
+}
+
+/* A plan that is printed must read back as the same, and print the same. */
+static void check_printed(const struct ssbatch_plan *plan) {
+    struct ssbatch_plan again;
+    struct ss_error error = {0};
+    size_t size, size_again;
+    char *text = print(plan, &size);
+    FUZZ_CHECK(read_plan(&again, text, size, &error) == 0);
+    char *text_again = print(&again, &size_again);
+    FUZZ_CHECK(strcmp(text, text_again) == 0);
+    FUZZ_CHECK(again.run_count == plan->run_count);
+    for (size_t i = 0; i < plan->run_count; i++)
+        FUZZ_CHECK(ssbatch_plan_find(&again, plan->runs[i].name) == &again.runs[i]);
+    ssbatch_plan_free(&again);
+    free(text_again);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct ssbatch_plan plan;
+    struct ss_error error = {0};
+    if (size == 0)
+        return 0;
+    char *text = fuzz_text(data, size);
+    if (read_plan(&plan, text, size, &error) == 0) {
+        FUZZ_CHECK(error.status == 0);
+        check_printed(&plan);
+    } else {
+        FUZZ_CHECK(error.status != 0 && !strpbrk(error.message, "\n\r"));
+    }
+    ssbatch_plan_free(&plan);
+    free(text);
+    return 0;
+}
