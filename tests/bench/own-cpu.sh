@@ -22,7 +22,7 @@ END
 }
 
 run_showstopper() {
-    hold "${command[@]}"
+    hold --duration "$((seconds + 1))s" "${command[@]}"
     result own_cpu >>"$folder/showstopper.cpu"
     result switches_per_second >>"$folder/showstopper.rate"
 }
@@ -75,7 +75,11 @@ private_memory() {
 
 measure_memory() {
     local typical most
-    start showstopper --quiet "${command[@]}"
+    start showstopper --quiet "${command[@]}" # until it is terminated
+    until [ "$(children "${started[0]}" ss-executor | wc -l)" -eq "$instances" ]; do
+        kill -0 "${started[0]}" || fail "showstopper failed"
+        sleep 0.1
+    done
     sleep $((1 + seconds / 2))
     read -r typical _ most < <(private_memory "${started[0]}") || fail "there are no executors"
     echo "Private memory of an executor: median $typical kB, largest $most kB"
@@ -94,7 +98,7 @@ print_machine
 work=$(calibrate serial)
 echo "$instances instances of ssburn serial --work $work, $rounds rounds of $seconds s"
 command=(--instances "$instances" --control "$control" --load 50% --dithering-options "$tau" --settle 1s
-    --duration "$((seconds + 1))s" ssburn serial --work "$work")
+    ssburn serial --work "$work")
 for ((round = 0; round < rounds; round++)); do
     run_showstopper
     run_floor
