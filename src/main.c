@@ -10,13 +10,13 @@
 #include "command/replay.h"
 #include "command/setpoint.h"
 #include "command/status.h"
+#include "keeper/signals.h"
 #include "loop/registry.h"
 #include "platform/platform.h"
 #include "record/folder.h"
 #include "record/outcome.h"
 #include "record/summary.h"
 #include "run/master.h"
-#include "tree/signals.h"
 
 static int print_error(const struct ss_error *error) {
     fprintf(stderr, "showstopper: %s\n", error->message);

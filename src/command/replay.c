@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "keeper/signals.h"
 #include "platform/platform.h"
-#include "tree/signals.h"
 
 #define PROGRAM "showstopper-replay"
 #define SUBPATH SHOWSTOPPER_LIBEXEC_SUBDIR "/" PROGRAM

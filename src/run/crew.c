@@ -12,15 +12,14 @@
 #include "platform/platform.h"
 #include "tree/guardian.h"
 
-/* How many times a killed guardian is replaced at the end of a run. */
-#define SUCCESSORS_MAX 10
-
 int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
     for (int i = 0; i < 2; i++)
         crew->bell[i] = crew->guardian_bell[i] = -1;
-    crew->terminal.file = -1;
-    crew->master_line = ss_platform_lifeline_open();
-    crew->guardian_line = ss_platform_lifeline_open();
+    crew->terminal.file = crew->null = -1;
+    crew->duty = ss_guardian_duty(&crew->setup);
+    int status = ss_keeper_open(&crew->guardian, &crew->duty);
+    if (status < 0)
+        return ss_error_fail(error, "the run cannot be set up: %s", strerror(-status));
     crew->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     crew->executors = calloc(crew->plan->instances, sizeof *crew->executors);
     crew->cpu_times = calloc(crew->plan->instances, sizeof *crew->cpu_times);
@@ -28,6 +27,13 @@ int ss_crew_open(struct ss_crew *crew, struct ss_error *error) {
         pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0 ||
         pipe2(crew->guardian_bell, O_CLOEXEC | O_NONBLOCK) < 0)
         return ss_error_fail(error, "the run cannot be set up: %s", strerror(errno));
+    crew->setup = (struct ss_guardian_setup){
+        .board = crew->board,
+        .master = getpid(),
+        .bell = crew->guardian_bell[0],
+        .master_bell = crew->bell[1],
+        .terminal = &crew->terminal,
+    };
     ss_terminal_open(&crew->terminal);
     return 0;
 }
@@ -38,26 +44,10 @@ static int fail_fork(const char *what, struct ss_error *error) {
         strerror(errno));
 }
 
-static struct ss_guardian_setup set_up_guardian(struct ss_crew *crew) {
-    return (struct ss_guardian_setup){
-        .board = crew->board,
-        .master = getpid(),
-        .bell = crew->guardian_bell[0],
-        .master_bell = crew->bell[1],
-        .line = crew->guardian_line,
-        .terminal = &crew->terminal,
-    };
-}
-
 int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error) {
-    struct ss_guardian_setup setup = set_up_guardian(crew);
-    SS_OWNED(close) int held = ss_platform_lifeline_hold(crew->master_line);
-    pid_t guardian = ss_signals_fork();
-    if (guardian == 0)
-        ss_guardian_run(&setup);
+    pid_t guardian = ss_keeper_start(&crew->guardian);
     if (guardian < 0)
         return fail_fork("the guardian", error);
-    crew->guardian = guardian;
     atomic_store(&crew->board->guardian, guardian);
     return 0;
 }
@@ -73,7 +63,7 @@ int ss_crew_start_executor(
         .master = getpid(),
         .master_bell = crew->bell[1],
         .guardian_bell = crew->guardian_bell[1],
-        .guardian = set_up_guardian(crew),
+        .guardian = crew->setup,
         .launch =
             {
                 .command = plan->commands[index],
@@ -90,8 +80,8 @@ int ss_crew_start_executor(
                 .pin = plan->pinned ? &plan->cpus : NULL,
             },
     };
-    SS_OWNED(close) int held = ss_platform_lifeline_hold(crew->master_line);
-    SS_OWNED(close) int held_too = ss_platform_lifeline_hold(crew->guardian_line);
+    SS_OWNED(close) int held = ss_platform_lifeline_hold(crew->guardian.parent_line);
+    SS_OWNED(close) int held_too = ss_platform_lifeline_hold(crew->guardian.line);
     pid_t executor = ss_signals_fork();
     if (executor == 0)
         ss_executor_run(&setup);
@@ -119,7 +109,7 @@ void ss_crew_wake(struct ss_crew *crew) {
  * present state otherwise.
  */
 static void unstop(const struct ss_crew *crew, pid_t pid) {
-    bool ours = pid == crew->guardian;
+    bool ours = pid == crew->guardian.pid;
     for (uint32_t i = 0; i < crew->plan->instances; i++)
         ours |= crew->executors[i] == pid;
     if (ours)
@@ -133,8 +123,8 @@ pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status) {
         unstop(crew, pid);
     if (pid <= 0)
         return 0;
-    if (pid == crew->guardian)
-        crew->guardian = 0;
+    if (pid == crew->guardian.pid)
+        crew->guardian.pid = 0;
     for (uint32_t i = 0; i < crew->plan->instances; i++) {
         if (crew->executors[i] != pid)
             continue;
@@ -153,30 +143,15 @@ void ss_crew_kill(struct ss_crew *crew) {
     }
 }
 
-/* Returns false if there was no guardian or if it was killed. */
-static bool await_guardian(struct ss_crew *crew) {
-    int status = 0;
-    if (crew->guardian <= 0)
-        return false;
-    kill(crew->guardian, SIGCONT); /* it may have been stopped */
-    ss_platform_reap(crew->guardian, &status, 0);
-    crew->guardian = 0;
-    return WIFEXITED(status);
-}
-
-/* A guardian that was killed may have left work that only a guardian can do, so it is replaced. */
 void ss_crew_dismiss_guardian(struct ss_crew *crew) {
-    struct ss_error ignored = {0};
     atomic_store(&crew->board->over, 1);
     ring_guardian(crew);
-    for (int i = 0; i < SUCCESSORS_MAX && !await_guardian(crew); i++) {
-        if (ss_crew_start_guardian(crew, &ignored) < 0)
-            poll(NULL, 0, 1 << i); /* a process that was just killed may still hold the memory */
-    }
+    ss_keeper_dismiss(&crew->guardian);
 }
 
 static ss_time shared_cpu_time(const struct ss_crew *crew) {
-    return ss_platform_process_cpu_time(getpid()) + ss_platform_process_cpu_time(crew->guardian);
+    return ss_platform_process_cpu_time(getpid()) +
+           ss_platform_process_cpu_time(crew->guardian.pid);
 }
 
 /* An executor that has exited has left its total on the board. */
@@ -208,11 +183,9 @@ static void close_pair(int ends[2]) {
 void ss_crew_close(struct ss_crew *crew) {
     close_pair(crew->bell);
     close_pair(crew->guardian_bell);
-    const int single[] = {crew->null, crew->master_line, crew->guardian_line};
-    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
-        if (single[i] >= 0)
-            close(single[i]);
-    }
+    if (crew->null >= 0)
+        close(crew->null);
+    ss_keeper_close(&crew->guardian);
     ss_terminal_close(&crew->terminal);
     free(crew->executors);
     free(crew->cpu_times);

@@ -5,6 +5,7 @@
 #include <showstopper/contract.h>
 
 #include "command/plan.h"
+#include "keeper/keeper.h"
 #include "loop/board.h"
 #include "run/executor.h"
 #include "screen/terminal.h"
@@ -20,15 +21,15 @@ struct ss_crew {
     const struct ss_scheduling *scheduling;
     int bell[2];          /* from executors and guardian to the master */
     int guardian_bell[2]; /* from executors and master to the guardian */
-    int master_line;      /* continues the master when guardian and executors are dead */
-    int guardian_line;    /* continues the guardian when the executors are dead */
     int null;             /* the instances' standard input */
     struct ss_terminal terminal;
-    pid_t guardian;
-    pid_t *executors;   /* 0: not started, or reaped */
-    uint32_t running;   /* executors not yet reaped */
-    ss_time *cpu_times; /* of each executor, when counting began */
-    ss_time own_cpu;    /* of master and guardian, likewise */
+    struct ss_guardian_setup setup;
+    struct ss_keeper_duty duty;
+    struct ss_keeper guardian; /* executors hold its lines, too */
+    pid_t *executors;          /* 0: not started, or reaped */
+    uint32_t running;          /* executors not yet reaped */
+    ss_time *cpu_times;        /* of each executor, when counting began */
+    ss_time own_cpu;           /* of master and guardian, likewise */
 };
 
 /* The caller has set the first four members. */

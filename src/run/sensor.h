@@ -8,7 +8,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-#include "tree/signals.h"
+#include "keeper/signals.h"
 
 /* A sensor that has printed nothing for this long counts as dead. */
 #define SS_SENSOR_SILENCE (10 * SS_SECOND)

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include "keeper/keeper.h"
 #include "loop/board.h"
 #include "screen/terminal.h"
 
@@ -12,15 +13,16 @@ struct ss_guardian_setup {
     pid_t master;
     int bell;                     /* the guardian's end: a byte says that the board has changed */
     int master_bell;              /* the master's end, likewise */
-    int line;                     /* owned by the guardian; negative: not available */
     struct ss_terminal *terminal; /* the run's terminal, restored here if the master cannot */
+    struct ss_guardian *guardian; /* set in the guardian itself */
 };
 
 /*
- * The process that outlives all others of a run. It knows every executor and every instance. When
- * an executor or the master dies, it continues and ends what they have left. Never returns.
+ * The process that outlives all others of a run: a keeper that knows every executor and every
+ * instance. When an executor or the master dies, it continues and ends what they have left. `setup`
+ * must outlive the keeper.
  */
-_Noreturn void ss_guardian_run(const struct ss_guardian_setup *setup);
+SS_NONNULL() struct ss_keeper_duty ss_guardian_duty(struct ss_guardian_setup *setup);
 
 /*
  * Called by an executor that has outlived the master and is done with its own instance. Waits until

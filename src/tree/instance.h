@@ -7,9 +7,9 @@
 #include <sys/types.h>
 
 #include "base/cpus.h"
+#include "keeper/signals.h"
 #include "platform/platform.h"
 #include "tree/branches.h"
-#include "tree/signals.h"
 
 /* How an instance is started. */
 struct ss_launch {

@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "keeper/signals.h"
 #include "platform/platform.h"
 #include "screen/terminal.h"
 #include "screen/window.h"
-#include "tree/signals.h"
 
 /* Sent by the first process inside to the one outside. */
 struct message {

@@ -206,8 +206,6 @@ int ss_rescue_open(
     for (uint32_t i = 0; i < count; i++)
         rescue->charges[i] = (struct ss_charge){.executor_pidfd = -1, .leader_pidfd = -1};
     rescue->polls[SS_RESCUE_BELL].fd = bell;
-    rescue->polls[SS_RESCUE_MASTER].fd =
-        ss_platform_process_open(master, ss_platform_process_started(master));
     ss_sweep_open(&rescue->sweep, board, master);
     return 0;
 }

@@ -31,7 +31,10 @@ struct ss_rescue {
     bool blind; /* some process has no pidfd and has to be polled */
 };
 
-/* `bell`: a byte there says that the board has changed; -1: absent. */
+/*
+ * `bell`: a byte there says that the board has changed; -1: absent. The guardian sets the poll
+ * SS_RESCUE_MASTER, which is absent otherwise.
+ */
 SS_MUST_USE int ss_rescue_open(
     struct ss_rescue *rescue, struct ss_board *board, pid_t master, int bell, int master_bell);
 

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "keeper/signals.h"
 #include "platform/platform.h"
-#include "tree/signals.h"
 #include "unit.h"
 
 #define REGAINED 8

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree/signals.h"
+#include "keeper/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

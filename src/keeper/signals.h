@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SHOWSTOPPER_TREE_SIGNALS_H
-#define SHOWSTOPPER_TREE_SIGNALS_H
+#ifndef SHOWSTOPPER_KEEPER_SIGNALS_H
+#define SHOWSTOPPER_KEEPER_SIGNALS_H
 
 #include <signal.h>
 #include <stdbool.h>

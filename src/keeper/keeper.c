@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "keeper/keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "keeper/signals.h"
+#include "platform/platform.h"
+
+/* How many times a killed keeper is replaced while it is dismissed. */
+#define SUCCESSORS_MAX 10
+
+/* Polling interval while awaiting a keeper without a pidfd. */
+#define AWAIT_INTERVAL (20 * SS_MILLISECOND)
+
+/* Sleeps until the parent dies or dismisses the keeper. Returns false if it is dismissed. */
+static bool sleep_until_needed(const struct ss_keeper *keeper, int parent) {
+    struct pollfd polls[] = {
+        {.fd = parent, .events = POLLIN},
+        {.fd = keeper->leave[0], .events = POLLIN},
+    };
+    poll(polls, 2, parent < 0 ? SS_KEEPER_BLIND : -1);
+    return !polls[1].revents;
+}
+
+_Noreturn static void run(const struct ss_keeper *keeper, pid_t parent) {
+    static const int none[] = {0};
+    const struct ss_keeper_duty *duty = keeper->duty;
+    setpgid(0, 0); /* a signal to the parent's group must not reach the keeper */
+    /* If the keeper has been stopped, the parent's death continues it. */
+    ss_platform_die_with(parent, SIGCONT);
+    ss_platform_lifeline_own(keeper->line);
+    ss_signals_adopt(SIG_IGN, none);
+    ss_platform_set_name(duty->name);
+    int watched = ss_platform_process_open(parent, ss_platform_process_started(parent));
+    if (duty->open && duty->open(duty->context, watched) < 0)
+        _exit(SS_ERROR_FAILED);
+    bool needed = true;
+    while (needed && getppid() == parent)
+        needed = duty->turn ? duty->turn(duty->context) : sleep_until_needed(keeper, watched);
+    if (needed)
+        duty->orphaned(duty->context);
+    if (duty->close)
+        duty->close(duty->context);
+    _exit(0);
+}
+
+int ss_keeper_open(struct ss_keeper *keeper, const struct ss_keeper_duty *duty) {
+    *keeper = (struct ss_keeper){.duty = duty, .leave = {-1, -1}};
+    keeper->line = ss_platform_lifeline_open();
+    keeper->parent_line = ss_platform_lifeline_open();
+    return pipe2(keeper->leave, O_CLOEXEC | O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+pid_t ss_keeper_start(struct ss_keeper *keeper) {
+    pid_t parent = getpid();
+    SS_OWNED(close) int held = ss_platform_lifeline_hold(keeper->parent_line);
+    pid_t pid = ss_signals_fork();
+    if (pid == 0)
+        run(keeper, parent);
+    if (pid < 0)
+        return -errno;
+    keeper->pid = pid;
+    return pid;
+}
+
+/* Returns false if there was no keeper or if it was killed. */
+static bool await_child(struct ss_keeper *keeper) {
+    int status = 0;
+    if (keeper->pid <= 0)
+        return false;
+    kill(keeper->pid, SIGCONT); /* it may have been stopped */
+    ss_platform_reap(keeper->pid, &status, 0);
+    keeper->pid = 0;
+    return WIFEXITED(status);
+}
+
+bool ss_keeper_dismiss(struct ss_keeper *keeper) {
+    if (write(keeper->leave[1], "", 1) < 0 && errno != EAGAIN)
+        return false;
+    for (int i = 0; i < SUCCESSORS_MAX; i++) {
+        if (await_child(keeper))
+            return true;
+        if (ss_keeper_start(keeper) < 0)
+            poll(NULL, 0, 1 << i); /* a process that was just killed may still hold the memory */
+    }
+    return await_child(keeper);
+}
+
+void ss_keeper_close(struct ss_keeper *keeper) {
+    const int owned[] = {keeper->line, keeper->parent_line, keeper->leave[0], keeper->leave[1]};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
+        if (owned[i] >= 0)
+            close(owned[i]);
+    }
+}
+
+void ss_keeper_await(pid_t pid, uint64_t started, ss_time patience) {
+    static _Atomic uint32_t nothing;
+    ss_platform_process_signal_once(pid, started, SIGCONT);
+    struct pollfd end = {.fd = ss_platform_process_open(pid, started), .events = POLLIN};
+    if (end.fd == -ESRCH)
+        return;
+    if (end.fd >= 0) {
+        poll(&end, 1, (int)(patience / SS_MILLISECOND));
+        close(end.fd);
+        return;
+    }
+    ss_time deadline = ss_platform_now() + patience;
+    for (ss_time now;
+         ss_platform_process_lives(pid, started) && (now = ss_platform_now()) < deadline;)
+        ss_platform_sleep(&nothing, 0, now + AWAIT_INTERVAL);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHOWSTOPPER_KEEPER_KEEPER_H
+#define SHOWSTOPPER_KEEPER_KEEPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/time.h>
+
+/*
+ * A keeper is a child that outlives its parent, however the parent ends, and then cleans up for it.
+ * It has a process group of its own and ignores what a terminal or a caller may send. A stopped
+ * parent or keeper is continued when the other dies. The parent replaces a keeper that was killed.
+ */
+
+/* What a keeper does. All functions are called in the keeper; only `orphaned` is required. */
+struct ss_keeper_duty {
+    const char *name; /* shown by ps */
+
+    /*
+     * Sets up the duty. `parent` is a pidfd, which is readable once the parent is dead, or negative
+     * where pidfds are not supported. With a negative result the keeper exits with
+     * SS_ERROR_FAILED.
+     */
+    int (*open)(void *context, int parent);
+
+    /*
+     * Called again and again while the parent lives. Returns at the latest when the parent dies
+     * (without a pidfd: every SS_KEEPER_BLIND milliseconds), and false if the keeper may exit. If
+     * absent, the keeper sleeps until the parent dies or dismisses it.
+     */
+    bool (*turn)(void *context);
+
+    /* Cleans up: the parent is dead and had not dismissed the keeper. */
+    void (*orphaned)(void *context);
+
+    /* Called last, in either case. */
+    void (*close)(void *context);
+
+    void *context;
+};
+
+/* How often, in milliseconds, a process without a pidfd is looked for. */
+#define SS_KEEPER_BLIND 50
+
+/* The parent's side. */
+struct ss_keeper {
+    const struct ss_keeper_duty *duty;
+    pid_t pid;       /* 0: not started, or reaped */
+    int line;        /* continues a stopped keeper when all that hold it are dead */
+    int parent_line; /* continues a stopped parent, likewise; keepers hold it */
+    int leave[2];    /* readable once the keeper is dismissed */
+};
+
+/* The caller becomes the parent. Fails with a negative errno. */
+SS_MUST_USE SS_NONNULL() int ss_keeper_open(
+    struct ss_keeper *keeper, const struct ss_keeper_duty *duty);
+
+/* Starts the keeper, or another one after it was killed. Returns its pid or a negative errno. */
+SS_MUST_USE SS_NONNULL() pid_t ss_keeper_start(struct ss_keeper *keeper);
+
+/*
+ * Lets the keeper exit and waits for it. A keeper that was killed may have left work, so it is
+ * replaced. Returns false if no keeper could finish.
+ */
+SS_NONNULL() bool ss_keeper_dismiss(struct ss_keeper *keeper);
+
+/* Closes the parent's side. The keeper must be gone. */
+SS_NONNULL() void ss_keeper_close(struct ss_keeper *keeper);
+
+/*
+ * For another process that outlives the parent: continues the keeper and waits until it has exited
+ * or been killed, at most for `patience`. `started` is the keeper's start time.
+ */
+void ss_keeper_await(pid_t pid, uint64_t started, ss_time patience);
+
+#endif

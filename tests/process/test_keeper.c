@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A keeper outlives its parent, however either of them ends. */
+
+#include "kin.h"
+#include "process.h"
+
+#include <sys/mman.h>
+
+#include "keeper/keeper.h"
+#include "platform/platform.h"
+
+/* What happened in keepers, one letter each: opened, orphaned, closed. */
+static int log_ends[2];
+
+/* The keeper on whose parent's side a child of the test is; shared with the test. */
+static _Atomic pid_t *keeper_pid;
+
+static struct ss_keeper keeper;
+static int open_status; /* of the keepers started from now on */
+
+static void note(char event) {
+    ck_assert_int_eq(write(log_ends[1], &event, 1), 1);
+}
+
+static int note_opened(void *context, int parent) {
+    (void)context;
+    (void)parent;
+    close(kin_gate[1]);
+    note('o');
+    return open_status;
+}
+
+static void note_orphaned(void *context) {
+    (void)context;
+    note('!');
+}
+
+static void note_closed(void *context) {
+    (void)context;
+    note('.');
+}
+
+static const struct ss_keeper_duty duty = {
+    .name = "keeper-test",
+    .open = note_opened,
+    .orphaned = note_orphaned,
+    .close = note_closed,
+};
+
+static char next_event(void) {
+    char event = 0;
+    ck_assert_int_eq(read(log_ends[0], &event, 1), 1);
+    return event;
+}
+
+static void expect_events(const char *events) {
+    for (; *events; events++)
+        ck_assert_int_eq(next_event(), *events);
+}
+
+static void expect_no_event(void) {
+    char event = 0;
+    ck_assert_int_eq(fcntl(log_ends[0], F_SETFL, O_NONBLOCK), 0);
+    ck_assert_int_eq(read(log_ends[0], &event, 1), -1);
+    ck_assert_int_eq(event, 0);
+}
+
+static void open_log(void) {
+    keeper_pid =
+        mmap(NULL, sizeof *keeper_pid, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(keeper_pid, MAP_FAILED);
+    ck_assert_int_eq(pipe2(log_ends, O_CLOEXEC), 0);
+}
+
+/* In the parent of a keeper. */
+static void start_keeper(void) {
+    setpgid(0, 0);
+    if (ss_keeper_open(&keeper, &duty) < 0)
+        _exit(98);
+    pid_t pid = ss_keeper_start(&keeper);
+    if (pid < 0)
+        _exit(97);
+    atomic_store(keeper_pid, pid);
+}
+
+/* Returns a child of the test that is the parent of a keeper, which is ready. It leads a group. */
+static pid_t start_parent(void) {
+    open_log();
+    pid_t parent = kin_start(start_keeper);
+    expect_events("o");
+    return parent;
+}
+
+static bool is_gone(pid_t pid) {
+    char state = run_state(pid);
+    return state == 0 || state == 'Z';
+}
+
+START_TEST(death_of_the_parent_is_handled_once) {
+    pid_t parent = start_parent();
+    kin_end(parent);
+    expect_events("!.");
+    RUN_UNTIL(NULL, is_gone(atomic_load(keeper_pid)));
+    expect_no_event();
+}
+END_TEST
+
+START_TEST(signals_of_a_terminal_do_not_end_a_keeper) {
+    static const int sent[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE, SIGXFSZ};
+    pid_t parent = start_parent();
+    pid_t pid = atomic_load(keeper_pid);
+    for (size_t i = 0; i < sizeof sent / sizeof *sent; i++)
+        ck_assert_int_eq(kill(pid, sent[i]), 0);
+    RUN_UNTIL(NULL, kin_waits(pid));
+    kin_end(parent);
+    expect_events("!.");
+}
+END_TEST
+
+START_TEST(a_killed_group_of_the_parent_spares_the_keeper) {
+    pid_t parent = start_parent();
+    ck_assert_int_eq(getpgid(parent), parent);
+    ck_assert_int_eq(kill(-parent, SIGKILL), 0);
+    kin_reap(parent);
+    expect_events("!.");
+}
+END_TEST
+
+START_TEST(a_stopped_keeper_handles_the_death_of_its_parent) {
+    pid_t parent = start_parent();
+    pid_t pid = atomic_load(keeper_pid);
+    ck_assert_int_eq(kill(pid, SIGSTOP), 0);
+    RUN_UNTIL(NULL, kin_is_stopped(pid));
+    kin_end(parent);
+    expect_events("!.");
+}
+END_TEST
+
+START_TEST(death_of_the_keeper_continues_a_stopped_parent) {
+    pid_t parent = start_parent();
+    ck_assert_int_eq(kill(parent, SIGSTOP), 0);
+    RUN_UNTIL(NULL, kin_is_stopped(parent));
+    ck_assert_int_eq(kill(atomic_load(keeper_pid), SIGKILL), 0);
+    RUN_UNTIL(NULL, kin_waits(parent));
+    kin_end(parent);
+}
+END_TEST
+
+START_TEST(a_dismissed_keeper_does_not_clean_up) {
+    open_log();
+    start_keeper();
+    expect_events("o");
+    ck_assert(ss_keeper_dismiss(&keeper));
+    expect_events(".");
+    expect_no_event();
+    ck_assert_int_eq(keeper.pid, 0);
+    ss_keeper_close(&keeper);
+}
+END_TEST
+
+START_TEST(a_killed_keeper_is_replaced_when_it_is_dismissed) {
+    open_log();
+    start_keeper();
+    expect_events("o");
+    ck_assert_int_eq(kill(keeper.pid, SIGKILL), 0);
+    ck_assert(ss_keeper_dismiss(&keeper));
+    expect_events("o.");
+    ss_keeper_close(&keeper);
+}
+END_TEST
+
+START_TEST(a_stopped_keeper_can_be_dismissed) {
+    open_log();
+    start_keeper();
+    expect_events("o");
+    ck_assert_int_eq(kill(keeper.pid, SIGSTOP), 0);
+    RUN_UNTIL(NULL, kin_is_stopped(keeper.pid));
+    ck_assert(ss_keeper_dismiss(&keeper));
+    expect_events(".");
+    ss_keeper_close(&keeper);
+}
+END_TEST
+
+START_TEST(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up) {
+    int status;
+    open_log();
+    open_status = -1;
+    start_keeper();
+    expect_events("o");
+    ck_assert_int_eq(waitpid(keeper.pid, &status, 0), keeper.pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), SS_ERROR_FAILED);
+    expect_no_event();
+    ss_keeper_close(&keeper);
+}
+END_TEST
+
+START_TEST(a_stopped_keeper_is_continued_and_awaited) {
+    pid_t parent = start_parent();
+    pid_t pid = atomic_load(keeper_pid);
+    uint64_t started = ss_platform_process_started(pid);
+    kin_end(parent);
+    ss_keeper_await(pid, started, 100 * SS_SECOND);
+    expect_events("!.");
+    ck_assert(is_gone(pid));
+    ss_keeper_await(pid, started, 100 * SS_SECOND); /* returns at once */
+}
+END_TEST
+
+/* A duty with turns of its own: three, and then it needs no more. */
+static bool take_turn(void *context) {
+    int *turns = context;
+    note('t');
+    return ++*turns < 3;
+}
+
+START_TEST(a_duty_with_turns_decides_when_the_keeper_exits) {
+    int status;
+    int turns = 0;
+    struct ss_keeper_duty turning = duty;
+    turning.turn = take_turn;
+    turning.context = &turns;
+    open_log();
+    ck_assert_int_eq(ss_keeper_open(&keeper, &turning), 0);
+    ck_assert_int_gt(ss_keeper_start(&keeper), 0);
+    expect_events("ottt.");
+    ck_assert_int_eq(waitpid(keeper.pid, &status, 0), keeper.pid);
+    ck_assert_int_eq(status, 0);
+    ss_keeper_close(&keeper);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(death_of_the_parent_is_handled_once),
+    SS_CASE(signals_of_a_terminal_do_not_end_a_keeper),
+    SS_CASE(a_killed_group_of_the_parent_spares_the_keeper),
+    SS_CASE(a_stopped_keeper_handles_the_death_of_its_parent),
+    SS_CASE(death_of_the_keeper_continues_a_stopped_parent),
+    SS_CASE(a_dismissed_keeper_does_not_clean_up),
+    SS_CASE(a_killed_keeper_is_replaced_when_it_is_dismissed),
+    SS_CASE(a_stopped_keeper_can_be_dismissed),
+    SS_CASE(a_keeper_that_cannot_be_set_up_exits_without_cleaning_up),
+    SS_CASE(a_stopped_keeper_is_continued_and_awaited),
+    SS_CASE(a_duty_with_turns_decides_when_the_keeper_exits))
+/* clang-format on */
