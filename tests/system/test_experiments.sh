@@ -216,12 +216,29 @@ second_run_records() {
     grep -q '^\[2/2\]' "$output" && records
 }
 
+# link_programs FOLDER: the programs, but a run of 50 % does not end by itself, however slow this test is.
+link_programs() {
+    mkdir "$1"
+    ln -s "$build"/bin/* "$1"
+    rm "$1/showstopper"
+    cat >"$1/showstopper" <<END
+#!/usr/bin/env bash
+words=("\$@")
+[[ " \$* " != *" -l 50% "* ]] || for number in "\${!words[@]}"; do
+    [ "\${words[number]}" != --duration ] || words[number + 1]=1000s
+done
+exec '$build/bin/showstopper' "\${words[@]}"
+END
+    chmod +x "$1/showstopper"
+}
+
 interrupted_half_way() {
     local pid status=0 first=$scratch/accuracy-results/runs/serial-25-cdc-107m-1/summary.json
     : >"$output"
+    link_programs "$scratch/bin"
     # In a job of its own, or it would ignore SIGINT.
     set -m
-    (cd "$scratch" && exec "$experiments/${tiny[0]}" --bin "$build/bin" --ram "$scratch/ram" \
+    (cd "$scratch" && exec "$experiments/${tiny[0]}" --bin "$scratch/bin" --ram "$scratch/ram" \
         "${tiny[@]:1}") >>"$output" 2>&1 &
     pid=$!
     set +m
