@@ -333,7 +333,7 @@ START_TEST(a_tree_is_stopped_and_continued) {
 END_TEST
 
 /* A shell starts two processes when a file appears; the first becomes an orphan later. */
-START_TEST(later_processes_are_limited_and_orphans_remain) {
+START_TEST(later_descendants_are_limited_and_orphans_survive) {
     const char *folder = run_make_folder();
     char script[4096];
     snprintf(script, sizeof script,
@@ -564,7 +564,7 @@ END_TEST
 /* ---- -f own ---- */
 
 /* Other load exceeds the limit, but -f own must ignore it. */
-START_TEST(own_limit_is_independent_of_other_load) {
+START_TEST(limit_of_own_load_ignores_other_load) {
     run_greedily();
     char load[32];
     double limit = 0.2; /* of a CPU */
@@ -811,7 +811,7 @@ PROCESS_MAIN(
     SS_CASE(guardian_killed_in_the_middle_of_a_rescue_leaves_nothing_stopped),
     SS_CASE(a_killed_executor_leaves_a_tree_running_without_pidfds),
     SS_CASE(a_tree_is_stopped_and_continued),
-    SS_CASE(later_processes_are_limited_and_orphans_remain),
+    SS_CASE(later_descendants_are_limited_and_orphans_survive),
     SS_CASE(daemons_are_limited_and_ended),
     SS_CASE(daemons_are_reported_if_fork_events_are_unavailable),
     SS_CASE(unattached_members_of_the_process_group_are_not_stopped),
@@ -820,7 +820,7 @@ PROCESS_MAIN(
     SS_CASE(each_attached_process_is_an_instance),
     SS_CASE(a_process_is_found_by_its_name),
     SS_CASE(descendants_with_same_name_are_one_match),
-    SS_CASE(own_limit_is_independent_of_other_load),
+    SS_CASE(limit_of_own_load_ignores_other_load),
     SS_CASE(the_load_of_short_lived_children_is_counted),
     SS_CASE(invalid_processes_are_not_attached),
     SS_CASE(a_tree_cannot_be_attached_twice),

@@ -279,7 +279,7 @@ static double stop_the_deaf(void) {
  * workload may use the CPU of this test as well, so that the test notices the stop late: one good
  * start of several is enough.
  */
-START_TEST(a_first_thread_without_cpu_does_not_delay_the_stop) {
+START_TEST(a_starved_first_thread_does_not_delay_the_stop) {
     SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one");
     double needed = stop_the_deaf();
     for (int i = 1; i < 10 && needed >= 0.8; i++)
@@ -301,5 +301,5 @@ PROCESS_MAIN(
     SS_CASE(endless_output_does_not_kill_the_master),
     SS_CASE(processes_left_by_leader_are_ended),
     SS_CASE(threads_are_stopped_together),
-    SS_CASE(a_first_thread_without_cpu_does_not_delay_the_stop))
+    SS_CASE(a_starved_first_thread_does_not_delay_the_stop))
 /* clang-format on */

@@ -162,7 +162,7 @@ static void become_nobody(void) {
         _exit(PROCESS_SKIPPED);
 }
 
-START_TEST(own_children_may_be_signaled) {
+START_TEST(child_processes_may_be_signaled) {
     pid_t child = kin_start(NULL);
     ck_assert(ss_platform_process_may_signal(child));
     kin_end_unreaped(child);
@@ -359,7 +359,7 @@ PROCESS_MAIN(
     SS_CASE(parent_group_state_and_start_time_are_read),
     SS_CASE(odd_process_names_do_not_confuse_the_parser),
     SS_CASE(threads_are_not_listed),
-    SS_CASE(own_children_may_be_signaled),
+    SS_CASE(child_processes_may_be_signaled),
     SS_CASE(processes_of_another_user_may_not_be_signaled),
     SS_CASE(every_process_is_listed_once),
     SS_CASE(latest_pid_grows_with_every_process),

@@ -98,7 +98,7 @@ START_TEST(block_appears_and_disappears) {
 }
 END_TEST
 
-START_TEST(letters_and_colors_follow_the_environment) {
+START_TEST(environment_selects_characters_and_colors) {
     struct terminal *terminal = start("LC_ALL=C NO_COLOR=1 exec showstopper --duration 3s " SPIN);
     run_expect(run_wait(terminal->run), 0);
     ck_assert_uint_ge(drawings(terminal), 1);
@@ -115,7 +115,7 @@ START_TEST(letters_and_colors_follow_the_environment) {
 END_TEST
 
 /* A terminal that cannot move its cursor gets plain lines. */
-START_TEST(dumb_terminal_gets_lines) {
+START_TEST(dumb_terminal_gets_plain_lines) {
     struct terminal *terminal = start("TERM=dumb exec showstopper --duration 3s " SPIN);
     run_expect(run_wait(terminal->run), 0);
     ck_assert_ptr_null(strchr(terminal->run->out.bytes, '\033'));
@@ -282,7 +282,7 @@ static void print_something(struct stage *stage, int number) {
     print(stage, which < sizeof pieces / sizeof *pieces ? pieces[which] : line);
 }
 
-START_TEST(concurrent_output_stays_whole) {
+START_TEST(redraws_do_not_damage_concurrent_output) {
     struct stage stage;
     open_stage(&stage, SCREEN_ROWS, SCREEN_COLUMNS);
     for (int i = 0; i < 3000; i++) {
@@ -346,12 +346,12 @@ static void resize_often(bool rewrap) {
     expect_no_block(&stage.shown);
 }
 
-START_TEST(no_remains_stay_if_the_terminal_cuts_long_lines) {
+START_TEST(block_is_erased_if_the_terminal_cuts_long_lines) {
     resize_often(false);
 }
 END_TEST
 
-START_TEST(no_remains_stay_if_the_terminal_wraps_long_lines) {
+START_TEST(block_is_erased_if_the_terminal_wraps_long_lines) {
     resize_often(true);
 }
 END_TEST
@@ -579,14 +579,14 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(block_appears_and_disappears),
-    SS_CASE(letters_and_colors_follow_the_environment),
-    SS_CASE(dumb_terminal_gets_lines),
+    SS_CASE(environment_selects_characters_and_colors),
+    SS_CASE(dumb_terminal_gets_plain_lines),
     SS_CASE(forwarded_output_is_intact_with_few_redraws),
     SS_CASE(an_unfinished_output_line_is_kept),
     SS_CASE(direct_output_scrolls_above_the_block),
-    SS_CASE(concurrent_output_stays_whole),
-    SS_CASE(no_remains_stay_if_the_terminal_cuts_long_lines),
-    SS_CASE(no_remains_stay_if_the_terminal_wraps_long_lines),
+    SS_CASE(redraws_do_not_damage_concurrent_output),
+    SS_CASE(block_is_erased_if_the_terminal_cuts_long_lines),
+    SS_CASE(block_is_erased_if_the_terminal_wraps_long_lines),
     SS_CASE(a_killed_master_leaves_no_block),
     SS_CASE(a_killed_isolated_run_leaves_no_block),
     SS_CASE(block_adapts_to_the_window_size),

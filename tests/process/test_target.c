@@ -76,7 +76,7 @@ START_TEST(target_is_set_in_cpus) {
 END_TEST
 
 /* The load of the run's own processes is a fraction of the same CPUs as that of all processes. */
-START_TEST(target_for_own_load_is_set_in_cpus) {
+START_TEST(target_of_feedback_own_is_set_in_cpus) {
     struct run *run = START("-v", "-n", "1", "--cpus", "0", "-f", "own", "-t", "staircase", "-T",
         "0.2cpu:0.2cpu:0.1cpu,hold=1h", PAYLOAD, "spin");
     run_wait_text(run, "instances run");
@@ -205,7 +205,7 @@ START_TEST(sensor_that_is_silent_ends_the_run) {
 }
 END_TEST
 
-START_TEST(control_group_is_measured_or_refused) {
+START_TEST(load_of_a_control_group_is_measured) {
     struct run *run =
         FIGURES("-n", "1", "-l", "30%", "-f", "cgroup", "--duration", "2s", PAYLOAD, "spin");
     if (run->status == 125) {
@@ -223,7 +223,7 @@ END_TEST
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(target_is_set_during_a_run),
-    SS_CASE(target_for_own_load_is_set_in_cpus),
+    SS_CASE(target_of_feedback_own_is_set_in_cpus),
     SS_CASE(status_of_a_run_is_printed),
     SS_CASE(target_is_set_in_cpus),
     SS_CASE(set_trace_returns_to_the_target_of_the_trace),
@@ -234,5 +234,5 @@ PROCESS_MAIN(
     SS_CASE(duty_follows_the_load_of_a_sensor),
     SS_CASE(sensor_that_fails_ends_the_run),
     SS_CASE(sensor_that_is_silent_ends_the_run),
-    SS_CASE(control_group_is_measured_or_refused))
+    SS_CASE(load_of_a_control_group_is_measured))
 /* clang-format on */

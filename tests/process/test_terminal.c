@@ -138,7 +138,7 @@ START_TEST(a_closed_terminal_ends_the_run) {
 }
 END_TEST
 
-START_TEST(a_closed_terminal_ends_deaf_instances) {
+START_TEST(a_closed_terminal_ends_instances_that_ignore_sigterm) {
     struct terminal *terminal = terminal_open_shell();
     pid_t master = terminal_start_run(terminal, TWO "--grace 100m payload ignore-term");
     terminal_wait_ready(terminal, 2);
@@ -319,7 +319,7 @@ PROCESS_MAIN(
     SS_CASE(ctrl_z_stops_a_run_during_its_start),
     SS_CASE(ctrl_z_without_a_shell_does_not_stop_the_run),
     SS_CASE(a_closed_terminal_ends_the_run),
-    SS_CASE(a_closed_terminal_ends_deaf_instances),
+    SS_CASE(a_closed_terminal_ends_instances_that_ignore_sigterm),
     SS_CASE(a_closed_terminal_ends_a_background_run),
     SS_CASE(a_closed_terminal_ends_a_stopped_run),
     SS_CASE(a_terminal_closed_without_a_shell_ends_the_run),

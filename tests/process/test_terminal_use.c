@@ -35,7 +35,7 @@ static void expect_settings(struct terminal *terminal, const struct termios *bef
     terminal_free(terminal);
 }
 
-START_TEST(settings_survive_ctrl_c) {
+START_TEST(terminal_settings_survive_ctrl_c) {
     struct termios before;
     struct terminal *terminal =
         spoil_settings(&before, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "-c", "fixed",
@@ -47,7 +47,7 @@ START_TEST(settings_survive_ctrl_c) {
 }
 END_TEST
 
-START_TEST(settings_survive_the_planned_end) {
+START_TEST(terminal_settings_survive_the_planned_end) {
     struct termios before;
     struct terminal *terminal =
         spoil_settings(&before, WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "-c", "fixed",
@@ -61,7 +61,7 @@ END_TEST
  * The guardian restores them. A script that started the run continues in the foreground, and keys
  * must work as before.
  */
-START_TEST(settings_survive_a_killed_master) {
+START_TEST(terminal_settings_survive_a_killed_master) {
     struct termios before;
     struct termios now;
     struct terminal *terminal =
@@ -78,7 +78,7 @@ START_TEST(settings_survive_a_killed_master) {
 }
 END_TEST
 
-START_TEST(settings_survive_under_a_shell) {
+START_TEST(terminal_settings_survive_under_a_shell) {
     struct terminal *terminal = terminal_open_shell();
     terminal_command(terminal, "before=$(stty -g)");
     int status = terminal_command(terminal, "showstopper " HALF "--duration 1s payload tty-raw");
@@ -144,10 +144,10 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(settings_survive_ctrl_c),
-    SS_CASE(settings_survive_the_planned_end),
-    SS_CASE(settings_survive_a_killed_master),
-    SS_CASE(settings_survive_under_a_shell),
+    SS_CASE(terminal_settings_survive_ctrl_c),
+    SS_CASE(terminal_settings_survive_the_planned_end),
+    SS_CASE(terminal_settings_survive_a_killed_master),
+    SS_CASE(terminal_settings_survive_under_a_shell),
     SS_CASE(a_background_run_does_not_change_terminal_settings),
     SS_CASE(instances_cannot_read_the_terminal),
     SS_CASE(instances_may_write_to_the_terminal))

@@ -226,7 +226,7 @@ START_TEST(kept_daemons_keep_running) {
 }
 END_TEST
 
-START_TEST(daemons_end_with_the_planned_duration) {
+START_TEST(daemons_end_after_the_planned_duration) {
     struct run *run = START("-q", "-n", "2", ROUNDS, "--duration", "4s", PAYLOAD, "daemon", "2");
     wait_for_ready(run, 2);
     ck_assert_uint_eq(family_find("payload-daemon").count, 4);
@@ -235,7 +235,7 @@ START_TEST(daemons_end_with_the_planned_duration) {
 }
 END_TEST
 
-START_TEST(daemons_end_by_a_signal) {
+START_TEST(a_signal_ends_daemons) {
     struct run *run = START_2(PAYLOAD, "daemon", "2");
     wait_for_ready(run, 2);
     end_politely(run);
@@ -419,8 +419,8 @@ PROCESS_MAIN(
     SS_CASE(daemon_storms_are_throttled),
     SS_CASE(processes_that_appear_during_a_stop_are_stopped_at_once),
     SS_CASE(kept_daemons_keep_running),
-    SS_CASE(daemons_end_with_the_planned_duration),
-    SS_CASE(daemons_end_by_a_signal),
+    SS_CASE(daemons_end_after_the_planned_duration),
+    SS_CASE(a_signal_ends_daemons),
     SS_CASE(daemons_end_with_their_leader),
     SS_CASE(sessions_receive_the_termination_signal),
     SS_CASE(sessions_get_the_whole_grace_period),

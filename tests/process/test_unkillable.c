@@ -60,7 +60,7 @@ static void end_held(const struct control_group *group, struct run *run, bool is
     run_free_clean(run);
 }
 
-START_TEST(the_run_ends_although_a_process_cannot_be_killed) {
+START_TEST(the_run_ends_even_if_a_process_cannot_be_killed) {
     struct control_group group;
     SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
@@ -149,7 +149,7 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(the_run_ends_although_a_process_cannot_be_killed),
+    SS_CASE(the_run_ends_even_if_a_process_cannot_be_killed),
     SS_CASE(the_next_iteration_does_not_wait_for_an_unkillable_process),
     SS_CASE(an_attached_process_that_cannot_be_killed_fails_the_run),
     SS_CASE(a_process_that_ends_before_the_run_is_not_reported))

@@ -171,7 +171,7 @@ a_killed_tree_leaves_no_process() {
     exec {tree_output}<&-
 }
 
-held_make() {
+make_bench_prints_time_and_error() {
     # Other processes may load the machine, so feedback could keep the build stopped.
     bench make.sh --quick --control fixed --tolerance 100
     prints "One build without showstopper takes $number s"
@@ -248,7 +248,7 @@ the_independent_judge_measures_the_load() {
     prints "  \"idle_100\": \{\"load_percent\": $number, .*, \"windows\": ([1-9]|[12][0-9]|30)\},"
 }
 
-control() {
+control_bench_prints_a_row_per_condition() {
     local figure="[-+]?($number|-)" lines=4
     bench control.sh --quick --configs new,fixed,attached --seconds 1 --settle 0 --csv "$scratch/results.csv"
     prints "\| (new|fixed|attached) \| 2 \| 50 \|( $figure \|){6} $number \| $number \|"
@@ -411,7 +411,7 @@ control_tables_match_known_figures() (
 
 run_case the_independent_judge_measures_the_load
 run_case control_tables_match_known_figures
-run_case control
+run_case control_bench_prints_a_row_per_condition
 run_case zoo_bench_prints_tables_and_gains
 run_case zoo_bench_reports_why_programs_are_skipped
 run_case gains_of_known_windows_are_computed
@@ -425,7 +425,7 @@ run_case profile_bench_compares_throttled_speeds
 run_case requests_bench_compares_generators
 run_case tree_bench_measures_stops_of_a_large_tree
 run_case a_killed_tree_leaves_no_process
-run_case held_make
+run_case make_bench_prints_time_and_error
 run_case traces_bench_measures_long_traces
 run_case unknown_words_are_refused
 end_cases

@@ -319,7 +319,7 @@ every_prefix_of_a_plan_is_balanced() (
     [ "$(list_pairs | order_runs 1 x | sort -u | wc -l)" -eq 6 ] || fail "two lists"
 )
 
-pairs_are_planned() {
+every_pair_of_programs_is_planned() {
     experiment interference --dry-run --pairs all --workloads "$(cut -d ' ' -f 1 <<'END' | paste -sd ,
 serial
 blocking
@@ -406,7 +406,7 @@ two_sides_can_share_one_cpu_by_quota() (
 
 # ---- methods ----
 
-whole_instances_are_rounded() (
+instance_counts_are_rounded_to_whole_numbers() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
     # shellcheck source=../../tools/experiments/methods.sh
@@ -468,9 +468,9 @@ run_case workloads_with_missing_programs_are_refused
 run_case a_command_after_the_options_ignores_the_catalogue
 run_case shipped_workloads_run
 run_case every_prefix_of_a_plan_is_balanced
-run_case pairs_are_planned
+run_case every_pair_of_programs_is_planned
 run_case each_side_of_a_pair_has_its_own_options
 run_case two_sides_can_share_one_cpu_by_quota
-run_case whole_instances_are_rounded
+run_case instance_counts_are_rounded_to_whole_numbers
 run_case published_option_plans_the_published_configurations
 end_cases

@@ -104,7 +104,7 @@ harmed_attached_programs_are_reported() {
     one_fault 0 '0\.' --attached "$mark" --ended
 }
 
-attached_rounds_end_nothing() {
+attached_programs_survive_rounds() {
     expect 0 'chaos: 4 rounds, 0 failures' \
         "$here/chaos" --rounds 4 --seed 1 --patience 20 --attached "$build"
 }
@@ -141,18 +141,18 @@ unknown_words_are_refused() {
     expect 2 "chaos: $folder/bin/showstopper is not there" "$here/chaos" "$folder"
 }
 
-rounds_leave_nothing() {
+rounds_leave_no_process() {
     "$here/chaos" --rounds 30 --patience 20 "$build"
 }
 
-rounds_of_attached_programs_leave_nothing() {
+rounds_of_attached_programs_leave_no_process() {
     "$here/chaos" --rounds 4 --fault rivals --patience 20 "$build"
     "$here/chaos" --rounds 3 --fault escape --patience 20 "$build"
     "$here/chaos" --rounds 3 --fault stopped-master --patience 20 --attached "$build"
 }
 
 # After these faults only executors are left to clean up.
-rounds_of_survivors_leave_nothing() {
+rounds_with_surviving_executors_leave_no_process() {
     "$here/chaos" --rounds 5 --fault survivor --patience 20 "$build"
     "$here/chaos" --rounds 5 --fault stopped-executors --patience 20 "$build"
 }
@@ -169,8 +169,8 @@ run_case harmed_attached_programs_are_reported
 run_case faults_reach_the_selected_processes
 run_case failures_are_counted
 run_case unknown_words_are_refused
-run_case rounds_leave_nothing
-run_case attached_rounds_end_nothing
-run_case rounds_of_survivors_leave_nothing
-run_case rounds_of_attached_programs_leave_nothing
+run_case rounds_leave_no_process
+run_case attached_programs_survive_rounds
+run_case rounds_with_surviving_executors_leave_no_process
+run_case rounds_of_attached_programs_leave_no_process
 end_cases

@@ -187,7 +187,7 @@ nothing_runs() {
 }
 
 # The guards clean up without another call of the experiment.
-nothing_is_left_of_a_killed_study() {
+a_killed_study_leaves_nothing() {
     local place
     local places=("host inside" "lxc inside" "lxc host")
     can_have lxc
@@ -297,7 +297,7 @@ both_control_group_versions_are_configured() (
 run_case sides_run_in_lxc_containers
 run_case sides_run_in_podman_containers
 run_case load_of_group_excludes_other_processes
-run_case nothing_is_left_of_a_killed_study
+run_case a_killed_study_leaves_nothing
 run_case a_killed_study_can_be_continued
 run_case unavailable_environments_are_refused
 run_case both_control_group_versions_are_configured

@@ -54,24 +54,24 @@ page() {
 
 # ---- the pages: a case for each, which names it ----
 
-readme() { page README.md; }
-contributing() { page CONTRIBUTING.md; }
-changelog() { page CHANGELOG.md; }
-experiments() { page tools/experiments/README.md; }
-showstopper() { page src/showstopper.1; }
-showstopper_method() { page src/showstopper-method.7; }
-showstopper_record() { page src/showstopper-record.5; }
-showstopper_trace() { page tools/sstrace/showstopper-trace.5; }
-showstopper_requests() { page tools/ssrequest/showstopper-requests.7; }
-showstopper_portability() { page tools/ssprofile/showstopper-portability.7; }
-showstopper_platform() { page tools/ssplatform/showstopper-platform.1; }
-ssburn() { page tools/ssburn/ssburn.1; }
-ssload() { page tools/ssload/ssload.1; }
-ssprofile() { page tools/ssprofile/ssprofile.1; }
-ssreport() { page tools/ssreport/ssreport.1; }
-ssrequest() { page tools/ssrequest/ssrequest.1; }
-sssim() { page tools/sssim/sssim.1; }
-sstrace() { page tools/sstrace/sstrace.1; }
+readme_examples_run() { page README.md; }
+contributing_examples_run() { page CONTRIBUTING.md; }
+changelog_examples_run() { page CHANGELOG.md; }
+experiments_examples_run() { page tools/experiments/README.md; }
+showstopper_examples_run() { page src/showstopper.1; }
+showstopper_method_examples_run() { page src/showstopper-method.7; }
+showstopper_record_examples_run() { page src/showstopper-record.5; }
+showstopper_trace_examples_run() { page tools/sstrace/showstopper-trace.5; }
+showstopper_requests_examples_run() { page tools/ssrequest/showstopper-requests.7; }
+showstopper_portability_examples_run() { page tools/ssprofile/showstopper-portability.7; }
+showstopper_platform_examples_run() { page tools/ssplatform/showstopper-platform.1; }
+ssburn_examples_run() { page tools/ssburn/ssburn.1; }
+ssload_examples_run() { page tools/ssload/ssload.1; }
+ssprofile_examples_run() { page tools/ssprofile/ssprofile.1; }
+ssreport_examples_run() { page tools/ssreport/ssreport.1; }
+ssrequest_examples_run() { page tools/ssrequest/ssrequest.1; }
+sssim_examples_run() { page tools/sssim/sssim.1; }
+sstrace_examples_run() { page tools/sstrace/sstrace.1; }
 
 # ---- the test itself ----
 
@@ -157,24 +157,24 @@ blocks_are_run_according_to_their_notes() {
     [ "$(grep -c '^page' "$folder/out.pages")" -eq 5 ] || fail "$(<"$folder/out.pages")"
 }
 
-run_case readme
-run_case contributing
-run_case changelog
-run_case experiments
-run_case showstopper
-run_case showstopper_method
-run_case showstopper_record
-run_case showstopper_trace
-run_case showstopper_requests
-run_case showstopper_portability
-run_case showstopper_platform
-run_case ssburn
-run_case ssload
-run_case ssprofile
-run_case ssreport
-run_case ssrequest
-run_case sssim
-run_case sstrace
+run_case readme_examples_run
+run_case contributing_examples_run
+run_case changelog_examples_run
+run_case experiments_examples_run
+run_case showstopper_examples_run
+run_case showstopper_method_examples_run
+run_case showstopper_record_examples_run
+run_case showstopper_trace_examples_run
+run_case showstopper_requests_examples_run
+run_case showstopper_portability_examples_run
+run_case showstopper_platform_examples_run
+run_case ssburn_examples_run
+run_case ssload_examples_run
+run_case ssprofile_examples_run
+run_case ssreport_examples_run
+run_case ssrequest_examples_run
+run_case sssim_examples_run
+run_case sstrace_examples_run
 run_case every_page_has_a_case
 run_case foreign_software_is_listed
 run_case pages_with_invalid_notes_are_refused

@@ -578,7 +578,7 @@ beside() {
     experiment interference --levels 80:40:40 --hold 2 --edge 0 --warmup 0 "$@"
 }
 
-two_sides() {
+interference_of_two_sides_is_measured() {
     local hwmon=$scratch/machine/sys/class/hwmon/hwmon0 runs
     mkdir -p "$hwmon"
     echo power_meter >"$hwmon/name"
@@ -660,7 +660,7 @@ launch_time_grows_on_a_busy_machine() (
 )
 
 # Files of one study must not appear in another one.
-shares_are_counted() (
+cpu_share_of_other_processes_is_counted() (
     # shellcheck source=../../tools/experiments/runs.sh
     . "$experiments/runs.sh"
     local before after
@@ -697,7 +697,7 @@ run_case a_trace_is_replayed alone
 run_case the_edges_of_steps_are_cut
 run_case placements_follow_recorded_topologies
 run_case power_is_summed_over_packages
-run_case two_sides
+run_case interference_of_two_sides_is_measured
 run_case launch_time_grows_on_a_busy_machine
-run_case shares_are_counted
+run_case cpu_share_of_other_processes_is_counted
 end_cases

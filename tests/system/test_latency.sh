@@ -264,7 +264,7 @@ failures_are_reported() {
 }
 
 # The experiment reads the service's output before the service has written any.
-a_slow_start_is_waited_for() {
+the_study_waits_for_a_slow_service() {
     LD_PRELOAD=$build/tests/liblate_file.so SS_TEST_LATE=service.out \
         ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
         experiment latency "${few[@]}" --duties 100% --rates 5
@@ -316,6 +316,6 @@ run_case a_capacity_search_is_tabulated
 run_case interrupted_study_continues
 run_case failures_are_reported
 run_case a_service_that_does_not_answer_is_reported
-run_case a_slow_start_is_waited_for
+run_case the_study_waits_for_a_slow_service
 run_case a_service_given_by_url_can_be_throttled
 end_cases

@@ -101,7 +101,7 @@ is_known() {
 }
 
 # The default plan runs at least 24 kernels of all classes in less than five minutes.
-a_plan_says_how_long_it_takes() {
+a_plan_states_its_duration() {
     local kernels class
     experiment portability demo --dry-run
     prints "base: 100 runs, 1 min 00 s"
@@ -386,7 +386,7 @@ figures_of_the_manual_page_are_right() {
 }
 
 run_case options_and_their_values_are_checked
-run_case a_plan_says_how_long_it_takes
+run_case a_plan_states_its_duration
 run_case a_demo_finds_the_setting_of_the_throttle
 run_case options_are_passed_to_ssprofile
 run_case ratios_far_from_one_are_reported

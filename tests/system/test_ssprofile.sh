@@ -337,7 +337,7 @@ profiles_are_compared() {
 }
 
 # A page without gnuplot says so once.
-a_page_without_gnuplot_says_so_once() {
+a_page_reports_missing_gnuplot_once() {
     local data=$source/tests/data/profile
     mkdir "$folder/few"
     # shellcheck disable=SC2123 # there is no gnuplot in it
@@ -502,7 +502,7 @@ comparing_different_versions_requires_force() {
     expect 0 calibrate --force --base "$folder/second"
 }
 
-chosen_benchmarks_are_measured() {
+only_selected_benchmarks_are_measured() {
     expect 0 measure --battery "$folder/battery" --benchmarks 'f*' --repetitions 2 "$folder/chosen"
     says '^1 of 1 benchmarks measured, 0 unstable'
     [ "$(cut -d, -f3 "$folder/chosen/results.csv" | sort -u | paste -sd ' ')" = "benchmark fast" ] ||
@@ -514,7 +514,7 @@ chosen_benchmarks_are_measured() {
     [ ! -e "$folder/other" ] || fail "a folder was made"
 }
 
-folder_without_ratios_is_named() {
+folder_without_ratios_is_refused() {
     mkdir "$folder/empty"
     expect 125 predict "$folder/empty"
     says "$folder/empty: no ratios.csv in this folder: name that table, or the folder that .*"
@@ -659,7 +659,7 @@ run_case unusable_programs_are_named
 run_case invalid_batteries_are_refused
 run_case shipped_batteries_are_valid
 run_case profiles_are_compared
-run_case a_page_without_gnuplot_says_so_once
+run_case a_page_reports_missing_gnuplot_once
 run_case odd_and_even_repetitions_are_compared
 run_case a_battery_separates_benchmarks_from_applications
 run_case published_ranges_are_shown_for_comparison
@@ -667,8 +667,8 @@ run_case compressed_and_piped_tables_are_read
 run_case damage_is_reported_and_changes_no_figure
 run_case comparing_different_versions_requires_force
 run_case unstable_benchmarks_are_left_out
-run_case chosen_benchmarks_are_measured
-run_case folder_without_ratios_is_named
+run_case only_selected_benchmarks_are_measured
+run_case folder_without_ratios_is_refused
 run_case calibration_finds_the_setting
 run_case the_interval_contains_the_estimated_setting
 run_case uncalibrated_benchmarks_are_omitted

@@ -178,7 +178,7 @@ has_samples() {
     [ "$(wc -l 2>/dev/null <"$folder/running/samples.csv")" -gt 3 ]
 }
 
-a_run_that_continues_is_not_interrupted() {
+a_run_in_progress_is_not_called_interrupted() {
     local run
     "$bin/showstopper" -q -n 1 -l 20% -f own --duration 5M --record "$folder/running" "$bin/ssburn" serial >/dev/null 2>&1 &
     run=$!
@@ -768,7 +768,7 @@ options_and_their_values_are_checked() {
 run_case figures_of_a_paused_run_agree_in_all_files
 run_case records_of_earlier_schemas_keep_their_tables
 run_case records_of_later_schemas_are_refused
-run_case a_run_that_continues_is_not_interrupted
+run_case a_run_in_progress_is_not_called_interrupted
 run_case complete_and_interrupted_runs_are_reported
 run_case no_line_is_fitted_to_two_steps
 run_case an_experiment_is_reported_with_published_figures

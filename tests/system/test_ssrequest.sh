@@ -161,7 +161,7 @@ failed_requests_are_not_sent_again() {
 }
 
 # Closing an idle connection is not a failure, unless a request has just been sent.
-connections_closed_while_idle_are_no_failures() {
+connections_closed_while_idle_are_not_failures() {
     serve close-after-answer
     ask 0 --rate 20 --duration 1s "$url"
     expect succeeded 20
@@ -553,7 +553,7 @@ invalid_options_are_refused() {
 }
 
 # Requests are sent at a constant rate, by steps or by a trace; the same seed repeats the moments.
-dry_run_prints_the_moments_of_requests() {
+dry_run_prints_the_send_times_of_requests() {
     ask 0 --dry-run --rate 5 --duration 2s
     [ "$(tr '\n' ' ' <out)" = "0.000000000 0.200000000 0.400000000 0.600000000 0.800000000 \
 1.000000000 1.200000000 1.400000000 1.600000000 1.800000000 " ] || fail "even: $(cat out)"
@@ -900,7 +900,7 @@ run_case timeouts_are_counted
 run_case flood_of_chunks_is_ended_at_the_timeout
 run_case error_statuses_are_counted_and_reported
 run_case failed_requests_are_not_sent_again
-run_case connections_closed_while_idle_are_no_failures
+run_case connections_closed_while_idle_are_not_failures
 run_case unreachable_hosts_are_counted
 run_case exhausted_descriptors_are_counted
 run_case tls_failures_are_counted
@@ -923,7 +923,7 @@ run_case ssrequest_runs_on_the_given_cpus
 run_case a_signal_ends_ssrequest
 run_case two_signals_end_ssrequest_at_once
 run_case invalid_options_are_refused
-run_case dry_run_prints_the_moments_of_requests
+run_case dry_run_prints_the_send_times_of_requests
 run_case seconds_and_requests_are_recorded
 run_case methods_headers_and_bodies_are_sent
 run_case requests_from_a_file_are_sent_in_turn

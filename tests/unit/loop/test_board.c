@@ -85,7 +85,7 @@ static void stalled_writer_does_not_replace_the_latest_notice(void **state) {
     assert_notice(&notice, 7, 8);
 }
 
-static void words_carry_any_double(void **state) {
+static void board_words_hold_any_double(void **state) {
     (void)state;
     const double values[] = {0, -0.0, 1.0 / 3, -1e300, INFINITY, 5e-324};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
@@ -275,7 +275,7 @@ UNIT_MAIN(
     cmocka_unit_test(dead_writer_leaves_the_previous_notice_valid),
     cmocka_unit_test(unpublished_notice_is_not_read),
     cmocka_unit_test(stalled_writer_does_not_replace_the_latest_notice),
-    cmocka_unit_test(words_carry_any_double),
+    cmocka_unit_test(board_words_hold_any_double),
     cmocka_unit_test(claim_excludes_other_executors_until_it_expires),
     cmocka_unit_test(claim_can_be_taken_at_time_zero),
     cmocka_unit_test(new_board_is_empty),

@@ -190,7 +190,7 @@ static void threads_with_the_published_modules_share_a_board(void **state) {
     assert_threads_agree(modules);
 }
 
-static void threads_with_the_other_modules_share_a_board(void **state) {
+static void threads_with_alternative_modules_share_a_board(void **state) {
     (void)state;
     static const char *const modules[] = {"constant", "realtime", "geom", "uneven", "fixedq"};
     assert_threads_agree(modules);
@@ -199,4 +199,4 @@ static void threads_with_the_other_modules_share_a_board(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(threads_with_the_published_modules_share_a_board),
-    cmocka_unit_test(threads_with_the_other_modules_share_a_board))
+    cmocka_unit_test(threads_with_alternative_modules_share_a_board))

@@ -18,7 +18,7 @@ static void figures_without_samples_are_unknown(void **state) {
     ss_figures_free(&figures);
 }
 
-static void a_load_above_the_target_is_a_negative_error(void **state) {
+static void load_above_the_target_is_a_negative_error(void **state) {
     (void)state;
     struct ss_figures figures = {0};
     assert_true(ss_figures_add(&figures, 0.5, 0.75));
@@ -692,7 +692,7 @@ UNIT_MAIN(
     cmocka_unit_test(iterations_read_together_are_spread_evenly),
     cmocka_unit_test(unfinished_iteration_excludes_pauses),
     cmocka_unit_test(figures_without_samples_are_unknown),
-    cmocka_unit_test(a_load_above_the_target_is_a_negative_error),
+    cmocka_unit_test(load_above_the_target_is_a_negative_error),
     cmocka_unit_test(load_figures_are_means_over_samples),
     cmocka_unit_test(p95_bounds_19_of_20_errors),
     cmocka_unit_test(settling_takes_two_seconds_within_5_percent),

@@ -210,7 +210,7 @@ static void realtime_survives_replaced_cpus(void **state) {
     rig_close(&rig);
 }
 
-static void realtime_survives_no_cpus(void **state) {
+static void realtime_without_cpus_has_no_estimate(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "feedback/realtime", NULL, 1, 4);
@@ -445,7 +445,7 @@ UNIT_MAIN(
     cmocka_unit_test(realtime_survives_jumping_counters),
     cmocka_unit_test(realtime_survives_offline_cpus),
     cmocka_unit_test(realtime_survives_replaced_cpus),
-    cmocka_unit_test(realtime_survives_no_cpus),
+    cmocka_unit_test(realtime_without_cpus_has_no_estimate),
     cmocka_unit_test(realtime_resets_when_control_restarts),
     cmocka_unit_test(realtime_counts_idle_and_steal_as_configured),
     cmocka_unit_test(realtime_serves_a_thousand_executors),

@@ -222,7 +222,7 @@ static void zero_byte_ends_the_text_of_proc_stat(void **state) {
     assert_that(counters.capacity, ==, 1);
 }
 
-static void overlong_numbers_in_proc_stat_do_no_harm(void **state) {
+static void overlong_numbers_in_proc_stat_are_accepted(void **state) {
     (void)state;
     read_stat("0-1", "cpu0 99999999999999999999999999999999999999999999999999999 1 1 1 1 1 1 1\n"
                      "cpu1 1 2 3 4\n");
@@ -301,7 +301,7 @@ UNIT_MAIN(
     cmocka_unit_test(cpu_lines_without_numbers_are_refused),
     cmocka_unit_test(truncated_last_line_of_proc_stat_is_ignored),
     cmocka_unit_test(zero_byte_ends_the_text_of_proc_stat),
-    cmocka_unit_test(overlong_numbers_in_proc_stat_do_no_harm),
+    cmocka_unit_test(overlong_numbers_in_proc_stat_are_accepted),
     cmocka_unit_test(missing_proc_stat_is_reported_by_path),
     cmocka_unit_test(counter_reader_can_be_reopened),
     cmocka_unit_test(proc_stat_of_this_machine_is_read))

@@ -102,7 +102,7 @@ static void child_groups_may_come_and_go(void **state) {
     assert_int_not_equal(counters.set, set);
 }
 
-static void forked_reader_of_groups_reads_on_its_own(void **state) {
+static void forked_reader_of_groups_is_independent(void **state) {
     (void)state;
     make_machine();
     open_reader();
@@ -197,7 +197,7 @@ static void too_many_child_groups_are_refused(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(run_times_of_child_groups_are_summed),
     cmocka_unit_test(child_groups_may_come_and_go),
-    cmocka_unit_test(forked_reader_of_groups_reads_on_its_own),
+    cmocka_unit_test(forked_reader_of_groups_is_independent),
     cmocka_unit_test(process_in_the_root_group_prevents_summing),
     cmocka_unit_test(root_group_without_children_prevents_summing),
     cmocka_unit_test(measuring_only_some_cpus_prevents_summing),

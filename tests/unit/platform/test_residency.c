@@ -134,7 +134,7 @@ static void cpuidle_with_too_many_states_is_not_used(void **state) {
     assert_int_equal(reader.source, SS_SOURCE_IDLE);
 }
 
-static void forked_reader_of_idle_time_reads_on_its_own(void **state) {
+static void forked_reader_of_idle_time_is_independent(void **state) {
     (void)state;
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
@@ -229,7 +229,7 @@ UNIT_MAIN(
     cmocka_unit_test(idle_time_replaces_unavailable_run_time),
     cmocka_unit_test(missing_cpuidle_falls_back_to_proc_stat),
     cmocka_unit_test(cpuidle_with_too_many_states_is_not_used),
-    cmocka_unit_test(forked_reader_of_idle_time_reads_on_its_own),
+    cmocka_unit_test(forked_reader_of_idle_time_is_independent),
     cmocka_unit_test(joined_readers_of_idle_time_agree),
     cmocka_unit_test(unreadable_idle_state_falls_back_to_proc_stat),
     cmocka_unit_test(sources_of_idle_time_are_reported),

@@ -248,7 +248,7 @@ static void target_and_load_are_both_visible(void **state) {
         (const char *[]){"", "\033[0;32m█\033[0m", "\033[0;35;42m─\033[0m", "\033[0;32m█\033[0m"});
 }
 
-static void uncontrolled_stretches_are_faint(void **state) {
+static void uncontrolled_time_is_drawn_faint(void **state) {
     (void)state;
     memset(&history, 0, sizeof history);
     fill(2, NAN, 0.25);
@@ -305,6 +305,6 @@ UNIT_MAIN(
     cmocka_unit_test(elapsed_time_keeps_its_width),
     cmocka_unit_test(load_is_drawn_in_eighths_of_a_row),
     cmocka_unit_test(target_and_load_are_both_visible),
-    cmocka_unit_test(uncontrolled_stretches_are_faint),
+    cmocka_unit_test(uncontrolled_time_is_drawn_faint),
     cmocka_unit_test(newest_sample_is_at_the_right),
     cmocka_unit_test(samples_are_grouped_into_columns_by_number))

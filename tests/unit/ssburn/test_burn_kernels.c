@@ -107,7 +107,7 @@ static void remove_tree(const char *root) {
     assert_int_equal(system(command), 0);
 }
 
-static void cache_sizes_of_kernels_are_those_of_the_machine(void **state) {
+static void kernels_use_the_cache_sizes_of_the_machine(void **state) {
     (void)state;
     char root[] = "/tmp/burn-caches-XXXXXX";
     assert_non_null(mkdtemp(root));
@@ -146,6 +146,6 @@ UNIT_MAIN(
     cmocka_unit_test(kernel_names_are_unique_and_described),
     cmocka_unit_test(every_kernel_computes_the_right_result),
     cmocka_unit_test(changed_memory_is_detected_by_kernels),
-    cmocka_unit_test(cache_sizes_of_kernels_are_those_of_the_machine),
+    cmocka_unit_test(kernels_use_the_cache_sizes_of_the_machine),
     cmocka_unit_test(machine_without_a_third_cache_uses_two),
     cmocka_unit_test(kernels_use_default_sizes_without_an_argument))

@@ -44,7 +44,7 @@ static void seed_determines_the_sequence_of_request_work(void **state) {
     assert_that(same, <, 3);
 }
 
-static void zero_and_excessive_request_work_are_handled(void **state) {
+static void exponential_request_work_stays_in_range(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 100; i++) {
         assert_int_equal(serve_spread_units(SERVE_EXPONENTIAL, 0, 1, i), 0);
@@ -58,4 +58,4 @@ UNIT_MAIN(
     cmocka_unit_test(constant_request_work_equals_its_mean),
     cmocka_unit_test(exponential_request_work_has_its_distribution),
     cmocka_unit_test(seed_determines_the_sequence_of_request_work),
-    cmocka_unit_test(zero_and_excessive_request_work_are_handled))
+    cmocka_unit_test(exponential_request_work_stays_in_range))

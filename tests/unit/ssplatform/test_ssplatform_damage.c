@@ -132,7 +132,7 @@ static void damaged_xeon_files_affect_only_their_values(void **state) {
 }
 
 /* Values with invalid numbers become unknown, and no other value changes. */
-static void damaged_file_of_a_cpu_does_not_single_it_out(void **state) {
+static void cpu_with_a_damaged_file_is_grouped_with_equal_cpus(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/cpu4/cpufreq/base_frequency", "fast\n");
@@ -172,7 +172,7 @@ static void pipe_in_place_of_a_file_does_not_block(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(damaged_xeon_files_affect_only_their_values),
     cmocka_unit_test(damaged_container_files_affect_only_their_values),
-    cmocka_unit_test(damaged_file_of_a_cpu_does_not_single_it_out),
+    cmocka_unit_test(cpu_with_a_damaged_file_is_grouped_with_equal_cpus),
     cmocka_unit_test(missing_root_folder_is_refused),
     cmocka_unit_test(pipe_in_place_of_a_file_does_not_block))
 // clang-format on

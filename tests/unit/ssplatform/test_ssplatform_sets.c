@@ -56,7 +56,7 @@ static void cores_are_paired_with_cores_of_the_same_kind(void **state) {
     expect_sets(root, SSPLATFORM_PER_CORE, 0, "4/5\n");
 }
 
-static void third_chip_is_in_no_set(void **state) {
+static void third_chip_is_left_out_of_all_sets(void **state) {
     (void)state;
     const char *root = tree_new();
     tree_write("sys/devices/system/cpu/online", "0-2\n");
@@ -109,7 +109,7 @@ UNIT_MAIN(
     cmocka_unit_test(published_machine_has_the_published_cpu_sets),
     cmocka_unit_test(cpu_numbering_does_not_affect_the_sets),
     cmocka_unit_test(cores_are_paired_with_cores_of_the_same_kind),
-    cmocka_unit_test(third_chip_is_in_no_set),
+    cmocka_unit_test(third_chip_is_left_out_of_all_sets),
     cmocka_unit_test(cores_without_second_threads_have_no_thread_pairs),
     cmocka_unit_test(cpu_sets_respect_the_affinity),
     cmocka_unit_test(unknown_topology_is_refused))

@@ -22,7 +22,7 @@ static bool is_probable(const struct published *published, const char *workload,
         method);
 }
 
-static void published_figures_are_found_by_our_names(void **state) {
+static void published_figures_are_found_by_manifest_names(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     read_published(&report);
@@ -72,7 +72,7 @@ static void unreadable_files_of_published_figures_are_noted(void **state) {
     published_free(&published);
 }
 
-static void published_constant_load_errors_are_listed_with_ours(void **state) {
+static void published_load_errors_are_listed_next_to_measured_ones(void **state) {
     (void)state;
     folder_open();
     const char *const names[] = {"a", "b", "c", "d", "e"};
@@ -144,7 +144,7 @@ static void sources_of_published_figures_are_listed(void **state) {
 /*
  * The load recorded by ssload during the counted time, compared with the target in its own record.
  */
-static void load_recorded_by_ssload_is_listed_with_ours(void **state) {
+static void load_recorded_by_ssload_is_listed_with_the_record(void **state) {
     (void)state;
     folder_open();
     folder_write_record("a");
@@ -184,7 +184,7 @@ static void load_recorded_by_ssload_is_listed_with_ours(void **state) {
     ssreport_report_free(&report);
 }
 
-static void published_interference_is_listed_with_ours(void **state) {
+static void published_interference_is_listed_next_to_measured_one(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -202,9 +202,9 @@ static void published_interference_is_listed_with_ours(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(published_figures_are_found_by_our_names),
+    cmocka_unit_test(published_figures_are_found_by_manifest_names),
     cmocka_unit_test(unreadable_files_of_published_figures_are_noted),
-    cmocka_unit_test(published_constant_load_errors_are_listed_with_ours),
+    cmocka_unit_test(published_load_errors_are_listed_next_to_measured_ones),
     cmocka_unit_test(sources_of_published_figures_are_listed),
-    cmocka_unit_test(load_recorded_by_ssload_is_listed_with_ours),
-    cmocka_unit_test(published_interference_is_listed_with_ours))
+    cmocka_unit_test(load_recorded_by_ssload_is_listed_with_the_record),
+    cmocka_unit_test(published_interference_is_listed_next_to_measured_one))

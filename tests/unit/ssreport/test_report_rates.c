@@ -34,7 +34,7 @@ static void iteration_counts_in_proportion_to_its_overlap(void **state) {
     ssreport_rates_close(&rates);
 }
 
-static void zero_length_iteration_counts_in_the_interval_it_ended_in(void **state) {
+static void zero_length_iteration_counts_in_the_interval_of_its_end(void **state) {
     (void)state;
     struct ssreport_rates rates = open_rates(0, 12, 6);
     ssreport_rates_add(&rates, 6, 6);
@@ -91,6 +91,6 @@ static void report_rates_equal_those_of_the_summary(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(iteration_counts_in_proportion_to_its_overlap),
-    cmocka_unit_test(zero_length_iteration_counts_in_the_interval_it_ended_in),
+    cmocka_unit_test(zero_length_iteration_counts_in_the_interval_of_its_end),
     cmocka_unit_test(only_complete_rate_intervals_count),
     cmocka_unit_test(report_rates_equal_those_of_the_summary))

@@ -341,7 +341,7 @@ static void estimated_percentiles_are_marked(void **state) {
 
 /* ---- rates ---- */
 
-static void stretches_of_constant_request_rate_become_rows(void **state) {
+static void each_constant_request_rate_has_a_row(void **state) {
     (void)state;
     folder_open();
     const struct second seconds[] = {{0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0},
@@ -668,7 +668,7 @@ UNIT_MAIN(
     cmocka_unit_test(percentiles_of_merged_seconds_are_exact_to_a_bucket),
     cmocka_unit_test(percentiles_without_all_times_are_estimated),
     cmocka_unit_test(estimated_percentiles_are_marked),
-    cmocka_unit_test(stretches_of_constant_request_rate_become_rows),
+    cmocka_unit_test(each_constant_request_rate_has_a_row),
     cmocka_unit_test(request_findings_name_the_run_with_the_rate),
     cmocka_unit_test(edges_of_request_rates_come_from_the_manifest),
     cmocka_unit_test(requests_are_matched_to_the_record_of_the_same_time),

@@ -144,7 +144,7 @@ static void hold_staircase(struct made *made, int levels, double seconds) {
 }
 
 /* A part known for only an instant is ignored. */
-static void duty_range_ignores_barely_known_parts(void **state) {
+static void duty_range_ignores_parts_known_for_an_instant(void **state) {
     (void)state;
     struct ssreport_duty parts[SSREPORT_DUTY_PARTS] = {
         {0.3, 1}, {0.5, 1}, {0, 0}, {0.1, 0.1}, {0.12, 0.6}};
@@ -265,7 +265,7 @@ UNIT_MAIN(
     cmocka_unit_test(step_edges_are_excluded),
     cmocka_unit_test(short_holds_are_not_steps),
     cmocka_unit_test(free_sections_separate_steps),
-    cmocka_unit_test(duty_range_ignores_barely_known_parts),
+    cmocka_unit_test(duty_range_ignores_parts_known_for_an_instant),
     cmocka_unit_test(staircase_is_split_into_two_halves),
     cmocka_unit_test(samples_belong_to_exactly_one_step),
     cmocka_unit_test(irregular_staircases_are_split_into_halves_if_possible),

@@ -215,7 +215,7 @@ static void targets_take_turns_and_can_be_replaced(void **state) {
 }
 
 /* The timer is late again: due requests must not overtake waiting ones. */
-static void order_is_kept_at_the_end(void **state) {
+static void late_requests_do_not_overtake_waiting_ones(void **state) {
     (void)state;
     make(&life, 10, SS_SECOND, 1);
     life.work = 950 * SS_MILLISECOND;
@@ -680,7 +680,7 @@ UNIT_MAIN(
     cmocka_unit_test(request_rate_can_be_changed_during_a_run),
     cmocka_unit_test(targets_take_turns_and_can_be_replaced),
     cmocka_unit_test(least_connections_selects_the_least_loaded_target),
-    cmocka_unit_test(order_is_kept_at_the_end),
+    cmocka_unit_test(late_requests_do_not_overtake_waiting_ones),
     cmocka_unit_test(rate_change_sends_earlier_requests_first),
     cmocka_unit_test(waiting_requests_keep_their_order),
     cmocka_unit_test(many_due_requests_are_sent_in_batches),

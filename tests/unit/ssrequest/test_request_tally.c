@@ -101,7 +101,7 @@ static void clearing_a_tally_keeps_unfinished_requests(void **state) {
     assert_int_equal(tally.timeout, 10 * SS_SECOND);
 }
 
-static void every_outcome_has_its_own_name(void **state) {
+static void outcome_names_are_unique(void **state) {
     (void)state;
     for (unsigned i = 0; i < SSREQUEST_OUTCOMES; i++) {
         assert_non_null(ssrequest_outcome_name(i));
@@ -132,5 +132,5 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(timeout_counts_at_least_as_long_as_its_limit, make, forget),
     cmocka_unit_test_setup_teardown(abandoned_requests_count_with_their_waiting_time, make, forget),
     cmocka_unit_test_setup_teardown(clearing_a_tally_keeps_unfinished_requests, make, forget),
-    cmocka_unit_test(every_outcome_has_its_own_name),
+    cmocka_unit_test(outcome_names_are_unique),
     cmocka_unit_test(every_balance_chooses_a_target))

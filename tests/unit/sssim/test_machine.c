@@ -183,7 +183,7 @@ static struct shares watch_bursts(ss_time phase, ss_time length, ss_time period)
 }
 
 /* A real machine showed 0.4 to 37 % for 1 ms of every 4, which are 12.5 % of two CPUs. */
-static void ticks_misjudge_bursts_in_step_with_them(void **state) {
+static void ticks_misjudge_bursts_in_step_with_the_clock(void **state) {
     (void)state;
     double min = 1, max = 0;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS / 8) {
@@ -198,7 +198,7 @@ static void ticks_misjudge_bursts_in_step_with_them(void **state) {
 }
 
 /* Bursts out of step with the tick are counted correctly. */
-static void ticks_count_bursts_out_of_step_correctly(void **state) {
+static void ticks_measure_bursts_out_of_step_correctly(void **state) {
     (void)state;
     for (ss_time phase = 0; phase < 4 * MS; phase += MS) {
         struct shares shares = watch_bursts(phase, 4675 * SS_MICROSECOND, 18700 * SS_MICROSECOND);
@@ -258,7 +258,7 @@ UNIT_MAIN(
     cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
     cmocka_unit_test(busy_ticks_are_shared_in_proportion_to_load),
     cmocka_unit_test(simulated_ticks_have_no_cost),
-    cmocka_unit_test(ticks_misjudge_bursts_in_step_with_them),
-    cmocka_unit_test(ticks_count_bursts_out_of_step_correctly),
+    cmocka_unit_test(ticks_misjudge_bursts_in_step_with_the_clock),
+    cmocka_unit_test(ticks_measure_bursts_out_of_step_correctly),
     cmocka_unit_test(sleepers_due_together_wake_in_order_of_their_number),
     cmocka_unit_test(simulated_lateness_follows_the_recorded_quantiles))

@@ -77,7 +77,7 @@ static void workers_of_a_server_share_one_queue(void **state) {
     close_rig(&rig);
 }
 
-static void servers_have_their_own_queues_and_speeds(void **state) {
+static void each_server_has_a_separate_queue_and_speed(void **state) {
     (void)state;
     struct rig rig;
     const double speeds[] = {1, 0.5};
@@ -248,7 +248,7 @@ static void full_duty_never_stops_a_server(void **state) {
 
 UNIT_MAIN(cmocka_unit_test(single_worker_serves_requests_in_order_of_arrival),
     cmocka_unit_test(workers_of_a_server_share_one_queue),
-    cmocka_unit_test(servers_have_their_own_queues_and_speeds),
+    cmocka_unit_test(each_server_has_a_separate_queue_and_speed),
     cmocka_unit_test(stopped_server_resumes_its_request),
     cmocka_unit_test(abandoned_requests_are_served_or_skipped),
     cmocka_unit_test(work_depends_only_on_the_request),

@@ -161,7 +161,7 @@ static void unknown_interference_is_omitted(void **state) {
 }
 
 /* Two sections of equal length: one sets its own accesses, the other uses the side's defaults. */
-static void profile_sections_set_their_own_memory_use(void **state) {
+static void profile_sections_may_set_memory_use(void **state) {
     (void)state;
     char class[300];
     struct study_options study = make_study(1, 100);
@@ -205,5 +205,5 @@ UNIT_MAIN(
     cmocka_unit_test(foreground_also_slows_the_background),
     cmocka_unit_test(shared_cpus_cost_the_full_background_load),
     cmocka_unit_test(unknown_interference_is_omitted),
-    cmocka_unit_test(profile_sections_set_their_own_memory_use),
+    cmocka_unit_test(profile_sections_may_set_memory_use),
     cmocka_unit_test(invalid_studies_are_refused))

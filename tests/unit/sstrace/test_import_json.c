@@ -112,7 +112,7 @@ static void sadf_samples_that_go_backward_are_skipped(void **state) {
     assert_levels(&run, 10, LEVELS(10, 40));
 }
 
-static void without_intervals_sadf_timestamps_give_the_lengths(void **state) {
+static void sadf_timestamps_replace_missing_intervals(void **state) {
     (void)state;
 #define BARE(time, idle)                                                                           \
     "{\"timestamp\": {\"date\": \"2026-11-20\", \"time\": \"" time                                 \
@@ -321,7 +321,7 @@ JSON_MAIN(
     cmocka_unit_test(sadf_json_keys_may_come_in_any_order),
     cmocka_unit_test(iowait_counts_as_idle_and_offline_cpus_as_missing),
     cmocka_unit_test(sadf_samples_that_go_backward_are_skipped),
-    cmocka_unit_test(without_intervals_sadf_timestamps_give_the_lengths),
+    cmocka_unit_test(sadf_timestamps_replace_missing_intervals),
     cmocka_unit_test(mean_of_all_cpus_is_used_for_mpstat),
     cmocka_unit_test(mpstat_continues_after_midnight),
     cmocka_unit_test(mpstat_files_are_placed_by_their_dates),

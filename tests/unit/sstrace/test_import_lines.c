@@ -103,7 +103,7 @@ static void truncated_vmstat_keeps_complete_lines(void **state) {
     free(text);
 }
 
-static void planetlab_lines_last_five_minutes(void **state) {
+static void each_planetlab_line_covers_five_minutes(void **state) {
     (void)state;
     struct import_run run = import_file(planetlab, NULL, "planetlab.txt");
     assert_levels(&run, 300, LEVELS(12, 0, 7, 100, 33));
@@ -123,7 +123,7 @@ static void planetlab_lines_last_five_minutes(void **state) {
     assert_all_blamed(planetlab, NULL, cases, sizeof cases / sizeof *cases);
 }
 
-static void load_levels_are_percent_or_fractions(void **state) {
+static void load_levels_are_read_as_percentages_or_fractions(void **state) {
     (void)state;
     struct import_run run = import_file(levels, &second, "levels.txt");
     assert_levels(&run, 1, LEVELS(12.5, 30, 100, 10));
@@ -300,8 +300,8 @@ UNIT_MAIN(
     cmocka_unit_test(repeated_vmstat_headers_are_accepted),
     cmocka_unit_test(vmstat_errors_name_what_was_expected),
     cmocka_unit_test(truncated_vmstat_keeps_complete_lines),
-    cmocka_unit_test(planetlab_lines_last_five_minutes),
-    cmocka_unit_test(load_levels_are_percent_or_fractions),
+    cmocka_unit_test(each_planetlab_line_covers_five_minutes),
+    cmocka_unit_test(load_levels_are_read_as_percentages_or_fractions),
     cmocka_unit_test(load_level_errors_name_what_was_expected),
     cmocka_unit_test(missing_final_newline_in_load_levels_causes_a_warning),
     cmocka_unit_test(files_without_timestamps_are_concatenated),

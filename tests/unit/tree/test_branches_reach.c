@@ -56,7 +56,7 @@ static void hold_by_pid_checks_the_start_time(void **state) {
 }
 
 /* The slot is read at every point of a change between two uses. */
-static void slot_read_during_change_reaches_nothing(void **state) {
+static void slot_read_during_a_change_signals_no_process(void **state) {
     (void)state;
     open_board();
     uint64_t other = started + 1000;
@@ -182,6 +182,6 @@ static void holds_match_the_board_after_concurrent_changes(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(pid_with_a_wrong_start_time_is_not_held),
     cmocka_unit_test(hold_by_pid_checks_the_start_time),
-    cmocka_unit_test(slot_read_during_change_reaches_nothing),
+    cmocka_unit_test(slot_read_during_a_change_signals_no_process),
     cmocka_unit_test(leaderless_group_is_signaled_only_with_a_witness),
     cmocka_unit_test(holds_match_the_board_after_concurrent_changes))

@@ -197,7 +197,7 @@ static void fork_daemons(pid_t daemons[], int count) {
 }
 
 /* More processes than the census can count. */
-static void more_processes_than_the_census_counts_do_no_harm(void **state) {
+static void census_survives_more_processes_than_it_can_count(void **state) {
     (void)state;
     pid_t daemons[50];
     world_close();
@@ -232,4 +232,4 @@ WORLD_MAIN(
     cmocka_unit_test(successor_adopts_existing_branches),
     cmocka_unit_test(excess_branches_are_claimed_when_slots_become_free),
     cmocka_unit_test(full_board_does_not_shorten_intervals),
-    cmocka_unit_test(more_processes_than_the_census_counts_do_no_harm))
+    cmocka_unit_test(census_survives_more_processes_than_it_can_count))

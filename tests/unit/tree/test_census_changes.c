@@ -154,7 +154,7 @@ static void change_parent_on_look(pid_t pid) {
 }
 
 /* The line of descent breaks so often that the census gives up for a while. */
-static void counted_process_is_not_forgotten(void **state) {
+static void process_with_a_changing_line_of_descent_is_found(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     prepare_late_session();
@@ -166,7 +166,7 @@ static void counted_process_is_not_forgotten(void **state) {
     world_check(true);
 }
 
-static void very_long_lines_of_descent_do_no_harm(void **state) {
+static void very_long_lines_of_descent_are_followed(void **state) {
     (void)state;
     pid_t ours = world_leader(0);
     pid_t stranger = WORLD_SHELL;
@@ -313,6 +313,6 @@ WORLD_MAIN(
     cmocka_unit_test(child_of_reused_parent_pid_is_not_claimed),
     cmocka_unit_test(child_of_reused_grandparent_pid_is_not_claimed),
     cmocka_unit_test(broken_line_of_descent_is_retried),
-    cmocka_unit_test(counted_process_is_not_forgotten),
-    cmocka_unit_test(very_long_lines_of_descent_do_no_harm),
+    cmocka_unit_test(process_with_a_changing_line_of_descent_is_found),
+    cmocka_unit_test(very_long_lines_of_descent_are_followed),
     cmocka_unit_test(random_events_never_reach_foreign_processes))

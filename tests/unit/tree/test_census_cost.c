@@ -214,7 +214,7 @@ static void foreign_siblings_cost_one_lookup_each(void **state) {
 }
 
 /* A foreign line of descent is remembered for only one look. */
-static void foreign_pid_may_be_reused_by_us(void **state) {
+static void process_with_a_reused_foreign_pid_is_found(void **state) {
     (void)state;
     pid_t parent = world_fork_session(WORLD_SHELL);
     pid_t child = world_fork_session(parent);
@@ -242,4 +242,4 @@ WORLD_MAIN(
     cmocka_unit_test(forks_within_groups_cost_no_extra_looks),
     cmocka_unit_test(one_look_follows_few_lines_of_descent),
     cmocka_unit_test(foreign_siblings_cost_one_lookup_each),
-    cmocka_unit_test(foreign_pid_may_be_reused_by_us))
+    cmocka_unit_test(process_with_a_reused_foreign_pid_is_found))
