@@ -10,7 +10,9 @@
 /* The result must not be ignored. */
 #define SS_MUST_USE __attribute__((warn_unused_result))
 
-/* These parameters, counted from 1, are never NULL. Without numbers: no pointer is. */
+/*
+ * These parameters, counted from 1, are never NULL. Without numbers, this applies to all pointers.
+ */
 #define SS_NONNULL(...) __attribute__((nonnull(__VA_ARGS__)))
 
 /* `pointer` points to as many elements as `count` says; both are positions, counted from 1. */

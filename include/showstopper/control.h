@@ -10,9 +10,9 @@
 
 struct ss_control_input {
     struct ss_moment moment;
-    double target;             /* L*, from 0 to 1 */
-    double load;               /* L, from 0 to 1; NaN for a module that asks for no feedback */
-    struct ss_account account; /* for a module that sets `keeps_account` */
+    double target;                   /* L*, from 0 to 1 */
+    double load;                     /* L, from 0 to 1; NaN for a module without feedback */
+    struct ss_account account;       /* for a module that sets `keeps_account` */
     struct ss_permission permission; /* run time permitted to all instances together */
     struct ss_place place;
     ss_time round;   /* mean length of a round of dithering; 0: no rounds */
@@ -22,7 +22,7 @@ struct ss_control_input {
 
 struct ss_control_module {
     struct ss_module head;
-    bool open_loop;     /* needs no feedback: the feedback module is never asked */
+    bool open_loop;     /* needs no feedback: the feedback module is never called */
     bool keeps_account; /* needs a feedback module that knows how much CPU time was used */
 
     /*

@@ -157,7 +157,10 @@ static void learn(
     bool throttled = is_throttled(model, mark, account);
     bool full = y > FULL * account->cpus || throttled;
     model->fit = *mark;
-    /* All CPUs were busy, so more running instances would not have used more: no news about g. */
+    /*
+     * All CPUs were busy, so more running instances would not have used more: this says nothing
+     * about g.
+     */
     if (full && model->base + model->gain * x > y)
         return;
     weigh_in(model, x, y, elapsed, memory);
@@ -227,7 +230,7 @@ static double find_round(ss_time round) {
     return (double)(round ? round : ROUND);
 }
 
-/* In nanoseconds. */
+/* Returns the horizon in nanoseconds. */
 static double find_horizon(const struct config *config, ss_time round) {
     return config->horizon ? (double)config->horizon : HORIZON * find_round(round);
 }

@@ -38,7 +38,9 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
         (double)config->min / 1e6, (double)config->tau / 1e6);
 }
 
-/* Plans the next half of a round. Returns false if it is too short, and carries its time on. */
+/*
+ * Plans the next half of a round. Returns false if it is too short; its time is then carried over.
+ */
 static bool plan_half(struct memory *memory, const struct config *config, double duty,
     struct ss_planned_state *plan) {
     enum ss_state state = memory->stop_is_next ? SS_STATE_STOPPED : SS_STATE_RUNNING;

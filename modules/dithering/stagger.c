@@ -49,7 +49,7 @@
 #define BLOCK 4
 
 struct config {
-    ss_time tau; /* 0: found for the machine */
+    ss_time tau; /* 0: derived from the machine */
     ss_time min;
     double jitter;
     ss_time unsteady;
@@ -176,10 +176,10 @@ static int64_t round_at(const struct pace *pace, const struct ss_place *place, d
 }
 
 /*
- * Returns in how many rounds a state occurs once: if it is too short to be enforced in every round,
- * it occurs in every second or third one and is longer. The executors take turns. If instead each
- * waited until enough was owed, all would do it at the same time, for a duty that was requested
- * long ago.
+ * Returns the number of rounds in which a state occurs once: if it is too short to be enforced in
+ * every round, it occurs in every second or third one and is longer. The executors take turns. If
+ * instead each waited until enough was owed, all would do it at the same time, for a duty that was
+ * requested long ago.
  */
 static int64_t count_turns(
     const struct config *config, const struct pace *pace, double part, int64_t before) {

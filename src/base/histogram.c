@@ -119,7 +119,7 @@ double ss_histogram_mean(const struct ss_histogram *histogram) {
     return histogram->count > 0 ? histogram->sum / (double)histogram->count / 1e9 : NAN;
 }
 
-/* The place of the quantile among all values in order, from 1 on. */
+/* Returns the rank of the quantile among all values, counted from 1. */
 static uint64_t find_rank(double share, uint64_t count) {
     /* A product such as 0.07 * 100 may be just above the integer that it should be. */
     double rank = ceil(share * (double)count * (1 - 1e-12));

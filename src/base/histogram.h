@@ -27,7 +27,7 @@
 
 unsigned ss_histogram_bucket(ss_time value, unsigned bits);
 
-/* The smallest, the middle and the largest value of a bucket. */
+/* Return the smallest, the middle and the largest value of a bucket. */
 ss_time ss_histogram_bucket_min(unsigned bucket, unsigned bits);
 ss_time ss_histogram_bucket_middle(unsigned bucket, unsigned bits);
 ss_time ss_histogram_bucket_max(unsigned bucket, unsigned bits);
@@ -41,7 +41,7 @@ SS_NONNULL() char *ss_histogram_put_bucket(char *to, unsigned bucket, unsigned b
 /* ---- in memory ---- */
 
 /*
- * Takes any number of values in fixed memory: 440 KiB if fine, of which only the pages of used
+ * Holds any number of values in fixed memory: 440 KiB if fine, of which only the pages of used
  * buckets become resident. Zeroed: closed, has no values.
  */
 struct ss_histogram {
@@ -68,28 +68,28 @@ SS_NONNULL()
 void ss_histogram_add_bucket(
     struct ss_histogram *histogram, unsigned bucket, unsigned bits, uint64_t count);
 
-/* The exact maximum; ignored if no value is in its bucket, or if larger ones are. */
+/* Sets the exact maximum. Ignored if its bucket is empty or a larger value was counted. */
 SS_NONNULL() void ss_histogram_set_max(struct ss_histogram *histogram, ss_time max);
 
 /* Adds all values of `from`, whose `bits` must not be less. */
 SS_NONNULL() void ss_histogram_merge(struct ss_histogram *into, const struct ss_histogram *from);
 
 /*
- * The first bucket from `bucket` on that has values: a loop over them begins with bucket 0 and
- * continues with the one after the result. False if there are no more.
+ * Finds the first non-empty bucket, starting at `bucket`: a loop begins with bucket 0 and continues
+ * with the one after the result. Returns false if there are no more.
  */
 SS_NONNULL() bool ss_histogram_next(const struct ss_histogram *histogram, unsigned *bucket);
 
-/* Seconds. NaN without values. */
+/* Returns the mean in seconds, NaN without values. */
 SS_NONNULL() double ss_histogram_mean(const struct ss_histogram *histogram);
 
 /*
- * The smallest value that the part `share` (0 to 1) of all values does not exceed, in seconds: the
- * middle of its bucket, within `min` and `max`. NaN without values.
+ * Returns the smallest value that the part `share` (0 to 1) of all values does not exceed, in
+ * seconds: the middle of its bucket, within `min` and `max`. NaN without values.
  */
 SS_NONNULL() double ss_histogram_quantile(const struct ss_histogram *histogram, double share);
 
-/* The same, rounded up to the end of the bucket. */
+/* Does the same, rounded up to the end of the bucket. */
 SS_NONNULL() double ss_histogram_quantile_max(const struct ss_histogram *histogram, double share);
 
 /* ---- in shared memory ---- */

@@ -6,7 +6,9 @@
 
 #include "base/number.h"
 
-/* Returns the number of bytes of the UTF-8 letter that begins here; 0 if JSON does not allow it. */
+/*
+ * Returns the number of bytes of the UTF-8 character that begins here; 0 if JSON does not allow it.
+ */
 static int utf8_length(const unsigned char *at) {
     int length = *at < 0x80                  ? 1
                  : *at >= 0xc2 && *at < 0xe0 ? 2
@@ -23,7 +25,7 @@ static int utf8_length(const unsigned char *at) {
     return overlong || surrogate || beyond ? 0 : length;
 }
 
-/* Writes one letter as JSON and moves `at` past it. Returns the end of the output. */
+/* Writes one character as JSON and moves `at` past it. Returns the end of the output. */
 static char *quote_letter(char *to, const unsigned char **at) {
     int length = utf8_length(*at);
     if (**at == '"' || **at == '\\') {

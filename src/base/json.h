@@ -14,7 +14,7 @@ struct ss_json {
     bool follows; /* the next value needs a separator */
 };
 
-/* The size of the longest form of one letter, with the final 0. */
+/* The size of the longest form of one character, with the final 0. */
 #define SS_JSON_LETTER 8
 
 /*

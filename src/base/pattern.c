@@ -11,7 +11,7 @@
 
 #define COPIES_MAX 65536 /* limit of the copies of repeated parts: a few MiB */
 
-/* An escape sequence, with a text that it should match and one that it should not. */
+/* An escape sequence, a text that it must match, and one that it must not match. */
 struct escape {
     char letter;
     const char *pattern, *match, *other;

@@ -161,7 +161,7 @@ static const char *common_fault(const char *text, enum reading reading) {
     return NULL;
 }
 
-/* `milliseconds`: the user may have meant them. */
+/* If `milliseconds` is set, the user may have meant them. */
 static int time_error(const char *text, enum reading reading, const char *rest, bool milliseconds,
     struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);

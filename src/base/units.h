@@ -11,7 +11,10 @@
  * locale. Decimals are read exactly and rounded once, to the nearest value.
  */
 
-/* 20s, 107m (milliseconds), 2M (minutes), 1.5h, 1/3s, 30sec, 0. Never SS_TIME_NEVER. */
+/*
+ * Parses a time: 20s, 107m (milliseconds), 2M (minutes), 1.5h, 1/3s, 30sec, 0. The result is never
+ * SS_TIME_NEVER.
+ */
 SS_NONNULL(1, 2) int ss_units_time(const char *text, ss_time *value, struct ss_error *error);
 
 /* A warning about a valid time, or "". */
@@ -29,8 +32,8 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     struct ss_units_doubt *doubt, struct ss_error *error);
 
 /*
- * 6/10, 0.6 or 60%; from 0 to 1. Or a number of CPUs, 0.5cpu or 2cpus: `cpus` of them make a load
- * of 1. If `cpus` is 0, such a load is refused.
+ * Parses a load from 0 to 1: 6/10, 0.6 or 60%. Also parses a number of CPUs, 0.5cpu or 2cpus, of
+ * which `cpus` make a load of 1; if `cpus` is 0, such a load is refused.
  */
 SS_NONNULL(1, 3)
 int ss_units_load(const char *text, double cpus, double *value, struct ss_error *error);
@@ -40,13 +43,13 @@ SS_NONNULL(1, 4)
 int ss_units_loads(const char *text, char separator, double cpus, double *values, size_t count,
     struct ss_error *error);
 
-/* A whole number, not negative. */
+/* Parses a whole number that is not negative. */
 SS_NONNULL(1, 2) int ss_units_count(const char *text, uint64_t *value, struct ss_error *error);
 
-/* A decimal or a fraction, not negative. */
+/* Parses a decimal or a fraction that is not negative. */
 SS_NONNULL(1, 2) int ss_units_number(const char *text, double *value, struct ss_error *error);
 
-/* As ss_units_number(), in percent: 5 and 5% are 5. */
+/* Does the same for a percentage: 5 and 5% are 5. */
 SS_NONNULL(1, 2) int ss_units_percent(const char *text, double *value, struct ss_error *error);
 
 /*
@@ -62,8 +65,8 @@ SS_WRITES(1, 2) void ss_units_print_time(char *buffer, size_t size, ss_time valu
 SS_NONNULL() void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value);
 
 /*
- * Writes a mark for an axis with marks every `step`: in the unit of the step, so that all marks
- * have the same. 0 has no unit.
+ * Writes the label of a mark on an axis with marks every `step`. All labels have the unit of the
+ * step; 0 has no unit.
  */
 SS_NONNULL() void ss_units_show_mark(char text[SS_UNITS_SHOWN], ss_time value, ss_time step);
 

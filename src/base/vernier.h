@@ -31,7 +31,7 @@ struct ss_vernier_reading {
     bool prompt; /* the fine count does not lag at this moment */
 };
 
-/* Does not fall as long as both counts grow. */
+/* Returns the combined count, which does not fall as long as both counts grow. */
 SS_NONNULL()
 uint64_t ss_vernier_read(struct ss_vernier *vernier, const struct ss_vernier_reading *reading);
 

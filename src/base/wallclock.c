@@ -55,7 +55,7 @@ static enum verdict to_nanoseconds(time_t seconds, int64_t nanoseconds, int64_t 
     return overflow ? OUT_OF_RANGE : UNDERSTOOD;
 }
 
-/* HH:MM, HH:MM:SS or HH:MM:SS.fraction. */
+/* Reads HH:MM, HH:MM:SS or HH:MM:SS.fraction. */
 static bool read_clock(const char **at, struct tm *tm, int64_t *nanoseconds) {
     *nanoseconds = 0;
     if (!read_digits(at, 2, &tm->tm_hour) || !read_char(at, ':') ||

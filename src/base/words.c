@@ -7,8 +7,8 @@
 
 struct splitter {
     const char *line;
-    const char *at;  /* the next letter to read */
-    char *out;       /* where to write the next letter */
+    const char *at;  /* the next byte to read */
+    char *out;       /* where to write the next byte */
     char open_quote; /* a quote that is still open; 0: none */
     bool null;       /* an escape stands for the null byte, which ends a word */
     size_t opened;   /* the position in the line of the quote or the escape, from 1 */
@@ -29,7 +29,7 @@ static void skip_blanks_and_comment(struct splitter *splitter) {
     }
 }
 
-/* Inside double quotes a backslash is a letter like others, except before these. */
+/* Inside double quotes a backslash is an ordinary character, except before these. */
 static bool escapes_in_quotes(char next) {
     return next == '"' || next == '\\' || next == '$' || next == '`' || next == '\n';
 }
@@ -348,7 +348,7 @@ struct ss_words_shown ss_words_show(const char *text) {
     bool cut = length > room;
     if (cut) {
         length = room;
-        /* Do not cut inside a letter of UTF-8. */
+        /* Do not cut inside a UTF-8 character. */
         while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
             length--;
     }

@@ -18,7 +18,7 @@
 /* Longer lines of descent are not followed. */
 #define DEPTH_MAX 256
 
-/* How many processes of one name an error lists. */
+/* The maximum number of processes that an error lists for one name. */
 #define LISTED 8
 
 /* Returns whether `pid` is `ancestor` or one of its descendants. */
@@ -141,10 +141,9 @@ static int refuse_claimed(pid_t pid, pid_t claimed, struct ss_error *error) {
 }
 
 /*
- * The claim comes before any look at others, so that of two that attach one process, or processes
- * of one tree, at the same moment each knows of the other. It lasts as long as any process of the
- * run. Where the system has no claims, `claim` is negative and only runs that have a board already
- * are found.
+ * Claims the process before looking for other runs: if two runs attach processes of one tree at the
+ * same moment, each then notices the other. The claim lasts as long as any process of the run. If
+ * the system has no claims, `claim` is negative, and only runs that already have a board are found.
  */
 static int take_tree(pid_t pid, int *claim, struct ss_error *error) {
     SS_OWNED(close) int claimed = ss_platform_process_claim(pid);
@@ -274,10 +273,10 @@ static int refuse_ambiguous(const struct search *search, struct ss_error *error)
 
 static int add_named(struct ss_attachments *attachments, const char *name, struct ss_error *error) {
     struct search search = {.name = name};
-    /* The kernel truncates names: another program may have the same first letters. */
+    /* The kernel truncates names: another program may have the same first characters. */
     if (strlen(name) >= SS_PROCESS_NAME)
         return ss_error_fail(error,
-            "'%s' is too long: `ps` cuts names to %d letters; use such a name, or --attach PID",
+            "'%s' is too long: `ps` cuts names to %d characters; use such a name, or --attach PID",
             ss_words_show(name).text, SS_PROCESS_NAME - 1);
     ss_platform_process_each(collect_named, &search);
     drop_descendants(&search);

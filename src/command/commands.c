@@ -14,7 +14,10 @@
 
 #define COMMANDS_MAX 1000000
 
-/* How much of a script's first line the kernel reads, and how deep scripts may be nested. */
+/*
+ * The length of a script's first line that the kernel reads, and the depth to which scripts may be
+ * nested.
+ */
 #define FIRST_LINE  256
 #define SCRIPTS_MAX 5
 
@@ -203,7 +206,7 @@ int ss_commands_number(
     return 0;
 }
 
-/* Whether the word ends with a digit and one placeholder. */
+/* Returns whether the word ends with a digit and one placeholder. */
 static bool looks_like_percentage(const char *word, const char *placeholder) {
     size_t length = strlen(word), mark = strlen(placeholder);
     if (length <= mark || strcmp(word + length - mark, placeholder) != 0)
@@ -252,7 +255,7 @@ static int search_path(const char *name, char *file, size_t size) {
     return why;
 }
 
-/* The interpreter in a script's first line. Returns false if the file is not a script. */
+/* Reads the interpreter from a script's first line. Returns false if the file is not a script. */
 static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
     char line[FIRST_LINE];
     SS_OWNED(fclose) FILE *file = fopen(path, "re");

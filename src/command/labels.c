@@ -6,7 +6,7 @@
 
 #include "base/words.h"
 
-/* Letters allowed in a name. None of them needs quotes in any format of a record. */
+/* Characters allowed in a name. None of them needs quotes in any format of a record. */
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
 
 static int check_name(const char *text, size_t length, struct ss_error *error) {
@@ -15,12 +15,13 @@ static int check_name(const char *text, size_t length, struct ss_error *error) {
         return ss_error_fail(error, "'%s' has no value: write NAME=VALUE", shown.text);
     if (length == 0 || *text == '-' || strspn(text, letters) < length)
         return ss_error_fail(error,
-            "'%s' does not begin with a name: write NAME=VALUE, with letters, digits, _ and, not "
-            "first, - in NAME",
+            "'%s' does not begin with a name: write NAME=VALUE, with letters, digits, _ and - in "
+            "NAME, "
+            "which must not begin with -",
             shown.text);
     if (length > SS_LABEL_NAME_MAX)
-        return ss_error_fail(error, "the name in '%s' has %zu letters: at most %d are possible",
-            shown.text, length, SS_LABEL_NAME_MAX);
+        return ss_error_fail(error, "the name in '%s' has %zu characters (at most %d)", shown.text,
+            length, SS_LABEL_NAME_MAX);
     return 0;
 }
 

@@ -9,7 +9,7 @@
 #include "options/option.h"
 
 #define SS_LABELS_MAX      64
-#define SS_LABEL_NAME_MAX  64   /* letters of a name */
+#define SS_LABEL_NAME_MAX  64   /* characters in a name */
 #define SS_LABEL_VALUE_MAX 1024 /* bytes of a value */
 
 /* A note of the user's about a run, kept in its record. */

@@ -317,7 +317,7 @@ static size_t count_option_words(const struct ss_cli *cli) {
     return count - 1 - dashes;
 }
 
-/* Parses "all", "none", or how much of the end is kept. */
+/* Parses "all", "none", or the length of time at the end that is kept. */
 static int take_decisions(struct ss_plan *plan, const char *text, struct ss_error *error) {
     plan->no_decisions = strcmp(text, "none") == 0;
     plan->decisions_last = 0;

@@ -61,7 +61,8 @@ struct ss_plan {
     const struct ss_clock *clock; /* of its times; NULL: the machine's. Any other is simulated */
     bool force;                   /* replace an existing record */
     bool no_decisions;            /* decisions are not recorded */
-    ss_time decisions_last; /* keep only those of the last so many nanoseconds, at least; 0: all */
+    ss_time
+        decisions_last; /* keep at least the decisions of the last this many nanoseconds; 0: all */
     struct ss_labels labels;
     bool counters;           /* with `record`: events of the instances are counted */
     struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */

@@ -24,7 +24,7 @@ bool ss_figures_add(struct ss_figures *figures, double target, double load);
 
 void ss_figures_free(struct ss_figures *figures);
 
-/* NaN without samples. */
+/* Return NaN without samples. */
 double ss_figures_target_mean(const struct ss_figures *figures);
 double ss_figures_load_mean(const struct ss_figures *figures);
 double ss_figures_error_mean_percent(const struct ss_figures *figures);
@@ -44,7 +44,7 @@ struct ss_settling {
 /* The sample covers the time from `start` to `end`, in seconds since the start of control. */
 void ss_settling_add(struct ss_settling *settling, double start, double end, double error);
 
-/* Seconds; NaN if the error never stayed within. */
+/* Returns seconds; NaN if the error never settled. */
 double ss_settling_seconds(const struct ss_settling *settling);
 
 #endif

@@ -9,7 +9,7 @@
 #include "measure/unfinished.h"
 
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length) {
-    /* Both stay SS_TIME_NEVER if they are. */
+    /* If they are SS_TIME_NEVER, they remain so. */
     iterations->from = ss_time_add(iterations->from, length);
     iterations->throughput.from = ss_time_add(iterations->throughput.from, length);
     if (SS_GROW(iterations->pauses, iterations->pause_count + 1, iterations->pause_room))
@@ -87,13 +87,16 @@ static void add_length(struct ss_iteration_share *share, double seconds) {
     share->squares += (seconds - mean) * (seconds - share->seconds / (double)share->ended);
 }
 
-/* The time from the previous iteration to one that begins at `start`, without pauses. */
+/* Returns the time from the previous iteration to one that begins at `start`, without pauses. */
 static double find_gap(
     const struct ss_iterations *iterations, const struct ss_iteration_share *share, ss_time start) {
     return ss_time_seconds(ss_time_since(start, move_up(iterations, share->since)));
 }
 
-/* The part of an iteration that is in the window. One that took no time counts where it ended. */
+/*
+ * Returns the part of an iteration that is in the window. One that took no time counts where it
+ * ended.
+ */
 static double find_part(const struct ss_iterations *iterations, ss_time start, ss_time end) {
     ss_time from = start > iterations->from ? start : iterations->from;
     ss_time to = end < iterations->to ? end : iterations->to;
@@ -128,7 +131,7 @@ static bool is_in_window(const struct ss_iterations *iterations, ss_time end) {
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end) {
     start = start < end ? start : end;
-    /* Without the pauses. */
+    /* Exclude the pauses. */
     ss_time from = move_up(iterations, start), to = move_up(iterations, end);
     struct ss_iteration iteration = {
         .instance = instance,

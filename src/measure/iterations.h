@@ -124,7 +124,10 @@ void ss_iterations_add_evenly(
 void ss_iterations_read(
     struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now, double duty);
 
-/* Number of iterations of `count` instances, from `first` on, that ended in bursts. */
+/*
+ * Returns the number of iterations that ended in bursts, of `count` instances starting with
+ * `first`.
+ */
 uint64_t ss_iterations_in_bursts(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);
 
@@ -137,17 +140,17 @@ void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line);
  */
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length);
 
-/* False before the window. */
+/* Returns false before the window. */
 bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time now);
 
-/* The rate in the window up to `now` or its end. All NaN before the window. */
+/* Returns the rate in the window up to `now` or its end. All fields are NaN before the window. */
 struct ss_iteration_rate ss_iterations_rate(const struct ss_iterations *iterations, ss_time now);
 
-/* The same for `count` instances from `first` on, which must be kept apart. */
+/* Does the same for `count` instances starting with `first`, which must be kept apart. */
 struct ss_iteration_rate ss_iterations_rate_of(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count, ss_time now);
 
-/* The times of `count` commands from `first` on, which must be kept apart. */
+/* Returns the times of `count` commands starting with `first`, which must be kept apart. */
 SS_NONNULL()
 struct ss_iteration_times ss_iterations_times(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);

@@ -13,7 +13,9 @@ struct ss_load {
     double load_ticks; /* busy ticks over all ticks, as in mpstat, sar and top; NaN if unknown */
 };
 
-/* The formulas of load, for every program. Capacity is the time of the CPUs, in the same unit. */
+/*
+ * The formulas of load that every program uses. Capacity is the time of the CPUs, in the same unit.
+ */
 double ss_load_of_idle(double idle, double capacity);
 double ss_load_of_used(double used, double capacity);
 double ss_load_of_ticks(double busy, double idle);

@@ -39,7 +39,7 @@ enum {
     SS_LOAD_COLUMNS_RUN = 2, /* duty and counted */
 };
 
-/* Each writes one line, including its end, and returns its length. */
+/* Each function writes one line, including its end, and returns its length. */
 size_t ss_load_sample_heading(char line[SS_LOAD_SAMPLE_ROW], unsigned columns);
 size_t ss_load_sample_csv(
     char line[SS_LOAD_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns);
@@ -62,13 +62,13 @@ bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu
     int32_t cpu, struct ss_load_span *span);
 
 /*
- * The load of each CPU of the set between two readings, by idle time, in order of CPUs. NaN if a
- * CPU is not in both, or its counters went backward, and for readings of a group.
+ * Computes the load of each CPU of the set between two readings, from idle time, in order of CPUs.
+ * NaN if a CPU is not in both, or its counters went backward, and for readings of a group.
  */
 void ss_load_of_each_cpu(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,
     const struct ss_cpus *cpus, double *loads);
 
-/* The part of the CPUs' time that the hypervisor took; NaN if unknown. */
+/* Returns the part of the CPUs' time that the hypervisor took; NaN if unknown. */
 double ss_load_steal(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to);
 
 void ss_load_span_add(struct ss_load_span *sum, const struct ss_load_span *span);

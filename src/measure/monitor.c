@@ -71,12 +71,12 @@ void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
 }
 
 void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
-    /* Both stay SS_TIME_NEVER if they are. */
+    /* If they are SS_TIME_NEVER, they remain so. */
     monitor->control_from = ss_time_add(monitor->control_from, length);
     monitor->counted_from = ss_time_add(monitor->counted_from, length);
 }
 
-/* Number of samples that were missed since `next`. */
+/* Counts the samples that were missed since `next`. */
 static void count_lost(struct ss_monitor *monitor, ss_time now) {
     while (ss_time_since(now, monitor->next) >= monitor->interval) {
         monitor->lost++;

@@ -23,7 +23,7 @@ const char *const ss_perf_names[SS_PERF_EVENTS] = {
     [SS_PERF_TASK_CLOCK] = "task_clock_seconds",
 };
 
-/* Events of the kernel: counted in user mode they would be 0, which is wrong. */
+/* Returns whether the kernel causes the event: counted in user mode, it would wrongly be 0. */
 static bool is_of_kernel(enum ss_perf_event event) {
     return event == SS_PERF_CONTEXT_SWITCHES || event == SS_PERF_MIGRATIONS;
 }
@@ -69,7 +69,7 @@ int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
     return 0;
 }
 
-/* NaN if unknown; the next call then counts from the same reading. */
+/* Returns NaN if unknown; the next call then counts from the same reading. */
 static double read_source(struct ss_perf_meter *meter, struct ss_perf_source *source) {
     struct ss_perf_count now;
     const struct ss_perf_count *last = &source->last;
@@ -120,7 +120,7 @@ static const char *tell_why(int why) {
 static const char user_only[] = "only events in user mode are counted: see "
                                 "kernel.perf_event_paranoid";
 
-/* NULL if the event is fully counted. */
+/* Returns why the event is not fully counted, or NULL if it is. */
 static const char *reason_of(const struct ss_perf_meter *meter, int event) {
     if (!meter->has[event])
         return tell_why(meter->why[event]);

@@ -37,10 +37,10 @@ extern const char *const ss_perf_names[SS_PERF_EVENTS];
 SS_MUST_USE int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec);
 
 /*
- * Gives the number of each event since the previous call, or since counting began; the task clock
- * in nanoseconds. If the machine has fewer counters than events, each is counted for part of the
- * time and extrapolated. NaN if not counted, or without a counter since the previous call; the next
- * call then covers both times.
+ * Returns in `counts` the number of each event since the previous call, or since counting began;
+ * the task clock in nanoseconds. If the machine has fewer counters than events, each is counted for
+ * part of the time and extrapolated. NaN if not counted, or without a counter since the previous
+ * call; the next call then covers both times.
  */
 void ss_perf_read(struct ss_perf_meter *meter, double counts[SS_PERF_EVENTS]);
 

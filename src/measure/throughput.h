@@ -21,10 +21,10 @@ struct ss_throughput {
 /* Drops the iteration if memory runs out. */
 void ss_throughput_add(struct ss_throughput *throughput, ss_time start, ss_time end);
 
-/* Number of complete intervals up to `to`. */
+/* Returns the number of complete intervals up to `to`. */
 size_t ss_throughput_count(const struct ss_throughput *throughput, ss_time to);
 
-/* Iterations per second in an interval. */
+/* Returns the iterations per second in an interval. */
 double ss_throughput_rate(const struct ss_throughput *throughput, size_t interval);
 
 void ss_throughput_free(struct ss_throughput *throughput);

@@ -13,18 +13,23 @@ struct ss_unfinished {
     double deviation; /* of their lengths; NaN if unknown */
 };
 
-/* Longer than `elapsed`, so that the part is below 1. NaN if no iteration has ended. */
+/*
+ * Returns the estimated length, which exceeds `elapsed`, so that the part is below 1. NaN if no
+ * iteration has ended.
+ */
 double ss_unfinished_length(const struct ss_unfinished *unfinished);
 
-/* The part of an iteration that was done in the counted time; 0 if its length is unknown. */
+/*
+ * Returns the part of the iteration that was done in the counted time; 0 if its length is unknown.
+ */
 double ss_unfinished_part(const struct ss_unfinished *unfinished);
 
-/* Upper bound of this part. */
+/* Returns an upper bound of this part. */
 double ss_unfinished_part_max(const struct ss_unfinished *unfinished);
 
 /*
- * Standard deviation of the part. If the length is unknown, or already exceeded, all parts are
- * equally likely.
+ * Returns the standard deviation of the part. If the length is unknown, or already exceeded, all
+ * parts are equally likely.
  */
 double ss_unfinished_part_deviation(const struct ss_unfinished *unfinished);
 

@@ -66,8 +66,8 @@ void ss_platform_adopt_orphans(void);
 int ss_platform_die_with(pid_t parent, int signal);
 
 /*
- * A line that continues its owner, if that is stopped, once all processes that held it have ended.
- * The caller owns it. Returns a descriptor, or a negative errno.
+ * Opens a line that continues its owner, if the owner is stopped, once all processes that held the
+ * line have ended. The caller owns it. Returns a descriptor, or a negative errno.
  */
 int ss_platform_lifeline_open(void);
 
@@ -83,8 +83,8 @@ int ss_platform_lifeline_hold(int line);
 /* ---- terminals ---- */
 
 /*
- * A pseudo-terminal in raw mode, which nothing takes as its controlling terminal. Returns 0, or a
- * negative errno with both ends -1.
+ * Opens a pseudo-terminal in raw mode that no process takes as its controlling terminal. Returns 0,
+ * or a negative errno with both ends -1.
  */
 SS_MUST_USE SS_NONNULL() int ss_platform_pty_open(int *ours, int *theirs);
 
@@ -185,7 +185,7 @@ int ss_platform_fork_events_open(void);
  */
 bool ss_platform_fork_events_listen(int forks, bool on);
 
-/* Whether all births since the last call have been reported. */
+/* Says whether all births since the last call were reported. */
 enum ss_births {
     SS_BIRTHS_UNKNOWN, /* none are reported */
     SS_BIRTHS_LOST,    /* some were not */
@@ -193,7 +193,7 @@ enum ss_births {
 };
 
 /*
- * Starts the events for ss_platform_fork_events_read(), with as much room for them as we may have.
+ * Starts the events for ss_platform_fork_events_read(), with the largest buffer that is allowed.
  * Returns false if they will not arrive.
  */
 bool ss_platform_fork_events_record(int forks);
@@ -259,7 +259,7 @@ int ss_platform_process_open(pid_t pid, uint64_t started);
 int ss_platform_process_signal(int pidfd, int signal);
 int ss_platform_process_signal_group(int pidfd, int signal);
 
-/* The same without an open pidfd, also on systems without pidfds. */
+/* Does the same without an open pidfd, also on systems without pidfds. */
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 
 /*
@@ -322,12 +322,12 @@ bool ss_platform_task_clock_works(void);
 /* Checks what every run needs: /proc, and /dev/null as the instances' input. */
 SS_MUST_USE int ss_platform_check_system(struct ss_error *error);
 
-/* The first half of that: processes, CPU time, and the path of the program itself. */
+/* Checks the first half of that: processes, CPU time, and the path of the program itself. */
 SS_MUST_USE int ss_platform_check_proc(struct ss_error *error);
 
 /*
- * Whether this many more processes and open files are allowed; the error says which limit is too
- * low.
+ * Checks that this many more processes and open files are allowed; the error says which limit is
+ * too low.
  */
 SS_MUST_USE int ss_platform_check_limits(
     uint64_t processes, uint64_t files, struct ss_error *error);
@@ -335,8 +335,8 @@ SS_MUST_USE int ss_platform_check_limits(
 /* ---- shared memory ---- */
 
 /*
- * A shared memory object, mode 0600, that never has a name, so that no name can be left behind. -1:
- * the system supports only named ones.
+ * Creates a shared memory object, mode 0600, that never has a name, so that no name can be left
+ * over. -1: the system supports only named ones.
  */
 int ss_platform_shared_create(void);
 
@@ -356,7 +356,7 @@ struct ss_platform_roots {
 /* Larger than the number of groups that any system has directly below the root. */
 #define SS_GROUP_SUM_MAX 64
 
-/* The sum of the CPU time of several control groups. Zeroed: of none. */
+/* The sum of the CPU time of several control groups. Zeroed: empty. */
 struct ss_group_sum {
     uint32_t count;
     int groups[SS_GROUP_SUM_MAX]; /* descriptors of their files */
@@ -426,8 +426,8 @@ void ss_platform_counters_close(struct ss_counter_reader *reader);
 SS_NONNULL() int ss_platform_counters_reopen(struct ss_counter_reader *reader);
 
 /*
- * SS_SOURCE_IDLE: what one of two readers of the same CPUs learns serves the other as well. `other`
- * must outlive `reader`. No effect on readers of other sources.
+ * SS_SOURCE_IDLE: two readers of the same CPUs share what they learn. `other` must outlive
+ * `reader`. No effect on readers of other sources.
  */
 SS_NONNULL()
 void ss_platform_counters_join(
@@ -438,8 +438,8 @@ SS_WRITES(1, 2)
 void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counter_reader *reader);
 
 /*
- * The tightest CPU quota of our own control group and those above it, with the number of its past
- * periods and of those in which it was used up.
+ * The tightest CPU quota of our own control group and those above it, the number of its past
+ * periods, and the number of those in which it was used up.
  */
 struct ss_quota {
     double cpus; /* 0: none */
@@ -454,14 +454,14 @@ void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quo
 
 #define SS_GROUP_PATH_SIZE 4400
 
-/* How much of the machine our own control group and those above it leave to us. */
+/* How much of the machine our own control group and those above it allow us to use. */
 struct ss_allowance {
     int version;                    /* of the hierarchy that limits CPU time; 0: unknown */
     char own[SS_GROUP_PATH_SIZE];   /* our group in it */
     bool is_known;                  /* all limits can be read */
     double quota_cpus;              /* the tightest quota; 0: none was read */
-    ss_time time, period;           /* so much CPU time in each period */
-    char group[SS_GROUP_PATH_SIZE]; /* that has this quota, and its folder */
+    ss_time time, period;           /* CPU time `time` in each `period` */
+    char group[SS_GROUP_PATH_SIZE]; /* the group that has this quota, and its folder */
     char folder[SS_GROUP_PATH_SIZE];
     char cpus[4096]; /* that we may use, as the kernel lists them; empty: unknown */
 };
@@ -482,9 +482,9 @@ struct ss_limit_group {
 /*
  * Makes a group PREFIX-PID, and removes those of processes that no longer exist. In version 1 it is
  * below our own group. In version 2 it is below the nearest group, from our own upward, that can
- * give controllers to its children. A group that has limits is not left for one above it. A group
- * that has no other process than the caller can: the caller moves into a child of its own until
- * the group is removed.
+ * give controllers to its children. A group with limits is never left for one above it. If the
+ * caller is the only process of a group, it moves into a new child group, so that the group can
+ * give controllers, until the limit group is removed.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ss_platform_limit_group_make(struct ss_limit_group *group,
     const char *prefix, const struct ss_platform_roots *roots, struct ss_error *error);
@@ -531,7 +531,7 @@ struct ss_perf_request {
     bool user_only;  /* excludes the kernel */
 };
 
-/* The count so far, including processes that have ended. */
+/* An event's count so far, including processes that have ended. */
 struct ss_perf_count {
     uint64_t value;
     uint64_t enabled; /* nanoseconds for which the event was enabled ... */
@@ -585,7 +585,7 @@ struct ss_cpu_reader {
     int system;
 };
 
-/* Initializes one that is not open. */
+/* Initializes a reader that is not open. */
 #define SS_CPU_READER_CLOSED                                                                       \
     { .counters = {.file = -1}, .stat = {.file = -1}, .pressure = -1, .user = -1, .system = -1 }
 
@@ -598,7 +598,10 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ss_platform_cpu_times_open(struct ss_cpu_rea
     const struct ss_source_request *request, const struct ss_cpus *cpus,
     const struct ss_platform_roots *roots, struct ss_error *error);
 
-/* SS_SOURCE_RUNTIME: readings have parts, too, if /proc/stat can be read. Others always have. */
+/*
+ * SS_SOURCE_RUNTIME: adds parts to the readings if /proc/stat can be read. Readings of other
+ * sources always have parts.
+ */
 SS_NONNULL(1)
 void ss_platform_cpu_times_add_parts(
     struct ss_cpu_reader *reader, const struct ss_platform_roots *roots);

@@ -14,7 +14,7 @@ struct ss_end {
     int status;     /* wait status */
 };
 
-/* All of them, sorted by time. Zero-initialized: empty. */
+/* All early ends of a run, sorted by time. Zero-initialized: empty. */
 struct ss_ends {
     struct ss_end *items;
     size_t count;
@@ -25,19 +25,19 @@ struct ss_ends {
 void ss_ends_add(struct ss_ends *ends, const struct ss_end *end);
 void ss_ends_free(struct ss_ends *ends);
 
-/* How many did not exit with status 0. */
+/* Returns how many did not exit with status 0. */
 size_t ss_ends_failed(const struct ss_ends *ends);
 
 /* Large enough for every description. */
 #define SS_END_TEXT 64
 
-/* "exit status 7", "killed by SIGSEGV (core dumped)". */
+/* Prints "exit status 7", "killed by SIGSEGV (core dumped)". */
 void ss_end_describe(char text[SS_END_TEXT], int status);
 
-/* "after 3.24 s", "1.50 s before control began". */
+/* Prints "after 3.24 s", "1.50 s before control began". */
 void ss_end_print_time(char text[SS_END_TEXT], double seconds);
 
-/* "SIGSEGV", "SIGRTMIN+3". */
+/* Prints "SIGSEGV", "SIGRTMIN+3". */
 void ss_end_signal_name(char name[SS_END_TEXT], int signal);
 
 #endif

@@ -25,7 +25,7 @@ static const char *const names[] = {"plan.json", "platform.json", "samples.csv",
     "decisions.csv", "decisions-before.csv", "iterations.csv", "iteration-times.csv",
     "events.jsonl", "counters.csv", "summary.json", NULL};
 
-/* How long showstopper-platform may take, in milliseconds. */
+/* The time that showstopper-platform may take, in milliseconds. */
 #define PLATFORM_PATIENCE 5000
 
 /*

@@ -10,10 +10,13 @@
 
 struct ss_outcome;
 
-/* Whether a record may be written there. Creates nothing. */
+/* Checks whether a record may be written to `path`. Creates nothing. */
 SS_MUST_USE int ss_record_folder_check(const char *path, bool force, struct ss_error *error);
 
-/* The pid of the process that is writing this record; 0 if none, -1 if in another PID namespace. */
+/*
+ * Returns the pid of the process that is writing this record; 0 if there is none, -1 if it is in
+ * another PID namespace.
+ */
 SS_NONNULL(1) pid_t ss_record_writer(const char *folder);
 
 /*

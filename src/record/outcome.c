@@ -6,22 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of the counted samples from which a doubt is reported as a warning. */
+/* Doubts in more than this part of the counted samples cause a warning. */
 #define DOUBTFUL_PART 0.1
 
-/* The part of the CPU time taken by the hypervisor from which the figures are doubtful. */
+/* The figures are doubtful if the hypervisor took more than this part of the CPU time. */
 #define DOUBTFUL_STEAL 0.01
 
-/* The part of the counted samples from which a doubt explains all that is missing. */
+/* A doubt in more than this part of the counted samples explains the whole error. */
 #define DOUBTFUL_THROUGHOUT 0.9
 
-/* The part of a command's iterations in bursts from which its figures would describe the bursts. */
+/*
+ * With more than this part of a command's iterations in bursts, its figures would describe the
+ * bursts.
+ */
 #define DOUBTFUL_BURSTS 0.1
 
 /* With fewer iterations per instance, one more or less makes a difference. */
 #define ITERATIONS_FEW 50
 
-/* Showstopper's own CPU time from which the figures are doubtful, as a part of one CPU. */
+/* The figures are doubtful if Showstopper itself used more than this part of one CPU. */
 #define DOUBTFUL_OWN 0.05
 
 void ss_outcome_open(struct ss_outcome *outcome) {
@@ -177,7 +180,7 @@ void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *
     ss_outcome_warn_of_own(outcome);
 }
 
-/* The figures of each instance and of each command. */
+/* Computes the figures of each instance and of each command. */
 static void take_shares(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
     if (!iterations->shares)
@@ -236,7 +239,7 @@ static void leave_out_bursts(
         (unsigned long long)all, (unsigned long long)iterations->ended);
 }
 
-/* Explains why there is no iteration, unless the load of others is the reason. */
+/* Explains why there is no iteration, unless the load of other processes is the reason. */
 static void warn_of_no_match(struct ss_outcome *outcome, const struct ss_iterations *iterations) {
     if (iterations->unmatched == 1)
         ss_outcome_warn(outcome, "the only line of output does not match --iteration: '%s'",

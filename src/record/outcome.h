@@ -56,8 +56,8 @@ struct ss_outcome {
     double wake_max_us;
     char warnings[SS_WARNINGS_MAX][256];
     int warning_count;
-    double iterations_in_bursts;    /* read at once after a silence; NaN if unknown */
-    bool held_back;                 /* the load of others kept the instances stopped throughout */
+    double iterations_in_bursts; /* read at once after a silence; NaN if unknown */
+    bool held_back; /* the load of other processes kept the instances stopped throughout */
     uint64_t iterations_left;       /* missing in iterations.csv */
     struct ss_record_folder record; /* open until the summary is written */
 };

@@ -170,7 +170,7 @@ static char *put_part(char *to, double value) {
     return ss_number_put_fixed(to, value, 6);
 }
 
-/* Writes a row with the time of that in samples.csv. */
+/* Writes a row with the same time as the row in samples.csv. */
 static void put_cpus(struct ss_recorder *recorder, const struct ss_monitor_sample *sample,
     const struct ss_load_sample *row) {
     struct ss_lines *lines = &recorder->files[SS_RECORD_CPUS];
@@ -206,7 +206,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     row.elapsed = recorder->origin == SS_TIME_NEVER
                       ? NAN
                       : (double)(int64_t)(sample->time - recorder->origin) / 1e9;
-    /* The counted load may have a source of its own, unlike the parts. */
+    /* The counted load may come from another source than the parts. */
     row.load = sample->load.load;
     row.load_ticks = sample->load.load_ticks;
     row.target = sample->target;

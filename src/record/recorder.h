@@ -52,11 +52,11 @@ struct ss_recorder {
     struct ss_lines files[SS_RECORD_FILES];
 };
 
-/* Creates the folder and writes what is known before the start. All or nothing. */
+/* Creates the folder and writes what is known before the start. On failure, leaves nothing. */
 SS_MUST_USE int ss_recorder_open(
     struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error);
 
-/* When control begins, as far as that is known. */
+/* Sets when control begins, as far as that is known. */
 void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin);
 
 void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sample *sample);
@@ -84,13 +84,13 @@ struct ss_record_counts {
 
 void ss_recorder_counts(struct ss_recorder *recorder, const struct ss_record_counts *counts);
 
-/* Takes what the executors have handed over, and writes everything that is pending. */
+/* Collects the decisions of the executors and writes everything that is pending. */
 void ss_recorder_flush(struct ss_recorder *recorder, struct ss_board *board);
 
 /* Removes the record of a run that did not start. */
 void ss_recorder_abandon(struct ss_recorder *recorder);
 
-/* Writes the rest and warns of what was lost. */
+/* Writes all pending rows and warns of lost ones. */
 void ss_recorder_close(
     struct ss_recorder *recorder, struct ss_board *board, struct ss_outcome *outcome);
 

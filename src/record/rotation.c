@@ -61,7 +61,10 @@ static int append(int to, int from, off_t heading) {
     return 0;
 }
 
-/* The older file gets the rows of the newer one and its name, so a kill leaves no row out. */
+/*
+ * Appends the rows of the newer file to the older one, which then gets its name, so that no row is
+ * lost if this process is killed.
+ */
 int ss_rotation_join(const struct ss_rotation *rotation, int folder) {
     SS_OWNED(close) int older = openat(folder, rotation->aside, O_WRONLY | O_CLOEXEC);
     if (older < 0)

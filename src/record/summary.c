@@ -37,7 +37,7 @@ static void print_row(FILE *stream, const char *name, double value, int decimals
     fputc('\n', stream);
 }
 
-/* With fewer samples than this, 95 % of them are all of them. */
+/* With fewer samples than this, 95 % of the samples would be all of them. */
 #define ENOUGH_FOR_95 20
 
 static void print_errors(FILE *stream, const struct ss_outcome *outcome) {
@@ -73,8 +73,8 @@ static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
 }
 
 /*
- * Intervals are complete ones, but the mean covers all of the time and may lie outside their range,
- * so both are printed.
+ * Prints both the range of complete intervals and the mean: the mean covers all of the time and may
+ * be outside the range.
  */
 static void print_intervals(FILE *stream, const struct ss_outcome *outcome) {
     double min = INFINITY, max = 0;
@@ -124,7 +124,7 @@ static void print_iterations(FILE *stream, const struct ss_outcome *outcome) {
         print_intervals(stream, outcome);
 }
 
-/* Enough digits to tell one iteration from the next. */
+/* Returns enough decimals to distinguish one iteration from the next. */
 static int digits_of(double value) {
     return value < 10 ? 3 : value < 100 ? 2 : 1;
 }
@@ -151,12 +151,12 @@ static void print_times(FILE *stream, const char *label, const struct ss_iterati
         times->median * factor, digits, times->p95 * factor, digits, times->p99 * factor);
 }
 
-/* An instance that has ended no iteration is the slowest. */
+/* Returns the rate of an instance; one that completed no iteration is the slowest. */
 static double rate_of(const struct ss_iteration_outcome *instance) {
     return isnan(instance->rate.per_second) ? 0 : instance->rate.per_second;
 }
 
-/* The slowest and the fastest instance of one command. */
+/* Prints the slowest and the fastest instance of one command. */
 static void print_instances(FILE *stream, const char *label, const struct ss_plan *plan,
     const struct ss_outcome *outcome, const struct ss_command_line *line) {
     const struct ss_iteration_outcome *all = outcome->of_instances;
@@ -175,7 +175,7 @@ static void print_instances(FILE *stream, const char *label, const struct ss_pla
             rate_of(&all[max]), plan->numbers[min], plan->numbers[max]);
 }
 
-/* One line, truncated if it is too long. */
+/* Prints one line, truncated if it is too long. */
 static void print_command_line(FILE *stream, const struct ss_command_line *line) {
     char text[80];
     int used = snprintf(text, sizeof text, "%u x", line->count);

@@ -9,13 +9,13 @@
 #include "command/plan.h"
 #include "record/outcome.h"
 
-/* As text. */
+/* Prints the summary as text. */
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 
-/* All that is needed to repeat the run, as one JSON object. */
+/* Prints all that is needed to repeat the run, as one JSON object. */
 void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan);
 
-/* As one JSON object. */
+/* Prints the summary as one JSON object. */
 void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 

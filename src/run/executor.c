@@ -10,16 +10,16 @@
 #include "run/perf_counts.h"
 #include "tree/cpu_time.h"
 
-/* How long to wait for killed processes to end. */
+/* The time to wait for killed processes to end. */
 #define CLEAR_PATIENCE (400 * SS_MILLISECOND)
 
 /*
- * How often to check whether something else has changed the instance's state, which may last for
- * hours.
+ * The interval between checks whether something else changed the instance's state; a state may last
+ * for hours.
  */
 #define LOOK_INTERVAL SS_SECOND
 
-/* How often to check whether an attached instance has ended: no signal reports that. */
+/* The interval between checks whether an attached instance has ended: no signal reports that. */
 #define ATTACHED_INTERVAL (50 * SS_MILLISECOND)
 
 struct executor {
@@ -35,18 +35,18 @@ struct executor {
     ss_time started;                   /* when the current instance was started */
 };
 
-/* Signal handlers get no argument of ours, and there is one executor per process. */
+/* Static because signal handlers get no context. Each process has only one executor. */
 static _Atomic uint32_t *wake_word;
 static volatile sig_atomic_t child_changed;
 
-/* Changing the word is enough: the signal itself interrupts the sleep. */
+/* Only changes the word: the signal itself interrupts the sleep. */
 static void on_signal(int number) {
     if (number == SIGCHLD)
         child_changed = 1;
     atomic_fetch_add(wake_word, 1);
 }
 
-/* If the pipe is full, its reader is awake already. */
+/* If the pipe is full, its reader is already awake. */
 static void ring_bell(int bell) {
     if (write(bell, "", 1) < 0)
         return;
@@ -282,7 +282,8 @@ static struct ss_action give_up(struct executor *executor, enum ss_failure failu
 }
 
 /*
- * Every executor does this whenever it is awake, and any of them then adds up all of their values.
+ * Publishes the CPU time of this instance. Every executor does so whenever it is awake, and then
+ * any of them can add up the values of all.
  */
 static void read_spent(struct executor *executor) {
     if (!executor->cpu_time.board)

@@ -102,7 +102,7 @@ static void record_iteration(void *context, const struct ss_iteration *iteration
     ss_recorder_iteration(context, iteration);
 }
 
-/* Opened first, so that a run that cannot be recorded does not start. */
+/* Opens the record first, so that a run that cannot be recorded does not start. */
 static int open_recorder(struct ss_master *master) {
     master->recorder = malloc(sizeof *master->recorder);
     if (!master->recorder)
@@ -220,7 +220,7 @@ static int open_monitor(struct ss_master *master) {
     request.source = master->monitor.source;
     if (ss_load_meter_open(&master->meter, &request, &plan->cpus, NULL, master->error) < 0)
         return -1;
-    /* The best source may have gone since the plan was made. */
+    /* The best source may have disappeared since the plan was made. */
     master->monitor.source = master->meter.reader.counters.source;
     ss_platform_counters_join(&master->meter.reader.counters, &plan->reader);
     if (plan->record)

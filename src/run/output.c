@@ -27,7 +27,7 @@ static int open_ends(
     return 0;
 }
 
-/* Checked before any instance starts. */
+/* Checks for pseudo-terminals before any instance starts. */
 static int check_tty(struct ss_error *error) {
     struct ss_output output = {.tty = true};
     int ends[2];
@@ -140,7 +140,7 @@ static void write_all(struct ss_output *output, int to, const char *text, size_t
     while (length > 0 && !output->failed) {
         ssize_t written = write(to, text, length);
         if (written < 0 && errno == EAGAIN) {
-            /* If the caller's output is non-blocking, waits for room as a blocking write would. */
+            /* If the caller's output is non-blocking, wait for room as a blocking write would. */
             struct pollfd room = {.fd = to, .events = POLLOUT};
             poll(&room, 1, SS_OUTPUT_PATIENCE);
         } else if (written < 0 && errno != EINTR) {
@@ -184,7 +184,7 @@ void ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
     ssize_t length = read(stream->from, text, sizeof text);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    /* The end of a pseudo-terminal is an error: EIO. */
+    /* The end of a pseudo-terminal is reported as an error, EIO. */
     if (length <= 0) {
         if (stream->line && stream->length > 0) {
             match_line(output, stream, now);

@@ -16,10 +16,10 @@
 /* Bytes moved at a time: a pipe that has room takes them without blocking its writer. */
 #define SS_OUTPUT_CHUNK 4096
 
-/* How long, in milliseconds, a stalled reader may delay the end of a run. */
+/* The time in milliseconds that a stalled reader may delay the end of a run. */
 #define SS_OUTPUT_PATIENCE 300
 
-/* How much of a line is matched against the pattern. */
+/* The length of a line that is matched against the pattern. */
 #define SS_OUTPUT_LINE 4096
 
 /* One output stream of one instance, forwarded by the master. */

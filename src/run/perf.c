@@ -8,7 +8,7 @@
 
 #define INTERVAL SS_SECOND
 
-/* How long to wait for executors. Counts that come later are in the next row. */
+/* The time to wait for executors. Later counts are part of the next row. */
 #define PATIENCE (20 * SS_MILLISECOND)
 
 static void say_missing(struct ss_master *master, const char *text) {

@@ -20,7 +20,7 @@ struct ss_sensor {
     char line[256];
     size_t length;
     bool overlong;     /* the current line is too long for a number */
-    double value;      /* the latest one; NaN: none yet */
+    double value;      /* the latest load; NaN: none yet */
     ss_time last_line; /* when the latest line arrived */
 };
 

@@ -18,9 +18,9 @@ enum ss_stage {
 enum ss_event {
     SS_EVENT_TIME,    /* the stage is over */
     SS_EVENT_STARTED, /* every instance has been started */
-    SS_EVENT_PAUSE,   /* the terminal asks us to pause (Ctrl-Z) */
-    SS_EVENT_SIGNAL,  /* a signal asks for the end */
-    SS_EVENT_END,     /* something in the run asks for the end: a failure, an error */
+    SS_EVENT_PAUSE,   /* the terminal requests a pause (Ctrl-Z) */
+    SS_EVENT_SIGNAL,  /* a signal requests the end */
+    SS_EVENT_END,     /* a failure or an error in the run requires the end */
     SS_EVENT_GONE,    /* no executor is left */
     SS_EVENTS,
 };

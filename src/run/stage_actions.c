@@ -11,17 +11,19 @@
 #include "platform/platform.h"
 #include "run/perf.h"
 
-/* How long before its --start-at a run begins to start instances, and more for each of them. */
+/*
+ * The time before --start-at at which a run begins to start instances, and the additional time for
+ * each instance.
+ */
 #define START_LEAD     (200 * SS_MILLISECOND)
 #define START_LEAD_PER (2 * SS_MILLISECOND)
 
 #define FORKS_AT_ONCE 32
 
-/* How long executors may take once their instances have been killed. */
+/* The time that executors may take after their instances have been killed. */
 #define KILL_PATIENCE (500 * SS_MILLISECOND)
 
-/* Signals so close together ask for the same end: timeout(1) signals us and then our whole group.
- */
+/* Signals within this time count as one request: timeout(1) signals us and then our whole group. */
 #define SAME_WISH (300 * SS_MILLISECOND)
 
 /* The reason for an action. */
@@ -182,7 +184,9 @@ static void kill_executors(struct ss_master *master, const struct cause *cause) 
     ss_crew_kill(&master->crew);
 }
 
-/* Instances that have been started are held anyway, and no clock runs yet. */
+/*
+ * Pauses only the master: the instances that were started are held anyway, and no clock runs yet.
+ */
 static void suspend(struct ss_master *master, const struct cause *cause) {
     (void)master;
     (void)cause;

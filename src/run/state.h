@@ -25,7 +25,7 @@
 
 /* The state of --counters; see perf.h. */
 struct ss_master_perf {
-    ss_time next;    /* when to ask the executors next; SS_TIME_NEVER: not at all */
+    ss_time next;    /* when to send the next request to the executors; SS_TIME_NEVER: never */
     ss_time collect; /* when to write their answers; SS_TIME_NEVER: no request is open */
     ss_time asked;   /* when the open request was sent */
     long runnable;   /* number of runnable threads at that time */

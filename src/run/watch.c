@@ -9,7 +9,7 @@
 #include "platform/platform.h"
 #include "run/stage_actions.h"
 
-/* How many failed instances are reported as they end; the summary counts them all. */
+/* The number of failed instances that are reported as they end; the summary counts all of them. */
 #define ENDS_REPORTED 3
 
 static int exit_status(int status) {

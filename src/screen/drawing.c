@@ -15,7 +15,7 @@
 #define COLUMNS_MAX (2 * SS_PROGRESS_HISTORY)
 #define ROWS_MAX    (SS_PROGRESS_ROWS - 2)
 
-/* Where the load covers the target, every third column shows the mark, so that both are visible. */
+/* If the load covers the target, every third column shows the mark, so that both are visible. */
 #define MARK_EVERY 3
 
 void ss_progress_remember(struct ss_progress_history *history, double target, double load) {
@@ -201,7 +201,7 @@ void ss_progress_print_values(
     if (values->ended > 0)
         snprintf(ended, sizeof ended, "  %" PRIu32 " of %" PRIu32 " ended", values->ended,
             values->instances);
-    /* It is left out if it leaves no room for the shortest line. */
+    /* Omit it if it leaves no room for the shortest line. */
     if (strlen(ended) + SHORTEST > max)
         *ended = '\0';
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -287,7 +287,7 @@ static struct column take_column(
     return column;
 }
 
-/* How far `value` fills this row, in eighths; below 0: not at all. */
+/* Returns how far `value` fills this row, in eighths; negative if it does not reach the row. */
 static double reach(double value, int row, int rows) {
     return (fmin(fmax(value, 0), 1) * rows - row) * 8;
 }

@@ -11,7 +11,7 @@
 /* One minute at two samples per second. */
 #define SS_PROGRESS_HISTORY 120
 
-/* The most rows of the block: the line of values, four rows of the plot, and its axis. */
+/* The maximum height of the block: the line of values, four rows of the plot, and its axis. */
 #define SS_PROGRESS_ROWS 6
 
 /* Enough for the widest block in color. */

@@ -55,8 +55,8 @@ static bool is_in_background(void) {
 }
 
 /*
- * Writes in one piece with signals blocked, since a signal would split the text and others would
- * write in between. Errors are ignored, because the run does not depend on this output.
+ * Writes in one piece with signals blocked, since a signal would split the text and another process
+ * could write in between. Errors are ignored, because the run does not depend on this output.
  */
 static void write_out(const char *text, size_t length) {
     sigset_t all;
@@ -180,7 +180,7 @@ static void draw(struct ss_progress *progress) {
 void ss_progress_draw_due(struct ss_progress *progress, ss_time now) {
     if (now < ss_progress_due(progress))
         return;
-    /* An attempt counts, so that a terminal without room is not tried all the time. */
+    /* A failed attempt counts, too, so that a terminal without room is not tried all the time. */
     progress->drawn_at = now;
     if (progress->foreground_only && is_in_background()) {
         release(progress);
@@ -202,7 +202,7 @@ void ss_progress_resize(struct ss_progress *progress) {
     if (!progress->drawn_at)
         return;
     progress->stale = true;
-    /* Redrawn at once: the terminal may have lost its scroll region. */
+    /* Redraw at once: the terminal may have lost its scroll region. */
     progress->drawn_at = ss_time_since(progress->drawn_at, SS_PROGRESS_INTERVAL);
 }
 

@@ -57,7 +57,7 @@ void ss_progress_open(
 void ss_progress_note(
     struct ss_progress *progress, ss_time sampled, const struct ss_progress_values *values);
 
-/* When the next drawing is due; SS_TIME_NEVER: not before the next sample. */
+/* Returns when the next drawing is due; SS_TIME_NEVER: not before the next sample. */
 ss_time ss_progress_due(const struct ss_progress *progress);
 
 /* Draws if it is due. Never waits. */
@@ -73,11 +73,11 @@ void ss_progress_resize(struct ss_progress *progress);
 SS_FORMAT(2, 0)
 void ss_progress_say(struct ss_progress *progress, const char *format, va_list arguments);
 
-/* The same, if the block is shown. */
+/* Does the same if the block is shown. */
 SS_FORMAT(2, 3)
 void ss_progress_print(struct ss_progress *progress, const char *format, ...);
 
-/* Ends a line that others have begun. Call this before printing. */
+/* Ends a line that another process has begun. Call this before printing. */
 void ss_progress_give_line(struct ss_progress *progress);
 
 /* Removes the block, begins a new line and ends drawing. */

@@ -50,7 +50,7 @@ bool ss_screen_has_cursor(int descriptor) {
     return isatty(descriptor) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
 }
 
-/* Does what the start key does. TCOON would undo only a TCOOFF, not a Ctrl-S. */
+/* Has the effect of the start key, Ctrl-Q. TCOON would undo only a TCOOFF, not a Ctrl-S. */
 static void undo_stop(int descriptor) {
     struct termios settings;
     if (tcgetattr(descriptor, &settings) != 0 || !(settings.c_iflag & IXON))

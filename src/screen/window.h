@@ -4,16 +4,16 @@
 
 #include <stdbool.h>
 
-/* Whether the environment asks for UTF-8. */
+/* Returns whether the environment selects UTF-8. */
 bool ss_screen_is_unicode(void);
 
 /*
- * The size of the terminal's window, or COLUMNS and LINES, or 80 x 24; at most 10000 each. Returns
- * false if it is not a terminal with a window.
+ * Finds the size of the terminal's window, or COLUMNS and LINES, or 80 x 24; at most 10000 each.
+ * Returns false if it is not a terminal with a window.
  */
 bool ss_screen_size(int descriptor, int *columns, int *rows);
 
-/* Whether it is a terminal that can move its cursor. */
+/* Returns whether it is a terminal that can move its cursor. */
 bool ss_screen_has_cursor(int descriptor);
 
 /* ---- a block at the bottom of the window that does not scroll ---- */

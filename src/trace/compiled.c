@@ -6,7 +6,7 @@
 
 #include "base/words.h"
 
-/* Records that are read or written at once. */
+/* The number of records that are read or written at once. */
 #define BATCH 4096
 
 struct ss_trace_packed ss_trace_pack(const struct ss_trace_record *record) {

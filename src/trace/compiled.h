@@ -34,7 +34,10 @@ _Static_assert(sizeof(struct ss_trace_packed) == 16, "part of the file format");
 struct ss_trace_packed ss_trace_pack(const struct ss_trace_record *record);
 struct ss_trace_record ss_trace_unpack(const struct ss_trace_packed *packed);
 
-/* Writing: `open`, then `count` times `add`, then `close`. Failures are those of the stream. */
+/*
+ * Writes a compiled trace: call `open`, then `add` `count` times, then `close`. Failures are those
+ * of the stream.
+ */
 struct ss_trace_writer {
     FILE *stream;
     uint64_t checksum;

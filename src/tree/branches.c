@@ -69,8 +69,8 @@ static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
 }
 
 /*
- * Lets go of a process, which must not stay stopped when nobody tracks it any longer. Continuing it
- * is up to the executor: the guardian might continue a process that is stopped for another reason.
+ * Releases a process, which must not stay stopped once no process tracks it. Only the executor
+ * continues it: the guardian might continue a process that is stopped for another reason.
  */
 static void release_hold(struct ss_hold *hold, uint32_t row) {
     if (row != SS_HOLDS_ALL)

@@ -145,7 +145,7 @@ static void signal_group(struct ss_instance *instance, int signal) {
         kill(-instance->leader, signal);
 }
 
-/* Returns 'T' if stopped, 't' if stopped by a debugger, 0 if ended, or another letter. */
+/* Returns 'T' if stopped, 't' if stopped by a debugger, 0 if ended, or another state. */
 static char attached_state(const struct ss_instance *instance) {
     struct ss_process process;
     if (!ss_platform_process_look(instance->root.pid, &process) ||

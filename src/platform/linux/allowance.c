@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Where our control groups are, and how much of the machine they leave to us. */
+/* Finds our control groups and how much of the machine they allow us to use. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/words.h"
 #include "platform/linux/linux.h"
 
-/* ---- where ---- */
+/* ---- hierarchies ---- */
 
 int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size) {
@@ -65,7 +65,7 @@ bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
 
 /* ---- quotas ---- */
 
-/* Microseconds, as a decimal number above 0; 0: something else. */
+/* Parses a positive decimal number of microseconds; returns 0 for anything else. */
 static ss_time parse_time(const char *text) {
     size_t digits = strspn(text, "0123456789");
     return digits > 0 && !text[digits] && digits < 16 ? strtoull(text, NULL, 10) * SS_MICROSECOND
@@ -123,9 +123,12 @@ void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder,
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the allowance ---- */
 
-/* The CPUs of the nearest group that names them: one that is not there is in another namespace. */
+/*
+ * Finds the CPUs of the nearest group that names them. A group that does not exist here is in
+ * another namespace.
+ */
 static void find_cpus(struct ss_allowance *allowance, const struct ss_platform_roots *roots) {
     static const char *const files[][2] = {
         {NULL}, {"cpuset.effective_cpus", "cpuset.cpus"}, {"cpuset.cpus.effective", NULL}};

@@ -31,7 +31,7 @@ static const struct hierarchy {
     {"", NULL},
 };
 
-/* The path of a group in its hierarchy, derived from its folder. */
+/* Returns the path of a group in its hierarchy, derived from its folder. */
 static const char *path_in_hierarchy(const char *folder, const char *root) {
     const char *name = folder + strlen(root);
     for (size_t i = 0; i < sizeof hierarchies / sizeof *hierarchies; i++) {
@@ -67,8 +67,9 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
 }
 
 /*
- * The limits of a group are in the same folder as its CPU time, or in the v1 hierarchy of `cpu`.
- * There our own group may have another path; any other group is assumed to have the same one.
+ * Finds the limits of a group, which are in the same folder as its CPU time, or in the v1 hierarchy
+ * of `cpu`. There our own group may have another path; any other group is assumed to have the same
+ * one.
  */
 static void find_quota(struct ss_linux_quota *tightest, const char *folder, const char *group,
     const struct ss_platform_roots *roots) {
@@ -90,8 +91,10 @@ static bool read_cpus(const char *path, struct ss_cpus *cpus) {
            ss_cpus_parse(text, cpus, NULL) == 0;
 }
 
-/* The measured CPUs that the group may use; all of them if the group does not say. As with
- * find_quota(), version 1 has them in a hierarchy of their own. */
+/*
+ * Counts the measured CPUs that the group may use; all of them if the group does not say. As with
+ * find_quota(), version 1 has them in a hierarchy of their own.
+ */
 static uint32_t allowed_cpus(const char *folder, const char *group,
     const struct ss_platform_roots *roots, const struct ss_cpus *measured) {
     const char *root = ss_linux_cgroup_root(roots);
@@ -146,7 +149,7 @@ void ss_linux_cgroup_open_throttling(struct ss_counter_reader *reader) {
         *reader->throttling_path = '\0';
 }
 
-/* In nanoseconds; 0 if unknown. */
+/* Returns the throttled time in nanoseconds; 0 if unknown. */
 static uint64_t read_throttled(const struct ss_counter_reader *reader) {
     char text[1024];
     if (!*reader->throttling_path)

@@ -29,7 +29,7 @@ static int open_stat(struct ss_counter_reader *reader, const struct ss_platform_
     return 0;
 }
 
-/* The best one that there is, up to the requested one. */
+/* Chooses the best available source, up to the requested one. */
 static void choose_source(struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
     if (reader->source == SS_SOURCE_RUNTIME && ss_linux_runtime_open(reader, roots) < 0)
         reader->source = SS_SOURCE_IDLE;

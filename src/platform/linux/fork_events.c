@@ -12,10 +12,13 @@
 
 #include "platform/platform.h"
 
-/* More than can be pending: others may cause events faster than we read them. */
+/*
+ * More messages than can be pending. Without a limit, a reader might never finish, because
+ * processes may cause events faster than it reads them.
+ */
 #define MESSAGES_MAX 1024
 
-/* Read at once, at about 1 us each. */
+/* The number of events that one call reads, at about 1 us each. */
 #define READ_MAX 16384
 
 /* Distinguishes answers to us from answers to other listeners, which get the same events. */
@@ -43,7 +46,7 @@ static bool receive(int forks, struct message *message, ssize_t *length) {
     return *length > 0 || errno == EINTR || errno == ENOBUFS;
 }
 
-/* Discards events from before, which must not be taken for new ones. */
+/* Discards earlier events, which must not be taken for new ones. */
 static void forget(int forks) {
     struct message message;
     ssize_t length;
@@ -51,7 +54,7 @@ static void forget(int forks) {
     }
 }
 
-/* The answer is there as soon as the request has been sent, unless the kernel has ignored it. */
+/* The answer is available as soon as the request has been sent, unless the kernel ignored it. */
 static bool is_granted(int forks) {
     struct message message;
     struct cn_msg connector;
@@ -70,7 +73,7 @@ static bool is_granted(int forks) {
     return false;
 }
 
-/* The second word selects the kind of events, from Linux 6.6; `words` says whether it is there. */
+/* From Linux 6.6, the second word selects the kind of events; `words` says how many there are. */
 static bool request(int forks, uint32_t operation, uint16_t words) {
     const uint32_t request[] = {operation, PROC_EVENT_FORK};
     uint16_t length = words * (uint16_t)sizeof *request;

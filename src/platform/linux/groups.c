@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The CPU time of the whole machine from version 2 of control groups: the sum over the child groups
- * of the root. The root's own cpu.stat is made from clock ticks, those of its children are exact.
- * With systemd every process is in one of them, except for kernel threads.
+ * Reads the CPU time of the whole machine from version 2 of control groups: the sum over the child
+ * groups of the root. The root's own cpu.stat is made from clock ticks, those of its children are
+ * exact. With systemd every process is in one of them, except for kernel threads.
  */
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* As the kernel fills it: struct linux_dirent64. */
+/* A directory entry as the kernel returns it: struct linux_dirent64. */
 struct entry {
     uint64_t inode;
     int64_t offset;
@@ -34,7 +34,10 @@ void ss_linux_groups_close(struct ss_counter_reader *reader) {
     close_groups(&reader->sum);
 }
 
-/* Changes whenever a child is made or removed. Not all file systems count links of folders. */
+/*
+ * Returns a number that changes whenever a child is made or removed. Not all file systems count
+ * links of folders.
+ */
 static uint64_t children_version(int folder) {
     struct stat status;
     if (fstat(folder, &status) < 0)
@@ -52,7 +55,7 @@ static int add_group(struct ss_group_sum *sum, int folder, const struct entry *e
     snprintf(name, sizeof name, "%s/cpu.stat", entry->name);
     int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return errno == ENOENT ? 0 : -errno; /* it has just been removed */
+        return errno == ENOENT ? 0 : -errno; /* it was just removed */
     sum->groups[sum->count++] = file;
     sum->set = (sum->set ^ entry->inode) * UINT64_C(1099511628211); /* FNV-1a */
     return 0;
@@ -98,7 +101,7 @@ static int add_up(const struct ss_group_sum *sum, uint64_t *used) {
     return sum->count > 0 ? 0 : -ENOENT;
 }
 
-/* A group that is removed takes its CPU time with it: the sum is of another set then. */
+/* A removed group takes its CPU time with it, so the sum then covers another set of groups. */
 int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
     bool changed = children_version(reader->file) != reader->sum.version;
     int why = changed ? list_groups(reader) : 0;
@@ -106,19 +109,19 @@ int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
         why = add_up(&reader->sum, used);
     if (why != -ENODEV)
         return why;
-    /* One was removed meanwhile. */
+    /* A group was removed meanwhile. */
     why = list_groups(reader);
     return why ? why : add_up(&reader->sum, used);
 }
 
 int ss_linux_groups_reopen(struct ss_counter_reader *reader) {
-    reader->sum.count = 0; /* the descriptors are the parent's */
+    reader->sum.count = 0; /* the descriptors belong to the parent */
     return list_groups(reader);
 }
 
 /*
- * Kernel threads cannot leave the root; any other process there would be missing in the sum. A
- * process outside our namespace has pid 0 and may be anything.
+ * Kernel threads cannot leave the root; the sum would lack any other process there. A process
+ * outside our namespace has pid 0 and may be of either kind.
  */
 static bool has_processes(const struct ss_platform_roots *roots, const char *folder) {
     char path[4096];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A pipe whose reader asks for a signal (F_SETSIG): the kernel sends it when the last writer has
- * gone, to a stopped process, too, which SIGCONT continues.
+ * A pipe whose reader requests a signal (F_SETSIG). The kernel sends it when the last writer has
+ * closed its end; SIGCONT then continues the reader even if it is stopped.
  */
 
 #include <errno.h>
@@ -23,7 +23,7 @@ int ss_platform_lifeline_open(void) {
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -errno;
     SS_OWNED(close) int line = ends[0];
-    close(ends[1]); /* before the reader asks: we are no holder */
+    close(ends[1]); /* close our end before requesting the signal: we do not hold the line */
     ss_platform_lifeline_own(line);
     if (fcntl(line, F_SETSIG, SIGCONT) < 0 || fcntl(line, F_SETFL, O_NONBLOCK | O_ASYNC) < 0)
         return -errno;

@@ -26,8 +26,8 @@
 struct place {
     char folder[SS_GROUP_PATH_SIZE - 256];
     bool unified; /* version 2 */
-    bool enable;  /* it does not yet give its children the controller */
-    bool leave;   /* it must lose its only process first: the caller */
+    bool enable;  /* it does not yet give the controller to its children */
+    bool leave;   /* its only process, the caller, must leave it first */
 };
 
 static int write_file(const char *folder, const char *name, const char *text) {
@@ -50,7 +50,7 @@ static void read_file(const char *folder, const char *name, char text[4096]) {
         *text = '\0';
 }
 
-/* ---- where ---- */
+/* ---- the place ---- */
 
 static bool lists_cpu(const char *folder, const char *name) {
     char text[4096];
@@ -58,7 +58,7 @@ static bool lists_cpu(const char *folder, const char *name) {
     return ss_words_has(text, ' ', "cpu");
 }
 
-/* Groups outside of this one would escape its limits. */
+/* Returns whether a group has limits, which a group outside of it would escape. */
 static bool is_limited(const char *folder) {
     static const char *const limits[] = {"cpu.max", "memory.max", "cpuset.cpus"};
     char text[4096];
@@ -88,7 +88,7 @@ static bool can_hold_unified(struct place *place) {
     return place->leave;
 }
 
-/* Climbs from our own group. */
+/* Searches upward from our own group. */
 static bool find_unified(struct place *place, const char *root) {
     place->unified = true;
     while (!can_hold_unified(place)) {
@@ -115,7 +115,7 @@ static bool find_place(struct place *place, const struct ss_platform_roots *root
 
 /* ---- making and removing ---- */
 
-/* Groups of processes that were killed. One that is in use cannot be removed. */
+/* Removes the groups of killed processes. A group that is in use cannot be removed. */
 static void remove_old(const char *folder, const char *prefix) {
     SS_OWNED(closedir) DIR *entries = opendir(folder);
     const struct dirent *entry;
@@ -145,7 +145,7 @@ static int make_group(struct ss_limit_group *group, const struct place *place) {
     int result = place->leave ? leave_place(group, place) : 0;
     if (result == 0 && place->enable)
         result = write_file(place->folder, "cgroup.subtree_control", "+cpu");
-    /* One that exists was made by a process that had our pid before us. */
+    /* A group of this name was made by an earlier process with our pid. */
     if (result == 0 && mkdir(group->folder, 0755) < 0 && errno != EEXIST)
         result = -errno;
     if (result == 0 &&
@@ -195,7 +195,7 @@ int ss_platform_limit_group_enter(const struct ss_limit_group *group) {
 void ss_platform_limit_group_remove(struct ss_limit_group *group) {
     if (*group->folder)
         rmdir(group->folder);
-    /* Processes may return only once the place gives its children nothing. */
+    /* Processes may return only after the place has stopped giving controllers to its children. */
     if (*group->left && write_file(group->left, "cgroup.subtree_control", "-cpu") == 0 &&
         write_file(group->left, "cgroup.procs", "0") == 0)
         rmdir(group->caller);

@@ -8,7 +8,7 @@
 
 #include "platform/linux/linux.h"
 
-/* The number in a file; UINT64_MAX without one ("max", no file). */
+/* Reads the number in a file; UINT64_MAX if there is no number ("max") or no file. */
 static uint64_t read_limit(const char *path) {
     char text[64];
     if (ss_linux_read_text(path, text, sizeof text) < 0 || !isdigit((unsigned char)*text))
@@ -41,7 +41,10 @@ static void count_tasks_of(void *context, pid_t pid) {
         tasks->count += status.st_nlink > 2 ? status.st_nlink - 2 : 1;
 }
 
-/* Processes of this user or of all users. Threads count as processes, as they do in the kernel. */
+/*
+ * Counts the processes of this user or of all users. Threads count as processes, as they do in the
+ * kernel.
+ */
 static uint64_t count_tasks(bool mine) {
     struct tasks tasks = {.mine = mine};
     ss_platform_process_each(count_tasks_of, &tasks);

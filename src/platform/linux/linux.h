@@ -25,8 +25,8 @@ SS_NONNULL()
 int ss_linux_runtime_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 /*
- * The CPU time of version 2's control groups, summed over the children of the root in `folder`.
- * open() returns NULL, or why this is not the CPU time of the machine.
+ * Reads the CPU time of control groups of version 2, summed over the children of the root in
+ * `folder`. open() returns NULL, or why the sum is not the CPU time of the machine.
  */
 SS_NONNULL(1, 3)
 const char *ss_linux_groups_open(
@@ -37,8 +37,8 @@ SS_NONNULL() int ss_linux_groups_reopen(struct ss_counter_reader *reader);
 SS_NONNULL() void ss_linux_groups_close(struct ss_counter_reader *reader);
 
 /*
- * The time in idle states of the reader's CPUs. open() returns NULL, or why it is not used. Once
- * the files of a CPU can no longer be read, its coarse count serves alone.
+ * Reads the time in idle states of the reader's CPUs. open() returns NULL, or why that time is not
+ * used. Once the files of a CPU can no longer be read, its coarse count serves alone.
  */
 SS_NONNULL(1)
 const char *ss_linux_residency_open(
@@ -47,12 +47,12 @@ SS_NONNULL() void ss_linux_residency_reopen(struct ss_residencies *residencies);
 SS_NONNULL() void ss_linux_residency_close(struct ss_residencies *residencies);
 SS_NONNULL() void ss_linux_residency_read(struct ss_residencies *residencies);
 
-/* The idle time of a CPU, iowait included. `tick` is the length of a clock tick. */
+/* Returns the idle time of a CPU, iowait included. `tick` is the length of a clock tick. */
 SS_NONNULL()
 uint64_t ss_linux_residency_refine(
     struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t tick);
 
-/* Whether so many descriptors are left to others if one of this number stays open. */
+/* Returns whether at least `spare` more descriptors are available if `descriptor` stays open. */
 bool ss_linux_leaves_room(int descriptor, unsigned spare);
 
 static inline const char *ss_linux_proc(const struct ss_platform_roots *roots) {
@@ -72,7 +72,7 @@ struct ss_linux_hierarchy {
 
 /*
  * Finds the hierarchy of "cpu" or "cpuset": that of version 1 if the controller is there, as it
- * cannot be in both. False if it is unknown.
+ * cannot be in both. Returns false if it is unknown.
  */
 SS_NONNULL(1, 3)
 bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
@@ -93,7 +93,7 @@ struct ss_linux_quota {
 SS_NONNULL()
 void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder, const char *root);
 
-/* The path of our own group in the hierarchy of a v1 controller, or of v2 (NULL). */
+/* Finds the path of our own group in the hierarchy of a v1 controller, or of v2 (NULL). */
 SS_WRITES(3, 4)
 int ss_linux_own_cgroup(
     const struct ss_platform_roots *roots, const char *controller, char *path, size_t size);
@@ -114,7 +114,7 @@ static inline const char *ss_linux_read_number(const char *at, uint64_t *number)
     return at;
 }
 
-/* The number after a name in a text of several lines; 0 if absent. */
+/* Returns the number after a name in a text of several lines; 0 if absent. */
 static inline uint64_t ss_linux_read_count(const char *text, const char *name) {
     uint64_t count = 0;
     const char *at = strstr(text, name);
@@ -132,13 +132,16 @@ SS_WRITES(2, 3) const char *ss_linux_read_stat(const char *path, char *text, siz
 /* Like ss_platform_process_look(), for an ID that may be a thread's, and without an identity. */
 SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);
 
-/* False for kernel threads and for what is ending or gone. */
+/* Returns false for kernel threads and for processes that are exiting or gone. */
 bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid);
 
 /* Opens a pidfd of whatever has this pid now. Returns a negative errno if that fails. */
 int ss_linux_pidfd_open(pid_t pid);
 
-/* A number that the kernel gives to one process only, read from its pidfd; 0: not available. */
+/*
+ * Returns a number that the kernel gives to one process only, read from its pidfd; 0: not
+ * available.
+ */
 uint64_t ss_linux_pidfd_identity(int pidfd);
 
 #endif

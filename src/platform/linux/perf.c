@@ -7,7 +7,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* Descriptors that are left for pidfds, pipes and files, which matter more than counts. */
+/* The number of descriptors left for pidfds, pipes and files, which matter more than counts. */
 #define SPARE 256
 
 #define L1D_READ(result)                                                                           \
@@ -31,7 +31,10 @@ static const struct {
     [SS_PERF_TASK_CLOCK] = {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
 };
 
-/* The descendants of a thread inherit its event, disabled as it is, and exec enables theirs. */
+/*
+ * The descendants of a thread inherit its event in the disabled state, and exec enables their
+ * copies.
+ */
 static int open_event(void *context, const struct ss_perf_request *request) {
     struct perf_event_attr event = {
         .type = events[request->event].type,
@@ -53,7 +56,7 @@ static int open_event(void *context, const struct ss_perf_request *request) {
     return ss_linux_leaves_room(descriptor, SPARE) ? ss_owned_take(&descriptor) : -EMFILE;
 }
 
-/* In the order of read_format. */
+/* The fields are in the order of read_format. */
 static int read_event(void *context, int descriptor, struct ss_perf_count *count) {
     uint64_t numbers[3];
     (void)context;
@@ -77,7 +80,9 @@ const struct ss_perf_calls ss_platform_perf = {
     .close = close_event,
 };
 
-/* "0.20 0.18 0.12 1/80 11206": the fourth field is how many threads are runnable, and of how many.
+/*
+ * The text is "0.20 0.18 0.12 1/80 11206"; the fourth field is the number of runnable threads and
+ * of all threads.
  */
 long ss_platform_runnable(const struct ss_platform_roots *roots) {
     char path[4200], text[128];

@@ -32,7 +32,7 @@ bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
     bool there = ss_linux_process_read(pid, found);
     if (pidfd >= 0) {
         identify(pidfd, found);
-        /* As long as the process has not been reaped, the pid was its own all the time. */
+        /* If the process has still not been reaped, the pid belonged to it all the time. */
         there &= ss_platform_process_signal(pidfd, 0) != -ESRCH;
     }
     return there;

@@ -62,7 +62,7 @@ const char *ss_linux_residency_open(
     return why;
 }
 
-/* The verniers stay the same: all processes share them. */
+/* The verniers are shared by all processes and stay open. */
 void ss_linux_residency_reopen(struct ss_residencies *residencies) {
     for (uint32_t i = 0; i < residencies->count; i++) {
         struct ss_residency *state = &residencies->states[i];

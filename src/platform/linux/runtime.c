@@ -23,8 +23,8 @@ static bool is_first_namespace(const struct ss_platform_roots *roots) {
 }
 
 /*
- * Whether this mount is the root of a hierarchy, and which folder it is in.
- * "ID PARENT DEVICE ROOT MOUNTPOINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS", see proc(5).
+ * Returns whether this mount is the root of a hierarchy, and finds its folder. "ID PARENT DEVICE
+ * ROOT MOUNTPOINT OPTIONS [TAG]... - TYPE SOURCE OPTIONS", see proc(5).
  */
 static bool is_root(const char *line, const char *type, const char *option, char folder[2048]) {
     char root[2048];
@@ -70,7 +70,7 @@ static const char *open_usage(struct ss_counter_reader *reader, const char *fold
     return reader->file < 0 ? strerror(errno) : NULL;
 }
 
-/* NULL, or why there is nothing to read. */
+/* Opens the file. Returns NULL, or why there is nothing to read. */
 static const char *open_root(
     struct ss_counter_reader *reader, const struct ss_platform_roots *roots) {
     char folder[2048];

@@ -6,7 +6,7 @@
 #include "platform/linux/linux.h"
 
 int ss_linux_read_text(const char *path, char *buffer, size_t size) {
-    /* A pipe in a recorded tree must not stop us. */
+    /* A pipe in a recorded tree must not block us. */
     SS_OWNED(close)
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (file < 0)

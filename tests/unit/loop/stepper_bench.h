@@ -17,7 +17,7 @@
 /* The board has room for this many executors, but only one ever steps. */
 #define EXECUTORS 100
 
-/* What the modules return, and the arguments of their last calls. */
+/* The results of the modules, and the arguments of their last calls. */
 struct script {
     double target;
     ss_time free_from; /* in trace time */

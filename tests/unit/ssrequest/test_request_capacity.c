@@ -220,7 +220,7 @@ static void accidental_failure_widens_the_capacity_interval(void **state) {
     assert_that(result.failed.rate, >, 40);
 }
 
-/* Of five trials that held, one still had rising times, so the lower end is not certain. */
+/* One of the five trials that held had rising times, so the lower end is not certain. */
 static void nonstationary_trial_turns_the_capacity_into_a_bound(void **state) {
     (void)state;
     begin(80);
