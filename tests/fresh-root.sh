@@ -208,9 +208,9 @@ take_options() {
 }
 
 check_machine() {
-    [ "$(id -u)" -eq 0 ] || skip "only root may make a root"
+    [ "$(id -u)" -eq 0 ] || skip "only root can create a root file system"
     command -v debootstrap >/dev/null || skip "debootstrap is not installed"
-    unshare --mount --pid --fork true 2>/dev/null || skip "no namespace may be made here"
+    unshare --mount --pid --fork true 2>/dev/null || skip "cannot create a namespace"
 }
 
 if [ "${1-}" = --inside ]; then

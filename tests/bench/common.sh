@@ -36,7 +36,7 @@ take_options() {
 # Measures the last build, and ends everything that a bench leaves half done.
 open_bench() {
     PATH=${build:?}/bin:$build/tests:$PATH
-    [ -x "$build/bin/showstopper" ] || fail "$build/bin/showstopper is not there: build first"
+    [ -x "$build/bin/showstopper" ] || fail "$build/bin/showstopper is missing: build first"
     folder=$(mktemp -d)
     started=()
     trap 'close_bench' EXIT

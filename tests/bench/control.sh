@@ -68,9 +68,9 @@ check_options() {
     IFS=, read -ra words <<<"$classes"
     check_words classes " serial blocking parallel forking " "${words[@]}"
     for number in ${instances//,/ } ${targets//,/ } "$rounds" "$seconds"; do
-        [[ $number =~ ^[1-9][0-9]*$ ]] || fail "$number: a whole number is wanted: see --help"
+        [[ $number =~ ^[1-9][0-9]*$ ]] || fail "$number: must be a whole number: see --help"
     done
-    [[ $settle =~ ^[0-9]+$ ]] || fail "--settle: $settle: a whole number is wanted"
+    [[ $settle =~ ^[0-9]+$ ]] || fail "--settle: $settle: must be a whole number"
     for number in ${targets//,/ }; do
         [ "$number" -le 100 ] || fail "--targets: $number: at most 100"
     done

@@ -39,7 +39,7 @@ print_level() {
         -f exact -n "$instances" -l "$1%" --settle "${settle}s" --duration "$((settle + seconds))s" --record "$record" -- \
         ssburn serial >/dev/null || fail "$1 %: status $?"
     check_left
-    [ -s "$record/summary.json" ] || fail "$1 %: the record does not come out"
+    [ -s "$record/summary.json" ] || fail "$1 %: the record is missing"
     awk -F, -v level="$1" -v load="$(figure "$record/summary.json" load_mean)" \
         -v mse="$(figure "$record/summary.json" error_mse_e4)" '
         FILENAME ~ /times/ && FNR > 1 {
@@ -127,7 +127,7 @@ if [ "$kills" -gt 0 ]; then
     for moment in "${moments[@]}"; do
         kill_one "$moment"
     done
-    in_guest -- true || fail "no guest can be run after that: status $?"
+    in_guest -- true || fail "cannot run a guest afterwards: status $?"
 fi
 check_folders
 echo

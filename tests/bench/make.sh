@@ -72,7 +72,7 @@ build_unthrottled() {
 }
 
 check_binaries() {
-    list_binaries | diff "$folder/binaries" - >&2 || fail "another result than without showstopper"
+    list_binaries | diff "$folder/binaries" - >&2 || fail "the result differs from that without showstopper"
     "$folder/built/bin/$program" --version | grep -q "^$program " ||
         fail "the built $program does not run"
 }

@@ -326,8 +326,8 @@ for part in ${parts//,/ }; do
     [[ " lateness cost closed arrivals pause overload duty drift " = *" $part "* ]] || fail "$part: unknown part: see --help"
 done
 open_bench
-command -v ssrequest >/dev/null || fail "$build has no ssrequest: it takes libcurl"
-ssburn serve --version >/dev/null 2>&1 || fail "$build has no ssburn serve: it takes libmicrohttpd"
+command -v ssrequest >/dev/null || fail "$build has no ssrequest: it requires libcurl"
+ssburn serve --version >/dev/null 2>&1 || fail "$build has no ssburn serve: it requires libmicrohttpd"
 kept=${output:-$folder}
 mkdir -p "$kept"
 print_machine

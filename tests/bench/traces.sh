@@ -96,7 +96,7 @@ rounds=3
 build=$source/build
 take_options records megabytes rounds build -- "$@"
 open_bench
-[ -x /usr/bin/time ] || fail "/usr/bin/time is not there: install the package time"
+[ -x /usr/bin/time ] || fail "/usr/bin/time is missing: install the package time"
 print_machine
 measure_times
 measure_lookups

@@ -52,7 +52,7 @@ count_stopped() {
 await_members() {
     local limit=$((SECONDS + 30))
     while mapfile -t members < <(find_members "$1") && [ "${#members[@]}" -ne "$processes" ]; do
-        [ "$SECONDS" -lt "$limit" ] || fail "${#members[@]} processes are there, not $processes"
+        [ "$SECONDS" -lt "$limit" ] || fail "${#members[@]} processes exist instead of $processes"
         sleep 0.05
     done
 }

@@ -69,10 +69,10 @@ check_options() {
         [[ " ${zoo[*]} " = *" $program "* ]] || fail "--programs: $program: see --list"
     done
     for number in ${instances//,/ } ${targets//,/ } "$rounds" "$seconds" "$look"; do
-        [[ $number =~ ^[1-9][0-9]*$ ]] || fail "$number: a whole number is wanted: see --help"
+        [[ $number =~ ^[1-9][0-9]*$ ]] || fail "$number: must be a whole number: see --help"
     done
     for number in "$settle" "$warmup" "$margin"; do
-        [[ $number =~ ^[0-9]+$ ]] || fail "$number: a whole number is wanted: see --help"
+        [[ $number =~ ^[0-9]+$ ]] || fail "$number: must be a whole number: see --help"
     done
     for number in ${targets//,/ }; do
         [ "$number" -le 100 ] || fail "--targets: $number: at most 100"

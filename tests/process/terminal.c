@@ -69,7 +69,7 @@ struct terminal *terminal_open(const char *const *words) {
     struct terminal *terminal = calloc(1, sizeof *terminal);
     ck_assert_ptr_nonnull(terminal);
     int keyboard = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
-    SKIP_UNLESS(keyboard >= 0, "terminal: no pseudo-terminal can be opened");
+    SKIP_UNLESS(keyboard >= 0, "terminal: cannot open a pseudo-terminal");
     ck_assert_msg(grantpt(keyboard) == 0 && unlockpt(keyboard) == 0 &&
                       ptsname_r(keyboard, line_name, sizeof line_name) == 0,
         "there is no pseudo-terminal: %s", strerror(errno));

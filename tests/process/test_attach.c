@@ -270,7 +270,7 @@ END_TEST
 
 /* The next rescuer finds on the board that the executor is lost, and begins again. */
 START_TEST(guardian_killed_in_the_middle_of_a_rescue_leaves_nothing_stopped) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     const char *folder = run_make_folder();
     char held[300];
     snprintf(held, sizeof held, "SS_TEST_HELD=%s", run_path(folder, "hold"));
@@ -407,7 +407,7 @@ static bool namespaces_work(void) {
 
 /* In a container nothing shows which program started a daemon: it is reported but not limited. */
 START_TEST(daemons_are_reported_if_fork_events_are_unavailable) {
-    SKIP_UNLESS(namespaces_work(), "namespaces: none can be made");
+    SKIP_UNLESS(namespaces_work(), "namespaces: cannot create one");
     const char *folder = run_make_folder();
     char script[5120];
     snprintf(script, sizeof script,

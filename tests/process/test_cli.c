@@ -485,8 +485,8 @@ static void hide_devices(void) {
 }
 
 START_TEST(missing_proc_and_dev_null_are_reported) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: the sanitizer itself needs /proc");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: needs /proc");
     refuse_as(
         hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--dry-run", TOUCH_AT("50%")));
     refuse_as(hide_proc, 125, "/proc is not mounted", WORDS(SHOWSTOPPER, "--list-modules"));
@@ -525,7 +525,8 @@ START_TEST(instances_beyond_the_process_limit_are_refused) {
     folder = "/tmp";
     struct run_setup setup = {.folder = folder, .prepare = allow_few_processes};
     struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, "--version")));
-    SKIP_UNLESS(run->status != PROCESS_SKIPPED, "another-user: it cannot read the build folder");
+    SKIP_UNLESS(
+        run->status != PROCESS_SKIPPED, "another-user: no other user can read the build folder");
     refuse_as(
         allow_few_processes, 125, "processes", WORDS(SHOWSTOPPER, "-n", "100", TOUCH_AT("50%")));
 }
@@ -539,7 +540,7 @@ END_TEST
 #endif
 
 START_TEST(a_set_uid_showstopper_is_refused) {
-    SKIP_UNLESS(!SANITIZED, "sanitizer: it cannot inspect a set-uid program");
+    SKIP_UNLESS(!SANITIZED, "sanitizer: cannot inspect a set-uid program");
     SKIP_UNLESS(getuid() == 0, "root: only root can change the owner of a file");
     folder = run_make_folder();
     const char *copy = run_path(folder, "raised");

@@ -32,7 +32,7 @@ static void expect_between(const char *json, const char *name, double low, doubl
 
 /* The bounds allow for a busy machine; an error of an hour would far exceed them. */
 START_TEST(wall_clock_change_does_not_affect_duration) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     static const char *const shifts[] = {"-3600:1200", "3600:1200", "-3600:0", "-90000:2400"};
     for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
         double begin = run_now();
@@ -64,7 +64,7 @@ static const char *in_seconds(int seconds) {
 
 /* The wall clock jumps past the start time; the summary reports the delay. */
 START_TEST(start_time_skipped_by_the_wall_clock_starts_at_once) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run *run = run_wait(start_shifted(
         "3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at", in_seconds(3),
                         "--duration", "600m", "--json", "-", PAYLOAD, "spin")));
@@ -77,7 +77,7 @@ END_TEST
 
 /* The clock goes back an hour, so instances must not start within the next seconds. */
 START_TEST(a_wall_clock_set_back_delays_the_start) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run *run =
         start_shifted("-3600:500", WORDS(SHOWSTOPPER, "-q", "-n", "1", "-l", "50%", "--start-at",
                                        in_seconds(3), PAYLOAD, "say", "too early"));

@@ -63,7 +63,7 @@ static struct table read_table(const char *record) {
 static struct table expect_counts(const char *record) {
     struct table table = read_table(record);
     ck_assert_uint_ge(table.count, 1);
-    SKIP_UNLESS(!isnan(table.sums.seconds), "perf-events: the kernel does not let us count");
+    SKIP_UNLESS(!isnan(table.sums.seconds), "perf-events: the kernel does not permit counting");
     return table;
 }
 

@@ -110,7 +110,7 @@ static void enter_group(void) {
 START_TEST(a_cpu_quota_that_limits_the_run_is_reported) {
     char told[80];
     run_greedily();
-    SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-quota: none can be made");
+    SKIP_UNLESS(control_group_make(&group, "cpu"), "cgroup-quota: cannot create a control group");
     SKIP_UNLESS(control_group_limit(&group, "cpu.cfs_quota_us", "cpu.max", QUOTA),
         "cgroup-quota: none can be set");
     struct run_setup setup = {.prepare = enter_group};

@@ -25,7 +25,7 @@ static struct run *start_spoiled(const char *how, const char *const *words) {
 }
 
 START_TEST(an_unreadable_proc_stat_ends_the_run) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     static const char *const ways[] = {"error:700", "empty:700", "garbled:700", "cut:700"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         double begin = run_now();
@@ -42,7 +42,7 @@ START_TEST(an_unreadable_proc_stat_ends_the_run) {
 END_TEST
 
 START_TEST(a_proc_stat_unreadable_from_the_start_is_refused) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     static const char *const ways[] = {"error:0", "empty:0", "garbled:0", "cut:0"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct run *run =
@@ -58,7 +58,7 @@ END_TEST
 
 /* Applies to any source that the default has found. */
 START_TEST(unreadable_default_counters_end_the_run) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     static const char *const ways[] = {"error:700", "empty:700", "garbled:700"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct run *run = run_wait(start_spoiled(
@@ -73,7 +73,7 @@ END_TEST
 
 /* Control that needs no load continues without; the figures name what they lack. */
 START_TEST(fixed_control_continues_without_readable_counters) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     static const char *const ways[] = {"error:1400", "empty:1400", "garbled:1400", "cut:1400"};
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         struct run *run = run_wait(start_spoiled(
@@ -92,7 +92,7 @@ END_TEST
 
 /* Reads of /proc/stat look as if all CPUs but the first had been removed. */
 START_TEST(run_continues_with_fewer_cpus) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run *run = run_wait(start_spoiled("fewer:700",
         WORDS(SHOWSTOPPER, "-q", "-n", "2", "-l", "50%", "--duration", "2s", PAYLOAD, "spin")));
     run_expect(run, 0);
@@ -119,7 +119,7 @@ static struct run *run_on_full_disk(
 }
 
 START_TEST(a_full_disk_is_reported) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     small_folder = run_make_folder();
     const char *summary = run_path(small_folder, "summary.json");
     struct run *run = run_on_full_disk("1s", "--json", summary, "spin");

@@ -41,7 +41,7 @@ static struct ss_hold *take_hold(pid_t pid, bool group) {
 }
 
 static void need_groups(void) {
-    SKIP_UNLESS(ss_platform_process_holds_groups(), "pidfd-group: from Linux 6.9 on");
+    SKIP_UNLESS(ss_platform_process_holds_groups(), "pidfd-group: requires Linux 6.9");
 }
 
 /* ---- groups ---- */
@@ -151,7 +151,7 @@ static void await_another_start(void) {
 static pid_t start_stranger(pid_t number) {
     await_another_start();
     pid_t stranger = kin_start_as(number, lead_group);
-    SKIP_UNLESS(stranger >= 0, "pid-choice: no pid can be chosen here");
+    SKIP_UNLESS(stranger >= 0, "pid-choice: cannot choose pids");
     ck_assert_int_eq(stranger, number);
     return stranger;
 }
@@ -330,7 +330,7 @@ static void expect_answers(const char *wanted) {
 START_TEST(signals_are_sent_in_order_and_in_reverse) {
     open_board();
     ck_assert_int_eq(pipe(answers), 0);
-    SKIP_UNLESS(queue_up(2), "realtime: no such priority is allowed");
+    SKIP_UNLESS(queue_up(2), "realtime: real-time priority is not permitted");
     for (; next_name < 'a' + ORDERED; next_name++) {
         pid_t child = kin_start(answer_by_name);
         take_hold(child, false);

@@ -280,11 +280,11 @@ static double stop_the_deaf(void) {
  * start of several is enough.
  */
 START_TEST(a_starved_first_thread_does_not_delay_the_stop) {
-    SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one");
+    SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: only one CPU");
     double needed = stop_the_deaf();
     for (int i = 1; i < 10 && needed >= 0.8; i++)
         needed = stop_the_deaf();
-    SKIP_UNLESS(needed >= 0, "realtime: no such priority is allowed");
+    SKIP_UNLESS(needed >= 0, "realtime: real-time priority is not permitted");
     ck_assert_msg(needed < 0.8, "%.3f s instead of 0.3", needed);
 }
 END_TEST

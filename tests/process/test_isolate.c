@@ -125,7 +125,7 @@ END_TEST
 
 START_TEST(mounts_are_invisible_outside_the_namespace) {
     SKIP_UNLESS_ISOLATED();
-    SKIP_UNLESS(geteuid() == 0, "root: only it can mount");
+    SKIP_UNLESS(geteuid() == 0, "root: only root can mount");
     char command[512];
     char self[32];
     const char *folder = run_make_folder();
@@ -152,14 +152,14 @@ END_TEST
 
 START_TEST(isolated_runs_can_be_nested) {
     SKIP_UNLESS_ISOLATED();
-    SKIP_UNLESS(geteuid() == 0, "root: only it can have one in the other");
+    SKIP_UNLESS(geteuid() == 0, "root: only root can nest namespaces");
     expect_status(5, WORDS(SHOWSTOPPER, QUIET, PAYLOAD, "exit", "5"));
 }
 END_TEST
 
 START_TEST(isolation_works_without_privilege) {
     family_need_nobody();
-    SKIP_UNLESS(isolated_is_possible(family_become_nobody), "user-namespaces: none are allowed");
+    SKIP_UNLESS(isolated_is_possible(family_become_nobody), "user-namespaces: not permitted");
     struct run_setup setup = {.prepare = family_become_nobody, .folder = "/"};
     struct run *run = run_wait(run_start(
         &setup, WORDS(SHOWSTOPPER, QUIET, "sh", "-c", "id -u; id -g; cat /proc/1/comm; exit 7")));
@@ -289,13 +289,13 @@ static void remove_chroot(void) {
 
 START_TEST(isolation_works_in_a_chroot) {
     SKIP_UNLESS_ISOLATED();
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     chroot_folder = run_make_folder();
     struct run_setup setup = {.prepare = enter_chroot, .folder = "/"};
     struct run *run = run_wait(run_start(&setup, WORDS(SHOWSTOPPER, QUIET, "true")));
     run_expect_nothing_left();
     remove_chroot();
-    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "root: chroot is not allowed");
+    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "root: chroot is not permitted");
     run_expect(run, 0);
 }
 END_TEST

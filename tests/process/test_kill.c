@@ -273,7 +273,7 @@ KILL_TEST(one_executor_alone_ends_daemons, kill_all_but_one_executor, WORDS(PAYL
 
 /* A guardian that cannot finish its work, which only it, or an executor in its place, can do. */
 START_TEST(an_executor_completes_the_work_of_a_killed_guardian) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run_setup setup = {
         .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
     struct run *run = start_with(&setup, WORDS(OPTIONS), WORDS(PAYLOAD, "setsid", "2"));
@@ -294,7 +294,7 @@ END_TEST
 
 /* No process knows this tree, and the executor ends one generation after another. */
 START_TEST(an_executor_ends_a_tree_unknown_to_a_killed_guardian) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct run_setup setup = {
         .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=60000:ss-guardian")};
     struct run *run = start_with(

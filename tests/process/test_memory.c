@@ -49,13 +49,13 @@ static void try_all(const char *kind, unsigned long count, unsigned long min) {
 }
 
 START_TEST(one_failed_allocation_leaves_nothing) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     try_all("memory", 1, 30);
 }
 END_TEST
 
 START_TEST(persistent_allocation_failure_leaves_nothing) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     try_all("memory", FAULT_FOR_EVER, 30);
 }
 END_TEST
@@ -95,7 +95,7 @@ static bool run_or_refuse(struct run *run) {
 
 /* The modules' memory, the board, the guardian's lists. */
 START_TEST(a_run_whose_large_allocation_fails_is_refused) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     for (int ever = 0; ever < 2; ever++) {
         bool struck = true;
         for (unsigned long first = 1; struck; first++) {
@@ -134,7 +134,7 @@ static rlim_t find_least_address_space(const struct run_setup *setup) {
 }
 
 START_TEST(a_run_in_a_small_address_space_works_or_is_refused) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it wants plenty of memory");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: needs much memory");
     struct run_setup setup = {.prepare = bound_address_space};
     int refused = 0;
     int well = 0;
@@ -162,7 +162,7 @@ static void fill_shared_memory(void) {
 }
 
 START_TEST(full_shared_memory_is_refused) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     void (*const prepares[])(void) = {shrink_shared_memory, fill_shared_memory};
     for (int i = 0; i < 2; i++) {
         struct run_setup setup = {.prepare = prepares[i]};
@@ -257,8 +257,9 @@ static bool eat_all(const char *victim) {
 }
 
 static void eat_again_and_again(const char *victim) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it wants plenty of memory");
-    SKIP_UNLESS(control_group_make(&group, "memory"), "cgroup-memory: none can be made");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: needs much memory");
+    SKIP_UNLESS(
+        control_group_make(&group, "memory"), "cgroup-memory: cannot create a control group");
     limit_memory();
     int tries = 0;
     for (int round = 0; round < 6; round += eat_all(victim))
@@ -299,13 +300,13 @@ END_TEST
 /* ---- open files ---- */
 
 START_TEST(one_failed_open_leaves_nothing) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     try_all("files", 1, 10);
 }
 END_TEST
 
 START_TEST(persistent_open_failure_leaves_nothing) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     try_all("files", FAULT_FOR_EVER, 10);
 }
 END_TEST

@@ -52,9 +52,9 @@ static bool is_there(const char *program) {
 }
 
 static void install_all(void) {
-    SKIP_UNLESS(is_there("cc"), "cc: it is not installed");
-    SKIP_UNLESS(is_there("pkg-config"), "pkg-config: it is not installed");
-    SKIP_UNLESS(is_there("cmake"), "cmake: it is not installed");
+    SKIP_UNLESS(is_there("cc"), "cc: not installed");
+    SKIP_UNLESS(is_there("pkg-config"), "pkg-config: not installed");
+    SKIP_UNLESS(is_there("cmake"), "cmake: not installed");
     root = run_make_folder();
     prefix = run_path(root, "installed");
     expect_success(WORDS("cmake", "--install", TEST_BUILD_DIR, "--prefix", prefix));

@@ -47,7 +47,7 @@ static bool has_terminals(void) {
 }
 
 #define SKIP_UNLESS_TERMINALS()                                                                    \
-    SKIP_UNLESS(has_terminals(), "terminal: no pseudo-terminal can be opened")
+    SKIP_UNLESS(has_terminals(), "terminal: cannot open a pseudo-terminal")
 
 START_TEST(programs_write_lines_to_a_pseudo_terminal) {
     SKIP_UNLESS_TERMINALS();
@@ -123,13 +123,13 @@ static void hide_pseudo_terminals(void) {
 }
 
 START_TEST(missing_pseudo_terminals_are_reported_before_the_start) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     const char *folder = run_make_folder();
     const char *file = run_path(folder, "started");
     struct run_setup setup = {.prepare = hide_pseudo_terminals};
     struct run *run =
         run_wait(run_start(&setup, WORDS(SHOWSTOPPER, OUTPUT_ALONE, PAYLOAD, "touch", file)));
-    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "mounts: none of one's own are allowed");
+    SKIP_UNLESS(run->status != SURROUNDINGS_MISSING, "mounts: cannot create a mount namespace");
     run_expect(run, 125);
     run_expect_text(&run->err, "showstopper: --tty: cannot create a pseudo-terminal: ");
     run_expect_text(&run->err, "devpts");

@@ -181,7 +181,7 @@ START_TEST(processes_of_another_user_may_not_be_signaled) {
     int status;
     ck_assert_int_eq(waitpid(asker, &status, 0), asker);
     ck_assert(WIFEXITED(status));
-    SKIP_UNLESS(WEXITSTATUS(status) != PROCESS_SKIPPED, "root: only it can become another user");
+    SKIP_UNLESS(WEXITSTATUS(status) != PROCESS_SKIPPED, "root: only root can become another user");
     ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 END_TEST
@@ -338,7 +338,7 @@ END_TEST
 
 /* The kernel ignores the request silently: waiting for an answer would be in vain. */
 START_TEST(forks_are_not_reported_in_a_namespace) {
-    SKIP_UNLESS(unshare(CLONE_NEWPID) == 0, "root: only it can make a PID namespace");
+    SKIP_UNLESS(unshare(CLONE_NEWPID) == 0, "root: only root can make a PID namespace");
     pid_t child = fork();
     if (child == 0)
         _exit(ss_platform_fork_events_open() >= 0);

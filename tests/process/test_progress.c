@@ -212,7 +212,7 @@ static void open_stage(struct stage *stage, int height, int width) {
     stage->shown = screen_new(height, width);
     stage->alone = screen_new(height, width);
     stage->keyboard = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    SKIP_UNLESS(stage->keyboard >= 0, "terminal: no pseudo-terminal can be opened");
+    SKIP_UNLESS(stage->keyboard >= 0, "terminal: cannot open a pseudo-terminal");
     ck_assert(grantpt(stage->keyboard) == 0 && unlockpt(stage->keyboard) == 0);
     int line = open(ptsname(stage->keyboard), O_RDWR | O_NOCTTY);
     ck_assert_int_ge(line, 0);

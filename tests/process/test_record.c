@@ -289,7 +289,7 @@ START_TEST(each_cpu_has_a_column) {
     static const char *const feedbacks[][3] = {{"realtime", "-q", "-q"}, {"exact", "-q", "-q"},
         {"own", "-q", "-q"}, {"command", "-F", "sh -c 'while echo 0.25; do sleep 0.05; done'"}};
     const char *folder = run_make_folder();
-    SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: there is only one CPU");
+    SKIP_UNLESS(sysconf(_SC_NPROCESSORS_ONLN) > 1, "cpus: only one CPU");
     for (size_t i = 0; i < sizeof feedbacks / sizeof *feedbacks; i++) {
         const char *record = run_path(folder, feedbacks[i][0]);
         struct run *run =
@@ -475,7 +475,7 @@ END_TEST
 
 /* The run continues and reports the losses; the files are whole. */
 START_TEST(a_full_disk_is_reported) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     const char *folder = run_make_folder();
     const char *record = run_path(folder, "record");
     surroundings_leave_mounts();
@@ -748,7 +748,7 @@ END_TEST
 
 /* A run whose trace cannot be copied does not start. */
 START_TEST(a_run_whose_trace_cannot_be_copied_is_refused) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     const char *folder = run_make_folder(), *small = run_path(folder, "small");
     const char *trace = run_path(folder, "trace"), *record = run_path(small, "record");
     char *text = NULL;

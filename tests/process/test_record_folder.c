@@ -195,7 +195,7 @@ static void mount_with_room_for_the_plan(void) {
 
 /* The folder is checked before its file system goes with the process. */
 START_TEST(a_full_disk_at_the_start_leaves_no_record) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     static void (*const prepares[])(void) = {
         mount_full_to_the_last, mount_with_room_for_the_mark, mount_with_room_for_the_plan};
     small_folder = run_make_folder();
@@ -273,7 +273,7 @@ static void mount_shared_memory_for_readers(void) {
 }
 
 START_TEST(a_run_without_shared_memory_leaves_no_record) {
-    SKIP_UNLESS(surroundings_have_mounts(), "mounts: none of one's own are allowed");
+    SKIP_UNLESS(surroundings_have_mounts(), "mounts: cannot create a mount namespace");
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = start_prepared(mount_no_shared_memory, record, "--quiet");
     fault_expect_refusal(run, 125);

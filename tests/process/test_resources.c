@@ -258,7 +258,7 @@ static void allow_processes(const char *count) {
 }
 
 START_TEST(the_process_limit_of_a_control_group_is_reported) {
-    SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: none can be made");
+    SKIP_UNLESS(control_group_make(&group, "pids"), "cgroup-pids: cannot create a control group");
     struct run_setup setup = {.prepare = enter_group, NO_LEAKS};
     allow_processes("3");
     struct run *run = run_wait(
@@ -290,7 +290,7 @@ END_TEST
 #define FORKS 7
 
 START_TEST(failing_forks_leave_nothing) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     ck_assert_uint_gt(fault_try_all("fork", 1, THREE_FOR_A_MOMENT), FORKS);
     ck_assert_uint_gt(fault_try_all("fork", FAULT_FOR_EVER, THREE_FOR_A_MOMENT), FORKS);
 }
@@ -298,7 +298,7 @@ END_TEST
 
 /* A fork that is needed is never skipped. */
 START_TEST(a_run_whose_fork_fails_at_the_start_is_refused) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     for (unsigned long first = 1; first <= FORKS; first++) {
         struct fault fault = {"fork", first, 1};
         struct run *run = fault_start(&fault, THREE_FOR_A_MOMENT);
@@ -312,7 +312,7 @@ START_TEST(a_run_whose_fork_fails_at_the_start_is_refused) {
 END_TEST
 
 START_TEST(failed_fork_between_iterations_ends_the_run) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     for (unsigned long first = FORKS + 1; first < FORKS + 12; first++) {
         struct fault fault = {"fork", first, first % 2 ? 1 : FAULT_FOR_EVER};
         struct run *run = fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "100%",
@@ -327,7 +327,7 @@ START_TEST(failed_fork_between_iterations_ends_the_run) {
 END_TEST
 
 START_TEST(a_guardian_that_cannot_be_replaced_ends_the_run) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct fault fault = {"fork", FORKS + 1, FAULT_FOR_EVER};
     struct run *run = fault_start(
         &fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-c", "fixed", PAYLOAD, "spin"));
@@ -343,7 +343,7 @@ END_TEST
 
 /* The sensor is the second fork, after the guardian. */
 START_TEST(a_sensor_that_cannot_be_forked_is_reported) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     struct fault fault = {"fork", 2, 1};
     struct run *run =
         fault_start(&fault, WORDS(SHOWSTOPPER, "-q", "-n", "3", "-l", "50%", "-f", "command", "-F",

@@ -44,7 +44,7 @@ static void (*const kernels[])(void) = {NULL, deny_group_signals, family_deny_pi
 #define KERNELS (sizeof kernels / sizeof *kernels)
 
 static void in_numbers_of_ones_own(void (*body)(void), bool unprivileged) {
-    SKIP_UNLESS(strangers_are_possible(unprivileged), "pid-choice: no pid can be chosen here");
+    SKIP_UNLESS(strangers_are_possible(unprivileged), "pid-choice: cannot choose pids");
     strangers_run_apart(body, unprivileged);
 }
 

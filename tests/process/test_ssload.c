@@ -225,7 +225,7 @@ START_TEST(lost_output_is_an_error) {
 END_TEST
 
 START_TEST(a_full_disk_is_an_error) {
-    SKIP_UNLESS(access("/dev/full", W_OK) == 0, "dev-full: there is no /dev/full");
+    SKIP_UNLESS(access("/dev/full", W_OK) == 0, "dev-full: /dev/full is missing");
     struct run *run = LOAD("-i", "20m", "-o", "/dev/full");
     run_expect(run, 125);
     expect_one_line(run, "/dev/full: No space left");

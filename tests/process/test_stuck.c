@@ -75,7 +75,7 @@ static const char slow_source[] =
 
 static void need_compiler(void) {
     SKIP_UNLESS(run_wait(run_start(NULL, WORDS("sh", "-c", "command -v cc")))->status == 0,
-        "cc: it is not installed");
+        "cc: not installed");
 }
 
 /* Builds a module that all users can read. */
@@ -117,7 +117,7 @@ static void expect_stuck(const char *source, const char *const *options, bool re
         kill(run->pid, SIGTERM);
         run_wait(run);
     }
-    SKIP_UNLESS(has_realtime || !realtime, "realtime: no such priority is allowed");
+    SKIP_UNLESS(has_realtime || !realtime, "realtime: real-time priority is not permitted");
     RUN_UNTIL_WITHIN(STUCK_PATIENCE, run, run->ended);
     run_expect(run, 125);
     run_expect_text(&run->err, "endless loop");

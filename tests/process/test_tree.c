@@ -141,7 +141,7 @@ END_TEST
 
 /* Children from before the guardian's first look and an executor's first report. */
 START_TEST(children_born_before_the_first_census_are_throttled) {
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: it comes before what is preloaded");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
     run_greedily();
     struct run_setup setup = {.environment = WORDS(SHIM("shim_late"),
                                   "SS_TEST_LATE=1000:ss-guardian,2000:ss-executor 0:birth")};
@@ -347,7 +347,7 @@ static bool sees_no_job_stopped(struct run **run) {
  */
 START_TEST(shell_sees_no_stopped_job) {
     SKIP_UNLESS(run_wait(run_start(NULL, WORDS("sh", "-c", "command -v bash")))->status == 0,
-        "bash: it is not installed");
+        "bash: not installed");
     struct run *run = NULL;
     bool undisturbed = false;
     for (int i = 0; i < 8 && !undisturbed; i++)
@@ -391,7 +391,8 @@ START_TEST(uncontrollable_processes_cause_a_warning) {
     bool can = copy_for_root(program);
     if (!can)
         run_remove_folder(folder);
-    SKIP_UNLESS(can, "setuid: no program may become root in the folder for temporary files");
+    SKIP_UNLESS(
+        can, "setuid: set-user-ID programs are not allowed in the folder for temporary files");
     struct run_setup setup = {.prepare = family_become_nobody};
     struct run *run = run_start(&setup, WORDS(SHOWSTOPPER, "-n", "1", ROUNDS, "--duration", "5s",
                                             "--grace", "300m", "sh", "-c", command));

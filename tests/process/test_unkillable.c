@@ -62,7 +62,7 @@ static void end_held(const struct control_group *group, struct run *run, bool is
 
 START_TEST(the_run_ends_even_if_a_process_cannot_be_killed) {
     struct control_group group;
-    SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
         struct run *run = START("-n", "1", "-l", "50%", "-c", "fixed", "--grace", "100m", "sh",
             "-c", "sleep 50 & exec \"$@\"", "sh", PAYLOAD, "spin");
@@ -78,7 +78,7 @@ END_TEST
 /* The next iteration waits only for a moment. */
 START_TEST(the_next_iteration_does_not_wait_for_an_unkillable_process) {
     struct control_group group;
-    SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
     char text[512];
     snprintf(text, sizeof text, "sleep 50 & echo ready; until test -e %s; do :; done", file);
@@ -99,7 +99,7 @@ END_TEST
 /* The user requested the end of the process, so the run failed. */
 START_TEST(an_attached_process_that_cannot_be_killed_fails_the_run) {
     struct control_group group;
-    SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
     for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
         char pid[16];
         struct run *target = run_start(NULL, WORDS("sh", "-c", "sleep 50 & wait"));
@@ -120,7 +120,7 @@ END_TEST
 /* Its instance is over while others run: only the end shows whether it is left. */
 START_TEST(a_process_that_ends_before_the_run_is_not_reported) {
     struct control_group group;
-    SKIP_UNLESS(make_group(&group), "cgroup-v1: no freezer group can be made");
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
     const char *folder = run_make_folder(), *file = run_path(folder, "go");
     char text[512];
     snprintf(text, sizeof text,

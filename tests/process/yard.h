@@ -166,7 +166,7 @@ static inline void yard_leave(void) {
 
 /* Skips the test if the yard is not available. An open yard must be left. */
 static inline void yard_enter(bool with_group) {
-    SKIP_UNLESS(geteuid() == 0, "root: only it can make programs that become root");
+    SKIP_UNLESS(geteuid() == 0, "root: only root can make programs that become root");
     family_need_nobody();
     yard.folder = strdup(TEST_BUILD_DIR "/tests/yard.XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp((char *)yard.folder));
@@ -176,8 +176,8 @@ static inline void yard_enter(bool with_group) {
     bool can = made && yard_copy_program();
     if (!can)
         yard_leave();
-    SKIP_UNLESS(made, "cgroup-v2: there is no group that could be given away");
-    SKIP_UNLESS(can, "setuid: no program may become root in the build folder");
+    SKIP_UNLESS(made, "cgroup-v2: no group can be delegated");
+    SKIP_UNLESS(can, "setuid: set-user-ID programs are not allowed in the build folder");
 }
 
 #endif

@@ -140,7 +140,7 @@ END
 have_programs() {
     local program
     for program in $(note needs); do
-        command -v "$program" >/dev/null || { skip_part "$program: it is not installed"; return 1; }
+        command -v "$program" >/dev/null || { skip_part "$program: not installed"; return 1; }
     done
     for program in ssreport ssprofile ssrequest showstopper-platform; do
         ! grep -qE "(^|[^a-z-])$program( |\$)" "$blocks/$block" || [ -x "$prefix/bin/$program" ] ||

@@ -39,8 +39,8 @@ experiment() {
 
 # refuses MESSAGE NAME OPTION...
 refuses() {
-    ! call "${@:2}" || fail "${*:2}: it is accepted"
-    grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
+    ! call "${@:2}" || fail "${*:2}: accepted"
+    grep -Fq -- "$1" "$output" || fail "${*:2}: no '$1' in the output"
 }
 
 # prints PATTERN: fails unless one line of the output matches.

@@ -21,9 +21,9 @@ skip_part() {
 # have_terminal: fails, after skipping the caller's part, if script(1) cannot create a terminal.
 have_terminal() {
     if ! (: <>/dev/ptmx) 2>/dev/null; then
-        skip_part "terminal: no pseudo-terminal can be opened"
+        skip_part "terminal: cannot open a pseudo-terminal"
     elif ! command -v script >/dev/null; then
-        skip_part "script: it is not installed"
+        skip_part "script: not installed"
     else
         return
     fi
@@ -33,6 +33,6 @@ have_terminal() {
 # need PROGRAM...
 need() {
     for program; do
-        command -v "$program" >/dev/null || skip "$program: it is not installed"
+        command -v "$program" >/dev/null || skip "$program: not installed"
     done
 }

@@ -24,7 +24,7 @@ fail() {
 # bench NAME OPTION...: runs a bench, which must succeed; its output is in $output.
 bench() {
     timeout "$patience" "$benches/$1" --build "$build" "${@:2}" >"$output" 2>&1 || fail "$*: status $?"
-    grep -q '^Machine: [0-9]* CPUs, ' "$output" || fail "$*: what machine?"
+    grep -q '^Machine: [0-9]* CPUs, ' "$output" || fail "$*: the machine is not described"
 }
 
 # prints PATTERN: fails unless one line of the output matches.
@@ -92,7 +92,7 @@ requests_bench_compares_generators() {
     for program in ab wrk ssrequest; do
         if [ "$program" = ssrequest ] || command -v "$program" >/dev/null; then
             [ "$(grep -Exc "\| $program \| $number \| $number \| $number \| ($number)? \| [0-9]+ \|" \
-                "$output")" -eq 2 ] || fail "not two rows of $program"
+                "$output")" -eq 2 ] || fail "expected two rows of $program"
         else
             prints "$program is not installed: it is left out"
         fi
@@ -110,7 +110,7 @@ requests_bench_compares_generators() {
     cp "$output" "$scratch/before"
     bench requests.sh --seconds 1 --rates 50 --rounds 2 --turn 1 --requests 50 --duties 50 \
         --caps 5 --minutes 0.02 --output "$scratch/requests"
-    cmp "$scratch/before" "$output" || fail "another result with the same --output"
+    cmp "$scratch/before" "$output" || fail "a second call with the same --output changed the result"
 }
 
 tree_bench_measures_stops_of_a_large_tree() {
@@ -138,9 +138,9 @@ load_is_held_in_a_container() {
         --seconds 1 >"$output" 2>&1; then
         why=$(sed -n 's/^environments.sh: lxc: //p' "$output")
         case $why in
-        lxc-execute*) skip "lxc-execute: it is not installed" ;;
+        lxc-execute*) skip "lxc-execute: not installed" ;;
         *control* | *namespaces* | *root*) skip "containers: $why" ;;
-        *) fail "environments.sh" ;;
+        *) fail "environments.sh failed" ;;
         esac
     fi
     for measured in inside host; do
@@ -157,10 +157,10 @@ a_killed_tree_leaves_no_process() {
     while read -r line <&"$tree_output" && [ "$line" != ready ]; do
         leaders+=("$line")
     done
-    [ "$line ${#leaders[@]}" = "ready 3" ] || fail "tree: it says ${leaders[*]} $line"
+    [ "$line ${#leaders[@]}" = "ready 3" ] || fail "tree: unexpected output: ${leaders[*]} $line"
     # The first group is the parent's.
     for line in "${leaders[@]:1}"; do
-        [ "$(cut -d ' ' -f 6 "/proc/$line/stat")" = "$line" ] || fail "tree: $line has no session"
+        [ "$(cut -d ' ' -f 6 "/proc/$line/stat")" = "$line" ] || fail "tree: $line does not lead a session"
     done
     for line in "${leaders[@]}"; do
         kill -STOP -- "-$line"
@@ -185,24 +185,24 @@ unknown_words_are_refused() {
     local name
     for name in own-cpu lateness accuracy tree make control zoo environments requests; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
-        grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help"
-        ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name takes --sedonds"
+        grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help: wrong usage"
+        ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name accepts --sedonds"
         prints "$name.sh: --sedonds: unknown option: see --help"
     done
-    ! "$build/tests/floor" 4 100 >"$output" 2>&1 || fail "floor: no length, and no refusal"
-    ! "$build/tests/floor" 2 20 1 ./not-there >"$output" 2>&1 || fail "floor: nothing to run"
+    ! "$build/tests/floor" 4 100 >"$output" 2>&1 || fail "floor: a missing length is accepted"
+    ! "$build/tests/floor" 2 20 1 ./not-there >"$output" 2>&1 || fail "floor: a missing program is accepted"
     ! "$build/tests/floor" -g 1 10 1 >"$output" 2>&1 || fail "floor: -g without groups is accepted"
-    ! "$build/tests/floor" -g 1 10 1 true >"$output" 2>&1 || fail "floor: nothing becomes ready"
-    ! "$benches/control.sh" --configs pid >"$output" 2>&1 || fail "control takes pid"
+    ! "$build/tests/floor" -g 1 10 1 true >"$output" 2>&1 || fail "floor: a command that never gets ready is accepted"
+    ! "$benches/control.sh" --configs pid >"$output" 2>&1 || fail "control accepts pid"
     prints "control.sh: --configs: pid: see --help"
-    ! "$benches/requests.sh" --parts speed >"$output" 2>&1 || fail "requests takes speed"
+    ! "$benches/requests.sh" --parts speed >"$output" 2>&1 || fail "requests accepts speed"
     prints "requests.sh: speed: unknown part: see --help"
-    ! "$benches/zoo.sh" --programs gcc >"$output" 2>&1 || fail "zoo takes gcc"
+    ! "$benches/zoo.sh" --programs gcc >"$output" 2>&1 || fail "zoo accepts gcc"
     prints "zoo.sh: --programs: gcc: see --list"
-    ! "$build/tests/judge" 1 500,300 >"$output" 2>&1 || fail "judge: what windows?"
-    ! "$build/tests/judge" 1 500 1.1 >"$output" 2>&1 || fail "judge: more than all"
-    ! "$build/tests/tree" 5 4 >"$output" 2>&1 || fail "tree: empty sessions"
-    ! "$build/tests/tree" 1 2 laeders >"$output" 2>&1 || fail "tree: what word?"
+    ! "$build/tests/judge" 1 500,300 >"$output" 2>&1 || fail "judge: windows of 300 and 500 ms are accepted"
+    ! "$build/tests/judge" 1 500 1.1 >"$output" 2>&1 || fail "judge: a target above 1 is accepted"
+    ! "$build/tests/tree" 5 4 >"$output" 2>&1 || fail "tree: empty sessions are accepted"
+    ! "$build/tests/tree" 1 2 laeders >"$output" 2>&1 || fail "tree: an unknown word is accepted"
 }
 
 traces_bench_measures_long_traces() {
@@ -236,15 +236,15 @@ the_independent_judge_measures_the_load() {
                 exit bad = 1
             mean = $3
         }
-        END { exit bad || seen < 4 }' "$output" || fail "what does the judge see?"
+        END { exit bad || seen < 4 }' "$output" || fail "wrong figures of the judge"
     awk -F, '
         NR == 1 && $0 == "elapsed_seconds,target,runtime,idle,ticks" { next }
         NR == 1 || $1 < 1 && ($2 > ($1 + before) / 2 + 0.001 || $2 < ($1 + before) / 2 - 0.001) {
             exit bad = 1
         }
         { before = $1 }
-        END { exit bad || NR < 2 }' "$scratch/series" || fail "what does the judge write?"
-    timeout 3 "$build/tests/judge" 100 100 0.5 >"$output" || [ $? -eq 124 ] || fail "judge: no end"
+        END { exit bad || NR < 2 }' "$scratch/series" || fail "wrong series of the judge"
+    timeout 3 "$build/tests/judge" 100 100 0.5 >"$output" || [ $? -eq 124 ] || fail "judge: failed when terminated"
     prints "  \"idle_100\": \{\"load_percent\": $number, .*, \"windows\": ([1-9]|[12][0-9]|30)\},"
 }
 
@@ -255,9 +255,9 @@ control_bench_prints_a_row_per_condition() {
     prints "\| fixed \| serial \| 50 \| $number \| 7.54 \| [-+]$number \| -0.13 \|"
     ! grep -q "^attached is skipped: no control group can be made" "$output" || lines=3
     awk -F, -v lines="$lines" 'NF != 46 { exit bad = 1 } END { exit bad || NR != lines }' "$scratch/results.csv" ||
-        fail "raw results: $(cat "$scratch/results.csv")"
+        fail "wrong raw results: $(cat "$scratch/results.csv")"
     bench control.sh --quick --configs fixed,quota --seconds 3 --settle 0 --steps
-    grep -q "^quota is skipped: " "$output" || fail "quota follows no trace"
+    grep -q "^quota is skipped: " "$output" || fail "quota is not skipped for a trace"
     prints "\| fixed \| 2 \| steps \| .* \| $number \| $number \|"
     prints "\| fixed \| 2 \| (ramp|sine|saw) \| .* \| - \| - \|"
 }
@@ -269,15 +269,15 @@ zoo_bench_prints_tables_and_gains() {
     bench zoo.sh --quick --warmup 0 --settle 0 --seconds 2 --rounds 2 --targets 50 --gains "$scratch/zoo" \
         --with '-c fixed -D 20m' --csv "$scratch/zoo.csv"
     prints "\| xz \| 2 \| 50 \| $number \|( $figure( \([-+.0-9]*\))? \|){5}"
-    grep -q "medians of 2 rounds; -c fixed -D 20m$" "$output" || fail "nothing is added"
+    grep -q "medians of 2 rounds; -c fixed -D 20m$" "$output" || fail "the table was not extended"
     prints "By idle time: median MSE $number \(bar: 0\.5\), worst $number \(bar: 3\), [01] of 1 cells miss"
     prints "\| xz \| $number \| $number \| $number \| $number\.\.$number \|"
     awk -F, 'NF != 44 { exit bad = 1 } END { exit bad || NR != 3 }' "$scratch/zoo.csv" ||
-        fail "raw results: $(cat "$scratch/zoo.csv")"
+        fail "wrong raw results: $(cat "$scratch/zoo.csv")"
     awk -F, 'NF != 4 { exit bad = 1 } END { exit bad || NR < 2 || NR > 21 }' "$scratch/zoo/xz-2-50-2.csv" ||
-        fail "gains: $(cat "$scratch/zoo/xz-2-50-2.csv")"
+        fail "wrong gains: $(cat "$scratch/zoo/xz-2-50-2.csv")"
     "$build/bin/sssim" -P 2 -n 2 --class "profile:$profile" -l 25% --duration 5s >"$output" ||
-        fail "not a profile: $(cat "$profile")"
+        fail "invalid profile: $(cat "$profile")"
     prints "samples +10"
 }
 
@@ -286,7 +286,7 @@ zoo_bench_reports_why_programs_are_skipped() {
     mkdir "$scratch/bin"
     cp -s /usr/bin/* /bin/* "$scratch/bin" 2>/dev/null || true
     rm -f "$scratch/bin/xz"
-    ! PATH=$scratch/bin "$benches/zoo.sh" --build "$build" --quick >"$output" 2>&1 || fail "without xz"
+    ! PATH=$scratch/bin "$benches/zoo.sh" --build "$build" --quick >"$output" 2>&1 || fail "zoo succeeds without xz"
     prints "xz is skipped: not installed: xz-utils"
     prints "zoo.sh: no program is left"
     cat >"$scratch/bin/xz" <<'END'
@@ -367,7 +367,7 @@ an_interrupted_bench_leaves_nothing() {
         kill "-$signal" "$pid"
         await is_empty "$scratch/control"
         for leader in "${leaders[@]}"; do
-            is_gone "$leader" || fail "$signal: $leader is left"
+            is_gone "$leader" || fail "$signal: leftover process $leader"
         done
         wait "$pid" || true
     done
@@ -391,11 +391,11 @@ control_tables_match_known_figures() (
     prints "\| config \| N \| target \| MSE \| e \|"
     prints "\| pi \| 2 \| 25 \| 9\.5 \(8\.0\.\.30\.0\) \| \+1\.0 \|"
     prints "\| new \| 2 \| 25 \(broken off\) \| 5\.0 \| -3\.0 \|"
-    [ "$(wc -l <"$output")" -eq 4 ] || fail "rows of another class"
+    [ "$(wc -l <"$output")" -eq 4 ] || fail "wrong number of rows"
     print_published >"$output"
     prints "\| pi \| serial \| 25 \| 14\.25 \| 3\.63 \| \+1\.00 \| -0\.14 \|"
     prints "\| geom \| blocking \| 25 \| 5\.00 \| 3\.34 \| -2\.00 \| 0\.42 \|"
-    ! grep "new" "$output" || fail "new is not published"
+    ! grep "new" "$output" || fail "published figures listed for new"
     # 2 s a level: up, 5 points beyond it in the second window, then back; down at once.
     seconds=6 unit=2 settle=1
     awk 'BEGIN {
@@ -404,9 +404,9 @@ control_tables_match_known_figures() (
             target = i >= 20 && i < 40 ? 0.6 : 0.1
             print (i + 1) / 10 "," target ",," target + (i >= 25 && i < 30 ? 0.05 : 0.02) ",0"
         } }' >"$folder/series"
-    [ "$(judge_steps "$folder/series")" = 0.500,5.000 ] || fail "$(judge_steps "$folder/series")"
-    [ "$(shape saw | sed -n '2p;$p' | tr '\n' ' ')" = "1 0.6 6 0.1 " ] || fail "$(shape saw)"
-    [ "$(shape ramp | showstopper_trace | sed -n 3p)" = "4.000000s 0.9" ] || fail "ramp"
+    [ "$(judge_steps "$folder/series")" = 0.500,5.000 ] || fail "wrong figures of the steps: $(judge_steps "$folder/series")"
+    [ "$(shape saw | sed -n '2p;$p' | tr '\n' ' ')" = "1 0.6 6 0.1 " ] || fail "wrong saw: $(shape saw)"
+    [ "$(shape ramp | showstopper_trace | sed -n 3p)" = "4.000000s 0.9" ] || fail "wrong ramp"
 )
 
 run_case the_independent_judge_measures_the_load

@@ -56,11 +56,11 @@ workload_names_are_listed() {
     prints "serial +ready"
     prints "dacapo/luindex +missing +(no java, )?\\\$DACAPO is not set"
     prints "dacapo/tradebeans +missing .*; unfit"
-    [ "$(cut -d ' ' -f 1 "$output" | sort | uniq -d)" = "" ] || fail "a name is there twice"
+    [ "$(cut -d ' ' -f 1 "$output" | sort | uniq -d)" = "" ] || fail "duplicate name"
     cp "$output" "$scratch/list"
     for name in throughput replay interference; do
         experiment "$name" --list-workloads
-        cmp -s "$output" "$scratch/list" || fail "$name has another list"
+        cmp -s "$output" "$scratch/list" || fail "$name prints a different list"
     done
     DACAPO=/none.jar experiment accuracy --list-workloads # a longer path would be cut
     prints "dacapo/luindex +missing +(no java, )?no file /none.jar"
@@ -88,7 +88,7 @@ invalid_catalogue_lines_are_refused() {
     while IFS='|' read -r line why; do
         write_catalogue '# a comment' '[first]' 'command = true' "" "$line" >"$scratch/name"
         refuses "$scratch/catalogue:5: $why" accuracy --catalogue "$scratch/catalogue" --list-workloads
-        [ "$(wc -l <"$output")" -eq 1 ] || fail "$line: not one line"
+        [ "$(wc -l <"$output")" -eq 1 ] || fail "$line: expected one line"
     done <<'END'
 comand = true|comand: unknown key
 command = false|command: a second one in this section
@@ -112,7 +112,7 @@ END
     refuses "--catalogue: $scratch/nosuch: it cannot be read" accuracy --catalogue "$scratch/nosuch"
     refuses "$scratch/catalogue:2: command: a quote is not closed" throughput --methods 1cdc --targets 50 \
         --catalogue "$(write_catalogue '[quote]' "command = sh -c 'true")" --workload serial,quote --output quote
-    [ ! -e "$scratch/quote" ] || fail "something is begun"
+    [ ! -e "$scratch/quote" ] || fail "a run was started"
 }
 
 # The first file in the path that defines a name determines its workload.
@@ -140,20 +140,20 @@ shipped_expressions_match_recorded_output() {
     stub_java
     for file in "$recorded"/*.txt; do
         for heading in version command source; do
-            grep -q "^# $heading: ." "$file" || fail "$file: which $heading?"
+            grep -q "^# $heading: ." "$file" || fail "$file: no $heading"
         done
         names+=,$(sed -n 's/^# workload: //p' "$file")
     done
     experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 \
         --workload "${names#,}" --output recorded
     [ "$(manifest recorded workload | tr ' ' '\n' | sort)" = "$(tr ',' '\n' <<<"${names#,}" | sort)" ] ||
-        fail "workloads: $(manifest recorded workload)"
+        fail "wrong workloads: $(manifest recorded workload)"
     for file in "$recorded"/*.txt; do
         name=$(sed -n 's/^# workload: //p' "$file")
         run=$scratch/recorded/runs/${name/\//.}-1cdc-n1-100-1
         [ "$(awk -F, 'NR > 1 { printf "%s%.9g", (n++ ? " " : ""), 1000 * ($3 - $2) }' "$run/iterations.csv")" = \
-            "$(sed -n 's/^# times: *//p' "$file")" ] || fail "$file: $(cat "$run/iterations.csv")"
-        diff "$run/output/0.err" <(sed '/^# /d' "$file") >/dev/null || fail "$file: its output"
+            "$(sed -n 's/^# times: *//p' "$file")" ] || fail "$file: wrong iterations: $(cat "$run/iterations.csv")"
+        diff "$run/output/0.err" <(sed '/^# /d' "$file") >/dev/null || fail "$file: wrong output"
     done
 }
 
@@ -163,11 +163,11 @@ copies_have_separate_folders() {
     experiment interference --sets 0/0 --share --levels 40:40:10 --hold 5 --edge 0 \
         --warmup 0 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
         --foreground-memory 100m --background-memory 200m --output copies
-    [ "$(wc -l <"$scratch/calls")" -eq 4 ] || fail "not four copies: $(cat "$scratch/calls")"
+    [ "$(wc -l <"$scratch/calls")" -eq 4 ] || fail "expected four copies: $(cat "$scratch/calls")"
     [ "$(grep -o "$scratch/ram/[^ ]*" "$scratch/calls" | sort -u | wc -l)" -eq 4 ] ||
-        fail "folders: $(cat "$scratch/calls")"
-    [ "$(grep -c -- '-Xmx100m .*/foreground-[01]/dacapo h2$' "$scratch/calls")" -eq 2 ] || fail "foreground"
-    [ "$(grep -c -- '-Xmx200m .*/background-[01]/dacapo h2$' "$scratch/calls")" -eq 2 ] || fail "background"
+        fail "the copies share folders: $(cat "$scratch/calls")"
+    [ "$(grep -c -- '-Xmx100m .*/foreground-[01]/dacapo h2$' "$scratch/calls")" -eq 2 ] || fail "wrong options of the foreground"
+    [ "$(grep -c -- '-Xmx200m .*/background-[01]/dacapo h2$' "$scratch/calls")" -eq 2 ] || fail "wrong options of the background"
 }
 
 # Templates, variables, quotes; a setup in each folder; a definition that holds for all runs of a folder.
@@ -199,7 +199,7 @@ files_may_be_named_without_a_folder() {
     experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 1 --catalogue catalogue \
         --workload here --output here
     [ "$(cat "$scratch/here/runs/"*/output/0.err)" = "$(cd "$scratch" && pwd -P)" ] ||
-        [ "$(cat "$scratch/here/runs/"*/output/0.err)" = "$scratch" ] || fail "which folder?"
+        [ "$(cat "$scratch/here/runs/"*/output/0.err)" = "$scratch" ] || fail "wrong current folder"
 }
 
 # A missing program is reported whether or not `needs` names it.
@@ -220,8 +220,8 @@ a_command_after_the_options_ignores_the_catalogue() {
     write_catalogue '[true-words]' 'command = false' 'setup = false' 'memory = 5M' 'warmup = 5s' >"$scratch/name"
     experiment throughput --methods 1cdc --targets 100 --warmup 0 --settle 0 --seconds 5 --name true-words \
         --catalogue "$scratch/catalogue" --output own --repeat -- sh -c 'echo "{memory},{side},$(ls "{scratch}")"; exec sleep 9'
-    [ "$(cat "$scratch/own/runs/true-words-1cdc-n1-100-1/output/0.out")" = ",alone," ] || fail "its words"
-    ! grep -q 'to warm up' "$output" || fail "it is warned of another one"
+    [ "$(cat "$scratch/own/runs/true-words-1cdc-n1-100-1/output/0.out")" = ",alone," ] || fail "wrong words of the command"
+    ! grep -q 'to warm up' "$output" || fail "a warning of a different workload was printed"
 }
 
 # Runs one iteration of the shipped workloads that need no special software.
@@ -237,7 +237,7 @@ shipped_workloads_run() (
             continue
         fi
         choose_workload "$name"
-        [ "${counting[*]}" = --repeat ] || fail "$name: how are iterations told?"
+        [ "${counting[*]}" = --repeat ] || fail "$name: iterations cannot be counted"
         make_folders '' 1 "$name"
         timeout "$patience" "${words[@]//%/0}" >"$scratch/said" 2>&1 || fail "$name: status $?: $(cat "$scratch/said")"
         rm -rf "$scratch/data/alone-0"
@@ -289,7 +289,7 @@ every_prefix_of_a_plan_is_balanced() (
     : >"$output"
     # The check itself must notice an unbalanced order.
     [ "$(printf '%s\n' 'a a x 1' 'a b x 1' 'b a x 1' 'b b x 1' | check_order 1)" = "2 1 2 1 0 4" ] ||
-        fail "imbalance is not seen"
+        fail "an unbalanced order is accepted"
     for programs in 1 2 3 4 5 7 25; do
         workloads=$(seq -f p%g -s , "$programs")
         for places in 1 2 3 4 6; do
@@ -304,7 +304,7 @@ every_prefix_of_a_plan_is_balanced() (
         done
     done
     workloads=a,b,c,d pairs=symmetric
-    [ "$(list_pairs | tr ' ' '\n' | sort | uniq -c | awk '{ print $1 }' | sort -u)" = 5 ] || fail "symmetric"
+    [ "$(list_pairs | tr ' ' '\n' | sort | uniq -c | awk '{ print $1 }' | sort -u)" = 5 ] || fail "programs are in unequal numbers of pairs"
     list_pairs | order_runs 1 one | check_order 1 >"$output"
     prints "1 1 1 1 [01] 10"
     # A list in which all are in as many pairs on both sides; and one that cannot be even, but is complete.
@@ -316,7 +316,7 @@ every_prefix_of_a_plan_is_balanced() (
     prints "a b x,a b y,a c x,a c y,d a x,d a y"
     # Without --pairs, each of one list meets each of the other.
     pairs='' workloads=a,b,c background=d,e
-    [ "$(list_pairs | order_runs 1 x | sort -u | wc -l)" -eq 6 ] || fail "two lists"
+    [ "$(list_pairs | order_runs 1 x | sort -u | wc -l)" -eq 6 ] || fail "wrong pairs of two lists"
 )
 
 every_pair_of_programs_is_planned() {
@@ -336,10 +336,10 @@ END
     prints "10 programs, 100 pairs, 1 places, 1 rounds: 100 runs of 2 h 04 min each"
     prints "sets-stress-ng.cpu-openssl.pbkdf2-1: 2 h 04 min"
     prints "100 runs, 206 h 45 min to go"
-    [ "$(grep -c '^sets-.*: 2 h' "$output")" -eq 100 ] || fail "runs"
+    [ "$(grep -c '^sets-.*: 2 h' "$output")" -eq 100 ] || fail "expected 100 runs"
     experiment interference --dry-run --pairs serial:forking,forking:serial --sets 0/1 --rounds 2
     [ "$(grep -o '^sets-[^:]*' "$output" | paste -sd ' ')" = "sets-serial-forking-1 $(:
-        )sets-forking-serial-1 sets-serial-forking-2 sets-forking-serial-2" ] || fail "a list"
+        )sets-forking-serial-1 sets-serial-forking-2 sets-forking-serial-2" ] || fail "wrong runs of a list"
     refuses "--pairs: some: all, symmetric or a list is wanted" interference --pairs some
     refuses "--pairs: serial:: all, symmetric or a list is wanted" interference --pairs serial:
     refuses "--pairs: serial:cereal: " interference --pairs serial:serial,serial:cereal,serial:cereal
@@ -367,19 +367,19 @@ each_side_of_a_pair_has_its_own_options() {
         --foreground-method pi-even --foreground-load 50% --foreground-tau 53m --background-method 1cdc \
         --background-instances 3 --foreground-instances 2 --energy "echo 7.5" --counters --output sides
     runs=$scratch/sides/runs/sets-serial-forking-1
-    [ "$(manifest sides method)" = "1cdc pi-even" ] || fail "methods"
-    [ "$(manifest sides tau_seconds)" = "0.107 0.053" ] || fail "taus"
-    [ "$(manifest sides instances)" = "1 2" ] || fail "instances"
-    [ "$(manifest sides cpus)" = "0 0" ] || fail "CPUs"
-    [ "$(manifest sides environment)" = "host host" ] || fail "environments"
+    [ "$(manifest sides method)" = "1cdc pi-even" ] || fail "wrong methods"
+    [ "$(manifest sides tau_seconds)" = "0.107 0.053" ] || fail "wrong lengths of rounds"
+    [ "$(manifest sides instances)" = "1 2" ] || fail "wrong numbers of instances"
+    [ "$(manifest sides cpus)" = "0 0" ] || fail "wrong CPUs"
+    [ "$(manifest sides environment)" = "host host" ] || fail "wrong environments"
     [ "$(cat "$runs"/{back,fore}ground/plan.json | grep -c '"name": "own"')" -eq 2 ] ||
-        fail "feedback"
-    [ "$(find "$runs" -name counters.csv -size +0 | wc -l)" -eq 2 ] || fail "no counters"
-    grep -q rbpid "$runs/foreground/plan.json" || fail "foreground: control"
-    grep -q fixed "$runs/background/plan.json" || fail "background: control"
-    grep -Eqx '20[^,]*Z,[0-9.]*,7\.5' "$runs/energy.csv" || fail "no power"
+        fail "wrong feedback"
+    [ "$(find "$runs" -name counters.csv -size +0 | wc -l)" -eq 2 ] || fail "counters.csv is missing"
+    grep -q rbpid "$runs/foreground/plan.json" || fail "wrong control of the foreground"
+    grep -q fixed "$runs/background/plan.json" || fail "wrong control of the background"
+    grep -Eqx '20[^,]*Z,[0-9.]*,7\.5' "$runs/energy.csv" || fail "no power samples"
     [ "$(manifest sides energy)" = "command: what it measures (echo 7.5) command: what it measures (echo 7.5)" ] ||
-        fail "energy"
+        fail "manifest: wrong source of power"
     prints "\| host \| sets \| serial \| forking \| 1 \| .*"
     # Resuming with another method for one side is refused.
     refuses "holds runs made in another way" interference --sets 0/0 --share --levels 40:20:20 --hold 1 --edge 0 \
@@ -398,10 +398,10 @@ two_sides_can_share_one_cpu_by_quota() (
     local cpus=1 environment=host reason left right left_count right_count
     : >"$output"
     find_placement quota
-    [ "$reason,$left_count,$right_count" = ,1,1 ] || fail "quota: $reason, $left_count, $right_count"
+    [ "$reason,$left_count,$right_count" = ,1,1 ] || fail "wrong halves with a quota: $reason, $left_count, $right_count"
     environment=kvm
     find_placement neutral
-    [ "$reason" = "one CPU has no halves" ] || fail "neutral: $reason"
+    [ "$reason" = "one CPU has no halves" ] || fail "wrong reason for neutral: $reason"
 )
 
 # ---- methods ----
@@ -414,7 +414,7 @@ instance_counts_are_rounded_to_whole_numbers() (
     local cpus share number stands_for instances=7
     : >"$output"
     while read -r cpus share number; do
-        [ "$(whole_instances "$share")" = "$number" ] || fail "$share of $cpus: $(whole_instances "$share")"
+        [ "$(whole_instances "$share")" = "$number" ] || fail "wrong number of instances for $share of $cpus: $(whole_instances "$share")"
     done <<'END'
 12 0.25 3
 12 0.33 4
@@ -429,9 +429,9 @@ instance_counts_are_rounded_to_whole_numbers() (
 END
     cpus=12
     count_instances nbench serial 0.66
-    [ "$number $stands_for" = "8 0.6666666667" ] || fail "nbench: $number, $stands_for"
+    [ "$number $stands_for" = "8 0.6666666667" ] || fail "wrong instances of nbench: $number, $stands_for"
     count_instances default serial 0.66
-    [ "$number $stands_for" = "7 " ] || fail "default: $number, $stands_for"
+    [ "$number $stands_for" = "7 " ] || fail "wrong instances of default: $number, $stands_for"
 )
 
 published_option_plans_the_published_configurations() {
@@ -439,21 +439,21 @@ published_option_plans_the_published_configurations() {
     refuses "--published: as many instances as CPUs" accuracy --published --instances 3
     refuses "--published: no settling time" accuracy --published --settle 3
     experiment accuracy --published --dry-run --workloads serial
-    [ "$(grep -c '^serial-' "$output")" -eq 55 ] || fail "which configurations?"
+    [ "$(grep -c '^serial-' "$output")" -eq 55 ] || fail "wrong number of configurations"
     prints "serial-33-geom-uneven-53m-1: 6 min 03 s"
-    ! grep -Eq '^serial-.*-(default|cpulimit|quota|1cdc|nbench-fit)-' "$output" || fail "what is not published"
+    ! grep -Eq '^serial-.*-(default|cpulimit|quota|1cdc|nbench-fit)-' "$output" || fail "unpublished methods are planned"
     experiment accuracy --published --methods cdc --taus 107m --workloads serial --targets 50 --warmup 0.5 \
         --seconds 2 --on 0 --output published
     folder=$scratch/published/runs/serial-50-cdc-107m-1
     [ "$(manifest published instances) $(manifest published settle_seconds) $(manifest published cpus)" = \
-        "1 0 0" ] || fail "manifest"
-    [ "$(manifest published warmup_seconds)" = 0.5 ] || fail "warm-up"
+        "1 0 0" ] || fail "wrong manifest"
+    [ "$(manifest published warmup_seconds)" = 0.5 ] || fail "wrong warm-up"
     awk -F, 'NR > 1 { target = $3; if (target != 0.5) bad = 1 }
-        END { exit bad || NR < 4 || NR > 5 }' "$folder/beside.csv" || fail "ssload: $(cat "$folder/beside.csv")"
+        END { exit bad || NR < 4 || NR > 5 }' "$folder/beside.csv" || fail "wrong samples of ssload: $(cat "$folder/beside.csv")"
     # Independent, but of the same time.
     awk -F, 'NR == 2 { exit !(NF == 14 && $12 != "" && $14 != "" && $12 - $8 < 0.1 && $8 - $12 < 0.1 &&
             $13 - 100 * ($2 - $12) < 0.001 && 100 * ($2 - $12) - $13 < 0.001) }' \
-        "$scratch/published/table.csv" || fail "table: $(cat "$scratch/published/table.csv")"
+        "$scratch/published/table.csv" || fail "wrong table.csv: $(cat "$scratch/published/table.csv")"
     prints "\| serial \| cdc \| 107 \| 50 \| .*"
 }
 

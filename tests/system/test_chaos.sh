@@ -30,7 +30,7 @@ expect() {
     local wanted=$1 text=$2 status=0
     shift 2
     "$@" >"$output" 2>&1 || status=$?
-    [ "$status" -eq "$wanted" ] || fail "$*: status $status, not $wanted"
+    [ "$status" -eq "$wanted" ] || fail "$*: expected status $wanted, got $status"
     grep -Eq "^$text" "$output" || fail "$*: no '$text'"
 }
 
@@ -127,7 +127,7 @@ failures_are_counted() {
     expect_ended
     expect 1 'chaos: 2 rounds, 2 failures, ' \
         "$here/chaos" --rounds 2 --seed 1 --patience 0.3 --keep-going "$folder/build"
-    grep -q '^FAILED: round 2 seed 2: ' "$output" || fail "no line of the round"
+    grep -q '^FAILED: round 2 seed 2: ' "$output" || fail "the failed round is not reported"
     expect_ended
 }
 
@@ -136,9 +136,9 @@ unknown_words_are_refused() {
     expect 2 'chaos: --round: unknown option' "$here/chaos" --round 3 "$build"
     expect 2 "chaos: --rounds: 'three' is not a number" "$here/chaos" --rounds three "$build"
     expect 2 'chaos: --seed requires a value' "$here/chaos" "$build" --seed
-    expect 2 'chaos: --fault wants one of: ' "$here/chaos" --fault survivors "$build"
+    expect 2 'chaos: --fault must be one of: ' "$here/chaos" --fault survivors "$build"
     expect 2 'chaos: no build folder' "$here/chaos"
-    expect 2 "chaos: $folder/bin/showstopper is not there" "$here/chaos" "$folder"
+    expect 2 "chaos: $folder/bin/showstopper is missing: build first" "$here/chaos" "$folder"
 }
 
 rounds_leave_no_process() {

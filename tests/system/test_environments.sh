@@ -56,12 +56,12 @@ end_studies() {
 # Looks for processes, groups and mounts, too; experiment() calls it.
 nothing_is_left() {
     local name
-    [ -z "$(ls "$scratch/ram")" ] || fail "data are left: $(ls "$scratch/ram")"
-    [ -z "$(list_processes)" ] || fail "processes are left: $(list_processes)"
-    [ -z "$(list_groups)" ] || fail "groups are left: $(list_groups)"
-    ! grep -F "$scratch" /proc/mounts || fail "mounts are left"
+    [ -z "$(ls "$scratch/ram")" ] || fail "leftover data: $(ls "$scratch/ram")"
+    [ -z "$(list_processes)" ] || fail "leftover processes: $(list_processes)"
+    [ -z "$(list_groups)" ] || fail "leftover control groups: $(list_groups)"
+    ! grep -F "$scratch" /proc/mounts || fail "leftover mounts"
     for name in /run/lxc/lock"$scratch" "$scratch"/*/left; do
-        [ ! -e "$name" ] || fail "$name is left"
+        [ ! -e "$name" ] || fail "leftover file: $name"
     done
 }
 
@@ -74,14 +74,14 @@ end_burner() {
 can_have() {
     local why
     if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
-        skip "cpus: 0 and 1 may not both be used"
+        skip "cpus: CPUs 0 and 1 are not both available"
     fi
     call --dry-run --sets 0/1 --environment "$1" || grep -q "^skipped: environment=$1 " "$output" ||
-        fail "$1: neither planned nor skipped"
+        fail "$1 is neither planned nor skipped"
     why=$(sed -n "s/^skipped: environment=$1 [^:]*: //p" "$output")
     case $why in
     '') ;;
-    *' is not installed') skip "${why%% *}: it is not installed" ;;
+    *' is not installed') skip "${why%% *}: not installed" ;;
     *) skip "containers: $why" ;;
     esac
 }
@@ -103,12 +103,12 @@ looks_around() {
     for role in foreground background; do
         found=$scratch/$1/runs/$2/$role/output/0.out
         for line in "name $role" "cpus $3" "links 1" "scratch written" "root kept" "memory written"; do
-            grep -qx "$line" "$found" || fail "$2, $role: not '$line': $(cat "$found")"
+            grep -qx "$line" "$found" || fail "$2, $role: expected '$line': $(cat "$found")"
         done
-        [ -z "$4" ] || grep -qx "quota $4" "$found" || fail "$2, $role: $(cat "$found")"
-        [ "$(sed -n 's/processes //p' "$found")" -lt 20 ] || fail "$2, $role: it sees the host's processes"
+        [ -z "$4" ] || grep -qx "quota $4" "$found" || fail "$2, $role: wrong quota: $(cat "$found")"
+        [ "$(sed -n 's/processes //p' "$found")" -lt 20 ] || fail "$2, $role: the host's processes are visible"
     done
-    [ ! -e /dev/shm/showstopper-test ] || fail "$2: /dev/shm is the host's"
+    [ ! -e /dev/shm/showstopper-test ] || fail "$2: the host's /dev/shm is visible"
 }
 
 # containers_of ENVIRONMENT
@@ -120,23 +120,23 @@ containers_of() {
         --iteration '^turn$' -- sh -c "$look" '{scratch}'
     run=$1-inside-sets-look-look-1
     looks_around "$1-inside" "$run" 1 ''
-    [ "$(manifest "$1-inside" environment)" = "$1 $1" ] || fail "manifest: environment"
-    [ "$(manifest "$1-inside" measured_in)" = "inside inside" ] || fail "manifest: measured_in"
-    [ "$(manifest "$1-inside" status)" = "done done" ] || fail "manifest: status"
+    [ "$(manifest "$1-inside" environment)" = "$1 $1" ] || fail "manifest: wrong environment"
+    [ "$(manifest "$1-inside" measured_in)" = "inside inside" ] || fail "manifest: wrong measured_in"
+    [ "$(manifest "$1-inside" status)" = "done done" ] || fail "manifest: wrong status"
     for file in "$scratch/$1-inside/runs/$run"/*ground; do
-        grep -q '"name": "cgroup"\|"cgroup"' "$file/plan.json" || fail "$file: not the group's load"
-        grep -q "\"environment\": \"$1\"" "$file/plan.json" || fail "$file: no label"
-        grep -q '"measured_in": "inside"' "$file/plan.json" || fail "$file: no label"
-        [ "$(wc -l <"$file/host-load.csv")" -gt 4 ] || fail "$file: what did the host see?"
+        grep -q '"name": "cgroup"\|"cgroup"' "$file/plan.json" || fail "$file: the load is not that of the group"
+        grep -q "\"environment\": \"$1\"" "$file/plan.json" || fail "$file: no label 'environment'"
+        grep -q '"measured_in": "inside"' "$file/plan.json" || fail "$file: no label 'measured_in'"
+        [ "$(wc -l <"$file/host-load.csv")" -gt 4 ] || fail "$file: too few samples of the host"
     done
     experiment --levels 50:50:50 --hold 6 --placements quota --environment "$1" --measure host \
         --name look --output "$1-host" --iteration '^turn$' -- sh -c "$look" '{scratch}'
     run=$1-host-quota-look-look-1
     looks_around "$1-host" "$run" "$(nproc)" "$half"
-    [ "$(manifest "$1-host" measured_in)" = "host host" ] || fail "manifest: measured_in"
+    [ "$(manifest "$1-host" measured_in)" = "host host" ] || fail "manifest: wrong measured_in"
     for file in "$scratch/$1-host/runs/$run"/*ground; do
-        grep -q "showstopper-experiment\.[0-9]*\.${file##*/}" "$file/plan.json" || fail "$file: which group?"
-        [ ! -e "$file/host-load.csv" ] || fail "$file: it is the host's already"
+        grep -q "showstopper-experiment\.[0-9]*\.${file##*/}" "$file/plan.json" || fail "$file: wrong control group"
+        [ ! -e "$file/host-load.csv" ] || fail "$file: redundant samples of the host"
     done
 }
 
@@ -159,7 +159,7 @@ load_of_group_excludes_other_processes() {
             --output "of-$load_of" --repeat -- sleep 100
         load=$(figure "$scratch/of-$load_of/runs/lxc-inside-sets-nap-nap-1/background/summary.json" load_mean)
         awk -v of="$load_of" -v load="$load" 'BEGIN { exit of == "cpus" ? load < 0.5 : load > 0.2 }' ||
-            fail "load of the $load_of: $load"
+            fail "wrong load of the $load_of: $load"
     done
     end_burner
     refuses "runs made in another way" --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --name nap \
@@ -198,7 +198,7 @@ a_killed_study_leaves_nothing() {
         kill_study
         await nothing_runs
         # Guards hold the lock until they have cleaned up.
-        flock -w "$patience" "$scratch/killed/lock" true || fail "$place: what holds the lock?"
+        flock -w "$patience" "$scratch/killed/lock" true || fail "$place: the lock was not released"
         nothing_is_left
     done
 }
@@ -216,11 +216,11 @@ find_guard() {
 a_killed_study_can_be_continued() {
     local call=(--levels 50:50:50 --hold 2 --sets 0/1 --workloads serial --rounds 2 --output again)
     local first=$scratch/again/runs/sets-serial-serial-1 guard=''
-    taskset -c 0,1 true 2>/dev/null || skip "cpus: 0 and 1 may not both be used"
+    taskset -c 0,1 true 2>/dev/null || skip "cpus: CPUs 0 and 1 are not both available"
     begin_study "${call[@]}"
     refuses "an experiment is at work" "${call[@]}"
     until [ -d "$first" ] && both_record; do
-        kill -0 "$study" || fail "it has ended"
+        kill -0 "$study" || fail "the study ended early"
         sleep 0.1
     done
     touch -d 2001-01-01 "$first/manifest.rows"
@@ -229,8 +229,8 @@ a_killed_study_can_be_continued() {
     kill_study
     { sleep 5 && kill -CONT "$guard"; } &
     experiment "${call[@]}"
-    [ "$(manifest again status)" = "done done done done" ] || fail "it does not continue"
-    [ "$(stat -c %y "$first/manifest.rows" | cut -c 1-4)" = 2001 ] || fail "the first run is done again"
+    [ "$(manifest again status)" = "done done done done" ] || fail "the study was not completed"
+    [ "$(stat -c %y "$first/manifest.rows" | cut -c 1-4)" = 2001 ] || fail "the first run was repeated"
 }
 
 # The words of an option are checked, and what this machine lacks is skipped with the reason.
@@ -244,15 +244,15 @@ unavailable_environments_are_refused() {
     rm -f "$without"/{lxc-execute,podman}
     PATH=$without refuses "no run is possible here; the reasons are in " --sets 0/1 --workloads serial \
         --environment lxc,podman --output lacking
-    [ "$(manifest lacking status)" = "skipped skipped" ] || fail "not skipped"
-    [ "$(manifest lacking environment)" = "lxc podman" ] || fail "what is skipped?"
+    [ "$(manifest lacking status)" = "skipped skipped" ] || fail "the runs were not skipped"
+    [ "$(manifest lacking environment)" = "lxc podman" ] || fail "wrong environments skipped"
     reason="lxc-execute is not installed podman is not installed"
     [ "$(id -u)" -eq 0 ] || reason="only root can make containers with CPUs of their own $(:
         )only root can make containers with CPUs of their own"
-    [ "$(manifest lacking reason)" = "$reason" ] || fail "why? $(manifest lacking reason)"
+    [ "$(manifest lacking reason)" = "$reason" ] || fail "wrong reason: $(manifest lacking reason)"
     # Without control groups, everything that needs none still runs.
     if ! unshare -m sh -c 'umount -R -l /sys/fs/cgroup' 2>/dev/null; then
-        skip_part "mounts: none can be undone in a namespace"
+        skip_part "mounts: cannot unmount in a namespace"
         return
     fi
     # shellcheck disable=SC2016 # the inner shell expands it
@@ -260,9 +260,9 @@ unavailable_environments_are_refused() {
         "${options[@]}" --dry-run --sets 0/1 --placements sets,quota --environment none,lxc >"$output" 2>&1 ||
         fail "without groups: status $?"
     grep -q '^skipped: placement=quota: no hierarchy of control groups has the controller cpu$' "$output" ||
-        fail "quota without groups"
-    grep -q '^skipped: environment=lxc .*: ' "$output" || fail "containers without groups"
-    grep -q '^1 runs' "$output" || fail "what else is there?"
+        fail "a quota is planned without control groups"
+    grep -q '^skipped: environment=lxc .*: ' "$output" || fail "containers are planned without control groups"
+    grep -q '^1 runs' "$output" || fail "wrong number of runs"
 }
 
 # configures LINE: fails unless the container's configuration has this line.
@@ -280,7 +280,7 @@ both_control_group_versions_are_configured() (
     mkdir -p "$proc/7" "$scratch/unified"
     echo "cgroup2 $scratch/unified cgroup2 rw 0 0" >"$proc/mounts"
     : >"$scratch/unified/cgroup.controllers"
-    ! find_cpusets || fail "no cpuset is found"
+    ! find_cpusets || fail "found a cpuset that does not exist"
     echo "cpuset cpu" >"$scratch/unified/cgroup.controllers"
     configures "lxc.cgroup2.cpuset.cpus = 1"
     configures "lxc.cgroup2.cpu.max = 50000 100000"

@@ -22,7 +22,7 @@ fail() {
 
 build=$(realpath "$1")
 ! grep -q '^SHOWSTOPPER_SANITIZE:[A-Z]*=.' "$build/CMakeCache.txt" ||
-    skip "sanitizer: examples take the time that they take without"
+    skip "sanitizer: examples expect the speed of a normal build"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 prefix=$folder/prefix

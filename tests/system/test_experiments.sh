@@ -25,7 +25,7 @@ options_and_their_values_are_checked() {
     for name in accuracy throughput replay interference; do
         experiment "$name" --help
         grep -q "^Usage: tools/experiments/$name " "$output" || fail "$name --help"
-        ! grep -E 'default (;|$)' "$output" | grep -v 'default  *showstopper' || fail "$name: default what?"
+        ! grep -E 'default (;|$)' "$output" | grep -v 'default  *showstopper' || fail "$name: empty default in --help"
         refuses "--sedonds: unknown option" "$name" --sedonds 3
         refuses "--rounds requires a value" "$name" --rounds
         refuses "$name: --warmup: '3x' has an unknown unit, 'x'" "$name" --warmup=3x
@@ -47,8 +47,8 @@ options_and_their_values_are_checked() {
 # refuses_at_once MESSAGE NAME OPTION...: fails unless the call is refused in one line and starts nothing.
 refuses_at_once() {
     refuses "$@"
-    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: not one line"
-    [ ! -e "$scratch/$2-results" ] || fail "${*:2}: something is begun"
+    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: expected one line"
+    [ ! -e "$scratch/$2-results" ] || fail "${*:2}: something was started"
 }
 
 # These calls could not measure what they request.
@@ -92,13 +92,13 @@ impossible_studies_fail() {
     prints "skipped: method=cpulimit: cpulimit is not installed"
     PATH=$scratch/usual refuses "accuracy: no run is possible here; the reasons are in " accuracy \
         --methods cpulimit --workloads serial
-    [ "$(manifest accuracy-results status)" = skipped ] || fail "manifest: status"
+    [ "$(manifest accuracy-results status)" = skipped ] || fail "manifest: wrong status"
     # Without root there are no containers at all.
     PATH=$scratch/usual refuses "interference: no run is possible here" interference --sets 0/0 --share \
         --environment podman
     grep -Eq "^skipped: environment=podman measured_in=inside: (podman is not installed|only root .*)" \
-        "$output" || fail "why is podman skipped?"
-    [ "$(manifest interference-results status)" = skipped ] || fail "manifest: status"
+        "$output" || fail "wrong reason for skipping podman"
+    [ "$(manifest interference-results status)" = skipped ] || fail "manifest: wrong status"
 }
 
 dry_run_prints_the_plan_and_its_duration() {
@@ -106,7 +106,7 @@ dry_run_prints_the_plan_and_its_duration() {
     prints "serial-25-default-own-1: 6 min 01 s"
     prints "serial-50-cdc-53m-1: 6 min 01 s"
     prints "8 runs, 48 min 08 s to go"
-    [ ! -e "$scratch/accuracy-results" ] || fail "a plan leaves something"
+    [ ! -e "$scratch/accuracy-results" ] || fail "--dry-run created a folder"
     experiment interference --dry-run --sets 0/1 --workloads serial,parallel
     prints "sets-parallel-serial-1: 2 h 04 min"
     prints "4 runs, 8 h 16 min to go"
@@ -120,7 +120,7 @@ dry_run_prints_the_plan_and_its_duration() {
     [ "$(sed -n 's/: .*//p' "$output" | paste -sd ' ')" = "serial-default-n8-12.5-1 $(:
         )serial-default-n8-50-1 serial-default-n8-55-1 serial-default-n8-75-1 serial-nbench-n1-1 $(:
         )serial-nbench-n4-1 serial-nbench-n6-1 serial-1cdc-n1-12.5-1 serial-1cdc-n1-50-1 $(:
-        )serial-1cdc-n1-55-1 serial-1cdc-n1-75-1" ] || fail "which loads?"
+        )serial-1cdc-n1-55-1 serial-1cdc-n1-75-1" ] || fail "wrong list of runs"
     experiment throughput --dry-run --stairs --methods default,nbench --workloads serial
     prints "skipped: method=nbench: it follows no stairs"
     prints "1 runs, 1 h 57 min to go"
@@ -190,13 +190,13 @@ END
     # A folder comes after its files, and then it is renamed.
     [ "$(sed -n "/ ${results//\//\\/}\/runs/s,$results/,,p" "$output" | tail -n 4 | paste -sd ,)" = "$(:
         )sync runs/.$run.part 0,mv runs/.$run.part 0,mv runs/$run 0,sync runs 0" ] ||
-        fail "in which order?"
+        fail "wrong order of sync and mv"
     grep -Fqx "sync $results/manifest.csv 1" "$output" || fail "the row is not synced"
     # The folder and its settings, without which it could not be used again.
     [ "$(head -n 3 "$output" | paste -sd ,)" = "sync $results/runs 0,sync $results 0,sync $scratch 0" ] ||
-        fail "the folder"
+        fail "the folder is not synced"
     [ "$(grep -A 3 -Fx "sync $results/settings.new 0" "$output" | sed "s,$results/,," | paste -sd ,)" = "$(:
-        )sync settings.new 0,mv settings.new 0,mv settings 0,sync $results 0" ] || fail "the settings"
+        )sync settings.new 0,mv settings.new 0,mv settings 0,sync $results 0" ] || fail "the settings are not synced"
 }
 
 # Programs that are started for a run know the folder of its data.
@@ -204,7 +204,7 @@ nothing_runs() {
     local file
     for file in /proc/[0-9]*/environ; do
         ! tr '\0' '\n' 2>/dev/null <"$file" | grep -q "^TMPDIR=$scratch/ram" ||
-            fail "it still runs: $(tr '\0' ' ' <"${file%environ}cmdline")"
+            fail "leftover process: $(tr '\0' ' ' <"${file%environ}cmdline")"
     done 2>/dev/null
 }
 
@@ -252,9 +252,9 @@ interrupted_half_way() {
     [ "$status" -eq 130 ] || fail "interrupted: status $status"
     prints "accuracy: interrupted; .*"
     nothing_runs
-    [ -z "$(ls "$scratch/ram")" ] || fail "interrupted: data are left"
-    [ "$(ls -A "$scratch/accuracy-results/runs")" = serial-25-cdc-107m-1 ] || fail "interrupted: runs"
-    [ "$(manifest accuracy-results status)" = "done" ] || fail "interrupted: manifest"
+    [ -z "$(ls "$scratch/ram")" ] || fail "interrupted: leftover data"
+    [ "$(ls -A "$scratch/accuracy-results/runs")" = serial-25-cdc-107m-1 ] || fail "interrupted: wrong completed runs"
+    [ "$(manifest accuracy-results status)" = "done" ] || fail "interrupted: wrong manifest"
     touch -d '2001-01-01' "$first"
 }
 
@@ -267,28 +267,28 @@ goes_on_where_it_was() {
     echo "folder $scratch/ram/showstopper-accuracy.left" >"$scratch/accuracy-results/left"
     printf 'runs/half,accu' >>"$scratch/accuracy-results/manifest.csv"
     experiment "${tiny[@]}"
-    ! grep -q '^\[1/2\]' "$output" || fail "what was done is done again"
+    ! grep -q '^\[1/2\]' "$output" || fail "a completed run was repeated"
     prints '\[2/2\] serial-50-cdc-107m-1: 3 s, 3 s left in all'
-    [ "$(stat -c %y "$first/summary.json" | cut -c 1-4)" = 2001 ] || fail "the first run is a new one"
+    [ "$(stat -c %y "$first/summary.json" | cut -c 1-4)" = 2001 ] || fail "the first run was replaced"
     reports "\| serial \| cdc \| 107 \| 25 \| - \| $number \| $number \| -0.13 \| certain \| $number \| 4.67 \|"
     reports "\| serial \| cdc \| 107 \| 50 \| - \| $number \| $number \| -0.13 \| certain \| $number \| 7.54 \|"
-    [ "$(manifest accuracy-results status)" = "done done" ] || fail "manifest: status"
-    [ "$(manifest accuracy-results target)" = "0.25 0.5" ] || fail "manifest: target"
+    [ "$(manifest accuracy-results status)" = "done done" ] || fail "manifest: wrong status"
+    [ "$(manifest accuracy-results target)" = "0.25 0.5" ] || fail "manifest: wrong target"
     for file in $(manifest accuracy-results run); do
-        [ -s "$scratch/accuracy-results/$file/summary.json" ] || fail "manifest: $file"
-        [ ! -e "$scratch/accuracy-results/$file/left" ] || fail "$file: half of another run"
+        [ -s "$scratch/accuracy-results/$file/summary.json" ] || fail "manifest: no summary in $file"
+        [ ! -e "$scratch/accuracy-results/$file/left" ] || fail "$file: leftover of the interrupted run"
         # A busy machine may sample no power within the run.
         awk -F, 'NR > 1 && ($3 != 7.5 || $1 !~ /^20.*Z$/) { exit bad = 1 } END { exit bad || NR == 0 }' \
-            "$scratch/accuracy-results/$file/energy.csv" || fail "$file: another power"
+            "$scratch/accuracy-results/$file/energy.csv" || fail "$file: wrong power"
     done
     if grep -q ',7\.5$' "$scratch/accuracy-results/runs/serial-25-cdc-107m-1/energy.csv"; then
         prints "Energy, command: what it measures \(echo 7.5\); relative to the first run of .*:"
         reports "\| serial-25-cdc-107m-1 \| (7.50|-) \| ($number|-) \| ([01].000|-) \| .* \|"
     fi
     experiment "${tiny[@]}"
-    ! grep -q '^\[' "$output" || fail "all was done, and something is run"
+    ! grep -q '^\[' "$output" || fail "a completed study started a run"
     refuses "holds runs made in another way" "${tiny[@]}" --seconds 1
-    grep -Eq '^> seconds 1$' "$output" || fail "in what other way?"
+    grep -Eq '^> seconds 1$' "$output" || fail "the differing setting is not named"
 }
 
 an_interrupted_study_is_resumed() {
@@ -304,9 +304,9 @@ a_terminated_study_leaves_no_process() {
     pid=$!
     await records
     kill "$pid"
-    timeout "$patience" tail --pid "$pid" -f /dev/null || fail "it does not end"
+    timeout "$patience" tail --pid "$pid" -f /dev/null || fail "the study does not end"
     nothing_runs
-    [ -z "$(ls "$scratch/ram")" ] || fail "terminated: data are left"
+    [ -z "$(ls "$scratch/ram")" ] || fail "terminated: leftover data"
 }
 
 # list_groups FOLDER: prints the control groups of the last study in this folder.
@@ -328,16 +328,16 @@ other_load_limiters_are_measured() {
             many = many > 1 ? many : 1
             exit bad = $11 != many || $13 - many / cpus > 1e-6 || many / cpus - $13 > 1e-6
         }
-        END { exit bad }' "$scratch/others/manifest.csv" || fail "how many instances are 80 %?"
-    [ -z "$(list_groups others)" ] || fail "a control group is left"
+        END { exit bad }' "$scratch/others/manifest.csv" || fail "wrong number of instances for 80 %"
+    [ -z "$(list_groups others)" ] || fail "leftover control group"
     for method in quota=cgroup.procs cpulimit=cpulimit; do
         [ ! -d "$scratch/others/runs/serial-80-${method%=*}-own-1" ] ||
             grep -q "${method#*=}" "$scratch/others/runs/serial-80-${method%=*}-own-1/plan.json" ||
-            fail "${method%=*} is not what holds it"
+            fail "the load is not held by ${method%=*}"
     done
     # An iteration takes 0.1 s, so the CPU time used is known, whatever other processes do.
     awk -F, -v cpus="$(nproc)" '$3 ~ /quota|cpulimit/ && $11 * 0.1 / cpus > 0.92 { exit 1 }' \
-        "$scratch/others/table.csv" || fail "not held: $(cat "$scratch/others/table.csv")"
+        "$scratch/others/table.csv" || fail "the load was not held: $(cat "$scratch/others/table.csv")"
 }
 
 # A failed run is reported with its output and ends the study, unless --go-on is given.
@@ -349,13 +349,13 @@ failed_runs_are_reported() {
     prints "broken-1cdc-n1-40-1: failed with status 9; .*/failed/broken-1cdc-n1-40-1/output/0.err begins:"
     prints "    Exception, of main"
     prints "        at here"
-    ! grep -q '^\[2/2\]' "$output" || fail "the second run is tried"
-    [ "$(manifest failed status)" = failed ] || fail "manifest: a failure"
-    [ "$(manifest failed reason)" = "status 9: Exception; of main" ] || fail "manifest: why it failed"
-    [ -z "$(ls -A "$scratch/failed/runs")" ] || fail "a failed run is kept"
-    [ "$(cat "$scratch/failed/failed/broken-1cdc-n1-40-1/output/0.out")" = out ] || fail "its output"
+    ! grep -q '^\[2/2\]' "$output" || fail "the second run was started"
+    [ "$(manifest failed status)" = failed ] || fail "manifest: the failure is missing"
+    [ "$(manifest failed reason)" = "status 9: Exception; of main" ] || fail "manifest: wrong reason"
+    [ -z "$(ls -A "$scratch/failed/runs")" ] || fail "the failed run was kept in runs"
+    [ "$(cat "$scratch/failed/failed/broken-1cdc-n1-40-1/output/0.out")" = out ] || fail "wrong output of the failed run"
     refuses "2 runs failed" "${call[@]}" --go-on -- sh -c "$throw"
-    [ "$(manifest failed status)" = "failed failed" ] || fail "manifest: two failures"
+    [ "$(manifest failed status)" = "failed failed" ] || fail "manifest: expected two failures"
     printf '#!/nosuch/interpreter\n' >"$scratch/lost"
     chmod +x "$scratch/lost"
     refuses "interpreter /nosuch/interpreter does not exist" "${call[@]}" -- ./lost
@@ -365,18 +365,18 @@ failed_runs_are_reported() {
         --warmup 0 --settle 0 --output one-of-two --name broken -- sh -c '[ % = 0 ] || exit 9; exec sleep 99'
     # Corrected, with nothing to keep from before.
     experiment "${call[@]}" --seconds 2 --iteration '^turn$' -- sh -c 'echo well >&2; while sleep 0.1; do echo turn; done'
-    [ "$(manifest failed status)" = "done done" ] || fail "manifest: corrected"
-    [ ! -e "$scratch/failed/failed/broken-1cdc-n1-40-1" ] || fail "an old failure is kept"
-    [ "$(cat "$scratch/failed/runs/broken-1cdc-n1-40-1/output/0.err")" = well ] || fail "its output"
+    [ "$(manifest failed status)" = "done done" ] || fail "manifest: the repeated runs are not done"
+    [ ! -e "$scratch/failed/failed/broken-1cdc-n1-40-1" ] || fail "the earlier failure was kept"
+    [ "$(cat "$scratch/failed/runs/broken-1cdc-n1-40-1/output/0.err")" = well ] || fail "wrong output of the repeated run"
 }
 
 # finite RUN REASON NAME OPTION...: fails unless the run failed because its command ended by itself.
 finite() {
     refuses "$1: failed: $2" "$3" --output finite "${@:4}"
-    grep -q -- "; --repeat .* starts it again" "$output" || fail "$1: what to do?"
-    [ "$(manifest finite status | tr ' ' '\n' | sort -u)" = failed ] || fail "$1: manifest: status"
-    [[ $(manifest finite reason) = "$2"* ]] || fail "$1: manifest: why? $(manifest finite reason)"
-    [ -z "$(ls -A "$scratch/finite/runs")" ] || fail "$1: it is kept as if it were done"
+    grep -q -- "; --repeat .* starts it again" "$output" || fail "$1: the message suggests no remedy"
+    [ "$(manifest finite status | tr ' ' '\n' | sort -u)" = failed ] || fail "$1: manifest: wrong status"
+    [[ $(manifest finite reason) = "$2"* ]] || fail "$1: manifest: wrong reason: $(manifest finite reason)"
+    [ -z "$(ls -A "$scratch/finite/runs")" ] || fail "$1: the failed run was kept in runs"
     nothing_is_left
     rm -rf "$scratch/finite"
 }
@@ -401,8 +401,8 @@ commands_that_end_by_themselves_are_reported() {
     # A load that was held for a part of the time counts as a result.
     experiment accuracy --methods nbench --targets 1% "${short[@]}" --seconds 99 --output shorter -- sleep 2
     prints "Warning: sleep-1-nbench-own-1: .* ended by itself.*--repeat .*"
-    [ "$(grep -c 'Warning: .* ended by itself' "$output")" -eq 1 ] || fail "it is named twice"
-    [ "$(manifest shorter status)" = "done" ] || fail "it is lost"
+    [ "$(grep -c 'Warning: .* ended by itself' "$output")" -eq 1 ] || fail "expected one warning"
+    [ "$(manifest shorter status)" = "done" ] || fail "the run is not done"
     # With `repeat`, each end counts as an iteration.
     experiment throughput --methods nbench --targets 1% "${short[@]}" --seconds 2 --output again \
         --catalogue short.txt --workload again
@@ -416,7 +416,7 @@ a_study_without_figures_fails() {
         -- sleep 99
     prints "Warning: sleep has no throughput: .*"
     prints "\| sleep \| nbench \| 1 \| $number \| $number \| - \|"
-    [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "a figure of nothing"
+    [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "the unknown rate has a figure"
     refuses "interference: no run has counted iterations" interference --sets 0/0 --share --levels 40:40:40 \
         --hold 1 --edge 0 --warmup 0 --background serial -- sleep 99
     # The rate of a command that takes longer than the run is unknown.
@@ -440,8 +440,8 @@ END
         --warmup 0 --settle 0 --seconds 6 --output example "${words[@]}"
     record=$scratch/example/runs/h2-cdc-n2-100-1
     [ "$(awk -F, 'NR > 1 { count[$1]++ } END { print count[0], count[1] }' "$record/iterations.csv")" = \
-        "5 5" ] || fail "iterations: $(cat "$record/iterations.csv")"
-    cmp -s "$record/output/1.err" "$checkout/tests/data/experiments/dacapo.txt" || fail "its output"
+        "5 5" ] || fail "wrong iterations.csv: $(cat "$record/iterations.csv")"
+    cmp -s "$record/output/1.err" "$checkout/tests/data/experiments/dacapo.txt" || fail "wrong output of the instance"
 }
 
 # Another process spins on each CPU.
@@ -457,13 +457,13 @@ load_of_other_processes_is_reported() {
     prints "serial-1cdc-n1-25-1: others used [0-9]+ % of the machine"
     prints "Warning: serial-1cdc-n1-25-1: others used [0-9]+ % of the machine. .*"
     head -n 1 "$scratch/swamped/report.md" | grep -q '^Warning: serial-1cdc-n1-25-1: others used' ||
-        fail "the report does not begin with it: $(cat "$scratch/swamped/report.md")"
+        fail "the report does not begin with the disturbed runs: $(cat "$scratch/swamped/report.md")"
     kill "${pids[@]}"
     wait "${pids[@]}" 2>/dev/null || true
     awk -v others="$(manifest swamped others)" 'BEGIN { exit !(others > 0.15 && others <= 1) }' ||
-        fail "others: $(manifest swamped others)"
+        fail "wrong share of other processes: $(manifest swamped others)"
     experiment "${call[@]}"
-    ! grep -q 'others used' "$output" || fail "the load of others is reported in a quiet run"
+    ! grep -q 'others used' "$output" || fail "load of other processes reported for a quiet run"
 }
 
 throughput_is_measured() {
@@ -479,16 +479,16 @@ throughput_is_measured() {
     prints "\| serial \| nbench \| $half \| $(awk -v half="$half" -v cpus="$(nproc)" 'BEGIN {
         printf "%.4g", half / cpus }') \| $number \| $number \|"
     [ ! -x "$build/bin/ssreport" ] || [ "$(wc -l <"$scratch/half/report/methods.csv")" -eq 2 ] ||
-        fail "no step of a short run"
+        fail "the steps of a short run are missing"
     experiment throughput --stairs --methods default --workloads serial --levels 80:40:40 --hold 2 \
         --edge 0.5 --warmup 0 --output stairs
-    [ "$(cut -d, -f 9- "$scratch/stairs/throughput.csv" | grep -c ,)" -eq 0 ] || fail "columns"
+    [ "$(cut -d, -f 9- "$scratch/stairs/throughput.csv" | grep -c ,)" -eq 0 ] || fail "wrong columns in throughput.csv"
     if [ -x "$build/bin/ssreport" ]; then
         "$build/bin/ssreport" --quiet --output "$scratch/again" "$scratch/stairs" || fail "ssreport: status $?"
-        diff -r -x report.html "$scratch/stairs/report" "$scratch/again" || fail "ssreport has other figures"
+        diff -r -x report.html "$scratch/stairs/report" "$scratch/again" || fail "ssreport prints different figures"
     fi
     [ "$(cut -d, -f 5,6,7 "$scratch/stairs/throughput.csv" | paste -sd ' ')" = \
-        "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] || fail "what steps?"
+        "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] || fail "wrong steps"
 }
 
 # Iterations are proportional to the time only if no other process uses the CPUs.
@@ -559,9 +559,9 @@ placements_follow_recorded_topologies() {
             read -r left right < <(sed -n \
                 "s/^$placement: foreground \([0-9,-]*\), background \([0-9,-]*\)$/\1 \2/p" "$output")
             [ "$(expand "$left" | wc -l) $(expand "$right" | wc -l)" = "16 16" ] ||
-                fail "$name, $placement: not halves"
+                fail "$name, $placement: the sides differ in size"
             [ "$({ expand "$left" && expand "$right"; } | sort -u | wc -l)" -eq 32 ] ||
-                fail "$name, $placement: not disjoint"
+                fail "$name, $placement: the sides overlap"
         done
     done
     refuses "that machine is not this one" interference --placements per-chip --root "$scratch/m620"
@@ -569,7 +569,7 @@ placements_follow_recorded_topologies() {
     call interference --dry-run || true
     for placement in neutral quota per-chip per-core per-thread; do
         grep -Eq "^($placement: foreground .*|skipped: placement=$placement: .+)$" "$output" ||
-            fail "$placement: neither here nor skipped"
+            fail "$placement is neither planned nor skipped"
     done
 }
 
@@ -584,7 +584,7 @@ interference_of_two_sides_is_measured() {
     echo power_meter >"$hwmon/name"
     echo 42000000 >"$hwmon/power1_average"
     if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
-        skip_part "cpus: 0 and 1 may not both be used"
+        skip_part "cpus: CPUs 0 and 1 are not both available"
         return
     fi
     beside --sets 0/1 --workloads serial --memory 1M --background parallel --energy auto \
@@ -592,16 +592,16 @@ interference_of_two_sides_is_measured() {
     reports "\| (host|-) \| sets \| serial \| parallel \| ([-+][0-9][0-9.]*|-) \|.* \| (yes|no) \| (yes|no) \|"
     prints "Power: hwmon: the whole machine \(power_meter\)"
     runs=runs/sets-serial-parallel-1
-    [ "$(manifest interference-results run)" = "$runs/background $runs/foreground" ] || fail "records"
-    [ "$(manifest interference-results role)" = "background foreground" ] || fail "roles"
-    [ "$(manifest interference-results cpus)" = "1 0" ] || fail "CPUs"
-    grep -q '"cpus": "1"' "$scratch/interference-results/$runs/background/summary.json" || fail "which"
-    [ "$(manifest interference-results hold_seconds)" = "2 2" ] || fail "steps"
-    grep -q ',42$' "$scratch/interference-results/$runs/energy.csv" || fail "no power"
+    [ "$(manifest interference-results run)" = "$runs/background $runs/foreground" ] || fail "manifest: wrong records"
+    [ "$(manifest interference-results role)" = "background foreground" ] || fail "manifest: wrong roles"
+    [ "$(manifest interference-results cpus)" = "1 0" ] || fail "manifest: wrong CPUs"
+    grep -q '"cpus": "1"' "$scratch/interference-results/$runs/background/summary.json" || fail "wrong CPUs in the summary of the background"
+    [ "$(manifest interference-results hold_seconds)" = "2 2" ] || fail "manifest: wrong length of steps"
+    grep -q ',42$' "$scratch/interference-results/$runs/energy.csv" || fail "no power samples"
     awk -F, 'NR > 1 && ($10 <= 0 || $10 > 1.01) { exit bad = 1 }
         NR > 1 { sum += $12 }
         END { exit bad || NR != 5 || sum <= 0 }' "$scratch/interference-results/steps.csv" ||
-        fail "steps: $(cat "$scratch/interference-results/steps.csv")"
+        fail "wrong steps.csv: $(cat "$scratch/interference-results/steps.csv")"
     # The run does not wait for the other side.
     refuses "sets-broken-serial-1: failed with status 9 (foreground)" interference --hold 60 --edge 0 --warmup 0 \
         --levels 80:40:40 --sets 0/1 --background serial --name broken --output one -- sh -c 'exit 9'
@@ -613,9 +613,9 @@ interference_of_two_sides_is_measured() {
         return
     fi
     beside --placements quota --output quota
-    [ "$(manifest quota status)" = "done done" ] || fail "quota"
-    [ "$(manifest quota environment)" = "host host" ] || fail "environment"
-    [ -z "$(list_groups quota)" ] || fail "a control group is left"
+    [ "$(manifest quota status)" = "done done" ] || fail "manifest: wrong status"
+    [ "$(manifest quota environment)" = "host host" ] || fail "manifest: wrong environment"
+    [ -z "$(list_groups quota)" ] || fail "leftover control group"
 }
 
 # Only package domains count, not their parts; a counter that restarted gives no value.
@@ -631,17 +631,17 @@ power_is_summed_over_packages() (
         echo 1000000 >"$folder/${zone%=*}/energy_uj"
     done
     energy_root=$scratch/machine
-    find_rapl || fail "no packages"
-    [ "$energy_scope" = "rapl: CPU packages only (package-0 package-1)" ] || fail "$energy_scope"
+    find_rapl || fail "no package domains found"
+    [ "$energy_scope" = "rapl: CPU packages only (package-0 package-1)" ] || fail "wrong scope: $energy_scope"
     read_rapl
-    [ "$count" -eq 2000000 ] || fail "energy: $count"
+    [ "$count" -eq 2000000 ] || fail "wrong energy: $count"
     at=$((${EPOCHREALTIME/./} - 200000000))
     echo 2001000000 >"$folder/intel-rapl:1/energy_uj"
     sample_rapl
-    awk -v watts="$watts" 'BEGIN { exit watts < 9 || watts > 10 }' || fail "10 W are $watts"
+    awk -v watts="$watts" 'BEGIN { exit watts < 9 || watts > 10 }' || fail "expected 10 W, got $watts"
     echo 5 >"$folder/intel-rapl:1/energy_uj"
     sample_rapl
-    [ -z "$watts" ] || fail "less than no power: $watts"
+    [ -z "$watts" ] || fail "power from a counter that restarted: $watts"
     rm -rf "$scratch/machine/sys/class/powercap"
     energy=rapl energy_source='' energy_scope=''
     find_energy 2>"$output"
@@ -654,9 +654,9 @@ launch_time_grows_on_a_busy_machine() (
     . "$experiments/common.sh"
     nproc() { echo 4; }
     echo "0.5 0.4 0.3 3/200 4711" >"$scratch/loadavg"
-    [ "$(launching 25 "$scratch/loadavg")" = 2 ] || fail "idle: $(launching 25 "$scratch/loadavg")"
+    [ "$(launching 25 "$scratch/loadavg")" = 2 ] || fail "wrong launch time on an idle machine: $(launching 25 "$scratch/loadavg")"
     echo "0.5 0.4 0.3 12/200 4711" >"$scratch/loadavg"
-    [ "$(launching 25 "$scratch/loadavg")" = 6 ] || fail "busy: $(launching 25 "$scratch/loadavg")"
+    [ "$(launching 25 "$scratch/loadavg")" = 6 ] || fail "wrong launch time on a busy machine: $(launching 25 "$scratch/loadavg")"
 )
 
 # Files of one study must not appear in another one.
@@ -664,8 +664,8 @@ cpu_share_of_other_processes_is_counted() (
     # shellcheck source=../../tools/experiments/runs.sh
     . "$experiments/runs.sh"
     local before after
-    [ "$(others_share "100 10 5 2" "110 20 8 2")" = 0.350 ] || fail "7 s of 20"
-    [ "$(others_share "100 10 5 2" "110 30 6 2")" = 0.000 ] || fail "less than nothing"
+    [ "$(others_share "100 10 5 2" "110 20 8 2")" = 0.350 ] || fail "wrong share for 7 of 20 s"
+    [ "$(others_share "100 10 5 2" "110 30 6 2")" = 0.000 ] || fail "the share is negative"
     # A shell of its own, because its children are asked for by its pid.
     IFS='|' read -r before after < <(bash -c '. "$0"; before=$(machine_times)
         awk "BEGIN { for (i = 0; i < 3000000; i++) sum += i }"
@@ -674,7 +674,7 @@ cpu_share_of_other_processes_is_counted() (
         split(before, a)
         split(after, b)
         exit !(b[3] - a[3] > 0.01 && b[3] - a[3] <= (b[1] - a[1]) * cpus && b[4] == cpus) }' ||
-        fail "of its own: $before, $after"
+        fail "CPU time of the study counted as that of others: $before, $after"
 )
 
 run_case options_and_their_values_are_checked

@@ -28,9 +28,9 @@ end() {
 
 # refuses MESSAGE COMMAND ARGUMENT...: fails unless the command is refused in one line.
 refuses() {
-    ! timeout "$patience" "$experiments/$2" "${@:3}" >"$output" 2>&1 || fail "${*:2}: it is accepted"
-    grep -Fq -- "$1" "$output" || fail "${*:2}: it does not say '$1'"
-    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: it says more than one line"
+    ! timeout "$patience" "$experiments/$2" "${@:3}" >"$output" 2>&1 || fail "${*:2}: accepted"
+    grep -Fq -- "$1" "$output" || fail "${*:2}: no '$1' in the output"
+    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: more than one line of output"
 }
 
 # need_guest: builds the guest once for all cases, which may run in parallel.
@@ -58,7 +58,7 @@ ends() {
     local status=0
     wait "$pid" || status=$?
     pid=
-    [ "$status" -eq "$1" ] || fail "status $status, not $1: $(cat "$scratch/errors")"
+    [ "$status" -eq "$1" ] || fail "expected status $1, got $status: $(cat "$scratch/errors")"
 }
 
 says() {
@@ -134,9 +134,9 @@ a_failed_make_guest_leaves_nothing() {
     refuses "no-such-package cannot be downloaded" make-guest --kernel no-such-package "$scratch/half"
     refuses "$scratch/x.deb: it cannot be read" make-guest --kernel "$scratch/x.deb" "$scratch/half"
     [ -z "$(echo "$scratch"/half*)" ] || [ "$(echo "$scratch"/half*)" = "$scratch/half*" ] ||
-        fail "left: $(echo "$scratch"/half*)"
+        fail "leftover files: $(echo "$scratch"/half*)"
     need_guest
-    [ "$(cd "$guest" && ls kernel initrd about)" ] || fail "parts are missing"
+    [ "$(cd "$guest" && ls kernel initrd about)" ] || fail "the guest is incomplete"
 }
 
 # experiment OPTION...: calls interference.
@@ -149,33 +149,33 @@ experiment() {
 # plans_nothing OPTION...: fails unless no run is possible.
 plans_nothing() {
     ! "$experiments/interference" "${options[@]}" --sets 0/1 --environment kvm --dry-run "$@" >"$output" 2>&1 ||
-        fail "$*: it is possible"
-    says "interference: no run is possible here.*" || fail "$*: it has failed otherwise"
+        fail "$*: a run is possible"
+    says "interference: no run is possible here.*" || fail "$*: unexpected failure"
 }
 
 unsupported_guest_options_are_named() {
     mkdir -p guest
     plans_nothing
     says "skipped: environment=kvm measured_in=inside: no guest is named: build one with make-guest and $(:
-        )name it with --guest" || fail "a guest of nothing"
+        )name it with --guest" || fail "a missing --guest is accepted"
     plans_nothing --guest guest
-    says "skipped: environment=kvm measured_in=inside: $scratch/guest is no guest: .*" || fail "a guest of nothing"
+    says "skipped: environment=kvm measured_in=inside: $scratch/guest is no guest: .*" || fail "an empty guest folder is accepted"
     plans_nothing --measure host
     says "skipped: environment=kvm measured_in=host: Showstopper on the host cannot start processes in a $(:
-        )guest: --measure inside" || fail "processes in a guest?"
+        )guest: --measure inside" || fail "--measure inside of a guest is accepted"
     need_guest
     experiment --dry-run --guest "$guest" --placements sets,quota --levels 60:30:30 --hold 1 --edge 0 \
         --warmup 0 --guest-boot 20s
     says "skipped: environment=[a-z]* measured_in=inside placement=quota: the number of its CPUs .*" ||
-        fail "a quota in a guest"
+        fail "a quota in a guest is accepted"
     grep -Eqx 'kvm-inside-sets-serial-serial-1: 9.2 s|tcg-inside-sets-serial-serial-1: 31 s' "$output" ||
-        fail "what runs?"
+        fail "wrong runs"
 }
 
 # Both sides begin on command, and the samples of guest and machine are next to each record.
 sides_run_in_guests() {
     local run role boot
-    [ "$(nproc)" -gt 1 ] || skip "cpus: there is only one"
+    [ "$(nproc)" -gt 1 ] || skip "cpus: only one CPU"
     need_guest
     # A busy machine may need longer to boot the guests; the same call continues the study.
     for boot in 14s 120s; do
@@ -183,21 +183,21 @@ sides_run_in_guests() {
             --edge 0 --warmup 0 --output results
         grep -q "' has passed" "$output" || break
     done
-    [ -z "$(ls ram)" ] || fail "left: $(ls ram)"
+    [ -z "$(ls ram)" ] || fail "leftover files: $(ls ram)"
     run=$(echo results/runs/*-inside-sets-serial-serial-1)
     for role in foreground background; do
         for file in summary.json guest-clock.csv guest-vcpus.csv host-load.csv; do
-            [ -s "$run/$role/$file" ] || fail "$run/$role/$file is not there"
+            [ -s "$run/$role/$file" ] || fail "$run/$role/$file is missing"
         done
         awk -F, 'NR > 1 && ($4 > 0.5 || $4 < -0.5) { exit 1 }' "$run/$role/guest-clock.csv" ||
-            fail "clocks: $(cat "$run/$role/guest-clock.csv")"
+            fail "wrong guest-clock.csv: $(cat "$run/$role/guest-clock.csv")"
         date -d "$(sed -n 's/^{"time":"\([^"]*\)".*"event":"counting".*/\1/p' "$run/$role/events.jsonl")" +%s.%N
     done | paste -sd ' ' >begins
-    awk '{ exit !($1 - $2 < 1 && $2 - $1 < 1) }' begins || fail "they begin at $(cat begins)"
+    awk '{ exit !($1 - $2 < 1 && $2 - $1 < 1) }' begins || fail "the sides began at $(cat begins)"
     awk -F, 'NR == 2 { environment = $24 }
         NR > 1 && ($24 != environment || $25 != "inside" || $22 != "done") { exit 1 }
         END { exit environment !~ /^(kvm|tcg)$/ || NR != 3 }' results/manifest.csv ||
-        fail "manifest: $(cat results/manifest.csv)"
+        fail "wrong manifest: $(cat results/manifest.csv)"
 }
 
 a_command_runs_in_a_guest() {
@@ -219,19 +219,19 @@ a_command_runs_in_a_guest() {
     : >shared/on
     ends 3
     for line in guest 1 "$scratch" given unshared "${TMPDIR-} two  words" read-only; do
-        says "$line" || fail "it does not say '$line'"
+        says "$line" || fail "no line '$line' in the output"
     done
-    grep -qx error errors || fail "its errors do not come out: $(cat errors)"
-    [ "$(cat "shared/it's one/file")" = kept ] || fail "its file does not come out"
-    [ ! -e data/b ] || fail "what it changes in a copy comes out"
-    [ ! -e "/tmp/lost.$$" ] || fail "what it writes to /tmp comes out"
+    grep -qx error errors || fail "standard error of the guest is missing: $(cat errors)"
+    [ "$(cat "shared/it's one/file")" = kept ] || fail "the file written in a shared folder is missing"
+    [ ! -e data/b ] || fail "a change in a copied folder reached the host"
+    [ ! -e "/tmp/lost.$$" ] || fail "a file in the guest's /tmp reached the host"
     awk -F, 'NR == 1 { exit $0 != "when,host_seconds,guest_seconds,difference_seconds" }' clock.csv ||
-        fail "clock.csv: $(cat clock.csv)"
+        fail "wrong clock.csv: $(cat clock.csv)"
     [ "$(awk -F, '$1 != "when" && $4 > -0.5 && $4 < 0.5 && $2 > 1e9 { print $1 }' clock.csv |
-        paste -sd ' ')" = "start end" ] || fail "clock.csv: $(cat clock.csv)"
+        paste -sd ' ')" = "start end" ] || fail "wrong clock.csv: $(cat clock.csv)"
     awk -F, 'NR == 1 && $0 != "vcpu,host_cpu_seconds,wall_seconds" { exit 1 }
         NR == 2 { found = $1 == 0 && $2 > 0 && $3 > $2 / 2 }
-        END { exit !found || NR != 2 }' times.csv || fail "times.csv: $(cat times.csv)"
+        END { exit !found || NR != 2 }' times.csv || fail "wrong times.csv: $(cat times.csv)"
 }
 
 # Guests use the machine's clock, so runs in several guests can start at the same time.
@@ -250,7 +250,7 @@ a_run_in_a_guest_begins_in_time() {
     IFS=, read -r time elapsed _ < <(sed -n 2p shared/record/samples.csv)
     awk -v time="$(date -d "$time" +%s.%N)" -v elapsed="$elapsed" -v at="$at" 'BEGIN {
         late = time - elapsed - at
-        exit !(late > -1 && late < 20) }' || fail "sample $elapsed at $time, to begin at $(date -d "@$at")"
+        exit !(late > -1 && late < 20) }' || fail "wrong time of sample $elapsed: $time; the run was to begin at $(date -d "@$at")"
 }
 
 # Killed at any time, it leaves no process, folder or mount.
@@ -260,10 +260,10 @@ a_killed_guest_leaves_nothing() {
     begin --share shared -- sh -c 'echo up; sleep 60'
     await is_up
     find_processes
-    [ ${#processes[@]} -gt 3 ] || fail "too few processes: ${processes[*]}"
+    [ ${#processes[@]} -gt 3 ] || fail "too few processes of the guest: ${processes[*]}"
     folder=$(tr '\0' '\n' <"/proc/$(pgrep -P "$pid" qemu-system)/cmdline" |
         sed -n 's,^pipe.*path=\(.*\)/control$,\1,p')
-    [ -d "$folder" ] || fail "no folder in its arguments"
+    [ -d "$folder" ] || fail "the arguments contain no folder"
     kill -KILL "$pid"
     { wait "$pid"; } 2>/dev/null || true
     pid=
@@ -272,8 +272,8 @@ a_killed_guest_leaves_nothing() {
     await [ ! -e "$folder" ]
     kill -TERM "$pid"
     ends 143
-    ! grep -q " $folder" /proc/mounts || fail "mounts remain"
-    [ -z "$(find /run/virtiofsd -name "*${folder##*/}*" 2>/dev/null)" ] || fail "virtiofsd's files remain"
+    ! grep -q " $folder" /proc/mounts || fail "leftover mounts"
+    [ -z "$(find /run/virtiofsd -name "*${folder##*/}*" 2>/dev/null)" ] || fail "leftover files of virtiofsd"
 }
 
 a_terminated_guest_delivers_its_record() {
@@ -284,9 +284,9 @@ a_terminated_guest_delivers_its_record() {
     find_processes
     kill -TERM "$pid"
     ends 143
-    all_ended || fail "alive: ${processes[*]}"
-    grep -q '"load_mean"' shared/record/summary.json || fail "there is no summary"
-    [ ! -e shared/record/interrupted ] || fail "the record is not complete"
+    all_ended || fail "leftover processes: ${processes[*]}"
+    grep -q '"load_mean"' shared/record/summary.json || fail "the summary is missing"
+    [ ! -e shared/record/interrupted ] || fail "the record is incomplete"
 }
 
 # In version 2, a group with processes cannot enable controllers for its children, unless it is the root.
@@ -306,8 +306,8 @@ quota_of_a_populated_group_is_set_above_it() {
         cat /sys/fs/cgroup/user/alone/cgroup.subtree_control >>shared/left' "$scratch"
     ends 0
     [ "$(sed -E 's/-[0-9]+ /-PID /' shared/said)" = "/user/ssprofile-PID 4000 10000
-/user/alone/ssprofile-PID 4000 10000" ] || fail "quotas: $(cat shared/said)"
-    [ ! -s shared/left ] || [ -z "$(tr -d '\n' <shared/left)" ] || fail "left: $(cat shared/left)"
+/user/alone/ssprofile-PID 4000 10000" ] || fail "wrong quotas: $(cat shared/said)"
+    [ ! -s shared/left ] || [ -z "$(tr -d '\n' <shared/left)" ] || fail "leftover groups: $(cat shared/left)"
 }
 
 # write_stuttering_machine FILE: a program in place of qemu that sends two of its lines in two parts, further

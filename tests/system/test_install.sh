@@ -51,7 +51,7 @@ same "programs that others start"
 page_names "$scratch/all/share/man" >"$scratch/installed"
 same "manual pages"
 while read -r page; do
-    [ -e "$scratch/all/share/man/man${page##*.}/$page" ] || fail "$page is in another section's folder"
+    [ -e "$scratch/all/share/man/man${page##*.}/$page" ] || fail "$page is in the folder of another section"
 done <"$scratch/installed"
 
 modules=$(dirname "$(dirname "$(find "$build" -path '*/feedback/own.so')")")

@@ -111,7 +111,7 @@ options_and_their_values_are_checked() {
     local option
     experiment latency --help
     prints "Usage: tools/experiments/latency .*"
-    ! grep -E 'default *(;|$)' "$output" || fail "default what?"
+    ! grep -E 'default *(;|$)' "$output" || fail "empty default in --help"
     while read -r option; do
         call latency "--$option" 1 --dry-run || call latency "--$option" --dry-run || true
         ! grep -q "unknown option" "$output" || fail "--$option is unknown"
@@ -139,8 +139,8 @@ options_and_their_values_are_checked() {
     refuses "latency: --tau: '7x' has an unknown unit" latency --tau 7x
     refuses "--seconds: 0: a time above 0 is required" latency --seconds 0
     refuses "no command is wanted" latency -- true
-    [ ! -e "$scratch/calls" ] || fail "something was started"
-    [ ! -e "$results" ] || fail "something was begun"
+    [ ! -e "$scratch/calls" ] || fail "started a program"
+    [ ! -e "$results" ] || fail "a folder was created"
 }
 
 dry_run_prints_the_plan_and_its_duration() {
@@ -155,7 +155,7 @@ dry_run_prints_the_plan_and_its_duration() {
     prints "6 runs, 1 min 12 s to go"
     experiment latency --dry-run --service http://localhost/ --rates 7.5 --duties 100 --rounds 2 --demands none
     prints "url-d100-r7.5-2: 1 min 08 s"
-    [ ! -e "$results" ] || fail "a plan leaves something"
+    [ ! -e "$results" ] || fail "--dry-run created a folder"
 }
 
 # target_of RUN: prints the duty in its record.
@@ -163,37 +163,37 @@ is_stopped() {
     local share
     share=$(sed -n 's/^ *"duty_mean": *\([0-9.]*\).*/\1/p' "$results/runs/$1/service/summary.json")
     awk -v share="$share" -v low="$2" -v high="$3" 'BEGIN { exit !(share >= low && share <= high) }' ||
-        fail "$1: a duty of $share"
+        fail "$1: wrong duty: $share"
 }
 
 requests_are_joined_with_records() {
     local run
     experiment latency "${few[@]}"
     for run in serve-d{100,50}-r{5,10}-1; do
-        [ -s "$results/runs/$run/requests/requests.csv" ] || fail "$run: no requests"
-        [ -s "$results/runs/$run/service/summary.json" ] || fail "$run: no record"
-        grep -q '"ended_by": "signal"' "$results/runs/$run/service/summary.json" || fail "$run: how has it ended?"
+        [ -s "$results/runs/$run/requests/requests.csv" ] || fail "$run: requests.csv is missing"
+        [ -s "$results/runs/$run/service/summary.json" ] || fail "$run: the record is missing"
+        grep -q '"ended_by": "signal"' "$results/runs/$run/service/summary.json" || fail "$run: the service was not ended by a signal"
     done
     [ "$(manifest latency-results role | tr ' ' '\n' | sort | uniq -c | xargs)" = "4 requests 4 service" ] ||
-        fail "roles: $(manifest latency-results role)"
-    [ "$(manifest latency-results status | tr ' ' '\n' | sort -u)" = "done" ] || fail "which status?"
-    [ "$(manifest latency-results group | tr ' ' '\n' | sort -u | wc -l)" -eq 4 ] || fail "which groups?"
+        fail "wrong roles: $(manifest latency-results role)"
+    [ "$(manifest latency-results status | tr ' ' '\n' | sort -u)" = "done" ] || fail "manifest: wrong status"
+    [ "$(manifest latency-results group | tr ' ' '\n' | sort -u | wc -l)" -eq 4 ] || fail "manifest: wrong groups"
     [ "$(manifest latency-results run | tr ' ' '\n' | head -n 2 | paste -sd ' ')" = "$(:
-        )runs/serve-d100-r5-1/requests runs/serve-d100-r5-1/service" ] || fail "which runs?"
+        )runs/serve-d100-r5-1/requests runs/serve-d100-r5-1/service" ] || fail "manifest: wrong runs"
     [ "$(manifest latency-results method | tr ' ' '\n' | sort | uniq -c | xargs)" = "4 1cdc 4 uncontrolled" ] ||
-        fail "methods: $(manifest latency-results method)"
+        fail "wrong methods: $(manifest latency-results method)"
     is_stopped serve-d100-r5-1 0.8 1
     is_stopped serve-d50-r5-1 0.2 0.8
     # Work is calibrated once, and each run has requests before those that count.
     [ "$(calls '^ssburn serve .*--work 10m$')" -eq 1 ] || fail "calibrated more than once"
-    [ "$(calls '^ssburn serve .*--units 12345$')" -eq 3 ] || fail "calibrated anew"
-    [ "$(calls '^ssrequest .*--rate 5 --duration 1s .* http://127.0.0.1:1/$')" -eq 2 ] || fail "which warm-up?"
+    [ "$(calls '^ssburn serve .*--units 12345$')" -eq 3 ] || fail "the calibration was not used"
+    [ "$(calls '^ssrequest .*--rate 5 --duration 1s .* http://127.0.0.1:1/$')" -eq 2 ] || fail "wrong warm-up requests"
     [ "$(calls '^ssrequest .*--rate 5 --duration 2s --record .* --arrival poisson --seed 2 --cap 1000 .* --timeout 10s ')" -eq 2 ] ||
-        fail "which requests?"
+        fail "wrong requests"
     grep -qE '^serve,0\.5,10,1,poisson,10,10,0,0,9,1,0\.9,9\.5,0\.0007,0\.02,0\.01,0\.05,,,0\.015,0\.01,,,,0\.03,[0-9.e-]+$' \
         "$results/table.csv" || fail "$(cat "$results/table.csv")"
     prints 'serve: a duty of 50 % adds 0\.0 ms, of 18 requests\.'
-    ! grep -q 'keeps up' "$output" || fail "another finding: $(cat "$output")"
+    ! grep -q 'keeps up' "$output" || fail "unexpected finding: $(cat "$output")"
     prints '\| serve \| 50 \| 10 \| .* \| 20\.0 \| 10\.0 \| 50\.0 \| - \| 15\.0 \| 0\.70 \|'
 }
 
@@ -203,9 +203,9 @@ a_capacity_search_is_tabulated() {
         )serve,1,p95=1s,1,40,41.5,3,3" ] || fail "$(cat "$results/capacity.csv")"
     prints '\| serve \| 100 \| p95=1s \| 40 \| 41\.5 \|'
     # The duration of a run at one rate applies neither to a search nor to steps.
-    [ "$(manifest latency-results seconds | tr ' ' '\n' | sort -u | paste -sd ,)" = ,1 ] || fail "manifest: seconds"
+    [ "$(manifest latency-results seconds | tr ' ' '\n' | sort -u | paste -sd ,)" = ,1 ] || fail "manifest: wrong seconds"
     experiment latency --duties 100% --steps 3:1:2s --demands none --output steps
-    [ "$(manifest steps seconds) $(manifest steps warmup_seconds)" = "6 6 0 " ] || fail "manifest: steps"
+    [ "$(manifest steps seconds) $(manifest steps warmup_seconds)" = "6 6 0 " ] || fail "manifest: wrong times of steps"
     [ "$(wc -l <"$results/table.csv")" -eq 2 ] || fail "a search is listed as a rate"
 }
 
@@ -240,8 +240,8 @@ interrupted_study_continues() {
     done
     await nothing_lies
     call latency "${few[@]}" --duties 50% --rates 5,20 || fail "status $?"
-    [ "$(wc -l <"$scratch/asked")" -eq 1 ] || fail "$(wc -l <"$scratch/asked") runs"
-    [ -d "$results/runs/serve-d50-r20-1" ] || fail "no run"
+    [ "$(wc -l <"$scratch/asked")" -eq 1 ] || fail "expected one run, got $(wc -l <"$scratch/asked")"
+    [ -d "$results/runs/serve-d50-r20-1" ] || fail "the completed run is missing"
     refuses "holds runs made in another way" latency "${few[@]}" --duties 50% --rates 5 --cap 7
 }
 
@@ -252,11 +252,11 @@ nothing_lies() {
 failures_are_reported() {
     touch "$scratch/refused"
     refuses "failed with status 125 (requests); " latency "${few[@]}"
-    grep -q "ssrequest: no such option" "$output" || fail "not why"
+    grep -q "ssrequest: no such option" "$output" || fail "the error of ssrequest is missing"
     rm "$scratch/refused"
     touch "$scratch/no-service"
     refuses "(service); " latency "${few[@]}"
-    grep -q "ssburn: no memory" "$output" || fail "not why"
+    grep -q "ssburn: no memory" "$output" || fail "the error of ssburn is missing"
     rm "$scratch/no-service"
     touch "$scratch/service-dies"
     refuses "failed with status 1 (service)" latency "${few[@]}" --duties 100%
@@ -268,7 +268,7 @@ the_study_waits_for_a_slow_service() {
     LD_PRELOAD=$build/tests/liblate_file.so SS_TEST_LATE=service.out \
         ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
         experiment latency "${few[@]}" --duties 100% --rates 5
-    ! grep -q 'service\.out' "$output" || fail "it is read before it is there"
+    ! grep -q 'service\.out' "$output" || fail "service.out was read before it existed"
 }
 
 # A service that does not answer makes the study fail.
@@ -276,34 +276,34 @@ a_service_that_does_not_answer_is_reported() {
     local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
     touch "$scratch/dead"
     refuses "latency: --service: http://127.0.0.1:2/: a request fails: connection_refused" "${call[@]}"
-    [ "$(wc -l <"$output")" -eq 1 ] || fail "not one line"
-    [ ! -e "$results" ] || fail "something is begun"
+    [ "$(wc -l <"$output")" -eq 1 ] || fail "expected one line"
+    [ ! -e "$results" ] || fail "a folder was created"
     experiment "${call[@]}" --dry-run
     rm "$scratch/dead"
     # It dies later.
     touch "$scratch/fails"
     refuses "url-d100-r5-1: failed: no request succeeded: 9 connection_refused, 1 status (requests)" "${call[@]}" --go-on
-    grep -q "latency: 2 runs failed" "$output" || fail "how many?"
-    [ "$(manifest latency-results status)" = "failed failed" ] || fail "manifest: status"
-    [ "$(wc -l <"$results/table.csv")" -eq 1 ] || fail "figures: $(cat "$results/table.csv")"
+    grep -q "latency: 2 runs failed" "$output" || fail "wrong number of failed runs"
+    [ "$(manifest latency-results status)" = "failed failed" ] || fail "manifest: wrong status"
+    [ "$(wc -l <"$results/table.csv")" -eq 1 ] || fail "figures of failed runs: $(cat "$results/table.csv")"
     rm "$scratch/fails"
     experiment "${call[@]}"
-    [ "$(manifest latency-results status)" = "done done" ] || fail "manifest: corrected"
+    [ "$(manifest latency-results status)" = "done done" ] || fail "manifest: the repeated runs are not done"
 }
 
 # A service that already runs is throttled, and keeps running afterwards.
 a_service_given_by_url_can_be_throttled() {
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5
-    [ "$(wc -l <"$results/runs/url-d100-r5-1/requests/beside.csv")" -gt 1 ] || fail "no load"
-    [ "$(manifest latency-results role)" = requests ] || fail "which roles?"
+    [ "$(wc -l <"$results/runs/url-d100-r5-1/requests/beside.csv")" -gt 1 ] || fail "no samples of the load"
+    [ "$(manifest latency-results role)" = requests ] || fail "wrong roles"
     sleep 1000 &
     bystander=$!
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --attach "$bystander" --duties 50% --rates 5 \
         --output attached
     results=$scratch/attached
     is_stopped url-d50-r5-1 0.2 0.8
-    kill -0 "$bystander" || fail "it was ended"
-    ! grep -q '^State:.T' "/proc/$bystander/status" || fail "it is left stopped"
+    kill -0 "$bystander" || fail "the running service was killed"
+    ! grep -q '^State:.T' "/proc/$bystander/status" || fail "the running service was left stopped"
     kill -KILL "$bystander"
     wait "$bystander" 2>/dev/null || true
     bystander=

@@ -96,19 +96,19 @@ faked() {
 does() {
     local status=0
     faked "${@:2}" >"$output" 2>&1 || status=$?
-    [ "$status" -eq "$1" ] || fail "${*:2}: status $status, not $1"
+    [ "$status" -eq "$1" ] || fail "${*:2}: expected status $1, got $status"
 }
 
 # says PART: fails unless a line of the output contains this.
 says() {
-    grep -Fq -- "$1" "$output" || fail "it does not say '$1'"
+    grep -Fq -- "$1" "$output" || fail "no '$1' in the output"
 }
 
 # will_not MESSAGE COMMAND...: fails unless the command is refused in one line.
 will_not() {
     does 1 "${@:2}"
     says "$1"
-    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: it says more than one line"
+    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: more than one line of output"
 }
 
 # list_processes: of the wiki, and those of scripts.
@@ -120,7 +120,7 @@ list_processes() {
 }
 
 nothing_runs() {
-    [ -z "$(list_processes)" ] || fail "processes are left: $(list_processes)"
+    [ -z "$(list_processes)" ] || fail "leftover processes: $(list_processes)"
 }
 
 options_and_their_values_are_checked() {
@@ -142,10 +142,10 @@ options_and_their_values_are_checked() {
     touch "$scratch/foreign/file"
     will_not "not made by this script" up "$scratch/foreign"
     will_not "not made by this script" down "$scratch/foreign"
-    [ -e "$scratch/foreign/file" ] || fail "a foreign folder is removed"
+    [ -e "$scratch/foreign/file" ] || fail "removed a foreign folder"
     does 3 status "$dir"
     does 0 down "$dir"
-    [ ! -e "$scratch/calls" ] || fail "something was started"
+    [ ! -e "$scratch/calls" ] || fail "started a program"
 }
 
 missing_packages_are_named() {
@@ -154,7 +154,7 @@ missing_packages_are_named() {
     will_not "missing packages: mediawiki; " check
     will_not "missing packages: mediawiki; --install installs them, or: apt-get install --no-install-recommends mediawiki" \
         up "$dir"
-    [ ! -e "$dir" ] || fail "it leaves something"
+    [ ! -e "$dir" ] || fail "$dir was not removed"
 }
 
 # pid_of PART
@@ -166,7 +166,7 @@ the_wiki_starts_and_stops() {
     local before url
     does 0 up "$dir"
     url=$(sed -n 's/^url //p' "$output")
-    [[ $url =~ ^http://127\.0\.0\.1:[0-9]+/index\.php ]] || fail "no URL"
+    [[ $url =~ ^http://127\.0\.0\.1:[0-9]+/index\.php ]] || fail "invalid URL: $url"
     says "socket $dir/run/web.socket"
     does 0 status "$dir"
     says "url $url"
@@ -174,7 +174,7 @@ the_wiki_starts_and_stops() {
     before=$(list_processes)
     # A second `up` must not start anything again.
     does 0 up "$dir"
-    [ "$(list_processes)" = "$before" ] || fail "it was started again"
+    [ "$(list_processes)" = "$before" ] || fail "a second up started programs again"
     # One is killed; then all is started, and the wiki is not made again.
     kill -KILL "$(faked status "$dir" | sed -n 's/^php up, pid //p')"
     await php_is_down
@@ -182,15 +182,15 @@ the_wiki_starts_and_stops() {
     does 0 up "$dir"
     says "url $url"
     does 0 status "$dir"
-    [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "it was made again"
+    [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "the database was created twice"
     # With other options it is started again.
     before=$(pid_of web)
     does 0 up "$dir" --workers 7
-    grep -q '^pm.max_children = 7$' "$dir/php.conf" || fail "how many workers?"
+    grep -q '^pm.max_children = 7$' "$dir/php.conf" || fail "--workers is not in php.conf"
     does 0 status "$dir"
-    [ "$(pid_of web)" != "$before" ] || fail "it was not started again"
+    [ "$(pid_of web)" != "$before" ] || fail "the web server was not restarted"
     does 0 down "$dir"
-    [ ! -e "$dir" ] || fail "it leaves $(ls "$dir")"
+    [ ! -e "$dir" ] || fail "leftover files: $(ls "$dir")"
     nothing_runs
     does 3 status "$dir"
     does 0 down "$dir"
@@ -215,11 +215,11 @@ foreign_processes_are_left_alone() {
     kill -STOP "$(pid_of cache)"
     does 3 status "$dir"
     does 0 down "$dir"
-    kill -0 "$bystander" || fail "a stranger was ended"
+    kill -0 "$bystander" || fail "killed a foreign process"
     kill -KILL "$bystander"
     wait "$bystander" 2>/dev/null || true
     bystander=
-    [ ! -e "$dir" ] || fail "it leaves $(ls "$dir")"
+    [ ! -e "$dir" ] || fail "leftover files: $(ls "$dir")"
     nothing_runs
 }
 
@@ -253,11 +253,11 @@ interrupted_installation_continues() {
             : >"$scratch/calls"
             does 0 up "$dir"
             [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq "$([ -n "$made" ] && echo 0 || echo 1)" ] ||
-                fail "$where, $signal: what was made is made again, or the other way round"
+                fail "$where, $signal: wrong number of calls of mariadb-install-db"
             does 0 status "$dir"
             does 0 down "$dir"
             nothing_runs
-            [ ! -e "$dir" ] || fail "it leaves $(ls "$dir")"
+            [ ! -e "$dir" ] || fail "leftover files: $(ls "$dir")"
         done
     done
 }
@@ -275,7 +275,7 @@ begin_run() {
 ends() {
     local status=0
     wait "$pid" 2>/dev/null || status=$?
-    [ "$status" -eq "$1" ] || fail "status $status, not $1"
+    [ "$status" -eq "$1" ] || fail "expected status $1, got $status"
     nothing_runs
 }
 
@@ -286,7 +286,7 @@ service_runs_until_ended() {
     begin_run
     does 0 status "$dir"
     for part in database cache php web; do
-        [ "$(sed 's/.*) . //; s/ .*//' "/proc/$(pid_of "$part")/stat")" -eq "$pid" ] || fail "$part is no child"
+        [ "$(sed 's/.*) . //; s/ .*//' "/proc/$(pid_of "$part")/stat")" -eq "$pid" ] || fail "$part is not a child of the service"
     done
     kill -TERM "$pid"
     ends 0
@@ -295,7 +295,7 @@ service_runs_until_ended() {
     kill -KILL "$(faked status "$dir" | sed -n 's/^cache up, pid //p')"
     ends 1
     says "a service has ended"
-    [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "it was made again"
+    [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "the database was created twice"
     does 0 down "$dir"
 }
 
@@ -310,7 +310,7 @@ a_half_started_wiki_can_be_stopped() {
     rm "$scratch/wait-php"
     does 3 status "$dir"
     does 0 down "$dir"
-    [ ! -e "$dir" ] || fail "it leaves $(ls "$dir")"
+    [ ! -e "$dir" ] || fail "leftover files: $(ls "$dir")"
     nothing_runs
 }
 
@@ -331,7 +331,7 @@ ports_in_use_are_not_taken() {
     nothing_runs
     touch "$scratch/first-is-taken"
     does 0 up "$dir"
-    [ ! -e "$scratch/first-is-taken" ] || fail "no port was tried"
+    [ ! -e "$scratch/first-is-taken" ] || fail "did not try the first port"
     does 0 status "$dir"
     does 0 down "$dir"
 }
@@ -339,7 +339,7 @@ ports_in_use_are_not_taken() {
 # In a mount namespace with its own /etc and its own folder for policy-rc.d.
 services_of_packages_do_not_start() {
     [ "$(id -u)" -eq 0 ] || skip "root: only root can install packages"
-    unshare -m mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: no namespace of mounts"
+    unshare -m mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: cannot create a mount namespace"
     cat >"$scratch/bin/apt-get" <<END
 #!/bin/bash
 [[ " \$* " = *" install "* ]] || exit 1
@@ -368,12 +368,12 @@ END
         "$2" up "$3" --install
         [ -z "$(ls "$1/sbin")" ] || { echo "left: $(ls "$1/sbin")" && exit 1; }
         "$2" down "$3"' bash "$scratch/world" "$experiments/services/mediawiki" "$dir" >"$output" 2>&1 ||
-        fail "it cannot install"
-    grep -q '^installs .*install --no-install-recommends mediawiki$' "$scratch/calls" || fail "what was installed?"
+        fail "installation failed"
+    grep -q '^installs .*install --no-install-recommends mediawiki$' "$scratch/calls" || fail "wrong packages installed"
     ! grep -qx started "$scratch/calls" || fail "packages may start services"
-    grep -qx 'systemctl disable new.service' "$scratch/calls" || fail "a new service is left enabled"
-    grep -qx 'update-rc.d new disable' "$scratch/calls" || fail "a new service of System V is left enabled"
-    ! grep -q ' old ' "$scratch/calls" || fail "an old service is disabled"
+    grep -qx 'systemctl disable new.service' "$scratch/calls" || fail "a new service was left enabled"
+    grep -qx 'update-rc.d new disable' "$scratch/calls" || fail "a new System V service was left enabled"
+    ! grep -q ' old ' "$scratch/calls" || fail "an existing service was disabled"
 }
 
 # hits: prints the number of cache hits.
@@ -393,22 +393,22 @@ the_real_wiki_answers_requests() {
     url=$(sed -n 's/^url //p' "$output")
     socket=$(sed -n 's/^socket //p' "$output")
     curl -sf -o "$scratch/page" "$url" || fail "no article"
-    [ "$(wc -c <"$scratch/page")" -gt 250000 ] || fail "the article is short"
-    grep -q 'href="#Part_60"' "$scratch/page" || fail "it has no table of contents"
+    [ "$(wc -c <"$scratch/page")" -gt 250000 ] || fail "the article is too short"
+    grep -q 'href="#Part_60"' "$scratch/page" || fail "the article has no table of contents"
     before=$(hits)
-    curl -sf --unix-socket "$socket" -o "$scratch/again" "http://127.0.0.1/${url#http://*/}" || fail "not by the socket"
-    [ "$(wc -c <"$scratch/again")" -eq "$(wc -c <"$scratch/page")" ] || fail "another article"
-    [ "$(hits)" -gt "$before" ] || fail "the cache is not asked"
-    ! curl -sf -o "$output" "${url%/*}/index.php?title=There_is_none" || fail "all titles have an article"
+    curl -sf --unix-socket "$socket" -o "$scratch/again" "http://127.0.0.1/${url#http://*/}" || fail "no article over the socket"
+    [ "$(wc -c <"$scratch/again")" -eq "$(wc -c <"$scratch/page")" ] || fail "TCP and the socket returned different articles"
+    [ "$(hits)" -gt "$before" ] || fail "no cache hits"
+    ! curl -sf -o "$output" "${url%/*}/index.php?title=There_is_none" || fail "a missing title returned an article"
     curl -s -o "$output" "${url%/*}/index.php?title=New&action=edit"
-    grep -q 'It is being measured' "$output" || fail "it is not read-only"
+    grep -q 'It is being measured' "$output" || fail "the wiki is not read-only"
     # Children of a killed process are ended, too.
     real status "$dir" >"$output" || fail "status $?"
     worker=$(list_processes | wc -l)
     [ "$worker" -gt 6 ] || fail "only $worker processes"
     kill -KILL "$(pid_of php)"
     real down "$dir" >"$output" 2>&1 || fail "down: status $?"
-    [ ! -e "$dir" ] || fail "it leaves $(ls "$dir")"
+    [ ! -e "$dir" ] || fail "leftover files: $(ls "$dir")"
     nothing_runs
 }
 

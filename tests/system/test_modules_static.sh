@@ -41,11 +41,11 @@ ${CC:-cc} -shared -fPIC -o "$work/bad.so" "$work/bad.c"
 check() {
     module=$1
     [ -r "$module" ] || {
-        echo "$module is not there"
+        echo "$module is missing"
         exit 1
     }
     if readelf -sW "$module" | grep -q '__[atu]san\|__ubsan'; then
-        skip "sanitizer: it adds data of its own"
+        skip "sanitizer: adds writable data"
     fi
     readelf -SW "$module" | grep -q '\.symtab' || skip "left-out: $module has no symbol table"
     found=$(writable_objects "$module")

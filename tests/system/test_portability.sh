@@ -61,7 +61,7 @@ options_and_their_values_are_checked() {
     local option
     experiment portability --help
     prints "Usage: tools/experiments/portability .*"
-    ! grep -E 'default *(;|$)' "$output" || fail "default what?"
+    ! grep -E 'default *(;|$)' "$output" || fail "empty default in --help"
     # What --help lists is taken, and there is a line for all that is taken.
     while read -r option; do
         is_known "$option"
@@ -88,8 +88,8 @@ options_and_their_values_are_checked() {
     mkdir "$scratch/foreign"
     echo mine >"$scratch/foreign/file"
     refuses "foreign is not a folder of this experiment" portability demo -o foreign
-    [ ! -e "$scratch/calls" ] || fail "something was run"
-    [ ! -e "$results/base" ] || fail "something was begun"
+    [ ! -e "$scratch/calls" ] || fail "ran a kernel"
+    [ ! -e "$results/base" ] || fail "a folder was created"
     # An invalid call must not create the folder.
     experiment portability demo --dry-run
 }
@@ -106,7 +106,7 @@ a_plan_states_its_duration() {
     experiment portability demo --dry-run
     prints "base: 100 runs, 1 min 00 s"
     prints "3 steps, [0-4] min [0-9]+ s to go"
-    [ ! -e "$results" ] || fail "a plan leaves something"
+    [ ! -e "$results" ] || fail "--dry-run created a folder"
     experiment portability demo --dry-run --quick
     prints "base: 75 runs, 22\.5 s"
     prints "3 steps, 1 min [0-9]+ s to go"
@@ -121,7 +121,7 @@ a_plan_states_its_duration() {
     await it_runs
     end_portability TERM
     kernels=$(grep -c "'ssburn kernel [a-z0-9-]* --time 0.5s'" "$scratch/plan/battery.txt")
-    [ "$kernels" -eq 25 ] || fail "$kernels kernels"
+    [ "$kernels" -eq 25 ] || fail "expected 25 kernels, got $kernels"
     while read -r class; do
         grep -q "^[a-z0-9-]* *$class " "$scratch/plan/battery.txt" || fail "no kernel of class $class"
     done < <(awk '!/^#|^version/ { print $2 }' "$checkout/tools/ssprofile/batteries/own.txt" | sort -u)
@@ -136,7 +136,7 @@ is_balanced() {
         !/^<\// { open[++depth] = name; next }
         depth < 1 || open[depth--] != name { print "wrong: " $0; exit }
         END { if (depth > 0) print "open: " open[depth] }' >"$scratch/unbalanced"
-    [ ! -s "$scratch/unbalanced" ] || fail "$1: $(cat "$scratch/unbalanced")"
+    [ ! -s "$scratch/unbalanced" ] || fail "$1: unbalanced elements: $(cat "$scratch/unbalanced")"
 }
 
 # start_portability WORD...: sets `pid`; its output is in $output.
@@ -148,7 +148,7 @@ start_portability() {
 }
 
 it_runs() {
-    kill -0 "$pid" 2>/dev/null || fail "it has ended"
+    kill -0 "$pid" 2>/dev/null || fail "the experiment ended early"
     [ -s "$scratch/waits" ]
 }
 
@@ -179,23 +179,23 @@ a_demo_finds_the_setting_of_the_throttle() {
         [ -s "$results/$file" ] || fail "no $file"
         grep -q "<a href=\"$file\">" "$results/index.html" || fail "no link to $file"
     done
-    grep -q '<p>Setting found: duty at 40.00 %' "$results/index.html" || fail "index: no setting"
-    grep -q '<td class="text">target:without</td><td>3</td>' "$results/index.html" || fail "index: no table"
+    grep -q '<p>Setting found: duty at 40.00 %' "$results/index.html" || fail "index: the setting is missing"
+    grep -q '<td class="text">target:without</td><td>3</td>' "$results/index.html" || fail "index: the table is missing"
     is_balanced "$results/index.html"
     for file in index.html compare/compare.html; do
         grep -q 'color-scheme:light dark' "$results/$file" || fail "$file: no dark scheme"
     done
     # The fields of profile.json that describe a machine.
     grep -Eq '<li>Base: base; machine base; version fake 1\.0; cpu 0; quantum seconds 0\.02; idle states [a-z ]+(; quota around cpus [0-9.]+)?</li>' \
-        "$results/index.html" || fail "index: no profile: $(grep '<li>Base' "$results/index.html")"
-    grep -q '"quantum_seconds": 0.02' "$results/base/profile.json" || fail "no quantum"
+        "$results/index.html" || fail "index: the profile is not described: $(grep '<li>Base' "$results/index.html")"
+    grep -q '"quantum_seconds": 0.02' "$results/base/profile.json" || fail "the quantum is missing in profile.json"
     # Base, calibration and target; nothing is run twice.
-    [ "$(calls_of)" -eq $((6 + 12 + 12)) ] || fail "$(calls_of) runs"
+    [ "$(calls_of)" -eq $((6 + 12 + 12)) ] || fail "expected 30 runs, got $(calls_of)"
     experiment portability "${few[@]}"
-    [ "$(calls_of)" -eq 30 ] || fail "what was done is done again"
+    [ "$(calls_of)" -eq 30 ] || fail "completed runs were repeated"
     prints "Setting found: duty at 40\.00 %.*"
     refuses "holds results made in another way" portability "${few[@]}" --setting 50%
-    grep -qx '> setting 50' "$output" || fail "in what other way?"
+    grep -qx '> setting 50' "$output" || fail "the differing setting is not named"
     refuses "is not a folder" portability "${few[@]}" -o "$scratch/bin"
 }
 
@@ -204,11 +204,11 @@ options_are_passed_to_ssprofile() {
         --benchmarks 'int*,gcd'
     prints "Setting found: load at 2[45]\.[0-9]+ %; the base is this machine with a duty of 25 %\."
     prints "\| target:without \| 2 \| 4\.0000 .*"
-    ! grep -q '^Left out' "$output" || fail "they were not asked for"
-    [ "$(wc -l <"$results/calibration/calibration.csv")" -eq 17 ] || fail "not 16 tests"
+    ! grep -q '^Left out' "$output" || fail "unrequested benchmarks are listed as left out"
+    [ "$(wc -l <"$results/calibration/calibration.csv")" -eq 17 ] || fail "expected 16 tests"
     [ "$(sort "$scratch/throttled" | uniq -c | awk '{ print $2, $3, $1 }' | paste -sd ,)" = \
         "duty 30000u 6,load 30000u $((1 + 16 * 3 + 6))" ] ||
-        fail "which throttles? $(sort "$scratch/throttled" | uniq -c)"
+        fail "wrong throttles: $(sort "$scratch/throttled" | uniq -c)"
 }
 
 # Ratios that are far from 1 are named.
@@ -225,10 +225,10 @@ a_noisy_base_is_refused() {
     refuses "portability: base: 4 of 4 kernels are unstable, which leaves too few to compare: call again on an idle machine, " \
         portability "${few[@]}" --kernels int64,gcd,crc32,bits
     prints "Warning: base: 4 times a benchmark is unstable .*: see $results/base.log"
-    [ "$(grep -c 'is unstable' "$output")" -eq 1 ] || fail "every benchmark has its line"
-    [ -s "$results/failed/base/results.csv" ] || fail "the base is lost"
-    ! grep -q '^\[2/3\]' "$output" || fail "it continues"
-    [ ! -e "$results/base" ] || fail "it would not be measured again"
+    [ "$(grep -c 'is unstable' "$output")" -eq 1 ] || fail "expected one line about unstable benchmarks"
+    [ -s "$results/failed/base/results.csv" ] || fail "the results of the base are missing"
+    ! grep -q '^\[2/3\]' "$output" || fail "the demo continues despite a noisy base"
+    [ ! -e "$results/base" ] || fail "the base was kept as complete"
     # With none left, there is nothing to continue with.
     ! grep -q -- '--go-on' "$output" || fail "--go-on is offered although no kernel is left"
     refuses "portability: base: 4 of 4 kernels are unstable, which leaves too few to compare: " \
@@ -242,14 +242,14 @@ a_demo_continues_with_the_stable_benchmarks() {
         s/^awk /&-v noise=\"\$noise\" /; s/ \* setting/& * noise/" "$scratch/bin/ssburn"
     refuses "portability: base: 3 of 5 kernels are unstable: call again on an idle machine, or continue" \
         portability "${few[@]}" --kernels int64,gcd,crc32,bits,fft
-    grep -q -- ': --go-on$' "$output" || fail "how to continue?"
+    grep -q -- ': --go-on$' "$output" || fail "--go-on is not suggested"
     experiment portability "${few[@]}" --kernels int64,gcd,crc32,bits,fft --go-on
     prints "Setting found: duty at 40\.00 %.*"
     prints "Left out: 3 of 5 kernels; compare.log says why\."
     # Another limit counts fewer as unstable; how sure a calibration is then is another question.
     call portability "${few[@]}" --kernels int64,gcd,crc32,bits,fft --spread 50% -o wide || true
     prints "\[2/3\] calibration: .*"
-    ! grep -q 'unstable' "$output" || fail "they spread by less"
+    ! grep -q 'unstable' "$output" || fail "stable benchmarks are called unstable"
 }
 
 # Unstable on the target: nothing can be compared.
@@ -261,7 +261,7 @@ unstable_benchmarks_are_left_out() {
     prints "ssprofile: warning: gcd: left out: unstable on target:without: .*"
     experiment portability "${few[@]}" --spread 1000%
     prints "0 of 3 ratios of the throttled target lie in .*"
-    ! grep -q '^Left out' "$output" || fail "nothing is left out"
+    ! grep -q '^Left out' "$output" || fail "a stable benchmark was left out"
     # One that is stable.
     awk -F, -v OFS=, '$3 == "gcd" { $7 = 300 } { print }' "$scratch/new" >"$results/target/results.csv"
     experiment portability "${few[@]}"
@@ -288,12 +288,12 @@ interrupted_demo_continues() {
     sed -i '/^target,duty-4000/d' "$scratch/TERM/target/results.csv"
     experiment portability "${few[@]}" -o "$scratch/TERM"
     prints "\[3/3\] target: 6 runs, .*"
-    [ "$(calls_of)" -eq $((done_before + 6)) ] || fail "what was done is done again"
+    [ "$(calls_of)" -eq $((done_before + 6)) ] || fail "completed runs were repeated"
 }
 
 # A demo killed by SIGKILL cannot clean up, but its processes must end.
 a_killed_demo_leaves_no_process() {
-    setpriv --pdeathsig TERM true 2>/dev/null || skip "setpriv: it cannot set the death signal"
+    setpriv --pdeathsig TERM true 2>/dev/null || skip "setpriv: cannot set the parent-death signal"
     touch "$scratch/wait"
     start_portability "${few[@]}"
     await it_runs
@@ -312,11 +312,11 @@ failures_are_reported_in_one_line() {
     touch "$scratch/broken"
     : >"$scratch/calls"
     refuses "portability: probe: " portability "${few[@]}" -o other
-    [ "$(calls_of)" -eq 0 ] || fail "kernels are run although there is no throttle"
+    [ "$(calls_of)" -eq 0 ] || fail "kernels were run without a throttle"
     rm "$scratch/broken"
     echo '#!/bin/sh' >"$scratch/bin/ssburn"
     refuses "portability: base: no benchmark gave a result" portability "${few[@]}" -o other
-    [ "$(grep -c '^portability: ' "$output")" -eq 1 ] || fail "not one line"
+    [ "$(grep -c '^portability: ' "$output")" -eq 1 ] || fail "expected one line"
     rm "$scratch/bin/ssprofile"
     mkdir "$scratch/usual"
     ln -s /usr/bin/* /bin/* "$scratch/usual" 2>"$output" || true
@@ -345,25 +345,25 @@ two_profiles_are_compared_on_one_page() {
     experiment portability base target -o two
     prints "\| target:without \| 25 \| 1\.6499 \| 4\.7926 \| [0-9.]+ \| [0-9.]+ \| 92\.3 \|"
     prints "\| target:quota-3900 \| 25 \| .* \| 92\.3 \|"
-    [ -s "$scratch/two/predict-target-quota-3900/intervals.csv" ] || fail "no prediction"
+    [ -s "$scratch/two/predict-target-quota-3900/intervals.csv" ] || fail "the prediction is missing"
     grep -q '"predict-target-without/predict.html">Prediction for target:without' "$scratch/two/index.html" ||
-        fail "index: no prediction"
-    grep -q 'machine &lt;b&gt;' "$scratch/two/index.html" || fail "index: no profile"
-    ! grep -q 'quota around' "$scratch/two/index.html" || fail "index: a quota without a limit"
+        fail "index: the prediction is missing"
+    grep -q 'machine &lt;b&gt;' "$scratch/two/index.html" || fail "index: the name of the machine is not escaped"
+    ! grep -q 'quota around' "$scratch/two/index.html" || fail "index: a quota is listed without a limit"
     is_balanced "$scratch/two/index.html"
-    grep -q '<p>Base: base:without</p>' "$scratch/two/index.html" || fail "index: nothing of the comparison"
-    ! grep -q 'kernel-01' "$scratch/two/index.html" || fail "index: tables as text"
+    grep -q '<p>Base: base:without</p>' "$scratch/two/index.html" || fail "index: the comparison is missing"
+    ! grep -q 'kernel-01' "$scratch/two/index.html" || fail "index: tables appear as text"
     # A second call with fewer targets leaves nothing of the first; a file and a name are as for ssprofile.
     sed 's/kernel-/application-/' "$scratch/two/compare/ratios.csv" >"$scratch/applications.csv"
     experiment portability base target/results.csv:target:without -o two \
         --applications applications.csv --coverage 80%
-    [ ! -e "$scratch/two/predict-target-quota-3900" ] || fail "a prediction of an earlier call is left"
+    [ ! -e "$scratch/two/predict-target-quota-3900" ] || fail "leftover prediction of an earlier call"
     grep -Eq '23 of 25 applications lie within .*84.6% expected' "$scratch/two/text/predict-target-without.txt" ||
-        fail "no applications: $(cat "$scratch/two/text/"*)"
+        fail "no applications are predicted: $(cat "$scratch/two/text/"*)"
     experiment portability base target -o two --benchmarks 'kernel-1*'
-    ! grep -q 'target:without | 25' "$output" || fail "all benchmarks"
+    ! grep -q 'target:without | 25' "$output" || fail "all benchmarks were compared"
     refuses "two targets have one name" portability base target target -o two
-    [ -s "$scratch/two/compare/ranges.csv" ] || fail "a wrong call has removed the results"
+    [ -s "$scratch/two/compare/ranges.csv" ] || fail "a refused call removed the results"
     refuses "portability: compare: nothing: No such file or directory" portability base nothing -o two
 }
 
@@ -372,15 +372,15 @@ figures_of_the_manual_page_are_right() {
     local benchmarks coverage
     while read -r benchmarks coverage; do
         [ "$(awk -v n="$benchmarks" 'BEGIN { printf "%.1f", 100 * (n - 1) / (n + 1) }')" = "$coverage" ] ||
-            fail "page: $benchmarks benchmarks cover $coverage"
+            fail "page: wrong coverage of $benchmarks benchmarks: $coverage"
     done < <(sed -n '/^benchmarks\tcoverage/,/^\.TE/p' "$page" | grep '^[0-9]')
-    [ "$(sed -n '/^benchmarks\tcoverage/,/^\.TE/p' "$page" | grep -c '^[0-9]')" -ge 8 ] || fail "page: no table"
+    [ "$(sed -n '/^benchmarks\tcoverage/,/^\.TE/p' "$page" | grep -c '^[0-9]')" -ge 8 ] || fail "page: the table is missing"
     while read -r above below quotient; do
         awk -v above="$above" -v below="$below" -v quotient="$quotient" -v decimals="${quotient#*.}" '
             BEGIN { exit sprintf("%." length(decimals) "f", above / below) != quotient }' ||
-            fail "page: $above / $below = $quotient"
+            fail "page: wrong quotient: $above / $below = $quotient"
     done < <(grep -oE '[0-9.]+\\ /\\ [0-9.]+\\ =\\ [0-9]+\.[0-9]+' "$page" | sed 's,\\ [/=]\\ , ,g; s,\.$,,')
-    [ "$(grep -cE '\\ /\\ [0-9.]+\\ =\\ ' "$page")" -ge 4 ] || fail "page: no quotients"
+    [ "$(grep -cE '\\ /\\ [0-9.]+\\ =\\ ' "$page")" -ge 4 ] || fail "page: the quotients are missing"
     ! command -v groff >/dev/null ||
         [ -z "$(groff -man -Tutf8 -t -ww -z "$page" 2>&1)" ] || fail "page: $(groff -man -t -ww -z "$page" 2>&1)"
 }

@@ -19,13 +19,13 @@ if command -v Rscript >/dev/null; then
     Rscript -e 'd <- read.csv(commandArgs(TRUE)); stopifnot(is.numeric(d$load), sum(d$cpu == "all") == 6)' \
         "$folder/load.csv" || fail "R"
 else
-    skip_part "Rscript: it is not installed"
+    skip_part "Rscript: not installed"
 fi
 if python3 -c 'import pandas' 2>/dev/null; then
     python3 -c 'import pandas, sys
 d = pandas.read_csv(sys.argv[1], parse_dates=["time"])
 assert d.load.dtype == float and (d.cpu == "all").sum() == 6' "$folder/load.csv" || fail "pandas"
 else
-    skip_part "pandas: it is not installed"
+    skip_part "pandas: not installed"
 fi
 exit "$skipped"

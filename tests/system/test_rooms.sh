@@ -20,14 +20,14 @@ trap 'rm -rf "$work"' EXIT
 
 # expect_complaint TEXT: fails unless tests/arrows prints this about the sources in $work.
 expect_complaint() {
-    ! "$source/tests/arrows" "$work" >"$work/complaints" || fail "nothing was wrong, but: $1"
-    grep -qF "$1" "$work/complaints" || fail "not said: $1; but: $(cat "$work/complaints")"
+    ! "$source/tests/arrows" "$work" >"$work/complaints" || fail "tests/arrows did not report: $1"
+    grep -qF "$1" "$work/complaints" || fail "expected '$1', got: $(cat "$work/complaints")"
 }
 
 copy_sources() {
     rm -rf "$work/src" "$work/tools"
     cp -R "$source/src" "$source/tools" "$work/"
-    "$source/tests/arrows" "$work" >/dev/null || fail "the copy is wrong from the beginning"
+    "$source/tests/arrows" "$work" >/dev/null || fail "tests/arrows fails on the unchanged copy"
 }
 
 forbidden_arrows_are_reported() {
@@ -69,17 +69,17 @@ compile() {
     command=$(awk -v room="/tools/$1/" '
         /"command":/ && index($0, room) && !found { found = 1; sub(/.*"command": "/, ""); sub(/ -o .*/, ""); print }
     ' "$build/compile_commands.json")
-    [ -n "$command" ] || fail "compile_commands.json has no file of $1"
+    [ -n "$command" ] || fail "compile_commands.json lacks files of $1"
     printf '#include "%s"\n' "$2" >"$work/included.c"
     (cd "$build/tools" && eval "${command//\\\"/} -fsyntax-only $work/included.c") >"$work/errors" 2>&1
 }
 
 forbidden_arrows_do_not_compile() {
-    compile common/table sheet.h || fail "its own header: $(cat "$work/errors")"
-    compile common/table csv.h || fail "a header that it may use: $(cat "$work/errors")"
-    ! compile common/text sheet.h || fail "common/text may include common/table"
-    ! compile common/table picture.h || fail "common/table may include common/page"
-    grep -q 'picture.h' "$work/errors" || fail "it failed otherwise: $(cat "$work/errors")"
+    compile common/table sheet.h || fail "cannot include a header of the same room: $(cat "$work/errors")"
+    compile common/table csv.h || fail "cannot include an allowed header: $(cat "$work/errors")"
+    ! compile common/text sheet.h || fail "common/text can include common/table"
+    ! compile common/table picture.h || fail "common/table can include common/page"
+    grep -q 'picture.h' "$work/errors" || fail "wrong compiler error: $(cat "$work/errors")"
 }
 
 run_case forbidden_arrows_are_reported

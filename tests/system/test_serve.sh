@@ -34,7 +34,7 @@ serve() {
     "$ssburn" serve "$@" > >(tee out >ready) 2>err &
     server=$!
     exec 4<ready
-    read -r -t "$patience" _ _ units <&4 || fail "serve $*: no line: $(cat err)"
+    read -r -t "$patience" _ _ units <&4 || fail "serve $*: printed nothing: $(cat err)"
     read -r -t "$patience" _ _ where <&4 || fail "serve $*: does not listen: $(cat err)"
     port=${where##*:}
     port=${port%/}
@@ -48,12 +48,12 @@ end_server() {
     server=''
     cat <&4 >rest
     exec 4<&-
-    [ "$status" -eq "$2" ] || fail "$1: status $status, not $2: $(cat err)"
+    [ "$status" -eq "$2" ] || fail "$1: expected status $2, got $status: $(cat err)"
 }
 
 # expect NAME COUNT: a line that the server printed at its end.
 expect() {
-    grep -qx "$1 $2" out || fail "not $1 $2: $(cat out)"
+    grep -qx "$1 $2" out || fail "expected '$1 $2': $(cat out)"
 }
 
 # ask FD [HEADER]: sends a request.
@@ -68,7 +68,7 @@ answer() {
     while read -r -t "$patience" line <&"$1" && [ "${line%$'\r'}" ]; do
         case ${line,,} in content-length:*) length=$(tr -dc 0-9 <<<"$line") ;; esac
     done
-    IFS= read -r -N "$length" -t "$patience" body <&"$1" || fail "answer cut off"
+    IFS= read -r -N "$length" -t "$patience" body <&"$1" || fail "truncated answer"
 }
 
 # await_work: waits until the server uses CPU time, so a worker handles a request.
@@ -84,10 +84,10 @@ await_work() {
 expect_refusal() {
     local status=0
     timeout "$patience" "$ssburn" serve "${@:3}" >no.out 2>no.err || status=$?
-    [ "$status" -eq "$1" ] || fail "${*:3}: status $status, not $1: $(cat no.err)"
+    [ "$status" -eq "$1" ] || fail "${*:3}: expected status $1, got $status: $(cat no.err)"
     [[ $(cat no.err) = "ssburn: $2"* && $(wc -l <no.err) -eq 1 ]] ||
-        fail "${*:3}: said $(cat no.err), not $2"
-    [ ! -s no.out ] || fail "${*:3}: did something: $(cat no.out)"
+        fail "${*:3}: expected '$2', got $(cat no.err)"
+    [ ! -s no.out ] || fail "${*:3}: unexpected output: $(cat no.out)"
 }
 
 a_connection_serves_several_requests() {
@@ -105,7 +105,7 @@ a_connection_serves_several_requests() {
     answer 5
     answer 5
     [ "$status" = 200 ] || fail "last answer: $status"
-    ! read -r -t "$patience" <&5 || fail "it continues after Connection: close"
+    ! read -r -t "$patience" <&5 || fail "the connection stays open after Connection: close"
     exec 5<&-
     end_server TERM 0
     expect served 4
@@ -113,7 +113,7 @@ a_connection_serves_several_requests() {
     expect dropped 0
     expect lost 0
     expect waiting_most 0
-    [ ! -s err ] || fail "it said $(cat err)"
+    [ ! -s err ] || fail "unexpected message: $(cat err)"
 }
 
 # The bounds are wide, because other processes disturb the measurement of CPU time.
@@ -121,7 +121,7 @@ a_request_uses_the_configured_cpu_time() {
     local spread given
     for spread in constant exponential; do
         serve --work 20m --spread "$spread"
-        [ "$units" -gt 1000 ] || fail "20 ms are $units units"
+        [ "$units" -gt 1000 ] || fail "20 ms took only $units units"
         exec 5<>"/dev/tcp/127.0.0.1/$port"
         for _ in {1..10}; do
             ask 5
@@ -134,7 +134,7 @@ a_request_uses_the_configured_cpu_time() {
     done
     given=$units
     serve --units "$given" --memory 64K --workers 3
-    [ "$units" = "$given" ] || fail "given $given units, took $units"
+    [ "$units" = "$given" ] || fail "used $units units instead of $given"
     end_server TERM 0
 }
 
@@ -172,7 +172,7 @@ requests_beyond_the_queue_are_refused() {
             [[ $done != *" $file "* ]] || continue
             read -r -t 0 -u "$file" || continue
             answer "$file"
-            [ "$status" = 503 ] || fail "before the two that do not fit came $status"
+            [ "$status" = 503 ] || fail "expected status 503 for a request beyond the queue, got $status"
             done+="$file "
             refused=$((refused + 1))
         done
@@ -189,7 +189,7 @@ requests_beyond_the_queue_are_refused() {
         fi
         eval "exec $file<&-"
     done
-    [ "$(tr ' ' '\n' <<<"$statuses" | sort | xargs)" = "200 503 503" ] || fail "answers: $statuses"
+    [ "$(tr ' ' '\n' <<<"$statuses" | sort | xargs)" = "200 503 503" ] || fail "wrong statuses: $statuses"
     expect served 1
     expect refused 2
     expect dropped 2
@@ -210,16 +210,16 @@ workers_run_in_parallel() {
         [ "$busy" -lt 3 ] || break
         sleep 0.05
     done
-    [ "$busy" -eq 3 ] || fail "$busy workers work"
+    [ "$busy" -eq 3 ] || fail "$busy of 3 workers use CPU time"
     for file in {11..14}; do
         if read -r -t 0 -u "$file"; then
             answer "$file"
-            [ "$status" = 503 ] || fail "an endless request: $status"
+            [ "$status" = 503 ] || fail "unexpected status of an endless request: $status"
             refused=$((refused + 1))
         fi
         eval "exec $file<&-"
     done
-    [ "$refused" -eq 1 ] || fail "$refused are refused"
+    [ "$refused" -eq 1 ] || fail "$refused requests refused instead of 1"
     end_server KILL 137
 }
 
@@ -236,7 +236,7 @@ a_client_that_disconnects_is_counted() {
     # After the answer to a later request, the earlier ones have been handled.
     exec 5<>"/dev/tcp/127.0.0.1/$port"
     ask 5 'Connection: close'
-    [ "$(wc -c <&5)" -gt $((64 << 20)) ] || fail "the answer is cut off"
+    [ "$(wc -c <&5)" -gt $((64 << 20)) ] || fail "truncated answer"
     exec 5<&-
     end_server HUP 0
     expect served 1
@@ -255,7 +255,7 @@ pending_answers_are_sent_before_the_end() {
     end_server TERM 0
     wait "$reader"
     exec 5<&-
-    [ "$(<count)" -gt $((8 << 20)) ] || fail "cut off after $(<count) bytes"
+    [ "$(<count)" -gt $((8 << 20)) ] || fail "answer truncated after $(<count) bytes"
     expect served 1
 }
 
@@ -268,7 +268,7 @@ a_second_signal_ends_the_server_at_once() {
     while (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
         sleep 0.01
     done
-    kill -0 "$server" || fail "it did not wait for the request at the worker"
+    kill -0 "$server" || fail "exited while a worker handled a request"
     # In the background of a script, INT is ignored at first.
     end_server INT 130
     exec 5<&-
@@ -279,7 +279,7 @@ an_ignored_hangup_stays_ignored() {
     trap '' HUP
     serve --work 0 --address 127.0.0.2
     trap - HUP
-    [[ $where = http://127.0.0.2:* ]] || fail "it listens at $where"
+    [[ $where = http://127.0.0.2:* ]] || fail "wrong address: $where"
     kill -HUP "$server"
     exec 5<>"/dev/tcp/127.0.0.2/$port"
     ask 5
@@ -291,33 +291,33 @@ an_ignored_hangup_stays_ignored() {
 
 a_unix_socket_is_removed_at_the_end() {
     serve --work 0 --listen ./socket
-    [[ $where = unix:./socket && -S socket ]] || fail "no socket: $where"
+    [[ $where = unix:./socket && -S socket ]] || fail "not a socket: $where"
     expect_refusal 1 '--listen: ./socket: another process listens there' --work 0 --listen ./socket
     if command -v curl >/dev/null; then
         [ "$(curl -s --max-time "$patience" --unix-socket socket http://test/ | wc -c)" -eq 64 ] ||
-            fail "no answer of 64 bytes"
+            fail "expected an answer of 64 bytes"
     else
-        skip_part "curl: it is not installed"
+        skip_part "curl: not installed"
     fi
     end_server TERM 0
-    [ ! -e socket ] || fail "the socket is still there"
+    [ ! -e socket ] || fail "the socket was not removed"
     # A socket left by an earlier server is replaced; any other file is not.
     serve --work 0 --listen ./socket
     end_server KILL 137
-    [ -S socket ] || fail "nothing was left there"
+    [ -S socket ] || fail "the socket of the killed server is missing"
     serve --work 0 --listen ./socket
     # A new socket at the same path is not removed.
     rm socket
     echo other >socket
     end_server TERM 0
-    [ "$(cat socket)" = other ] || fail "it removed what is not its own"
+    [ "$(cat socket)" = other ] || fail "removed a foreign file"
     expect_refusal 1 '--listen: ./socket: exists and is not a socket' --work 0 --listen ./socket
-    [ "$(cat socket)" = other ] || fail "it removed a file"
+    [ "$(cat socket)" = other ] || fail "removed a foreign file"
 }
 
 a_short_backlog_is_reported() {
     if [ "$(id -u)" -ne 0 ] || ! unshare -n true 2>/dev/null; then
-        skip "namespaces: no network of one's own"
+        skip "namespaces: cannot create a network namespace"
     fi
     # shellcheck disable=SC2016
     unshare -n bash -c 'echo 100 >/proc/sys/net/core/somaxconn; exec "$0" serve --work 0 --listen ./socket' \
@@ -334,7 +334,7 @@ a_short_backlog_is_reported() {
 the_backlog_is_as_large_as_the_system_permits() {
     need python3
     if [ "$(id -u)" -ne 0 ] || ! unshare -n true 2>/dev/null; then
-        skip "namespaces: no network of one's own"
+        skip "namespaces: cannot create a network namespace"
     fi
     # shellcheck disable=SC2016
     unshare -n bash -c 'echo 6000 >/proc/sys/net/core/somaxconn; exec "$0" serve --work 0 --listen ./socket' \
@@ -358,7 +358,7 @@ END
     wait "$server" || true
     server=''
     [ "$status" -ne 77 ] || skip "limits: too few descriptors"
-    [ "$status" -eq 0 ] || fail "not all 5000 could connect"
+    [ "$status" -eq 0 ] || fail "not all of 5000 clients could connect"
     [ ! -s err ] || fail "$(cat err)"
 }
 
@@ -377,12 +377,12 @@ invalid_options_are_refused() {
     expect_refusal 2 '--memory: ' --memory 64
     expect_refusal 2 "unknown option '--worker': did you mean '--workers'?" --worker=3
     serve --work 0
-    [ "$units" -eq 0 ] || fail "no work is $units units"
+    [ "$units" -eq 0 ] || fail "no work took $units units"
     expect_refusal 1 "--listen: $where: Address already in use" --work 0 --listen "$port"
     end_server TERM 0
     local status=0
     timeout "$patience" "$ssburn" serve --work 0 >/dev/full 2>no.err || status=$?
-    [ "$status" -eq 1 ] || fail "no room for its lines: status $status: $(cat no.err)"
+    [ "$status" -eq 1 ] || fail "full disk: status $status: $(cat no.err)"
 }
 
 run_case a_connection_serves_several_requests

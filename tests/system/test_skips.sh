@@ -20,12 +20,12 @@ fail() {
 ends() {
     local status=0
     "$build/tests/$2" "${@:3}" >"$folder/out" 2>&1 || status=$?
-    [ "$status" -eq "$1" ] || fail "${*:2}: status $status, not $1"
+    [ "$status" -eq "$1" ] || fail "${*:2}: expected status $1, got $status"
 }
 
 # is_told REASON
 is_told() {
-    grep -qx "skipped: $1" "$folder/out" || fail "it does not say 'skipped: $1'"
+    grep -qx "skipped: $1" "$folder/out" || fail "no line 'skipped: $1' in the output"
 }
 
 fixtures() {
@@ -45,7 +45,7 @@ fixtures() {
 no_test_returns() {
     ! awk '/^START_TEST/ { inside = 1 } /^END_TEST/ { inside = 0 }
         inside && /^ *return;/ { print FILENAME ":" FNR ": " $0 }' "$tests"/process/test_*.c |
-        grep . || fail "these tests return: SKIP them"
+        grep . || fail "tests that return early must use SKIP"
 }
 
 # log [TEST REASON STATUS]...: writes a log like ctest's.
@@ -64,25 +64,25 @@ lists() {
     local status=0
     : >"$folder/build/CMakeCache.txt"
     "$tests/skips" "${@:2}" "$folder/build" >"$folder/out" 2>&1 || status=$?
-    [ "$status" -eq "$1" ] || fail "skips: status $status, not $1"
+    [ "$status" -eq "$1" ] || fail "skips: expected status $1, got $status"
 }
 
 # has_line LINE
 has_line() {
-    grep -Fqx -- "$1" "$folder/out" || fail "there is no line '$1'"
+    grep -Fqx -- "$1" "$folder/out" || fail "no line '$1'"
 }
 
 reasons() {
-    local there="sanitizer: none in this build" missing="no-such-program: it is not installed"
+    local there="sanitizer: none in this build" missing="no-such-program: not installed"
     log a.b.c '' run
     lists 0 --strict
-    [ ! -s "$folder/out" ] || fail "nothing was skipped"
+    [ ! -s "$folder/out" ] || fail "unexpected output without a skip"
     log a.b.c "$missing" notrun a.b.d "$missing" notrun a.b.e '' run
     lists 0 --strict
     has_line "skipped: $missing"
     has_line "    a.b.c"
     has_line "    a.b.d"
-    [ "$(wc -l <"$folder/out")" -eq 3 ] || fail "not grouped"
+    [ "$(wc -l <"$folder/out")" -eq 3 ] || fail "the skips are not grouped by reason"
     log a.b.c "$missing" notrun a.b.d "$there" notrun
     lists 0
     lists 1 --strict
@@ -98,7 +98,7 @@ skipped: $missing" notrun
     has_line "skipped (it gives no reason)"
     log a.b.c "no &lt;program&gt;: &quot;R&quot; &amp; more" notrun
     lists 1 --strict
-    grep -q '^skipped: no <program>: "R" & more (' "$folder/out" || fail "letters of XML are left"
+    grep -q '^skipped: no <program>: "R" & more (' "$folder/out" || fail "XML entities are not decoded"
     log a.b.c "for no good reason" notrun
     lists 1 --strict
     log a.b.c "$missing" run
@@ -108,7 +108,7 @@ skipped: $missing" notrun
     lists 0 --strict
     echo SHOWSTOPPER_SANITIZE:STRING=thread >"$folder/build/CMakeCache.txt"
     log a.b.c "$there" notrun
-    "$tests/skips" --strict "$folder/build" >"$folder/out" || fail "a sanitizer is expected there"
+    "$tests/skips" --strict "$folder/build" >"$folder/out" || fail "a skip for a sanitizer is unexpected in a sanitizer build"
 }
 
 build=$1

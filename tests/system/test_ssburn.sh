@@ -21,7 +21,7 @@ expect_status() {
     local wanted=$1 status=0
     shift
     "$ssburn" "$@" >out 2>err || status=$?
-    [ "$status" -eq "$wanted" ] || fail "ssburn $*: status $status, not $wanted: $(cat err)"
+    [ "$status" -eq "$wanted" ] || fail "ssburn $*: expected status $wanted, got $status: $(cat err)"
 }
 
 # expect_refusal MESSAGE WORD...: fails unless one line begins with the message and no output follows.
@@ -29,23 +29,23 @@ expect_refusal() {
     local message=$1
     shift
     expect_status 2 "$@"
-    [ ! -s out ] || fail "ssburn $*: did something: $(cat out)"
-    [ "$(wc -l <err)" -eq 1 ] || fail "ssburn $*: not one line: $(cat err)"
+    [ ! -s out ] || fail "ssburn $*: unexpected output: $(cat out)"
+    [ "$(wc -l <err)" -eq 1 ] || fail "ssburn $*: expected one message: $(cat err)"
     case $(cat err) in
     "ssburn: $message"*) ;;
-    *) fail "ssburn $*: said '$(cat err)', not '$message'" ;;
+    *) fail "ssburn $*: expected '$message', got '$(cat err)'" ;;
     esac
 }
 
 # expect_lines COUNT: fails unless `out` has the line about the work and COUNT numbered iterations.
 expect_lines() {
     local count=$1 numbers
-    head -n 1 out | grep -Eqx '# work [0-9]+' || fail "no line of the work: $(cat out)"
+    head -n 1 out | grep -Eqx '# work [0-9]+' || fail "the work is not printed: $(cat out)"
     [ "$(grep -Ecx 'iteration [0-9]+ ([0-9.]+) ms' out || true)" -eq "$count" ] ||
-        fail "not $count iterations: $(cat out)"
+        fail "expected $count iterations: $(cat out)"
     numbers=$(sed -n 's/^iteration \([0-9]*\) .*/\1/p' out)
-    [ "$numbers" = "$(seq 1 "$count")" ] || fail "wrong numbers: $(cat out)"
-    [ "$(wc -l <out)" -eq $((count + 1)) ] || fail "other lines: $(cat out)"
+    [ "$numbers" = "$(seq 1 "$count")" ] || fail "wrong numbers of iterations: $(cat out)"
+    [ "$(wc -l <out)" -eq $((count + 1)) ] || fail "unexpected lines: $(cat out)"
 }
 
 every_class_counts() {
@@ -55,7 +55,7 @@ every_class_counts() {
             # shellcheck disable=SC2086
             expect_status 0 "$class" --work 1000000 --iterations 3 $options
             expect_lines 3
-            [ ! -s err ] || fail "$class: said $(cat err)"
+            [ ! -s err ] || fail "$class: unexpected message: $(cat err)"
         done
     done
 }
@@ -76,10 +76,10 @@ work_can_be_given_back() {
     expect_status 0 --iterations 0 --iteration 10m serial
     expect_lines 0
     work=$(sed -n 's/^# work //p' out)
-    [ "$work" -gt 1000 ] || fail "work of 10 ms: $work"
+    [ "$work" -gt 1000 ] || fail "too little work in 10 ms: $work"
     expect_status 0 serial --work "$work" --iterations 1
     expect_lines 1
-    [ "$(head -n 1 out)" = "# work $work" ] || fail "given $work, took $(head -n 1 out)"
+    [ "$(head -n 1 out)" = "# work $work" ] || fail "expected a work of $work, got $(head -n 1 out)"
 }
 
 unknown_words_are_refused() {
@@ -105,9 +105,9 @@ unknown_words_are_refused() {
 
 help_and_version() {
     expect_status 0 --help
-    grep -q '^Usage: ssburn CLASS' out || fail "help: $(cat out)"
+    grep -q '^Usage: ssburn CLASS' out || fail "wrong help: $(cat out)"
     expect_status 0 --version
-    grep -Eqx 'ssburn [0-9]+\.[0-9]+\.[0-9]+' out || fail "version: $(cat out)"
+    grep -Eqx 'ssburn [0-9]+\.[0-9]+\.[0-9]+' out || fail "wrong version: $(cat out)"
 }
 
 lost_output_ends_it() {
@@ -119,12 +119,12 @@ lost_output_ends_it() {
             "$ssburn" "$class" --work 100000 2>err | head -n 3 >out
             echo "${PIPESTATUS[0]}"
         )
-        [ "$statuses" = 141 ] || fail "$class: reader gone, status $statuses"
-        [ ! -s err ] || fail "$class: reader gone: $(cat err)"
+        [ "$statuses" = 141 ] || fail "$class: closed pipe: status $statuses"
+        [ ! -s err ] || fail "$class: closed pipe: unexpected message: $(cat err)"
         statuses=0
         "$ssburn" "$class" --work 100000 >/dev/full 2>err || statuses=$?
-        [ "$statuses" = 1 ] || fail "$class: disk full, status $statuses"
-        grep -q '^ssburn: standard output: ' err || fail "$class: disk full: $(cat err)"
+        [ "$statuses" = 1 ] || fail "$class: full disk: status $statuses"
+        grep -q '^ssburn: standard output: ' err || fail "$class: full disk: wrong message: $(cat err)"
     done
 }
 
@@ -135,7 +135,7 @@ no_child_outlives_its_parent_for_long() {
     local pid=$!
     exec 3<pipe
     for _ in work iteration; do
-        read -r -t "$patience" _ <&3 || fail "forking: no line"
+        read -r -t "$patience" _ <&3 || fail "forking: printed nothing"
     done
     kill -KILL "$pid"
     wait "$pid" 2>wait.err || true
@@ -149,7 +149,7 @@ parallel_waits_for_nobody() {
     "$ssburn" parallel --threads 2 --work 2000000 >out 2>err &
     pid=$!
     timeout "$patience" bash -c 'until grep -qs "^iteration 200 " out; do sleep 0.05; done' ||
-        fail "parallel: no 200 iterations: $(cat err)"
+        fail "parallel: did not complete 200 iterations: $(cat err)"
     sleeps=$(awk '/^voluntary_ctxt_switches/ { sum += $2 } END { print sum }' \
         "/proc/$pid/task"/*/status)
     kill -KILL "$pid"
@@ -163,17 +163,17 @@ children_of_others_are_left_alone() {
     # shellcheck disable=SC2016
     bash -c 'sleep 0.05 & exec "$0" forking --work 20000000 --iterations 3' "$ssburn" >out 2>err ||
         status=$?
-    [ "$status" -eq 0 ] || fail "a child from before: status $status: $(cat err)"
+    [ "$status" -eq 0 ] || fail "with an existing child: status $status: $(cat err)"
     expect_lines 3
 }
 
 kernels_print_a_rate() {
     expect_status 0 kernel --list
-    [ "$(wc -l <out)" -ge 24 ] || fail "few kernels: $(cat out)"
-    grep -Eqx 'int64 +integer +[^ ].*' out || fail "no int64: $(cat out)"
+    [ "$(wc -l <out)" -ge 24 ] || fail "too few kernels: $(cat out)"
+    grep -Eqx 'int64 +integer +[^ ].*' out || fail "int64 is not listed: $(cat out)"
     expect_status 0 kernel int64 --time 20m
-    grep -Eqx '# int64: .*; 0 bytes; .*-O.*' out || fail "nothing on the build: $(cat out)"
-    grep -Eqx 'rate [0-9.e+]+ per second' out || fail "no rate: $(cat out)"
+    grep -Eqx '# int64: .*; 0 bytes; .*-O.*' out || fail "the build is not described: $(cat out)"
+    grep -Eqx 'rate [0-9.e+]+ per second' out || fail "the rate is missing: $(cat out)"
     expect_refusal 'no kernel is given: ' kernel
     expect_refusal "unknown kernel 'int46': did you mean 'int64'?" kernel int46
     expect_refusal 'gcd: a kernel was already given: int64' kernel int64 gcd

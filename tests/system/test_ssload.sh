@@ -63,16 +63,16 @@ trap 'rm -rf "$folder"' EXIT
 # The importer takes both forms, with all CPUs apart, too.
 "$bin/ssload" -q -i 50m -c 6 --per-cpu -o "$folder/load.csv"
 "$bin/ssload" -q -i 50m -c 6 --format json -o "$folder/load.json"
-"$bin/sstrace" --stat "$folder/load.csv" 2>/dev/null | grep -q '^records' || fail "import of CSV"
+"$bin/sstrace" --stat "$folder/load.csv" 2>/dev/null | grep -q '^records' || fail "cannot import CSV"
 if "$bin/sstrace" --help | grep -q ssload-json; then
-    "$bin/sstrace" --stat "$folder/load.json" | grep -q '^records' || fail "import of JSON"
+    "$bin/sstrace" --stat "$folder/load.json" | grep -q '^records' || fail "cannot import JSON"
 fi
 
 # expect_near NAME LOAD: fails unless the load in percent is near LOAD.
 expect_near() {
     awk -v ours="$ours" -v theirs="$2" -v bound="$bound" 'BEGIN {
         difference = ours > theirs ? ours - theirs : theirs - ours
-        exit !(theirs != "" && difference <= bound) }' || fail "ssload $ours %, $1 $2 %"
+        exit !(theirs != "" && difference <= bound) }' || fail "ssload measured $ours %, $1 $2 %"
 }
 
 need mpstat sar
@@ -82,8 +82,8 @@ for way in "unshare -m" "unshare -rm"; do
     COLUMNS=200 $way "$0" "$1" exactly "$folder" 2>/dev/null || status=$?
     case $status in 0 | 4) break ;; esac
 done
-[ "$status" -ne 4 ] || fail "one of the three: $(cat "$folder/notes")"
-[ "$status" -eq 0 ] || skip "mounts: no counters of our own can be shown to sar"
+[ "$status" -ne 4 ] || fail "one of the three programs failed: $(cat "$folder/notes")"
+[ "$status" -eq 0 ] || skip "mounts: cannot replace the counters that sar reads"
 # Average all usr nice sys iowait irq soft steal guest gnice idle
 awk '/^Average/ { printf "%.2f %.2f %.2f %.2f %.2f %.2f %.2f\n", 100 - $12 - $6,
     $3 + $4 + $10 + $11, $5, $7 + $8, $9, $6, $12 }' "$folder/mpstat" >"$folder/theirs"
@@ -94,6 +94,6 @@ awk 'NR == FNR { for (i = 1; i <= 7; i++) theirs[i] = $i; next }
     END { exit !some }' "$folder/theirs" "$folder/ours" ||
     fail "mpstat and ssload differ: $(cat "$folder/theirs" "$folder/ours")"
 # By the clock there was much less time than ticks.
-[ "$(grep -c 'timer ticks' "$folder/notes")" -eq 1 ] || fail "notes: $(cat "$folder/notes")"
+[ "$(grep -c 'timer ticks' "$folder/notes")" -eq 1 ] || fail "wrong notes: $(cat "$folder/notes")"
 ours=$(cut -d ' ' -f 1 "$folder/ours") bound=0.0101
 expect_near sar "$(awk '/^Average/ { print 100 - $NF - $6 }' "$folder/sar")"

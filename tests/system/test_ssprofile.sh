@@ -59,7 +59,7 @@ expect() {
     local wanted=$1 status=0
     shift
     "$folder/bin/ssprofile" "$@" >"$folder/out" 2>"$folder/err" || status=$?
-    [ "$status" -eq "$wanted" ] || fail "ssprofile $*: status $status, not $wanted: $(cat "$folder/err")"
+    [ "$status" -eq "$wanted" ] || fail "ssprofile $*: expected status $wanted, got $status: $(cat "$folder/err")"
 }
 
 says() {
@@ -76,13 +76,13 @@ says_in_all() {
 is_page() {
     local page=$1 pictures=$2
     is_well_formed "$page" || fail "$page is not well-formed"
-    ! grep -Eq '(src|href)=["'\'']?https?:|<script|@import' "$page" || fail "$page needs others"
+    ! grep -Eq '(src|href)=["'\'']?https?:|<script|@import' "$page" || fail "$page refers to external resources"
     if command -v gnuplot >/dev/null; then
-        [ "$(grep -c '</svg>' "$page")" -eq "$pictures" ] || fail "$page: not $pictures pictures"
+        [ "$(grep -c '</svg>' "$page")" -eq "$pictures" ] || fail "$page: expected $pictures pictures"
         [ -z "$(grep -o " id=['\"][^'\"]*['\"]" "$page" | sort | uniq -d)" ] ||
-            fail "$page: a name is there twice"
+            fail "$page: duplicate id"
     else
-        skip_part "gnuplot: it is not installed"
+        skip_part "gnuplot: not installed"
     fi
 }
 
@@ -93,10 +93,10 @@ measure() {
 a_measurement_is_stored_in_its_folder() {
     measure "$folder/kept"
     [ "$(wc -l <"$folder/kept/results.csv")" -eq 5 ] || fail "$(cat "$folder/kept/results.csv")"
-    grep -qx 'one,without,fast,false,cpu,1,100' "$folder/kept/results.csv" || fail "no row of fast"
-    grep -qx 'one,without,slow,true,cpu,2,10' "$folder/kept/results.csv" || fail "no row of slow"
-    grep -q '"version": "fake 1.0"' "$folder/kept/profile.json" || fail "no version"
-    cmp "$folder/battery" "$folder/kept/battery.txt" || fail "another battery"
+    grep -qx 'one,without,fast,false,cpu,1,100' "$folder/kept/results.csv" || fail "no row for fast"
+    grep -qx 'one,without,slow,true,cpu,2,10' "$folder/kept/results.csv" || fail "no row for slow"
+    grep -q '"version": "fake 1.0"' "$folder/kept/profile.json" || fail "no version in profile.json"
+    cmp "$folder/battery" "$folder/kept/battery.txt" || fail "the stored battery differs"
     says '2 of 2 benchmarks measured, 0 unstable'
 }
 
@@ -106,8 +106,8 @@ interrupted_measurement_continues() {
     # A kill in the middle of a write leaves an incomplete row.
     head -c -4 "$folder/whole" >"$folder/cut/results.csv"
     measure "$folder/cut"
-    [ "$(grep -c '/s, \| s, ' "$folder/err")" -eq 1 ] || fail "not one run: $(cat "$folder/err")"
-    [ "$(sort "$folder/cut/results.csv")" = "$(sort "$folder/whole")" ] || fail "another result"
+    [ "$(grep -c '/s, \| s, ' "$folder/err")" -eq 1 ] || fail "expected exactly one run: $(cat "$folder/err")"
+    [ "$(sort "$folder/cut/results.csv")" = "$(sort "$folder/whole")" ] || fail "the result differs"
     cp "$folder/battery" "$folder/saved"
     echo 'more cpu /s higher rate "rate ([0-9]+)"' >>"$folder/battery"
     expect 125 measure --battery "$folder/battery" --machine one --repetitions 2 "$folder/cut"
@@ -126,7 +126,7 @@ a_signal_ends_the_measurement_and_leaves_nothing() {
     "$folder/bin/ssprofile" measure --battery "$folder/endless" "$folder/ended" \
         >"$folder/out" 2>"$folder/err" &
     pid=$!
-    read -r -t "$patience" _ <"$folder/running" || fail "the benchmark did not begin"
+    read -r -t "$patience" _ <"$folder/running" || fail "the benchmark did not start"
     kill -TERM "$pid"
     wait "$pid" || status=$?
     [ "$status" -eq 125 ] || fail "status $status"
@@ -142,10 +142,10 @@ a_second_signal_kills_the_benchmark() {
     "$folder/bin/ssprofile" measure --battery "$folder/stubborn" "$folder/killing" \
         >"$folder/out" 2>"$folder/err" &
     pid=$!
-    read -r -t "$patience" _ <"$folder/deaf" || fail "the benchmark did not begin"
+    read -r -t "$patience" _ <"$folder/deaf" || fail "the benchmark did not start"
     kill -TERM "$pid"
     sleep 0.3
-    kill -0 "$pid" || fail "it ended by the first signal"
+    kill -0 "$pid" || fail "the first signal ended ssprofile"
     kill -TERM "$pid"
     wait "$pid" || status=$?
     [ "$status" -eq 125 ] || fail "status $status"
@@ -182,7 +182,7 @@ a_quota_runs_benchmarks_in_their_own_group() {
         fail "$(cat "$folder/quota/results.csv")"
     left=$(find /sys/fs/cgroup -type d -name "ssprofile-$(tail -n 1 "$folder/quota/results.csv" |
         cut -d, -f7)")
-    [ -z "$left" ] || fail "a group is left: $left"
+    [ -z "$left" ] || fail "leftover control group: $left"
 }
 
 # A folder has two speeds; each repetition runs all benchmarks at both, in a new order.
@@ -198,17 +198,17 @@ throttles_are_measured_in_turn() {
     [ "$(sed 1d "$folder/both/runs.csv" | cut -d, -f1 | tr '\n' ' ')" = '1 2 3 4 5 6 7 8 9 10 11 12 ' ] ||
         fail "$(cat "$folder/both/runs.csv")"
     [ "$(sed 1d "$folder/both/runs.csv" | cut -d, -f5 | uniq -c | tr -s ' \n' ' ')" = ' 4 1 4 2 4 3 ' ] ||
-        fail "repetitions are not together: $(cat "$folder/both/runs.csv")"
+        fail "repetitions are not grouped: $(cat "$folder/both/runs.csv")"
     for order in 1 2 3; do
         awk -F, -v r="$order" '$5 == r { print $2, $3 }' "$folder/both/runs.csv" | tr '\n' ' '
         echo
     done >"$folder/orders"
-    [ "$(sort -u "$folder/orders" | wc -l)" -gt 1 ] || fail "one order: $(cat "$folder/orders")"
+    [ "$(sort -u "$folder/orders" | wc -l)" -gt 1 ] || fail "all repetitions have the same order: $(cat "$folder/orders")"
     tr -d ' \n' <"$folder/both/profile.json" | grep -q '"limits":\["without","duty-5000"\]' ||
         fail "$(cat "$folder/both/profile.json")"
     expect 125 measure --battery "$folder/battery" --under duty=50%,duty=0.5 "$folder/nothing"
     says 'duty=0.5 is given twice'
-    [ ! -e "$folder/nothing" ] || fail "something was begun"
+    [ ! -e "$folder/nothing" ] || fail "a folder was created"
 }
 
 # Killed at ten moments: during its start, a run, a write.
@@ -226,14 +226,14 @@ END
         kill -KILL "$pid"
         wait "$pid" 2>"$folder/told" || true
     done
-    [ "$(wc -l <"$folder/killed/results.csv")" -lt 161 ] || fail "it was never interrupted"
+    [ "$(wc -l <"$folder/killed/results.csv")" -lt 161 ] || fail "all runs were completed before the last kill"
     printf 'one,without,nap,false,c' >>"$folder/killed/results.csv"
     printf '77,without,na' >>"$folder/killed/runs.csv"
     expect 0 measure -q --battery "$folder/naps" --machine one --repetitions 40 \
         --under without,duty=50% "$folder/killed"
     [ "$(cut -d, -f2,3,6 "$folder/killed/results.csv" | sed 1d | sort -u | wc -l)" -eq 160 ] ||
         fail "repetitions are missing"
-    [ "$(wc -l <"$folder/killed/results.csv")" -eq 161 ] || fail "repetitions are there twice"
+    [ "$(wc -l <"$folder/killed/results.csv")" -eq 161 ] || fail "duplicate repetitions"
 }
 
 clock_rates_and_idle_states_are_recorded() {
@@ -271,7 +271,7 @@ invalid_batteries_are_refused() {
         printf '# first\n%s\n' "$line" >"$folder/wrong"
         expect 2 measure --battery "$folder/wrong" "$folder/nothing"
         says "ssprofile: $folder/wrong:?2?: $message"
-        [ ! -e "$folder/nothing" ] || fail "$line: something was begun"
+        [ ! -e "$folder/nothing" ] || fail "$line: a folder was created"
     done <<'END'
 a b /s higher x|the regular expression is missing
 a b /s faster x '(y)'|'faster' is not a direction: write higher or lower
@@ -288,9 +288,9 @@ shipped_batteries_are_valid() {
     local name
     [ "$("$build/bin/ssburn" kernel --list | awk '{ print $1, $2 }')" = \
         "$(sed '/^#/d; /^version/d' "$source/tools/ssprofile/batteries/own.txt" |
-            awk '{ print $1, $2 }')" ] || fail "own.txt is not what ssburn kernel --list says"
+            awk '{ print $1, $2 }')" ] || fail "own.txt differs from ssburn kernel --list"
     [ "$(grep -c '^stressng-cpu-' "$source/tools/ssprofile/batteries/stress-ng.txt")" -eq 68 ] ||
-        fail "not 68 methods"
+        fail "expected 68 methods"
     for name in own stress-ng; do
         sed "/^#/d; s/'[a-z-]* [^']*' '/'true' '/; s/^version .*/version 'echo x'/" \
             "$source/tools/ssprofile/batteries/$name.txt" >"$folder/$name"
@@ -305,7 +305,7 @@ profiles_are_compared() {
         "$data/results.csv:target:quota-3900"
     says 'quota-3900: a quota of 39% of a CPU.'
     says 'target:without +target:quota-3900 +25 +2\.6479 +2\.5745 +1\.0285 +97\.1'
-    [ "$(sed -n '1p' "$folder/out")" = "Base: base:without" ] || fail "no base in the first line"
+    [ "$(sed -n '1p' "$folder/out")" = "Base: base:without" ] || fail "the first line does not name the base"
     says_in_all "- target:without is 1.65 to 4.79 times as fast as base:without (25 benchmarks, "
     says_in_all "one more benchmark of the same kind lies in this range with a probability of 92.3%."
     says_in_all "common benchmarks is [0.66, 1.84] instead of [1.65, 4.79], 2.65 times shorter."
@@ -315,12 +315,12 @@ profiles_are_compared() {
     is_page "$folder/compared/compare.html" 2
     grep -q '^<li>target:without is 1.65 to 4.79 times' "$folder/compared/compare.html" ||
         fail "page: no finding"
-    grep -q '"findings": \[' "$folder/compared/compare.json" || fail "JSON: no findings"
+    grep -q '"findings": \[' "$folder/compared/compare.json" || fail "JSON: findings are missing"
     grep -q '^ *"target:without is 1.65 to 4.79 times' "$folder/compared/compare.json" ||
-        fail "JSON: findings are no texts"
-    [ "$(wc -l <"$folder/compared/ratios.csv")" -eq 51 ] || fail "not 50 ratios"
-    grep -q '"reductions": \[' "$folder/compared/compare.json" || fail "JSON: no reductions"
-    grep -q '<caption>Ranges</caption>' "$folder/compared/compare.html" || fail "page: no ranges"
+        fail "JSON: findings are not strings"
+    [ "$(wc -l <"$folder/compared/ratios.csv")" -eq 51 ] || fail "expected 50 ratios"
+    grep -q '"reductions": \[' "$folder/compared/compare.json" || fail "JSON: reductions are missing"
+    grep -q '<caption>Ranges</caption>' "$folder/compared/compare.html" || fail "page: ranges are missing"
     expect 0 compare "$data/damaged.csv:one" "$data/damaged.csv:two"
     says 'damaged.csv:6:[0-9]*: the row has 6 fields'
     expect 125 compare "$data/damaged.csv" "$data/damaged.csv:two"
@@ -331,7 +331,7 @@ profiles_are_compared() {
     says_in_all 'kind as the 25 of target:without lies in [1.65, 4.79] with a probability of 92.3%.'
     expect 0 predict --target target:without -o "$folder/predicted" "$folder/compared"
     is_page "$folder/predicted/predict.html" 1
-    grep -q 'with a probability of 92.3%' "$folder/predicted/predict.html" || fail "page: no coverage"
+    grep -q 'with a probability of 92.3%' "$folder/predicted/predict.html" || fail "page: the coverage is missing"
     expect 125 predict "$folder/compared"
     says 'has several targets'
 }
@@ -344,9 +344,9 @@ a_page_reports_missing_gnuplot_once() {
     (PATH=$folder/few && expect 0 compare -q -o "$folder/plain" "$data/results.csv:base" \
         "$data/results.csv:target")
     [ "$(grep -c 'there are no pictures: gnuplot' "$folder/err")" -eq 1 ] || fail "$(cat "$folder/err")"
-    [ "$(grep -c 'There are no pictures' "$folder/plain/compare.html")" -eq 1 ] || fail "not told once"
-    ! grep -q '<figure>' "$folder/plain/compare.html" || fail "an empty figure"
-    is_well_formed "$folder/plain/compare.html" || fail "it is not well-formed"
+    [ "$(grep -c 'There are no pictures' "$folder/plain/compare.html")" -eq 1 ] || fail "missing gnuplot is not reported exactly once"
+    ! grep -q '<figure>' "$folder/plain/compare.html" || fail "the page contains an empty figure"
+    is_well_formed "$folder/plain/compare.html" || fail "the page is not well-formed"
 }
 
 # Odd and even repetitions of one measurement differ only by chance.
@@ -367,7 +367,7 @@ odd_and_even_repetitions_are_compared() {
     says 'wild: left out: unstable on m:without-odd'
     grep -q '^m:without-even,calm,cpu,0\.999000999001,' "$folder/halves/ratios.csv" ||
         fail "$(cat "$folder/halves/ratios.csv")"
-    grep -q '^m:without-even,wild,cpu,unstable,' "$folder/halves/left_out.csv" || fail "not listed"
+    grep -q '^m:without-even,wild,cpu,unstable,' "$folder/halves/left_out.csv" || fail "wild is not in left_out.csv"
     is_page "$folder/halves/compare.html" 2
     expect 0 compare --halves --benchmarks calm "$folder/halved.csv"
     says_in_all "Left out for m:without-even, of 1 benchmark: none."
@@ -392,7 +392,7 @@ a_battery_separates_benchmarks_from_applications() {
         >"$folder/twenty"
     echo 'kernel-01 other x higher none (x)' >>"$folder/twenty"
     expect 0 compare --battery "$folder/twenty" -o "$folder/of-battery" "${all[@]}"
-    [ "$(wc -l <"$folder/of-battery/ratios.csv")" -eq 41 ] || fail "not 40 ratios"
+    [ "$(wc -l <"$folder/of-battery/ratios.csv")" -eq 41 ] || fail "expected 40 ratios"
     says 'kernel-01 of class other: left out: the battery has it, neither base:without nor target:'
     expect 0 compare -o "$folder/of-all" "${all[@]}"
     expect 0 predict --target target:without --coverage 80% -o "$folder/predicted" \
@@ -401,8 +401,8 @@ a_battery_separates_benchmarks_from_applications() {
     says '81.0% expected\); outside:'
     says ' kernel-25 4\.'
     says 'Left out of the applications: 20 benchmarks of the profile itself'
-    grep -q 'applications: 20 benchmarks' "$folder/predicted/predict.json" || fail "JSON: no 20"
-    grep -q '^kernel-25,cpu,4\..*,no$' "$folder/predicted/verification.csv" || fail "no class"
+    grep -q 'applications: 20 benchmarks' "$folder/predicted/predict.json" || fail "JSON: expected 20 applications"
+    grep -q '^kernel-25,cpu,4\..*,no$' "$folder/predicted/verification.csv" || fail "the class is missing"
     # A benchmark is identified by name and class, so one of another class is an application.
     sed 's/,kernel-01,cpu,/,kernel-01,other,/' "$folder/of-all/ratios.csv" >"$folder/other.csv"
     expect 0 predict --target target:without "$folder/of-battery" "$folder/other.csv"
@@ -420,7 +420,7 @@ a_battery_separates_benchmarks_from_applications() {
     sed 's/^\(kernel-02 .* \)higher/\1lower/' "$folder/twenty" >"$folder/turned"
     expect 0 compare --battery "$folder/turned" -o "$folder/of-turned" "${all[@]:0:2}"
     says 'kernel-02: left out: lower_is_better is false in line .*, and the battery says lower'
-    [ "$(wc -l <"$folder/of-turned/ratios.csv")" -eq 20 ] || fail "not 19 ratios"
+    [ "$(wc -l <"$folder/of-turned/ratios.csv")" -eq 20 ] || fail "expected 19 ratios"
     expect 125 compare --battery /none/there "${all[@]}"
 }
 
@@ -435,10 +435,10 @@ published_ranges_are_shown_for_comparison() {
     says '^Published ranges \(Jimenez and others, VarSys 2016\)$'
     says 'Xeon E5310 +Xeon E5-2630 v2 +without +68 +1\.65 +7\.10 +5\.45 +2\.48 +2\.70 +66 +64$'
     says 'Xeon E5310 +Xeon E5-2630 v2 +quota +68 +0\.60 +2\.54 +1\.94 +0\.88 +- +66 +65$'
-    grep -q '"published": \[' "$folder/beside/compare.json" || fail "JSON: nothing published"
+    grep -q '"published": \[' "$folder/beside/compare.json" || fail "JSON: published figures are missing"
     says 'and 46 more like it'
     expect 0 compare "$data:base" "$data:target"
-    ! grep -q 'Published' "$folder/out" || fail "published figures of another battery"
+    ! grep -q 'Published' "$folder/out" || fail "published figures shown for a different battery"
 }
 
 # Tables may be compressed, or come from a pipe, which can be read only once.
@@ -448,7 +448,7 @@ compressed_and_piped_tables_are_read() {
     gzip -c "$data" >"$folder/packed.csv.gz"
     expect 0 compare -q -o "$folder/as-gzip" "$folder/packed.csv.gz:base" \
         "$folder/packed.csv.gz:target"
-    cmp "$folder/as-file/ratios.csv" "$folder/as-gzip/ratios.csv" || fail "gzip: other ratios"
+    cmp "$folder/as-file/ratios.csv" "$folder/as-gzip/ratios.csv" || fail "gzip: the ratios differ"
     head -c 2000 "$folder/packed.csv.gz" >"$folder/cut.csv.gz"
     expect 125 compare "$folder/cut.csv.gz:base" "$data:target"
     says 'cut.csv.gz is compressed, and it could not be unpacked completely'
@@ -456,8 +456,8 @@ compressed_and_piped_tables_are_read() {
     cat "$data" >"$folder/pipe" &
     pid=$!
     expect 0 compare -q -o "$folder/as-pipe" "$folder/pipe:base" "$folder/pipe:target"
-    wait "$pid" || fail "the pipe was not read to its end"
-    cmp "$folder/as-file/ratios.csv" "$folder/as-pipe/ratios.csv" || fail "pipe: other ratios"
+    wait "$pid" || fail "the pipe was not read completely"
+    cmp "$folder/as-file/ratios.csv" "$folder/as-pipe/ratios.csv" || fail "pipe: the ratios differ"
 }
 
 # Damaged lines change no figure and are reported in few messages.
@@ -476,17 +476,17 @@ damage_is_reported_and_changes_no_figure() {
     } >"$folder/damaged.csv"
     expect 0 compare -q -o "$folder/sound" "$data:base" "$data:target"
     expect 0 compare -q -o "$folder/damaged" "$folder/damaged.csv:base" "$folder/damaged.csv:target"
-    cmp "$folder/sound/ratios.csv" "$folder/damaged/ratios.csv" || fail "other ratios"
-    [ "$(grep -c 'the row has 6 fields' "$folder/err")" -eq 20 ] || fail "not 20 of a kind"
+    cmp "$folder/sound/ratios.csv" "$folder/damaged/ratios.csv" || fail "damaged lines changed the ratios"
+    [ "$(grep -c 'the row has 6 fields' "$folder/err")" -eq 20 ] || fail "expected 20 warnings of one kind"
     says 'damaged.csv:21:31: the row has 6 fields'
     says 'warning: \.\.\. and 10 more like it'
     says 'damaged.csv:32: a second heading: the file contains several tables'
     says 'the last line has no newline: kept, but its lower_is_better'
     [ "$(grep -c 'the row has 6 fields' "$folder/damaged/compare.json")" -eq 30 ] ||
-        fail "JSON: not all warnings"
+        fail "JSON: warnings are missing"
     [ "$(grep -c 'the row has 6 fields' "$folder/damaged/compare.html")" -eq 20 ] ||
-        fail "page: not 20 of a kind"
-    grep -q 'and 10 more like it' "$folder/damaged/compare.html" || fail "page: no 10 more"
+        fail "page: expected 20 warnings of one kind"
+    grep -q 'and 10 more like it' "$folder/damaged/compare.html" || fail "page: the 10 omitted warnings are not counted"
 }
 
 comparing_different_versions_requires_force() {
@@ -511,7 +511,7 @@ only_selected_benchmarks_are_measured() {
     says '^2 of 2 benchmarks measured, 0 unstable'
     expect 125 measure --battery "$folder/battery" --benchmarks 'fast,quick' "$folder/other"
     says "--benchmarks: the battery .* has no benchmark 'quick'"
-    [ ! -e "$folder/other" ] || fail "a folder was made"
+    [ ! -e "$folder/other" ] || fail "a folder was created"
 }
 
 folder_without_ratios_is_refused() {
@@ -532,11 +532,11 @@ unstable_benchmarks_are_left_out() {
     expect 0 compare "$folder/calm" "$folder/noisy"
     says 'fast: left out: unstable on one:without'
     expect 0 compare --spread 1000% "$folder/calm" "$folder/noisy"
-    ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
+    ! grep -q 'left out' "$folder/err" || fail "benchmarks left out: $(cat "$folder/err")"
     expect 0 calibrate --base "$folder/noisy"
     says 'fast is left out: unstable on the base: its mean is uncertain by [0-9]+% \(95% confidence, 2 '
     expect 125 calibrate --spread 1000% --method search --base "$folder/noisy"
-    ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
+    ! grep -q 'left out' "$folder/err" || fail "benchmarks left out: $(cat "$folder/err")"
     cp "$folder/noisy/results.csv" "$folder/others.csv"
     grep -v slow "$folder/noisy/results.csv" >"$folder/results"
     cp "$folder/results" "$folder/noisy/results.csv"
@@ -545,7 +545,7 @@ unstable_benchmarks_are_left_out() {
     expect 125 calibrate --base "$folder/noisy"
     says 'or none that is stable: measure more repetitions of it, or allow more with --spread'
     expect 0 compare "$folder/calm" "$folder/others.csv"
-    ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
+    ! grep -q 'left out' "$folder/err" || fail "benchmarks left out: $(cat "$folder/err")"
 }
 
 calibration_finds_the_setting() {
@@ -553,16 +553,16 @@ calibration_finds_the_setting() {
     sed -i 's/,100$/,40/; s/,10$/,25/' "$folder/base/results.csv"
     expect 0 calibrate --base "$folder/base" -o "$folder/calibrated"
     says '^setting 40\.00% .*2 tests'
-    [ "$(wc -l <"$folder/calibrated/calibration.csv")" -eq 3 ] || fail "not two tests are kept"
+    [ "$(wc -l <"$folder/calibrated/calibration.csv")" -eq 3 ] || fail "expected two tests in calibration.csv"
     says_in_all "- Throttled by duty, this machine is as fast as the base at a setting of 40.00% \
 (40.00% to 40.00% with 95% confidence), found by the closed method from 2 benchmarks with 3 repetitions"
     says_in_all "differ by no more than repeated runs do (by 0.0%): the largest is 1.000 times the least \
 at a setting of 100% and 1.000 times at 40.00%."
     is_page "$folder/calibrated/calibrate.html" 1
-    grep -q '^<li>Throttled by duty' "$folder/calibrated/calibrate.html" || fail "page: no finding"
+    grep -q '^<li>Throttled by duty' "$folder/calibrated/calibrate.html" || fail "page: the finding is missing"
     grep -q '^duty,closed,0\.4,0\.4,0\.4,2,2,3,1,1$' "$folder/calibrated/calibrated.csv" ||
         fail "$(cat "$folder/calibrated/calibrated.csv")"
-    grep -q '"findings": \[' "$folder/calibrated/calibrate.json" || fail "JSON: no findings"
+    grep -q '"findings": \[' "$folder/calibrated/calibrate.json" || fail "JSON: findings are missing"
     # The ratio differs from that of the other benchmark.
     sed 's/,25$/,20/' "$folder/base/results.csv" >"$folder/uneven.csv"
     expect 0 calibrate --base "$folder/uneven.csv" --battery "$folder/battery"
@@ -578,10 +578,10 @@ at a setting of 100% and 1.000 times at 40.00%."
     says 'slower than the base .*: throttle the base instead'
     is_page "$folder/slower/calibrate.html" 1
     grep -q '^<li>No setting was found: this machine is slower' "$folder/slower/calibrate.html" ||
-        fail "page: no reason"
+        fail "page: the reason is missing"
     expect 125 calibrate --base "$folder/base" --method search
     says 'slower than the base .*: throttle the base instead'
-    [ "$(grep -c '^100.00%:' "$folder/err")" -eq 1 ] || fail "more than one test: $(cat "$folder/err")"
+    [ "$(grep -c '^100.00%:' "$folder/err")" -eq 1 ] || fail "expected one test: $(cat "$folder/err")"
     expect 125 calibrate --base "$folder/base" --benchmarks nothing
     says 'the base has none of the benchmarks'
 }
@@ -618,7 +618,7 @@ one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
     expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery"
     says 'fast is left out: the base has one repetition of it, and the closed method needs two'
     expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery" --method search --repetitions 1
-    ! grep -q 'left out' "$folder/err" || fail "left out: $(cat "$folder/err")"
+    ! grep -q 'left out' "$folder/err" || fail "benchmarks left out: $(cat "$folder/err")"
 }
 
 unknown_words_are_refused() {
@@ -638,7 +638,7 @@ unknown_words_are_refused() {
     expect 125 measure --battery "$folder/battery" --under duty=0 "$folder/nothing"
     expect 125 measure --battery "$folder/battery" --cpu 8191 "$folder/nothing"
     says '\-\-cpu: nothing can run on CPU 8191'
-    [ ! -e "$folder/nothing" ] || fail "something was begun"
+    [ ! -e "$folder/nothing" ] || fail "a folder was created"
     expect 125 measure --repetitions 3 --until-spread 2% "$folder/nothing"
     says '\-\-repetitions and --until-spread exclude each other'
     expect 125 calibrate

@@ -28,14 +28,14 @@ report() {
     local wanted=$1 status=0
     shift
     "$bin/ssreport" "$@" >"$folder/out" 2>"$folder/err" || status=$?
-    [ "$status" -eq "$wanted" ] || fail "ssreport $*: status $status, not $wanted: $(cat "$folder/err")"
+    [ "$status" -eq "$wanted" ] || fail "ssreport $*: expected status $wanted, got $status: $(cat "$folder/err")"
 }
 
 # error_has COUNT TEXT: fails unless there are COUNT messages, not counting those caused by a slow machine.
 error_has() {
     local slow='warning: (lost samples of the load: [0-9]*$|the throughput is uncertain: )'
-    [ "$(grep -Evc "$slow" "$folder/err")" -eq "$1" ] || fail "not $1 lines: $(cat "$folder/err")"
-    ! grep -qv '^ssreport: ' "$folder/err" || fail "no name in: $(cat "$folder/err")"
+    [ "$(grep -Evc "$slow" "$folder/err")" -eq "$1" ] || fail "expected $1 messages: $(cat "$folder/err")"
+    ! grep -qv '^ssreport: ' "$folder/err" || fail "message without the program's name:: $(cat "$folder/err")"
     grep -qF -- "$2" "$folder/err" || fail "no '$2' in: $(cat "$folder/err")"
 }
 
@@ -55,7 +55,7 @@ same() {
             off = ours - theirs; size = theirs < 0 ? -theirs : theirs
             exit !found || (ours == "") != (theirs == "null") || off * off > (1e-4 * (1 + size)) ^ 2
         }' "$folder/paused/summary.json" ||
-        fail "$3: the report says '$(value "$1" 1 "$2")': $(cat "$folder/paused/summary.json")"
+        fail "$3: the report has '$(value "$1" 1 "$2")': $(cat "$folder/paused/summary.json")"
 }
 
 # A run with a warm-up and a pause, of one interval of throughput: its figures are in the summary,
@@ -66,14 +66,14 @@ figures_of_a_paused_run_agree_in_all_files() {
         --record "$folder/paused" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 &
     paused=$!
     until grep -q '"event":"counting"' "$folder/paused/events.jsonl" 2>/dev/null; do
-        kill -0 "$paused" || fail "no record of a run with a pause"
+        kill -0 "$paused" || fail "the run to pause ended early"
         sleep 0.1
     done
     kill -TSTP "$paused"
     sleep 1
     kill -CONT "$paused"
-    wait "$paused" || fail "the run with a pause: status $?"
-    grep -q '"event":"continued"' "$folder/paused/events.jsonl" || fail "there was no pause"
+    wait "$paused" || fail "the paused run: status $?"
+    grep -q '"event":"continued"' "$folder/paused/events.jsonl" || fail "no pause was recorded"
     report 0 -q -o "$folder/report" "$folder/paused"
     for name in instances cpu_count duration_seconds samples target_mean load_mean error_mean_percent \
         error_mse_e4 error_p95_percent settling_seconds duty_mean switches_per_second iterations \
@@ -89,21 +89,21 @@ figures_of_a_paused_run_agree_in_all_files() {
         -v c="$(value throughput.csv 1 iterations_per_second)" -v d="$interval" 'BEGIN {
             exit !(b > 0 && d > 0 && (a - b) ^ 2 < (1e-4 * b) ^ 2 && (c - d) ^ 2 < (1e-4 * d) ^ 2) }' ||
         fail "throughput: $mean and $interval in the summary: $(cat "$folder/report/throughput.csv")"
-    [ "$(value throughput.csv 2 from_seconds)" = "" ] || fail "more than one interval"
+    [ "$(value throughput.csv 2 from_seconds)" = "" ] || fail "expected one throughput interval"
     same runs.csv wake_lateness_p99_us p99
     # The record has microseconds of them.
     times=$(sed -n '/"iteration_seconds": {/,/}/p' "$folder/paused/summary.json" | head -n 7)
     for name in mean deviation median p95 p99; do
         awk -v ours="$(value runs.csv 1 "iteration_seconds_$name")" -v name="\"$name\":" '
             $1 == name { sub(/,$/, "", $2); exit !($2 > 0 && (ours - $2) ^ 2 < (1e-3 * $2) ^ 2) }' \
-            <<<"$times" || fail "$name of iterations: $(value runs.csv 1 "iteration_seconds_$name"): $times"
+            <<<"$times" || fail "wrong $name of iteration times: $(value runs.csv 1 "iteration_seconds_$name"): $times"
     done
     # Anyone can compute them from the record.
     awk -F, -v samples="$(value runs.csv 1 samples)" -v error="$(value runs.csv 1 error_mean_percent)" '
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
         NR > 1 && $column["counted"] { count++; sum += 100 * $column["error"] }
         END { exit !(count == samples && (sum / count - error) ^ 2 < 1e-8) }' \
-        "$folder/paused/samples.csv" || fail "samples.csv: $(cat "$folder/paused/samples.csv")"
+        "$folder/paused/samples.csv" || fail "wrong samples.csv: $(cat "$folder/paused/samples.csv")"
 }
 
 # read_as_before EXPECTED RECORD...: fails unless ssreport makes the same tables as when the records were new.
@@ -112,7 +112,7 @@ read_as_before() {
     shift
     rm -rf report
     "$bin/ssreport" -q -o report "$@" 2>/dev/null || fail "$*: status $?"
-    [ "$(cd report && echo *.csv)" = "$(cd "$expected" && echo *.csv)" ] || fail "$*: other tables: $(ls report)"
+    [ "$(cd report && echo *.csv)" = "$(cd "$expected" && echo *.csv)" ] || fail "$*: unexpected tables: $(ls report)"
     for table in "$expected"/*.csv; do
         diff "$table" "report/${table##*/}" >differences || fail "$*: ${table##*/}: $(cat differences)"
     done
@@ -127,12 +127,12 @@ records_of_earlier_schemas_keep_their_tables() {
     cp -r "$data/schema-1" "$folder/before"
     cd "$folder/before"
     find . -type f -exec sed -i "s/0\.1\.0/$version/" {} +
-    ! grep -q '"schema"' run/plan.json requests/requests.json || fail "they have a schema"
+    ! grep -q '"schema"' run/plan.json requests/requests.json || fail "the old records contain a schema"
     read_as_before report run requests
     cp -r requests requests-bare
     rm requests-bare/response-times.csv
     read_as_before report-bare requests-bare
-    grep -q ,estimated, report/requests-rates.csv || fail "not marked: $(cat report/requests-rates.csv)"
+    grep -q ,estimated, report/requests-rates.csv || fail "estimated percentiles are not marked: $(cat report/requests-rates.csv)"
     cd - >/dev/null
 }
 
@@ -142,7 +142,7 @@ records_of_later_schemas_are_refused() {
     record_a_short_run
     rm -rf "$folder/requests"
     cp -r "$(dirname "$0")/../data/records/schema-1/requests" "$folder/requests"
-    grep -q '^  "schema": 2,$' "$folder/run/plan.json" || fail "no schema: $(cat "$folder/run/plan.json")"
+    grep -q '^  "schema": 2,$' "$folder/run/plan.json" || fail "no schema in the plan: $(cat "$folder/run/plan.json")"
     grep -q '^  "schema": 2,$' "$folder/run/summary.json" || fail "no schema in the summary"
     sed -i -e 's/"schema": 2/"schema": 3/' -e 's/"version": "[^"]*"/"version": "9.8.7"/' "$folder/run/plan.json"
     sed -i -e 's/"version": "[^"]*"/"schema": 3, "version": "9.8.7"/' "$folder/requests/requests.json"
@@ -150,10 +150,10 @@ records_of_later_schemas_are_refused() {
     for record in run requests; do
         report 125 "$folder/$record"
         [ "$(grep -c "^ssreport: .*$record: $refusal" "$folder/err")" -eq 1 ] ||
-            fail "$record: $(cat "$folder/err")"
+            fail "$record: wrong message: $(cat "$folder/err")"
     done
     if [ -x "$bin/../libexec/showstopper/showstopper-replay" ]; then
-        ! "$bin/showstopper" --replay "$folder/run" >"$folder/out" 2>"$folder/err" || fail "replayed"
+        ! "$bin/showstopper" --replay "$folder/run" >"$folder/out" 2>"$folder/err" || fail "replayed a record of a later schema"
         grep -q "$folder/run: $refusal" "$folder/err" || fail "$(cat "$folder/err")"
     fi
 }
@@ -163,7 +163,7 @@ record_a_run() {
     rm -rf "$folder/run"
     "$bin/showstopper" -q -n 2 -c fixed -t staircase -T 40%:20%:20%,hold=2s,symmetric=yes \
         --iteration iteration --record "$folder/run" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||
-        fail "no record was made"
+        fail "the recorded run failed"
 }
 
 # The same of the shortest run.
@@ -171,7 +171,7 @@ record_a_short_run() {
     rm -rf "$folder/run"
     "$bin/showstopper" -q -n 2 -c fixed -l 30% --duration 1s --iteration iteration \
         --record "$folder/run" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||
-        fail "no record was made"
+        fail "the recorded run failed"
 }
 
 has_samples() {
@@ -184,13 +184,13 @@ a_run_in_progress_is_not_called_interrupted() {
     run=$!
     await has_samples
     report 0 -o "$folder/report" "$folder/running"
-    [ "$(value runs.csv 1 state)" = running ] || fail "state: $(value runs.csv 1 state)"
-    grep -qx '+ the run continues' "$folder/out" || fail "no word of it: $(cat "$folder/out")"
-    ! grep -q interrupted "$folder/out" "$folder/err" || fail "it is called interrupted"
+    [ "$(value runs.csv 1 state)" = running ] || fail "expected state 'running', got $(value runs.csv 1 state)"
+    grep -qx '+ the run continues' "$folder/out" || fail "the running record is not mentioned: $(cat "$folder/out")"
+    ! grep -q interrupted "$folder/out" "$folder/err" || fail "the running record is called interrupted"
     kill -KILL "$run"
     wait "$run" 2>/dev/null || true
     report 0 -o "$folder/report" "$folder/running"
-    [ "$(value runs.csv 1 state)" = interrupted ] || fail "killed: $(value runs.csv 1 state)"
+    [ "$(value runs.csv 1 state)" = interrupted ] || fail "wrong state of the killed run: $(value runs.csv 1 state)"
 }
 
 complete_and_interrupted_runs_are_reported() {
@@ -202,49 +202,49 @@ complete_and_interrupted_runs_are_reported() {
     printf '2026-11-20T10:00:00.000Z,9' >>"$folder/cut/samples.csv"
 
     report 0 --edge 300m -o "$folder/report" "$folder/run" "$folder/empty" "$folder/cut"
-    [ "$(grep -c '^ssreport: .*/empty: ' "$folder/err")" -eq 1 ] || fail "the empty one is not named"
+    [ "$(grep -c '^ssreport: .*/empty: ' "$folder/err")" -eq 1 ] || fail "expected one message about the empty record"
     grep -q '^ssreport: .*/cut: .*interrupted: .*the last line has no newline' "$folder/err" ||
-        fail "the interrupted one is not named: $(cat "$folder/err")"
+        fail "no message about the interrupted record: $(cat "$folder/err")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
-    grep -q '^steps of ' "$folder/out" || fail "no steps in: $(cat "$folder/out")"
+    grep -q '^steps of ' "$folder/out" || fail "no table of steps: $(cat "$folder/out")"
 
     # The run's own summary says the same.
     for name in samples target_mean load_mean error_mean_percent error_mse_e4 error_p95_percent; do
         awk -v ours="$(value runs.csv 1 "$name")" -v name="\"$name\":" '
             $1 == name { sub(/,$/, "", $2); found = 1; off = ours - $2 }
             END { exit !found || off > 0.01 || off < -0.01 }' "$folder/run/summary.json" ||
-            fail "$name is $(value runs.csv 1 "$name"), its summary says otherwise"
+            fail "$name is $(value runs.csv 1 "$name") and differs from summary.json"
     done
-    [ "$(value runs.csv 1 state)" = whole ] || fail "state of the whole one"
-    [ "$(value runs.csv 2 state)" = interrupted ] || fail "state of the cut one"
-    [ "$(value runs.csv 3 state)" = "not reported" ] || fail "state of the empty one"
+    [ "$(value runs.csv 1 state)" = whole ] || fail "wrong state of the complete record"
+    [ "$(value runs.csv 2 state)" = interrupted ] || fail "wrong state of the interrupted record"
+    [ "$(value runs.csv 3 state)" = "not reported" ] || fail "wrong state of the empty record"
 
     # The staircase is 40, 20, 20, 40 %: the lowest level is held twice.
     [ "$(grep -c '/run,' "$folder/report/steps.csv")" -eq 4 ] ||
-        fail "steps: $(cat "$folder/report/steps.csv")"
+        fail "wrong steps: $(cat "$folder/report/steps.csv")"
     for step in 1 2 3 4; do
-        [ "$(value steps.csv "$step" half)" -eq $(((step + 1) / 2)) ] || fail "half of step $step"
+        [ "$(value steps.csv "$step" half)" -eq $(((step + 1) / 2)) ] || fail "wrong half of step $step"
         awk -v rate="$(value steps.csv "$step" iterations_per_second)" 'BEGIN { exit !(rate >= 0) }' ||
-            fail "throughput of step $step"
+            fail "wrong throughput of step $step"
     done
 
     # Duties of both instances, as much as was allowed in all.
-    [ "$(grep -c '/run,' "$folder/report/duty.csv")" -eq 2 ] || fail "duties"
+    [ "$(grep -c '/run,' "$folder/report/duty.csv")" -eq 2 ] || fail "duty.csv does not cover both instances"
 
     is_well_formed "$folder/report/report.html" || fail "the page is not well-formed"
     ! grep -Eq '(src|href)=["'\'']?https?:|<script|@import' "$folder/report/report.html" ||
-        fail "the page needs others"
+        fail "the page refers to external resources"
     if command -v gnuplot >/dev/null; then
         [ "$(grep -c '</svg>' "$folder/report/report.html")" -ge 6 ] || fail "pictures are missing"
         [ -z "$(grep -o " id=['\"][^'\"]*['\"]" "$folder/report/report.html" | sort | uniq -d)" ] ||
-            fail "a name is there twice"
+            fail "duplicate id on the page"
     else
-        skip_part "gnuplot: it is not installed"
+        skip_part "gnuplot: not installed"
     fi
 
     grep -q '<figcaption>Duty of each instance over time</figcaption>' "$folder/report/report.html" ||
-        ! command -v gnuplot >/dev/null || fail "no duty over time"
-    grep -q '^energy: no power was recorded$' "$folder/out" || fail "nothing on energy"
+        ! command -v gnuplot >/dev/null || fail "no picture of duty over time"
+    grep -q '^energy: no power was recorded$' "$folder/out" || fail "missing power is not reported"
 
     # A table without rows is not written, and the file of an earlier report is removed.
     mkdir "$folder/rows"
@@ -252,7 +252,7 @@ complete_and_interrupted_runs_are_reported() {
     report 0 -q -o "$folder/rows" "$folder/run"
     [ "$(cd "$folder/rows" && echo *.csv)" = \
         "cpus.csv duty.csv energy.csv errors.csv fits.csv runs.csv steps.csv throughput.csv" ] ||
-        fail "tables: $(ls "$folder/rows")"
+        fail "wrong list of tables: $(ls "$folder/rows")"
     for name in curve comparison ratios replay; do
         grep -q "<p><small>Not written, .*[ :]$name\.csv" "$folder/rows/report.html" ||
             fail "$name.csv was not written and is not named"
@@ -262,7 +262,7 @@ complete_and_interrupted_runs_are_reported() {
     # A run compared with itself does not differ.
     report 0 --edge 300m -o "$folder/report" "$folder/run" --against "$folder/run"
     for name in ratio_min ratio_median ratio_max; do
-        [ "$(value comparison.csv 1 "$name")" = 1 ] || fail "$name: $(cat "$folder/report/comparison.csv")"
+        [ "$(value comparison.csv 1 "$name")" = 1 ] || fail "ratio of $name is not 1: $(cat "$folder/report/comparison.csv")"
     done
 }
 
@@ -271,12 +271,12 @@ no_line_is_fitted_to_two_steps() {
     printf '0 30%%\n3s 30%%\n3s 60%%\n6s 60%%\n' >"$folder/trace"
     "$bin/showstopper" -q -n 2 -c fixed -t file -T "path=$folder/trace,loop=no" --iteration iteration \
         --record "$folder/two" "$bin/ssburn" serial --work 3000000 >/dev/null 2>&1 ||
-        fail "no record of two steps"
+        fail "the run of two steps failed"
     report 0 -o "$folder/pair" "$folder/two"
-    grep -q '^least squares: two points: no fit$' "$folder/out" || fail "a line: $(cat "$folder/out")"
-    ! grep -q 'R^2' "$folder/out" || fail "R^2 of two points: $(cat "$folder/out")"
+    grep -q '^least squares: two points: no fit$' "$folder/out" || fail "a line was fitted to two points: $(cat "$folder/out")"
+    ! grep -q 'R^2' "$folder/out" || fail "R^2 printed for two points: $(cat "$folder/out")"
     grep -q ',steps,2,,,,,,,,two points: no fit$' "$folder/pair/fits.csv" ||
-        fail "fits: $(cat "$folder/pair/fits.csv")"
+        fail "wrong fits.csv: $(cat "$folder/pair/fits.csv")"
 }
 
 # An experiment: published figures, which the program finds by itself, power, a foreground that died.
@@ -294,7 +294,7 @@ an_experiment_is_reported_with_published_figures() {
     # shellcheck disable=SC2016
     "$bin/showstopper" -q -n 2 -c fixed -l 50% --duration 4s --record "$experiment/front" \
         sh -c 'if [ $0 -eq 1 ]; then sleep 1; exit 3; fi; exec sleep 9' % >/dev/null 2>&1 &&
-        fail "an instance that fails is no failure"
+        fail "the failed instance did not fail the run"
     cat >"$experiment/manifest.csv" <<'END'
 run,experiment,workload,method,role,group,target,tau_seconds,speed,round,energy,reason
 a,accuracy,serial,cdc,,,0.5,0.107,,1,command: a constant,
@@ -306,35 +306,35 @@ front,interference,serial,uncontrolled,foreground,1,,,,1,,
 END
     report 0 --edge 300m -o "$folder/report" "$experiment"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
-    [ "$(value constant-load.csv 1 runs)" = 2 ] || fail "two runs make a mean"
-    [ "$(value constant-load.csv 1 error_mean_percent_published)" = -0.13 ] || fail "published error"
-    [ "$(value constant-load.csv 1 error_mse_e4_published)" = 7.54 ] || fail "published MSE"
-    [ "$(value replay.csv 1 error_mse_e4_published_most)" = 3.3 ] || fail "published range"
-    [ "$(value replay.csv 1 ratio)" = 1 ] || fail "the original against itself"
-    [ "$(value replay.csv 2 in_proportion)" = no ] || fail "nothing done is in proportion"
+    [ "$(value constant-load.csv 1 runs)" = 2 ] || fail "the mean does not cover two runs"
+    [ "$(value constant-load.csv 1 error_mean_percent_published)" = -0.13 ] || fail "wrong published error"
+    [ "$(value constant-load.csv 1 error_mse_e4_published)" = 7.54 ] || fail "wrong published MSE"
+    [ "$(value replay.csv 1 error_mse_e4_published_most)" = 3.3 ] || fail "wrong published range"
+    [ "$(value replay.csv 1 ratio)" = 1 ] || fail "the original's ratio to itself is not 1"
+    [ "$(value replay.csv 2 in_proportion)" = no ] || fail "a replay without iterations is called proportional"
     grep -q '^ssreport: .*/fast: .*the iterations are not in proportion to the time' "$folder/err" ||
         fail "no warning in: $(cat "$folder/err")"
     grep -q '^ssreport: .*/front: .*instance 1 ended after .*no background of group' \
-        "$folder/err" || fail "the foreground is not named in: $(cat "$folder/err")"
-    grep -q '^ssreport: .*serial default: it was killed$' "$folder/err" || fail "what has no record"
-    [ "$(value energy.csv 1 covers)" = "command: a constant" ] || fail "what does power cover?"
-    [ "$(value energy.csv 1 watts)" = 7.5 ] || fail "watts"
-    [ "$(value energy.csv 2 note)" = "no power was recorded" ] || fail "power of what has none"
-    [ "$(grep -c '/a,' "$folder/report/energy-steps.csv")" -eq 4 ] || fail "energy by step"
-    grep -q '^power covers command: a constant$' "$folder/out" || fail "no source in: $(cat "$folder/out")"
+        "$folder/err" || fail "no message about the foreground: $(cat "$folder/err")"
+    grep -q '^ssreport: .*serial default: it was killed$' "$folder/err" || fail "no message about the run without a record"
+    [ "$(value energy.csv 1 covers)" = "command: a constant" ] || fail "wrong source of power"
+    [ "$(value energy.csv 1 watts)" = 7.5 ] || fail "wrong mean power"
+    [ "$(value energy.csv 2 note)" = "no power was recorded" ] || fail "power listed for a run without power samples"
+    [ "$(grep -c '/a,' "$folder/report/energy-steps.csv")" -eq 4 ] || fail "wrong number of rows in energy-steps.csv"
+    grep -q '^power covers command: a constant$' "$folder/out" || fail "the source of power is not printed: $(cat "$folder/out")"
     is_well_formed "$folder/report/report.html" || fail "the page of an experiment is not well-formed"
     mkdir "$folder/published"
     cp "$bin/../share/showstopper/experiments/published/"{references,names}.csv "$folder/published"
     printf 'workload,target_percent,cdc\nfop,50,1.5\n' >"$folder/published/constant-load-mse.csv"
     report 0 -o "$folder/report" --published "$folder/published" "$experiment"
-    [ "$(value constant-load.csv 1 error_mse_e4_published)" = 1.5 ] || fail "--published"
+    [ "$(value constant-load.csv 1 error_mse_e4_published)" = 1.5 ] || fail "--published has no effect"
     grep -q '^ssreport: published figures: constant-load-mean-error.csv: No such file' "$folder/err" ||
-        fail "what is missing is not named: $(cat "$folder/err")"
+        fail "missing files are not reported: $(cat "$folder/err")"
     report 0 -q --published "$folder/none" "$experiment"
     grep -q '^ssreport: no published figures: .*/none: No such file' "$folder/err" ||
-        fail "no folder is not named: $(cat "$folder/err")"
+        fail "the missing folder is not reported: $(cat "$folder/err")"
     report 0 -q --deviation 100% "$experiment"
-    ! grep -q 'not in proportion' "$folder/err" || fail "--deviation"
+    ! grep -q 'not in proportion' "$folder/err" || fail "--deviation has no effect"
 }
 
 # made_record FOLDER RATES [TARGETS [SECONDS]]: a record with steps of 10 s or SECONDS, with
@@ -391,36 +391,36 @@ two_sets_of_pairs_are_compared() {
     [ "$(cut -d, -f1,2,4,6,8-10,14-18 "$folder/report/comparison.csv")" = "\
 a,b,environment_a,environment_b,placement,foreground,background,steps,ratio_min,ratio_median,ratio_max,left_out
 lxc,none,lxc,host,per-core,a,b,8,0.5,1.5,2,0
-lxc,none,lxc,host,quota,a,b,4,0.25,0.25,0.25,4" ] || fail "comparison: $(cat "$folder/report/comparison.csv")"
+lxc,none,lxc,host,quota,a,b,4,0.25,0.25,0.25,4" ] || fail "wrong comparison.csv: $(cat "$folder/report/comparison.csv")"
     [ "$(cut -d, -f6-8,12-15,19-21 "$folder/report/ratios.csv" | head -n 6)" = "\
 placement,foreground,background,round,step,half,target,iterations_per_second_a,iterations_per_second_b,ratio
 per-core,a,b,1,1,1,0.6,2,1,2
 per-core,a,b,1,2,1,0.3,3,2,1.5
 per-core,a,b,1,3,2,0.3,4,4,1
 per-core,a,b,1,4,2,0.6,5,10,0.5
-per-core,a,b,2,1,1,0.6,3,2,1.5" ] || fail "ratios: $(cat "$folder/report/ratios.csv")"
-    [ "$(grep -c . "$folder/report/ratios.csv")" -eq 13 ] || fail "ratios: $(cat "$folder/report/ratios.csv")"
+per-core,a,b,2,1,1,0.6,3,2,1.5" ] || fail "wrong ratios.csv: $(cat "$folder/report/ratios.csv")"
+    [ "$(grep -c . "$folder/report/ratios.csv")" -eq 13 ] || fail "wrong number of rows in ratios.csv: $(cat "$folder/report/ratios.csv")"
     grep -q 'without a counterpart in the other set: 4 of lxc, 4 of none;' "$folder/err" ||
-        fail "what has no counterpart is not counted: $(cat "$folder/err")"
+        fail "unmatched runs are not counted: $(cat "$folder/err")"
     [ "$(cut -d, -f1,3,5-7,9 "$folder/report/unmatched.csv" | sort | uniq -c | tr -s ' ')" = " \
 4 lxc,lxc,per-core,b,a,1
  4 none,host,quota,a,b,2
- 1 set,environment,placement,foreground,background,round" ] || fail "not named: $(cat "$folder/report/unmatched.csv")"
-    grep -q '^throughput, lxc / none$' "$folder/out" || fail "no direction in: $(cat "$folder/out")"
+ 1 set,environment,placement,foreground,background,round" ] || fail "wrong unmatched.csv: $(cat "$folder/report/unmatched.csv")"
+    grep -q '^throughput, lxc / none$' "$folder/out" || fail "the direction of the ratio is not printed: $(cat "$folder/out")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
     # The other direction, with names of its own; colors of one range.
     report 0 -q -o "$folder/report" --names 'No & box/box' "$folder/none" --against "$folder/lxc"
     [ "$(value comparison.csv 2 a),$(value comparison.csv 2 ratio_median)" = "No & box,4" ] ||
-        [ "$(value comparison.csv 1 ratio_median)" = 4 ] || fail "B/A: $(cat "$folder/report/comparison.csv")"
-    grep -q '<h2>No &amp; box / box</h2>' "$folder/report/report.html" || fail "no names on the page"
+        [ "$(value comparison.csv 1 ratio_median)" = 4 ] || fail "wrong ratio of the opposite direction: $(cat "$folder/report/comparison.csv")"
+    grep -q '<h2>No &amp; box / box</h2>' "$folder/report/report.html" || fail "the page lacks the names of the sets"
     grep -q 'from 0.250 (red: A is slower) over 1 (white) to 4.000' "$folder/report/report.html" ||
-        fail "no range of colors"
+        fail "the page lacks the range of colors"
     is_well_formed "$folder/report/report.html" || fail "the page of two sets is not well-formed"
     # Environments that are in both sets are matched: none has a counterpart then.
     sed -i 's/,lxc$/,none/; s/^\(q1.*\),none$/\1,lxc/' "$folder/lxc/manifest.csv"
     report 0 -q -o "$folder/report" "$folder/lxc" --against "$folder/none"
     ! grep -q ,quota, "$folder/report/comparison.csv" || fail "lxc was matched with none"
-    [ "$(value comparison.csv 1 ratio_median)" = 1.5 ] || fail "none was not matched with none"
+    [ "$(value comparison.csv 1 ratio_median)" = 1.5 ] || fail "the host's runs were not matched with each other"
 }
 
 # The profile of a run is what sssim reads: half a thread is one thread for half of the time.
@@ -433,15 +433,15 @@ counters_become_a_profile_for_the_simulator() {
     report 0 -q -o "$folder/report" --profile "$folder/profile" "$folder/counted"
     [ "$(head -n 3 "$folder/profile")" = "0.000000s 1
 0.250000s 0
-0.500000s 1" ] || fail "profile: $(cat "$folder/profile")"
-    [ "$(tail -n 1 "$folder/profile")" = "10.000000s 0" ] || fail "its end: $(tail -n 1 "$folder/profile")"
+0.500000s 1" ] || fail "wrong profile: $(cat "$folder/profile")"
+    [ "$(tail -n 1 "$folder/profile")" = "10.000000s 0" ] || fail "wrong end of the profile: $(tail -n 1 "$folder/profile")"
     [ "$(value counters.csv 1 task_clock_seconds)" = 10 ] || fail "$(cat "$folder/report/counters.csv")"
     is_well_formed "$folder/report/report.html" || fail "the page with counters is not well-formed"
     # Four such instances, never stopped, use two CPUs of four.
     "$bin/sssim" -P 4 -n 4 -c fixed -l 100% --class "profile:$folder/profile" --duration 20s \
-        >"$folder/out" 2>&1 || fail "sssim does not read the profile: $(cat "$folder/out")"
+        >"$folder/out" 2>&1 || fail "sssim cannot read the profile: $(cat "$folder/out")"
     awk '/^load/ { found = 1; exit !($2 > 48 && $2 < 52) } END { if (!found) exit 1 }' "$folder/out" ||
-        fail "sssim: $(cat "$folder/out")"
+        fail "wrong load from sssim: $(cat "$folder/out")"
     report 125 -q --profile "$folder/profile" "$folder/counted" "$folder/counted"
     error_has 1 '--profile takes one record, but 2 are reported'
     rm "$folder/counted/counters.csv"
@@ -471,50 +471,50 @@ a_replay_is_predicted_for_each_method() {
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
     awk -F, '$5 == "cdc" { found = 1; exit !($12 == "nbench" && $13 == 4 && $14 == 25) }
         END { if (!found) exit 1 }' "$folder/report/methods.csv" ||
-        fail "5 where the baseline is 4: $(cat "$folder/report/methods.csv")"
-    [ -s "$folder/report/methods-deviation.csv" ] || fail "no deviations"
+        fail "wrong deviation for a throughput of 5 with a baseline of 4: $(cat "$folder/report/methods.csv")"
+    [ -s "$folder/report/methods-deviation.csv" ] || fail "methods-deviation.csv is empty"
     awk -F, '$5 == "default" && $18 ~ /replay$/ { found = 1; exit !($15 > 3.999 && $15 < 4.001 && $20 > 2.999 &&
         $20 < 3.001 && $21 > 33.3 && $21 < 33.4) } END { if (!found) exit 1 }' "$folder/report/prediction.csv" ||
-        fail "4 predicted, 3 measured: $(cat "$folder/report/prediction.csv")"
+        fail "expected a prediction of 4 and a measurement of 3: $(cat "$folder/report/prediction.csv")"
     [ "$(grep -c . "$folder/report/prediction.csv")" -eq 5 ] || fail "$(cat "$folder/report/prediction.csv")"
     [ "$(grep -c '^"all runs: w, default",5,' "$folder/report/curve.csv")" -eq 41 ] ||
-        fail "no curve of all runs: $(head -n 3 "$folder/report/curve.csv")"
+        fail "the curve does not cover all runs: $(head -n 3 "$folder/report/curve.csv")"
     is_well_formed "$folder/report/report.html" || fail "the page of methods is not well-formed"
     ! command -v gnuplot >/dev/null ||
         grep -q '<figcaption>w, environment host: deviation from the baseline' "$folder/report/report.html" ||
         fail "no picture of deviations"
     "$bin/sstrace" -o "$folder/compiled" "$folder/trace" 2>"$folder/err" ||
-        fail "no compiled trace: $(cat "$folder/err")"
+        fail "cannot report with a compiled trace: $(cat "$folder/err")"
     report 0 -q -o "$folder/again" --predict "$folder/compiled" "$all"
     cmp -s <(sed "s,$folder/compiled,$folder/trace," "$folder/again/prediction.csv") \
-        "$folder/report/prediction.csv" || fail "a compiled trace: $(cat "$folder/again/prediction.csv")"
+        "$folder/report/prediction.csv" || fail "a compiled trace changes the prediction: $(cat "$folder/again/prediction.csv")"
     echo nonsense >"$folder/trace"
     report 125 -q -o "$folder/nothing" --predict "$folder/trace" "$all"
     error_has 1 "$folder/trace:1:1:"
-    [ ! -e "$folder/nothing" ] || fail "something was written in spite of a bad trace"
+    [ ! -e "$folder/nothing" ] || fail "a report was written despite a bad trace"
 }
 
 # --table prints one table for scripts: CSV as in the files, JSON that other programs read, or Markdown.
 a_single_table_is_printed_for_scripts() {
     made_record "$folder/made" "2 4"
     report 0 -o "$folder/report" --table steps "$folder/made"
-    cmp "$folder/out" "$folder/report/steps.csv" || fail "not the file: $(cat "$folder/out")"
+    cmp "$folder/out" "$folder/report/steps.csv" || fail "--table output differs from steps.csv: $(cat "$folder/out")"
     report 0 -q --table steps --format json "$folder/made"
     if command -v python3 >/dev/null; then
         python3 -c 'import json, sys
 rows = json.load(sys.stdin)
 sys.exit(not (len(rows) == 2 and rows[1]["iterations_per_second"] == 4 and rows[1]["others"] is None))' \
-            <"$folder/out" || fail "JSON: $(cat "$folder/out")"
+            <"$folder/out" || fail "invalid JSON: $(cat "$folder/out")"
     else
-        skip_part "python3: it is not installed"
+        skip_part "python3: not installed"
     fi
     report 0 --table fits --format md "$folder/made"
     [ "$(sed -n 3p "$folder/out")" = "| made | steps | 2 |  |  |  |  |  |  |  | two points: no fit |" ] ||
-        fail "Markdown: $(cat "$folder/out")"
-    [ "$(grep -c . "$folder/out")" -eq 3 ] || fail "more than a table: $(cat "$folder/out")"
+        fail "wrong Markdown: $(cat "$folder/out")"
+    [ "$(grep -c . "$folder/out")" -eq 3 ] || fail "output besides the table: $(cat "$folder/out")"
     report 1 --table replay "$folder/made"
     error_has 1 'the table replay has no rows'
-    [ ! -s "$folder/out" ] || fail "no rows, but $(cat "$folder/out")"
+    [ ! -s "$folder/out" ] || fail "unexpected output for a table without rows: $(cat "$folder/out")"
     report 125 --table nonsense "$folder/made"
     error_has 1 '--table: there is no table "nonsense": findings, runs, steps, '
     report 125 --format json "$folder/made"
@@ -564,7 +564,7 @@ near() {
 published_beside() {
     [ "$(value interference-published.csv "$1" kvm_percent),$(value interference-published.csv "$1" \
         lxc_percent)" = "$2,$3" ] ||
-        fail "published: $(cat "$folder/report/interference-published.csv")"
+        fail "wrong interference-published.csv: $(cat "$folder/report/interference-published.csv")"
 }
 
 # Pairs with known figures: per-core does 10 - 5 L, per-chip always 6, and in a container both do
@@ -599,27 +599,27 @@ END
     [ ! -s "$folder/err" ] || fail "$(cat "$folder/err")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
     head -n 2 "$folder/out" | tail -n 1 | grep -qF 'h2 beside h2 (host): best per-core, 16.7 % (16.7 to 16.7) more' ||
-        fail "the first line is no answer: $(cat "$folder/out")"
+        fail "the first line does not answer the title: $(cat "$folder/out")"
     tr '\n' ' ' <"$folder/out" | sed 's/  */ /g' >"$folder/line"
     grep -qF "lxc costs 10.0 % (10.0 to 10.0) of the foreground's throughput on the host; median of 12 steps." \
-        "$folder/line" || fail "what does lxc cost? $(cat "$folder/out")"
-    grep -qF 'tcg is left out of the findings' "$folder/line" || fail "tcg: $(cat "$folder/out")"
+        "$folder/line" || fail "wrong cost of lxc: $(cat "$folder/out")"
+    grep -qF 'tcg is left out of the findings' "$folder/line" || fail "tcg is not left out of the findings: $(cat "$folder/out")"
     grep -qF 'h2 beside h2 (host): best per-core, 16.7 % (16.7 to 16.7) more throughput' "$folder/line" ||
-        fail "the best placement: $(cat "$folder/out")"
+        fail "wrong best placement: $(cat "$folder/out")"
     columns=environment,placement,foreground,background,round,metric_percent,low_percent,high_percent
     columns+=,first_half_percent,second_half_percent,angle_degrees,agree,significant
     [ "$(head -n 1 "$folder/report/interference.csv" | cut -d, -f 1-13)" = "$columns" ] ||
-        fail "columns: $(head -n 1 "$folder/report/interference.csv")"
+        fail "wrong columns: $(head -n 1 "$folder/report/interference.csv")"
     # A row for each pair of records: none, lxc, tcg, and chip, core of each.
     [ "$(wc -l <"$folder/report/interference.csv")" -eq 7 ] ||
-        fail "pairs: $(cat "$folder/report/interference.csv")"
+        fail "wrong pairs: $(cat "$folder/report/interference.csv")"
     for row in 2 4 6; do
         for name in metric_percent low_percent high_percent first_half_percent; do
             near interference.csv "$row" "$name" 50
         done
     done
     [ "$(value interference.csv 5 environment)" = tcg ] ||
-        fail "labels: $(cat "$folder/report/interference.csv")"
+        fail "wrong labels: $(cat "$folder/report/interference.csv")"
     near whole-system.csv 7 relative_to_per_chip "$(awk 'BEGIN { print 8.5 / 9 }')"
     near whole-system.csv 19 relative_to_per_chip "$(awk 'BEGIN { print (5.5 * 0.9 + 3) / (6 * 0.9 + 3) }')"
     near changes.csv 1 load 0.8
@@ -631,7 +631,7 @@ END
     published_beside 1 -2.2 -3.3
     published_beside 3 '' -3.3
     published_beside 5 '' ''
-    ! grep -q '^tcg' "$folder/report/changes.csv" || fail "tcg in changes.csv"
+    ! grep -q '^tcg' "$folder/report/changes.csv" || fail "changes.csv contains tcg"
     is_well_formed "$folder/report/report.html" || fail "the page of pairs is not well-formed"
     if command -v gnuplot >/dev/null; then
         [ "$(grep -c '<figcaption>Throughput of both sides' "$folder/report/report.html")" -eq 6 ] ||
@@ -639,7 +639,7 @@ END
         [ "$(grep -c 'aria-label="throughput of all pairs"' "$folder/report/report.html")" -eq 3 ] ||
             fail "matrices are missing"
     else
-        skip_part "gnuplot: it is not installed"
+        skip_part "gnuplot: not installed"
     fi
 }
 
@@ -655,12 +655,12 @@ many_runs_are_reported_with_one_picture_each() {
     report 0 -q -o "$folder/report" "$many"/*
     if command -v gnuplot >/dev/null; then
         [ "$(grep -c '<figcaption>Target and load' "$folder/report/report.html")" -eq 41 ] ||
-            fail "time lines are missing"
+            fail "time lines of runs are missing"
     else
-        skip_part "gnuplot: it is not installed"
+        skip_part "gnuplot: not installed"
     fi
     ! grep -q '<figcaption>Throughput' "$folder/report/report.html" || fail "too many pictures"
-    grep -q 'more than 40 runs' "$folder/report/report.html" || fail "no word on pictures"
+    grep -q 'more than 40 runs' "$folder/report/report.html" || fail "omitted pictures are not mentioned"
     is_well_formed "$folder/report/report.html" || fail "the page of many runs is not well-formed"
     rm -r "$many"
 }
@@ -692,16 +692,16 @@ response_times_of_a_service_are_reported() {
     make_requests "$folder/requests" 20
     report 0 -o "$folder/report" "$folder/requests"
     error_has 1 "requests: interrupted: "
-    grep -q 'keeps up with 20 requests a second' "$folder/out" || fail "no finding: $(cat "$folder/out")"
+    grep -q 'keeps up with 20 requests a second' "$folder/out" || fail "the finding is missing: $(cat "$folder/out")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
     [ "$(value requests-rates.csv 2 rate)" = 40 ] || fail "the second rate is not 40"
-    [ "$(value requests-rates.csv 2 success_ratio)" = 0.75 ] || fail "not three of four succeeded"
-    [ "$(value requests-seconds.csv 8 completed)" = 30 ] || fail "the last second is not there"
+    [ "$(value requests-rates.csv 2 success_ratio)" = 0.75 ] || fail "success ratio is not 0.75"
+    [ "$(value requests-seconds.csv 8 completed)" = 30 ] || fail "the last second is missing"
     if command -v gnuplot >/dev/null; then
-        grep -q '<figcaption>Response time against rate' "$folder/report/report.html" || fail "no picture of rates"
-        grep -q '<figcaption>Requests over time' "$folder/report/report.html" || fail "no picture over time"
+        grep -q '<figcaption>Response time against rate' "$folder/report/report.html" || fail "no picture of response time against rate"
+        grep -q '<figcaption>Requests over time' "$folder/report/report.html" || fail "no picture of requests over time"
     else
-        skip_part "gnuplot: it is not installed"
+        skip_part "gnuplot: not installed"
     fi
     is_well_formed "$folder/report/report.html" || fail "the page of requests is not well-formed"
     # A second that does not follow from the one before is named by its line; the others are reported.
@@ -723,7 +723,7 @@ options_and_their_values_are_checked() {
     cksum "$folder"/run/* >"$folder/before"
     report 125 -o "$folder/run" "$folder/run"
     error_has 1 'holds a record, which the report would damage'
-    cksum "$folder"/run/* | cmp - "$folder/before" || fail "a report has changed a record"
+    cksum "$folder"/run/* | cmp - "$folder/before" || fail "ssreport changed a record"
     # A study without results is reported with a different status than a missing one.
     mkdir -p "$folder/study"
     echo 'run,workload,reason' >"$folder/study/manifest.csv"
@@ -747,7 +747,7 @@ options_and_their_values_are_checked() {
     report 125 -o "$folder/none/report" "$folder/run"
     error_has 1 'No such file or directory'
     report 0 -q "$folder/run" --edge 500m
-    [ ! -s "$folder/out" ] || fail "--quiet prints: $(cat "$folder/out")"
+    [ ! -s "$folder/out" ] || fail "output despite --quiet: $(cat "$folder/out")"
     report 0 -q "$folder/run" --interval 10m
     error_has 1 'warning: --interval: 10m is 10 milliseconds; for minutes write 10M'
     report 125 "$folder/run" --agianst "$folder/run"
@@ -759,9 +759,9 @@ options_and_their_values_are_checked() {
     if [ -w /dev/full ]; then
         status=0
         "$bin/ssreport" "$folder/run" >/dev/full 2>"$folder/err" || status=$?
-        [ "$status" -eq 125 ] || fail "a full disk: status $status"
+        [ "$status" -eq 125 ] || fail "full disk: status $status"
     else
-        skip_part "dev-full: there is no /dev/full"
+        skip_part "dev-full: /dev/full is missing"
     fi
 }
 

@@ -63,10 +63,10 @@ ask() {
     [[ " $* " != *" --dry-run "* ]] || kept=()
     timeout -k 5 "$patience" "$bin/ssrequest" "${kept[@]}" "$@" >out 2>err || status=$?
     # shellcheck disable=SC2053 # a pattern
-    [[ $status = $wanted ]] || fail "ssrequest $*: status $status, not $wanted: $(cat out err)"
+    [[ $status = $wanted ]] || fail "ssrequest $*: expected status $wanted, got $status: $(cat out err)"
     [[ $status -ne 125 && -e json ]] || return 0
     [ "$(count intended)" -eq $(($(count sent) + $(count refused) + $(count waiting))) ] ||
-        fail "ssrequest $*: requests are lost: $(cat out)"
+        fail "ssrequest $*: the counts do not add up: $(cat out)"
 }
 
 # count NAME: prints a count from the JSON document, or 0 if absent.
@@ -77,7 +77,7 @@ count() {
 
 # expect NAME COUNT
 expect() {
-    [ "$(count "$1")" -eq "$2" ] || fail "$1 is not $2: $(cat out err)"
+    [ "$(count "$1")" -eq "$2" ] || fail "expected $1 to be $2: $(cat out err)"
 }
 
 # each_is CAUSE WAY OPTION...: fails unless all of twenty requests to a server of this kind fail for this
@@ -103,7 +103,7 @@ resets_are_counted() {
     each_is reset reset-at-once
     each_is reset reset-after-request
     each_is reset close-without-answer
-    [ "$requests" -eq 20 ] || fail "the server has got $requests requests"
+    [ "$requests" -eq 20 ] || fail "the server got $requests of 20 requests"
 }
 
 truncated_answers_are_counted() {
@@ -123,7 +123,7 @@ garbled_answers_are_counted() {
 timeouts_are_counted() {
     each_is timeout never-answer --timeout 200m
     each_is timeout slow-body --timeout 2s
-    [ "$(count bytes)" -gt 0 ] || fail "no bytes of a slow answer: $(cat out)"
+    [ "$(count bytes)" -gt 0 ] || fail "bytes of a slow answer are not counted: $(cat out)"
 }
 
 # A flood keeps libcurl busy, so that without our own timeout it would read for 9 s or more. The test
@@ -131,20 +131,20 @@ timeouts_are_counted() {
 flood_of_chunks_is_ended_at_the_timeout() {
     each_is timeout endless-chunks --timeout 800m
     awk '$1 == "\"own_cpu_seconds\":" { used = $2 + 0 } END { exit !(used > 0 && used < 4) }' json ||
-        fail "read on after the timeout: $(cat out)"
+        fail "continued to read after the timeout: $(cat out)"
 }
 
 error_statuses_are_counted_and_reported() {
     each_is status status-500
-    [ "$connections" -lt 20 ] || fail "an answer of status 500 ends the connection"
+    [ "$connections" -lt 20 ] || fail "status 500 closes the connection"
     grep -q '^failed   20 with status 500$' out || fail "$(cat out)"
-    grep -q '^    "500": 20$' json || fail "statuses: $(cat json)"
+    grep -q '^    "500": 20$' json || fail "wrong statuses: $(cat json)"
     serve redirect
     ask 0 --rate 100 --duration 100m --each each.csv "$url"
     expect succeeded 10
     [ "$(tail -n 1 each.csv | cut -d , -f 6,8)" = success,302 ] || fail "$(cat each.csv)"
     end_server
-    [ "$requests" -eq 10 ] || fail "a redirect is followed"
+    [ "$requests" -eq 10 ] || fail "a redirect was followed"
 }
 
 # libcurl must not retry requests: the server gets exactly as many as were counted.
@@ -154,7 +154,7 @@ failed_requests_are_not_sent_again() {
         serve "$way"
         ask 1 --rate 50 --duration 1s --cap 1 "$url"
         end_server
-        [ "$requests" -eq "$(count sent)" ] || fail "$way: the server has got $requests: $(cat out)"
+        [ "$requests" -eq "$(count sent)" ] || fail "$way: the server got $requests requests: $(cat out)"
         expect succeeded $((($(count sent) + 1) / 2))
         expect reset $(($(count sent) / 2))
     done
@@ -166,13 +166,13 @@ connections_closed_while_idle_are_not_failures() {
     ask 0 --rate 20 --duration 1s "$url"
     expect succeeded 20
     end_server
-    [ "$connections" -eq 20 ] || fail "$connections connections"
+    [ "$connections" -eq 20 ] || fail "expected 20 connections, got $connections"
 }
 
 unreachable_hosts_are_counted() {
     ask 1 --rate 100 --duration 200m http://no-such-host.invalid/
     expect unreachable 20
-    grep -q 'warning: no-such-host.invalid: ' err || fail "no word of it: $(cat err)"
+    grep -q 'warning: no-such-host.invalid: ' err || fail "the unknown host is not reported: $(cat err)"
     ask 1 --rate 100 --duration 200m --unix-socket "$folder/none" http://localhost/
     expect unreachable 20
 }
@@ -182,8 +182,8 @@ exhausted_descriptors_are_counted() {
     (
         ulimit -n 20
         ask 1 --rate 200 --duration 500m --timeout 1s "$url"
-        [ "$(count resources)" -gt 50 ] || fail "descriptors do not end: $(cat out)"
-        [ "$(count timeout)" -gt 2 ] || fail "nothing was sent: $(cat out)"
+        [ "$(count resources)" -gt 50 ] || fail "descriptors were not exhausted: $(cat out)"
+        [ "$(count timeout)" -gt 2 ] || fail "no request was sent: $(cat out)"
         expect sent 100
     )
     end_server
@@ -210,7 +210,7 @@ failures_are_counted_for_each_target() {
     end_server
     kill -TERM "$first"
     read -r _ connections _ requests <&8
-    [ "$requests" -eq 10 ] || fail "the good one has got $requests"
+    [ "$requests" -eq 10 ] || fail "the working server got $requests of 10 requests"
 }
 
 # Once the silent server has a request pending, the other one is less loaded and is chosen.
@@ -222,8 +222,8 @@ the_least_loaded_target_is_chosen() {
     serve well
     ask 1 --rate 5 --duration 4s --timeout 6s --balance least-connections "$other" "$url"
     end_server
-    [ "$(count timeout)" -le 6 ] || fail "the silent one has got more: $(cat out)"
-    [ "$(count succeeded)" -eq $((20 - $(count timeout))) ] || fail "others failed: $(cat out)"
+    [ "$(count timeout)" -le 6 ] || fail "the silent server got too many requests: $(cat out)"
+    [ "$(count succeeded)" -eq $((20 - $(count timeout))) ] || fail "requests to the working server failed: $(cat out)"
 }
 
 # ---- servers that work ----
@@ -234,12 +234,12 @@ connections_are_reused_unless_disabled() {
     expect succeeded 50
     expect bytes $((50 * 41))
     end_server
-    [[ $connections -lt 50 && $requests -eq 50 ]] || fail "$connections, $requests"
+    [[ $connections -lt 50 && $requests -eq 50 ]] || fail "$connections connections for $requests requests"
     expect connections "$connections"
     serve well
     ask 0 --rate 100 --duration 500m --connections fresh "$url"
     end_server
-    [[ $connections -eq 50 && $requests -eq 50 ]] || fail "fresh: $connections, $requests"
+    [[ $connections -eq 50 && $requests -eq 50 ]] || fail "expected a connection per request: $connections connections, $requests requests"
     expect connections 50
 }
 
@@ -256,9 +256,9 @@ connections_to_several_servers_are_kept() {
     local second=$requests
     kill -TERM "$first"
     read -r _ connections _ requests <&8
-    [ "$connections" -eq 1 ] || fail "the first one: $connections connections"
+    [ "$connections" -eq 1 ] || fail "first server: $connections connections"
     [[ $((requests + second)) -eq $(count sent) && $((requests - second)) -le 1 &&
-        $requests -ge $second ]] || fail "the first one $requests, the second one $second requests"
+        $requests -ge $second ]] || fail "first server: $requests requests, second server: $second"
 }
 
 requests_are_sent_to_unix_sockets() {
@@ -268,7 +268,7 @@ requests_are_sent_to_unix_sockets() {
     ask 0 --rate 100 --duration 200m "http+unix://${folder//\//%2F}%2Fa%20socket/page?a=b"
     expect succeeded 20
     end_server
-    [ "$requests" -eq 40 ] || fail "the server has got $requests"
+    [ "$requests" -eq 40 ] || fail "the server got $requests of 40 requests"
 }
 
 # The server starts later; without --wait-for, all requests would fail.
@@ -283,14 +283,14 @@ wait_for_delays_the_start_until_the_service_listens() {
     [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
     expect succeeded 20
     end_server
-    [ "$requests" -eq 20 ] || fail "the server has got $requests"
+    [ "$requests" -eq 20 ] || fail "the server got $requests of 20 requests"
 }
 
 a_service_that_does_not_start_is_named() {
     local status=0
     refuses '--wait-for: http://127.0.0.1:1/ accepts no connection within 100m: Connection refused' \
         --rate 100 --wait-for 100m --record kept http://127.0.0.1:1/
-    [ ! -e kept ] || fail "a record of nothing"
+    [ ! -e kept ] || fail "a record without requests was created"
     refuses 'nothing to wait for' --dry-run --rate 1 --wait-for 1s
     "$bin/ssrequest" --rate 100 --wait-for 1h http://127.0.0.1:1/ >out 2>err &
     local asker=$!
@@ -305,8 +305,8 @@ a_service_that_does_not_start_is_named() {
 a_full_unix_socket_refuses_connections() {
     serve full "$folder/full"
     ask 1 --rate 100 --duration 200m --timeout 500m --unix-socket "$folder/full" http://a.invalid/
-    [ "$(count connection_refused)" -ge 16 ] || fail "not refused: $(cat out)"
-    [ "$(count timeout)" -eq $((20 - $(count connection_refused))) ] || fail "others: $(cat out)"
+    [ "$(count connection_refused)" -ge 16 ] || fail "connections were not refused: $(cat out)"
+    [ "$(count timeout)" -eq $((20 - $(count connection_refused))) ] || fail "unexpected causes of failures: $(cat out)"
     end_server
 }
 
@@ -324,26 +324,26 @@ requests_in_flight_do_not_exceed_the_cap() {
     end_server
     serve never-answer
     ask 1 --rate 100 --duration 500m --cap 5 --timeout 200m "$url"
-    [[ $(count timeout) -gt 5 && $(count waiting) -gt 0 ]] || fail "delay: $(cat out)"
+    [[ $(count timeout) -gt 5 && $(count waiting) -gt 0 ]] || fail "requests are not delayed at the cap: $(cat out)"
     end_server
-    [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests: $(cat out)"
+    [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests: $(cat out)"
 }
 
 closed_loop_clients_send_one_request_at_a_time() {
     serve well
     ask 0 --closed 4 --duration 2s "$url"
-    [ "$(count succeeded)" -gt 20 ] || fail "closed: $(cat out)"
+    [ "$(count succeeded)" -gt 20 ] || fail "too few requests of a closed loop: $(cat out)"
     end_server
     [ "$connections" -le 4 ] || fail "4 clients have $connections connections"
-    [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests: $(cat out)"
+    [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests: $(cat out)"
     # An answer that arrives at once must be read at once, not after 100 ms.
     serve well
     ask 0 --closed 1 --duration 2s "$url"
-    [ "$(count succeeded)" -gt 22 ] || fail "quick answers are not taken: $(cat out)"
+    [ "$(count succeeded)" -gt 22 ] || fail "immediate answers are read late: $(cat out)"
     end_server
     serve refuse
     ask 1 --closed 4 --duration 500m "$url"
-    [ "$(count connection_refused)" -le 300 ] || fail "refused clients do not wait: $(cat out)"
+    [ "$(count connection_refused)" -le 300 ] || fail "clients do not pause after a refusal: $(cat out)"
     end_server
 }
 
@@ -370,10 +370,10 @@ time.sleep(3)
 connection.send(b"status\n")
 print(connection.recv(1000).decode())
 END
-    grep -q '^ok ' said || fail "status: $(cat said)"
+    grep -q '^ok ' said || fail "no status: $(cat said)"
     await has_rows 2
     kill -TERM "$asker"
-    timeout "$patience" tail --pid="$asker" -f /dev/null || fail "it continues after TERM"
+    timeout "$patience" tail --pid="$asker" -f /dev/null || fail "ssrequest continues after TERM"
     wait "$asker" || status=$?
     [[ $status -le 1 ]] || fail "status $status: $(cat out err)"
     [ "$(count succeeded)" -gt 0 ] || fail "$(cat out)"
@@ -385,7 +385,7 @@ need_keys() {
     need nghttpd openssl
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem \
         -out cert.pem -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null ||
-        fail "no certificate"
+        fail "cannot create a certificate"
 }
 
 # serve_http2 OPTION... [-- KEY CERTIFICATE]: starts nghttpd and waits until it listens.
@@ -412,7 +412,7 @@ http_two_works_over_tls() {
     ask 0 --http2 --insecure --rate 100 --duration 500m "https://127.0.0.1:$port/"
     expect succeeded 50
     [ "$(grep -c 'ALPN\|The negotiated protocol: h2' nghttpd.log)" -le 3 ] ||
-        fail "not one connection: $(cat nghttpd.log)"
+        fail "expected one connection: $(cat nghttpd.log)"
     ask 0 --http2 --cacert cert.pem --rate 100 --duration 100m "https://127.0.0.1:$port/"
     # One after the other fails, which takes long on a busy machine.
     ask 1 --http2 --rate 100 --duration 100m --timeout 40s "https://127.0.0.1:$port/"
@@ -480,7 +480,7 @@ ssrequest_runs_on_the_given_cpus() {
     pids+=("$asker")
     await has_rows 1
     [ "$(awk '/^Cpus_allowed_list:/ { print $2 }' "/proc/$asker/status")" = "$cpu" ] ||
-        fail "it may run on other CPUs"
+        fail "ssrequest may run on unselected CPUs"
     kill -INT "$asker"
     wait "$asker" || fail "status $?"
     end_server
@@ -498,7 +498,7 @@ a_signal_ends_ssrequest() {
     kill -INT "$asker"
     wait "$asker" || status=$?
     [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
-    [ "$(count succeeded)" -gt 0 ] || fail "nothing was sent: $(cat out)"
+    [ "$(count succeeded)" -gt 0 ] || fail "no request was sent: $(cat out)"
     expect unfinished 0
     end_server
 }
@@ -512,11 +512,11 @@ two_signals_end_ssrequest_at_once() {
     await has_rows 1
     kill -TERM "$asker"
     sleep 0.2
-    kill -0 "$asker" || fail "it does not wait for answers"
+    kill -0 "$asker" || fail "ssrequest does not wait for answers"
     kill -TERM "$asker"
     wait "$asker" || status=$?
     [ "$status" -eq 1 ] || fail "status $status: $(cat out err)"
-    [ "$(count unfinished)" -gt 0 ] || fail "unfinished ones: $(cat out)"
+    [ "$(count unfinished)" -gt 0 ] || fail "no unfinished requests: $(cat out)"
     end_server
 }
 
@@ -526,7 +526,7 @@ refuses() {
     shift
     ask 125 "$@"
     [[ ! -s out && $(wc -l <err) -eq 1 ]] || fail "$*: $(cat out err)"
-    grep -qF -- "$message" err || fail "$*: '$(cat err)', not '$message'"
+    grep -qF -- "$message" err || fail "$*: expected '$message', got '$(cat err)'"
 }
 
 invalid_options_are_refused() {
@@ -556,23 +556,23 @@ invalid_options_are_refused() {
 dry_run_prints_the_send_times_of_requests() {
     ask 0 --dry-run --rate 5 --duration 2s
     [ "$(tr '\n' ' ' <out)" = "0.000000000 0.200000000 0.400000000 0.600000000 0.800000000 \
-1.000000000 1.200000000 1.400000000 1.600000000 1.800000000 " ] || fail "even: $(cat out)"
+1.000000000 1.200000000 1.400000000 1.600000000 1.800000000 " ] || fail "wrong send times of even arrivals: $(cat out)"
     local arrival
     for arrival in even concurrent; do
         ask 0 --dry-run --profile step --max 140 --step 5 --hold 2s --arrival "$arrival"
         awk -F . '{ seen[int($1)]++ } END { for (s = 0; s < 56; s++)
-            if (seen[s] != 5 * int(s / 2)) exit 1 }' out || fail "$arrival steps"
+            if (seen[s] != 5 * int(s / 2)) exit 1 }' out || fail "wrong send times of $arrival steps"
     done
     printf '%s\n' '0 50%' '2s 50%' '2s 10%' '4s 10%' >load.txt
     ask 0 --dry-run --trace load.txt --rate 100
     awk -F . '{ seen[int($1)]++ } END { exit !(NR == 120 && seen[0] == 50 && seen[3] == 10) }' out ||
-        fail "a trace: $(cut -d . -f 1 out | uniq -c)"
+        fail "wrong send times of a trace: $(cut -d . -f 1 out | uniq -c)"
     ask 0 --dry-run --rate 100 --duration 20s --arrival poisson --seed 7
     mv out first
     ask 0 --dry-run --rate 100 --duration 20s --arrival poisson --seed 7
-    cmp first out || fail "the same seed, other moments"
+    cmp first out || fail "the same seed gives different send times"
     ask 0 --dry-run --rate 100 --duration 20s --arrival poisson --seed 8
-    ! cmp -s first out || fail "another seed, the same moments"
+    ! cmp -s first out || fail "a different seed gives the same send times"
 }
 
 # The lines of the seconds add up to the document, and each request has a line.
@@ -580,9 +580,9 @@ seconds_and_requests_are_recorded() {
     serve well
     ask 0 --rate 100 --duration 1500m --record record --each each.csv "$url"
     end_server
-    cmp json record/requests.json || fail "two documents"
-    grep -q '^  "schema": 2,$' json || fail "no schema: $(cat json)"
-    [ "$(wc -l <each.csv)" -eq 151 ] || fail "$(wc -l <each.csv) lines in --each"
+    cmp json record/requests.json || fail "the record and --json differ"
+    grep -q '^  "schema": 2,$' json || fail "the schema is missing: $(cat json)"
+    [ "$(wc -l <each.csv)" -eq 151 ] || fail "expected 151 lines in --each, got $(wc -l <each.csv)"
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { due += $column["due"]; sent += $column["sent"]; done += $column["completed"]
           at = at " " $column["elapsed_seconds"]; last = $column["elapsed_seconds"] }
@@ -591,7 +591,7 @@ seconds_and_requests_are_recorded() {
     awk -F, 'NR > 1 { whole = $1 == ""; intended[whole] += $3; actual[whole] += $4 }
         END { exit !(intended[0] == 150 && actual[0] == 150 && intended[1] == 150 && actual[1] == 150) }' \
         record/response-times.csv || fail "$(cat record/response-times.csv)"
-    grep -q '^- An open loop: 100 requests per second' out || fail "no summary: $(cat out)"
+    grep -q '^- An open loop: 100 requests per second' out || fail "the summary is missing: $(cat out)"
     refuses '--record: record already exists' --rate 5 --record record "$url"
     refuses '--json: none/json cannot be written: No such file' --json none/json --rate 5 "$url"
     refuses '--json: . is a directory' --json . --capacity mean=1s --duration 1s "$url"
@@ -599,12 +599,12 @@ seconds_and_requests_are_recorded() {
     refuses '--each: pipe: no process reads this pipe' --rate 5 --each pipe "$url"
     cp each.csv kept.csv
     refuses '--record: record already exists' --rate 5 --each each.csv --record record "$url"
-    cmp each.csv kept.csv || fail "--each has emptied a file though nothing was sent"
+    cmp each.csv kept.csv || fail "--each truncated a file although no request was sent"
     refuses '--record: record already exists' --rate 5 --each new.csv --record record "$url"
-    [ ! -e new.csv ] || fail "lines of nothing are left"
+    [ ! -e new.csv ] || fail "leftover file of --each"
     refuses '--dry-run sends nothing' --dry-run --rate 5 --record other "$url"
     refuses '--each: none/each: No such file' --rate 5 --each none/each --record other "$url"
-    [ ! -e other ] || fail "a record of nothing is left"
+    [ ! -e other ] || fail "leftover record without requests"
 }
 
 # listen_to_requests: a server that keeps what it gets in `got`: method, path, body and two headers.
@@ -642,7 +642,7 @@ END
 
 # got LINE...: fails unless the server got exactly these requests.
 got() {
-    printf '%s\n' "$@" | diff - got || fail "the server has got something else"
+    printf '%s\n' "$@" | diff - got || fail "the server got different requests"
     rm got
 }
 
@@ -654,7 +654,7 @@ methods_headers_and_bodies_are_sent() {
     ask 0 "${once[@]}" -H 'Authorization: Bearer x' --header 'Content-Type: text/plain' --data a=1 "$url"
     got "POST / b'a=1' Bearer x text/plain None"
     grep -q '"Authorization"' json || fail "$(cat json)"
-    ! grep -q 'Bearer' json || fail "a secret is kept: $(cat json)"
+    ! grep -q 'Bearer' json || fail "a secret was recorded: $(cat json)"
     printf 'a\nb\n' >body
     ask 0 "${once[@]}" -X PUT --data @body "$url"
     got "PUT / b'a\\nb\\n' None application/x-www-form-urlencoded None"
@@ -663,7 +663,7 @@ methods_headers_and_bodies_are_sent() {
     got "DELETE / b'' None None None" "HEAD / b'' None None None"
     head -c 2000000 /dev/zero >large
     ask 0 "${once[@]}" --data @large "$url"
-    grep -q ' None$' got || fail "it waits for status 100: $(cut -c 1-40 got)"
+    grep -q ' None$' got || fail "the body waits for status 100: $(cut -c 1-40 got)"
 }
 
 requests_from_a_file_are_sent_in_turn() {
@@ -695,7 +695,7 @@ two_outputs_to_the_same_file_are_refused() {
     ln -s new link
     # `ask` has added --json json.
     refuses '--each and --json would both write to json' --rate 5 --each ./json "$url"
-    [ ! -e json ] || fail "a file of nothing"
+    [ ! -e json ] || fail "a file was created without requests"
     refuses '--each and --json would both write to new' --rate 5 --each link --json new "$url"
     refuses '--each and --json would both write to there' --rate 5 --each there --json there "$url"
     refuses '--json and --record would both write to new' --rate 5 --json new --record new "$url"
@@ -710,9 +710,9 @@ two_outputs_to_the_same_file_are_refused() {
 quiet_and_json_suppress_the_summary() {
     serve well
     ask 0 --rate 100 --duration 200m --quiet "$url"
-    [ ! -s out ] || fail "--quiet: $(cat out)"
+    [ ! -s out ] || fail "output despite --quiet: $(cat out)"
     "$bin/ssrequest" --rate 100 --duration 200m --json - "$url" >json
-    [[ $(head -c 1 json) == "{" && $(tail -n 1 json) == "}" ]] || fail "--json -: $(cat json)"
+    [[ $(head -c 1 json) == "{" && $(tail -n 1 json) == "}" ]] || fail "invalid JSON on standard output: $(cat json)"
     expect succeeded 20
     end_server
 }
@@ -755,19 +755,19 @@ END
     [ "$status" -le 1 ] || fail "status $status: $(cat out err)"
     expect failed 0
     [ "$(tr '\n' ' ' <said)" = "ok ok ok error: ok " ] || fail "$(cat said)"
-    grep -q '"changed": true' json || fail "the rate is not changed: $(cat json)"
-    grep -q "\"${url}other\"" json || fail "the URL is not changed: $(cat json)"
+    grep -q '"changed": true' json || fail "the rate did not change: $(cat json)"
+    grep -q "\"${url}other\"" json || fail "the URL did not change: $(cat json)"
     # Answers that come after the stop are a part of the last second.
     awk -F, 'NR > 1 { asked += $3 * ($2 - before); due += $4; before = $2 }
         $3 > 499 && $3 < 501 { turned = 1 }
         END { exit !(turned && due > 500 && due < asked + 2) }' record/requests.csv ||
-        fail "the rates are not those of the second: $(cat record/requests.csv)"
+        fail "wrong rates in the second of the change: $(cat record/requests.csv)"
     awk -F, 'NR > 1 && $2 > last { last = $2 } END { exit !(NR > 1 && last <= 1) }' each.csv ||
-        fail "targets are not counted on: $(tail -n 3 each.csv)"
-    [ "$(cut -d , -f 2 each.csv | grep -cx 1)" -gt 0 ] || fail "$(tail -n 3 each.csv)"
-    [ ! -e control ] || fail "the socket is left"
+        fail "numbers of targets do not continue: $(tail -n 3 each.csv)"
+    [ "$(cut -d , -f 2 each.csv | grep -cx 1)" -gt 0 ] || fail "no request to the second target: $(tail -n 3 each.csv)"
+    [ ! -e control ] || fail "leftover socket"
     end_server
-    [ "$requests" -eq "$(count sent)" ] || fail "the server has got $requests"
+    [ "$requests" -eq "$(count sent)" ] || fail "the server got $requests requests"
 }
 
 # A slow name server delays neither other requests nor the end.
@@ -825,8 +825,8 @@ error: urls: nowhere.test: Name or service not known
 ok
 error: the run is over
 END
-    diff wanted said || fail "other answers"
-    grep -q "\"http://slow.test:$port/\"" json || fail "the URL is not changed: $(cat json)"
+    diff wanted said || fail "wrong answers"
+    grep -q "\"http://slow.test:$port/\"" json || fail "the URL did not change: $(cat json)"
     ! grep -q "nowhere" json || fail "a URL without an address is reported: $(cat json)"
     end_server
 }
@@ -839,20 +839,20 @@ a_search_finds_the_capacity_of_a_service() {
     server=$!
     pids+=("$server")
     exec 7<ready
-    until [[ ${line-} = listening* ]]; do read -r line <&7 || fail "ssburn serve: no line"; done
+    until [[ ${line-} = listening* ]]; do read -r line <&7 || fail "ssburn serve: does not listen"; done
     url=${line#listening on }
     local status=0
     timeout -k 5 "$patience" "$bin/ssrequest" --capacity p95=100m --rate 100 --duration 200m --record found \
         --json json "$url" >out 2>err || status=$?
     [ "$status" -le 1 ] || fail "status $status: $(cat out err)"
-    cmp json found/requests.json || fail "two documents"
-    [ "$(ls found)" = requests.json ] || fail "$(ls found)"
+    cmp json found/requests.json || fail "the record and --json differ"
+    [ "$(ls found)" = requests.json ] || fail "unexpected files: $(ls found)"
     grep -q '"demand": "p95=100m"' json || fail "$(cat json)"
     # Twice the rate that one worker can handle must fail.
     awk '$1 == "\"held_rate\":" { held = $2 + 0 } $1 == "\"failed_rate\":" { failed = $2 + 0 }
         END { exit !(held < 500 && failed > held && failed <= 800) }' json || fail "$(cat json)"
     grep -q '^- The capacity for p95=100m is ' out || fail "$(cat out)"
-    [ "$(grep -cE ' (held|failed)$' out)" -ge 2 ] || fail "trials are not told: $(cat out)"
+    [ "$(grep -cE ' (held|failed)$' out)" -ge 2 ] || fail "trials are not printed: $(cat out)"
     kill -TERM "$server"
     wait "$server"
 }
@@ -874,7 +874,7 @@ a_search_is_ended_by_a_signal() {
     local asker=$!
     pids+=("$asker")
     exec 8<lines
-    until [[ ${line-} = *held ]]; do read -r line <&8 || fail "no trial: $(cat err)"; done
+    until [[ ${line-} = *held ]]; do read -r line <&8 || fail "no trial was printed: $(cat err)"; done
     kill -INT "$asker"
     cat <&8 >out
     wait "$asker" || status=$?
@@ -889,7 +889,7 @@ meaningless_searches_are_refused() {
     refuses '--capacity has no meaning with --profile step' --capacity p95=1s --max 10 --step 1 \
         --hold 1s http://127.0.0.1:1/
     refuses '--each has no meaning with --capacity' --capacity p95=1s --each each http://127.0.0.1:1/
-    [ ! -e each ] || fail "a file of nothing"
+    [ ! -e each ] || fail "a file was created without requests"
 }
 
 run_case refused_connections_are_counted

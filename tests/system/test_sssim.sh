@@ -25,8 +25,8 @@ expect() {
     "$sssim" "$@" >out 2>err || status=$?
     [ "$status" -eq 0 ] || fail "sssim $*: status $status: $(cat err)"
     case " $*" in
-    *" --sweep"*) [ "$(wc -l <err)" -eq 1 ] || fail "sssim $*: not one sentence: $(cat err)" ;;
-    *) [ ! -s err ] || fail "sssim $*: said $(cat err)" ;;
+    *" --sweep"*) [ "$(wc -l <err)" -eq 1 ] || fail "sssim $*: expected one sentence: $(cat err)" ;;
+    *) [ ! -s err ] || fail "sssim $*: unexpected message: $(cat err)" ;;
     esac
 }
 
@@ -35,12 +35,12 @@ refused() {
     local message=$1 status=0
     shift
     "$sssim" "$@" >out 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "sssim $*: status $status, not 125"
-    [ ! -s out ] || fail "sssim $*: printed $(cat out)"
-    [ "$(wc -l <err)" -eq 1 ] || fail "sssim $*: not one line: $(cat err)"
+    [ "$status" -eq 125 ] || fail "sssim $*: expected status 125, got $status"
+    [ ! -s out ] || fail "sssim $*: unexpected output: $(cat out)"
+    [ "$(wc -l <err)" -eq 1 ] || fail "sssim $*: expected one message: $(cat err)"
     case $(cat err) in
     "sssim: $message"*) ;;
-    *) fail "sssim $*: said '$(cat err)', not '$message'" ;;
+    *) fail "sssim $*: expected '$message', got '$(cat err)'" ;;
     esac
 }
 
@@ -58,41 +58,41 @@ figures=$figures,settling_seconds,duty_mean,switches_per_second,own_cpu,iteratio
 # ---- one run ----
 
 expect -P 2 -l 50% --duration 10s
-[ "$(figure samples)" = 20 ] || fail "not 20 samples: $(cat out)"
-[ "$(figure target)" = 50.000 ] || fail "another target: $(cat out)"
+[ "$(figure samples)" = 20 ] || fail "expected 20 samples: $(cat out)"
+[ "$(figure target)" = 50.000 ] || fail "wrong target: $(cat out)"
 
 expect -P 2 -l 50% --duration 3s --csv
-[ "$(head -n 1 out)" = elapsed_seconds,target,load,error ] || fail "heading: $(cat out)"
-[ "$(wc -l <out)" -eq 7 ] || fail "not 6 samples: $(cat out)"
+[ "$(head -n 1 out)" = elapsed_seconds,target,load,error ] || fail "wrong heading: $(cat out)"
+[ "$(wc -l <out)" -eq 7 ] || fail "expected 6 samples: $(cat out)"
 
 # A load may be a number of CPUs: of the machine's, or of those that the group is allowed.
 expect -P 2 -l 0.5cpu --duration 1s
-[ "$(figure target)" = 25.000 ] || fail "0.5 of 2 CPUs: $(cat out)"
+[ "$(figure target)" = 25.000 ] || fail "wrong target for 0.5 of 2 CPUs: $(cat out)"
 expect -P 2 -l 0.3cpus -f cgroup --quota 1.5 --duration 1s
-[ "$(figure target)" = 20.000 ] || fail "0.3 of 1.5 CPUs: $(cat out)"
+[ "$(figure target)" = 20.000 ] || fail "wrong target for 0.3 of 1.5 CPUs: $(cat out)"
 refused "trace/constant: load: '3cpu' is too large: a load of 100 % is 2 CPUs here" -P 2 -l 3cpu
 
 # The window is the length of a sample, and what modules choose follows it, not what is given.
 expect -P 2 -n 4 -l 50% --duration 10s --window 100m
-[ "$(figure samples)" = 100 ] || fail "not 100 samples: $(cat out)"
-[[ $(figure switches) == 37?.* ]] || fail "another round: $(cat out)"
+[ "$(figure samples)" = 100 ] || fail "expected 100 samples: $(cat out)"
+[[ $(figure switches) == 37?.* ]] || fail "wrong length of rounds: $(cat out)"
 expect -P 2 -n 4 -l 50% --duration 10s --window 100m -D 107m
-[[ $(figure switches) == 7?.* ]] || fail "another round: $(cat out)"
+[[ $(figure switches) == 7?.* ]] || fail "wrong length of rounds: $(cat out)"
 expect -P 2 -n 4 -l 50% --duration 10s --window 100m -d averageq
-[[ $(figure switches) == 2??.* ]] || fail "another round: $(cat out)"
+[[ $(figure switches) == 2??.* ]] || fail "wrong length of rounds: $(cat out)"
 
 # In an open loop the instances determine the load.
 expect -P 8 -n 1 -c fixed -l 100% --class blocking --duration 20s
-[[ $(figure load) == 16.2* ]] || fail "blocking: $(cat out)"
+[[ $(figure load) == 16.2* ]] || fail "wrong load of blocking: $(cat out)"
 expect -P 8 -n 4 -c fixed -l 100% --class serial:3,blocking --duration 20s
-[[ $(figure load) == 53.7* ]] || fail "serial:3,blocking: $(cat out)"
+[[ $(figure load) == 53.7* ]] || fail "wrong load of serial:3,blocking: $(cat out)"
 expect --switch-cost 0 -P 4 -n 1 -c fixed -l 0 --background 50% --background-period 2s --settle 2s \
     --duration 22s
-[ "$(figure load)" = 25.000 ] || fail "background: $(cat out)"
+[ "$(figure load)" = 25.000 ] || fail "wrong load with a background: $(cat out)"
 
 printf '0 1\n1s 3\n2s 0\n' >'a,b'
 expect --switch-cost 0 -P 8 -n 1 -c fixed -l 100% --class 'profile:a\,b' --duration 20s
-[ "$(figure load)" = 25.000 ] || fail "profile: $(cat out)"
+[ "$(figure load)" = 25.000 ] || fail "wrong load of a profile: $(cat out)"
 
 # Each option must change the output; --priority normal does so only with --preempt.
 run=("${modules[@]}" -P 2 -n 6 -l 30% --class parallel -D 5m --duration 20s)
@@ -102,57 +102,57 @@ for more in '--overhead 1m' '--accounting ticks' '--lateness 3m' '--lateness 0' 
     '--switch-cost 1m' '--priority normal' '--stop-lateness 4m' '--background 10%' '--seed 2 --class forking'; do
     # shellcheck disable=SC2086
     expect "${run[@]}" $more
-    ! cmp -s out plain || fail "$more changes nothing"
+    ! cmp -s out plain || fail "$more has no effect"
 done
 expect "${run[@]}" --priority normal --preempt 0
-cmp -s out plain || fail "--preempt 0 changes something"
+cmp -s out plain || fail "--preempt 0 changes the result"
 expect "${run[@]}" --preempt 5m
-cmp -s out plain || fail "--preempt alone changes something"
+cmp -s out plain || fail "--preempt alone changes the result"
 expect "${run[@]}" --accounting ticks -F count=ticks -D 20m
 cp out plain
 expect "${run[@]}" --accounting ticks -F count=ticks -D 20m --tick-rate 1000
-! cmp -s out plain || fail "--tick-rate changes nothing"
+! cmp -s out plain || fail "--tick-rate has no effect"
 
 # ---- sweeps ----
 
 run=("${modules[@]}" -P 2 --duration 5s)
 expect "${run[@]}" --sweep load=25%,50% --sweep 'control-options=0\,ke=0.1,0' --sweep=seed=1
-[ "$(sed -n 1p out)" = "load,control-options,seed,$figures" ] || fail "heading: $(cat out)"
-[ "$(wc -l <out)" -eq 5 ] || fail "not 4 runs: $(cat out)"
+[ "$(sed -n 1p out)" = "load,control-options,seed,$figures" ] || fail "wrong heading: $(cat out)"
+[ "$(wc -l <out)" -eq 5 ] || fail "expected 4 runs: $(cat out)"
 [ "$(sed -n 's/,1,10,0\..*//p' out)" = '25%,"0,ke=0.1"
 25%,0
 50%,"0,ke=0.1"
-50%,0' ] || fail "runs: $(cat out)"
+50%,0' ] || fail "wrong runs: $(cat out)"
 
 # A run of a sweep equals a single run with the same options, even if an option is written differently.
 expect "${run[@]}" --sweep class=forking,blocking --seed 7 -l 40% --sweep load=60%
 cp out swept
 expect "${run[@]}" --class blocking --seed 7 -l 60%
-[ "$(sed -n 3p swept | cut -d , -f 1-3)" = blocking,60%,10 ] || fail "sweep: $(cat swept)"
+[ "$(sed -n 3p swept | cut -d , -f 1-3)" = blocking,60%,10 ] || fail "wrong row of the sweep: $(cat swept)"
 load=$(sed -n 3p swept | cut -d , -f 5)
 [[ $(figure load) == "$(awk "BEGIN { printf \"%.3f\", 100 * $load }")" ]] ||
     fail "$(cat swept) is not $(cat out)"
 [ "$(sed -n 2p swept | cut -d , -f 4-)" != "$(sed -n 3p swept | cut -d , -f 4-)" ] ||
-    fail "classes are alike: $(cat swept)"
+    fail "different classes give the same row: $(cat swept)"
 
 expect "${run[@]}" -l 90% -n 1 --sweep seed=1
-[ "$(sed -n 2p out | cut -d , -f 8)" = '' ] || fail "it settled: $(cat out)"
+[ "$(sed -n 2p out | cut -d , -f 8)" = '' ] || fail "a settling time is printed without settling: $(cat out)"
 
 expect "${run[@]}" --class blocking --lateness-law recorded --sweep load=25%,50% --sweep seed=1,2
 cp out first
 expect "${run[@]}" --class blocking --lateness-law recorded --sweep load=25%,50% --sweep seed=1,2
-cmp -s first out || fail "the same sweep twice gives two things"
+cmp -s first out || fail "the same sweep gives different results"
 
 # On a terminal a sweep prints a table whose last line recommends a choice.
 if have_terminal; then
     script -qec "$sssim ${modules[*]} -P 2 -l 50% --sweep dithering-options=20m,107m" /dev/null >out
-    [ "$(wc -l <out)" -eq 4 ] || fail "no table: $(cat out)"
-    [[ $(sed -n 1p out) == 'dithering-options  mean error %'* ]] || fail "heading: $(cat out)"
+    [ "$(wc -l <out)" -eq 4 ] || fail "the table is missing: $(cat out)"
+    [[ $(sed -n 1p out) == 'dithering-options  mean error %'* ]] || fail "wrong heading: $(cat out)"
     [[ $(tail -n 1 out) == 'Take dithering-options=20m: '*' of one CPU; the cheapest, '* ]] ||
-        fail "no sentence: $(cat out)"
+        fail "the recommendation is missing: $(cat out)"
 fi
 expect "${run[@]}" --sweep load=25%,75% --csv
-[[ $(cat err) == 'The load is held best with load='* ]] || fail "no sentence: $(cat err)"
+[[ $(cat err) == 'The load is held best with load='* ]] || fail "the recommendation is missing: $(cat err)"
 
 # ---- what is refused ----
 
@@ -193,12 +193,12 @@ for words in '--warmup 1m' '--warmup 1m --sweep load=50%,60%'; do
     # shellcheck disable=SC2086 # words, not one
     "$sssim" -l 50% --duration 3s -t constant $words >out 2>err || fail "$words: $(cat err)"
     [ "$(head -n 1 err)" = 'sssim: warning: --warmup: 1m is 1 millisecond; for minutes write 1M' ] ||
-        fail "$words: said $(cat err)"
+        fail "$words: wrong warning: $(cat err)"
 done
 "$sssim" -t staircase -T 20%:60%:20%,hold=3m >out 2>err || fail "hold=3m: $(cat err)"
 [ "$(cat err)" = \
     'sssim: warning: trace/staircase: hold: 3m is 3 milliseconds; for minutes write 3M' ] ||
-    fail "hold=3m: said $(cat err)"
+    fail "hold=3m: wrong warning: $(cat err)"
 
 # ---- requests to a service ----
 
@@ -209,8 +209,8 @@ member() {
 
 expect queue --rate 50 --arrival concurrent --duration 10s --json
 [ "$(member program)/$(member sent)/$(member succeeded)" = '"sssim queue"/500/500' ] ||
-    fail "queue --json: $(cat out)"
-[ "$(member throughput)" = 50 ] || fail "throughput: $(cat out)"
+    fail "invalid JSON of queue: $(cat out)"
+[ "$(member throughput)" = 50 ] || fail "wrong throughput: $(cat out)"
 
 # Each option must change the output.
 queue=(--arrival poisson --spread exponential --cap 5 --timeout 100m --json)
@@ -218,13 +218,13 @@ queue=(--arrival poisson --spread exponential --cap 5 --timeout 100m --json)
 expect queue --rate 80 "${queue[@]}"
 cp out before
 expect queue -r 80 -d 10s "${queue[@]}" -t 100m
-cmp -s before out || fail "letters: $(cat out)"
+cmp -s before out || fail "short options give a different result: $(cat out)"
 for words in '--seed 2' '--cap 6' '--when-full drop' '--timeout 90m' '--timeout 0' '--settle 1s' \
     '--work 9m' '--spread constant' '--workers 2' '--servers 2' '--speeds 1.1' '--duty 90%' \
     '--duration 11s' '--requests 100' '--arrival even'; do
     # shellcheck disable=SC2086 # words, not one
     expect queue --rate 80 "${queue[@]}" $words
-    ! cmp -s before out || fail "queue $words changes nothing"
+    ! cmp -s before out || fail "queue $words has no effect"
 done
 for words in '--duty 80%' '--servers 2' '--work 90m'; do
     # shellcheck disable=SC2086
@@ -237,22 +237,22 @@ for words in '--duty 80%' '--servers 2' '--work 90m'; do
     esac
     # shellcheck disable=SC2086
     expect queue --rate 80 "${queue[@]}" $words "${more[@]}"
-    ! cmp -s before out || fail "queue $words ${more[*]} changes nothing"
+    ! cmp -s before out || fail "queue $words ${more[*]} has no effect"
 done
 
 # The profiles, and a closed loop.
 expect queue --profile step --max 140 --step 5 --hold 2s --work 1m --json
-[ "$(member sent)" = 3780 ] || fail "steps: $(cat out)"
+[ "$(member sent)" = 3780 ] || fail "wrong number of requests with steps: $(cat out)"
 printf '0 50%%\n10s 50%%\n+0 100%%\n20s 100%%\n' >loads
 expect queue --trace loads --rate 10 --json
-[ "$(member sent)" = 150 ] || fail "trace: $(cat out)"
+[ "$(member sent)" = 150 ] || fail "wrong number of requests with a trace: $(cat out)"
 expect queue --closed 4 --requests 1000 --json
-[ "$(member loop)/$(member sent)" = '"closed"/1000' ] || fail "closed: $(cat out)"
-[ "$(member cap)" = 4 ] || fail "closed: cap $(member cap)"
+[ "$(member loop)/$(member sent)" = '"closed"/1000' ] || fail "wrong closed loop: $(cat out)"
+[ "$(member cap)" = 4 ] || fail "closed loop: wrong cap: $(member cap)"
 expect queue --closed 4
-grep -q 'A closed loop' out || fail "closed: $(cat out)"
+grep -q 'A closed loop' out || fail "the closed loop is not described: $(cat out)"
 expect queue --version
-[[ $(cat out) == "sssim "* ]] || fail "version: $(cat out)"
+[[ $(cat out) == "sssim "* ]] || fail "wrong version: $(cat out)"
 
 refused '--profile constant requires --rate' queue
 refused 'the rate is 0, so nothing would be sent' queue --rate 0

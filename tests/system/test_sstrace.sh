@@ -24,30 +24,30 @@ expect() {
     local wanted=$1 status=0
     shift
     "$sstrace" "$@" >"$folder/out" 2>"$folder/err" || status=$?
-    [ "$status" -eq "$wanted" ] || fail "sstrace $*: status $status, not $wanted"
+    [ "$status" -eq "$wanted" ] || fail "sstrace $*: expected status $wanted, got $status"
 }
 
 output_is() {
-    [ "$(cat "$folder/out")" = "$1" ] || fail "output is: $(cat "$folder/out")"
+    [ "$(cat "$folder/out")" = "$1" ] || fail "wrong output: $(cat "$folder/out")"
 }
 
 # One line that begins with the program's name and holds the text.
 error_has() {
-    [ "$(wc -l <"$folder/err")" -eq 1 ] || fail "not one line: $(cat "$folder/err")"
-    grep -q '^sstrace: ' "$folder/err" || fail "no name in: $(cat "$folder/err")"
+    [ "$(wc -l <"$folder/err")" -eq 1 ] || fail "expected one message: $(cat "$folder/err")"
+    grep -q '^sstrace: ' "$folder/err" || fail "message without the program's name: $(cat "$folder/err")"
     grep -qF -- "$1" "$folder/err" || fail "no '$1' in: $(cat "$folder/err")"
-    [ ! -s "$folder/out" ] || fail "there is output, too: $(cat "$folder/out")"
+    [ ! -s "$folder/out" ] || fail "unexpected output: $(cat "$folder/out")"
 }
 
 no_error() {
-    [ ! -s "$folder/err" ] || fail "error: $(cat "$folder/err")"
+    [ ! -s "$folder/err" ] || fail "unexpected error: $(cat "$folder/err")"
 }
 
 for trace in "$traces"/*.txt; do
     expect 0 --check "$trace"
     output_is ''
     no_error
-    head -n 1 "$trace" | grep -q '^# ' || fail "$trace does not say what it is for"
+    head -n 1 "$trace" | grep -q '^# ' || fail "$trace has no comment that states its purpose"
 done
 
 expect 0 --stat <"$traces/saw.txt"
@@ -62,7 +62,7 @@ maximum  0.9'
 printf '0 1/10\r\n20s 6/10\r\n40s 1/10\r\n1M 9/10\r\n80s 4/10\r\n100s 9/10\r\n2M 1/10' \
     >"$folder/pasted"
 expect 0 --stat "$folder/pasted"
-grep -q '^mean     0.5$' "$folder/out" || fail "mean of the pasted saw"
+grep -q '^mean     0.5$' "$folder/out" || fail "wrong mean of the pasted saw"
 
 # Free sections count only for the length, not for any other figure.
 printf '0 free\n10s 20%%\n20s 40%%\n40s free\n100s 80%%\n' >"$folder/free"
@@ -74,10 +74,10 @@ minimum  0.2
 maximum  0.8'
 printf '0 free\n' >"$folder/free"
 expect 0 --stat "$folder/free"
-grep -q '^mean     none$' "$folder/out" || fail "mean of nothing"
+grep -q '^mean     none$' "$folder/out" || fail "mean printed for a trace without controlled time"
 printf '0 10%%\n0 30%%\n' >"$folder/step"
 expect 0 --stat "$folder/step"
-grep -q '^mean     0.3$' "$folder/out" || fail "mean of a trace without length"
+grep -q '^mean     0.3$' "$folder/out" || fail "wrong mean of a zero-length trace"
 
 printf '0 1/10\n20 6/10\n' >"$folder/bad"
 expect 2 --check "$folder/bad"
@@ -122,7 +122,7 @@ grep -Eq '^sstrace [0-9]+\.[0-9]+\.[0-9]+$' "$folder/out" || fail "version: $(ca
 if [ -w /dev/full ]; then
     status=0
     "$sstrace" --stat "$traces/saw.txt" 2>"$folder/err" >/dev/full || status=$?
-    [ "$status" -eq 2 ] || fail "a full disk: status $status"
+    [ "$status" -eq 2 ] || fail "full disk: status $status"
     : >"$folder/out"
     error_has 'standard output: No space left on device'
 fi
@@ -131,29 +131,29 @@ fi
 for trace in "$traces"/*.txt; do
     "$sstrace" "$trace" >"$folder/once"
     "$sstrace" --dump "$folder/once" | "$sstrace" -o "$folder/again"
-    cmp "$folder/once" "$folder/again" || fail "$trace changes when compiled twice"
+    cmp "$folder/once" "$folder/again" || fail "compiling $trace twice gives different results"
     "$sstrace" <"$folder/once" >"$folder/again"
-    cmp "$folder/once" "$folder/again" || fail "$trace compiled from compiled"
+    cmp "$folder/once" "$folder/again" || fail "recompiling $trace gives a different result"
 done
 "$sstrace" <"$traces/saw.txt" >"$folder/saw.trace"
 for packer in gzip xz zstd; do
     if command -v "$packer" >/dev/null; then
         "$packer" -c <"$traces/saw.txt" >"$folder/saw.$packer"
         "$packer" -c <"$folder/saw.trace" >"$folder/saw.trace.$packer"
-        "$sstrace" "$folder/saw.$packer" | cmp - "$folder/saw.trace" || fail "$packer"
-        "$sstrace" <"$folder/saw.trace.$packer" | cmp - "$folder/saw.trace" || fail "$packer, pipe"
+        "$sstrace" "$folder/saw.$packer" | cmp - "$folder/saw.trace" || fail "$packer file differs"
+        "$sstrace" <"$folder/saw.trace.$packer" | cmp - "$folder/saw.trace" || fail "$packer pipe differs"
         head -c 30 "$folder/saw.$packer" >"$folder/cut"
         expect 2 "$folder/cut"
         error_has 'could not be unpacked completely'
     else
-        skip_part "$packer: it is not installed"
+        skip_part "$packer: not installed"
     fi
 done
 
 # After an error nothing is written, and an existing file is kept.
 echo kept >"$folder/kept"
 expect 2 -o "$folder/kept" "$folder/bad"
-[ "$(cat "$folder/kept")" = kept ] || fail "a bad trace has replaced a file"
+[ "$(cat "$folder/kept")" = kept ] || fail "a bad trace replaced a file"
 expect 2 --dump "$folder/bad"
 [ ! -s "$folder/out" ] || fail "a bad trace was written"
 head -c 100 "$folder/saw.trace" >"$folder/cut"
@@ -162,8 +162,8 @@ error_has 'is not a complete compiled trace: truncated'
 expect 2 -o "$folder/none/file" "$traces/saw.txt"
 error_has "$folder/none/file cannot be written: No such file or directory"
 expect 0 -o "$folder/new" "$traces/saw.txt"
-cmp "$folder/new" "$folder/saw.trace" || fail "-o"
-[ "$(find "$folder" -name 'new*' -o -name 'kept*' | wc -l)" -eq 2 ] || fail "left-over files"
+cmp "$folder/new" "$folder/saw.trace" || fail "-o wrote a different trace"
+[ "$(find "$folder" -name 'new*' -o -name 'kept*' | wc -l)" -eq 2 ] || fail "leftover files"
 TMPDIR=$folder/none expect 2 --dump "$traces/saw.txt"
 error_has "a temporary file in $folder/none: "
 
@@ -200,23 +200,23 @@ done
 # Several changes in one call equal the same changes by a pipeline.
 "$sstrace" --clip 20s,1M --scale 2 --dump "$traces/saw.txt" >"$folder/one"
 "$sstrace" --clip 20s,1M "$traces/saw.txt" | "$sstrace" --scale 2 | "$sstrace" --dump >"$folder/two"
-cmp "$folder/one" "$folder/two" || fail "pipes change otherwise than one call"
+cmp "$folder/one" "$folder/two" || fail "a pipeline gives a different trace than one call"
 [ "$(cat "$folder/one")" = "$(printf '0 0.6\n40s 0.1\n80s 0.9')" ] || fail "$(cat "$folder/one")"
 "$sstrace" --staircase 95%:5%:5%:3M --symmetric --stat >"$folder/out"
-grep -q '^length   114 min$' "$folder/out" || fail "38 steps: $(cat "$folder/out")"
+grep -q '^length   114 min$' "$folder/out" || fail "wrong length of 38 steps: $(cat "$folder/out")"
 
 expect 0 --plot "$traces/saw.txt"
 LC_ALL=C COLUMNS=40 LINES=10 expect 0 --plot "$traces/saw.txt"
-awk 'length($0) > 40 { exit 1 }' "$folder/out" || fail "wider than 40 columns"
+awk 'length($0) > 40 { exit 1 }' "$folder/out" || fail "output wider than 40 columns"
 expect 2 --plot -o "$folder/saw.txt" "$traces/saw.txt"
 error_has '.svg or .png'
 if command -v gnuplot >/dev/null; then
     expect 0 --plot -o "$folder/saw.svg" "$traces/saw.txt"
-    grep -q '</svg>' "$folder/saw.svg" || fail "the picture is no SVG"
+    grep -q '</svg>' "$folder/saw.svg" || fail "the picture is not SVG"
     expect 0 --plot -o "$folder/saw.png" "$traces/saw.txt"
-    head -c 4 "$folder/saw.png" | grep -q PNG || fail "the picture is no PNG"
+    head -c 4 "$folder/saw.png" | grep -q PNG || fail "the picture is not PNG"
 else
-    skip_part "gnuplot: it is not installed"
+    skip_part "gnuplot: not installed"
 fi
 
 expect 2 -o '' --constant 50%
@@ -246,12 +246,12 @@ warned '--constant: length: 1m is 1 millisecond; for minutes write 1M' --constan
 printf '10\n20\n' >"$folder/numbers"
 expect 0 --check --from planetlab --every 5m "$folder/numbers"
 grep -qxF 'sstrace: warning: --every: 5m is 5 milliseconds; for minutes write 5M' "$folder/err" ||
-    fail "--every: $(cat "$folder/err")"
+    fail "wrong message about --every: $(cat "$folder/err")"
 
 if have_terminal; then
     status=0
     script -qec "'$sstrace' '$traces/saw.txt'" /dev/null >"$folder/typed" </dev/null || status=$?
-    [ "$status" -eq 2 ] || fail "compiled onto a terminal: status $status"
+    [ "$status" -eq 2 ] || fail "compiled trace on a terminal: status $status"
     grep -q 'nothing for a terminal' "$folder/typed" || fail "$(cat "$folder/typed")"
 fi
 

@@ -30,7 +30,7 @@ pair=(-P 1 -n 4 --foreground serial --iteration 50m --noise 3%
 simulate() {
     "$bin/sssim" "${pair[@]}" --rounds "$rounds" "${@:2}" --record "$1" >"$1.out" 2>"$1.err" ||
         fail "sssim ${*:2}: $(cat "$1.err")"
-    [ ! -s "$1.err" ] || fail "sssim ${*:2}: said $(cat "$1.err")"
+    [ ! -s "$1.err" ] || fail "sssim ${*:2}: unexpected message: $(cat "$1.err")"
 }
 
 # report NAME
@@ -83,7 +83,7 @@ check() {
 # known NAME METRIC: fails unless sssim reports this metric for the pair.
 known() {
     [ "$(sed -n 's/^known interference *\([^ ]*\) %$/\1/p' "$1.out")" = "$2" ] ||
-        fail "$1: another metric is known: $(tail -n 1 "$1.out")"
+        fail "$1: sssim reports a different metric: $(tail -n 1 "$1.out")"
 }
 
 programs_that_share_nothing_do_not_interfere() {
@@ -129,9 +129,9 @@ the_same_seed_gives_the_same_study() {
     simulate study --memory 100 --accesses 50 --waiting 20%
     mv study first
     simulate study --memory 100 --accesses 50 --waiting 20%
-    diff -r first study >differences || fail "the same seed gives two things: $(head -n 3 differences)"
+    diff -r first study >differences || fail "the same seed gives different results: $(head -n 3 differences)"
     cmp -s study/runs/*-1/foreground/iterations.csv study/runs/*-2/foreground/iterations.csv &&
-        fail "two seeds give the same"
+        fail "different seeds give the same result"
     return 0
 }
 
@@ -144,7 +144,7 @@ a_simulated_study_has_the_folder_of_an_experiment() {
     columns=run,experiment,workload,method,placement,role,group,target,speed,tau_seconds,instances
     columns+=,cpus,stands_for,warmup_seconds,settle_seconds,seconds,hold_seconds,edge_seconds,seed
     columns+=,round,energy,status,reason,environment,measured_in,others
-    [ "$(head -n 1 folder/manifest.csv)" = "$columns" ] || fail "$(head -n 1 folder/manifest.csv)"
+    [ "$(head -n 1 folder/manifest.csv)" = "$columns" ] || fail "wrong columns: $(head -n 1 folder/manifest.csv)"
     [ "$(tail -n 2 folder/manifest.csv)" = "$(
         name=sets-serial-serial-3
         row() {
@@ -155,31 +155,31 @@ a_simulated_study_has_the_folder_of_an_experiment() {
     for side in foreground background; do
         run=folder/runs/sets-serial-serial-3/$side
         for file in samples decisions iterations; do
-            [ "$(wc -l <"$run/$file.csv")" -gt 160 ] || fail "$side: $(wc -l "$run/$file.csv")"
+            [ "$(wc -l <"$run/$file.csv")" -gt 160 ] || fail "$side: too few rows: $(wc -l "$run/$file.csv")"
         done
         [ "$(awk -F, 'NR > 1 && $NF' "$run/samples.csv" | wc -l)" -eq 152 ] ||
-            fail "$side: it counts other samples than those of 76 s"
+            fail "$side: the counted samples are not those of 76 s"
         [ "$(sed 's/.*elapsed_seconds":\([-0-9.]*\),"event":"\([a-z]*\)".*/\1 \2/' "$run/events.jsonl")" = \
             "$(printf '%s\n' '-2.000000 warmup' '0.000000 settling' '4.000000 counting' \
-                '80.000000 ending')" ] || fail "$side: $(cat "$run/events.jsonl")"
-        grep -q '"simulated": true' "$run/plan.json" || fail "its plan says nothing of a simulation"
+                '80.000000 ending')" ] || fail "$side: wrong events: $(cat "$run/events.jsonl")"
+        grep -q '"simulated": true' "$run/plan.json" || fail "the plan is not marked as simulated"
         awk '$1 == "\"p99\":" && $2 > 0 { found = 1 } END { exit !found }' \
             <(sed -n '/wake_lateness/,/}/p' "$run/summary.json") || fail "no executor was late"
     done
-    [ "$(find folder -type d | wc -l)" -eq 11 ] || fail "other folders: $(find folder -type d)"
+    [ "$(find folder -type d | wc -l)" -eq 11 ] || fail "unexpected folders: $(find folder -type d)"
 }
 
 # refused MESSAGE OPTION...: fails unless the call is refused in one line and creates nothing.
 refused() {
     local status=0
     "$bin/sssim" "${@:2}" >out 2>err || status=$?
-    [ "$status" -eq 125 ] || fail "sssim ${*:2}: status $status, not 125"
+    [ "$status" -eq 125 ] || fail "sssim ${*:2}: status $status instead of 125"
     [ ! -s out ] || fail "sssim ${*:2}: printed $(cat out)"
     case $(cat err) in
-    "sssim: $1"*) [ "$(wc -l <err)" -eq 1 ] || fail "not one line: $(cat err)" ;;
-    *) fail "sssim ${*:2}: said '$(cat err)', not '$1'" ;;
+    "sssim: $1"*) [ "$(wc -l <err)" -eq 1 ] || fail "expected one message: $(cat err)" ;;
+    *) fail "sssim ${*:2}: expected '$1', got '$(cat err)'" ;;
     esac
-    [ ! -e new ] || fail "sssim ${*:2}: made a folder"
+    [ ! -e new ] || fail "sssim ${*:2}: created a folder"
 }
 
 invalid_studies_are_refused() {

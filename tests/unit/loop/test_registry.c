@@ -248,7 +248,7 @@ static void module_without_its_main_function_is_refused(void **state) {
     /* Some linkers also write the address into the table. */
     size_t at = find_table();
     memset(image + at + offsetof(struct ss_control_module, update), 0, sizeof wanted);
-    SKIP_UNLESS(drop_relocation(wanted), "linker: its relocations are of another form");
+    SKIP_UNLESS(drop_relocation(wanted), "linker: unsupported form of relocations");
     refuse(SS_KIND_CONTROL, tree_write_bytes("lacking.so", image, image_size),
         "lacks a function that a control module must have");
 }

@@ -87,7 +87,7 @@ static void program_events_are_counted_from_exec(void **state) {
     close(gate[1]);
     close(end[1]);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    SKIP_UNLESS(counts, "perf-events: the kernel does not let us count");
+    SKIP_UNLESS(counts, "perf-events: the kernel does not permit counting");
     assert_int_equal(before, 0);
     assert_that(read_clock(clock), >=, SS_MILLISECOND);
     ss_platform_perf.close(NULL, clock);
@@ -96,7 +96,7 @@ static void program_events_are_counted_from_exec(void **state) {
 static void thread_events_include_those_of_its_descendants(void **state) {
     (void)state;
     int clock = open_clock(0, false);
-    SKIP_UNLESS(clock >= 0, "perf-events: the kernel does not let us count");
+    SKIP_UNLESS(clock >= 0, "perf-events: the kernel does not permit counting");
     burn();
     uint64_t used = read_clock(clock);
     assert_that(used, >=, 25 * SS_MILLISECOND);

@@ -134,7 +134,7 @@ static void group_is_signaled_through_its_leader(void **state) {
     int why = ss_platform_process_signal_group(process, SIGUSR1);
     if (why == -ENOSYS) {
         end_child(child);
-        SKIP("pidfd-group: from Linux 6.9 on");
+        SKIP("pidfd-group: requires Linux 6.9");
     }
     assert_int_equal(why, 0);
     struct pollfd answered = {.fd = answers[0], .events = POLLIN};

@@ -139,7 +139,7 @@ static void forked_reader_of_idle_time_is_independent(void **state) {
     make_machine();
     open_into(&reader, SS_SOURCE_IDLE, "1");
     int first = open("/proc/self/fd", O_RDONLY | O_CLOEXEC);
-    SKIP_UNLESS(first >= 0, "proc: /proc/self/fd is not there");
+    SKIP_UNLESS(first >= 0, "proc: /proc/self/fd is missing");
     close(first);
     struct ss_vernier *verniers = reader.residencies.verniers;
     int file = reader.file;
@@ -202,7 +202,7 @@ static void missed_idle_time_is_added_at_the_next_reading(void **state) {
     int cpu = sched_getcpu();
     CPU_ZERO(&one);
     CPU_SET((unsigned)cpu, &one);
-    SKIP_UNLESS(sched_setaffinity(0, sizeof one, &one) == 0, "affinity: it cannot be set");
+    SKIP_UNLESS(sched_setaffinity(0, sizeof one, &one) == 0, "affinity: cannot be set");
     char text[64];
     char list[16];
     tree_new();

@@ -139,7 +139,7 @@ static void single_point_has_a_sensible_axis(void **state) {
         {3, PLOT_LOGARITHMIC, 1, 3, 3, 10},
         {10, PLOT_LOGARITHMIC, 1, 10, 10, 100},
     };
-    SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: it is not installed");
+    SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: not installed");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double ends[2];
         draw_axis(cases[i].value, cases[i].range, ends);
@@ -220,7 +220,7 @@ static void pictures_follow_the_scheme_of_the_page(void **state) {
 /* Every color drawn by gnuplot on a page must be one of the page's. */
 static void pictures_on_a_page_use_only_page_colors(void **state) {
     (void)state;
-    SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: it is not installed");
+    SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: not installed");
     SS_OWNED(fclose) FILE *script = tmpfile();
     assert_non_null(script);
     plot_begin_on_page(script);

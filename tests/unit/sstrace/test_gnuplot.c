@@ -231,7 +231,7 @@ static void gnuplot_script_separates_loads_from_free_sections(void **state) {
 
 /* The tests below run the real gnuplot. */
 static void need_gnuplot(void) {
-    SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: it is not installed");
+    SKIP_UNLESS(system("gnuplot --version >/dev/null 2>&1") == 0, "gnuplot: not installed");
 }
 
 static void gnuplot_draws_special_characters_literally(void **state) {

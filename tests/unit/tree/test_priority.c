@@ -51,7 +51,7 @@ static void real_time_priority_is_regained_only_a_few_times(void **state) {
         _exit(count_regained());
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
-    SKIP_UNLESS(WEXITSTATUS(status) != REFUSED, "realtime: no such priority is allowed");
+    SKIP_UNLESS(WEXITSTATUS(status) != REFUSED, "realtime: real-time priority is not permitted");
     assert_int_equal(WEXITSTATUS(status), REGAINED);
 }
 
