@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the two commands of the README where nothing is installed: in a new, minimal Debian root.
+# Runs the two commands of the README in a new, minimal Debian root, in which nothing is installed.
 set -euo pipefail
 
 usage() {
@@ -25,7 +25,7 @@ skip() {
     exit 77
 }
 
-# Prints "URI SUITE" for every line of the one format and every stanza of the other.
+# Prints "URI SUITE" for each entry of sources.list and of deb822 files.
 apt_sources() {
     find /etc/apt/sources.list /etc/apt/sources.list.d -name '*.list' -exec cat {} + 2>/dev/null |
         sed -n 's/\[[^]]*\]//; s/^deb[[:space:]]\+//p' | awk '{ print $1, $2 }' || true
@@ -42,7 +42,7 @@ apt_sources() {
         END { stanza() }' {} + 2>/dev/null || true
 }
 
-# The mirror of this suite, or else of another one. Nothing printed: debootstrap knows one itself.
+# Prints the mirror of this suite, or else of another one. Without one, debootstrap uses its default.
 debian_mirror() {
     echo "${DEBIAN_MIRROR:-$(apt_sources | awk -v suite="$suite" '
         $2 == suite { print $1; found = 1; exit }
@@ -50,7 +50,7 @@ debian_mirror() {
         END { if (!found) print other }')}"
 }
 
-# The settings by which this machine's apt reaches the mirror.
+# Prints the settings with which this machine's apt reaches the mirror.
 write_apt_configuration() {
     apt-config dump | grep -E '^Acquire::(https?|Check-Valid-Until|Check-Date)\b' \
         >"$root/etc/apt/apt.conf.d/90fresh-root" || true
@@ -88,7 +88,7 @@ bootstrap() {
     fi
 }
 
-# The devices may be there, but of no use: the temporary folder may be mounted without devices.
+# The devices may be unusable, because the temporary folder may be mounted with nodev.
 mount_machine() {
     local device
     mount -t proc proc "$root/proc"
@@ -108,7 +108,7 @@ mount_machine() {
     ln -sf pts/ptmx "$root/dev/ptmx"
 }
 
-# The files that git tracks or would add; without git, all but build folders.
+# Prints the files that git tracks or would add; without git, all but build folders.
 copy_checkout() {
     local to=$root/root/showstopper
     mkdir -p "$to"
@@ -150,8 +150,8 @@ inside() {
     in_root tests/run.sh
 }
 
-# A mount namespace takes its mounts with it, a PID namespace its processes, however they end. The
-# tests must not inherit an ignored SIGINT, so the background needs job control.
+# The mounts end with the mount namespace, the processes with the PID namespace, however the test ends. The
+# tests must not inherit an ignored SIGINT, so the background job needs job control.
 run_inside() {
     local status=0
     set -m

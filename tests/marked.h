@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Up to `size` - 1 bytes of a file in /proc; its length, 0 when the process is gone. */
+/* Reads up to `size` - 1 bytes of a file in /proc. Returns the length, 0 if the process is gone. */
 static inline size_t read_proc(pid_t pid, const char *name, char *buffer, size_t size) {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);

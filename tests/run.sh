@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# All that must hold before a change goes in, for people and for CI alike.
+# Runs every check that a change must pass, for people and for CI alike.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec </dev/null # it may be closed, and the next file opened would then become standard input
@@ -28,7 +28,7 @@ stage() {
     printf '\n== %s\n' "$*"
 }
 
-# The one that formats our code.
+# The version of clang-format that the tree is formatted with.
 clang_format=14
 
 install_what_tests_need() {
@@ -40,14 +40,14 @@ install_what_tests_need() {
         time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl
 }
 
-# build PRESET TARGET [DEFINITION]...: warnings are errors, and nothing may be left out.
+# build PRESET TARGET [DEFINITION]...: builds with warnings as errors, and with every part.
 build() {
     stage "$1: build"
     cmake --preset "$1" -DSHOWSTOPPER_REQUIRE_ALL=ON -DSHOWSTOPPER_WERROR=ON "${@:3}"
     cmake --build --preset "$1" --parallel "$(nproc)" --target "$2"
 }
 
-# run_tests PRESET JOBS [OPTION]...: the summary of ctest stands last.
+# run_tests PRESET JOBS [OPTION]...: prints the summary of ctest at the end.
 run_tests() {
     local folder=build-$1 status=0 expected=yes
     [ "$1" != release ] || folder=build
@@ -89,7 +89,7 @@ check_scripts() {
     echo "shellcheck has nothing against ${#scripts[@]} scripts"
 }
 
-# Other versions lay the same code out in other ways.
+# Other versions format the same code differently.
 check_layout() {
     local version files
     stage "layout"
@@ -105,11 +105,11 @@ check_layout() {
     echo "clang-format has nothing against ${#files[@]} files"
 }
 
-# A C compiler and a C library must be enough for all programs, and it must be said what is missing.
+# A C compiler and a C library must suffice to build, and cmake must report the parts that it leaves out.
 check_minimal() {
     local log=build-minimal/configure.log program
     local bare=(-S . -DCMAKE_DISABLE_FIND_PACKAGE_PkgConfig=ON -DSHOWSTOPPER_WERROR=ON
-        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0) # the quickest: nothing of it is run
+        -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0) # the quickest: its programs are not run
     stage "minimal: build"
     mkdir -p build-minimal
     ! cmake "${bare[@]}" -B build-minimal/required -DSHOWSTOPPER_REQUIRE_ALL=ON >"$log" 2>&1 ||
@@ -123,10 +123,10 @@ check_minimal() {
     done
 }
 
-# Products and sums are rounded once here, as compilers do by default on aarch64 and s390x.
+# Rounds products and sums once, as compilers do by default on aarch64 and s390x.
 fused='-march=x86-64-v3 -fexpensive-optimizations'
 
-# Whether the compiler can make, and this CPU can run, what is compiled with `fused`.
+# Succeeds if the compiler supports `fused` and this CPU can run the result.
 can_fuse() {
     local program=build-asan-ubsan/can_fuse
     mkdir -p build-asan-ubsan
@@ -167,5 +167,5 @@ if [ -z "$quick" ]; then
     check_minimal
     check_sanitized
 fi
-# The sum of all tests stands last. Most of them wait most of the time.
+# The summary of all tests comes last. Most tests wait most of the time.
 run_tests release $((5 * $(nproc)))

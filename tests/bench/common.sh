@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # To be sourced by the benches: options, the machine, figures from JSON, statistics.
 
-export LC_ALL=C # numbers have a point
+export LC_ALL=C # decimal point in numbers
 
 fail() {
     echo "${0##*/}: $*" >&2
@@ -10,7 +10,7 @@ fail() {
 }
 
 # take_options NAME... -- WORD...: sets the variable NAME from "--NAME VALUE", or to yes from --NAME
-# alone where it is one of the flags. `usage` is the caller's.
+# alone if it is one of the flags. The caller defines `usage`.
 take_options() {
     local names=() name flags=' quick steps stat list install '
     while [ "$1" != -- ]; do
@@ -33,7 +33,7 @@ take_options() {
     done
 }
 
-# Measures the last build, and ends everything that a bench leaves half done.
+# Uses the programs of the build, and ends all processes when the bench ends.
 open_bench() {
     PATH=${build:?}/bin:$build/tests:$PATH
     [ -x "$build/bin/showstopper" ] || fail "$build/bin/showstopper is missing: build first"
@@ -79,12 +79,12 @@ print_machine() {
         "governor $(cat $governor 2>/dev/null || echo unknown)"
 }
 
-# The work of one iteration in units, so that throttling cannot disturb its calibration.
+# Prints the work of one iteration in units, so that throttling cannot disturb the calibration.
 calibrate() {
     ssburn "$1" --iterations 0 | sed -n 's/^# work //p'
 }
 
-# figure FILE NAME: the number under this name in a JSON file, or null.
+# figure FILE NAME: prints the number with this name in a JSON file, or null.
 figure() {
     sed -n 's/^ *"'"$2"'": *\(-\{0,1\}[0-9][-+.0-9e]*\|null\),\{0,1\}$/\1/p' "$1" | head -n 1
 }

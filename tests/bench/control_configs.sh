@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by control.sh: what holds a load, how it is started, and how it is ended.
+# Sourced by control.sh: the programs that hold a load, how they are started and ended.
 # shellcheck disable=SC2034,SC2154 # variables are shared with it
 
 cpus=$(nproc)
@@ -13,7 +13,7 @@ open_control() {
     open_launching
 }
 
-# Sets where the hierarchy of the controller `cpu` is mounted, and the name of our group in it.
+# Finds the mount point of the hierarchy of the controller `cpu`, and our group in it.
 find_quota() {
     quota_kind=v1
     quota_root=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpu(,|$)/ { print $2; exit }' /proc/mounts)
@@ -25,7 +25,7 @@ find_quota() {
     group=$quota_root/showstopper-bench.$$
 }
 
-# Sets where programs that are limited are counted, `watched`, unless that is where their quota is.
+# Sets `watched`, the group in which limited programs are counted, unless it is the group with the quota.
 find_watched() {
     local root
     root=$(awk '$3 == "cgroup" && $4 ~ /(^|,)cpuacct(,|$)/ { print $2; exit }' /proc/mounts)
@@ -33,12 +33,12 @@ find_watched() {
     watched=${root:+$root/showstopper-watched.$$}
 }
 
-# can_make GROUP: empty where no hierarchy could have it.
+# can_make GROUP: GROUP is empty if no hierarchy can contain it.
 can_make() {
     [ -n "$1" ] && mkdir "$1" 2>/dev/null && rmdir "$1"
 }
 
-# make_group PERCENT: of all CPUs, in periods of 100 ms.
+# make_group PERCENT: creates a group with a quota of PERCENT of all CPUs, in periods of 100 ms.
 make_group() {
     local quota=$(($1 * cpus * 1000))
     mkdir "$group"
@@ -68,7 +68,7 @@ remove_groups() {
     [ -z "$watched" ] || remove_group "$watched"
 }
 
-# Runs a command where no hierarchy of version 1 is mounted.
+# Runs a command without any mounted hierarchy of version 1.
 # shellcheck disable=SC2016 # the inner shell expands them
 hidden=(unshare -m sh -c 'awk "\$3 == \"cgroup\" { print \$2 }" /proc/mounts |
     while read -r folder; do umount "$folder" || exit; done && exec "$@"' sh)
@@ -78,8 +78,8 @@ find_gathering() {
     gathering=$gathering_root/showstopper-gathering.$$
 }
 
-# move_all FROM TO: all processes of a control group. Kernel threads cannot be moved, and what is
-# forked meanwhile is moved in the next round.
+# move_all FROM TO: moves all processes of a control group. Kernel threads cannot be moved; processes forked
+# meanwhile are moved in the next round.
 move_all() {
     local round pid
     for ((round = 0; round < 5; round++)); do
@@ -119,7 +119,7 @@ scatter() {
     echo "${0##*/}: $gathering cannot be removed" >&2
 }
 
-# why_not CONFIGURATION: prints why it cannot be measured here; fails if it can.
+# why_not CONFIGURATION: prints why this machine cannot measure it; fails if it can.
 why_not() {
     case $1 in
     new | new107 | window100 | pi | geom | fixed) return 1 ;;
@@ -164,15 +164,16 @@ choose_modules() {
     esac
 }
 
-# showstopper_from BEGIN WORD...: outlasts the judge a little, so that the last look sees it, too.
+# showstopper_from BEGIN WORD...: runs slightly longer than the judge, so that the judge's last reading
+# includes it.
 showstopper_from() {
     launch /dev/null "${where[@]}" showstopper --quiet --json "$folder/result.json" \
         --start-at "@$1" \
         --settle "${settle}s" --duration "$((1000 * (settle + seconds) + 100))m" "${@:2}"
-    names[${launched[-1]}]=showstopper # whatever starts it
+    names[${launched[-1]}]=showstopper # even if another program starts it
 }
 
-# hold_from BEGIN CONFIGURATION CLASS INSTANCES WORD...: showstopper, whose target the words tell.
+# hold_from BEGIN CONFIGURATION CLASS INSTANCES WORD...: runs showstopper; the words set its target.
 hold_from() {
     local begin=$1 config=$2 class=$3 instances=$4 modules where=()
     choose_modules "$config"
@@ -182,7 +183,7 @@ hold_from() {
         -n "$instances" "${@:5}" "${modules[@]}" ssburn "$class" --work "$work"
 }
 
-# hold_started BEGIN TARGET: what has been launched.
+# hold_started BEGIN TARGET: attaches showstopper to the launched programs.
 hold_started() {
     local where=()
     showstopper_from "$1" -l "$2%" -f own --attach "$(IFS=, && echo "${launched[*]}")"
@@ -206,7 +207,7 @@ limit_each() {
 }
 
 # start_limited CONFIGURATION CLASS INSTANCES TARGET BEGIN: programs that run whether or not something
-# limits them, in a group by which they alone are judged.
+# limits them, in a group for which the judge measures the load.
 start_limited() {
     local groups=("$watched") number
     mkdir "$watched"
@@ -238,7 +239,7 @@ start_config() {
     esac
 }
 
-# Showstopper ends by itself and leaves its figures.
+# Showstopper exits by itself and leaves its figures.
 end_config() {
     local modules leader=${launched[-1]}
     if [ "$1" = attached ] || choose_modules "$1"; then

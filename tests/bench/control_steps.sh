@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by control.sh: targets that change, and how fast a load follows a step.
+# Sourced by control.sh: targets that change, and how fast a load follows a step.
 # shellcheck disable=SC2154 # variables are shared with it
 
-# shape NAME: lines "TIME_SECONDS LOAD" of all the seconds that are counted.
+# shape NAME: prints lines "TIME_SECONDS LOAD" that cover the counted time.
 shape() {
     case $1 in
     steps)
@@ -24,7 +24,7 @@ shape() {
     esac
 }
 
-# Its last time is what it is scaled by.
+# Scale the trace by its last time.
 plain_saw() {
     sstrace --dump <"$source/traces/saw.txt" | awk -v seconds="$seconds" '
         { time = $1 * (/^[0-9.]+M/ ? 60 : /^[0-9.]+m/ ? 0.001 : 1)
@@ -33,8 +33,8 @@ plain_saw() {
         END { for (i = 1; i <= NR; i++) print times[i] * seconds / time, loads[i] }'
 }
 
-# The same for showstopper, after the first load has been held until it settled; a little longer,
-# since a run ends with its trace.
+# Prints the trace for showstopper: first the time for settling at the first load, and a little more at the
+# end, because a run ends with its trace.
 showstopper_trace() {
     awk -v settle="$settle" '
         NR == 1 { print 0, $2 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by control.sh and zoo.sh: raw results as CSV, and tables of their medians.
+# Sourced by control.sh and zoo.sh: raw results as CSV, and tables of their medians.
 # shellcheck disable=SC2154 # variables are shared with it
 
-# Names of the columns in the CSV.
+# Names of the columns of the CSV file.
 list_columns() {
     printf 'date,version,cpus,seconds,settle,config,class,instances,target,round,early,before_percent'
     printf ',own_cpu_percent,switches_per_second,settling_seconds,overshoot_percent'
@@ -21,7 +21,7 @@ list_judged() {
     echo
 }
 
-# flatten FILE: what the judge found, in that order.
+# flatten FILE: prints the judge's figures in the order of the columns.
 flatten() {
     awk '/_(500|100)"/ {
             gsub(/[":,{}]/, " ")
@@ -29,8 +29,8 @@ flatten() {
         END { print row }' "$1"
 }
 
-# Own CPU time in percent of one CPU, and switches a second; two empty cells if showstopper has not
-# run.
+# Prints Showstopper's CPU time in percent of one CPU and the switches per second; two empty cells if
+# showstopper did not run.
 own_figures() {
     local ours="$folder/result.json"
     if [ -e "$ours" ]; then
@@ -49,7 +49,7 @@ add_row() {
 }
 
 # print_table CLASS COLUMN...: a column is NAME:FORMAT:TITLE, or with a + before the format to get
-# the smallest and the largest value, too. Rows stand as their cells were first measured. `subject` is
+# the smallest and the largest value, too. Rows are in the order of measurement. `subject` is
 # the column that names what is measured; with an empty CLASS all rows count.
 print_table() {
     awk -F, -v subject="${subject:-config}" -v class="$1" -v specification="$(printf '%s,' "${@:2}")" '
@@ -136,7 +136,8 @@ parallel 75 625 -25.0 28.4 -0.26 11.3 0.04
 END
 }
 
-# Ours are means over the numbers of instances and the rounds, by idle time as the tools measure.
+# Our figures are means over the numbers of instances and the rounds, from idle time, as the published tools
+# measure.
 print_published() {
     list_published | awk -v raw="$folder/raw.csv" '
         NR == 1 {

@@ -30,12 +30,12 @@ of 500 ms; all loads are fractions of that one CPU.
 END
 }
 
-# compute EXPRESSION: of awk.
+# compute EXPRESSION: prints the value of an awk expression.
 compute() {
     awk "BEGIN { printf \"%.10g\", ($1) }"
 }
 
-# start COMMAND...: with a guard, as the experiments do, so that it ends even if the bench is killed.
+# start COMMAND...: starts it with a guard, as the experiments do, so that it ends even if the bench is killed.
 start() {
     setsid setpriv --pdeathsig TERM "$here/guard" "$$" "$lock" "$leftovers" "$@" &
     started+=($!)
@@ -64,12 +64,12 @@ hold_load() {
     [ "$status" -eq 0 ] || fail "showstopper: status $status"
 }
 
-# compute_exactly EXPRESSION: of wall clock times, to the millisecond.
+# compute_exactly EXPRESSION: does the same with three decimals, for wall clock times.
 compute_exactly() {
     awk "BEGIN { printf \"%.3f\", ($1) }"
 }
 
-# The folder of the container's group that accounts for CPU time.
+# Prints the folder of the container's group that accounts for CPU time.
 find_account() {
     local folder
     while read -r folder; do
@@ -86,7 +86,7 @@ judged() {
     sed -n 's/^ *"runtime_500": .*"'"$1"'": \(-\{0,1\}[0-9.]*\),.*/\1/p' "$folder/judge.json"
 }
 
-# The judge's loads are those of the machine: `cpus` times smaller than those of one CPU.
+# The judge's loads refer to the whole machine, so they are `cpus` times smaller than those of one CPU.
 print_row() {
     awk -v environment="$environment" -v measure="$measure" -v target="$1" -v cpus="$cpus" \
         -v load="$(judged load_percent)" -v error="$(judged error_mean_percent)" \

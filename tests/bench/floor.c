@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The least that stopping and continuing processes can cost: N processes that do nothing but sleep
- * and signal, without control, modules, shared memory or a guardian.
+ * Measures the minimum cost of stopping and continuing processes: N processes only sleep and
+ * signal, without control, modules, shared memory or a guardian.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,34 +20,34 @@
 
 #define SECOND 1000000000ULL
 
-/* The first signal waits so long for all processes to be there, and longer for each of them. */
+/* Time before the first signal in which the processes start, plus a time for each process. */
 #define START_LEAD     (SECOND / 5)
 #define START_LEAD_PER (SECOND / 200)
 
 struct task {
     unsigned count;       /* signalers */
-    uint64_t seconds;     /* how long they signal */
+    uint64_t seconds;     /* duration of signaling */
     uint64_t round;       /* nanoseconds from one stop of a target to its next */
     double duty;          /* the part of a round in which a target runs */
     uint64_t start;       /* CLOCK_MONOTONIC, nanoseconds */
-    unsigned signals_max; /* that one signaler can send */
-    bool grouped;         /* the command says which groups are to be signaled */
+    unsigned signals_max; /* limit for one signaler */
+    bool grouped;         /* the command prints the groups to signal */
     char **command;       /* empty: the targets spin */
 };
 
-/* What a signaler stops and continues. */
+/* The processes that a signaler stops and continues. */
 struct target {
     pid_t pid;
-    FILE *output; /* NULL: it is not listened to */
+    FILE *output; /* NULL: not read */
     size_t groups;
-    pid_t leaders[1000]; /* of the groups: its own first */
+    pid_t leaders[1000]; /* of the groups; its own is first */
 };
 
 /* The results of a signaler, in shared memory. */
 struct account {
     uint64_t cpu;     /* nanoseconds */
     unsigned signals; /* sent */
-    bool complete;    /* it signaled to the end, and its target was there */
+    bool complete;    /* signaled to the end, with a living target */
 };
 
 static volatile sig_atomic_t told_to_end;
@@ -85,7 +85,7 @@ _Noreturn static void be_target(char **command, pid_t signaler, int output) {
     _exit(127);
 }
 
-/* The command prints the numbers of its groups, one a line, and then that it is ready. */
+/* The command prints the IDs of its groups, one per line, and then "ready". */
 static bool read_groups(struct target *target) {
     char line[32];
     while (fgets(line, sizeof line, target->output)) {
@@ -119,7 +119,10 @@ static bool start_target(const struct task *task, struct target *target) {
     return target->output && read_groups(target);
 }
 
-/* Returns whether it lived until now. Waits for the end of its output, so its children are gone. */
+/*
+ * Ends the target. Returns whether it lived until now. Waits for the end of its output, so that its
+ * children are gone, too.
+ */
 static bool end_target(struct target *target) {
     bool lived = waitpid(target->pid, NULL, WNOHANG) == 0;
     kill(-target->pid, SIGKILL);
@@ -137,7 +140,7 @@ static void signal_target(const struct target *target, int signal) {
 static void be_punctual(void) {
     struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
     prctl(PR_SET_TIMERSLACK, 1UL);
-    /* Where it is not allowed, it is not allowed to Showstopper either. */
+    /* If this is not permitted, Showstopper may not do it either. */
     sched_setscheduler(0, SCHED_FIFO, &parameters);
 }
 
@@ -146,7 +149,9 @@ static void sleep_until(uint64_t deadline) {
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* Signals from the start to the end; `late` takes how late each wake-up was, in nanoseconds. */
+/*
+ * Signals from the start to the end; stores the lateness of each wake-up in `late`, in nanoseconds.
+ */
 static void pace(const struct task *task, unsigned number, const struct target *target,
     struct account *account, uint64_t *late) {
     uint64_t run = (uint64_t)((double)task->round * task->duty);
@@ -190,7 +195,7 @@ static int compare(const void *a, const void *b) {
     return (left > right) - (left < right);
 }
 
-/* Moves all figures together to the front, in order; returns how many there are. */
+/* Collects and sorts the latenesses of all signalers; returns their number. */
 static size_t sort_late(const struct task *task, const struct account *accounts, uint64_t *late) {
     size_t total = 0;
     for (unsigned i = 0; i < task->count; i++) {
@@ -242,7 +247,7 @@ static int run(struct task *task) {
         if (signaler == 0)
             be_signaler(task, i, self, &accounts[i], late + i * each);
         if (signaler < 0) {
-            perror("floor: fork"); /* those that are there die with us */
+            perror("floor: fork"); /* running signalers die with us */
             return 1;
         }
     }

@@ -77,7 +77,7 @@ check_folders() {
 kill_one() {
     local pid end record=$folder/shared/record samples=0
     rm -rf "$record"
-    # No function: the pid would be that of a shell around it.
+    # Do not call a function here: $! would be the pid of a subshell.
     "${calling[@]}" -- showstopper --quiet -f exact -n "$instances" -l 50% --duration 60s --record "$record" \
         -- ssburn serial >/dev/null 2>&1 &
     pid=$!
@@ -103,7 +103,7 @@ if [ -z "$guest" ]; then
     guest=$folder/guest
     "$source/tools/experiments/make-guest" "$guest" >/dev/null
 fi
-# All of its processes have the mark in their environment.
+# All processes of this bench have the mark in their environment.
 calling=(env "GUEST_OF_BENCH=$folder" "$source/tools/experiments/run-in-guest" --guest "$guest" --cpus "$cpu"
     --share "$folder/shared")
 check_left

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * An independent look at the load of the machine, in three ways at the same moments, and how far it
- * is from a target: so that what holds a load need not be believed. Called as `usage` says.
+ * Measures the load of the machine independently of the program that holds it, in three ways at the
+ * same moments, and compares it with a target. See usage().
  */
 
 #include "judge_look.h"
@@ -21,7 +21,10 @@ enum { INTERVALS_MAX = 8 };
 
 static const char *const names[LOOK_MEASURES] = {"runtime", "idle", "ticks"};
 
-/* Sums over windows of loads and errors as parts of 1, and what the open window began with. */
+/*
+ * Sums of loads and errors over windows, as fractions, and the reading at the start of the open
+ * window.
+ */
 struct figures {
     struct reading begun;
     double load, error, square, largest;
@@ -30,15 +33,15 @@ struct figures {
 
 struct interval {
     long milliseconds;
-    long steps;          /* in smallest intervals */
-    double time_begun;   /* of the open window, seconds since the start */
-    double target_begun; /* as `until`, then */
+    long steps;          /* in units of the smallest interval */
+    double time_begun;   /* start of the open window, seconds since the start of the judge */
+    double target_begun; /* integral of the target at that time */
     struct figures figures[LOOK_MEASURES];
 };
 
 static double seconds, start_at; /* start_at: wall clock; 0: at once */
 static struct interval intervals[INTERVALS_MAX];
-static int interval_count, smallest; /* smallest: its place among them */
+static int interval_count, smallest; /* smallest: index of the smallest interval */
 static FILE *series;
 static const char *group;
 static bool residencies = true;
@@ -131,7 +134,7 @@ static void sleep_until(clockid_t clock, double end) {
         ;
 }
 
-/* Ends a window of one measure and begins the next one; NAN: nothing was counted in it. */
+/* Ends a window of one measure and begins the next one. Returns NAN if nothing was counted. */
 static double close_window(struct figures *figure, const struct reading *reading, double target) {
     double all = reading->all - figure->begun.all;
     double load = all > 0 ? (reading->busy - figure->begun.busy) / all : NAN;
@@ -154,7 +157,7 @@ static void write_cell(double value, char after) {
         fputc(after, series);
 }
 
-/* Ends the windows of one interval. */
+/* Ends the windows of one interval for all measures. */
 static void close_interval(
     int interval, double time, const struct reading readings[LOOK_MEASURES]) {
     struct interval *of = &intervals[interval];
@@ -174,7 +177,7 @@ static void close_interval(
     }
 }
 
-/* Returns how long it was, in seconds. */
+/* Returns the duration in seconds. */
 static double watch(void) {
     struct reading readings[LOOK_MEASURES];
     double step = (double)intervals[smallest].milliseconds / 1e3, time = 0;
@@ -192,7 +195,7 @@ static double watch(void) {
             break;
         time = clock_seconds(CLOCK_MONOTONIC) - begun;
         look_now(readings);
-        /* Windows that were slept through become one long one. */
+        /* Merge missed windows into one long window. */
         long now = (long)fmax((double)past + 1, floor(time / step));
         for (int i = 0; i < interval_count; i++)
             if (now / intervals[i].steps != past / intervals[i].steps)
@@ -209,7 +212,7 @@ static void print_figure(const char *name, double value) {
         printf("\"%s\": null, ", name);
 }
 
-/* A line for each measure and interval, so that line by line reading will do. */
+/* Prints one line per measure and interval, so that scripts can read line by line. */
 static void print_summary(double watched) {
     printf("{\n  \"seconds\": %.3f,\n  \"cpus\": %d", watched, look_cpus());
     for (int m = 0; m < LOOK_MEASURES; m++) {

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Descriptors; -1: there is no such file. */
+/* Descriptors; -1 if the file is absent. */
 static int runtime_file, stat_file, *idle_files;
 static size_t idle_count;
 static cpu_set_t allowed;
@@ -24,7 +24,7 @@ static int open_file(const char *path) {
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Without residencies idle time is taken from /proc/stat. */
+/* If this fails, idle time comes from /proc/stat. */
 static void open_idle_files(void) {
     glob_t found;
     if (glob("/sys/devices/system/cpu/cpu[0-9]*/cpuidle/state*/time", 0, NULL, &found) != 0)
@@ -44,9 +44,9 @@ static void open_idle_files(void) {
 }
 
 /*
- * Run time and residencies are brought up to date only when something happens on a CPU: up to a
- * tick late, or as late as the CPU sleeps. To step onto each just before helps, where real-time
- * priority lets us do it at once.
+ * The kernel updates run time and residencies only when something happens on a CPU: up to a tick
+ * late, or when an idle CPU wakes up. Moving to each CPU just before a reading updates them; this
+ * needs real-time priority to be immediate.
  */
 static void become_prompt(void) {
     struct sched_param priority = {.sched_priority = 3};
@@ -71,7 +71,7 @@ static int open_in(const char *folder, const char *name) {
     return open_file(path);
 }
 
-/* A group of version 2 reports microseconds, after a word. */
+/* A group of version 2 reports microseconds, after a keyword. */
 static void open_group(const char *group) {
     runtime_file = open_in(group, "cpuacct.usage");
     if (runtime_file >= 0)
@@ -79,7 +79,7 @@ static void open_group(const char *group) {
     runtime_file = open_in(group, "cpu.stat");
     runtime_unit = 1e-6;
     if (runtime_file < 0) {
-        fprintf(stderr, "judge: %s: no control group that tells CPU time\n", group);
+        fprintf(stderr, "judge: %s: no control group with CPU time\n", group);
         exit(125);
     }
 }
@@ -117,7 +117,7 @@ static double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* The text of a file and the middle of the time that reading it took. */
+/* Reads a file. Returns the middle of the time that this took. */
 static double read_text(int file, char *text, size_t size) {
     double before = now();
     ssize_t length = file < 0 ? 0 : pread(file, text, size - 1, 0);
@@ -154,7 +154,7 @@ void look_now(struct reading readings[LOOK_MEASURES]) {
     char *at = strpbrk(text, " ");
     for (int i = 0; at != NULL && i < 8; i++)
         value[i] = strtod(at, &at);
-    /* user nice system idle iowait irq softirq steal: guests are in user and nice already. */
+    /* Fields: user nice system idle iowait irq softirq steal; user and nice include guests. */
     double idle = value[3] + value[4];
     double busy = value[0] + value[1] + value[2] + value[5] + value[6] + value[7];
     readings[LOOK_TICKS] = (struct reading){busy, busy + idle};

@@ -6,16 +6,16 @@
 
 enum { LOOK_RUNTIME, LOOK_IDLE, LOOK_TICKS, LOOK_MEASURES };
 
-/* Counters at the moment of a look: seconds of CPU time, or ticks. */
+/* Counters at the time of a reading: seconds of CPU time, or ticks. */
 struct reading {
     double busy;
     double all;
 };
 
 /*
- * Run time is that of a control group, whose folder is named, or of the machine if that is NULL.
- * Idle time is that of /proc/stat, or with `residencies` that of cpuidle where there is one. Ends
- * the program where they cannot be read.
+ * Opens the counters. Run time is that of the control group with this folder, or of the machine if
+ * it is NULL. Idle time comes from /proc/stat, or with `residencies` from cpuidle if available.
+ * Exits if a counter cannot be read.
  */
 void look_open(const char *group, bool residencies);
 bool look_has(int measure);

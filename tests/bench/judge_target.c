@@ -10,7 +10,7 @@
 struct point {
     double time;  /* seconds since the start */
     double load;  /* 0 to 1 */
-    double until; /* integral of the target up to here, seconds */
+    double until; /* integral of the target up to `time`, seconds */
 };
 
 static struct point *points;
@@ -30,7 +30,7 @@ void target_add(double time, double load) {
     if (point_count > 0) {
         const struct point *before = point - 1;
         if (time < before->time)
-            judge_fail("its times must not decrease", "the trace");
+            judge_fail("times must not decrease", "the trace");
         point->until = before->until + (time - before->time) * (before->load + load) / 2;
     }
     point_count++;
@@ -47,7 +47,7 @@ void target_read(const char *path) {
         if (*word == '\0' || *word == '#')
             continue;
         if (sscanf(word, "%lf %lf", &time, &load) != 2 || !(load >= 0 && load <= 1 && time >= 0))
-            judge_fail("TIME_SECONDS LOAD is wanted", line);
+            judge_fail("expected TIME_SECONDS LOAD", line);
         target_add(time, load);
     }
     fclose(file);

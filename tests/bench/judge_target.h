@@ -4,20 +4,20 @@
 
 #include <stdbool.h>
 
-/* Prints what is wrong with a word and ends the program. */
+/* Prints what is wrong with `word` and exits. */
 _Noreturn void judge_fail(const char *what, const char *word);
 
-/* A load from 0 to 1 at a time in seconds since the start; linear in between. */
+/* Adds a load from 0 to 1 at a time in seconds since the start; the target is linear in between. */
 void target_add(double time, double load);
 
-/* The lines of a file, TIME_SECONDS LOAD. */
+/* Reads a file of lines TIME_SECONDS LOAD. */
 void target_read(const char *path);
 
 bool target_is_given(void);
 
 /*
- * The integral of the target from the start, in seconds: a window's target is its mean, as its load
- * is one. NAN without a target.
+ * Returns the integral of the target from the start, in seconds, from which the mean target of a
+ * window is computed. NAN without a target.
  */
 double target_until(double time);
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by control.sh and zoo.sh: starts programs in sessions of their own, watches the load
-# with the independent monitor, and ends everything, even if the bench itself is killed.
+# Sourced by control.sh and zoo.sh: starts each program in a new session, watches the load with the judge,
+# and ends all programs, even if the bench itself is killed.
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
 
 launched=() # leaders of sessions; each session is ended as a whole
 declare -A names
 cleanups=(end_launched close_bench) # in this order, when the bench ends
 
-# A process of its own clears up when the bench itself is killed: it sees the end of a pipe that
-# only the bench holds open.
+# A separate process cleans up if the bench is killed: it reads the end of a pipe that only the bench holds
+# open.
 open_launching() {
     open_bench
     : >"$folder/launched"
@@ -32,7 +32,7 @@ sweep() {
     close_launching
 }
 
-# launch FILE COMMAND...: its output goes into the file.
+# launch FILE COMMAND...: starts the command; its output goes to the file.
 launch() {
     setsid "${@:2}" {lease}>&- >"$1" 2>>"$folder/errors" &
     launched+=($!)
@@ -40,7 +40,7 @@ launch() {
     echo $! >>"$folder/launched"
 }
 
-# A program that stops others may have left them stopped, so all are continued until all are gone.
+# A program that stops other processes may have left some stopped, so all are continued until all are gone.
 end_launched() {
     local leader attempt left
     for leader in "${launched[@]}"; do
@@ -64,9 +64,9 @@ end_launched() {
     : >"$folder/launched"
 }
 
-# watch_load BEGIN WORD...: the judge's findings are in $folder/judge.json, and `early` names what
-# ended before it did, except showstopper, which ends by itself and tells by its status whether that was
-# too early: end_config looks at it. `windows` are in milliseconds.
+# watch_load BEGIN WORD...: writes the judge's figures to $folder/judge.json. `early` names the programs
+# that ended before the judge, except showstopper, which exits by itself: end_config checks its status.
+# `windows` are in milliseconds.
 windows=500,100
 watch_load() {
     local leader status=0
@@ -81,7 +81,7 @@ watch_load() {
     done
 }
 
-# Prints the load between our runs in percent: other processes may use the machine.
+# Prints the load between runs in percent, which other processes cause.
 load_before() {
     judge 0.4 400 | sed -n 's/.*"idle_400": {"load_percent": \([0-9.]*\),.*/\1/p'
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * lookup FILE STEP COUNT: what it costs to ask the trace module `file` for its target, moving
- * forward by STEP seconds, and at random places. Prints nanoseconds of CPU time for each.
+ * lookup FILE STEP COUNT: measures the cost of a target lookup in the trace module `file`, moving
+ * forward by STEP seconds and at random times. Prints nanoseconds of CPU time for each.
  */
 
 #include <stdio.h>

@@ -36,7 +36,7 @@ fail_with_log() {
     fail "$*"
 }
 
-# The words: where, what, and for how many seconds at least. The last build is whole.
+# Arguments: the folder, the command, and the minimum time in seconds. Completes the last build.
 write_again() {
     cat >"$folder/again" <<'END'
 end=$(($(date +%s) + $3))
@@ -50,13 +50,13 @@ done
 END
 }
 
-# build_again SECONDS COMMAND...: makes with the command in front; sets `builds`.
+# build_again SECONDS COMMAND...: runs make under the command repeatedly; sets `builds`.
 build_again() {
     : >"$folder/builds"
     "${@:2}" sh "$folder/again" "$folder" "$goal" "$1"
 }
 
-# The programs and libraries, and what is in them.
+# Prints the programs and libraries with their checksums.
 list_binaries() {
     (cd "$folder/built" && find . -type f ! -path '*/CMakeFiles/*' \
         \( -perm -u+x -o -name '*.so' -o -name '*.a' \) -exec sha256sum {} + | sort -k 2)
@@ -64,7 +64,7 @@ list_binaries() {
 
 build_unthrottled() {
     local begun=$EPOCHREALTIME
-    build_again 0 env || fail_with_log "it cannot be built"
+    build_again 0 env || fail_with_log "the build failed"
     awk -v begun="$begun" -v ended="$EPOCHREALTIME" \
         'BEGIN { printf "One build without showstopper takes %.1f s\n", ended - begun }'
     list_binaries >"$folder/binaries"
@@ -121,7 +121,7 @@ if [ -n "$quick" ]; then
     program=ssburn
     build_type=Debug
 fi
-unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs us
+unset MAKEFLAGS MFLAGS MAKELEVEL # set by a make that runs this script
 failed=
 open_bench
 print_machine

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Sleeps COUNT times for so many milliseconds and does nothing else: what waking up costs. */
+/* Sleeps COUNT times for MILLISECONDS and does nothing else, to measure the cost of waking up. */
 
 #include <stdio.h>
 #include <stdlib.h>

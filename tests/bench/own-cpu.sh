@@ -55,9 +55,9 @@ print_table() {
         awk '{ printf "ratio %.2f\n", $1 / $4 }'
 }
 
-# The processes whose parent is $1 and whose name begins with $2.
+# Prints the processes whose parent is $1 and whose name begins with $2.
 children() {
-    # Threads that end meanwhile cannot be read.
+    # Threads may end meanwhile and then cannot be read.
     { cat /proc/[0-9]*/status 2>/dev/null || true; } | awk -v parent="$1" -v name="$2" '
         $1 == "Name:" { named = index($2, name) == 1 }
         $1 == "Pid:" { pid = $2 }

@@ -28,7 +28,7 @@ requests are sent, what one costs beside ab and wrk, and response times beside t
 END
 }
 
-# serve WORD... [-- COMMAND...]: a server, started by this command if there is one; $url is its URL.
+# serve WORD... [-- COMMAND...]: starts a server, through the command if given; sets $url.
 serve() {
     local words=() log=$folder/server.log patience
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -46,12 +46,12 @@ serve() {
     fail "the server does not listen: $(tail -n 1 "$log")"
 }
 
-# request NAME WORD...: one run of ssrequest, kept as NAME.json. Status 1 is failed requests, which the
+# request NAME WORD...: runs ssrequest and stores NAME.json. Status 1 means failed requests, which the
 # tables show.
 request() {
     local file=$kept/$1.json status=0
     [ ! -s "$file" ] || return 0
-    # Beside the bench, or a signal to the bench would wait for the end of the run.
+    # In the background: otherwise the bench would handle a signal only after the end of the run.
     ssrequest --own-cpu "$generator" --json "$file.new" "${@:2}" "$url" >"$kept/$1.log" 2>&1 &
     started+=($!)
     wait "${started[-1]}" || status=$?
@@ -60,7 +60,7 @@ request() {
     mv "$file.new" "$file"
 }
 
-# of NAME PATH...: members of NAME.json, those in objects with dots: lateness.p99_seconds. On one line.
+# of NAME PATH...: prints members of NAME.json on one line; dots separate nested names: lateness.p99_seconds.
 of() {
     awk -v paths="${*:2}" '
         { match($0, /^ */); depth = RLENGTH / 2 }
@@ -96,8 +96,8 @@ lateness() {
     end_last
 }
 
-# beside NAME PROGRAM CLIENTS: one turn of a closed loop; in NAME.run are its requests, the seconds that
-# they took, its CPU seconds and how many requests failed.
+# beside NAME PROGRAM CLIENTS: runs a closed loop once; writes to NAME.run the number of requests, their
+# duration in seconds, the CPU seconds and the number of failed requests.
 beside() {
     local file=$kept/$1.run log=$kept/$1.log cpu requests failed
     [ ! -s "$file" ] || return 0
@@ -127,7 +127,7 @@ beside() {
     echo "$requests $cpu $failed" >"$file"
 }
 
-# turns PART CLIENTS: the rounds of all three programs.
+# turns PART CLIENTS: runs the rounds of all three programs.
 turns() {
     local program round
     for ((round = 1; round <= rounds; round++)); do
@@ -137,7 +137,7 @@ turns() {
     done
 }
 
-# table PART HEADING EXPRESSION: medians of an expression in requests, seconds, cpu; over that of ab.
+# table PART HEADING EXPRESSION: prints medians of an expression in requests, seconds, cpu, also relative to ab.
 table() {
     local program middle least most failed base=''
     printf '| program | %s | least | most | over ab | failed |\n|---|---:|---:|---:|---:|---:|\n' "$2"
@@ -168,7 +168,8 @@ closed() {
     table closed 'a second' 'requests / seconds'
 }
 
-# row LABEL REQUESTS FAILED MEAN THEORY P95 THEORY: times in milliseconds; -: theory has no figure.
+# row LABEL REQUESTS FAILED MEAN THEORY P95 THEORY: prints a row; times in milliseconds; -: theory gives no
+# figure.
 row() {
     awk -v label="$1" -v figures="${*:2}" 'BEGIN {
         count = split(figures, x, " ")
@@ -184,7 +185,7 @@ heading() {
     printf '|---|---:|---:|---:|---:|---:|---:|---:|---:|\n'
 }
 
-# One CPU, one worker, half of the time busy. A burst of 50 is served one by one: 10, 20 ... 500 ms.
+# One CPU and one worker, which is busy half of the time. A burst of 50 is served one by one: 10, 20 ... 500 ms.
 arrivals() {
     local arrival sent failed mean tail
     local -A means=([even]=10 [poisson]=15 [concurrent]=255) tails=([even]=10 [poisson]=- [concurrent]=480)
@@ -202,7 +203,7 @@ arrivals() {
     end_last
 }
 
-# pause_after SECONDS PID: stops it for a second then, and leaves it running whatever happens.
+# pause_after SECONDS PID: stops the process for a second; always leaves it running.
 pause_after() {
     # shellcheck disable=SC2064 # it is known now
     trap "kill -CONT $2 2>/dev/null" EXIT
@@ -234,8 +235,8 @@ pause() {
     done
 }
 
-# More than it can serve, so the cap is reached. Counted is what was sent after three times the time
-# that the cap takes to fill, and ended before the end of sending.
+# More requests than the server can handle, so the cap is reached. The counted requests were sent after
+# three times the time in which the cap fills, and ended before the end of sending.
 overload() {
     local cap most failed
     serve --units "$units" --queue 1000
@@ -265,8 +266,8 @@ overload() {
     end_last
 }
 
-# The moments of sending, minute by minute: a clock that is wrong by a millionth is off by 0.6 ms at
-# the end of ten minutes.
+# The send times, minute by minute: a clock that is wrong by a millionth is off by 0.6 ms at the end of ten
+# minutes.
 drift() {
     [ -s "$kept/drift.json" ] || rm -f "$kept/drift.csv"
     serve --work 0

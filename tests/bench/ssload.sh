@@ -28,8 +28,8 @@ cpu_time() {
     awk '{ printf "%.0f\n", 1e6 * ($1 + $2) }' "$folder/times" >>"$file"
 }
 
-# measure_cost NAME COMMAND...: what many samples take more than one does, so the start does not
-# count. The command takes their number last.
+# measure_cost NAME COMMAND...: measures the additional cost of many samples over one, which excludes the
+# start. The command's last argument is the number of samples.
 measure_cost() {
     local name=$1 round many one least most
     shift
@@ -61,12 +61,12 @@ measure_costs() {
     measure_cost "a control group" "${ssload[@]}" --format csv --cgroup / -c
 }
 
-# average_of FILE: of mpstat or sar, busy in percent of all time.
+# average_of FILE: prints the average of mpstat or sar, busy time in percent of all time.
 average_of() {
     awk '/^Average/ && $NF ~ /^[0-9]/ { printf "%.2f\n", 100 - $NF - $6 }' "$1"
 }
 
-# All three wait for the same whole second; none can be started at the same time as another.
+# All three wait for the same full second, because they cannot be started at exactly the same time.
 compare_once() {
     local ours cpus
     cpus=$(cat /sys/devices/system/cpu/online)

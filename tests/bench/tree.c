@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A big tree of processes that do nothing. The first process and each child of it that leads a
- * session of its own have an equal share of the processes in their groups. Nothing of the tree
- * outlives the process that started it, whatever end that one finds.
+ * A large tree of idle processes. The first process and each of its children that leads a session
+ * have equally many processes in their groups. No process of the tree outlives the process that
+ * started it, however that process ends.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -12,14 +12,16 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Each process also ends by itself, should it miss its parent's death: later than any bench needs.
+/*
+ * Each process also exits after this time, in case it misses its parent's death. No bench takes as
+ * long.
  */
 #define LIFE_SECONDS 7200
 
 struct tree {
-    unsigned sessions; /* that of the first process counts */
+    unsigned sessions; /* includes that of the first process */
     unsigned processes;
-    int reports; /* every process writes a byte here when it is where it belongs */
+    int reports; /* every process writes a byte here when it is in its group */
 };
 
 _Noreturn static void rest(void) {
@@ -32,7 +34,10 @@ static bool be_mortal(pid_t parent) {
     return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
 }
 
-/* Only the first process waits for the reports: it reads their end when no other one can write. */
+/*
+ * Only the first process waits for the reports: it reads end of file when no other process can
+ * write.
+ */
 static bool report(const struct tree *tree, char word) {
     return write(tree->reports, &word, 1) == 1 && close(tree->reports) == 0;
 }
@@ -43,7 +48,7 @@ _Noreturn static void give_up(const struct tree *tree) {
     _exit(1);
 }
 
-/* How many processes the group has, its leader among them. */
+/* Returns the number of processes in the group, including its leader. */
 static unsigned group_size(const struct tree *tree, unsigned session) {
     return tree->processes / tree->sessions + (session < tree->processes % tree->sessions);
 }
@@ -71,7 +76,7 @@ _Noreturn static void lead(const struct tree *tree, unsigned session, pid_t firs
     rest();
 }
 
-/* Starts all processes; with `leaders` each says what its group is. */
+/* Starts all processes; with `leaders`, prints the group of each leader. */
 static bool grow(const struct tree *tree, bool leaders) {
     pid_t self = getpid();
     if (leaders)
@@ -106,7 +111,7 @@ static int run(struct tree *tree, bool leaders) {
     bool grown = grow(tree, leaders);
     close(ends[1]);
     if (!grown || !await_all(tree, ends[0])) {
-        fprintf(stderr, "tree: there cannot be %u processes\n", tree->processes);
+        fprintf(stderr, "tree: cannot start %u processes\n", tree->processes);
         return 1;
     }
     close(ends[0]);

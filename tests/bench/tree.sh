@@ -33,9 +33,9 @@ throttle=(--instances 1 --control fixed --load 50%)
 
 # ---- are all processes stopped? ----
 
-# The files that tell about the processes of the tree below process $1.
+# Prints the /proc files of the processes in the tree below process $1.
 find_members() {
-    # Processes that end meanwhile cannot be read.
+    # Processes may end meanwhile and then cannot be read.
     { cat /proc/[0-9]*/stat 2>/dev/null || true; } | awk -v root="$1" '
         function is_below(pid) {
             return pid == root || (pid in parent && is_below(parent[pid]))
@@ -57,7 +57,8 @@ await_members() {
     done
 }
 
-# Looks until all were seen stopped, then none, and so on. What is not reached is never seen.
+# Watches until all were seen stopped, then none, and so on. A process that is not reached is never seen
+# stopped.
 watch_stops() {
     local limit=$((SECONDS + 60 + 2 * rounds)) turns=0 stopped all=$processes
     looks=0 between=0 least=$all most=0
@@ -65,7 +66,7 @@ watch_stops() {
         stopped=$(count_stopped)
         looks=$((looks + 1))
         [ "$stopped" -le "$most" ] || most=$stopped
-        # Before the first stop it is no merit that all of them run.
+        # Before the first stop, it proves nothing that all processes run.
         [ "$turns" -eq 0 ] || [ "$stopped" -ge "$least" ] || least=$stopped
         [ "$stopped" -eq 0 ] || [ "$stopped" -eq "$all" ] || between=$((between + 1))
         [ "$stopped" -ne $((turns % 2 ? 0 : all)) ] || turns=$((turns + 1))
@@ -73,7 +74,7 @@ watch_stops() {
     done
 }
 
-# check_reach TEXT COMMAND...: it runs the tree, and stops and continues it once a second.
+# check_reach TEXT COMMAND...: the command runs the tree, and stops and continues it once a second.
 check_reach() {
     local looks between least most members
     start "${@:2}"
@@ -97,20 +98,20 @@ check_showstopper() {
 
 # ---- what does a stop cost? ----
 
-# keep NAME FILE: the figures of a run.
+# keep NAME FILE: stores the figures of a run.
 keep() {
     figure "$2" own_cpu >>"$folder/$1.cpu"
     figure "$2" switches_per_second >>"$folder/$1.rate"
 }
 
-# The instance is the tree itself; what it says tells when it was complete.
+# The instance is the tree itself; its output shows when the tree was complete.
 write_grow() {
     cat >"$folder/grow" <<'END'
 exec tree "$2" "$3" >"$1"
 END
 }
 
-# A tree that grows while it is counted cannot be measured.
+# A tree that grows during the measurement cannot be measured.
 check_ready_since() {
     local ready
     grep -qsx ready "$folder/output" || fail "the tree did not become ready"
@@ -151,7 +152,7 @@ start_unrelated() {
     [ "$word" = ready ] || fail "there cannot be $unrelated unrelated processes"
 }
 
-# Returns when the last of them has gone: each has the other end of the pipe.
+# Returns when the last process has exited: each holds the other end of the pipe.
 end_unrelated() {
     end_started
     cat <&"$unrelated_output"
@@ -174,7 +175,7 @@ measure_kinds() {
 
 # ---- figures ----
 
-# quotients A B: of the figures of the same round; median, smallest, largest.
+# quotients A B: prints median, smallest and largest quotient of figures of the same round.
 quotients() {
     paste "$folder/$1.cpu" "$folder/$2.cpu" | awk '{ print $1 / $2 }' | median
 }

@@ -89,7 +89,7 @@ install_programs() {
     install_missing "${pairs[@]}" || echo "Not all packages could be installed" >&2
 }
 
-# why_not PROGRAM: prints why it cannot be measured; fails if it can.
+# why_not PROGRAM: prints why the program cannot be measured; fails if it can.
 why_not() {
     local pair packages=
     for pair in $(packages_of "$1"); do
@@ -116,13 +116,13 @@ choose_programs() {
     [ ${#usable[@]} -gt 0 ] || fail "no program is left"
 }
 
-# watch_copies PROGRAM INSTANCES SECONDS JUDGED WORD...: one run of showstopper with these words, for
-# so many seconds after settling, watched as the words in the array JUDGED say.
+# watch_copies PROGRAM INSTANCES SECONDS JUDGED WORD...: runs showstopper with these words for SECONDS after
+# settling; the array JUDGED has the words of the judge.
 watch_copies() {
     local program=$1 number=$2 seconds=$3 begin from
     local -n judged=$4
     rm -f "$folder/result.json"
-    # By then all instances are there.
+    # By then all instances have started.
     read -r begin from < <(awk -v now="$EPOCHREALTIME" -v instances="$2" -v settle="$settle" \
         -v warmup="$warmup" 'BEGIN { now += 3 + warmup + instances / 50
                                      printf "%.3f %.3f\n", now, now + settle }')
@@ -138,12 +138,12 @@ watch_copies() {
     [ ${#early[@]} -eq 0 ] || echo "$1, $2 instances: ended early: $(last_error "$1")" >&2
 }
 
-# last_error PROGRAM: of its copies, or else of showstopper.
+# last_error PROGRAM: prints the last error of its copies, or else of showstopper.
 last_error() {
     cat "$folder/errors" "$folder/$1"/[0-9]*/errors 2>/dev/null | tail -n 1
 }
 
-# look_at PROGRAM INSTANCES: sets `uncontrolled` in percent.
+# look_at PROGRAM INSTANCES: sets `uncontrolled`, the load without control in percent.
 look_at() {
     # shellcheck disable=SC2034 # a name that watch_copies is given
     local words=(--series "$folder/series.csv")
@@ -210,7 +210,7 @@ list_zoo_columns() {
     list_judged
 }
 
-# cell_median CELL COLUMN: over the rounds of one cell; nothing if it is not known.
+# cell_median CELL COLUMN: prints the median over the rounds of one cell; nothing if unknown.
 cell_median() {
     awk -F, -v cell="$1" -v name="$2" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
@@ -218,7 +218,7 @@ cell_median() {
         "$folder/raw.csv" | { grep . || true; } | { median || true; } | cut -d ' ' -f 1
 }
 
-# print_bar MEASURE TEXT: of all cells, and which of them miss it.
+# print_bar MEASURE TEXT: prints the result of all cells, and the cells that miss the bar.
 print_bar() {
     local cell error square middle most cells=() misses=()
     : >"$folder/squares"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by zoo.sh: writes the CPU use of one copy of a program for sssim, and the gain that
-# control had to find.
+# Sourced by zoo.sh: writes the CPU use of one copy of a program for sssim, and the gain that control had to
+# find.
 # shellcheck disable=SC2154 # variables are shared with it
 
 # write_profile PROGRAM: writes its profile from the latest series.csv. If 1.3 CPUs were used in a
@@ -44,7 +44,7 @@ write_profile() {
         END { printf "%.3fm 0\n", 1000 * before }' "$folder/series.csv" >"$gains/$1.profile"
 }
 
-# write_gains FILE: of the last run, from its record and from what the judge saw.
+# write_gains FILE: writes the gains of the last run, from its record and the judge's series.
 write_gains() {
     awk -F, -v cpus="$(nproc)" -v settle="$settle" '
         FNR == 1 {
@@ -58,7 +58,7 @@ write_gains() {
             end = begin + $at["real_seconds"]
             if (begin < 0)
                 begin = 0
-            # Windows of 100 ms, as those of the judge.
+            # Windows of 100 ms, like those of the judge.
             for (window = int(10 * begin); window < 10 * end; window++) {
                 from = window / 10 > begin ? window / 10 : begin
                 to = (window + 1) / 10 < end ? (window + 1) / 10 : end

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by zoo.sh, and by the shell that each copy of a program runs in: the programs of the
-# zoo. Each has packages, perhaps something that is made once (make_NAME, in the program's folder),
-# perhaps a server of each copy (serve_NAME), and a loop (loop_NAME); these two run in the copy's own
-# folder. A loop whose program fails ends its copy.
+# Sourced by zoo.sh, and by the shell that runs each copy of a program: the programs of the zoo. Each has
+# packages, optionally a preparation (make_NAME, run once in the program's folder), optionally a server for
+# each copy (serve_NAME), and a loop (loop_NAME); the last two run in the folder of the copy. A loop whose
+# program fails ends its copy.
 # shellcheck disable=SC2034,SC2154,SC2317 # variables are shared, functions are called by their names
 
 zoo=(cc openssl xz sysbench sqlite redis ffmpeg h2 lucene python stress-ng nginx)
 
-# packages_of PROGRAM: as install_missing takes them.
+# packages_of PROGRAM: prints its packages, in the form of install_missing.
 packages_of() {
     case $1 in
     cc) echo cmake=cmake make=make gcc=cc libc6-dev=/usr/include/stdio.h ;;
@@ -26,7 +26,7 @@ packages_of() {
     esac
 }
 
-# describe_program PROGRAM: what one turn of its loop is.
+# describe_program PROGRAM: prints what one turn of its loop does.
 describe_program() {
     case $1 in
     cc) echo "make -j builds a copy of this source tree" ;;
@@ -44,10 +44,10 @@ describe_program() {
     esac
 }
 
-# ---- what is made once ----
+# ---- preparations ----
 
-# fetch_jar GROUP:NAME:VERSION SHA256: with Maven, from where its settings say; without --install only
-# what has been fetched before.
+# fetch_jar GROUP:NAME:VERSION SHA256: fetches a file with Maven, from the repositories in its settings;
+# without --install, uses only files fetched before.
 fetch_jar() {
     local name=${1#*:} offline=(--offline)
     local file=${name%:*}-${1##*:}.jar
@@ -57,7 +57,7 @@ fetch_jar() {
     echo "$2  $file" | sha256sum --check --quiet || return
 }
 
-# For each copy, since the folder's name is in what cmake writes.
+# Run for each copy, because the files that cmake writes contain the folder's name.
 make_cc() {
     local copy
     copy_source source
@@ -188,7 +188,7 @@ make_nginx() {
     head -c 12000 /dev/urandom | base64 >pages/page
 }
 
-# ---- what each copy does ----
+# ---- copies ----
 
 serve_redis() {
     redis-server --port 0 --unixsocket redis.sock --save '' --appendonly no --dir . \
@@ -199,7 +199,7 @@ serve_redis() {
     done
 }
 
-# The copy's process has a loopback address of its own, so that all can use the same port.
+# Each copy has a separate loopback address, so that all can use the same port.
 serve_nginx() {
     address=127.$((1 + $$ / 65536 % 254)).$(($$ / 256 % 256)).$(($$ % 256))
     cat >nginx.conf <<END
@@ -286,7 +286,8 @@ loop_nginx() {
     ab -q -n 20000 -c 16 "http://$address:18080/page"
 }
 
-# run_program NAME FOLDER: until it is ended. The file `errors` is what the last turn complained about.
+# run_program NAME FOLDER: runs the program until it is killed. The file `errors` has the messages of the
+# last turn.
 run_program() {
     set -eu
     mkdir -p "$2/$((10#$SHOWSTOPPER_INSTANCE))"

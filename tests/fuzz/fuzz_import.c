@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "import.h"
 
-/* So that no child is started. */
+/* Compressed input would start a child. */
 static bool is_packed(const uint8_t *data, size_t size) {
     return size > 1 && (data[0] == 0x1f || data[0] == 0xfd || data[0] == 0x28);
 }

@@ -34,7 +34,7 @@ static void check_bounds(const struct config *config) {
     FUZZ_CHECK(config->mode >= 0 && config->mode <= 2);
 }
 
-/* Every value, printed and set again, is the value that it was. */
+/* Every value that is printed and set again must be unchanged. */
 static void check_print(const struct config *config, size_t size) {
     struct config again = *config;
     struct ss_option_store store = {0};
@@ -48,7 +48,7 @@ static void check_print(const struct config *config, size_t size) {
     }
     FUZZ_CHECK(strcmp(again.path, config->path ? config->path : "") == 0);
     again.path = config->path;
-    /* The grammar passes over what is beyond 30 decimals. */
+    /* The parser ignores decimals after the 30th. */
     if (config->part > 0 && config->part < 1e-12)
         again.part = config->part;
     FUZZ_CHECK(memcmp(&again, config, sizeof again) == 0);
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct config config;
     struct ss_option_store store = {0};
     struct ss_error error = {0};
-    memset(&config, 0, sizeof config); /* what lies between the fields is compared, too */
+    memset(&config, 0, sizeof config); /* padding between the fields is compared, too */
     if (ss_option_parse_string(rows, text, &config, &store, &error) == 0) {
         FUZZ_CHECK(error.status == 0);
         check_bounds(&config);

@@ -6,7 +6,7 @@
 #include "responses.h"
 #include "steps.h"
 
-/* The input is both tables of a record of ssrequest that was cut off, so it has no figures. */
+/* The input is both tables of an interrupted record of ssrequest, which has no figures. */
 
 static char folder[] = "/tmp/fuzz-requests-XXXXXX";
 static const char *const names[] = {"requests.csv", "response-times.csv"};
@@ -54,7 +54,7 @@ static void check_response(const struct ssreport_response *response) {
     FUZZ_CHECK(!(response->p99 > response->most) && !(response->p50 < 0));
 }
 
-/* Each second lies in one stretch. */
+/* Each second belongs to exactly one stretch. */
 static void check_stretches(const struct ssreport_responses *responses) {
     struct ssreport_stretch stretch;
     size_t next = 0, at = 0;

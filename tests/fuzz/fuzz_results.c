@@ -13,7 +13,7 @@ static void check_profile(const struct ssprofile_profile *profile) {
         const struct ssprofile_benchmark *benchmark = &profile->benchmarks[i];
         FUZZ_CHECK(*benchmark->name && *benchmark->class && benchmark->count > 0);
         FUZZ_CHECK(ssprofile_profile_find(profile, benchmark->name, benchmark->class) == benchmark);
-        /* What is read can be written and read again. */
+        /* Every name that is read must be valid in a table that is written. */
         const char *fault = ssprofile_name_fault(benchmark->name);
         FUZZ_CHECK(!fault || strncmp(fault, "begins with #", 13) == 0);
         for (size_t j = 0; j < benchmark->count; j++) {
@@ -23,7 +23,7 @@ static void check_profile(const struct ssprofile_profile *profile) {
     }
 }
 
-/* Every profile is found by its names, though they may have colons. */
+/* Every profile is found by its names, although they may contain colons. */
 static void check_names(
     const struct ssprofile_results *results, const struct ssprofile_profile *profile) {
     struct ssprofile_choice choice = {.path = "f"};

@@ -25,7 +25,7 @@ static int read_text(
     return result;
 }
 
-/* Written out, a trace is read back as it was. */
+/* A trace that is written must be read back unchanged. */
 static void check_written(const struct ss_trace_records *records) {
     char *text = NULL;
     size_t size = 0;

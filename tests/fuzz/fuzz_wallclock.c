@@ -4,12 +4,12 @@
 #include "base/wallclock.h"
 #include "fuzz.h"
 
-/* What is printed is read back as the same time, cut to milliseconds. */
+/* A printed time must be read back as the same time, truncated to milliseconds. */
 static void check_print(int64_t at) {
     char printed[64];
     int64_t again;
     ss_wallclock_print(printed, sizeof printed, at);
-    /* Except near the first point there is, which lies in the middle of a second. */
+    /* The first second is incomplete, so its printed time cannot be read back. */
     if (at < INT64_MIN + INT64_C(1000000000))
         return;
     FUZZ_CHECK(ss_wallclock_parse(printed, 0, &again, NULL) == 0);

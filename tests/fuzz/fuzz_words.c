@@ -2,7 +2,7 @@
 #include "base/words.h"
 #include "fuzz.h"
 
-/* Each word in single quotes, which must be split into the same words again. */
+/* Quotes each word. The result must be split into the same words. */
 static char *quote(char **words, size_t size) {
     char *line = malloc(size * 5 + 8), *out = line;
     FUZZ_CHECK(line);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Runs a fuzz target over files that are there already, with any compiler:
+ * Runs a fuzz target on existing files, with any compiler:
  *   fuzz_NAME_replay FILE-OR-FOLDER...
  */
 
@@ -18,7 +18,7 @@ static void fail(const char *path) {
 
 static void replay_file(const char *path, off_t size) {
     FILE *stream = fopen(path, "rb");
-    /* Exactly as large as the input, so that overreads are detected. */
+    /* The block is exactly as large as the input, so that overreads are detected. */
     uint8_t *data = malloc(size > 0 ? (size_t)size : 1);
     if (!stream || !data || fread(data, 1, (size_t)size, stream) != (size_t)size)
         fail(path);
@@ -45,7 +45,7 @@ static int replay_folder(const char *path) {
     return replayed;
 }
 
-/* Number of files replayed. */
+/* Replays a file or a folder. Returns the number of files. */
 static int replay(const char *path) {
     struct stat status;
     if (stat(path, &status) != 0)

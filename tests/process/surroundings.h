@@ -8,7 +8,7 @@
 #include "process.h"
 #include "run.h"
 
-/* What surrounds a program: mounts, namespaces, control groups, and system calls that fail. */
+/* The environment of a program: mounts, namespaces, control groups, and system calls that fail. */
 
 /*
  * The environment variable that preloads a shim of this folder. Shims do not work with a sanitizer,

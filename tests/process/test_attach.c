@@ -106,7 +106,7 @@ START_TEST(the_run_ends_when_the_attached_process_dies) {
         if (!stopped)
             RUN_UNTIL(run, run_state(target->pid) != 'T');
         kill(target->pid, SIGKILL);
-        run_expect(run_wait(run), 0); /* although nobody reaped the process */
+        run_expect(run_wait(run), 0); /* although no process reaped it */
         run_expect_text(&run->err, "ended by workloads");
         run_free(run);
         run_free(target);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What --counters adds to a record. */
+/* Tests what --counters adds to a record. */
 
 #include <math.h>
 #include <signal.h>

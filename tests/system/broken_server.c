@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A server that answers as real ones do when they break, one way at a time, so that a test can see
- * what is made of it. It prints its port when it listens, and at the end how many connections and
- * requests it has got.
+ * A server that fails in one of the ways in which real servers fail, so that a test can check how a
+ * client reacts. It prints its port when it listens, and at the end the number of connections and
+ * requests that it received.
  */
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@ static atomic_ulong connections, requests;
 
 /* ---- what the ways are made of ---- */
 
-/* Reads up to the end of a request's headers. False without a request. */
+/* Reads up to the end of a request's headers. Returns false without a request. */
 static bool read_request(int client) {
     char bytes[REQUEST + 1];
     size_t used = 0;
@@ -57,7 +57,7 @@ static void nap(double seconds) {
     nanosleep(&length, NULL);
 }
 
-/* The client reads on until we close, and sees the end of the stream, no reset. */
+/* Closes the stream in a way that the client reads end of file and gets no reset. */
 static void hang_up(int client) {
     char rest[REQUEST];
     shutdown(client, SHUT_WR);
@@ -65,13 +65,13 @@ static void hang_up(int client) {
         continue;
 }
 
-/* close() will then send a reset. */
+/* Makes close() send a reset. */
 static void prepare_reset(int client) {
     struct linger now = {.l_onoff = 1, .l_linger = 0};
     setsockopt(client, SOL_SOCKET, SO_LINGER, &now, sizeof now);
 }
 
-/* Reads a request and says only this. */
+/* Reads a request and sends only this text. */
 static void answer_once(int client, const char *text) {
     if (read_request(client) && say(client, text))
         hang_up(client);
@@ -93,13 +93,13 @@ static void reset_after_request(int client) {
     prepare_reset(client);
 }
 
-/* The connection has served once, so libcurl would send the next request again. */
+/* The connection has already served a request, so libcurl would send the next one again. */
 static void reset_second(int client) {
     if (read_request(client) && say(client, ANSWER))
         reset_after_request(client);
 }
 
-/* The same without a reset: the stream just ends. */
+/* Does the same without a reset: the stream just ends. */
 static void close_second(int client) {
     if (read_request(client) && say(client, ANSWER))
         answer_once(client, "");
@@ -121,7 +121,7 @@ static void half_chunk(int client) {
     answer_once(client, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100\r\nhalf of it");
 }
 
-/* More than any number can hold: libcurl then takes what comes until the end for all of it. */
+/* The length exceeds 64 bits: libcurl then reads until the end of the stream. */
 static void absurd_length(int client) {
     answer_once(
         client, "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhalf of it");
@@ -134,7 +134,7 @@ static void negative_length(int client) {
 static void reset_in_body(int client) {
     if (read_request(client) &&
         say(client, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nhalf of it"))
-        nap(0.1); /* the client gets to read it: a reset throws away what was not read */
+        nap(0.1); /* the client must read the text first: a reset discards unread data */
     prepare_reset(client);
 }
 
@@ -162,7 +162,7 @@ static void endless_line(int client) {
         continue;
 }
 
-/* HTTP/1.1 without "Connection: close". */
+/* Closes the connection although the answer lacks "Connection: close". */
 static void close_after_answer(int client) {
     answer_once(client, ANSWER);
 }
@@ -186,7 +186,7 @@ static void slow_body(int client) {
         nap(0.05);
 }
 
-/* Chunks of one byte each, as fast as they are read. */
+/* Sends chunks of one byte each, as fast as they are read. */
 static void endless_chunks(int client) {
     char chunks[6 * 4096];
     for (size_t i = 0; i < sizeof chunks; i += 6)
@@ -198,12 +198,12 @@ static void endless_chunks(int client) {
         continue;
 }
 
-/* Interim answers do not count. */
+/* Sends an interim answer, which is not an answer to the request. */
 static void only_interim(int client) {
     answer_once(client, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n");
 }
 
-/* The answer of a plain HTTP server to TLS: a bad request. */
+/* Answers TLS like a plain HTTP server: bad request. */
 static void refuse_first_bytes(int client) {
     char bytes[REQUEST];
     if (recv(client, bytes, sizeof bytes, 0) > 0 &&
@@ -211,7 +211,7 @@ static void refuse_first_bytes(int client) {
         hang_up(client);
 }
 
-/* The answer of a TLS server to plain HTTP. */
+/* Answers plain HTTP like a TLS server. */
 static void tls_alert(int client) {
     static const char alert[] = "\x15\x03\x01\x00\x02\x02\x46";
     if (read_request(client) && say_bytes(client, alert, sizeof alert - 1))
@@ -222,7 +222,7 @@ static void tls_alert(int client) {
 static const struct way {
     const char *name;
     void (*serve)(int client);
-    int backlog; /* of the listener; 0: as much as the system allows */
+    int backlog; /* of the listener; 0: the maximum of the system */
 } ways[] = {
     {"well", answer_well},
     {"reset-at-once", reset_at_once},
@@ -248,8 +248,8 @@ static const struct way {
     {"only-interim", only_interim},
     {"tls-alert", tls_alert},
     {"refuse-first-bytes", refuse_first_bytes},
-    {"refuse", NULL, -1}, /* it has a port, but does not listen */
-    {"full", NULL, 1},    /* it listens, but accepts none */
+    {"refuse", NULL, -1}, /* has a port, but does not listen */
+    {"full", NULL, 1},    /* listens, but accepts no connection */
 };
 // clang-format on
 

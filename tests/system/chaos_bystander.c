@@ -14,7 +14,7 @@
 
 #include "chaos_marked.h"
 
-#define PATIENCE 20000 /* milliseconds until one must have started, or acted on a signal */
+#define PATIENCE 20000 /* milliseconds in which a bystander must start or react to a signal */
 
 _Noreturn static void fail(const char *what) {
     fprintf(stderr, "chaos: bystander: %s: %s\n", what, strerror(errno));
@@ -109,7 +109,8 @@ void bystanders_close(struct bystanders *bystanders) {
     close(bystanders->life[1]);
     for (int i = 0; i < BYSTANDERS; i++) {
         struct bystander *bystander = &bystanders->each[i];
-        /* A stopped one does not see the end of its input. While it is stopped, its pid is its own.
+        /* A stopped bystander cannot notice the end of its input. Its pid cannot be reused before
+         * it is continued.
          */
         if (bystander->pid > 1 && marked_state(bystander->pid) == 'T')
             kill(bystander->pid, SIGKILL);

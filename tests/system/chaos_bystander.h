@@ -5,39 +5,42 @@
 #include <stddef.h>
 
 /*
- * Processes of the same program and user as the instances that no run has started, each nearer to
- * it in another way: a child of the run's parent, an orphan in the run's session, and a child that
- * the run's own process had before it became showstopper. They live as long as we do, and write
- * whenever they are continued, so that not even a short stop is missed.
+ * Processes of the same program and user as the instances, but not started by a run. Each is
+ * related to the run in a different way: a child of the run's parent, an orphan in the run's
+ * session, and a child that the run's process had before it executed showstopper. They live as long
+ * as this process, and write whenever they are continued, so that even a short stop is detected.
  */
 
 #define BYSTANDERS 3
 
 struct bystander {
     const char *what;
-    int output[2]; /* it writes into the second */
+    int output[2]; /* the bystander writes to the second */
     int pid;
 };
 
 struct bystanders {
-    const char *payload; /* the program that they are */
-    int life[2];         /* the first is their standard input */
+    const char *payload; /* the program that they execute */
+    int life[2];         /* a pipe; the first end is their standard input */
     struct bystander each[BYSTANDERS];
 };
 
-/* Starts the one outside of the session. To be called before the fork of the run. */
+/* Starts the bystander outside of the session. Call this before the run is forked. */
 void bystanders_open(struct bystanders *bystanders, const char *payload);
 
-/* Starts the others: by the process that will be the run, which leads its session already. */
+/*
+ * Starts the other bystanders. Called by the process that will execute the run and already leads
+ * its session.
+ */
 void bystanders_start_near(struct bystanders *bystanders);
 
-/* Waits until all of them are there. To be called by the parent after the fork of the run. */
+/* Waits until all bystanders have started. Called by the parent after the run was forked. */
 void bystanders_await(struct bystanders *bystanders);
 
-/* How many have been touched; says on standard error which and how. */
+/* Returns how many were signaled, and prints each to standard error. */
 size_t bystanders_touched(struct bystanders *bystanders);
 
-/* Ends them. */
+/* Ends all bystanders. */
 void bystanders_close(struct bystanders *bystanders);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* One round of chaos: starts a run, injects the given fault, and looks at what is left. */
+/* One round of chaos: starts a run, injects the given fault, and checks what is left. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,9 +25,9 @@
     "           [--attached VARIABLE=VALUE --living PID[,PID]...|--ended]\n"                       \
     "           [--step MOMENT:SIGNAL:TARGET[+TARGET]...]... -- COMMAND...\n"
 
-#define NAP       0.004 /* seconds between two looks */
+#define NAP       0.004 /* seconds between two checks */
 #define STEPS_MAX 8
-#define HOLDS_MAX 200 /* attempts to stop all of a tree that grows */
+#define HOLDS_MAX 200 /* maximum number of attempts to stop a growing tree */
 #define NO_STATUS (-1000)
 
 struct step {
@@ -39,14 +39,14 @@ struct step {
 struct round {
     double grace; /* seconds, as are the next three */
     double patience;
-    double closing; /* how long after steps that end nothing the run is ended */
-    double planned; /* when it ends by itself; 0: it does not */
-    int status;     /* that the run must end with, as long as nothing but the steps ends it */
+    double closing; /* time until the run is ended, if no step has ended it */
+    double planned; /* when the run ends by itself; 0: it does not */
+    int status;     /* expected exit status, if only the steps end the run */
     const char *log;
     const char *payload;
     const char *attached; /* the mark of programs that ran before; NULL without any */
-    char *living;         /* the pids of those that the run must not end */
-    bool attached_end;    /* it must end all of them instead */
+    char *living;         /* pids of the programs that the run must not end */
+    bool attached_end;    /* the run must end all of these programs instead */
     struct step steps[STEPS_MAX];
     int steps_count;
     char **command;
@@ -55,11 +55,11 @@ struct round {
     struct bystanders bystanders;
     pid_t run;
     double start; /* on the monotonic clock, seconds, as are the next two */
-    double ended; /* when its end was seen; 0: not yet */
-    double clock; /* from when the clean-up is counted */
+    double ended; /* when the end of the run was noticed; 0: not yet */
+    double clock; /* when the clean-up began */
     int run_status;
-    bool ending; /* what was done must end the run */
-    bool polite; /* and the instances may have their grace */
+    bool ending; /* the steps must end the run */
+    bool polite; /* the instances get their grace period */
 };
 
 static volatile sig_atomic_t told_to_end;
@@ -92,14 +92,14 @@ _Noreturn static void become_run(struct round *round, int gate) {
     sigset_t none;
     sigemptyset(&none);
     for (int i = 1; i < NSIG; i++)
-        signal(i, SIG_DFL); /* our caller may ignore some, and then showstopper would, too */
+        signal(i, SIG_DFL); /* showstopper would inherit signals that our caller ignores */
     sigprocmask(SIG_SETMASK, &none, NULL);
     setsid();
     bystanders_start_near(&round->bystanders);
     close(round->bystanders.life[1]);
     if (read(gate, &byte, 1) != 1)
         _exit(2);
-    prctl(PR_SET_PDEATHSIG, SIGTERM); /* should we be killed ourselves */
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* in case this process is killed */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     int input = open("/dev/null", O_RDONLY);
     int output = open(round->log, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -131,7 +131,10 @@ static void start_run(struct round *round) {
     close(gate[1]);
 }
 
-/* Notes the end. The run is not reaped: signals to its pid must not reach another process. */
+/*
+ * Notes the end of the run, but does not reap it: signals to its pid must not reach another
+ * process.
+ */
 static bool has_ended(struct round *round) {
     siginfo_t info = {0};
     if (round->ended == 0 &&
@@ -149,7 +152,9 @@ static bool begins(const char *text, const char *part) {
     return strncmp(text, part, strlen(part)) == 0;
 }
 
-/* Identifies ours by name and group, as an instance that is just being started has the same name.
+/*
+ * Identifies executors by name and group, because an instance that is just being started has the
+ * same name.
  */
 static bool is_executor(const struct round *round, const struct marked *process) {
     return begins(process->name, "ss-executor") && process->group == round->run;
@@ -178,8 +183,8 @@ static bool is_kind(const struct round *round, const char *kind, const struct ma
 }
 
 /*
- * Takes those of the kind into `chosen`: all, with `KIND=NUMBER` one of them, and with
- * `KIND-but=NUMBER` all but one.
+ * Stores the processes of a kind in `chosen`: all of them, one with `KIND=NUMBER`, all but one with
+ * `KIND-but=NUMBER`. Returns their number.
  */
 static size_t choose(const struct round *round, const char *kind, const struct marked *all,
     size_t count, pid_t *chosen) {
@@ -200,7 +205,7 @@ static size_t choose(const struct round *round, const char *kind, const struct m
     return 1;
 }
 
-/* Sends the signal to all targets, found before the first is hit. Returns how many were hit. */
+/* Signals all targets, which are determined before the first signal. Returns their number. */
 static size_t hit(struct round *round, const struct step *step) {
     static struct marked all[MARKED_MAX];
     static pid_t chosen[2 * MARKED_MAX];
@@ -234,7 +239,7 @@ static bool all_stopped(const struct round *round) {
 
 static void perform(struct round *round, const struct step *step) {
     size_t found = hit(round, step);
-    /* Whatever is forked before its parent is stopped has to be stopped as well. */
+    /* Also stop the processes that were forked before their parents were stopped. */
     if (step->signal == SIGSTOP && strcmp(step->targets, "everything") == 0) {
         for (int i = 0; i < HOLDS_MAX && !all_stopped(round) && !told_to_end; i++)
             hit(round, step);
@@ -270,9 +275,9 @@ static void perform_all(struct round *round) {
 /* ---- what is left ---- */
 
 /*
- * Waits until nothing is. Returns how long that took beyond the grace, or a negative value when it
- * took too long. A program that is just being executed has no environment for a moment: nothing is
- * only nothing when it is seen twice.
+ * Waits until no process is left. Returns how long that took after the grace period, or a negative
+ * value if it took too long. A process has no environment for a moment while it executes a program,
+ * so two checks in a row must find nothing.
  */
 static double await_nothing(struct round *round) {
     static struct marked left[MARKED_MAX];
@@ -299,7 +304,7 @@ static double await_nothing(struct round *round) {
     return -1;
 }
 
-/* Whether a process of a program that ran before is left, although the run was to end it. */
+/* Returns whether a process of an attached program is left although the run had to end it. */
 static bool attached_left(const struct round *round) {
     static struct marked all[MARKED_MAX];
     size_t count;
@@ -307,13 +312,13 @@ static bool attached_left(const struct round *round) {
     while ((count = marked_find(round->attached, all)) > 0 && now() < end && !told_to_end)
         sleep_until(now() + NAP);
     if (count > 0) {
-        fprintf(stderr, "chaos: %zu attached processes have escaped their end\n", count);
+        fprintf(stderr, "chaos: %zu attached processes are still alive\n", count);
         marked_print(all, count);
     }
     return count > 0;
 }
 
-/* Whether a program that ran before has ended, or a process of it stays stopped. */
+/* Returns whether an attached program has ended, or one of its processes stays stopped. */
 static bool attached_touched(const struct round *round) {
     static struct marked all[MARKED_MAX];
     bool touched = false;
@@ -337,7 +342,7 @@ static bool attached_touched(const struct round *round) {
     for (char *pid = strtok_r(round->living, ",", &rest); pid; pid = strtok_r(NULL, ",", &rest)) {
         char state = marked_state(atoi(pid));
         if (!state || state == 'Z' || state == 'X') {
-            fprintf(stderr, "chaos: attached process %s has been ended\n", pid);
+            fprintf(stderr, "chaos: attached process %s was killed\n", pid);
             touched = true;
         }
     }

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define END_ATTEMPTS 1000 /* of a few milliseconds each */
+#define END_ATTEMPTS 1000 /* each takes a few milliseconds */
 #define PRINTED_MAX  40
 
 static bool look_at(pid_t pid, struct marked *process) {
@@ -72,7 +72,7 @@ void marked_print(const struct marked *processes, size_t count) {
 void marked_end(const char *mark) {
     static struct marked found[MARKED_MAX];
     static const struct timespec nap = {0, 3000000};
-    /* Twice nothing: what was being forked under our eyes may have been missed. */
+    /* Two searches in a row must find nothing: one may miss a process that is just being forked. */
     for (int attempt = 0, empty = 0; attempt < END_ATTEMPTS && empty < 2; attempt++) {
         size_t count = marked_find(mark, found);
         for (size_t i = 0; i < count; i++)

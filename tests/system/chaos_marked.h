@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /*
- * The processes of one run: they have its mark, a variable, in their environment, whatever their
- * parent has become. Zombies have no environment any more and do not count.
+ * Finds the processes of one run. They have its mark, a variable, in their environment, even if
+ * their parent has exited. Zombies have no environment and do not count.
  */
 
 #define MARKED_MAX 8192
@@ -22,19 +22,19 @@ struct marked {
     char name[32];
 };
 
-/* Fills `found`, of MARKED_MAX, in the order of their numbers. Returns how many. */
+/* Stores up to MARKED_MAX processes in `found`, ordered by pid. Returns their number. */
 size_t marked_find(const char *mark, struct marked *found);
 
-/* One line a process on standard error, like ps. */
+/* Prints one line per process to standard error, like ps. */
 void marked_print(const struct marked *processes, size_t count);
 
-/* Kills all of them and whatever they start meanwhile. */
+/* Kills all of them and all processes that they start meanwhile. */
 void marked_end(const char *mark);
 
-/* Says whether shared memory of the run is still there, and removes it. */
+/* Returns whether the run left shared memory, and removes it. */
 bool marked_left_memory(pid_t master);
 
-/* The letter of a process's state; 0 if it is gone. */
+/* Returns the state of a process as in ps; 0 if it is gone. */
 char marked_state(pid_t pid);
 
 #endif

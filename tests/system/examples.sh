@@ -3,8 +3,8 @@
 # Sourced by the test of examples. Reads the blocks of a page and runs their commands as a reader would.
 #
 # A block is what ``` encloses in Markdown, .EX and .EE or .nf and .fi in a manual page. It is run by
-# bash, in a folder of its own, with the installed programs in PATH; a command that fails, also one
-# within a pipe, fails the test. Comments in the page's source, before the block, say what else holds:
+# bash, in a new folder, with the installed programs in PATH; a failing command, even within a
+# pipeline, fails the test. Comments in the page's source, before the block, are notes:
 #
 #   <!-- example: NOTE -->      in Markdown
 #   .\" example: NOTE           in a manual page
@@ -16,10 +16,10 @@
 #   elsewhere FILE              its commands are run by FILE in this tree
 #   foreign REASON              requires software that is not part of Showstopper: never run, but listed
 # A block that is run may have these notes, each any number of times:
-#   replace OLD -> NEW          every OLD, which must be there, becomes NEW: a placeholder as PID, a port,
+#   replace OLD -> NEW          every OLD, which must occur, becomes NEW: a placeholder such as PID, a port,
 #                               a shorter time
 #   setup COMMAND               in the same shell, before the block
-#   after COMMAND               the same after it: ends what was begun, or checks what came of it
+#   after COMMAND               the same, after the block: ends programs, or checks results
 #   stand-in NAME COMMAND       NAME is a program that runs this COMMAND, in place of foreign software
 #   needs PROGRAM               without it, the block is skipped
 #   interpreter COMMAND         runs the block in place of bash
@@ -136,7 +136,7 @@ END
 END
 }
 
-# have_programs: those that the block needs, and those of Showstopper that could be built.
+# have_programs: succeeds if the programs exist that the block needs; skips the block otherwise.
 have_programs() {
     local program
     for program in $(note needs); do
@@ -169,7 +169,7 @@ run_page() {
     local page=$1 block where blocks files=$folder/files
     blocks=$(mktemp -d "$folder/blocks.XXXXXX")
     rm -rf "$files" && mkdir "$files"
-    # Documents of the tree speak to who is in its root.
+    # Documents of the tree assume that its root is the current folder.
     [[ $page != *.md ]] || find "$source" -mindepth 1 -maxdepth 1 ! -name 'build*' ! -name '.*' \
         -exec ln -s -t "$files" {} +
     read_blocks "$source/$page" "$blocks" || fail "$page cannot be read"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Sourced by tests of tools/experiments, after skip.sh and cases.sh: a folder for the test, calls of
-# experiments, and what they leave.
+# experiments, and checks of what they leave.
 
 build=$(cd "$1" && pwd)
 checkout=$(cd "$(dirname "$0")/../.." && pwd)

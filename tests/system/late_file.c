@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into a shell: a file with the name SS_TEST_LATE is opened for writing 300 ms late, as
- * on a machine where another process comes first.
+ * Preloaded into a shell: opening the file SS_TEST_LATE for writing is delayed by 300 ms, as on a
+ * machine where another process runs first.
  */
 
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 # shellcheck disable=SC2034 # the caller reads it
 patience=300
 
-# await COMMAND...: repeats the command until it succeeds. `fail` is the caller's.
+# await COMMAND...: repeats the command until it succeeds. The caller defines `fail`.
 await() {
     local end=$((SECONDS + patience))
     until "$@"; do

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into ssrequest, is a name server: slow.test is this machine, and is known when
- * something opens the FIFO SS_TEST_NAMES for writing; no other name has an address.
+ * Preloaded into ssrequest, replaces the name server: slow.test resolves to this machine as soon as
+ * a process opens the FIFO SS_TEST_NAMES for writing; no other name has an address.
  */
 
 #include <fcntl.h>

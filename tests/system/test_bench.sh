@@ -55,7 +55,7 @@ accuracy_bench_prints_errors() {
 }
 
 load_is_held_in_a_guest() {
-    local patience=1200 # an emulated machine beside other work
+    local patience=1200 # an emulated machine next to other work
     local reason
     ! reason=$("$benches/../../tools/experiments/run-in-guest" --why-not) || skip "guest: $reason"
     (
@@ -103,7 +103,7 @@ requests_bench_compares_generators() {
     prints "\| 50 \| [0-9]+ \| [0-9]+ \| $number \| 13\.4 \| $percent \| $number \| 48\.1 \| $percent \|"
     prints "\| 200 \| 2000 \| [0-9]+ \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
     prints "\| 1 \| 2000 \| [0-9]+ \| $number \| 0\.5 \| $number \| 0\.9( \| $number){3} \|"
-    # A server without CPU time may serve nothing in this second.
+    # A server without CPU time may serve no request in this second.
     prints "\| 5 \| ([1-9][0-9]* \| [0-9]+ \| 5( \| $number){3} \| $percent|0 \| [0-9]+ \| 5 \| $number( \| -){3}) \|"
     prints "\| 1 \| 120 \| $number \| $number \|"
     # Existing measurements are not repeated.
@@ -396,7 +396,7 @@ control_tables_match_known_figures() (
     prints "\| pi \| serial \| 25 \| 14\.25 \| 3\.63 \| \+1\.00 \| -0\.14 \|"
     prints "\| geom \| blocking \| 25 \| 5\.00 \| 3\.34 \| -2\.00 \| 0\.42 \|"
     ! grep "new" "$output" || fail "published figures listed for new"
-    # 2 s a level: up, 5 points beyond it in the second window, then back; down at once.
+    # 2 s per level: up, 5 points beyond the level in the second window, then back; down at once.
     seconds=6 unit=2 settle=1
     awk 'BEGIN {
         print "elapsed_seconds,target,runtime,idle,ticks"

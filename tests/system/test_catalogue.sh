@@ -248,11 +248,11 @@ shipped_workloads_run() (
 # ---- pairs ----
 
 # check_order PLACES: reads runs FRONT BACK PLACE ROUND and prints by how much, after any run, counts
-# differ: in front in a place, behind in a place, in front, behind, of a place; and how many runs there
-# are, or what comes twice.
+# differ: as foreground in a placement, as background in a placement, as foreground, as background, of a
+# placement; then the number of runs, or a duplicate run.
 check_order() {
     awk -v places="$1" '
-        # Counts go up by one at a time, so the least is found by how many still have it.
+        # Counts grow by one, so the minimum is tracked by the number of items that still have it.
         function count(what, key, size) {
             many = ++seen[what, key]
             at[what, many]++
@@ -296,7 +296,7 @@ every_prefix_of_a_plan_is_balanced() (
             pairs=all
             list_pairs | order_runs 2 $(seq -f none:%g "$places") | check_order "$places" >"$output"
             prints "[01] [01] [01] [01] [01] $((2 * programs * programs * places))"
-            # With an even number of programs, half would have to come first once more in each place.
+            # With an even number of programs, half of them would need one more foreground in each placement.
             [ $((programs % 2)) -eq 1 ] || continue
             pairs=symmetric
             list_pairs | order_runs 1 $(seq -f none:%g "$places") | check_order "$places" >"$output"
@@ -307,14 +307,14 @@ every_prefix_of_a_plan_is_balanced() (
     [ "$(list_pairs | tr ' ' '\n' | sort | uniq -c | awk '{ print $1 }' | sort -u)" = 5 ] || fail "programs are in unequal numbers of pairs"
     list_pairs | order_runs 1 one | check_order 1 >"$output"
     prints "1 1 1 1 [01] 10"
-    # A list in which all are in as many pairs on both sides; and one that cannot be even, but is complete.
+    # One list can be balanced; the other one cannot, but must be complete.
     pairs=a:b,c:d,b:a,d:c
     list_pairs | order_runs 3 lxc:x none:x none:y | check_order 3 >"$output"
     prints "1 1 1 1 1 36"
     pairs=a:b,a:c,d:a
     list_pairs | order_runs 1 x y | cut -d ' ' -f 1-3 | sort | paste -sd , >"$output"
     prints "a b x,a b y,a c x,a c y,d a x,d a y"
-    # Without --pairs, each of one list meets each of the other.
+    # Without --pairs, each program of one list is paired with each of the other.
     pairs='' workloads=a,b,c background=d,e
     [ "$(list_pairs | order_runs 1 x | sort -u | wc -l)" -eq 6 ] || fail "wrong pairs of two lists"
 )
@@ -450,7 +450,7 @@ published_option_plans_the_published_configurations() {
     [ "$(manifest published warmup_seconds)" = 0.5 ] || fail "wrong warm-up"
     awk -F, 'NR > 1 { target = $3; if (target != 0.5) bad = 1 }
         END { exit bad || NR < 4 || NR > 5 }' "$folder/beside.csv" || fail "wrong samples of ssload: $(cat "$folder/beside.csv")"
-    # Independent, but of the same time.
+    # Independent measurements of the same time.
     awk -F, 'NR == 2 { exit !(NF == 14 && $12 != "" && $14 != "" && $12 - $8 < 0.1 && $8 - $12 < 0.1 &&
             $13 - 100 * ($2 - $12) < 0.001 && 100 * ($2 - $12) - $13 < 0.001) }' \
         "$scratch/published/table.csv" || fail "wrong table.csv: $(cat "$scratch/published/table.csv")"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs some rounds of chaos, and checks that chaos detects what it is made to detect.
+# Runs some rounds of chaos, and checks that chaos detects faults.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -69,7 +69,7 @@ leftover_processes_are_reported() {
 
 # shellcheck disable=SC2016
 signaled_bystanders_are_reported() {
-    # The shell's own subshells are no bystanders.
+    # The shell's own subshells are not bystanders.
     local children='children() { cat /proc/[0-9]*/stat 2>/dev/null |
         awk "\$4 == $1 && \$2 ~ /payload/ { print \$1 }"; }'
     pretend "$children" 'kill -CONT $(children $$)'
@@ -97,10 +97,10 @@ harmed_attached_programs_are_reported() {
     env "$mark" "$build/tests/payload" spin &
     pid=$!
     pretend "kill -KILL $pid"
-    one_fault 1 "chaos: attached process $pid has been ended" --attached "$mark" --living "$pid"
+    one_fault 1 "chaos: attached process $pid was killed" --attached "$mark" --living "$pid"
     env "$mark" "$build/tests/payload" spin &
     pretend 'exit 0'
-    one_fault 1 'chaos: 1 attached processes have escaped their end' --attached "$mark" --ended
+    one_fault 1 'chaos: 1 attached processes are still alive' --attached "$mark" --ended
     one_fault 0 '0\.' --attached "$mark" --ended
 }
 

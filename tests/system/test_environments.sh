@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sides of an interference in containers: where they run, what they see, and that they leave nothing.
+# Sides of an interference in containers: where they run, what is visible to them, and that they leave nothing.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -53,7 +53,7 @@ end_studies() {
     done
 }
 
-# Looks for processes, groups and mounts, too; experiment() calls it.
+# Also checks for leftover processes, groups and mounts; experiment() calls it.
 nothing_is_left() {
     local name
     [ -z "$(ls "$scratch/ram")" ] || fail "leftover data: $(ls "$scratch/ram")"
@@ -233,7 +233,7 @@ a_killed_study_can_be_continued() {
     [ "$(stat -c %y "$first/manifest.rows" | cut -c 1-4)" = 2001 ] || fail "the first run was repeated"
 }
 
-# The words of an option are checked, and what this machine lacks is skipped with the reason.
+# The values of options are checked, and environments that this machine lacks are skipped with the reason.
 unavailable_environments_are_refused() {
     local without=$scratch/without reason
     refuses "--environment: jail: not one of" --environment none,jail
@@ -250,7 +250,7 @@ unavailable_environments_are_refused() {
     [ "$(id -u)" -eq 0 ] || reason="only root can make containers with CPUs of their own $(:
         )only root can make containers with CPUs of their own"
     [ "$(manifest lacking reason)" = "$reason" ] || fail "wrong reason: $(manifest lacking reason)"
-    # Without control groups, everything that needs none still runs.
+    # Without control groups, all runs that need no group are still possible.
     if ! unshare -m sh -c 'umount -R -l /sys/fs/cgroup' 2>/dev/null; then
         skip_part "mounts: cannot unmount in a namespace"
         return

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs every command that a page shows, as it is written there; examples.sh describes the notes that
-# control this. Arguments: the build directory, and the name of a case.
+# Runs every command that a page shows, as written; examples.sh describes the notes that control this.
+# Arguments: the build directory, and the name of a case.
 # shellcheck disable=SC2016,SC2317 # blocks are literal; cases are called by their names
 set -euo pipefail
 
@@ -27,7 +27,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 prefix=$folder/prefix
 
-# install_all: examples find what an installed tree has.
+# install_all: installs everything, so that examples find an installed tree.
 install_all() {
     cmake --install "$build" --prefix "$prefix" >"$folder/installed" 2>&1 ||
         fail "cmake --install: $(tail -n 5 "$folder/installed")"
@@ -36,7 +36,7 @@ install_all() {
     export PATH PKG_CONFIG_PATH
 }
 
-# find_port: an unused one, below those that the kernel gives to clients.
+# find_port: prints an unused port below those that the kernel assigns to clients.
 find_port() {
     port=$((20000 + $$ % 10000))
     while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
@@ -52,7 +52,7 @@ page() {
     run_page "$1"
 }
 
-# ---- the pages: a case for each, which names it ----
+# ---- pages: one case per page ----
 
 readme_examples_run() { page README.md; }
 contributing_examples_run() { page CONTRIBUTING.md; }
@@ -135,7 +135,7 @@ pages_with_invalid_notes_are_refused() {
     { fenced <<<'echo one' && fenced output <<<'two'; } | refuses 'the block before prints: one'
 }
 
-# Each block is run in a new folder, with what its notes say.
+# Each block is run in a new folder, according to its notes.
 blocks_are_run_according_to_their_notes() {
     prefix=/none
     mkdir "$folder/tree"

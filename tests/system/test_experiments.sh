@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the experiments in their shortest form: what they plan, run, store and leave, whatever the
+# Runs the experiments in their shortest form and checks what they plan, run, store and leave, whatever the
 # figures are.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
@@ -13,7 +13,7 @@ set -euo pipefail
 # shellcheck source=experiments.sh
 . "$(dirname "$0")/experiments.sh"
 
-# reports PATTERN: one line that only ssreport can say is of this form.
+# reports PATTERN: fails unless a line of the report matches; does nothing without ssreport.
 reports() {
     [ ! -x "$build/bin/ssreport" ] || prints "$1"
 }
@@ -165,8 +165,9 @@ quick_plans_take_less_than_five_minutes() {
 tiny=(accuracy --methods cdc --taus 107m --workloads serial --targets '25,50' --warmup 0
     --settle 0 --seconds 2 --energy "echo 7.5")
 
-# A run that is done outlasts a power cut: its data are on disk before it has its name, and its name before
-# the manifest has the row. Calls of sync and mv are logged with the number of such rows at that time.
+# A completed run survives a power failure: its data are on disk before it gets its name, and the name
+# before the manifest gets the row. Calls of sync and mv are logged with the number of such rows at that
+# time.
 data_are_synced_before_a_run_is_marked_done() {
     local results=$scratch/synced run=serial-25-cdc-107m-1 name file
     local part=$results/runs/.$run.part
@@ -187,19 +188,19 @@ END
     for file in "$results/runs/$run/"*; do
         prints "sync $part/${file##*/} 0"
     done
-    # A folder comes after its files, and then it is renamed.
+    # A folder is synced after its files and then renamed.
     [ "$(sed -n "/ ${results//\//\\/}\/runs/s,$results/,,p" "$output" | tail -n 4 | paste -sd ,)" = "$(:
         )sync runs/.$run.part 0,mv runs/.$run.part 0,mv runs/$run 0,sync runs 0" ] ||
         fail "wrong order of sync and mv"
     grep -Fqx "sync $results/manifest.csv 1" "$output" || fail "the row is not synced"
-    # The folder and its settings, without which it could not be used again.
+    # The folder of a study needs its settings to be resumed.
     [ "$(head -n 3 "$output" | paste -sd ,)" = "sync $results/runs 0,sync $results 0,sync $scratch 0" ] ||
         fail "the folder is not synced"
     [ "$(grep -A 3 -Fx "sync $results/settings.new 0" "$output" | sed "s,$results/,," | paste -sd ,)" = "$(:
         )sync settings.new 0,mv settings.new 0,mv settings 0,sync $results 0" ] || fail "the settings are not synced"
 }
 
-# Programs that are started for a run know the folder of its data.
+# Programs that are started for a run have its folder in their environment.
 nothing_runs() {
     local file
     for file in /proc/[0-9]*/environ; do
@@ -236,7 +237,7 @@ interrupted_half_way() {
     local pid status=0 first=$scratch/accuracy-results/runs/serial-25-cdc-107m-1/summary.json
     : >"$output"
     link_programs "$scratch/bin"
-    # In a job of its own, or it would ignore SIGINT.
+    # In a separate job; otherwise it would ignore SIGINT.
     set -m
     (cd "$scratch" && exec "$experiments/${tiny[0]}" --bin "$scratch/bin" --ram "$scratch/ram" \
         "${tiny[@]:1}") >>"$output" 2>&1 &
@@ -260,7 +261,7 @@ interrupted_half_way() {
 
 goes_on_where_it_was() {
     local first=$scratch/accuracy-results/runs/serial-25-cdc-107m-1 file
-    # A state that a power cut could leave.
+    # A state that a power failure could leave.
     mkdir "$scratch/accuracy-results/runs/.serial-50-cdc-107m-1.part" \
         "$scratch/ram/showstopper-accuracy.left"
     touch "$scratch/accuracy-results/runs/.serial-50-cdc-107m-1.part/left"
@@ -363,7 +364,7 @@ failed_runs_are_reported() {
     # The failure of one instance of two is enough.
     refuses "failed with status 9" throughput --methods nbench --targets 100 --instances 2 --seconds 90 \
         --warmup 0 --settle 0 --output one-of-two --name broken -- sh -c '[ % = 0 ] || exit 9; exec sleep 99'
-    # Corrected, with nothing to keep from before.
+    # Corrected, without results of an earlier call.
     experiment "${call[@]}" --seconds 2 --iteration '^turn$' -- sh -c 'echo well >&2; while sleep 0.1; do echo turn; done'
     [ "$(manifest failed status)" = "done done" ] || fail "manifest: the repeated runs are not done"
     [ ! -e "$scratch/failed/failed/broken-1cdc-n1-40-1" ] || fail "the earlier failure was kept"
@@ -520,7 +521,7 @@ the_edges_of_steps_are_cut() (
             printf "2026-01-01T00:00:%06.3fZ,%.6f,%s,%s\n", 10 + end, end,
                 end <= 0 ? "" : end < 4 ? 0.6 : 0.3, !within ? 0.9 : end < 4 ? 0.5 : 0.25
         } }' >"$scratch/stairs-made-up/samples.csv"
-    # 3/4 of it in what counts of the first step; half in that of the second; in none.
+    # 3/4 of it in the counted time of the first step; half in that of the second; none.
     printf '%s\n' instance,start,end 0,0.5,2.5 0,2.5,2.5 1,4,8 1,3,5 >"$scratch/stairs-made-up/iterations.csv"
     list_steps row "$scratch/stairs-made-up" >"$output"
     prints "row,1,down,0.6,0.500000,0.375"
@@ -666,7 +667,7 @@ cpu_share_of_other_processes_is_counted() (
     local before after
     [ "$(others_share "100 10 5 2" "110 20 8 2")" = 0.350 ] || fail "wrong share for 7 of 20 s"
     [ "$(others_share "100 10 5 2" "110 30 6 2")" = 0.000 ] || fail "the share is negative"
-    # A shell of its own, because its children are asked for by its pid.
+    # A separate shell, because its children are found by its pid.
     IFS='|' read -r before after < <(bash -c '. "$0"; before=$(machine_times)
         awk "BEGIN { for (i = 0; i < 3000000; i++) sum += i }"
         echo "$before|$(machine_times)"' "$experiments/runs.sh")

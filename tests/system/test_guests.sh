@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Guests under emulation: the results of their runs are delivered, and nothing is left of the guests.
+# Guests under emulation: the results of their runs are delivered, and the guests leave nothing.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -46,7 +46,8 @@ need_guest() {
     exec {lock}>&-
 }
 
-# begin OPTION... -- COMMAND...: sets `pid`; what it prints is in $output and $scratch/errors.
+# begin OPTION... -- COMMAND...: starts run-in-guest and sets `pid`; its output is in $output and
+# $scratch/errors.
 begin() {
     "$experiments/run-in-guest" --guest "$guest" --acceleration tcg --memory 512M "$@" \
         >"$output" 2>"$scratch/errors" &
@@ -65,7 +66,7 @@ says() {
     grep -qx -- "$1" "$output"
 }
 
-# is_up: whether the guest said so; fails the test if the guest ended before.
+# is_up: succeeds when the guest has reported that it is up; fails the test if the guest ended before.
 is_up() {
     says up && return
     kill -0 "$pid" 2>/dev/null || fail "the guest ended early: $(cat "$scratch/errors")"
@@ -92,7 +93,7 @@ start_time() {
     [ "${fields[0]}" = Z ] || echo "${fields[19]}"
 }
 
-# all_ended: none of `processes` lives.
+# all_ended: succeeds if none of `processes` lives.
 all_ended() {
     local process
     for process in "${processes[@]}"; do

@@ -184,7 +184,7 @@ requests_are_joined_with_records() {
         fail "wrong methods: $(manifest latency-results method)"
     is_stopped serve-d100-r5-1 0.8 1
     is_stopped serve-d50-r5-1 0.2 0.8
-    # Work is calibrated once, and each run has requests before those that count.
+    # Work is calibrated once, and each run sends warm-up requests before the counted ones.
     [ "$(calls '^ssburn serve .*--work 10m$')" -eq 1 ] || fail "calibrated more than once"
     [ "$(calls '^ssburn serve .*--units 12345$')" -eq 3 ] || fail "the calibration was not used"
     [ "$(calls '^ssrequest .*--rate 5 --duration 1s .* http://127.0.0.1:1/$')" -eq 2 ] || fail "wrong warm-up requests"
@@ -280,7 +280,7 @@ a_service_that_does_not_answer_is_reported() {
     [ ! -e "$results" ] || fail "a folder was created"
     experiment "${call[@]}" --dry-run
     rm "$scratch/dead"
-    # It dies later.
+    # The service dies later.
     touch "$scratch/fails"
     refuses "url-d100-r5-1: failed: no request succeeded: 9 connection_refused, 1 status (requests)" "${call[@]}" --go-on
     grep -q "latency: 2 runs failed" "$output" || fail "wrong number of failed runs"

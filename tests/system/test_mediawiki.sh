@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/experiments/services/mediawiki: what it refuses, starts and ends. All cases but one replace its
-# programs by scripts.
+# programs with scripts.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -82,12 +82,12 @@ for name in mariadbd mariadb-install-db my_print_defaults mariadb memcached php-
     ln -s fake "$scratch/bin/$name"
 done
 
-# real COMMAND...
+# real COMMAND...: runs it with the real programs.
 real() {
     timeout "$patience" "$experiments/services/mediawiki" "$@"
 }
 
-# faked COMMAND...: with the scripts.
+# faked COMMAND...: runs it with the scripts.
 faked() {
     MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH real "$@"
 }
@@ -111,7 +111,7 @@ will_not() {
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: more than one line of output"
 }
 
-# list_processes: of the wiki, and those of scripts.
+# list_processes: prints the processes of the wiki and of the scripts.
 list_processes() {
     find /proc/[0-9]*/fd/9 -maxdepth 0 -lname "$dir/run/*" 2>/dev/null | cut -d / -f 3
     [ ! -e "$scratch/children" ] || while read -r pid; do
@@ -175,7 +175,7 @@ the_wiki_starts_and_stops() {
     # A second `up` must not start anything again.
     does 0 up "$dir"
     [ "$(list_processes)" = "$before" ] || fail "a second up started programs again"
-    # One is killed; then all is started, and the wiki is not made again.
+    # One program is killed; then all are started, and the wiki is not created again.
     kill -KILL "$(faked status "$dir" | sed -n 's/^php up, pid //p')"
     await php_is_down
     says "php down"
@@ -183,7 +183,7 @@ the_wiki_starts_and_stops() {
     says "url $url"
     does 0 status "$dir"
     [ "$(grep -c '^mariadb-install-db' "$scratch/calls")" -eq 1 ] || fail "the database was created twice"
-    # With other options it is started again.
+    # Different options restart it.
     before=$(pid_of web)
     does 0 up "$dir" --workers 7
     grep -q '^pm.max_children = 7$' "$dir/php.conf" || fail "--workers is not in php.conf"
@@ -232,7 +232,7 @@ begin() {
     await test -s "$scratch/waits"
 }
 
-# Where it waits: for the database, to be made and to answer, for PHP, for the web server.
+# The script waits in each step: creating the database, its first answer, PHP, the web server.
 interrupted_installation_continues() {
     local where signal status made
     for where in mariadb-install-db mariadb php php-fpm99 nginx curl; do
@@ -262,9 +262,9 @@ interrupted_installation_continues() {
     done
 }
 
-# begin_run: sets `pid` when it is up.
+# begin_run: starts `run` and sets `pid` when the wiki is up.
 begin_run() {
-    : >"$output" # an earlier call may have printed the line that is awaited
+    : >"$output" # an earlier call may have printed the expected line
     MEDIAWIKI=$scratch/code PATH=$scratch/bin:$PATH setsid "$experiments/services/mediawiki" run "$dir" \
         >"$output" 2>&1 &
     pid=$!
@@ -281,7 +281,7 @@ ends() {
 
 service_runs_until_ended() {
     local part
-    # A service that runs already is not its child.
+    # A service that already runs is not a child of the call.
     does 0 up "$dir"
     begin_run
     does 0 status "$dir"
@@ -336,7 +336,7 @@ ports_in_use_are_not_taken() {
     does 0 down "$dir"
 }
 
-# In a mount namespace with its own /etc and its own folder for policy-rc.d.
+# Run this in a mount namespace with a separate /etc and a separate folder for policy-rc.d.
 services_of_packages_do_not_start() {
     [ "$(id -u)" -eq 0 ] || skip "root: only root can install packages"
     unshare -m mount -t tmpfs none /mnt 2>/dev/null || skip "mounts: cannot create a mount namespace"

@@ -50,7 +50,7 @@ check() {
     options_of "$1" >"$folder/options"
     [ -s "$folder/options" ] || echo "${1##*/} --help lists no option"
     while read -r name initial; do
-        # Those of the five kinds stand together.
+        # Options of the five kinds have one common paragraph.
         [[ $name != --*-options || $name == --trace-options ]] || continue
         paragraph=$(grep -E -m 1 -e "^[^.:]*$name\\b([^-]|$)" "$folder/page") ||
             { echo "${2##*/} lacks $name"; continue; }
@@ -80,7 +80,7 @@ check_paths() {
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 {
-    # Terminals without them show nothing at all: "42 \(mcs" becomes "42 s".
+    # Terminals that lack these characters print nothing: "42 \(mcs" becomes "42 s".
     find "$source/src" "$source/tools" "$source/modules" -name '*.[1357]' \
         -exec grep -nHE '\\\((mc|S[123]|de|Po|Eu)|\\\[u' {} + || true
     for document in README.md CONTRIBUTING.md tools/experiments/README.md; do
@@ -88,7 +88,7 @@ trap 'rm -rf "$folder"' EXIT
     done
     check "$1/bin/showstopper" "$source/src/showstopper.1"
     for program in ssload ssrequest sssim ssreport; do
-        # Not all are built where their libraries are missing.
+        # Programs whose libraries are missing are not built.
         [ ! -x "$1/bin/$program" ] || check "$1/bin/$program" "$source/tools/$program/$program.1"
     done
     check "$1/bin/sssim queue" "$source/tools/sssim/sssim.1"

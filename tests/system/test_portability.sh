@@ -36,7 +36,7 @@ echo "\$kind \$round" >>"$scratch/throttled"
 [ ! -e "$scratch/broken" ] || { echo "it cannot throttle" && exit 1; }
 exec "\${@:2}"
 END
-# Faster for a longer name. Where there is a file `wait`, the kernel says so and waits.
+# A kernel is faster for a longer name. If the file `wait` exists, it prints a line and waits.
 cat >"$scratch/bin/ssburn" <<END
 #!/bin/bash
 [ "\$2" != --version ] || { echo fake 1.0 && exit; }
@@ -52,7 +52,7 @@ chmod +x "$scratch/bin/"*
 
 few=(demo --kernels 'int64,gcd,crc32' --repetitions 2 --others 100%)
 
-# calls_of: prints how many kernels were run, not counting the probe of the throttle.
+# calls_of: prints the number of kernels that were run, without the probe of the throttle.
 calls_of() {
     wc -l 2>/dev/null <"$scratch/calls" || echo 0
 }
@@ -62,7 +62,7 @@ options_and_their_values_are_checked() {
     experiment portability --help
     prints "Usage: tools/experiments/portability .*"
     ! grep -E 'default *(;|$)' "$output" || fail "empty default in --help"
-    # What --help lists is taken, and there is a line for all that is taken.
+    # Every option in --help is accepted, and every accepted option is in --help.
     while read -r option; do
         is_known "$option"
     done < <(sed -nE 's/^  (-o, )?--([a-z-]+) .*/\2/p' "$output")
@@ -189,7 +189,7 @@ a_demo_finds_the_setting_of_the_throttle() {
     grep -Eq '<li>Base: base; machine base; version fake 1\.0; cpu 0; quantum seconds 0\.02; idle states [a-z ]+(; quota around cpus [0-9.]+)?</li>' \
         "$results/index.html" || fail "index: the profile is not described: $(grep '<li>Base' "$results/index.html")"
     grep -q '"quantum_seconds": 0.02' "$results/base/profile.json" || fail "the quantum is missing in profile.json"
-    # Base, calibration and target; nothing is run twice.
+    # Base, calibration and target; no kernel is run twice.
     [ "$(calls_of)" -eq $((6 + 12 + 12)) ] || fail "expected 30 runs, got $(calls_of)"
     experiment portability "${few[@]}"
     [ "$(calls_of)" -eq 30 ] || fail "completed runs were repeated"
@@ -229,13 +229,13 @@ a_noisy_base_is_refused() {
     [ -s "$results/failed/base/results.csv" ] || fail "the results of the base are missing"
     ! grep -q '^\[2/3\]' "$output" || fail "the demo continues despite a noisy base"
     [ ! -e "$results/base" ] || fail "the base was kept as complete"
-    # With none left, there is nothing to continue with.
+    # With no kernel left, the demo cannot continue.
     ! grep -q -- '--go-on' "$output" || fail "--go-on is offered although no kernel is left"
     refuses "portability: base: 4 of 4 kernels are unstable, which leaves too few to compare: " \
         portability "${few[@]}" --kernels int64,gcd,crc32,bits --go-on
 }
 
-# The demo can continue if some benchmarks are stable, or are with another limit.
+# The demo can continue if some benchmarks are stable, or become stable with a wider limit.
 a_demo_continues_with_the_stable_benchmarks() {
     # Every other run of three kernels is faster by 5 %.
     sed -i "/^awk/i noise=1; case \$2 in crc32|bits|fft) noise=1.0\$((5 * (\$(grep -c \" \$2\" $scratch/calls) % 2))) ;; esac
@@ -246,13 +246,13 @@ a_demo_continues_with_the_stable_benchmarks() {
     experiment portability "${few[@]}" --kernels int64,gcd,crc32,bits,fft --go-on
     prints "Setting found: duty at 40\.00 %.*"
     prints "Left out: 3 of 5 kernels; compare.log says why\."
-    # Another limit counts fewer as unstable; how sure a calibration is then is another question.
+    # With a wider limit, fewer benchmarks are unstable; this does not make a calibration more certain.
     call portability "${few[@]}" --kernels int64,gcd,crc32,bits,fft --spread 50% -o wide || true
     prints "\[2/3\] calibration: .*"
     ! grep -q 'unstable' "$output" || fail "stable benchmarks are called unstable"
 }
 
-# Unstable on the target: nothing can be compared.
+# All benchmarks are unstable on the target, so none can be compared.
 unstable_benchmarks_are_left_out() {
     experiment portability "${few[@]}"
     awk -F, -v OFS=, '$6 == 2 { $7 *= 2 } { print }' "$results/target/results.csv" >"$scratch/new"
@@ -262,7 +262,7 @@ unstable_benchmarks_are_left_out() {
     experiment portability "${few[@]}" --spread 1000%
     prints "0 of 3 ratios of the throttled target lie in .*"
     ! grep -q '^Left out' "$output" || fail "a stable benchmark was left out"
-    # One that is stable.
+    # One benchmark is stable.
     awk -F, -v OFS=, '$3 == "gcd" { $7 = 300 } { print }' "$scratch/new" >"$results/target/results.csv"
     experiment portability "${few[@]}"
     prints "Left out: 2 of 3 kernels; compare.log says why\."
@@ -272,7 +272,7 @@ interrupted_demo_continues() {
     local signal done_before
     for signal in TERM INT; do
         touch "$scratch/wait"
-        # In a job of its own, or it would ignore SIGINT.
+        # In a separate job; otherwise it would ignore SIGINT.
         set -m
         start_portability "${few[@]}" -o "$scratch/$signal"
         set +m
@@ -284,7 +284,7 @@ interrupted_demo_continues() {
     done
     experiment portability "${few[@]}" -o "$scratch/TERM"
     done_before=$(calls_of)
-    # As if it had been interrupted in the middle of the last step.
+    # The state after an interruption in the middle of the last step.
     sed -i '/^target,duty-4000/d' "$scratch/TERM/target/results.csv"
     experiment portability "${few[@]}" -o "$scratch/TERM"
     prints "\[3/3\] target: 6 runs, .*"
@@ -353,7 +353,8 @@ two_profiles_are_compared_on_one_page() {
     is_balanced "$scratch/two/index.html"
     grep -q '<p>Base: base:without</p>' "$scratch/two/index.html" || fail "index: the comparison is missing"
     ! grep -q 'kernel-01' "$scratch/two/index.html" || fail "index: tables appear as text"
-    # A second call with fewer targets leaves nothing of the first; a file and a name are as for ssprofile.
+    # A second call with fewer targets leaves no result of the first; files and names are given as for
+    # ssprofile.
     sed 's/kernel-/application-/' "$scratch/two/compare/ratios.csv" >"$scratch/applications.csv"
     experiment portability base target/results.csv:target:without -o two \
         --applications applications.csv --coverage 80%

@@ -51,7 +51,7 @@ end_server() {
     [ "$status" -eq "$2" ] || fail "$1: expected status $2, got $status: $(cat err)"
 }
 
-# expect NAME COUNT: a line that the server printed at its end.
+# expect NAME COUNT: fails unless the server printed this line at its end.
 expect() {
     grep -qx "$1 $2" out || fail "expected '$1 $2': $(cat out)"
 }
@@ -274,7 +274,7 @@ a_second_signal_ends_the_server_at_once() {
     exec 5<&-
 }
 
-# As under nohup.
+# Like nohup.
 an_ignored_hangup_stays_ignored() {
     trap '' HUP
     serve --work 0 --address 127.0.0.2

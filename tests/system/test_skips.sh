@@ -41,7 +41,7 @@ fixtures() {
     is_told "nonsense: found by a child"
 }
 
-# A return before the first check would be a skip that is not reported.
+# A test that returns before its first check would be an unreported skip.
 no_test_returns() {
     ! awk '/^START_TEST/ { inside = 1 } /^END_TEST/ { inside = 0 }
         inside && /^ *return;/ { print FILENAME ":" FNR ": " $0 }' "$tests"/process/test_*.c |
@@ -59,7 +59,7 @@ log() {
     done >"$folder/build/tests.xml"
 }
 
-# lists STATUS OPTION...: of the log, on a machine without sanitizers.
+# lists STATUS OPTION...: runs tests/skips on the log, with a build without sanitizers.
 lists() {
     local status=0
     : >"$folder/build/CMakeCache.txt"
@@ -95,7 +95,7 @@ skipped: $missing" notrun
     has_line "skipped: $missing"
     log a.b.c '' notrun
     lists 1 --strict
-    has_line "skipped (it gives no reason)"
+    has_line "skipped (no reason given)"
     log a.b.c "no &lt;program&gt;: &quot;R&quot; &amp; more" notrun
     lists 1 --strict
     grep -q '^skipped: no <program>: "R" & more (' "$folder/out" || fail "XML entities are not decoded"
@@ -103,7 +103,7 @@ skipped: $missing" notrun
     lists 1 --strict
     log a.b.c "$missing" run
     lists 1 --strict
-    has_line "skipped: passed $missing (it passed all the same)"
+    has_line "skipped: passed $missing (the test passed)"
     log a.b.c "$missing" fail
     lists 0 --strict
     echo SHOWSTOPPER_SANITIZE:STRING=thread >"$folder/build/CMakeCache.txt"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ssburn from outside: its lines, its command line, and how it ends. Argument: the build directory.
+# ssburn as a user sees it: its output, its options, and how it ends. Argument: the build folder.
 set -eu
 
 # shellcheck source=patience.sh

@@ -44,7 +44,7 @@ compare_exactly() {
     pids+=($!)
     write_stat 1 >"$folder/later"
     sleep 10
-    # As long as before, and never empty: ssload may be reading it.
+    # The new text is as long as the old one and replaces it in place, because ssload may be reading.
     cat "$folder/later" 1<>"$folder/stat"
     local pid
     for pid in "${pids[@]}"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# A run is recorded and reported: what is printed and written, and the exit status.
+# Runs are recorded and reported: checks the output, the files and the exit status.
 # Arguments: the build directory, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
@@ -166,7 +166,7 @@ record_a_run() {
         fail "the recorded run failed"
 }
 
-# The same of the shortest run.
+# Does the same for the shortest run.
 record_a_short_run() {
     rm -rf "$folder/run"
     "$bin/showstopper" -q -n 2 -c fixed -l 30% --duration 1s --iteration iteration \
@@ -228,7 +228,7 @@ complete_and_interrupted_runs_are_reported() {
             fail "wrong throughput of step $step"
     done
 
-    # Duties of both instances, as much as was allowed in all.
+    # duty.csv has one row per instance.
     [ "$(grep -c '/run,' "$folder/report/duty.csv")" -eq 2 ] || fail "duty.csv does not cover both instances"
 
     is_well_formed "$folder/report/report.html" || fail "the page is not well-formed"
@@ -338,7 +338,7 @@ END
 }
 
 # made_record FOLDER RATES [TARGETS [SECONDS]]: a record with steps of 10 s or SECONDS, with
-# these targets, held exactly, and so many iterations per second; both are lists separated by blanks.
+# these targets, held exactly, and these iterations per second; both are lists separated by blanks.
 made_record() {
     mkdir -p "$1"
     cat >"$1/plan.json" <<END
@@ -408,7 +408,7 @@ per-core,a,b,2,1,1,0.6,3,2,1.5" ] || fail "wrong ratios.csv: $(cat "$folder/repo
  1 set,environment,placement,foreground,background,round" ] || fail "wrong unmatched.csv: $(cat "$folder/report/unmatched.csv")"
     grep -q '^throughput, lxc / none$' "$folder/out" || fail "the direction of the ratio is not printed: $(cat "$folder/out")"
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
-    # The other direction, with names of its own; colors of one range.
+    # The opposite direction, with given names, and colors of one range.
     report 0 -q -o "$folder/report" --names 'No & box/box' "$folder/none" --against "$folder/lxc"
     [ "$(value comparison.csv 2 a),$(value comparison.csv 2 ratio_median)" = "No & box,4" ] ||
         [ "$(value comparison.csv 1 ratio_median)" = 4 ] || fail "wrong ratio of the opposite direction: $(cat "$folder/report/comparison.csv")"
@@ -416,7 +416,7 @@ per-core,a,b,2,1,1,0.6,3,2,1.5" ] || fail "wrong ratios.csv: $(cat "$folder/repo
     grep -q 'from 0.250 (red: A is slower) over 1 (white) to 4.000' "$folder/report/report.html" ||
         fail "the page lacks the range of colors"
     is_well_formed "$folder/report/report.html" || fail "the page of two sets is not well-formed"
-    # Environments that are in both sets are matched: none has a counterpart then.
+    # Environments that are in both sets are matched, so `none` has a counterpart.
     sed -i 's/,lxc$/,none/; s/^\(q1.*\),none$/\1,lxc/' "$folder/lxc/manifest.csv"
     report 0 -q -o "$folder/report" "$folder/lxc" --against "$folder/none"
     ! grep -q ,quota, "$folder/report/comparison.csv" || fail "lxc was matched with none"
@@ -437,7 +437,7 @@ counters_become_a_profile_for_the_simulator() {
     [ "$(tail -n 1 "$folder/profile")" = "10.000000s 0" ] || fail "wrong end of the profile: $(tail -n 1 "$folder/profile")"
     [ "$(value counters.csv 1 task_clock_seconds)" = 10 ] || fail "$(cat "$folder/report/counters.csv")"
     is_well_formed "$folder/report/report.html" || fail "the page with counters is not well-formed"
-    # Four such instances, never stopped, use two CPUs of four.
+    # Four such instances without stops use two of four CPUs.
     "$bin/sssim" -P 4 -n 4 -c fixed -l 100% --class "profile:$folder/profile" --duration 20s \
         >"$folder/out" 2>&1 || fail "sssim cannot read the profile: $(cat "$folder/out")"
     awk '/^load/ { found = 1; exit !($2 > 48 && $2 < 52) } END { if (!found) exit 1 }' "$folder/out" ||

@@ -414,10 +414,10 @@ http_two_works_over_tls() {
     [ "$(grep -c 'ALPN\|The negotiated protocol: h2' nghttpd.log)" -le 3 ] ||
         fail "expected one connection: $(cat nghttpd.log)"
     ask 0 --http2 --cacert cert.pem --rate 100 --duration 100m "https://127.0.0.1:$port/"
-    # One after the other fails, which takes long on a busy machine.
+    # The requests fail one after another, which takes long on a busy machine.
     ask 1 --http2 --rate 100 --duration 100m --timeout 40s "https://127.0.0.1:$port/"
     expect tls 10
-    # Plain HTTP there, and TLS without HTTP/2.
+    # A server with plain HTTP, and one with TLS but without HTTP/2.
     ask 1 --rate 100 --duration 100m "http://127.0.0.1:$port/"
     expect succeeded 0
 }
@@ -486,7 +486,7 @@ ssrequest_runs_on_the_given_cpus() {
     end_server
 }
 
-# ---- how it ends, and what it refuses ----
+# ---- ends and refusals ----
 
 a_signal_ends_ssrequest() {
     local status=0
@@ -607,7 +607,7 @@ seconds_and_requests_are_recorded() {
     [ ! -e other ] || fail "leftover record without requests"
 }
 
-# listen_to_requests: a server that keeps what it gets in `got`: method, path, body and two headers.
+# listen_to_requests: starts a server that writes method, path, body and two headers of each request to `got`.
 listen_to_requests() {
     need python3
     mkfifo ready

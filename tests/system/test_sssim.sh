@@ -72,7 +72,7 @@ expect -P 2 -l 0.3cpus -f cgroup --quota 1.5 --duration 1s
 [ "$(figure target)" = 20.000 ] || fail "wrong target for 0.3 of 1.5 CPUs: $(cat out)"
 refused "trace/constant: load: '3cpu' is too large: a load of 100 % is 2 CPUs here" -P 2 -l 3cpu
 
-# The window is the length of a sample, and what modules choose follows it, not what is given.
+# The window is the length of a sample. Values that modules choose scale with it, given values do not.
 expect -P 2 -n 4 -l 50% --duration 10s --window 100m
 [ "$(figure samples)" = 100 ] || fail "expected 100 samples: $(cat out)"
 [[ $(figure switches) == 37?.* ]] || fail "wrong length of rounds: $(cat out)"

@@ -47,7 +47,7 @@ levels() {
     awk 'NR % 2 { printf "%.2f\n", 100 * $2 }' "$1"
 }
 
-# Something to be recorded: the published nine steps, as long as ours.
+# The load to record: the published nine steps, scaled to the given length.
 "$bin/sstrace" --scale "$step/180" --clip "0,$((step * steps))s" -o "$folder/plan.trace" \
     "$traces/nine-steps.txt"
 record first replay "$folder/plan.trace"

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#define UNIT_SKIPPED 77 /* ctest takes this exit status for a skip */
+#define UNIT_SKIPPED 77 /* ctest counts this exit status as a skip */
 
 /* Number of cases that could not run here. */
 static unsigned unit_skips;

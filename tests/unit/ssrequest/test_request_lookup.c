@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Also for the thread sanitizer: the code under test calls pthread_create(). */
+/* Also runs under the thread sanitizer: the code under test calls pthread_create(). */
 #include <poll.h>
 #include <semaphore.h>
 #include <stdatomic.h>

@@ -101,7 +101,7 @@ static void more_cpus_demand_more_memory(void **state) {
     use_memory(&study, STUDY_FOREGROUND, 40, 0.5);
     use_memory(&study, STUDY_BACKGROUND, 30, 0.5);
     assert_known(&study, 100 * 0.5 * 90 / (300 - 0.5 * 2 * 40), 0.2);
-    /* The classes that cause the load must not matter. */
+    /* The result must not depend on the classes that cause the load. */
     set_class(&study, STUDY_BACKGROUND, "blocking");
     study.sides[STUDY_BACKGROUND].instances = 4;
     study.duration = 20 * SS_SECOND;
