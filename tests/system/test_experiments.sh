@@ -498,9 +498,10 @@ a_trace_is_replayed() {
     # Without feedback, because other load could keep all instances stopped.
     experiment replay --methods cdc --workloads serial --trace "$scratch/trace.txt" --scales 1/5,1/10 \
         --warmup 0 --deviation 0
-    reports "\| serial \| cdc \| 5 \| $number \| $number \| - \| - \| $number \| 1.000 \| yes \|"
+    # A busy machine may not end an iteration.
+    reports "\| serial \| cdc \| 5 \| $number \| $number \| - \| - \| ($number \| 1.000 \| yes|- \| - \| -) \|"
     # Runs are not compared if other processes used the machine differently: unit.report_replay has both.
-    reports "\| serial \| cdc \| 10 \| $number \| $number \| - \| - \| $number \| ($number \| no|- \| -) \|"
+    reports "\| serial \| cdc \| 10 \| $number \| $number \| - \| - \| ($number|-) \| ($number \| no|- \| -) \|"
     grep -q "^| serial | cdc | 10 .* no |" "$output" || return 0
     reports "ssreport: .*serial-cdc-1_10-1: .*the iterations are not in proportion .*"
     reports "Warning: where the iterations are not in proportion .*"
