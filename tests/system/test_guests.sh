@@ -66,9 +66,10 @@ says() {
     grep -qx -- "$1" "$output"
 }
 
-# is_up: succeeds when the guest has reported that it is up; fails the test if the guest ended before.
-is_up() {
-    says up && return
+# guest_did COMMAND...: returns whether COMMAND finds what the guest is to do; fails the test if the guest has
+# ended instead.
+guest_did() {
+    "$@" && return
     kill -0 "$pid" 2>/dev/null || fail "the guest ended early: $(cat "$scratch/errors")"
     return 1
 }
@@ -213,7 +214,7 @@ a_command_runs_in_a_guest() {
             echo new >data/b; echo kept >"shared/it'\''s one/file"; echo lost >/tmp/lost.'$$'
             true >>/etc/passwd || echo read-only
             while [ ! -e shared/on ]; do sleep 0.1; done; echo error >&2; exit 3' sh 'two  words'
-    await is_up
+    await guest_did says up
     threads=$(grep -l '^CPU 0/' /proc/"$(pgrep -P "$pid" qemu-system)"/task/*/comm)
     allowed=$(sed -n 's/^Cpus_allowed_list:\t//p' "${threads%/comm}/status")
     [ "$allowed" = 0 ] || fail "the virtual CPU may use CPUs $allowed"
@@ -243,7 +244,7 @@ a_run_in_a_guest_begins_in_time() {
     begin --share shared -- sh -c 'echo up; while [ ! -e shared/at ]; do sleep 0.1; done
         exec showstopper -q -f exact -l 50% --start-at "@$(cat shared/at)" --duration 2s \
             --record shared/record -- ssburn serial'
-    await is_up
+    await guest_did says up
     at=$((EPOCHSECONDS + 30))
     echo "$at" >shared/at.new
     mv shared/at.new shared/at
@@ -259,7 +260,7 @@ a_killed_guest_leaves_nothing() {
     local folder processes
     need_guest
     begin --share shared -- sh -c 'echo up; sleep 60'
-    await is_up
+    await guest_did says up
     find_processes
     [ ${#processes[@]} -gt 3 ] || fail "too few processes of the guest: ${processes[*]}"
     folder=$(tr '\0' '\n' <"/proc/$(pgrep -P "$pid" qemu-system)/cmdline" |
@@ -281,7 +282,7 @@ a_terminated_guest_delivers_its_record() {
     local processes
     need_guest
     begin --share shared -- showstopper -f exact -l 50% -n 2 --record shared/record -- ssburn serial
-    await grep -qs counting shared/record/events.jsonl
+    await guest_did grep -qs counting shared/record/events.jsonl
     find_processes
     kill -TERM "$pid"
     ends 143

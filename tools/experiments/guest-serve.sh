@@ -12,6 +12,10 @@
 
 outer_path=/usr/sbin:/usr/bin:/sbin:/bin
 PATH=/run/guest/bin
+# The kernel adds the ports one by one. A shell would create a file in place of one that is missing.
+until [ -c /dev/vport0p1 ] && [ -c /dev/vport0p2 ] && [ -c /dev/vport0p3 ]; do
+    usleep 10000
+done
 exec 3<>/dev/vport0p1
 
 tell_time() {
