@@ -61,6 +61,7 @@ experiments_examples_run() { page tools/experiments/README.md; }
 showstopper_examples_run() { page src/showstopper.1; }
 showstopper_method_examples_run() { page src/showstopper-method.7; }
 showstopper_record_examples_run() { page src/showstopper-record.5; }
+showstopper_plan_examples_run() { page tools/ssbatch/showstopper-plan.5; }
 showstopper_trace_examples_run() { page tools/sstrace/showstopper-trace.5; }
 showstopper_requests_examples_run() { page tools/ssrequest/showstopper-requests.7; }
 showstopper_portability_examples_run() { page tools/ssprofile/showstopper-portability.7; }
@@ -164,6 +165,7 @@ run_case experiments_examples_run
 run_case showstopper_examples_run
 run_case showstopper_method_examples_run
 run_case showstopper_record_examples_run
+run_case showstopper_plan_examples_run
 run_case showstopper_trace_examples_run
 run_case showstopper_requests_examples_run
 run_case showstopper_portability_examples_run
