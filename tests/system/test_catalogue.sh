@@ -245,6 +245,120 @@ shipped_workloads_run() (
     return "$skipped"
 )
 
+# ---- the words that ssbatch prints for plans ----
+
+# batch OPTION...: calls ssbatch with the shipped catalogue of the checkout.
+batch() {
+    timeout "$patience" "$build/bin/ssbatch" --catalogue "$experiments/workloads" "$@"
+}
+
+# print_planned OPTION...: prints the words of a workload in a plan, one per line, with the values that a run
+# gives to placeholders. Quotes are those of a shell.
+print_planned() {
+    local words
+    eval "words=($(batch --even-if-missing "$@" 2>/dev/null))"
+    printf '%s\n' "${words[@]}" | sed -E "s,\{scratch\},$scratch,g; s/\{work-[^}]*\}/12m/g; s/\{\{/{/g"
+}
+
+# Every shipped workload.
+planned_workloads_are_those_of_the_experiments() (
+    # shellcheck source=../../tools/experiments/common.sh
+    . "$experiments/common.sh"
+    local name role='' memory user_command=() words counting options filled folder output=$scratch catalogue_names=()
+    work_of() {
+        echo 12m
+    }
+    keep_definition() {
+        :
+    }
+    stub_java
+    export SCALABENCH=$scratch/suite.jar
+    read_catalogue
+    [ ${#catalogue_names[@]} -gt 60 ] || fail "no workloads"
+    for name in "${catalogue_names[@]}"; do
+        # One of two, as names share definitions.
+        if [ -z "$role" ]; then
+            role=background memory=77M options=(--workload "$name" --role background --memory 77M)
+        else
+            role='' memory='' options=(--workload "$name")
+        fi
+        choose_workload "$name" "$role"
+        diff <(printf '%s\n' "${counting[@]}" -- "${words[@]}") <(print_planned "${options[@]}") \
+            >"$scratch/said" || fail "$name $role: $(cat "$scratch/said")"
+        folder=$(scratch_of "$name" "$role" 0)
+        filled=
+        fill "$(entry "$name" setup)" "$name" "$role" 0 "$folder"
+        {
+            printf '%s\n' before --
+            if [ -n "$filled" ]; then
+                printf '%s\n' sh -c "mkdir -p -- \"\$1\" && cd -- \"\$1\" || exit; $filled" sh
+            else
+                printf '%s\n' mkdir -p
+            fi
+            echo "$folder"
+        } | diff - <(print_planned "${options[@]}" --print setup) >"$scratch/said" ||
+            fail "$name $role: setup: $(cat "$scratch/said")"
+    done
+    [ "$(batch --workload serial --memory 1g --print once)" = \
+        "once work-serial-1g match='^# work (.+)$' -- ssburn serial --iterations 0 --memory 1g" ] || fail "once"
+    [ "$(batch --workload dacapo/h2 --print warmup) $(batch --workload dacapo/h2 --print memory)" = "60s 1g" ] ||
+        fail "values"
+)
+
+planned_workloads_are_listed() {
+    stub_java
+    experiment accuracy --list-workloads
+    PATH=$build/bin:$PATH batch --list-workloads | diff "$output" - || fail "another list"
+}
+
+# refuses_plan MESSAGE OPTION...
+refuses_plan() {
+    ! batch "${@:2}" >"$output" 2>&1 || fail "${*:2}: it is accepted"
+    [ "$(cat "$output")" = "ssbatch: $1" ] || fail "${*:2}: it does not say '$1'"
+}
+
+workloads_that_cannot_be_planned_are_refused() {
+    refuses_plan "dacapo/h2 cannot be run here: $(PATH=$build/bin:$PATH batch --list-workloads |
+        sed -n 's/^dacapo.h2 *missing *//p')" --workload dacapo/h2
+    refuses_plan "unknown workload 'serail': did you mean 'serial'?" --workload serail
+    refuses_plan "--memory: 'much' is not a size: write one such as 512M" --workload serial --memory much
+    refuses_plan "--role: 'a/b' is not a role: use letters, digits, _ and -" --workload serial --role a/b
+    refuses_plan "--catalogue: $scratch/none: No such file or directory" --workload serial --catalogue "$scratch/none"
+    refuses_plan "choose one of --list-workloads, --workload and --pairs: see --help" --workload serial --pairs all
+    batch --workload openssl/speed --even-if-missing >/dev/null 2>"$output"
+    prints "ssbatch: warning: openssl/speed is unfit: .*"
+}
+
+# The order must be the same for every form of pairs, number of programs and number of places.
+planned_pairs_are_ordered_as_in_the_experiments() (
+    # shellcheck source=../../tools/experiments/pairs.sh
+    . "$experiments/pairs.sh"
+    local programs places pairs workloads background
+    # compare OPTION...
+    compare() {
+        list_pairs | order_runs 2 $(seq -f none:%g "$places") >"$output"
+        batch "$@" --places "$(seq -f none:%g -s , "$places")" --rounds 2 | cmp -s "$output" - ||
+            fail "$*: $places places"
+    }
+    for places in 1 2 3 4 6; do
+        for programs in 1 2 3 4 5 7 25; do
+            workloads=$(seq -f p%g -s , "$programs") background=''
+            for pairs in all symmetric; do
+                compare --pairs "$pairs" --workloads "$workloads"
+            done
+            pairs='' background=q1,p2,q3
+            compare --workloads "$workloads" --background "$background"
+        done
+        for pairs in a:b,c:d,b:a,d:c a:b,a:c,d:a a:a,b:c x:y,y:x,x:x,z:x,z:y; do
+            compare --pairs "$pairs"
+        done
+    done
+    refuses_plan "the pairs have no names: add --workloads A,B,C" --pairs all --places x
+    refuses_plan "the pairs have no place: add --places NAME,..." --pairs a:b
+    refuses_plan "--pairs names all pairs: remove --workloads" --pairs a:b --workloads a
+    refuses_plan "--pairs takes the place of --background: remove one of them" --pairs all --background a
+)
+
 # ---- pairs ----
 
 # check_order PLACES: reads runs FRONT BACK PLACE ROUND and prints by how much, after any run, counts
@@ -467,6 +581,10 @@ run_case files_may_be_named_without_a_folder
 run_case workloads_with_missing_programs_are_refused
 run_case a_command_after_the_options_ignores_the_catalogue
 run_case shipped_workloads_run
+run_case planned_workloads_are_those_of_the_experiments
+run_case planned_workloads_are_listed
+run_case workloads_that_cannot_be_planned_are_refused
+run_case planned_pairs_are_ordered_as_in_the_experiments
 run_case every_prefix_of_a_plan_is_balanced
 run_case every_pair_of_programs_is_planned
 run_case each_side_of_a_pair_has_its_own_options

@@ -66,6 +66,7 @@ showstopper_trace_examples_run() { page tools/sstrace/showstopper-trace.5; }
 showstopper_requests_examples_run() { page tools/ssrequest/showstopper-requests.7; }
 showstopper_portability_examples_run() { page tools/ssprofile/showstopper-portability.7; }
 showstopper_platform_examples_run() { page tools/ssplatform/showstopper-platform.1; }
+ssbatch_examples_run() { page tools/ssbatch/ssbatch.1; }
 ssburn_examples_run() { page tools/ssburn/ssburn.1; }
 ssload_examples_run() { page tools/ssload/ssload.1; }
 ssprofile_examples_run() { page tools/ssprofile/ssprofile.1; }
@@ -170,6 +171,7 @@ run_case showstopper_trace_examples_run
 run_case showstopper_requests_examples_run
 run_case showstopper_portability_examples_run
 run_case showstopper_platform_examples_run
+run_case ssbatch_examples_run
 run_case ssburn_examples_run
 run_case ssload_examples_run
 run_case ssprofile_examples_run

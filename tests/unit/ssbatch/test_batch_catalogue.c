@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "catalogue.h"
+#include "unit.h"
+#include "workload.h"
+
+/* A file in memory, whose path is valid as long as the descriptor is open. */
+static int write_file(const char *text, char path[64]) {
+    int file = memfd_create("catalogue", MFD_CLOEXEC);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    snprintf(path, 64, "/proc/self/fd/%d", file);
+    return file;
+}
+
+static int add(struct ssbatch_catalogue *catalogue, const char *text, struct ss_error *error) {
+    char path[64];
+    int file = write_file(text, path);
+    int status = ssbatch_catalogue_read(catalogue, path, error);
+    close(file);
+    return status;
+}
+
+static struct ssbatch_catalogue *read_text(const char *text) {
+    static struct ssbatch_catalogue catalogue;
+    struct ss_error error = {0};
+    if (add(&catalogue, text, &error) < 0)
+        fail_msg("a catalogue was refused: %s", error.message);
+    return &catalogue;
+}
+
+/* Message without the path of the file, which varies. */
+static void assert_refused(const char *text, const char *message) {
+    struct ssbatch_catalogue catalogue = {0};
+    struct ss_error error = {0};
+    if (add(&catalogue, text, &error) == 0)
+        fail_msg("a catalogue was accepted: %s", text);
+    ssbatch_catalogue_free(&catalogue);
+    const char *line = strchr(error.message, ':');
+    assert_non_null(line);
+    assert_string_equal(line + 1, message);
+}
+
+static const struct ssbatch_workload *find(
+    const struct ssbatch_catalogue *catalogue, const char *name) {
+    struct ss_error error = {0};
+    const struct ssbatch_workload *workload = ssbatch_catalogue_find(catalogue, name, &error);
+    if (!workload)
+        fail_msg("%s", error.message);
+    return workload;
+}
+
+enum printed { WORDS, SETUP, ONCE, MISSING, LIST };
+
+static void assert_printed(const struct ssbatch_catalogue *catalogue, enum printed what,
+    const struct ssbatch_use *use, const char *expected) {
+    static const struct ssbatch_use no_role;
+    const struct ssbatch_workload *workload = catalogue->items;
+    struct ss_error error = {0};
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    use = use ? use : &no_role;
+    if (what == WORDS)
+        assert_int_equal(ssbatch_workload_print(stream, workload, use, &error), 0);
+    else if (what == SETUP)
+        assert_int_equal(ssbatch_workload_print_setup(stream, workload, use, 11, &error), 0);
+    else if (what == ONCE)
+        ssbatch_workload_print_once(stream, workload, use);
+    else if (what == MISSING)
+        assert_int_equal(ssbatch_workload_print_missing(stream, workload), *expected != '\0');
+    else
+        ssbatch_catalogue_list(stream, catalogue);
+    assert_int_equal(fclose(stream), 0);
+    if (what == SETUP)
+        text[strcspn(text, "\n") + 1] = '\0';
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void headings_share_the_lines_below_them(void **state) {
+    (void)state;
+    struct ssbatch_catalogue *catalogue = read_text("# comment\n\n"
+                                                    "[a b]\n[c/d]\n"
+                                                    "command = x  \r\n"
+                                                    "  y\n\tz\n"
+                                                    "memory=1g\n"
+                                                    "[e]\n"
+                                                    "command = w\n");
+    assert_int_equal(catalogue->count, 4);
+    assert_string_equal(find(catalogue, "b")->values[SSBATCH_COMMAND], "x y z");
+    assert_string_equal(find(catalogue, "c/d")->values[SSBATCH_COMMAND], "x y z");
+    assert_string_equal(find(catalogue, "c/d")->values[SSBATCH_MEMORY], "1g");
+    assert_int_equal(find(catalogue, "a")->lines[SSBATCH_COMMAND], 5);
+    assert_null(find(catalogue, "e")->values[SSBATCH_MEMORY]);
+    struct ss_error error = {0};
+    assert_null(ssbatch_catalogue_find(catalogue, "c/e", &error));
+    assert_non_null(strstr(error.message, "did you mean 'c/d'"));
+    ssbatch_catalogue_free(catalogue);
+}
+
+static void first_file_that_defines_a_name_wins(void **state) {
+    (void)state;
+    struct ssbatch_catalogue *catalogue = read_text("[a b]\ncommand = x\n");
+    struct ss_error error = {0};
+    assert_int_equal(
+        add(catalogue, "[b c]\nnote = other\ncommand = y\n[d]\ncommand = z\n", &error), 0);
+    assert_int_equal(catalogue->count, 4);
+    assert_string_equal(find(catalogue, "b")->values[SSBATCH_COMMAND], "x");
+    assert_null(find(catalogue, "b")->values[SSBATCH_NOTE]);
+    assert_string_equal(find(catalogue, "c")->values[SSBATCH_COMMAND], "y");
+    assert_string_equal(catalogue->items[3].name, "d");
+    ssbatch_catalogue_free(catalogue);
+}
+
+static void invalid_lines_are_refused_with_their_number(void **state) {
+    (void)state;
+    assert_refused("[a]\ncomand = x\n",
+        "2: unknown key 'comand': did you mean 'command'? Available: command, iteration, repeat, "
+        "warmup, scratch, memory, setup, stop, note, needs");
+    assert_refused("[a]\ncommand = x\ncommand = y\n",
+        "3: command appears twice in this section: remove one of the lines");
+    assert_refused(
+        "[a]\ncommand = x\njust words\n", "3: the line is neither [NAME] nor KEY = VALUE");
+    assert_refused("command = x\n", "1: command is above the first [NAME]: put it below a heading");
+    assert_refused("[a]\ncommand =\n\n", "2: command: the value is missing: write it after the =");
+    assert_refused("[a]\nrepeat = perhaps\n", "2: repeat: 'perhaps' is not yes or no");
+    assert_refused("[a]\nstop = 3 weeks\n",
+        "2: stop: '3 weeks' has white space in it: write number and unit together");
+    assert_refused("[a]\nmemory = 0g\n", "2: memory: '0g' is not a size: write one such as 512M");
+    assert_refused("[a]\nscratch = mine\n",
+        "2: scratch: 'mine' would be the folder of several instances: write {side} and {instance} "
+        "into it");
+    assert_refused("[a]\nscratch = ../{side}/{instance}\n",
+        "2: scratch: '../{side}/{instance}' is not the name of a folder: use letters, digits and "
+        "._-, and the placeholders");
+    assert_refused("[]\n", "1: [] has no name");
+    assert_refused("[a]\ncommand = x\n\n[b a]\n",
+        "4: the workload 'a' is in this file twice: remove one of them");
+    assert_refused("[a]\ncommand = x\n[a/../b c d!]\n",
+        "3: 'd!' cannot name a workload: use letters, digits and ._+-/, and begin with a letter or "
+        "a digit");
+    assert_refused(
+        "[a]\nnote = b\n\n[b]\ncommand = x\n", "1: [a] has no command: add a line command = ...");
+    assert_refused("[a]\ncommand = x\n\n  y\n",
+        "4: the line begins with a blank, which continues a value, but there is no value above it");
+    assert_refused("[a]\ncommand = sh -c 'x\n",
+        "2: command: the quote ' at column 7 is not closed: close it, or write \\' for the "
+        "character itself");
+}
+
+static void words_count_iterations_and_name_the_command(void **state) {
+    (void)state;
+    struct ssbatch_catalogue *catalogue =
+        read_text("[a/b]\n"
+                  "command = x {name} {side} {instance} {memory}\n"
+                  "iteration = ^done{2} '(.)'$\n"
+                  "memory = 1g\nstop = 10\n");
+    assert_printed(catalogue, WORDS, NULL,
+        "--iteration '^done{{2} '\\''(.)'\\''$' --grace 10s -- x b alone % 1g\n");
+    assert_printed(catalogue, WORDS, &(struct ssbatch_use){"background", "2M"},
+        "--iteration '^done{{2} '\\''(.)'\\''$' --grace 10s -- x b background % 2M\n");
+    ssbatch_catalogue_free(catalogue);
+}
+
+static void workloads_without_counted_iterations_are_repeated(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"[a]\ncommand = x\n", "--repeat -- x\n"},
+        {"[a]\ncommand = x\nrepeat = yes\n", "--repeat -- x\n"},
+        {"[a]\ncommand = x\nrepeat = no\n", "-- x\n"},
+        {"[a]\ncommand = x\niteration = y\n", "--iteration y -- x\n"},
+        {"[a]\ncommand = x\niteration = y\nrepeat = yes\n", "--iteration y --repeat -- x\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ssbatch_catalogue *catalogue = read_text(cases[i][0]);
+        assert_printed(catalogue, WORDS, NULL, cases[i][1]);
+        ssbatch_catalogue_free(catalogue);
+    }
+}
+
+static void literal_braces_and_percent_signs_of_values_are_kept(void **state) {
+    (void)state;
+    assert_int_equal(setenv("BATCH_TEST", "1%{run}", 1), 0);
+    struct ssbatch_catalogue *catalogue =
+        read_text("[a]\ncommand = x%{record}{a $BATCH_TEST/$BATCH_TESTS. $x {scratch}/$\n");
+    assert_printed(catalogue, WORDS, NULL,
+        "--repeat -- 'x%{{record}{{a' '1%%{{run}/.' '$x' '{scratch}/data/alone-%/$'\n");
+    ssbatch_catalogue_free(catalogue);
+    assert_int_equal(unsetenv("BATCH_TEST"), 0);
+}
+
+static void setup_runs_in_the_folder_of_each_instance(void **state) {
+    (void)state;
+    struct ssbatch_catalogue *catalogue =
+        read_text("[a]\ncommand = x {scratch}\nscratch = i{instance}.{side}\n"
+                  "setup = f() {{ :; } # $PATH 5% {scratch}\n");
+    assert_printed(catalogue, WORDS, NULL, "--repeat -- x '{scratch}/data/i%.alone'\n");
+    assert_printed(catalogue, SETUP, &(struct ssbatch_use){.role = "fg"},
+        "before -- sh -c 'mkdir -p -- \"$1\" && cd -- \"$1\" || exit; f() {{{{ :; } # $PATH 5% "
+        "{scratch}/data/i00.fg' sh '{scratch}/data/i00.fg'\n");
+    ssbatch_catalogue_free(catalogue);
+    catalogue = read_text("[a]\ncommand = x\n");
+    assert_printed(catalogue, SETUP, NULL, "before -- mkdir -p '{scratch}/data/alone-00'\n");
+    ssbatch_catalogue_free(catalogue);
+}
+
+static void work_is_a_value_of_the_study(void **state) {
+    (void)state;
+    struct ssbatch_catalogue *catalogue =
+        read_text("[c/seri.al]\ncommand = ssburn {name} --work {work}\n");
+    assert_printed(catalogue, WORDS, NULL, "--repeat -- ssburn seri.al --work '{work-seri_al}'\n");
+    assert_printed(catalogue, ONCE, NULL,
+        "once work-seri_al match='^# work (.+)$' -- ssburn seri.al --iterations 0\n");
+    const struct ssbatch_use use = {.memory = "1g"};
+    assert_printed(catalogue, WORDS, &use,
+        "--repeat -- ssburn seri.al --work '{work-seri_al-1g}' --memory 1g\n");
+    assert_printed(catalogue, ONCE, &use,
+        "once work-seri_al-1g match='^# work (.+)$' -- ssburn seri.al --iterations 0 --memory "
+        "1g\n");
+    ssbatch_catalogue_free(catalogue);
+    catalogue = read_text("[a]\ncommand = x\n");
+    assert_printed(catalogue, ONCE, NULL, "");
+    ssbatch_catalogue_free(catalogue);
+}
+
+static void missing_programs_files_and_variables_are_listed(void **state) {
+    (void)state;
+    assert_int_equal(setenv("BATCH_TEST", "/none/file", 1), 0);
+    struct ssbatch_catalogue *catalogue =
+        read_text("[a]\ncommand = no-program-1 x\n"
+                  "needs = sh $BATCH_NONE $BATCH_TEST / no-program-2 no-program-1\n");
+    assert_printed(catalogue, MISSING, NULL,
+        "$BATCH_NONE is not set, no file /none/file, no no-program-2, no no-program-1");
+    ssbatch_catalogue_free(catalogue);
+    catalogue = read_text("[a]\ncommand = 'no program'\n");
+    assert_printed(catalogue, MISSING, NULL, "");
+    ssbatch_catalogue_free(catalogue);
+    assert_int_equal(unsetenv("BATCH_TEST"), 0);
+}
+
+static void list_fits_in_80_columns(void **state) {
+    (void)state;
+    struct ssbatch_catalogue *catalogue = read_text(
+        "[a]\ncommand = sh\n[b]\ncommand = no-program\nnote = unfit: x\n[c]\ncommand = sh\n"
+        "note = 0123456789 123456789 123456789 123456789 123456789\n");
+    assert_printed(catalogue, LIST, NULL,
+        "a                            ready\n"
+        "b                            missing  no no-program; unfit\n"
+        "c                            ready    0123456789 123456789 123456789 12345678...\n");
+    assert_string_equal(ssbatch_workload_unfit(find(catalogue, "b")), "x");
+    assert_null(ssbatch_workload_unfit(find(catalogue, "c")));
+    ssbatch_catalogue_free(catalogue);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(headings_share_the_lines_below_them),
+    cmocka_unit_test(first_file_that_defines_a_name_wins),
+    cmocka_unit_test(invalid_lines_are_refused_with_their_number),
+    cmocka_unit_test(words_count_iterations_and_name_the_command),
+    cmocka_unit_test(workloads_without_counted_iterations_are_repeated),
+    cmocka_unit_test(literal_braces_and_percent_signs_of_values_are_kept),
+    cmocka_unit_test(setup_runs_in_the_folder_of_each_instance),
+    cmocka_unit_test(work_is_a_value_of_the_study),
+    cmocka_unit_test(missing_programs_files_and_variables_are_listed),
+    cmocka_unit_test(list_fits_in_80_columns))

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pair_order.h"
+#include "unit.h"
+
+#define NAMES_MAX 26
+
+/* The names a, b, c and so on. */
+struct names {
+    char texts[NAMES_MAX][2];
+    char *list[NAMES_MAX + 1];
+};
+
+static void make_names(struct names *names, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        snprintf(names->texts[i], sizeof names->texts[i], "%c", (int)('a' + i));
+        names->list[i] = names->texts[i];
+    }
+    names->list[count] = NULL;
+}
+
+static char *order(
+    const char *form, char *const *names, char *const *background, size_t places, uint64_t rounds) {
+    static char place_names[][3] = {"p0", "p1", "p2", "p3", "p4", "p5"};
+    char *place_list[7] = {NULL};
+    for (size_t i = 0; i < places; i++)
+        place_list[i] = place_names[i];
+    struct ssbatch_pairs pairs = {0};
+    struct ss_error error = {0};
+    char *copy = form ? strdup(form) : NULL, *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (ssbatch_pairs_add(&pairs, copy, names, background, &error) < 0 ||
+        ssbatch_pairs_print(stream, &pairs, place_list, rounds, &error) < 0)
+        fail_msg("%s", error.message);
+    assert_int_equal(fclose(stream), 0);
+    ssbatch_pairs_free(&pairs);
+    free(copy);
+    return text;
+}
+
+static void assert_refused(
+    const char *form, char *const *names, char *const *background, const char *message) {
+    struct ssbatch_pairs pairs = {0};
+    struct ss_error error = {0};
+    char *copy = form ? strdup(form) : NULL;
+    assert_int_equal(ssbatch_pairs_add(&pairs, copy, names, background, &error), -1);
+    assert_string_equal(error.message, message);
+    ssbatch_pairs_free(&pairs);
+    free(copy);
+}
+
+/* Counts how often each name was on each side in each place. */
+struct counts {
+    unsigned front[NAMES_MAX][6], back[NAMES_MAX][6];
+};
+
+static void assert_spread(unsigned counts[NAMES_MAX][6], size_t names, size_t places) {
+    unsigned least = UINT32_MAX, most = 0;
+    for (size_t i = 0; i < names; i++) {
+        for (size_t place = 0; place < places; place++) {
+            least = counts[i][place] < least ? counts[i][place] : least;
+            most = counts[i][place] > most ? counts[i][place] : most;
+        }
+    }
+    assert_that(most - least, <=, 1);
+}
+
+/* Returns the number of lines. */
+static size_t assert_balanced(const char *text, size_t names, size_t places) {
+    struct counts counts = {0};
+    size_t lines = 0;
+    for (const char *line = text; *line; line = strchr(line, '\n') + 1, lines++) {
+        char front, back;
+        unsigned place, round;
+        assert_int_equal(sscanf(line, "%c %c p%u %u", &front, &back, &place, &round), 4);
+        counts.front[front - 'a'][place]++;
+        counts.back[back - 'a'][place]++;
+        assert_spread(counts.front, names, places);
+        assert_spread(counts.back, names, places);
+    }
+    return lines;
+}
+
+static void every_prefix_of_the_order_is_balanced(void **state) {
+    (void)state;
+    static const size_t sizes[] = {1, 2, 3, 4, 5, 7, 25};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct names names;
+        make_names(&names, sizes[i]);
+        for (size_t places = 1; places <= 6; places++) {
+            char *none[] = {NULL};
+            char *all = order("all", names.list, none, places, 2);
+            assert_int_equal(
+                assert_balanced(all, sizes[i], places), 2 * sizes[i] * sizes[i] * places);
+            free(all);
+            /* With an even number of names, half are in front once more in each place. */
+            if (sizes[i] % 2 == 0)
+                continue;
+            char *symmetric = order("symmetric", names.list, none, places, 1);
+            assert_int_equal(assert_balanced(symmetric, sizes[i], places),
+                sizes[i] * (sizes[i] + 1) / 2 * places);
+            free(symmetric);
+        }
+    }
+}
+
+static void every_form_lists_its_pairs(void **state) {
+    (void)state;
+    char a[] = "a", b[] = "b", c[] = "c", d[] = "d";
+    char *abc[] = {a, b, c, NULL}, *ab[] = {a, b, NULL}, *cd[] = {c, d, NULL}, *none[] = {NULL};
+    static const char product[] = "a d p0 1\nb c p0 1\na c p0 1\nb d p0 1\n";
+    char *text = order(NULL, ab, cd, 1, 1);
+    assert_string_equal(text, product);
+    free(text);
+    text = order("symmetric", abc, none, 1, 1);
+    assert_string_equal(text, "a a p0 1\nb b p0 1\nc c p0 1\na b p0 1\nb c p0 1\nc a p0 1\n");
+    free(text);
+    text = order("a:b,b:a", none, none, 2, 1);
+    assert_string_equal(text, "a b p0 1\nb a p1 1\na b p1 1\nb a p0 1\n");
+    free(text);
+    text = order("a:a", none, none, 1, 2);
+    assert_string_equal(text, "a a p0 1\na a p0 2\n");
+    free(text);
+}
+
+static void pairs_that_cannot_be_formed_are_refused(void **state) {
+    (void)state;
+    char a[] = "a", other[] = "a";
+    char *twice[] = {a, other, NULL}, *none[] = {NULL};
+    assert_refused("all", twice, none, "the workload 'a' is named twice: remove one of them");
+    assert_refused(NULL, none, twice, "the workload 'a' is named twice: remove one of them");
+    static const char *const forms[] = {"some", "a:", ":a", "a:b:c", "a:b,"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char message[128];
+        const char *pair = i == 4 ? "" : forms[i];
+        snprintf(message, sizeof message,
+            "'%s' is not a pair: write all, symmetric, or a list such as h2:xz,xz:h2", pair);
+        assert_refused(forms[i], none, none, message);
+    }
+    assert_refused("a:b,b:a,a:b", none, none, "the pair a:b is named twice: remove one of them");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(every_prefix_of_the_order_is_balanced),
+    cmocka_unit_test(every_form_lists_its_pairs),
+    cmocka_unit_test(pairs_that_cannot_be_formed_are_refused))

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "catalogue.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/owned.h"
+#include "base/suggest.h"
+#include "base/units.h"
+#include "base/words.h"
+#include "platform/platform.h"
+
+#define BLANKS " \t"
+
+static const char *const key_names[SSBATCH_KEYS] = {"command", "iteration", "repeat", "warmup",
+    "scratch", "memory", "setup", "stop", "note", "needs"};
+
+/* Returns the key of this name; -1 if there is none. */
+static int find_key(const char *name) {
+    for (int key = 0; key < SSBATCH_KEYS; key++) {
+        if (strcmp(name, key_names[key]) == 0)
+            return key;
+    }
+    return -1;
+}
+
+/* ---- the catalogue ---- */
+
+void ssbatch_catalogue_free(struct ssbatch_catalogue *catalogue) {
+    for (size_t i = 0; i < catalogue->text_count; i++)
+        free(catalogue->texts[i]);
+    free(catalogue->texts);
+    free(catalogue->items);
+    *catalogue = (struct ssbatch_catalogue){0};
+}
+
+/* Takes over a text. Returns it; NULL without memory. */
+static const char *keep_text(struct ssbatch_catalogue *catalogue, char *text) {
+    if (text && SS_GROW(catalogue->texts, catalogue->text_count + 1, catalogue->text_room))
+        return catalogue->texts[catalogue->text_count++] = text;
+    free(text);
+    return NULL;
+}
+
+static struct ssbatch_workload *find_among(
+    const struct ssbatch_catalogue *catalogue, size_t from, size_t to, const char *name) {
+    for (size_t i = from; i < to; i++) {
+        if (strcmp(catalogue->items[i].name, name) == 0)
+            return &catalogue->items[i];
+    }
+    return NULL;
+}
+
+const struct ssbatch_workload *ssbatch_catalogue_find(
+    const struct ssbatch_catalogue *catalogue, const char *name, struct ss_error *error) {
+    const struct ssbatch_workload *found = find_among(catalogue, 0, catalogue->count, name);
+    if (found)
+        return found;
+    SS_OWNED(free) const char **names = calloc(catalogue->count + 1, sizeof *names);
+    if (!names) {
+        ss_error_memory(error);
+        return NULL;
+    }
+    for (size_t i = 0; i < catalogue->count; i++)
+        names[i] = catalogue->items[i].name;
+    const struct ss_suggest_names known = {.what = "workload",
+        .names = names,
+        .count = catalogue->count,
+        .hint = "see ssbatch --list-workloads"};
+    ss_suggest_refuse(&known, name, error);
+    return NULL;
+}
+
+/* ---- checks of values ---- */
+
+static bool is_number(const char *text) {
+    size_t digits = strspn(text, "0123456789");
+    const char *rest = text + digits;
+    if (digits > 0 && *rest == '.')
+        rest += 1 + strspn(rest + 1, "0123456789");
+    return digits > 0 && !*rest;
+}
+
+/* A number without a unit is a time in seconds. */
+static int check_time(const char *value, struct ss_error *error) {
+    ss_time time;
+    return is_number(value) ? 0 : ss_units_time(value, &time, error);
+}
+
+static int check_memory(const char *value, struct ss_error *error) {
+    size_t digits = strspn(value, "0123456789");
+    const char *unit = value + digits;
+    if (digits > 0 && *value != '0' && (!*unit || (strchr("kKmMgG", *unit) && !unit[1])))
+        return 0;
+    return ss_error_fail(
+        error, "'%s' is not a size: write one such as 512M", ss_words_show(value).text);
+}
+
+static int check_folder(const char *value, struct ss_error *error) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "._{}-";
+    if (value[strspn(value, plain)])
+        return ss_error_fail(error,
+            "'%s' is not the name of a folder: use letters, digits and ._-, and the placeholders",
+            ss_words_show(value).text);
+    if (!strstr(value, "{side}") || !strstr(value, "{instance}"))
+        return ss_error_fail(error,
+            "'%s' would be the folder of several instances: write {side} and {instance} into it",
+            ss_words_show(value).text);
+    return 0;
+}
+
+int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struct ss_error *error) {
+    if (!*value)
+        return ss_error_fail(error, "the value is missing: write it after the =");
+    switch (key) {
+    case SSBATCH_COMMAND: {
+        char **words = ss_words_split(value, NULL, error);
+        free(words);
+        return words ? 0 : -1;
+    }
+    case SSBATCH_REPEAT:
+        return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0
+                   ? 0
+                   : ss_error_fail(error, "'%s' is not yes or no", ss_words_show(value).text);
+    case SSBATCH_WARMUP:
+    case SSBATCH_STOP:
+        return check_time(value, error);
+    case SSBATCH_MEMORY:
+        return check_memory(value, error);
+    case SSBATCH_FOLDER:
+        return check_folder(value, error);
+    default:
+        return 0;
+    }
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    struct ssbatch_catalogue *catalogue;
+    const char *path;  /* owned by the catalogue */
+    size_t first;      /* workload of this file */
+    size_t section;    /* first workload of this section */
+    unsigned heading;  /* line of its last heading; 0: no heading yet */
+    unsigned line;     /* where an error is, from 1 */
+    unsigned read;     /* lines read so far */
+    int key;           /* of the value that may be continued; -1: none */
+    unsigned key_line; /* where it begins */
+    char *value;       /* owned */
+};
+
+static bool is_in_section(const struct reader *reader) {
+    return reader->section < reader->catalogue->count;
+}
+
+/* Gives the value to all workloads of the section. */
+static int end_value(struct reader *reader, struct ss_error *error) {
+    struct ssbatch_catalogue *catalogue = reader->catalogue;
+    int key = reader->key;
+    if (key < 0)
+        return 0;
+    reader->key = -1;
+    reader->line = reader->key_line;
+    const char *value = keep_text(catalogue, reader->value);
+    reader->value = NULL;
+    if (!value)
+        return ss_error_memory(error);
+    if (ssbatch_catalogue_check_value((enum ssbatch_key)key, value, error) < 0)
+        return ss_error_wrap(error, "%s", key_names[key]);
+    for (size_t i = reader->section; i < catalogue->count; i++) {
+        catalogue->items[i].values[key] = value;
+        catalogue->items[i].lines[key] = reader->key_line;
+    }
+    return 0;
+}
+
+static int end_section(struct reader *reader, struct ss_error *error) {
+    if (end_value(reader, error) < 0)
+        return -1;
+    if (!is_in_section(reader))
+        return 0;
+    const struct ssbatch_workload *first = &reader->catalogue->items[reader->section];
+    reader->section = reader->catalogue->count;
+    if (first->values[SSBATCH_COMMAND])
+        return 0;
+    reader->line = reader->heading;
+    return ss_error_fail(
+        error, "[%s] has no command: add a line command = ...", ss_words_show(first->name).text);
+}
+
+/* Letters, digits and ._+- in parts that / separates; the first character is a letter or a digit.
+ */
+static bool is_name(const char *name) {
+    char previous = '/';
+    if (!isalnum((unsigned char)*name))
+        return false;
+    for (; *name; previous = *name++) {
+        if (*name == '/' ? previous == '/'
+                         : !isalnum((unsigned char)*name) && !strchr("._+-", *name))
+            return false;
+    }
+    return previous != '/';
+}
+
+static int add_name(
+    struct reader *reader, const struct ss_words_part *part, struct ss_error *error) {
+    struct ssbatch_catalogue *catalogue = reader->catalogue;
+    const char *name = keep_text(catalogue, strndup(part->text, part->length));
+    if (!name || !SS_GROW(catalogue->items, catalogue->count + 1, catalogue->room))
+        return ss_error_memory(error);
+    if (!is_name(name))
+        return ss_error_fail(error,
+            "'%s' cannot name a workload: use letters, digits and ._+-/, and begin with a letter "
+            "or a digit",
+            ss_words_show(name).text);
+    const struct ssbatch_workload *other =
+        find_among(catalogue, reader->first, catalogue->count, name);
+    if (other)
+        return ss_error_fail(error, "the workload '%s' is in this file twice: remove one of them",
+            ss_words_show(name).text);
+    catalogue->items[catalogue->count++] =
+        (struct ssbatch_workload){.name = name, .file = reader->path};
+    return 0;
+}
+
+/* Reads [NAME NAME...]. Consecutive headings share a section. */
+static int read_heading(struct reader *reader, char *line, struct ss_error *error) {
+    bool adjacent = reader->heading > 0 && reader->heading == reader->read - 1;
+    if (!adjacent && end_section(reader, error) < 0)
+        return -1;
+    reader->line = reader->heading = reader->read;
+    line[strlen(line) - 1] = '\0';
+    char *names = line + 1;
+    size_t before = reader->catalogue->count;
+    while (*(names += strspn(names, BLANKS))) {
+        struct ss_words_part name = {names, strcspn(names, BLANKS)};
+        names += name.length;
+        if (add_name(reader, &name, error) < 0)
+            return -1;
+    }
+    return reader->catalogue->count > before ? 0 : ss_error_fail(error, "[] has no name");
+}
+
+/* Returns the length of the key if the line is KEY = VALUE; 0 otherwise. */
+static size_t key_length(const char *line) {
+    size_t length = strspn(line, "abcdefghijklmnopqrstuvwxyz");
+    return line[length + strspn(line + length, BLANKS)] == '=' ? length : 0;
+}
+
+static int read_key(struct reader *reader, char *line, struct ss_error *error) {
+    char *value = strchr(line, '=') + 1;
+    line[key_length(line)] = '\0';
+    int key = find_key(line);
+    if (key < 0) {
+        const struct ss_suggest_names known = {
+            .what = "key", .names = key_names, .count = SSBATCH_KEYS};
+        return ss_suggest_refuse(&known, line, error);
+    }
+    if (!is_in_section(reader))
+        return ss_error_fail(error, "%s is above the first [NAME]: put it below a heading", line);
+    if (reader->catalogue->items[reader->section].values[key])
+        return ss_error_fail(
+            error, "%s appears twice in this section: remove one of the lines", line);
+    reader->key = key;
+    reader->key_line = reader->read;
+    reader->value = strdup(value + strspn(value, BLANKS));
+    return reader->value ? 0 : ss_error_memory(error);
+}
+
+static int continue_value(struct reader *reader, const char *line, struct ss_error *error) {
+    if (reader->key < 0)
+        return ss_error_fail(error,
+            "the line begins with a blank, which continues a value, but there is no value above "
+            "it");
+    char *longer;
+    if (asprintf(&longer, "%s %s", reader->value, line + strspn(line, BLANKS)) < 0)
+        return ss_error_memory(error);
+    free(reader->value);
+    reader->value = longer;
+    return 0;
+}
+
+static int read_line(struct reader *reader, char *line, struct ss_error *error) {
+    reader->line = ++reader->read;
+    size_t length = strlen(line);
+    while (length > 0 && strchr(BLANKS "\r\n", line[length - 1]))
+        line[--length] = '\0';
+    if (!*line || *line == '#')
+        return end_value(reader, error);
+    if (strchr(BLANKS, *line))
+        return continue_value(reader, line, error);
+    if (end_value(reader, error) < 0)
+        return -1;
+    reader->line = reader->read;
+    if (*line == '[' && line[length - 1] == ']')
+        return read_heading(reader, line, error);
+    if (key_length(line) > 0)
+        return read_key(reader, line, error);
+    return ss_error_fail(error, "the line is neither [NAME] nor KEY = VALUE");
+}
+
+static int read_file(struct reader *reader, FILE *file, struct ss_error *error) {
+    SS_OWNED(free) char *line = NULL;
+    size_t room = 0;
+    ssize_t length;
+    while ((length = getline(&line, &room, file)) >= 0) {
+        if (strlen(line) < (size_t)length) {
+            reader->line = reader->read + 1;
+            return ss_error_fail(error, "the line contains a null byte: a catalogue is text");
+        }
+        if (read_line(reader, line, error) < 0)
+            return -1;
+    }
+    if (ferror(file))
+        return ss_error_fail(error, "%s", strerror(errno));
+    return end_section(reader, error);
+}
+
+/* Removes the workloads of the last file that an earlier file defines. */
+static void drop_known(struct ssbatch_catalogue *catalogue, size_t first) {
+    size_t kept = first;
+    for (size_t i = first; i < catalogue->count; i++) {
+        if (!find_among(catalogue, 0, first, catalogue->items[i].name))
+            catalogue->items[kept++] = catalogue->items[i];
+    }
+    catalogue->count = kept;
+}
+
+int ssbatch_catalogue_read(
+    struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error) {
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (!file)
+        return ss_error_fail(error, "%s: %s", path, strerror(errno));
+    struct reader reader = {.catalogue = catalogue,
+        .path = keep_text(catalogue, strdup(path)),
+        .first = catalogue->count,
+        .section = catalogue->count,
+        .key = -1};
+    if (!reader.path)
+        return ss_error_memory(error);
+    int status = read_file(&reader, file, error);
+    free(reader.value);
+    if (status < 0)
+        return ss_error_wrap(error, "%s:%u", path, reader.line);
+    drop_known(catalogue, reader.first);
+    return 0;
+}
+
+/* ---- where catalogues are ---- */
+
+static int read_named_by_environment(struct ssbatch_catalogue *catalogue, struct ss_error *error) {
+    const char *list = getenv("SHOWSTOPPER_CATALOGUE");
+    struct ss_words_part part;
+    while (list && ss_words_next(&list, ':', &part)) {
+        if (part.length == 0)
+            continue;
+        char path[4096];
+        snprintf(path, sizeof path, "%.*s", (int)part.length, part.text);
+        if (ssbatch_catalogue_read(catalogue, path, error) < 0)
+            return ss_error_wrap(error, "SHOWSTOPPER_CATALOGUE");
+    }
+    return 0;
+}
+
+/* Writes the path of the installed catalogue, or of that in the build tree. */
+static void find_installed(char *path, size_t size) {
+    char program[4096];
+    if (ss_platform_program_path(program, sizeof program) == 0) {
+        for (int i = 0; i < 2; i++) {
+            char *slash = strrchr(program, '/');
+            if (slash)
+                *slash = '\0';
+        }
+        snprintf(path, size, "%s/" CATALOGUE_SUBDIR "/workloads", program);
+        if (access(path, R_OK) == 0)
+            return;
+    }
+    snprintf(path, size, "%s", CATALOGUE_INSTALL_DIR "/workloads");
+}
+
+int ssbatch_catalogue_read_default(struct ssbatch_catalogue *catalogue, struct ss_error *error) {
+    char path[8192];
+    const char *home = getenv("HOME");
+    if (read_named_by_environment(catalogue, error) < 0)
+        return -1;
+    snprintf(path, sizeof path, "%s/.config/showstopper/workloads", home ? home : "");
+    if (access(path, R_OK) == 0 && ssbatch_catalogue_read(catalogue, path, error) < 0)
+        return -1;
+    find_installed(path, sizeof path);
+    return ssbatch_catalogue_read(catalogue, path, error);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_CATALOGUE_H
+#define SSBATCH_CATALOGUE_H
+
+/* Workloads by name, from text files; tools/experiments/README.md describes their format. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <showstopper/error.h>
+
+enum ssbatch_key {
+    SSBATCH_COMMAND,
+    SSBATCH_ITERATION,
+    SSBATCH_REPEAT,
+    SSBATCH_WARMUP,
+    SSBATCH_FOLDER, /* "scratch" */
+    SSBATCH_MEMORY,
+    SSBATCH_SETUP,
+    SSBATCH_STOP,
+    SSBATCH_NOTE,
+    SSBATCH_NEEDS,
+    SSBATCH_KEYS,
+};
+
+struct ssbatch_workload {
+    const char *name;
+    const char *file;                 /* where it is defined */
+    const char *values[SSBATCH_KEYS]; /* NULL if absent */
+    unsigned lines[SSBATCH_KEYS];     /* of the values in the file, from 1 */
+};
+
+/* Zero-initialized: empty. */
+struct ssbatch_catalogue {
+    struct ssbatch_workload *items; /* owned; in the order of the files */
+    size_t count, room;
+    char **texts; /* owned: names, files and values */
+    size_t text_count, text_room;
+};
+
+void ssbatch_catalogue_free(struct ssbatch_catalogue *catalogue);
+
+/*
+ * Adds the workloads of a file whose names the catalogue does not have yet, so that the first file
+ * that defines a name wins. Messages begin with "FILE:LINE: ". Free the catalogue in either case.
+ */
+SS_NONNULL(1, 2)
+int ssbatch_catalogue_read(
+    struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error);
+
+/*
+ * Adds the files that are searched after those of --catalogue: of the variable
+ * SHOWSTOPPER_CATALOGUE, of the user, and the one that was installed.
+ */
+SS_NONNULL(1)
+int ssbatch_catalogue_read_default(struct ssbatch_catalogue *catalogue, struct ss_error *error);
+
+/* Returns the workload of this name. Returns NULL with the error set if there is none. */
+SS_NONNULL(1, 2)
+const struct ssbatch_workload *ssbatch_catalogue_find(
+    const struct ssbatch_catalogue *catalogue, const char *name, struct ss_error *error);
+
+/* Refuses a value that the key cannot have. */
+SS_NONNULL(2)
+int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struct ss_error *error);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_PLAN_WORDS_H
+#define SSBATCH_PLAN_WORDS_H
+
+/* The options of ssbatch that print words for a plan: workloads of the catalogue, and pairs. */
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <showstopper/error.h>
+
+/* Returns whether the command line, without the program's name, has one of these options. */
+SS_NONNULL() bool ssbatch_plan_words_requested(char *const *words);
+
+/* Prints what the command line requests. */
+SS_NONNULL(1, 2)
+int ssbatch_plan_words_print(FILE *stream, char **argv, struct ss_error *error);
+
+/* Prints a paragraph for each of the options. */
+SS_NONNULL() void ssbatch_plan_words_print_help(FILE *stream);
+
+#endif
