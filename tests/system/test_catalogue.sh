@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Workloads of the catalogue, the order of pairs, and the options of each side of a pair.
-# Arguments: the build directory, and the one case to run; none: all.
+# Arguments: the build folder, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 # shellcheck disable=SC2030,SC2031,SC2034 # what is sourced reads variables, cases in ( ) have their own
 set -euo pipefail

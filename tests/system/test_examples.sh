@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs every command that a page shows, as written; examples.sh describes the notes that control this.
-# Arguments: the build directory, and the name of a case.
+# Arguments: the build folder, and the name of a case.
 # shellcheck disable=SC2016,SC2317 # blocks are literal; cases are called by their names
 set -euo pipefail
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the experiments in their shortest form and checks what they plan, run, store and leave, whatever the
 # figures are.
-# Arguments: the build directory, and the one case to run; none: all.
+# Arguments: the build folder, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# `cmake --install` installs everything that was built, and all documents. Argument: the build directory.
+# `cmake --install` installs everything that was built, and all documents. Argument: the build folder.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)

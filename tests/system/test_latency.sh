@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tools/experiments/latency. Generator and service are scripts, so that results do not depend on the speed
 # of the machine; showstopper is the real one.
-# Arguments: the build directory, and the one case to run; none: all.
+# Arguments: the build folder, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 

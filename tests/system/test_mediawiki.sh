@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # tools/experiments/services/mediawiki: what it refuses, starts and ends. All cases but one replace its
 # programs with scripts.
-# Arguments: the build directory, and the one case to run; none: all.
+# Arguments: the build folder, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Manual pages describe every option of --help, with the same default, and documents name only existing
-# files. Argument: the build directory.
+# files. Argument: the build folder.
 set -eu
 
 source=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# R and pandas read the output of ssload without options. Argument: the build directory.
+# R and pandas read the output of ssload without options. Argument: the build folder.
 set -euo pipefail
 
 # shellcheck source=skip.sh

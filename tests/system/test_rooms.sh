@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The rooms of src/ and tools/ and the arrows between them.
-# Arguments: the build directory, and the one case to run; none: all.
+# Arguments: the build folder, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 

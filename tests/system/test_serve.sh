@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ssburn serve; the shell itself is the client. Argument: the build directory.
+# ssburn serve; the shell itself is the client. Argument: the build folder.
 # shellcheck disable=SC2317 # cases are called by their names
 set -eu
 

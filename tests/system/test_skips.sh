@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A test that cannot run here counts as skipped, is listed with its reason, and is reported as an error
-# on a machine that should run it. Argument: the build directory.
+# on a machine that should run it. Argument: the build folder.
 set -euo pipefail
 
 # shellcheck source=skip.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Other programs can read the output of ssload, and it agrees with mpstat and sar on the same counters.
-# Argument: the build directory.
+# Argument: the build folder.
 set -euo pipefail
 
 # shellcheck source=skip.sh

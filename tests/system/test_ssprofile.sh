@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # ssprofile. Benchmarks are scripts that print a number, and showstopper is a script that passes them
-# the setting, so that results do not depend on the speed of the machine. Argument: the build directory.
+# the setting, so that results do not depend on the speed of the machine. Argument: the build folder.
 # shellcheck disable=SC2317 # cases are called by their names
 set -eu
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# ssrequest with servers that work and servers that fail. Arguments: the build directory,
+# ssrequest with servers that work and servers that fail. Arguments: the build folder,
 # and the name of a case.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail

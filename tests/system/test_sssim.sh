@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# sssim: its output, sweeps, and refusals. Argument: the build
-# directory.
+# sssim: its output, sweeps, and refusals. Argument: the build folder.
 set -euo pipefail
 
 # shellcheck source=skip.sh

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The interference of simulated pairs of programs is known. ssreport must find it in their records, and
 # its intervals must contain it.
-# Arguments: the build directory, and the one case to run; none: all.
+# Arguments: the build folder, and the one case to run; none: all.
 # shellcheck disable=SC2317 # cases are called by their names
 set -euo pipefail
 

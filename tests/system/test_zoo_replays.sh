@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Simulates the programs of the zoo from the recordings of tests/bench/zoo.sh --gains. Their load must be
-# held as precisely as the bench requires of the real programs. Argument: the build directory.
+# held as precisely as the bench requires of the real programs. Argument: the build folder.
 set -euo pipefail
 
 data=$(cd "$(dirname "$0")/../data/zoo" && pwd)

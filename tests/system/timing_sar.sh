@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Records a load with sar, imports and replays it, and records the replay with sar again: both must agree
-# step by step. Takes some minutes on a quiet machine. Arguments: the build directory,
+# step by step. Takes some minutes on a quiet machine. Arguments: the build folder,
 # how many seconds a step has (30), how many steps there are (6).
 set -euo pipefail
 

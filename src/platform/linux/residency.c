@@ -3,7 +3,7 @@
 /*
  * Idle time to the microsecond: the time that CPUs have spent in idle states, which cpuidle counts.
  * It counts a stay in such a state when it ends, so a CPU that is idle now lags behind; /proc/stat
- * does not, but tells idle time in clock ticks. A vernier joins the two for each CPU.
+ * does not, but counts idle time in clock ticks. A vernier joins the two for each CPU.
  */
 
 #include <errno.h>

@@ -211,7 +211,7 @@ static void truncated_sadf_json_is_refused(void **state) {
     free(text);
 }
 
-static void sysstat_errors_name_what_was_expected(void **state) {
+static void sysstat_errors_state_the_expected_input(void **state) {
     (void)state;
     static const struct {
         const char *text, *place, *part;
@@ -327,7 +327,7 @@ JSON_MAIN(
     cmocka_unit_test(mpstat_files_are_placed_by_their_dates),
     cmocka_unit_test(truncated_mpstat_keeps_complete_samples_and_warns),
     cmocka_unit_test(truncated_sadf_json_is_refused),
-    cmocka_unit_test(sysstat_errors_name_what_was_expected),
+    cmocka_unit_test(sysstat_errors_state_the_expected_input),
     cmocka_unit_test(excessive_json_depth_and_length_are_refused),
     cmocka_unit_test(long_sysstat_host_names_are_refused),
     cmocka_unit_test(out_of_range_sysstat_times_are_refused),

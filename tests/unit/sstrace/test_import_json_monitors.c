@@ -153,7 +153,7 @@ static void prometheus_values_that_go_backward_are_skipped(void **state) {
     assert_levels(&run, 1, LEVELS(10, 20, 30));
 }
 
-static void prometheus_errors_name_what_was_expected(void **state) {
+static void prometheus_errors_state_the_expected_input(void **state) {
     (void)state;
     static const struct {
         const char *text, *place, *part;
@@ -203,7 +203,7 @@ static void json_lines_have_one_object_per_line(void **state) {
     assert_levels(&run, 1, LEVELS(50, 60));
 }
 
-static void json_lines_errors_name_what_was_expected(void **state) {
+static void json_lines_errors_state_the_expected_input(void **state) {
     (void)state;
     static const struct {
         const char *text, *place, *part;
@@ -280,8 +280,8 @@ JSON_MAIN(
     cmocka_unit_test(zero_byte_does_not_truncate_a_json_string),
     cmocka_unit_test(long_prometheus_labels_are_kept_or_refused),
     cmocka_unit_test(prometheus_values_that_go_backward_are_skipped),
-    cmocka_unit_test(prometheus_errors_name_what_was_expected),
+    cmocka_unit_test(prometheus_errors_state_the_expected_input),
     cmocka_unit_test(json_lines_have_one_object_per_line),
-    cmocka_unit_test(json_lines_errors_name_what_was_expected),
+    cmocka_unit_test(json_lines_errors_state_the_expected_input),
     cmocka_unit_test(truncated_monitor_files_are_refused_unless_cut_after_a_line),
     cmocka_unit_test(prometheus_and_json_lines_are_detected))

@@ -66,7 +66,7 @@ static void repeated_vmstat_headers_are_accepted(void **state) {
     assert_levels(&run, 1, LEVELS(40));
 }
 
-static void vmstat_errors_name_what_was_expected(void **state) {
+static void vmstat_errors_state_the_expected_input(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
@@ -138,7 +138,7 @@ static void load_levels_are_read_as_percentages_or_fractions(void **state) {
     import_free(&run);
 }
 
-static void load_level_errors_name_what_was_expected(void **state) {
+static void load_level_errors_state_the_expected_input(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
@@ -215,7 +215,7 @@ static void krash_kill_time_is_optional(void **state) {
     assert_steps(&run, (const double[]){0, 1.5}, LEVELS(10));
 }
 
-static void krash_errors_name_what_was_expected(void **state) {
+static void krash_errors_state_the_expected_input(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
@@ -298,16 +298,16 @@ UNIT_MAIN(
     cmocka_unit_test(vmstat_timestamps_are_used),
     cmocka_unit_test(vmstat_timestamps_mark_the_end_of_a_sample),
     cmocka_unit_test(repeated_vmstat_headers_are_accepted),
-    cmocka_unit_test(vmstat_errors_name_what_was_expected),
+    cmocka_unit_test(vmstat_errors_state_the_expected_input),
     cmocka_unit_test(truncated_vmstat_keeps_complete_lines),
     cmocka_unit_test(each_planetlab_line_covers_five_minutes),
     cmocka_unit_test(load_levels_are_read_as_percentages_or_fractions),
-    cmocka_unit_test(load_level_errors_name_what_was_expected),
+    cmocka_unit_test(load_level_errors_state_the_expected_input),
     cmocka_unit_test(missing_final_newline_in_load_levels_causes_a_warning),
     cmocka_unit_test(files_without_timestamps_are_concatenated),
     cmocka_unit_test(krash_load_is_the_mean_of_all_cpus),
     cmocka_unit_test(krash_kill_time_is_optional),
-    cmocka_unit_test(krash_errors_name_what_was_expected),
+    cmocka_unit_test(krash_errors_state_the_expected_input),
     cmocka_unit_test(truncated_krash_profile_is_refused_or_causes_a_warning),
     cmocka_unit_test(krash_profile_with_too_many_cpus_is_refused),
     cmocka_unit_test(line_based_formats_are_detected))
