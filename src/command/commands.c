@@ -71,11 +71,11 @@ int ss_commands_repeat(
     if (count == 0)
         return ss_error_fail(error, "0 instances: write at least 1");
     if (count > COMMANDS_MAX)
-        return ss_error_fail(error, "%llu instances: at most %d are possible",
-            (unsigned long long)count, COMMANDS_MAX);
+        return ss_error_fail(
+            error, "%llu instances: the maximum is %d", (unsigned long long)count, COMMANDS_MAX);
     if (commands->count + count > COMMANDS_MAX)
         return ss_error_fail(error,
-            "%llu instances and the %u of the lines before are too many: at most %d are possible",
+            "%llu instances and %u on earlier lines are too many: the maximum is %d",
             (unsigned long long)count, commands->count, COMMANDS_MAX);
     if (add_line(commands, words, (uint32_t)count) < 0)
         return ss_error_memory(error);

@@ -104,7 +104,7 @@ static int open_input(struct ss_input *input, struct ss_error *error) {
 int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option, const char **slot,
     struct ss_error *error) {
     if (inputs->count == SS_INPUTS_MAX)
-        return ss_error_fail(error, "%s: a record keeps %d files at most", option, SS_INPUTS_MAX);
+        return ss_error_fail(error, "%s: a record keeps at most %d files", option, SS_INPUTS_MAX);
     struct ss_input *input = &inputs->items[inputs->count++];
     *input =
         (struct ss_input){.kind = kind, .option = option, .path = *slot, .slot = slot, .file = -1};

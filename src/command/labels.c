@@ -16,8 +16,7 @@ static int check_name(const char *text, size_t length, struct ss_error *error) {
     if (length == 0 || *text == '-' || strspn(text, letters) < length)
         return ss_error_fail(error,
             "'%s' does not begin with a name: write NAME=VALUE, with letters, digits, _ and - in "
-            "NAME, "
-            "which must not begin with -",
+            "NAME, which must not begin with -",
             shown.text);
     if (length > SS_LABEL_NAME_MAX)
         return ss_error_fail(error, "the name in '%s' has %zu characters (at most %d)", shown.text,
@@ -29,7 +28,7 @@ static int check_value(const char *text, size_t name, struct ss_error *error) {
     const char *value = text + name + 1;
     size_t length = strlen(value);
     if (length > SS_LABEL_VALUE_MAX)
-        return ss_error_fail(error, "the value of '%.*s' has %zu bytes: at most %d are possible",
+        return ss_error_fail(error, "the value of '%.*s' has %zu bytes: the maximum is %d",
             (int)name, text, length, SS_LABEL_VALUE_MAX);
     for (const char *at = value; *at; at++) {
         if ((unsigned char)*at < 0x20 || *at == 0x7f)
@@ -53,7 +52,7 @@ int ss_labels_add(struct ss_labels *labels, const char *text, struct ss_option_s
     }
     if (labels->count == SS_LABELS_MAX)
         return ss_error_fail(
-            error, "'%.*s': at most %d labels are possible", (int)length, text, SS_LABELS_MAX);
+            error, "'%.*s': too many labels (at most %d)", (int)length, text, SS_LABELS_MAX);
     char name[SS_LABEL_NAME_MAX + 1];
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     struct ss_label label = {

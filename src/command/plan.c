@@ -327,7 +327,8 @@ static int take_decisions(struct ss_plan *plan, const char *text, struct ss_erro
         return ss_error_wrap(error, "expected all, none or a time");
     return plan->decisions_last >= SS_SECOND
                ? 0
-               : ss_error_fail(error, "'%s': at least 1s", ss_words_show(text).text);
+               : ss_error_fail(
+                     error, "'%s' is too short: write at least 1s", ss_words_show(text).text);
 }
 
 static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {

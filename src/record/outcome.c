@@ -283,10 +283,10 @@ static void warn_of_early_end(struct ss_outcome *outcome, const struct ss_plan *
     ss_end_print_time(when, ends->items[ends->count - 1].seconds);
     if (all)
         ss_outcome_warn(outcome,
-            "the run ended by itself, before its time of %.2f s: its program was done %s%s",
+            "the run ended before its duration of %.2f s: its program finished %s%s",
             ss_time_seconds(plan->duration), when, hint);
     else
-        ss_outcome_warn(outcome, "the program was done before the run in %zu of %u instances%s",
+        ss_outcome_warn(outcome, "the program finished before the run in %zu of %u instances%s",
             done, plan->instances, hint);
 }
 

@@ -268,7 +268,7 @@ START_TEST(a_run_that_ends_before_its_duration_is_reported) {
     const char *json = strchr(run->out.bytes, '{');
     ck_assert_ptr_nonnull(json);
     expect_ended_by(run, "workloads");
-    run_expect_text(&run->err, "warning: the run ended by itself, before its time of 20.00 s");
+    run_expect_text(&run->err, "warning: the run ended before its duration of 20.00 s");
     run_expect_text(&run->err, "--repeat");
     ck_assert_uint_eq(run_count_text(&run->err, "--settle"), 0);
     run_expect_text(&run->err, "throughput         not measured");

@@ -319,7 +319,7 @@ static void invalid_labels_are_refused(void **state) {
     snprintf(line, sizeof line, "--label a=%s", value + 1);
     parse(line);
     snprintf(line, sizeof line, "--label a=%s", value);
-    refuse(line, "--label: the value of 'a' has 1025 bytes: at most 1024 are possible");
+    refuse(line, "--label: the value of 'a' has 1025 bytes: the maximum is 1024");
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     snprintf(line, sizeof line, "--label %s=1", name + 1);
@@ -332,7 +332,7 @@ static void invalid_labels_are_refused(void **state) {
             parse(line);
         end += sprintf(end, "--label n%d= ", i);
     }
-    refuse(line, "--label: 'n64': at most 64 labels are possible");
+    refuse(line, "--label: 'n64': too many labels (at most 64)");
 }
 
 static void unknown_option_gets_a_suggestion(void **state) {

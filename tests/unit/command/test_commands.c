@@ -160,8 +160,7 @@ static void instance_counts_have_bounds(void **state) {
         ss_commands_free(&commands);
         assert_int_equal(ss_commands_repeat(&commands, words, wrong[i], &error), -1);
         assert_int_equal(error.status, SS_ERROR_FAILED);
-        assert_non_null(
-            strstr(error.message, wrong[i] ? "at most 1000000 are possible" : "at least 1"));
+        assert_non_null(strstr(error.message, wrong[i] ? "the maximum is 1000000" : "at least 1"));
     }
 }
 
@@ -228,8 +227,8 @@ static void invalid_workload_line_is_reported(void **state) {
     refuse("0 a\n", ":1: 0 instances: write at least 1");
     refuse("1000001 a\n", ":1: 1000001 instances");
     refuse("1 a\n1000000 b\n",
-        ":2: 1000000 instances and the 1 of the lines before are too many: at most 1000000");
-    refuse("1 a\n1000001 b\n", ":2: 1000001 instances: at most 1000000 are possible");
+        ":2: 1000000 instances and 1 on earlier lines are too many: the maximum is 1000000");
+    refuse("1 a\n1000001 b\n", ":2: 1000001 instances: the maximum is 1000000");
     refuse("3\n", ":1: '3' is not COUNT COMMAND...");
     refuse("1 a\nls\n", ":2: 'ls' is not COUNT COMMAND...");
     refuse("1 a\n2 sh -c 'b\n", ":2: the quote ' at column");

@@ -142,11 +142,11 @@ static void programs_that_end_early_are_named(void **state) {
     plan.has_iteration = false;
     take();
     assert_int_equal(outcome.warning_count, 1);
-    assert_true(is_warned_of("done before the run in 1 of 3 instances: --repeat"));
+    assert_true(is_warned_of("finished before the run in 1 of 3 instances: --repeat"));
     outcome.warning_count = 0;
     outcome.ended_by = "workloads";
     take();
-    assert_true(is_warned_of("the run ended by itself, before its time of 10.00 s"));
+    assert_true(is_warned_of("the run ended before its duration of 10.00 s"));
     assert_true(is_warned_of("after 3.00 s: --repeat"));
     /* Without --duration, a run is expected to end with its programs. */
     outcome.warning_count = 0;
