@@ -15,7 +15,7 @@
 #include "unit.h"
 
 #define TURN      (60 * SS_MILLISECOND) /* CPU time of a process for one command */
-#define NO_CLOCKS "perf_event_open: the system does not permit counting CPU time"
+#define NO_CLOCKS "perf-events: the system does not permit counting CPU time"
 
 #define STEP (20 * SS_MILLISECOND) /* see cpu_time.c */
 
