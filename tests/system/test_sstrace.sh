@@ -108,9 +108,9 @@ error_has '--scale requires a value: --scale F'
 expect 0 "$traces/saw.txt" --check
 no_error
 expect 2 "$traces/saw.txt" --check -- -x
-error_has "'-x' is unexpected"
+error_has "unexpected argument '-x'"
 expect 2 --check "$traces/saw.txt" "$traces/steps.txt"
-error_has "'$traces/steps.txt' is unexpected"
+error_has "unexpected argument '$traces/steps.txt'"
 
 expect 0 --help
 no_error
@@ -144,7 +144,7 @@ for packer in gzip xz zstd; do
         "$sstrace" <"$folder/saw.trace.$packer" | cmp - "$folder/saw.trace" || fail "$packer pipe differs"
         head -c 30 "$folder/saw.$packer" >"$folder/cut"
         expect 2 "$folder/cut"
-        error_has 'could not be unpacked completely'
+        error_has 'it is damaged: unpacking failed'
     else
         skip_part "$packer: not installed"
     fi
@@ -225,7 +225,7 @@ error_has '--output is empty: write --output FILE'
 # Human-readable and binary output of sysstat is refused.
 printf 'Linux 6.8.0 (host) \t11/21/2026 \t_x86_64_\t(2 CPU)\n\n12:00:01 CPU %%usr\n' >"$folder/text"
 expect 2 --check "$folder/text"
-error_has 'is text of mpstat, sar or iostat, which is for people: take mpstat -o JSON, or sadf -d'
+error_has 'is text of mpstat, sar or iostat: use mpstat -o JSON, or sadf -d'
 printf '\226\325\165\041\000\000' >"$folder/sa21"
 expect 2 --check "$folder/sa21"
 error_has 'is a binary file of sar: convert it, sadf -d FILE | sstrace'

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-/* Formats that are certain from their beginning come before those that could be mistaken. */
+/* The first match wins, so formats with an unmistakable header come first. */
 const struct sstrace_format *const sstrace_formats[] = {
     &sstrace_format_sadf,
     &sstrace_format_ssload,

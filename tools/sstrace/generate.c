@@ -12,21 +12,21 @@
 
 enum { NO, YES };
 
-/* One for all, so that an option means the same everywhere. */
+/* Options of all generators, so that an option means the same everywhere. */
 struct config {
     double load, amplitude, phase, min, max;
     ss_time length, period, every, step, warmup, lasting;
     uint64_t seed;
     const char *levels;
     int interpolate, symmetric;
-    struct ss_option_store *store; /* the texts, and what is warned of */
+    struct ss_option_store *store; /* holds texts and warnings */
 };
 
-/* Shorter ones, written in `m`, were most likely meant in minutes. */
+/* Warn about shorter times in `m`: the user probably meant minutes. */
 #define LENGTH "500m"
 #define STEP   "100m"
 
-/* The longest that is not asked for on purpose. */
+/* More records are most likely a mistake. */
 #define RECORDS_MAX 100000000
 
 static int give(
@@ -58,15 +58,15 @@ static int make_constant(const void *data, struct ss_trace_sink *sink, struct ss
 static const struct ss_option sine_options[] = {
     SS_OPTION("mean", LOAD, load, .required = 1, .help = "the load about which it swings"),
     SS_OPTION("amplitude", LOAD, amplitude, .initial = "0.1",
-        .help = "how far it swings to either side; cut off at loads 0 and 1"),
+        .help = "how far it swings to either side; limited to loads from 0 to 1"),
     SS_OPTION("period", TIME, period, .initial = "60s", .min = "1m", .sensible = STEP,
         .help = "the time of one swing up and down"),
     SS_OPTION("phase", NUMBER, phase, .initial = "0", .min = "0", .max = "1",
-        .help = "how far into its period it begins, as a part of the period"),
+        .help = "where in its period it begins, as a fraction of the period"),
     SS_OPTION("length", TIME, length, .initial = "0", .sensible = LENGTH,
         .help = "how long it lasts; 0: one period"),
     SS_OPTION("every", TIME, every, .initial = "0",
-        .help = "from one record to the next; 0: a hundredth of the period"),
+        .help = "time between records; 0: a hundredth of the period"),
     SS_OPTION_END,
 };
 
@@ -80,7 +80,7 @@ static int make_sine(const void *data, struct ss_trace_sink *sink, struct ss_err
     for (ss_time time = 0;; time = length - time > every ? time + every : length) {
         double turns = (double)(time % config->period) / (double)config->period + config->phase;
         double load = config->load + config->amplitude * sin(two_pi * turns);
-        /* Nine decimals: pi is not exact, and its last digits are no more than long. */
+        /* Round to nine decimals: more digits would only show the error of the sine. */
         load = round(fmin(fmax(load, 0), 1) * 1e9) / 1e9;
         if (give(sink, time, load, false, error) != 0)
             return -1;
@@ -105,7 +105,7 @@ static int parse_stairs(
     char levels[256];
     const char *colon = strrchr(config->levels, ':');
     if (!colon || (size_t)(colon - config->levels) >= sizeof levels)
-        return ss_error_fail(error, "it takes FROM:TO:STEP:HOLD");
+        return ss_error_fail(error, "expected FROM:TO:STEP:HOLD");
     memcpy(levels, config->levels, (size_t)(colon - config->levels));
     levels[colon - config->levels] = '\0';
     stairs->symmetric = config->symmetric == YES;
@@ -140,7 +140,7 @@ static int make_staircase(const void *data, struct ss_trace_sink *sink, struct s
 
 static const struct ss_option random_options[] = {
     SS_OPTION("seed", COUNT, seed, .initial = "1",
-        .help = "which sequence; the same as that of showstopper -t random"),
+        .help = "which sequence; showstopper -t random has the same ones"),
     SS_OPTION("min", LOAD, min, .initial = "0", .help = "the lowest load"),
     SS_OPTION("max", LOAD, max, .initial = "1", .help = "the highest load"),
     SS_OPTION("step", TIME, step, .initial = "10s", .min = "1m", .sensible = STEP,
@@ -189,15 +189,15 @@ static const struct ss_option bursts_options[] = {
     SS_OPTION("min", LOAD, min, .initial = "10%", .help = "the load between bursts"),
     SS_OPTION("max", LOAD, max, .initial = "90%", .help = "the load of a burst"),
     SS_OPTION("every", TIME, every, .initial = "10s", .min = "1m", .sensible = STEP,
-        .help = "how long it is from one burst's end to the next one, on average"),
-    SS_OPTION("lasting", TIME, lasting, .initial = "1s", .min = "1m",
-        .help = "how long a burst is, on average"),
+        .help = "mean time from the end of a burst to the next"),
+    SS_OPTION(
+        "lasting", TIME, lasting, .initial = "1s", .min = "1m", .help = "mean length of a burst"),
     SS_OPTION("length", TIME, length, .initial = "1M", .min = "1m", .sensible = LENGTH,
         .help = "how long it lasts"),
     SS_OPTION_END,
 };
 
-/* Intervals of a Poisson process, in whole milliseconds and none of no length. */
+/* Draws an interval of a Poisson process, in whole milliseconds, at least one. */
 static ss_time draw_interval(uint64_t seed, uint64_t index, ss_time mean) {
     double length = -log(1 - ss_random(seed, index)) * (double)mean / (double)SS_MILLISECOND;
     return ss_time_from_double(fmax(round(length), 1) * (double)SS_MILLISECOND);

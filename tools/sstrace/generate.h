@@ -2,7 +2,7 @@
 #ifndef SSTRACE_GENERATE_H
 #define SSTRACE_GENERATE_H
 
-/* Traces made by a rule. */
+/* Generated traces. */
 
 #include <stdio.h>
 
@@ -18,22 +18,22 @@ struct sstrace_generator {
     int (*generate)(const void *config, struct ss_trace_sink *sink, struct ss_error *error);
 };
 
-/* A trace that is asked for. */
+/* A request for a generated trace. */
 struct sstrace_generation {
-    const struct sstrace_generator *generator; /* NULL: none is made */
+    const struct sstrace_generator *generator; /* NULL to read a trace instead */
     const char *text;                          /* "MAIN,name=value,..." */
-    int symmetric;                             /* says the same as that option of a staircase */
+    int symmetric;                             /* same as the staircase's own option */
 };
 
-/* NULL if unknown. */
+/* Returns NULL if unknown. */
 SS_NONNULL()
 const struct sstrace_generator *sstrace_generator_find(const char *name);
 
-/* `store` gets the warnings. */
+/* Generates the trace; `store` receives warnings. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_generate(const struct sstrace_generation *generation,
     struct ss_option_store *store, struct ss_trace_sink *sink, struct ss_error *error);
 
-/* Prints the parameters of each. */
+/* Prints the parameters of all generators. */
 SS_NONNULL()
 void sstrace_generators_print(FILE *stream);
 

@@ -11,7 +11,7 @@ static const char usage[] =
     "standard output.\n"
     "\n"
     "A trace has one record per line, TIME LOAD, and comments after #. In times, m is\n"
-    "milliseconds and M is minutes: 20s, 107m, 2M, 1/3s, +5s (from the one before).\n"
+    "milliseconds and M is minutes: 20s, 107m, 2M, 1/3s, +5s (after the previous).\n"
     "Loads are between 0 and 1: 60%, 0.6, 6/10; or the word free.\n"
     "\n";
 

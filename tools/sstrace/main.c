@@ -15,9 +15,9 @@
 #include "trace_picture.h"
 #include "trace_statistics.h"
 
-/* ---- from the source through all changes to an end ---- */
+/* ---- source, transformations, sink ---- */
 
-/* Builds the line of stages from its end, and runs the source into it. */
+/* Builds the pipeline from its end, and runs the source into it. */
 static int run_stages(
     const struct sstrace_request *request, struct ss_trace_sink *end, struct ss_error *error) {
     struct sstrace_stage last, stages[SSTRACE_TRANSFORMS_MAX];
@@ -64,7 +64,7 @@ static int stat(const struct sstrace_request *request, struct ss_error *error) {
     return 0;
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 struct writer {
     struct ss_trace_sink sink;
@@ -101,7 +101,7 @@ static int write_text(struct sstrace_spool *spool, FILE *stream, struct ss_error
     return sstrace_spool_play(spool, &writer.sink, error);
 }
 
-/* "svg" or "png"; NULL: the name says neither. */
+/* Returns "svg" or "png", the suffix of the path; NULL for any other. */
 static const char *picture_kind(const char *path) {
     const char *dot = path ? strrchr(path, '.') : NULL;
     if (dot && (strcmp(dot, ".svg") == 0 || strcmp(dot, ".png") == 0))
@@ -158,7 +158,7 @@ static int write_file(
         error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
 }
 
-/* Nothing is written before all is known to be well. */
+/* Writes nothing until the whole trace is known to be valid. */
 static int convert(const struct sstrace_request *request, struct ss_error *error) {
     struct sstrace_spool spool;
     if (request->action == SSTRACE_COMPILE && !request->output && isatty(STDOUT_FILENO))
@@ -167,7 +167,7 @@ static int convert(const struct sstrace_request *request, struct ss_error *error
             "--stat, --plot or --check; see sstrace --help");
     if (request->action == SSTRACE_PLOT && request->output && !picture_kind(request->output))
         return ss_error_fail(error,
-            "'%s' is not a kind of picture: name a file that ends with .svg or .png",
+            "'%s' is not the name of a picture: it must end with .svg or .png",
             ss_words_show(request->output).text);
     if (sstrace_spool_open(&spool, error) != 0)
         return -1;

@@ -34,7 +34,7 @@ static const struct sstrace_format *detect(const struct sstrace_input *input) {
     return NULL;
 }
 
-/* Output of sysstat's programs is imported in other forms only; the message names them. */
+/* Refuses other output of sysstat, and names the forms that can be imported. */
 static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *error) {
     const char *head = input->head;
     const unsigned char *magic = (const unsigned char *)head;
@@ -45,14 +45,13 @@ static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *er
             error, "%s is a binary file of sar: convert it, sadf -d FILE | sstrace", input->name);
     if (strncmp(head, "Linux ", 6) == 0 && cpus && cpus < head + strcspn(head, "\n"))
         return ss_error_fail(error,
-            "%s is text of mpstat, sar or iostat, which is for people: take mpstat -o JSON, or "
-            "sadf -d for what sar keeps",
+            "%s is text of mpstat, sar or iostat: use mpstat -o JSON, or sadf -d for files of "
+            "sar",
             input->name);
     return 0;
 }
 
-/* Refuses options that the format does not support; `format` is NULL if these are not measurements.
- */
+/* Refuses options that the format does not support; `format` is NULL for a trace. */
 static int check_options(const struct sstrace_request *request, const struct sstrace_format *format,
     struct ss_error *error) {
     const struct sstrace_import_options *options = &request->import;
@@ -77,16 +76,16 @@ static int check_options(const struct sstrace_request *request, const struct sst
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (words[i].given && !format)
             return ss_error_fail(error,
-                "--%s is for measurements, and this is a trace: leave it out, or give --from",
+                "--%s is for measurements, and this is a trace: remove it, or give --from",
                 words[i].name);
         if (words[i].given && !(words[i].taken & format->takes))
             return ss_error_fail(
-                error, "--%s has no meaning with %s: leave it out", words[i].name, format->name);
+                error, "--%s has no meaning with %s: remove it", words[i].name, format->name);
     }
     return 0;
 }
 
-/* The same series continues from file to file. */
+/* Imports the files in order; a series continues from file to file. */
 static int import(const struct sstrace_request *request, const struct sstrace_format *format,
     struct sstrace_input *input, struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_samples samples;
@@ -121,7 +120,8 @@ static int read_input(const struct sstrace_request *request, struct sstrace_inpu
     if (format)
         return import(request, format, input, sink, error);
     if (request->file_count > 1)
-        return ss_error_fail(error, "'%s' is unexpected: only measurements may be in several files",
+        return ss_error_fail(error,
+            "unexpected argument '%s': only measurements may be in several files",
             ss_words_show(request->files[1]).text);
     return ss_trace_read(input->stream, input->name, sink, error);
 }

@@ -2,13 +2,13 @@
 #ifndef SSTRACE_SOURCE_H
 #define SSTRACE_SOURCE_H
 
-/* Where the trace comes from. */
+/* The source of the trace: a file, measurements or a generator. */
 
 #include <showstopper/contract.h>
 
 #include "trace_options.h"
 
-/* Gives it all to the sink, and its end. */
+/* Gives all records to the sink, and ends it. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_source_run(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error);
 

@@ -18,7 +18,7 @@ static int set_action(
         action++;
     if (request->action != SSTRACE_COMPILE && request->action != action)
         return ss_error_fail(
-            error, "--%s is given, too: choose one of them", names[request->action]);
+            error, "--%s is also given: choose one of them", names[request->action]);
     request->action = action;
     return 0;
 }
@@ -31,7 +31,7 @@ static int add_file(
     return 0;
 }
 
-/* A time such as those that traces are made of. */
+/* Parses a time with the syntax of times in traces. */
 static int take_time(struct sstrace_request *request, const struct ss_argument *row,
     const char *text, ss_time *time, struct ss_error *error) {
     ss_time sensible;
@@ -86,7 +86,7 @@ static int add_offset(
     return 0;
 }
 
-/* Cuts "A,B" in two; NULL: it is not that. */
+/* Splits "A,B" in place and returns B; NULL with the error set if there is no comma. */
 static char *split(char *text, const struct ss_argument *row, struct ss_error *error) {
     char *comma = strchr(text, ',');
     if (!comma) {
@@ -132,7 +132,7 @@ static int add_repeat(
     if (!added || ss_units_count(text, &added->count, error) != 0)
         return -1;
     if (added->count == 0)
-        return ss_error_fail(error, "0 times leaves no trace");
+        return ss_error_fail(error, "the count must be more than 0");
     return 0;
 }
 
@@ -159,14 +159,14 @@ static int set_generator(
     struct sstrace_generation *generation = &((struct sstrace_request *)config)->generation;
     if (generation->generator)
         return ss_error_fail(error,
-            "--%s is given, too: a trace is made by one of them; --offset and pipes join several",
+            "--%s is also given: use one generator; --offset and pipes join several traces",
             generation->generator->name);
     generation->generator = sstrace_generator_find(row->option.name);
     generation->text = text;
     return 0;
 }
 
-/* ---- all of them ---- */
+/* ---- table of options ---- */
 
 #define AT(member) .offset = offsetof(struct sstrace_request, member)
 
@@ -176,7 +176,7 @@ static const struct ss_argument rows[] = {
         .heading = "Instead of the compiled form:"},
     {0, NULL, {"check", .help = "write nothing; status 0: the trace is valid"}, .take = set_action},
     {0, NULL, {"stat", .help = "print length, number of records, and mean (weighted by time), "
-        "smallest and largest load; free sections left out"}, .take = set_action},
+        "smallest and largest load, without free sections"}, .take = set_action},
     {0, NULL, {"plot", .help = "draw it: on the terminal or, with -o, as FILE.svg or .png"},
         .take = set_action},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
@@ -185,7 +185,7 @@ static const struct ss_argument rows[] = {
     {0, "F", {"scale", .help = "multiply times: 1/3 plays three times faster"}, .take = add_factor,
         .heading = "\nChanges, made in the order in which they are given:"},
     {0, "TIME", {"offset", .sensible = "500m",
-        .help = "begin later; -TIME: leave out the beginning"},
+        .help = "begin later; -TIME: cut off the beginning"},
         .take = add_offset},
     {0, "FROM,TO", {"clip", .sensible = "500m", .help = "keep the part between two times"},
         .take = add_clip},
@@ -193,7 +193,7 @@ static const struct ss_argument rows[] = {
     {0, "F", {"load-scale", .help = "multiply loads"}, .take = add_factor},
     {0, "MIN,MAX", {"load-clamp", .help = "limit loads to this range"}, .take = add_clamp},
     {0, "TIME", {"resample", .sensible = "100m",
-        .help = "steps of this length, each with the mean load of its time"},
+        .help = "replace by steps of this length, each with the mean load"},
         .take = add_resample},
     {0, NULL, {"steps", .help = "hold each load until the next record"}, .take = add_steps},
 
@@ -202,12 +202,12 @@ static const struct ss_argument rows[] = {
     {0, "MEAN,...", {"sine", .help = "a sine wave about a mean load"}, .take = set_generator},
     {0, "FROM:TO:STEP:HOLD,...", {"staircase", .help = "level after level, each held for a time"},
         .take = set_generator},
-    {0, NULL, {"symmetric", AT(generation.symmetric), .help = "with --staircase: there and back"}},
+    {0, NULL, {"symmetric", AT(generation.symmetric), .help = "with --staircase: up and back down"}},
     {0, "SEED,...", {"random", .help = "evenly spread random loads"}, .take = set_generator},
     {0, "SEED,...", {"bursts", .help = "short bursts at random times"}, .take = set_generator},
 
     {0, "FORMAT", {"from", SS_OPTION_TEXT, AT(import.format),
-        .help = "one of those below; not needed if the file identifies it"},
+        .help = "a format below; not needed if the file identifies it"},
         .heading = "\nRead measurements (several files are read one after the other):"},
     {0, "NAME", {"select", SS_OPTION_TEXT, AT(import.select),
         .help = "the machine, CPU or series, if there are several"}, .may_be_empty = true},
@@ -215,20 +215,20 @@ static const struct ss_argument rows[] = {
         .help = "if samples are missing, hold the load (the default), draw a straight line, or "
                 "fail"}},
     {0, "TIME", {"every", SS_OPTION_TIME, AT(import.every), .min = "1n", .max = "20000d",
-        .sensible = "100m", .help = "from one sample to the next, if there are no times"}},
+        .sensible = "100m", .help = "the interval of samples without times"}},
     {0, "UNIT", {"unit", SS_OPTION_CHOICE, AT(import.unit),
         .choices = "default percent fraction cores",
         .help = "the unit of the loads; cores: 100 is one of --cpus N"}},
     {0, "N", {"cpus", SS_OPTION_COUNT, AT(import.cpus), .min = "1", .max = "1000000",
-        .help = "how many CPUs the loads are of: see --unit and the formats"}},
+        .help = "the number of CPUs: see --unit and the formats"}},
     {0, "C", {"time-column", SS_OPTION_TEXT, AT(import.time_column),
-        .help = "the column of csv with the times, by name or by number from 1"}},
+        .help = "the column of csv with the times: a name, or a number from 1"}},
     {0, "C", {"load-column", SS_OPTION_TEXT, AT(import.load_column),
-        .help = "likewise with the loads"}},
+        .help = "the column of the loads"}},
     {0, "C", {"idle-column", SS_OPTION_TEXT, AT(import.idle_column),
-        .help = "likewise with the idle part, instead of loads"}},
+        .help = "the column of idle time, instead of loads"}},
     {0, "C", {"series-column", SS_OPTION_TEXT, AT(import.series_column),
-        .help = "likewise with the names of series"}},
+        .help = "the column with the names of series"}},
     {0, "C", {"separator", SS_OPTION_TEXT, AT(import.separator),
         .help = "the character between columns of csv"}},
     {0, "UNIT", {"time-unit", SS_OPTION_TEXT, AT(import.time_unit),
@@ -244,15 +244,15 @@ static int check(const struct sstrace_request *request, struct ss_error *error) 
     if (request->help || request->version)
         return 0;
     if (request->generation.generator && request->file_count > 0)
-        return ss_error_fail(error, "'%s' is unexpected: --%s makes the trace, no file is read",
+        return ss_error_fail(error, "unexpected argument '%s': --%s generates the trace",
             ss_words_show(request->files[0]).text, request->generation.generator->name);
     if (request->generation.symmetric &&
         (!request->generation.generator ||
             strcmp(request->generation.generator->name, "staircase") != 0))
-        return ss_error_fail(error, "--symmetric goes with --staircase");
+        return ss_error_fail(error, "--symmetric requires --staircase");
     if (request->output && (request->action == SSTRACE_CHECK || request->action == SSTRACE_STAT))
         return ss_error_fail(
-            error, "-o takes a trace or a drawing, which --check and --stat do not make");
+            error, "-o cannot be combined with --check or --stat, which write no trace or drawing");
     return 0;
 }
 

@@ -14,7 +14,7 @@
 #define SSTRACE_TRANSFORMS_MAX 64
 
 enum sstrace_action {
-    SSTRACE_COMPILE, /* when nothing else is asked for */
+    SSTRACE_COMPILE, /* the default */
     SSTRACE_CHECK,
     SSTRACE_DUMP,
     SSTRACE_STAT,
@@ -24,22 +24,24 @@ enum sstrace_action {
 struct sstrace_request {
     enum sstrace_action action;
     int help, version;
-    const char *output; /* NULL: standard output */
-    char **files;       /* none: standard input */
+    const char *output; /* NULL for standard output */
+    char **files;       /* empty for standard input */
     int file_count;
-    struct sstrace_generation generation; /* without a generator a trace is read */
-    struct sstrace_import_options import; /* format is NULL: as the input says */
-    struct sstrace_transform transforms[SSTRACE_TRANSFORMS_MAX]; /* in this order */
+    struct sstrace_generation generation; /* without a generator, a file is read */
+    struct sstrace_import_options import; /* `format` is NULL if detected */
+    struct sstrace_transform transforms[SSTRACE_TRANSFORMS_MAX]; /* in the given order */
     size_t transform_count;
-    struct ss_option_store *store; /* texts and warnings */
+    struct ss_option_store *store; /* owns texts and warnings */
 };
 
-/* The request points into `store` and `argv`: files move to its front, over words parsed already.
+/*
+ * Parses the command line. The request points into `store` and `argv`, to whose front the files
+ * move.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_request_parse(char **argv,
     struct sstrace_request *request, struct ss_option_store *store, struct ss_error *error);
 
-/* The part of the help with the options. */
+/* Prints the options for --help. */
 SS_NONNULL()
 void sstrace_options_print(FILE *stream);
 

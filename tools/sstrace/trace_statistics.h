@@ -8,13 +8,16 @@
 
 #include "trace/record.h"
 
-/* Length, number of records, mean, least and largest load of a trace; `free` stretches left out. */
+/*
+ * Length, number of records, and mean, smallest and largest load of a trace, without `free`
+ * sections.
+ */
 struct sstrace_statistics {
     struct ss_trace_sink sink;
     struct ss_trace_record before;
     uint64_t count;
-    bool any;              /* there is a load at all */
-    double work, duration; /* seconds; the first one times load */
+    bool any;              /* at least one record has a load */
+    double work, duration; /* `duration` in seconds, `work` is its product with the load */
     double mean, min, largest;
 };
 

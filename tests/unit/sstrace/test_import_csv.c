@@ -109,7 +109,7 @@ static void german_csv_with_quotes_and_several_machines_is_read(void **state) {
     assert_not_imported(&run, "has 2 series (Kiste \"A\", Kiste B): choose one with --select");
     options.select = "Kiste C";
     run = import_file(csv, &options, "csv-german.csv");
-    assert_not_imported(&run, "no sample of 'Kiste C'");
+    assert_not_imported(&run, "no samples of 'Kiste C'");
     run = import_text(csv, NULL, "time,host,load\n0,a,1\n0,b,2\n5,a,3\n5,b,4\n");
     assert_not_imported(&run, "2 series (a, b)");
 }
@@ -118,7 +118,8 @@ static void ambiguous_thousands_comma_is_refused(void **state) {
     (void)state;
     import_options options = {.unit = SSTRACE_UNIT_PERCENT};
     struct import_run run = import_text(csv, &options, "time;load\n0;1,000\n5;2,000\n");
-    assert_not_imported(&run, ":2:3: this comma may be a decimal point or separate thousands");
+    assert_not_imported(
+        &run, ":2:3: ambiguous comma: it may be a decimal point or separate thousands");
     run = import_text(csv, &options, "time;load\n0;2,5\n5;10,500\n10;1\n");
     assert_levels(&run, 5, LEVELS(2.5, 10.5, 1));
     run = import_text(csv, &options, "time;load\n0;0,500\n5;1,250\n10;+1\n");
@@ -156,7 +157,7 @@ static void missing_csv_samples_become_gaps(void **state) {
     assert_imported_record(&run, 4, 20, 40);
     import_free(&run);
     run = import_text(csv, &(import_options){.gaps = SSTRACE_GAPS_REFUSE}, text);
-    assert_not_imported(&run, "in:6:1: 10 s are missing before this sample");
+    assert_not_imported(&run, "in:6:1: no samples for 10 s before this one");
 }
 
 static void csv_rows_out_of_order_are_skipped(void **state) {
@@ -188,9 +189,9 @@ static void csv_line_without_final_newline_is_read(void **state) {
 
 // clang-format off
 static const struct refusal refusals[] = {
-    {"", {0}, "in:1:1: there is no sample"},
-    {"\n# nothing\n", {0}, "in:3:1: there is no sample"},
-    {"time,load\n", {0}, "in:2:1: there is no sample"},
+    {"", {0}, "in:1:1: the file has no samples"},
+    {"\n# nothing\n", {0}, "in:3:1: the file has no samples"},
+    {"time,load\n", {0}, "in:2:1: the file has no samples"},
     {"time,load\n0,10\n5\n", {0}, "in:3:2: the row has 1 field, but 2 are expected (was the file cut off?), in \"5\""},
     {"time,load,a\n0,10\n5,20\n", {0}, "in:2:5: the row has 2 fields, but 3 are expected"},
     {"time,a,load\n0,1,10\n5,1", {0}, "in:3:4: the row has 2 fields, but 3 are expected"},
@@ -203,21 +204,21 @@ static const struct refusal refusals[] = {
     {"time,load\n0,10\n5,inf\n", {0}, "in:3:3: expected a number"},
     {"time,load\n0,10\n5,1e999\n", {0}, "in:3:3: expected a number"},
     {"time,load\n0,10\n5,\"1,5\"\n", {0}, "in:3:4: expected a number"},
-    {"time,load\n0,10\n5,150\n", {0}, "in:3:3: a load of 150 %"},
-    {"time,load\n0,10\n5,-3\n", {0}, "in:3:3: a load of -3 %"},
-    {"time,idle\n0,10\n5,105\n", {0}, "in:3:3: a load of -5 %"},
+    {"time,load\n0,10\n5,150\n", {0}, "in:3:3: the load is 150 %"},
+    {"time,load\n0,10\n5,-3\n", {0}, "in:3:3: the load is -3 %"},
+    {"time,idle\n0,10\n5,105\n", {0}, "in:3:3: the load is -5 %"},
     {"time,load\n0,10\nsoon,20\n", {0}, "in:3:1: expected a time: YYYY"},
     {"time,load\n0,10\n,20\n", {0}, "in:3:1: expected a time"},
     {"time,load\n1435781430781,10\n", {0}, "in:2:1: expected a time: YYYY-MM-DD HH:MM:SS, HH:MM:SS or seconds since 1970, or --time-unit"},
-    {"time,load\n0,0.1\n5,1\n", {0}, "in:3:3: no number in this column is above 1: say --unit fraction or --unit percent"},
-    {"time,load_fraction\n0,0.1\n5,10\n", {0}, "in:3:3: a load of 1000 %"},
-    {"time,load\n0,0.1\n5,10\n", {.unit = SSTRACE_UNIT_CORES}, "--cpus must say"},
-    {"time,user,sys\n0,10,3\n", {0}, "in:1:1: which column is the load? Give --load-column or --idle-column: there are time, user, sys, in"},
+    {"time,load\n0,0.1\n5,1\n", {0}, "in:3:3: no number in this column is above 1: give --unit fraction or --unit percent"},
+    {"time,load_fraction\n0,0.1\n5,10\n", {0}, "in:3:3: the load is 1000 %"},
+    {"time,load\n0,0.1\n5,10\n", {.unit = SSTRACE_UNIT_CORES}, "--unit cores requires --cpus"},
+    {"time,user,sys\n0,10,3\n", {0}, "in:1:1: which column is the load? Give --load-column or --idle-column: the columns are time, user, sys, in"},
     {"time,cpu,idle\n0,1,3\n", {0}, "which column is the load?"},
     {"time,cpu,load\n0,1,3\n", {0}, "which column is the load?"},
     {"when,load,x\n0,10,3\n", {0}, "in:1:1: which column is the time?"},
-    {"0,10,3\n", {0}, "which column is the time? Give --time-column, or --every TIME without one: the columns have no names, only numbers 1 to 3"},
-    {"time,load\n0,10\n", {.load_column = "cpu"}, "in:1:1: there is no column 'cpu': there are time, load, in"},
+    {"0,10,3\n", {0}, "which column is the time? Give --time-column, or --every TIME if there is none: the columns have no names, only numbers 1 to 3"},
+    {"time,load\n0,10\n", {.load_column = "cpu"}, "in:1:1: there is no column 'cpu': the columns are time, load, in"},
     {"time,load\n0,10\n", {.load_column = "3"}, "there is no column '3'"},
     {"0,10\n", {.time_column = "time"}, "there is no column 'time': the columns have no names, only numbers 1 to 2"},
     {"time,load\n0,10\n", {.select = "a"}, "in:1:1: which column does --select mean?"},

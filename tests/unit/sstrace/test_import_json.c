@@ -34,7 +34,7 @@ static void cpu_of_sadf_is_selected(void **state) {
     run = import_file(sadf(), &(import_options){.select = "vm/1"}, "sadf.json");
     assert_levels(&run, 1, LEVELS(100, 98, 100, 100));
     run = import_file(sadf(), &(import_options){.select = "7"}, "sadf.json");
-    assert_not_imported(&run, "has no sample of '7': it has 3 series (vm/all, vm/0, vm/1)");
+    assert_not_imported(&run, "has no samples of '7': it has 3 series (vm/all, vm/0, vm/1)");
 }
 
 static void restart_in_sadf_json_becomes_a_gap(void **state) {
@@ -51,7 +51,7 @@ static void restart_in_sadf_json_becomes_a_gap(void **state) {
     assert_int_equal(run.records.count, 10);
     import_free(&run);
     run = import_file(sadf(), &(import_options){.gaps = SSTRACE_GAPS_REFUSE}, "sadf-restart.json");
-    assert_not_imported(&run, "4 s are missing before this sample");
+    assert_not_imported(&run, "no samples for 4 s before this one");
 }
 
 static void several_sadf_hosts_require_select(void **state) {
@@ -67,7 +67,7 @@ static void several_sadf_hosts_require_select(void **state) {
     run = import_text(sadf(), &(import_options){.select = "b/all"}, text);
     assert_levels(&run, 10, LEVELS(80));
     assert_blamed(sadf(), &(import_options){.select = "all"}, text, "2:173",
-        "there is a second host: --select a/all or b/all");
+        "the file has several hosts: give --select a/all or b/all");
 }
 
 static void several_sadf_cpus_without_all_require_select(void **state) {
@@ -122,7 +122,7 @@ static void sadf_timestamps_replace_missing_intervals(void **state) {
     assert_levels(&run, 5, LEVELS(10, 30));
     assert_blamed(sadf(), NULL,
         ENVELOPE("a", SADF("10:00:10", IDLE("all", "90")) "," BARE("10:00:20", "80")), "4:124",
-        "'interval' is missing, but the samples before have it");
+        "'interval' is missing, but earlier samples have it");
 #undef BARE
 }
 
@@ -205,8 +205,8 @@ static void truncated_sadf_json_is_refused(void **state) {
     char heard[1024], *text = read_data("sadf.json", &size);
     for (size_t length = 0; length + 1 < size; length++) {
         struct import_run run = import_heard(sadf(), NULL, text, length, heard);
-        assert_not_imported(&run, length ? "the file ends in the middle of the JSON"
-                                         : "in:1:1: expected JSON, but there is none");
+        assert_not_imported(
+            &run, length ? "unexpected end of file" : "in:1:1: expected JSON, found nothing");
     }
     free(text);
 }
@@ -223,24 +223,24 @@ static void sysstat_errors_state_the_expected_input(void **state) {
         {"{}", "1:3", "sysstat.hosts[].statistics[] with a cpu-load"},
         {ENVELOPE("a", "{}"), "4:1", "sysstat.hosts[].statistics[] with a cpu-load"},
         {ENVELOPE("a", "7"), "3:1", "expected an object, not a number"},
-        {ENVELOPE("a", "{\"timestamp\": \"10:00:00\"}"), "3:15", "'timestamp' must be an object, but it is a text"},
+        {ENVELOPE("a", "{\"timestamp\": \"10:00:00\"}"), "3:15", "'timestamp' must be an object, but it is a string"},
         {ENVELOPE("a", SADF("noon", IDLE("all", "1"))), "3:46", "'2026-11-20 noon' is not a time"},
-        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "\"1\""))), "3:135", "'idle' must be a number, but it is a text"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "\"1\""))), "3:135", "'idle' must be a number, but it is a string"},
         {ENVELOPE("a", SADF("10:00:10", IDLE("all", "[1]"))), "3:135", "'idle' must be a number, but it is a list"},
         {ENVELOPE("a", SADF("10:00:10", IDLE("all", "1e999"))), "3:135", "the number '1e999' is out of range"},
-        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "-2"))), "3:135", "a load of 102 %"},
-        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "102"))), "3:135", "a load of -2 %"},
-        {ENVELOPE("a", SADF("10:00:10", "{\"cpu\": 0, \"idle\": 1}")), "3:96", "'cpu' must be a text, but it is a number"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "-2"))), "3:135", "the load is 102 %"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "102"))), "3:135", "the load is -2 %"},
+        {ENVELOPE("a", SADF("10:00:10", "{\"cpu\": 0, \"idle\": 1}")), "3:96", "'cpu' must be a string, but it is a number"},
         {ENVELOPE("a", SADF("10:00:10", "{\"idle\": 1}")), "3:98", "'cpu' is missing in this object"},
         {ENVELOPE("a", SADF("10:00:10", "{\"cpu\": \"all\"}")), "3:101", "'idle' is missing in this object"},
-        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "1") "," IDLE("all", "1"))), "3:186", "'all' has a second load"},
+        {ENVELOPE("a", SADF("10:00:10", IDLE("all", "1") "," IDLE("all", "1"))), "3:186", "duplicate load of 'all'"},
         {ENVELOPE("a", "{" LOADS(IDLE("all", "1")) "}"), "3:65", "'timestamp' is missing in this object"},
         {"{\"sysstat\": nothing}", "1:13", "invalid JSON: invalid string in json text"},
         {"{\"sysstat\": {}} more", "1:17", "invalid JSON"},
         {"{\"sysstat\":\n {},,}", "2:5", "invalid JSON"},
         {"{\"a\": \"\xff\"}", "1:8", "invalid bytes in UTF8 string"},
         {"{\"a\":\n\"\001\"}", "2:1", "invalid JSON"},
-        {"  \n\n", "3:1", "expected JSON, but there is none"},
+        {"  \n\n", "3:1", "expected JSON, found nothing"},
         {"\xef\xbb\xbf{\"sysstat\": 5}", "1:13", "'sysstat' must be an object"},
         // clang-format on
     };
@@ -260,10 +260,10 @@ static void excessive_json_depth_and_length_are_refused(void **state) {
     memset(text + 5, 'a', size - 5);
     text[5] = '"';
     struct import_run run = import_text(sadf(), NULL, text);
-    assert_not_imported(&run, "a text or white space of more than 1048576 bytes");
+    assert_not_imported(&run, "a string or white space is longer than 1048576 bytes");
     memset(text + 5, '1', size - 5);
     run = import_text(sadf(), NULL, text);
-    assert_not_imported(&run, "a text or white space of more than 1048576 bytes");
+    assert_not_imported(&run, "a string or white space is longer than 1048576 bytes");
     memset(text, '[', size);
     assert_blamed(sadf(), NULL, text, "1:1", "expected an object, not a list");
     free(text);
@@ -295,7 +295,7 @@ static void out_of_range_sysstat_times_are_refused(void **state) {
             "9e9}, " LOADS(IDLE("all", "90")) "}"),
         "3:140", "a time is out of range");
     assert_blamed(sadf(), NULL, ENVELOPE("a", "{\"timestamp\": {\"interval\": -1}}"), "3:28",
-        "'interval' must be the seconds from one sample to the next, not -1");
+        "'interval' must be a number of seconds, not -1");
 }
 
 static void sadf_and_mpstat_json_are_detected(void **state) {

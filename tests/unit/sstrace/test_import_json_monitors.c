@@ -30,7 +30,7 @@ static void prometheus_percentages_require_a_unit(void **state) {
     static const char text[] = ANSWER(SERIES("", "[10.5,\"50\"],\n[20.5,\"75.5\"]"));
     char heard[1024];
     assert_blamed(prometheus(), NULL, text, "1:90",
-        "a load of 5000 %, which must be between 0 and 100: --unit says");
+        "the load is 5000 %, but must be between 0 and 100: --unit says");
     const import_options percent = {.unit = SSTRACE_UNIT_PERCENT};
     struct import_run run = import_heard(prometheus(), &percent, text, sizeof text - 1, heard);
     assert_levels(&run, 10, LEVELS(50, 75.5));
@@ -64,7 +64,7 @@ static void several_prometheus_series_require_select(void **state) {
         run = import_text(prometheus(), &(import_options){.select = "{a=\"\\\"\\\\\"}"}, texts[i]);
         assert_levels(&run, 1, LEVELS(30, 40));
         run = import_text(prometheus(), &(import_options){.select = "{}"}, texts[i]);
-        assert_not_imported(&run, "in has no sample of '{}'");
+        assert_not_imported(&run, "in has no samples of '{}'");
     }
 }
 
@@ -163,21 +163,21 @@ static void prometheus_errors_state_the_expected_input(void **state) {
         {"{\"status\":\"error\",\"data\":null}", "1:11", "Prometheus refused the query and does not say why"},
         {"{\"status\":\"success\"}", "1:21", "expected data.result[] of a query_range"},
         {"{\"status\":\"success\",\"data\":{\"resultType\":\"vector\",\"result\":[{\"metric\":{},\"value\":[1,\"1\"]}]}}", "1:42", "the result is a vector: expected a matrix"},
-        {ANSWER(""), "2:1", "there is no sample"},
+        {ANSWER(""), "2:1", "the file has no samples"},
         {ANSWER("7"), "1:61", "expected an object, not a number"},
         {ANSWER("{\"metric\":[]}"), "1:71", "'metric' must be an object, but it is a list"},
         {ANSWER("{\"values\":[[1,\"1\"]]}"), "1:80", "'metric' is missing in this object"},
-        {ANSWER(SERIES("\"a\":1", "")), "1:76", "'a' must be a text, but it is a number"},
+        {ANSWER(SERIES("\"a\":1", "")), "1:76", "'a' must be a string, but it is a number"},
         {ANSWER(SERIES("", "1")), "1:84", "expected a list, not a number"},
         {ANSWER(SERIES("", "[1]")), "1:86", "expected [TIME, \"VALUE\"]"},
         {ANSWER(SERIES("", "[1,\"1\",1]")), "1:91", "expected [TIME, \"VALUE\"]"},
-        {ANSWER(SERIES("", "[1,1]")), "1:87", "expected a text, not a number"},
-        {ANSWER(SERIES("", "[\"1\",\"1\"]")), "1:85", "expected a number, not a text"},
+        {ANSWER(SERIES("", "[1,1]")), "1:87", "expected a string, not a number"},
+        {ANSWER(SERIES("", "[\"1\",\"1\"]")), "1:85", "expected a number, not a string"},
         {ANSWER(SERIES("", "[1,\"half\"]")), "1:87", "'half' is not a number"},
         {ANSWER(SERIES("", "[1,\"\"]")), "1:87", "'' is not a number"},
         {ANSWER(SERIES("", "[1,\"1e999\"]")), "1:87", "'1e999' is not a number"},
         {ANSWER(SERIES("", "[1e99,\"1\"]")), "1:85", "'1e99' is not a time: seconds since 1970"},
-        {ANSWER(SERIES("", "[1,\"0\"],[2,\"-1\"]")), "1:95", "a load of -100 %"},
+        {ANSWER(SERIES("", "[1,\"0\"],[2,\"-1\"]")), "1:95", "the load is -100 %"},
         // clang-format on
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -197,7 +197,7 @@ static void json_lines_have_one_object_per_line(void **state) {
     import_free(&run);
     run = import_text(ssload(), &(import_options){.gaps = SSTRACE_GAPS_REFUSE},
         LINE("1", "0.1") LINE("2", "0.2") LINE("4", "0.4"));
-    assert_not_imported(&run, "in:3:1: 1 s are missing before this sample");
+    assert_not_imported(&run, "in:3:1: no samples for 1 s before this one");
     run = import_text(
         ssload(), &(import_options){.unit = SSTRACE_UNIT_PERCENT}, LINE("1", "50") LINE("2", "60"));
     assert_levels(&run, 1, LEVELS(50, 60));
@@ -209,18 +209,18 @@ static void json_lines_errors_state_the_expected_input(void **state) {
         const char *text, *place, *part;
     } cases[] = {
         // clang-format off
-        {LINE("1", "0") LINE("2", "1.02"), "2:40", "a load of 102 %"},
+        {LINE("1", "0") LINE("2", "1.02"), "2:40", "the load is 102 %"},
         {LINE("1", "0") LINE("2", "true"), "2:40", "'load' must be a number, but it is true or false"},
         {LINE("1", "0") LINE("2", "-1e9999"), "2:40", "the number '-1e9999' is out of range"},
         {LINE("1", "0") LINE("1e30", "0"), "2:31", "'elapsed_seconds' must be a number of seconds"},
-        {LINE("\"1\"", "0"), "1:31", "'elapsed_seconds' must be a number, but it is a text"},
+        {LINE("\"1\"", "0"), "1:31", "'elapsed_seconds' must be a number, but it is a string"},
         {"{\"load\":1}", "1:10", "'elapsed_seconds' is missing in this object"},
         {"{\"elapsed_seconds\":1}", "1:21", "'load' is missing in this object"},
         {LINE("1", "0") "{\"elapsed_seconds\":2}", "2:21", "'load' is missing in this object"},
         {LINE("1", "0") "{\"load\":1}", "2:10", "'elapsed_seconds' is missing in this object"},
         {LINE("1", "0") "[]", "2:1", "expected an object, not a list"},
         {LINE("1", "0") "x", "2:1", "invalid JSON"},
-        {"", "1:1", "expected JSON, but there is none"},
+        {"", "1:1", "expected JSON, found nothing"},
         // clang-format on
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -236,7 +236,7 @@ static void truncated_monitor_files_are_refused_unless_cut_after_a_line(void **s
     for (size_t length = 0; length < size; length++) {
         struct import_run run = import_named(prometheus(), NULL, "in", text, length);
         assert_not_imported(
-            &run, length ? "the file ends in the middle" : "expected JSON, but there is none");
+            &run, length ? "unexpected end of file" : "expected JSON, found nothing");
     }
     free(text);
     size_t whole = 0;
@@ -246,7 +246,7 @@ static void truncated_monitor_files_are_refused_unless_cut_after_a_line(void **s
         bool at_end = lines[length - 1] == '}' || lines[length - 1] == '\n';
         struct import_run run = import_named(ssload(), NULL, "in", lines, length);
         if (!at_end)
-            assert_not_imported(&run, "the file ends in the middle");
+            assert_not_imported(&run, "unexpected end of file");
         else if (whole == 1)
             assert_not_imported(&run, "a single sample");
         else

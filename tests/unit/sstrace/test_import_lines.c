@@ -28,7 +28,7 @@ static void first_vmstat_row_is_skipped_as_average_since_boot(void **state) {
     struct import_run run = import_file(vmstat, &second, "vmstat.txt");
     assert_levels(&run, 1, LEVELS(95, 94, 100, 64));
     run = import_text(vmstat, &second, NAMES " 1  0  7777 10 10 80  0  0\n");
-    assert_not_imported(&run, "there is no sample");
+    assert_not_imported(&run, "the file has no samples");
 }
 
 static void vmstat_timestamps_are_used(void **state) {
@@ -78,11 +78,11 @@ static void vmstat_errors_state_the_expected_input(void **state) {
         {NAMES "1 0 7 10 10 8.5 0 0\n", "3:13", "expected a whole percentage in column 'id'"},
         {NAMES "1 0 7 10 10 80 -1 0\n", "3:16", "expected a whole percentage in column 'wa'"},
         {NAMES "1 0 7 10 10 - 0 0\n", "3:13", "expected a whole percentage in column 'id'"},
-        {NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 30 0\n", "4:13", "a load of -10 %"},
+        {NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 30 0\n", "4:13", "the load is -10 %"},
         {TIMED "1 0 7 10 10 80 0 0 2026-11-20 25:00:00\n", "3:20", "YYYY-MM-DD HH:MM:SS"},
         {TIMED "1 0 7 10 10 80 0 0 2026-11-20 15:00:00\n1 0 7 10 10 80 0 0 0\n", "4:20", "expected a time at the end of the line, as before"},
         {NAMES "1 0 7 10 10 80 0 0\n1 0 7 10 10 80 0 0 2026-11-20 15:00:00\n", "4:31", "unexpected time"},
-        {"", "1:1", "there is no sample"},
+        {"", "1:1", "the file has no samples"},
         // clang-format on
     };
     assert_all_blamed(vmstat, &second, cases, sizeof cases / sizeof *cases);
@@ -95,7 +95,7 @@ static void truncated_vmstat_keeps_complete_lines(void **state) {
     for (size_t length = 0; length < size; length++) {
         struct import_run run = import_heard(vmstat, NULL, text, length, heard);
         if (length > 0 && text[length - 1] != '\n')
-            assert_non_null(strstr(heard, "the last line is cut short and is left out"));
+            assert_non_null(strstr(heard, "ignoring the last line, which is incomplete"));
         assert_true(run.result != 0 || run.used == 2);
         assert_true(run.result == 0 || run.error.status == SS_ERROR_FAILED);
         import_free(&run);
@@ -117,7 +117,7 @@ static void each_planetlab_line_covers_five_minutes(void **state) {
         {"99999999999999999999\n", "1:1", "expected a whole percentage from 0 to 100"},
         {"5 6\n", "1:3", "expected one number per line"},
         {"\xff\n", "1:1", "expected a whole percentage from 0 to 100"},
-        {"\n\n", "3:1", "there is no sample"},
+        {"\n\n", "3:1", "the file has no samples"},
         // clang-format on
     };
     assert_all_blamed(planetlab, NULL, cases, sizeof cases / sizeof *cases);
@@ -142,14 +142,14 @@ static void load_level_errors_state_the_expected_input(void **state) {
     (void)state;
     static const struct expected cases[] = {
         // clang-format off
-        {"10\n102\n", "2:1", "a load of 102 %"},
-        {"10\n-1\n", "2:1", "a load of -1 %"},
+        {"10\n102\n", "2:1", "the load is 102 %"},
+        {"10\n-1\n", "2:1", "the load is -1 %"},
         {"# x\n ten\n", "2:2", "expected a number"},
         {"1,234.5\n", "1:1", "expected a number"},
         {"1e999\n", "1:1", "expected a number"},
         {"1 2\n", "1:3", "expected one number per line"},
-        {"# nothing\n", "2:1", "there is no sample"},
-        {"", "1:1", "there is no sample"},
+        {"# nothing\n", "2:1", "the file has no samples"},
+        {"", "1:1", "the file has no samples"},
         // clang-format on
     };
     assert_all_blamed(levels, &second, cases, sizeof cases / sizeof *cases);
@@ -200,7 +200,7 @@ static void krash_load_is_the_mean_of_all_cpus(void **state) {
     run = import_file(krash, &(import_options){.select = "1"}, "krash.profile");
     assert_steps(&run, seconds, LEVELS(0, 50, 10));
     run = import_file(krash, &(import_options){.select = "2"}, "krash.profile");
-    assert_not_imported(&run, "has no sample of '2': it has 2 series (0, 1)");
+    assert_not_imported(&run, "has no samples of '2': it has 2 series (0, 1)");
 }
 
 static void krash_kill_time_is_optional(void **state) {
@@ -270,7 +270,7 @@ static void krash_profile_with_too_many_cpus_is_refused(void **state) {
     assert_non_null(text);
     for (int i = 0; i < 1025; i++)
         at += sprintf(at, "%d { 0 50 1 100 }\n", i);
-    assert_blamed(krash, NULL, text, "1025:1", "no more than 1024 CPUs");
+    assert_blamed(krash, NULL, text, "1025:1", "at most 1024 CPUs");
     *strstr(text, "1024 {") = '\0';
     struct import_run run = import_text(krash, NULL, text);
     assert_levels(&run, 1, LEVELS(50, 100));

@@ -58,7 +58,7 @@ static void sadf_csv_uses_all_cpus_unless_one_is_selected(void **state) {
         assert_levels(&run, 1, LEVELS(99, 100));
     }
     struct import_run run = select_from(&sstrace_format_sadf, "7", "sadf-all-cpus.csv");
-    assert_not_imported(&run, "no sample of '7': it has 3 series (box/all, box/0, box/1)");
+    assert_not_imported(&run, "no samples of '7': it has 3 series (box/all, box/0, box/1)");
 }
 
 static void sadf_csv_skips_other_activities(void **state) {
@@ -197,7 +197,7 @@ static void collectd_values_are_ticks_or_percent(void **state) {
     assert_imported_record(&run, 9, 5.003, 100 - 40.40404);
     import_free(&run);
     run = run_file(&sstrace_format_collectd, "collectd-cpu-user-2026-11-20");
-    assert_not_imported(&run, "collectd-cpu-user-2026-11-20:1:1: expected the file of idle time");
+    assert_not_imported(&run, "collectd-cpu-user-2026-11-20:1:1: expected a file of idle time");
 }
 
 static struct import_run run_idle(const char *name, const char *text) {
@@ -221,7 +221,8 @@ static void collectd_restarts_become_gaps(void **state) {
     assert_imported_record(&run, 8, 60, 0);
     import_free(&run);
     run = run_idle("cpu-idle", "epoch,value\n100,5000\n110,7000\n");
-    assert_not_imported(&run, "cpu-idle:3:5: the counter rose by 2000 in 10 s, where 1000 ticks");
+    assert_not_imported(
+        &run, "cpu-idle:3:5: the counter rose by 2000 in 10 s, but a CPU has only 1000 ticks");
 }
 
 static void rising_small_collectd_values_are_counters(void **state) {
@@ -237,31 +238,31 @@ static void rising_small_collectd_values_are_counters(void **state) {
 
 // clang-format off
 static const struct refusal refusals[] = {
-    {&sstrace_format_sadf, "", {0}, "in:1:1: there is no sample"},
-    {&sstrace_format_sadf, SADF_HEADER, {0}, "in:2:1: there is no sample"},
+    {&sstrace_format_sadf, "", {0}, "in:1:1: the file has no samples"},
+    {&sstrace_format_sadf, SADF_HEADER, {0}, "in:2:1: the file has no samples"},
     {&sstrace_format_sadf, "a;1;5;-1;10;0;0;0;0;90\n", {0}, "in:1:1: expected the header '# hostname;interval;timestamp;CPU;...'"},
     {&sstrace_format_sadf, SADF_HEADER "a;1;5\n", {0}, "in:2:6: expected host;interval"},
-    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0", {0}, "in:2:18: the row ends after 4 figures of a CPU, but 6 are expected"},
+    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0", {0}, "in:2:18: expected 6 figures for the CPU, not 4"},
     {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0;0;90;1\n", {0}, "in:2:24: unexpected text: the header names 10 fields"},
-    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;x;0;0;90\n", {0}, "in:2:15: expected a number of percent"},
-    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0;0;105\n", {0}, "in:2:21: a load of -5 %"},
+    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;x;0;0;90\n", {0}, "in:2:15: expected a percentage"},
+    {&sstrace_format_sadf, SADF_HEADER "a;1;5;-1;10;0;0;0;0;105\n", {0}, "in:2:21: the load is -5 %"},
     {&sstrace_format_sadf, SADF_HEADER "a;x;5;-1;10;0;0;0;0;90\n", {0}, "in:2:3: expected an interval in seconds"},
     {&sstrace_format_sadf, SADF_HEADER "a;1;noon;-1;10;0;0;0;0;90\n", {0}, "in:2:5: expected a time"},
     {&sstrace_format_sadf, SADF_HEADER "a;1;5;eth0;10;0;0;0;0;90\n", {0}, "in:2:7: expected the number of a CPU"},
-    {&sstrace_format_sadf, "# hostname;interval;timestamp;kbmemfree\na;1;5;4\n", {0}, "in:2:1: there are no figures of CPUs in it: make it with sadf -d FILE -- -u"},
+    {&sstrace_format_sadf, "# hostname;interval;timestamp;kbmemfree\na;1;5;4\n", {0}, "in:2:1: the file has no CPU statistics: create it with sadf -d FILE -- -u"},
     {&sstrace_format_sadf, "# hostname;interval;timestamp;CPU;%iowait;%idle[...];kbmemfree\n", {0}, "in:1:54: with sadf -h, expected only CPUs"},
     {&sstrace_format_google_2011, "600000000,900000000,3418309,0,4155527081,high,0\n", {0}, "in:1:42: expected a number"},
     {&sstrace_format_google_2011, "600000000,1200000000,3418309,0,4155527081,0.5,0\n", {0}, "in:1:11: expected an end up to 300 s after the start"},
     {&sstrace_format_google_2011, "600000000,900000000,3418309,0,41\n", {0}, "in:1:33: the row has 5 fields, but 6 are expected"},
     {&sstrace_format_azure, "0,a,1,1,10\n300,a,2,2\n", {0}, "in:2:10: the row has 4 fields, but 5 are expected"},
-    {&sstrace_format_azure, "0,a,1,1,10\n300,a,2,2,120\n", {0}, "in:2:11: a load of 120 %"},
+    {&sstrace_format_azure, "0,a,1,1,10\n300,a,2,2,120\n", {0}, "in:2:11: the load is 120 %"},
     {&sstrace_format_azure, "0,a,1,1,10\nx,a,1,1,y\n", {0}, "in:2:1: expected a time"},
-    {&sstrace_format_alibaba_2018, "m,0,10\nm,10,-1\nm,20,102\n", {0}, "in:3:6: a load of 102 %"},
+    {&sstrace_format_alibaba_2018, "m,0,10\nm,10,-1\nm,20,102\n", {0}, "in:3:6: the load is 102 %"},
     {&sstrace_format_bitbrains, "time;load\n0;1\n", {0}, "in:1:1: the first line must begin with 'Timestamp [ms];'"},
     {&sstrace_format_bitbrains, "Timestamp [ms];load\n0;1\n", {0}, "in:1:1: there is no column 'CPU usage [%]'"},
     {&sstrace_format_ssload, SSLOAD_HEADER "x,1,,0.5,\n", {0}, "in:2:10: the row has 5 fields, but 6 are expected"},
-    {&sstrace_format_ssload, SSLOAD_HEADER "x,1,,5,,\n", {0}, "in:2:6: a load of 500 %"},
-    {&sstrace_format_ssload, SSLOAD_HEADER, {0}, "in:2:1: there is no sample"},
+    {&sstrace_format_ssload, SSLOAD_HEADER "x,1,,5,,\n", {0}, "in:2:6: the load is 500 %"},
+    {&sstrace_format_ssload, SSLOAD_HEADER, {0}, "in:2:1: the file has no samples"},
     {&sstrace_format_ssload, SSLOAD_HEADER, {.select = "a"}, "only one series"},
 };
 // clang-format on
@@ -280,7 +281,7 @@ static void row_import_errors_name_line_and_column(void **state) {
     run = run_idle("cpu-idle", "epoch,value\nx,2\n");
     assert_not_imported(&run, "cpu-idle:2:1: expected a time in seconds");
     run = run_idle("cpu-idle", "epoch,value\n");
-    assert_not_imported(&run, "cpu-idle:2:1: there is no sample");
+    assert_not_imported(&run, "cpu-idle:2:1: the file has no samples");
 }
 
 static void sadf_csv_is_detected(void **state) {

@@ -151,7 +151,7 @@ static void repeat_option_omits_later_warm_ups(void **state) {
     /* The warm-up is not repeated. */
     assert_becomes("0 free\n2s 0\n3s 1\n", WORDS("--repeat", "2"), "0 free,2s 0,3s 1,3s 0,4s 1");
     assert_refused("1s 0\n", WORDS("--repeat", "2"), "has length 0");
-    assert_refused("0 0\n1s 1\n", WORDS("--repeat", "0"), "0 times");
+    assert_refused("0 0\n1s 1\n", WORDS("--repeat", "0"), "the count must be more than 0");
 }
 
 static void load_scale_option_multiplies_loads(void **state) {
@@ -297,8 +297,8 @@ static void bad_sstrace_command_lines_are_refused(void **state) {
     (void)state;
     assert_refused("", WORDS("--plto"), "did you mean '--plot'?");
     assert_refused("", WORDS("--check", "--dump"), "choose one");
-    assert_refused("", WORDS("--sine", "0.5", "--random", "3"), "one of them");
-    assert_refused("", WORDS("--sine", "0.5", "file"), "'file' is unexpected");
+    assert_refused("", WORDS("--sine", "0.5", "--random", "3"), "use one generator");
+    assert_refused("", WORDS("--sine", "0.5", "file"), "unexpected argument 'file'");
     assert_refused("", WORDS("--scale"), "requires a value");
     assert_refused("", WORDS("--check=3"), "takes no value");
     assert_refused("", WORDS("-x"), "-x");

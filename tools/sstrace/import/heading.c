@@ -8,12 +8,12 @@
 
 #define LIST 300 /* bytes of a list of columns in a message */
 
-/* A name without what people write it with: "CPU usage [%]" is "cpuusage". */
+/* A name reduced to lower-case letters: "CPU usage [%]" becomes "cpuusage". */
 struct plain_name {
     char text[48];
 };
 
-/* Suffixes of names of times and loads, and the unit that they mean. */
+/* Suffixes of the names of times and loads, and the units that they imply. */
 static const struct ending {
     const char *name;
     bool of_time;
@@ -37,7 +37,7 @@ static const struct ending {
 
 #define ENDINGS (sizeof endings / sizeof *endings)
 
-/* Names that mean nothing else. What is not among them must be named by the user. */
+/* Unambiguous names. The user must choose any other column with an option. */
 static const char *const time_names[] = {"time", "timestamp", "datetime", "date", "epoch", "ts",
     "unixtime", "elapsed", "elapsedtime", "seconds", NULL};
 static const char *const load_names[] = {"load", "cpu", "cpuload", "usage", "cpuusage", "util",
@@ -58,13 +58,13 @@ static struct plain_name make_plain(const struct sstrace_field *field) {
     return plain;
 }
 
-/* The suffix after `base`, if the name begins with it. */
+/* Returns the suffix after `base`; NULL if the name does not begin with it. */
 static const char *behind(const char *text, const char *base) {
     size_t length = strlen(base);
     return strncmp(text, base, length) == 0 ? text + length : NULL;
 }
 
-/* NULL: no name of that kind ends so. */
+/* Returns NULL if the suffix is unknown. */
 static const struct ending *find_ending(const char *text, bool of_time) {
     for (size_t i = 0; i < ENDINGS; i++) {
         if (endings[i].of_time == of_time && strcmp(text, endings[i].name) == 0)
@@ -89,7 +89,7 @@ static bool means(const struct sstrace_field *field, enum sstrace_meaning meanin
     return false;
 }
 
-/* Whether it is, in any way, a value and not a name. */
+/* Returns whether the field is a number or a time, not a name. */
 static bool is_value(const struct sstrace_field *field) {
     struct sstrace_field plain = *field;
     struct sstrace_clock clock = {0};
@@ -101,7 +101,7 @@ static bool is_value(const struct sstrace_field *field) {
                                    sstrace_stamp_read(&clock, plain.text, plain.length, &time));
 }
 
-/* The numeric value of the whole text; 0 if it is not a number. */
+/* Parses the text as a column number; returns 0 if it is not one. */
 static size_t read_position(const char *text) {
     char *end;
     if (!text || *text < '1' || *text > '9')
@@ -121,7 +121,7 @@ static bool is_asked_for(
     return false;
 }
 
-/* Guesses the meaning of each field of the row. */
+/* Counts the fields of the row and decides whether they are names. */
 static int look(struct sstrace_heading *heading, struct sstrace_input *input,
     const struct sstrace_import_options *options) {
     size_t load = read_position(options->load_column ? options->load_column : options->idle_column);
@@ -156,7 +156,7 @@ int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *
     if (!heading->header.text)
         return ss_error_memory(input->error);
     heading->header.length = strlen(heading->header.text);
-    /* Another comment. */
+    /* A comment with another number of fields is not a heading. */
     size_t count;
     struct sstrace_walk walk;
     sstrace_walk_begin(&walk, &heading->header, separator);
@@ -172,7 +172,7 @@ void sstrace_heading_close(struct sstrace_heading *heading) {
     heading->header.text = NULL;
 }
 
-/* The names one after the other. Their quotes have been seen to be well. */
+/* Iterates over the names, whose quotes are valid: they were checked before. */
 static bool next_name(const struct sstrace_heading *heading, struct sstrace_walk *walk,
     struct sstrace_field *field, size_t *number) {
     if (!walk->input) {
@@ -248,7 +248,7 @@ int sstrace_heading_ask(
     if (!heading->header.text)
         return sstrace_input_blame(input, 1, "%s: the columns have no names, only numbers 1 to %zu",
             question, heading->count);
-    return sstrace_input_blame(input, 1, "%s: there are %s", question, list);
+    return sstrace_input_blame(input, 1, "%s: the columns are %s", question, list);
 }
 
 enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, size_t number) {

@@ -2,7 +2,7 @@
 #ifndef SSTRACE_HEADING_H
 #define SSTRACE_HEADING_H
 
-/* The columns of a table that is not of a known format: their names, and what they seem to be. */
+/* The columns of a table in an unknown format: their names and likely meanings. */
 
 #include <showstopper/contract.h>
 
@@ -11,9 +11,9 @@
 #include "samples.h"
 
 struct sstrace_heading {
-    struct sstrace_input header; /* a line of names; no text without names */
+    struct sstrace_input header; /* the line of names; its text is NULL without names */
     char separator;
-    bool is_first_row; /* the first row is that line */
+    bool is_first_row; /* the first row is the line of names */
     size_t count;
 };
 
@@ -25,13 +25,13 @@ enum sstrace_meaning {
 };
 
 struct sstrace_guess {
-    size_t number;  /* of the first column of that meaning, from 1; 0 if absent */
-    size_t matches; /* how many there are */
+    size_t number;  /* the first column with this meaning, from 1; 0 if absent */
+    size_t matches; /* number of columns with this meaning */
 };
 
 /*
- * Looks at the first row, where `input` stands, and at the last comment above it: is one of them a
- * line of names? -1: its quotes are wrong, or no memory.
+ * Checks whether the current line of `input`, the first row, or the last comment above it is a line
+ * of names. Returns -1 if its quotes are invalid or memory runs out.
  */
 SS_NONNULL(1, 2, 5)
 int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *input,
@@ -40,7 +40,10 @@ int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *
 SS_NONNULL()
 void sstrace_heading_close(struct sstrace_heading *heading);
 
-/* By name or by number from 1; -1 if there is no such column. */
+/*
+ * Finds a column by its name or its number, from 1. Returns -1 with the input's error set if
+ * absent.
+ */
 SS_NONNULL()
 int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_input *input,
     const char *wanted, size_t *number);
@@ -49,16 +52,16 @@ SS_NONNULL()
 struct sstrace_guess sstrace_heading_guess(
     const struct sstrace_heading *heading, enum sstrace_meaning meaning);
 
-/* The name as written, shortened; "" without names. */
+/* Returns the name as written, shortened; "" without names. */
 SS_NONNULL()
 struct ss_words_shown sstrace_heading_name(const struct sstrace_heading *heading, size_t number);
 
-/* Fails with the question and the columns there are. Always returns -1. */
+/* Sets the error to the question and the list of columns. Always returns -1. */
 SS_NONNULL()
 int sstrace_heading_ask(
     const struct sstrace_heading *heading, struct sstrace_input *input, const char *question);
 
-/* The unit that a name implies. */
+/* Returns the unit that the name of a column implies. */
 SS_NONNULL()
 enum sstrace_unit sstrace_heading_unit(const struct sstrace_heading *heading, size_t number);
 SS_NONNULL()

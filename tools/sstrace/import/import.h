@@ -2,17 +2,17 @@
 #ifndef SSTRACE_IMPORT_H
 #define SSTRACE_IMPORT_H
 
-/* Output of monitoring tools, as traces. */
+/* Imports the output of monitoring tools as traces. */
 
 #include "samples.h"
 
-/* Which options of the command line mean something there; --gaps does everywhere. */
+/* The options that a format supports, as bits; all formats support --gaps. */
 enum {
     SSTRACE_TAKES_SELECT = 1,
     SSTRACE_TAKES_EVERY = 2,
     SSTRACE_TAKES_UNIT = 4,
     SSTRACE_TAKES_CPUS = 8,
-    SSTRACE_TAKES_COLUMNS = 16, /* and the separator, and the unit of times */
+    SSTRACE_TAKES_COLUMNS = 16, /* also --separator and --time-unit */
 };
 
 struct sstrace_format {
@@ -20,22 +20,23 @@ struct sstrace_format {
     const char *summary; /* one line of help, without a full stop */
     unsigned takes;
 
-    /* Whether input that begins like that is certainly of this format. NULL if that is never
-     * certain. */
+    /*
+     * Returns whether input with this beginning is certainly of this format. NULL if it cannot be
+     * certain.
+     */
     bool (*detect)(const char *head);
 
     /*
-     * Reads all of `input` and adds its samples. It calls neither sstrace_samples_open(), nor
-     * _end() nor _close(); it may be called again with the next file. Messages are those of
-     * sstrace_input_blame(), status 2.
+     * Reads all of `input` and adds its samples. Called once per file, between
+     * sstrace_samples_open() and sstrace_samples_end(). Reports errors with sstrace_input_blame().
      */
     int (*import)(const struct sstrace_format *format, struct sstrace_input *input,
         struct sstrace_samples *samples);
 
-    const void *layout; /* what the importer needs to know of it, if it serves several */
+    const void *layout; /* private data of an importer that serves several formats */
 };
 
-/* All there are in this program; the list ends with NULL. */
+/* All formats; the list ends with NULL. */
 extern const struct sstrace_format *const sstrace_formats[];
 
 extern const struct sstrace_format sstrace_format_csv, sstrace_format_sadf,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * The CSV plugin of collectd writes a file for each CPU and state. That of idle time tells the
- * load: it has a counter of ticks, or percent if the plugin is configured so.
+ * The CSV plugin of collectd writes a file for each CPU and state. The file of idle time determines
+ * the load: it has a counter of ticks, or percent if the plugin is configured so.
  */
 
 #include <math.h>
@@ -12,8 +12,8 @@
 #include "stamp.h"
 
 #define HEADER          "epoch,value"
-#define LARGEST_PERCENT 101.0 /* with what rounding and clocks add */
-#define FASTEST         1.1   /* of idle time, where ticks and times do not quite agree */
+#define LARGEST_PERCENT 101.0 /* 100 % plus rounding and clock errors */
+#define FASTEST         1.1   /* maximum idle rate: ticks and timestamps differ slightly */
 
 struct collectd {
     struct sstrace_input *input;
@@ -23,8 +23,8 @@ struct collectd {
     struct sstrace_scale scale;
     bool counts; /* ticks */
     bool any;
-    int64_t before; /* ns: when it was */
-    double ticks;   /* at that time */
+    int64_t before; /* ns: time of the previous row */
+    double ticks;   /* counter of the previous row */
 };
 
 static bool detect_collectd(const char *head) {
@@ -37,7 +37,7 @@ static const char *file_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Counters rise and soon are above 100. The first rows tell, as far as the head has them whole. */
+/* Guesses from the first complete rows: a counter rises, and soon exceeds 100. */
 static bool looks_like_counter(const struct sstrace_input *input) {
     double before = NAN, first = NAN;
     bool falls = false;
@@ -45,7 +45,7 @@ static bool looks_like_counter(const struct sstrace_input *input) {
         const char *end = strchr(++at, '\n'), *comma = strchr(at, ',');
         if (!comma || (end && comma > end))
             continue;
-        /* The last line may be cut off there. */
+        /* The head may end within its last line. */
         if (!end && input->head_length == SSTRACE_HEAD)
             break;
         const char *behind = end ? end : comma + strlen(comma);
@@ -63,7 +63,7 @@ static bool looks_like_counter(const struct sstrace_input *input) {
     return !falls && before > first && !strstr(file_name(input->name), "percent");
 }
 
-/* The folders of host and CPU, or of the file's name what says no date. */
+/* The series is named after the folders of host and CPU, or after the file without its date. */
 static int wants(struct collectd *collectd) {
     char name[SSTRACE_NAME];
     const char *path = collectd->input->name, *file = file_name(path);
@@ -79,8 +79,8 @@ static int begin(struct collectd *collectd) {
     struct sstrace_input *input = collectd->input;
     if (!strstr(file_name(input->name), "idle"))
         return sstrace_input_blame(input, 1,
-            "expected the file of idle time, named cpu-idle-DATE or percent-idle-DATE: the load "
-            "is what that leaves");
+            "expected a file of idle time, cpu-idle-DATE or percent-idle-DATE: the load is the "
+            "rest");
     int more = sstrace_input_read_line(input);
     if (more > 0 && strcmp(input->text, HEADER) != 0)
         return sstrace_input_blame(input, 1, "expected the header " HEADER);
@@ -98,13 +98,13 @@ static int begin(struct collectd *collectd) {
                : -1;
 }
 
-/* Between two rows; a counter that has gone back began anew. */
+/* Adds the load between two rows. A counter that decreased was restarted. */
 static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, double ticks) {
     struct sstrace_input *input = collectd->input;
     int64_t length;
     if (__builtin_sub_overflow(sample->to, collectd->before, &length))
         return sstrace_input_blame(
-            input, collectd->time.column, "this is too far from the row before");
+            input, collectd->time.column, "the time is too far from the previous row");
     double seconds = (double)length / 1e9;
     double rose = ticks - collectd->ticks;
     bool first = !collectd->any;
@@ -125,8 +125,8 @@ static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, 
     double full = collectd->scale.full * seconds;
     if (rose > full * FASTEST)
         return sstrace_input_blame(input, collectd->value.column,
-            "the counter rose by %.0f in %.3g s, where %.0f ticks would be all idle: for several "
-            "CPUs give --unit cores --cpus N",
+            "the counter rose by %.0f in %.3g s, but a CPU has only %.0f ticks in that time: for "
+            "several CPUs give --unit cores --cpus N",
             rose, seconds, full);
     sample->load = rose > full ? 0 : 1 - rose / full;
     return sstrace_samples_add(collectd->samples, input, collectd->value.column, sample);

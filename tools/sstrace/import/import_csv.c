@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Tables of unknown origin. Options say what the columns are, or names that can mean nothing else.
- * Numbers are percent unless the column's name says "fraction" or "ratio"; if neither name nor
- * option says so and no number is above 1, they are refused rather than taken for one of the two.
+ * Tables of unknown origin. Columns are chosen by options, or by unambiguous names. Numbers are
+ * percent unless the column's name says "fraction" or "ratio"; if neither name nor option says so
+ * and no number is above 1, they are refused rather than taken for one of the two.
  */
 
 #include <math.h>
@@ -24,12 +24,12 @@ struct csv {
     struct sstrace_field time, load, series;
     struct sstrace_scale scale;
     struct sstrace_clock clock;
-    int64_t now;        /* ns, where there is no column of times: up to where samples are known */
-    bool unit_is_known; /* an option or a name says what the numbers mean */
-    double largest;     /* of the numbers */
+    int64_t now;        /* ns: end of the samples so far, without a column of times */
+    bool unit_is_known; /* an option or the column's name gives the unit */
+    double largest;     /* largest number so far */
 };
 
-/* Spreadsheets write a mark of UTF-8 in front of all. */
+/* Drops the byte order mark that spreadsheets write. */
 static void drop_mark(struct sstrace_input *input) {
     static const char mark[] = "\xef\xbb\xbf";
     if (input->line != 1 || strncmp(input->text, mark, 3) != 0)
@@ -38,7 +38,7 @@ static void drop_mark(struct sstrace_input *input) {
     memmove(input->text, input->text + 3, input->length + 1);
 }
 
-/* Goes to the first row, where the input stays; keeps the last comment above it. */
+/* Advances to the first row, and keeps the last comment above it. */
 static int find_first_row(struct sstrace_input *input, char **comment) {
     int more;
     while ((more = sstrace_input_read_line(input)) > 0) {
@@ -64,12 +64,15 @@ static int choose_time(struct csv *csv) {
         return 0;
     if (csv->heading.count != 2)
         return sstrace_heading_ask(&csv->heading, csv->input,
-            "which column is the time? Give --time-column, or --every TIME without one");
+            "which column is the time? Give --time-column, or --every TIME if there is none");
     csv->time_number = 1;
     return 0;
 }
 
-/* A column "cpu" beside one of idle time is as well the CPU's number. */
+/*
+ * Returns whether the column is called "cpu": next to a column of idle time, it may be the number
+ * of the CPU.
+ */
 static bool is_number_of_cpu(struct csv *csv, size_t number) {
     return strcasecmp(sstrace_heading_name(&csv->heading, number).text, "cpu") == 0;
 }
@@ -99,8 +102,8 @@ static int guess_load(struct csv *csv) {
 static int choose_load(struct csv *csv) {
     const char *load = csv->options->load_column, *idle = csv->options->idle_column;
     if (load && idle)
-        return ss_error_fail(csv->input->error,
-            "the load is in one column: give --load-column or --idle-column, not both");
+        return ss_error_fail(
+            csv->input->error, "give either --load-column or --idle-column, not both");
     csv->scale.idle = idle != NULL;
     if (!load && !idle)
         return guess_load(csv);
@@ -148,7 +151,7 @@ static int choose_all(struct csv *csv) {
     return 0;
 }
 
-/* Reads what comes before the first row of numbers. */
+/* Reads everything before the first row of numbers. */
 static int open_table(struct csv *csv, const char *comment) {
     char separator;
     if (sstrace_table_separator(
@@ -166,7 +169,8 @@ static int take_time(struct csv *csv, struct sstrace_sample *sample) {
     if (!csv->time_number) {
         sample->from = csv->now;
         if (__builtin_add_overflow(csv->now, (int64_t)csv->options->every, &csv->now))
-            return sstrace_input_blame(csv->input, 1, "with --every this sample is too late");
+            return sstrace_input_blame(
+                csv->input, 1, "--every is too long: this sample would be out of range");
         sample->to = csv->now;
         return 0;
     }
@@ -204,7 +208,7 @@ static int take_rows(struct csv *csv) {
     }
     if (more == 0 && !csv->unit_is_known && csv->largest > 0 && csv->largest <= 1)
         return sstrace_input_blame(csv->input, csv->load.column,
-            "no number in this column is above 1: say --unit fraction or --unit percent");
+            "no number in this column is above 1: give --unit fraction or --unit percent");
     return more;
 }
 

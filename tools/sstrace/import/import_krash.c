@@ -8,8 +8,8 @@
 #include "stamp.h"
 
 /*
- * A profile of KRASH: `cpu { profile { CPU { SECONDS PERCENT ... } ... } } kill SECONDS`. What is
- * around the CPUs may be missing, `kill` may be in a CPU's block. A load holds until the next.
+ * A profile of KRASH: `cpu { profile { CPU { SECONDS PERCENT ... } ... } } kill SECONDS`. The outer
+ * blocks may be missing, and `kill` may be in a CPU's block. A load holds until the next.
  */
 
 #define EVENTS_MAX ((size_t)1 << 20)
@@ -19,7 +19,7 @@
 struct event {
     int64_t time; /* ns */
     double load;
-    uint32_t cpu; /* index of its block */
+    uint32_t cpu; /* index of the CPU's block */
 };
 
 struct krash {
@@ -27,22 +27,22 @@ struct krash {
     struct sstrace_input *input;
     struct sstrace_scale scale;
 
-    const char *at; /* in the line; NULL: another one has to be read */
+    const char *at; /* position in the line; NULL: the next line must be read */
     char token[TOKEN];
-    struct sstrace_field field; /* the token */
+    struct sstrace_field field; /* `token` as a field, for messages */
 
     struct event *events;
     size_t count, capacity;
     uint64_t cpus[CPUS_MAX];
     uint32_t cpus_count;
-    int64_t kill; /* ns; -1: it does not say when it ends */
+    int64_t kill; /* ns; -1 if the profile does not say when it ends */
 };
 
 static bool is_sign(char letter) {
     return letter && strchr("{}=", letter);
 }
 
-/* 1: `token` and `field` are the next one. 0: end of file. */
+/* Reads the next token. Returns 1, 0 at the end of the file, or -1 with the error set. */
 static int next(struct krash *it) {
     for (;;) {
         if (!it->at) {
@@ -71,7 +71,7 @@ static int blame(struct krash *it, const char *expected) {
         ss_words_show(it->token).text);
 }
 
-/* The next token, which there must be. */
+/* Reads the next token; fails at the end of the file. */
 static int need(struct krash *it, const char *expected) {
     int result = next(it);
     if (result == 0)
@@ -106,7 +106,7 @@ static struct event *more(struct krash *it) {
     return &it->events[it->count++];
 }
 
-/* SECONDS PERCENT; the first token has been read. `before` is the time of the line before. */
+/* Reads SECONDS PERCENT; `token` is the first. `before` is the time of the previous line. */
 static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *before) {
     struct event event = {.cpu = cpu};
     double number;
@@ -128,7 +128,7 @@ static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *befo
     return 0;
 }
 
-/* A block; the number of the CPU has been read. */
+/* Reads the block of a CPU, whose number is in `token`. */
 static int read_cpu(struct krash *it) {
     char name[TOKEN];
     uint64_t number = strtoull(it->token, NULL, 10);
@@ -141,7 +141,7 @@ static int read_cpu(struct krash *it) {
             return blame(it, "a CPU that did not appear before");
     }
     if (it->cpus_count == CPUS_MAX)
-        return blame(it, "no more than 1024 CPUs");
+        return blame(it, "at most 1024 CPUs");
     uint32_t cpu = it->cpus_count++;
     it->cpus[cpu] = number;
     bool wanted = !it->samples->options->select || sstrace_samples_wants(it->samples, name);
@@ -159,7 +159,7 @@ static int read_cpu(struct krash *it) {
     }
 }
 
-/* Whatever stands outside of the blocks of CPUs. */
+/* Reads an item outside the blocks of CPUs. */
 static int read_item(struct krash *it, unsigned int *depth) {
     if (strcmp(it->token, "}") == 0 && *depth > 0) {
         --*depth;
@@ -185,7 +185,7 @@ static int compare(const void *a, const void *b) {
     return (left->time > right->time) - (left->time < right->time);
 }
 
-/* The profile does not need to say when it ends. */
+/* Finds the end: that of `kill`, or the last load plus --every. */
 static int find_end(struct krash *it, int64_t *end) {
     int64_t last = it->events[it->count - 1].time, before = last;
     for (size_t i = it->count; i > 0 && before == last; i--)
@@ -198,12 +198,12 @@ static int find_end(struct krash *it, int64_t *end) {
         length = last - before;
     if (length == 0 || __builtin_add_overflow(last, length, end))
         return sstrace_input_blame(it->input, 1,
-            "expected 'kill SECONDS' before the end of the file: or give with --every how long "
-            "the last load lasts");
+            "expected 'kill SECONDS' before the end of the file: or give the length of the last "
+            "load with --every");
     return 0;
 }
 
-/* The mean is worked out once for each time at which something changes. */
+/* Computes the mean load of all CPUs; called once for each time at which a load changes. */
 static double mean_of(const double *loads, uint32_t count, uint32_t cpus) {
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -211,8 +211,7 @@ static double mean_of(const double *loads, uint32_t count, uint32_t cpus) {
     return sum / cpus;
 }
 
-/* Goes through the changes of all CPUs in the order of time; before the first the load is unknown.
- */
+/* Adds the changes of all CPUs in order of time. The load before the first change is unknown. */
 static int give_all(struct krash *it) {
     const struct sstrace_import_options *options = it->samples->options;
     uint32_t cpus = options->select ? 1 : options->cpus ? options->cpus : it->cpus_count;
@@ -256,7 +255,7 @@ static int read_profile(struct krash *it) {
             it->input, it->input->length + 1, "expected '}', not the end of the file");
     if (it->count > 0)
         return give_all(it);
-    /* The selected CPU may be absent: the end then lists those that are there. */
+    /* If the selected CPU is absent, sstrace_samples_end() lists those that exist. */
     if (it->samples->options->select && it->cpus_count > 0)
         return 0;
     return sstrace_input_blame(it->input, 1, "expected CPU { SECONDS PERCENT ... } before this");
@@ -277,7 +276,7 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
     return result;
 }
 
-/* `cpu {` or `0 {`, behind comments. */
+/* Detects `cpu {` or `0 {`, after comments. */
 static bool detect(const char *head) {
     for (head += strspn(head, " \t\r\n"); *head == '#'; head += strspn(head, " \t\r\n"))
         head += strcspn(head, "\n");

@@ -5,11 +5,11 @@
 
 #include "scale.h"
 
-/* One number a line: PlanetLab as CloudSim ships it, and load levels. */
+/* One number per line: PlanetLab traces as CloudSim ships them, and load levels. */
 
 #define PLANETLAB_EVERY (300 * SS_SECOND)
 
-/* 1: `field` is the number of the next line that has one. 0: end of file. */
+/* Reads the number of the next line that has one. Returns 1, 0 at the end of the file, or -1. */
 static int next_number(struct sstrace_input *input, struct sstrace_field *field) {
     struct sstrace_walk walk;
     struct sstrace_field more;
@@ -73,14 +73,14 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
 
 const struct sstrace_format sstrace_format_planetlab = {
     .name = "planetlab",
-    .summary = "PlanetLab as CloudSim ships it: a whole percentage a line, every 300 s",
+    .summary = "PlanetLab as shipped by CloudSim: a whole percentage per line, every 300 s",
     .takes = SSTRACE_TAKES_EVERY,
     .import = import,
 };
 
 const struct sstrace_format sstrace_format_levels = {
     .name = "levels",
-    .summary = "one load a line, in percent or by --unit; --every TIME says how long each lasts",
+    .summary = "one load per line, in percent or by --unit; --every TIME is its length",
     .takes = SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
     .import = import,
 };

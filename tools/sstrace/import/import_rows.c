@@ -11,21 +11,21 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* As seconds since 1970 this is the year 5138, as milliseconds 1973. */
+/* Larger times are in milliseconds: in seconds this is the year 5138, in milliseconds 1973. */
 #define MILLISECONDS_FROM 1e11
 
 #define GOOGLE_WINDOW (300 * SECOND)
 
 struct layout {
-    /* With a line of names first, by these; else by numbers, from 1. */
+    /* Columns by name, if the table has a header; otherwise by number, from 1. */
     const char *header, *time_name, *load_name;
     size_t time, end, series, load;
     char separator;
     enum sstrace_stamp stamp;
     enum sstrace_unit unit;
-    int64_t time_unit; /* ns; 0: told by their magnitude */
+    int64_t time_unit; /* ns; 0: guessed from the magnitude */
     bool bad_marks;    /* -1 and 101 mark a missing number */
-    bool adds_up;      /* rows are parts of one load */
+    bool adds_up;      /* rows of the same time add up to one load */
 };
 
 struct rows {
@@ -51,7 +51,9 @@ static const struct layout google_2011 = {
     .adds_up = true,
 };
 
-/* Its first time is 0 and its last is one step before the end of the month: where samples begin. */
+/*
+ * Times are where samples begin: the first is 0, the last is one step before the end of the month.
+ */
 static const struct layout azure = {
     .time = 1,
     .series = 2,
@@ -62,7 +64,7 @@ static const struct layout azure = {
     .time_unit = SECOND,
 };
 
-/* The tables beside it say that their times are where a measurement starts. */
+/* The other tables of this trace document that times are the starts of measurements. */
 static const struct layout alibaba_2017 = {
     .time = 1,
     .series = 2,
@@ -115,7 +117,7 @@ static bool detect_ssload(const char *head) {
     return begins_with(head, ssload.header);
 }
 
-/* 1: there is a header and the columns are picked. 0: the input is empty. */
+/* Reads the header and picks the columns. Returns 1, 0 if the input is empty, or -1. */
 static int read_header(struct rows *rows, size_t *time, size_t *load) {
     const struct layout *layout = rows->layout;
     struct sstrace_heading heading;
@@ -141,8 +143,8 @@ static int begin(struct rows *rows) {
     const struct layout *layout = rows->layout;
     size_t time = layout->time, load = layout->load;
     if (rows->samples->options->select && !layout->series)
-        return ss_error_fail(
-            rows->input->error, "there is only one series in such a file: leave --select out");
+        return ss_error_fail(rows->input->error,
+            "--select has no meaning with this format: such files have only one series");
     rows->table.input = rows->input;
     rows->table.separator = layout->separator;
     int more = layout->header ? read_header(rows, &time, &load) : 1;
@@ -176,8 +178,8 @@ static int take_time(struct rows *rows, const struct sstrace_field *field, int64
 }
 
 /*
- * A task that began or ended inside of a window has a row for its part of that. Such a part counts
- * for as much of the window as it lasted, so that all rows of a window can be added up.
+ * A task that began or ended within a window has a row for a part of the window. Its load is scaled
+ * by that part, so that the rows of a window can be added up.
  */
 static int fit_into_window(struct rows *rows, struct sstrace_sample *sample) {
     int64_t from = sample->from;
@@ -208,7 +210,7 @@ static int take_row(struct rows *rows) {
         char name[SSTRACE_NAME];
         if (sstrace_field_name(&rows->series, rows->input, name) != 0)
             return -1;
-        /* Tasks without a machine have no place. */
+        /* Tasks without a machine belong to no series. */
         if (!*name || !sstrace_samples_wants(rows->samples, name))
             return 0;
     }
@@ -269,7 +271,7 @@ const struct sstrace_format sstrace_format_alibaba_2018 = {
 
 const struct sstrace_format sstrace_format_bitbrains = {
     .name = "bitbrains",
-    .summary = "GWA-T-12 Bitbrains: one VM a file",
+    .summary = "GWA-T-12 Bitbrains: one VM per file",
     .takes = SSTRACE_TAKES_EVERY,
     .detect = detect_bitbrains,
     .import = import_rows,
@@ -278,7 +280,7 @@ const struct sstrace_format sstrace_format_bitbrains = {
 
 const struct sstrace_format sstrace_format_ssload = {
     .name = "ssload",
-    .summary = "what ssload prints, and samples.csv of a record",
+    .summary = "output of ssload, or samples.csv of a record",
     .takes = SSTRACE_TAKES_EVERY,
     .detect = detect_ssload,
     .import = import_rows,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * `sadf -d` of sysstat. Several activities stand one after the other, each below a header of its
- * own; with -h all CPUs of one time are on one line. Busy is what is neither idle nor iowait.
+ * `sadf -d` of sysstat. Activities follow each other, each with its own header; with -h all CPUs of
+ * one time are on one line. Time that is neither idle nor iowait counts as busy.
  */
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #define HEADER         "# hostname;interval;timestamp;"
 #define NAME_MAX_PARTS (2 * SSTRACE_NAME)
 
-/* On one line the columns of a CPU are repeated for the next. */
+/* Marks the end of a header with -h: the columns repeat for each further CPU. */
 static const char repeated[] = "[...]";
 
 enum section { SECTION_NONE, SECTION_CPU, SECTION_OTHER };
@@ -25,20 +25,20 @@ struct sadf {
     struct sstrace_samples *samples;
     struct sstrace_clock clock;
     enum section section;
-    bool any_cpu; /* there was a section of CPUs */
+    bool any_cpu; /* the file has a section of CPUs */
 
-    /* The section: */
-    size_t figures;      /* how many there are for a CPU */
-    size_t idle, iowait; /* which of them, from 0 */
+    /* The current section: */
+    size_t figures;      /* number of figures for each CPU */
+    size_t idle, iowait; /* their indexes among the figures, from 0 */
     bool one_line;
 
-    /* The row: */
+    /* The current row: */
     char host[SSTRACE_NAME];
     int64_t from, to; /* ns */
 
     char first_host[SSTRACE_NAME];
     char wanted_host[SSTRACE_NAME];
-    bool any_row, has_all; /* there are rows for all CPUs together */
+    bool any_row, has_all; /* the section has rows for all CPUs together */
 };
 
 static bool detect_sadf(const char *head) {
@@ -46,7 +46,9 @@ static bool detect_sadf(const char *head) {
     return at && (at == head || (at[-1] == '\n' && strstr(head, "LINUX-RESTART")));
 }
 
-/* After the names that all sections have; `walk` is before "CPU" or something else. */
+/*
+ * Reads the names after those that all sections have. The next one is "CPU" in a section of CPUs.
+ */
 static int read_names(struct sadf *sadf, struct sstrace_walk *walk) {
     struct sstrace_field name;
     bool idle = false, iowait = false, is_cpu = false;
@@ -91,7 +93,7 @@ static int read_header(struct sadf *sadf) {
     return read_names(sadf, &walk);
 }
 
-/* 1: is one of those that are chosen. The names are those that --select takes. */
+/* Returns 1 if this CPU is selected, 0 if not, or -1 with the error set. */
 static int is_wanted(struct sadf *sadf, const char *cpu, size_t column) {
     const char *select = sadf->samples->options->select;
     char full[NAME_MAX_PARTS];
@@ -102,7 +104,7 @@ static int is_wanted(struct sadf *sadf, const char *cpu, size_t column) {
         sadf->any_row = true;
     }
     snprintf(full, sizeof full, "%s/%s", sadf->host, cpu);
-    /* All CPUs together are what is meant, if nothing else was said. */
+    /* By default, use the row of all CPUs together. */
     if (!select && sadf->has_all)
         return all && sstrace_samples_wants(sadf->samples, sadf->host);
     if (!select)
@@ -120,11 +122,10 @@ static int is_wanted(struct sadf *sadf, const char *cpu, size_t column) {
 
 static int blame_figures(struct sadf *sadf, size_t count) {
     return sstrace_input_blame(sadf->input, sadf->input->length + 1,
-        "the row ends after %zu figures of a CPU, but %zu are expected (was the file cut off?)",
-        count, sadf->figures);
+        "expected %zu figures for the CPU, not %zu (was the file cut off?)", sadf->figures, count);
 }
 
-/* The figures of one CPU; one that was off has nothing but zeros. */
+/* Reads the figures of one CPU. They are all 0 if the CPU was offline. */
 static int read_load(struct sadf *sadf, struct sstrace_walk *walk, double *load, size_t *column) {
     double sum = 0, idle = 0;
     for (size_t i = 0; i < sadf->figures; i++) {
@@ -134,7 +135,7 @@ static int read_load(struct sadf *sadf, struct sstrace_walk *walk, double *load,
         if (more <= 0)
             return more < 0 ? -1 : blame_figures(sadf, i);
         if (!sstrace_field_number(&field, true, &value))
-            return sstrace_input_blame(sadf->input, field.column, "expected a number of percent");
+            return sstrace_input_blame(sadf->input, field.column, "expected a percentage");
         sum += value;
         if (i == sadf->idle || i == sadf->iowait) {
             idle += value;
@@ -169,7 +170,7 @@ static int take_cpu(struct sadf *sadf, struct sstrace_walk *walk, const struct s
     return sstrace_samples_add(sadf->samples, sadf->input, column, &sample);
 }
 
-/* Behind host, interval and time. */
+/* Reads the CPUs, after host, interval and time. */
 static int take_cpus(struct sadf *sadf, struct sstrace_walk *walk, struct sstrace_field *cpu) {
     int more;
     do {
@@ -245,13 +246,13 @@ static int import_sadf(const struct sstrace_format *format, struct sstrace_input
     }
     if (more == 0 && sadf.section == SECTION_OTHER && !sadf.any_cpu)
         return sstrace_input_blame(
-            input, 1, "there are no figures of CPUs in it: make it with sadf -d FILE -- -u");
+            input, 1, "the file has no CPU statistics: create it with sadf -d FILE -- -u");
     return more;
 }
 
 const struct sstrace_format sstrace_format_sadf = {
     .name = "sadf",
-    .summary = "sadf -d of sysstat: what is neither idle nor iowait",
+    .summary = "sadf -d of sysstat: time that is neither idle nor iowait",
     .takes = SSTRACE_TAKES_SELECT,
     .detect = detect_sadf,
     .import = import_sadf,

@@ -15,7 +15,7 @@ struct vmstat {
     struct sstrace_clock clock;
 };
 
-/* The line: */
+/* The current line: */
 struct row {
     size_t count;
     struct sstrace_field first, idle, wait, before_last, last;
@@ -43,7 +43,7 @@ static int read_row(struct vmstat *it, struct row *row) {
     return result;
 }
 
-/* The second of the two lines of a header names the columns; the last may be a time zone. */
+/* Reads the second line of a header, which names the columns; the last may be a time zone. */
 static int read_header(struct vmstat *it) {
     struct sstrace_walk walk;
     struct sstrace_field field;
@@ -82,13 +82,13 @@ static int read_load(struct vmstat *it, const struct row *row, double *load) {
         (it->wait > 0 && read_percent(it, &row->wait, "wa", &wait) != 0))
         return -1;
     *load = (100 - idle - wait) / 100;
-    /* Both may have been rounded up. */
+    /* idle and iowait may both have been rounded up. */
     if (*load < 0 && *load > -0.015)
         *load = 0;
     return 0;
 }
 
-/* With times: what was measured up to there. */
+/* With times, a line describes the time before it. */
 static int add_at(struct vmstat *it, const struct row *row, double load) {
     struct sstrace_sample sample = {.load = load};
     const char *text = row->before_last.text;
@@ -151,7 +151,7 @@ static int take_line(struct vmstat *it) {
         return 0;
     if (*text >= '0' && *text <= '9')
         return take_row(it);
-    /* The first line of a header says nothing. */
+    /* Skip the first line of a header. */
     if (strncmp(text + strspn(text, "-"), "procs", 5) == 0)
         return 0;
     return read_header(it);
@@ -164,7 +164,7 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
     int result;
     while ((result = sstrace_input_read_line(input)) > 0) {
         if (sstrace_lines_open(input)) {
-            fprintf(stderr, "sstrace: %s:%llu: the last line is cut short and is left out\n",
+            fprintf(stderr, "sstrace: %s:%llu: ignoring the last line, which is incomplete\n",
                 ss_words_show(input->name).text, (unsigned long long)input->line);
             return 0;
         }

@@ -7,13 +7,13 @@
 #include "base/units.h"
 #include "base/words.h"
 
-/* A sample is missing where they lie further apart than so many times the usual. */
+/* A gap begins if the next sample is later than this multiple of the usual interval. */
 #define GAP 1.5
 
-/* Rounding of figures with few digits, and clocks that do not agree. */
+/* Tolerates rounding, and clocks that disagree. */
 #define LOAD_TOLERANCE 0.01
 
-/* Sums of a few such times cannot overflow: 73 years. */
+/* 73 years, so that sums of a few times cannot overflow. */
 #define TIME_LONGEST (INT64_MAX / 4)
 
 #define NAMES_MAX ((size_t)1 << 22)
@@ -28,7 +28,7 @@ void sstrace_samples_open(struct sstrace_samples *samples,
     };
 }
 
-/* FNV-1a. Two names that share one are counted as one, which is too unlikely to matter. */
+/* FNV-1a. Names with the same hash count as one, which is too unlikely to matter. */
 static uint64_t hash(const char *name) {
     uint64_t value = UINT64_C(0xcbf29ce484222325);
     for (; *name; name++)
@@ -63,7 +63,7 @@ static bool grow(struct sstrace_names *names) {
     return true;
 }
 
-/* Whether it is a new one. Once the limit is reached, no name is. */
+/* Returns whether the name is new. At the limit, further names are not. */
 static bool note_name(struct sstrace_names *names, const char *name) {
     if (names->count * 2 >= names->capacity && (names->capacity >= NAMES_MAX || !grow(names)))
         return false;
@@ -92,7 +92,7 @@ static int give(
     return samples->sink->take(samples->sink, &record, input->error);
 }
 
-/* From where the sink stands to `from`: a gap without samples. */
+/* Bridges the gap from the last sample to `from`. */
 static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, int64_t from) {
     char length[SS_UNITS_SHOWN], at[SS_UNITS_SHOWN];
     ss_units_show_time(length, (ss_time)(from - samples->reached));
@@ -101,19 +101,19 @@ static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, 
     unsigned long long line = samples->line;
     if (samples->options->gaps == SSTRACE_GAPS_REFUSE)
         return ss_error_fail(input->error,
-            "%s:%llu:1: %s are missing before this sample: --gaps keep or fill accepts it anyway",
+            "%s:%llu:1: no samples for %s before this one: --gaps keep or fill accepts the gap",
             name.text, line, length);
     samples->gaps++;
-    fprintf(stderr, "sstrace: %s:%llu: %s without a sample from %s on: %s\n", name.text, line,
-        length, at,
+    fprintf(stderr, "sstrace: %s:%llu: no samples for %s after %s: %s\n", name.text, line, length,
+        at,
         samples->options->gaps == SSTRACE_GAPS_FILL ? "filled by a straight line"
-                                                    : "the load before is held");
+                                                    : "the previous load is held");
     if (samples->options->gaps == SSTRACE_GAPS_FILL)
         return 0;
     return give(samples, from, samples->load, input);
 }
 
-/* Gives the sink a load that is held for a time, as a step. */
+/* Gives the sink a sample as a step. */
 static int hold(
     struct sstrace_samples *samples, struct sstrace_input *input, const struct sstrace_sample *it) {
     if (!samples->any) {
@@ -131,7 +131,9 @@ static int hold(
     return 0;
 }
 
-/* One that is whole. What overlaps the one before a little, as clocks do, begins where that ended.
+/*
+ * Adds a sample with both ends. If it nearly touches or overlaps the previous one, it begins where
+ * that ended.
  */
 static int pass_on(
     struct sstrace_samples *samples, struct sstrace_input *input, struct sstrace_sample it) {
@@ -146,7 +148,7 @@ static int pass_on(
     return hold(samples, input, &it);
 }
 
-/* The end of a load of which only the beginning is known. */
+/* Ends a sample of which only the beginning is known. */
 static int flush_begin(struct sstrace_samples *samples, struct sstrace_input *input, int64_t next) {
     int64_t length = next - samples->held.to;
     int64_t usual = samples->usual ? samples->usual : length;
@@ -158,7 +160,10 @@ static int flush_begin(struct sstrace_samples *samples, struct sstrace_input *in
     return it.to > it.from ? pass_on(samples, input, it) : 0;
 }
 
-/* A length that occurs twice in a row; a single short one, as after a restart, changes nothing. */
+/*
+ * Learns the usual interval from two similar ones in a row, so that a single short one, as after a
+ * restart, changes nothing.
+ */
 static void learn_usual(struct sstrace_samples *samples, int64_t length) {
     if (length <= 0 || samples->options->every)
         return;
@@ -186,7 +191,7 @@ static int add_begin(struct sstrace_samples *samples, struct sstrace_input *inpu
     return 0;
 }
 
-/* The first sample waits for the second, which shows how long it was. */
+/* The first sample waits for the second, which shows its length. */
 static int add_end(struct sstrace_samples *samples, struct sstrace_input *input,
     const struct sstrace_sample *sample) {
     int64_t before = samples->has_held ? samples->held.to : samples->reached;
@@ -267,7 +272,7 @@ int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *i
     }
     if (it.load < 0 || it.load > 1 + LOAD_TOLERANCE)
         return sstrace_input_blame(input, column,
-            "a load of %.6g %%, which must be between 0 and 100: --unit says what the numbers "
+            "the load is %.6g %%, but must be between 0 and 100: --unit says what the numbers "
             "mean",
             it.load * 100);
     it.load = it.load > 1 ? 1 : it.load < SS_TRACE_LOAD_MIN ? 0 : it.load;
@@ -285,7 +290,7 @@ void sstrace_samples_break(struct sstrace_samples *samples) {
     samples->broken = true;
 }
 
-/* The last one of those that told no span lasts as long as they usually do. */
+/* A last sample without an end gets the usual length. */
 static int flush_last(struct sstrace_samples *samples, struct sstrace_input *input) {
     if (!samples->has_held)
         return 0;
@@ -306,8 +311,8 @@ static int flush_last(struct sstrace_samples *samples, struct sstrace_input *inp
 
 static void tell(const char *name, uint64_t count, const char *what) {
     if (count > 0)
-        fprintf(stderr, "sstrace: %s: %llu %s\n", ss_words_show(name).text,
-            (unsigned long long)count, what);
+        fprintf(stderr, "sstrace: %s: ignored %s: %llu\n", ss_words_show(name).text, what,
+            (unsigned long long)count);
 }
 
 int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *input) {
@@ -319,15 +324,15 @@ int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *i
             ss_words_show(input->name).text, samples->names.count,
             ss_words_show(samples->first_names).text, samples->names.count > 5 ? ", ..." : "");
     if (samples->used == 0 && select && samples->names.count > 0)
-        return ss_error_fail(input->error, "%s has no sample of '%s': it has %zu series (%s)",
+        return ss_error_fail(input->error, "%s has no samples of '%s': it has %zu series (%s)",
             ss_words_show(input->name).text, ss_words_show(select).text, samples->names.count,
             ss_words_show(samples->first_names).text);
     if (samples->used == 0)
-        return ss_error_fail(input->error, "%s:%llu:1: there is no sample",
+        return ss_error_fail(input->error, "%s:%llu:1: the file has no samples",
             ss_words_show(input->name).text, (unsigned long long)input->line + 1);
-    tell(input->name, samples->bad, "samples without a number were left out");
+    tell(input->name, samples->bad, "samples without a number");
     tell(input->name, samples->late,
-        "samples that go backward in time were left out: sort the file by time to keep them");
+        "samples that go backward in time (sort the file by time to keep them)");
     return 0;
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* How far what is idle may be above all there is, by rounding. */
+/* By rounding, idle time may exceed the whole by this fraction. */
 #define IDLE_TOLERANCE 0.01
 
 int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_options *options,
@@ -11,14 +11,14 @@ int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_o
     if (options->unit != SSTRACE_UNIT_DEFAULT)
         unit = options->unit;
     if (unit == SSTRACE_UNIT_CORES && options->cpus == 0)
-        return ss_error_fail(error, "where 100 is one CPU, --cpus must say how many there are");
+        return ss_error_fail(error, "--unit cores requires --cpus");
     scale->full = unit == SSTRACE_UNIT_FRACTION ? 1
                   : unit == SSTRACE_UNIT_CORES  ? 100.0 * options->cpus
                                                 : 100;
     return 0;
 }
 
-/* One to three digits, of which the first is not 0, a comma and three digits. */
+/* Returns whether the text is one to three digits (the first not 0), a comma and three digits. */
 static bool is_ambiguous(const char *text, size_t length) {
     size_t sign = length > 0 && (*text == '-' || *text == '+');
     text += sign;
@@ -26,7 +26,7 @@ static bool is_ambiguous(const char *text, size_t length) {
     return length >= 5 && length <= 7 && text[length - 4] == ',' && *text != '0';
 }
 
-/* The field is a number. */
+/* Resolves the comma of a number. */
 static bool decides_comma(struct sstrace_scale *scale, const struct sstrace_field *field) {
     if (!scale->comma || !memchr(field->text, ',', field->length))
         return true;
@@ -48,8 +48,9 @@ int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,
         return sstrace_input_blame(input, field->column, "expected a number");
     if (!decides_comma(scale, &plain))
         return sstrace_input_blame(input, field->column,
-            "this comma may be a decimal point or separate thousands: write a decimal point, or "
-            "leave the comma out");
+            "ambiguous comma: it may be a decimal point or separate thousands: write a point, or "
+            "no "
+            "comma");
     *load = *number / full;
     if (scale->idle) {
         *load = 1 - *load;

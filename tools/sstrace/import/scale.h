@@ -2,7 +2,7 @@
 #ifndef SSTRACE_SCALE_H
 #define SSTRACE_SCALE_H
 
-/* Loads from the numbers of a field. */
+/* Converts the numbers of a column to loads. */
 
 #include <showstopper/contract.h>
 
@@ -11,20 +11,20 @@
 
 /* The scale of a number. */
 struct sstrace_scale {
-    double full; /* the number at full load: 100, 1, 100 times CPUs */
-    bool idle;   /* the load is what the number leaves */
-    bool comma;  /* may be a decimal point */
-    bool proven; /* it was one in a number that has no other reading */
+    double full; /* the number at full load: 100, 1, or 100 times the CPUs */
+    bool idle;   /* the number is idle time */
+    bool comma;  /* numbers may have a decimal comma */
+    bool proven; /* an earlier number showed that commas are decimal points */
 };
 
-/* By the options; without a unit there it is `unit`. */
+/* Sets the scale from the options; `unit` is the default. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_scale_set(struct sstrace_scale *scale,
     const struct sstrace_import_options *options, enum sstrace_unit unit, struct ss_error *error);
 
 /*
- * Loads from numbers; a percent sign after one counts as a unit. `number` is the value of the
- * field. A comma that may as well separate thousands, as in 1,000, is refused unless an earlier
- * number has proven that it is a decimal point.
+ * Converts a field to a load; a percent sign counts as a unit. `number` receives the value of the
+ * field. A comma that may separate thousands, as in 1,000, is refused unless an earlier number
+ * showed that commas are decimal points.
  */
 SS_NONNULL()
 int sstrace_scale_load(struct sstrace_scale *scale, struct sstrace_input *input,

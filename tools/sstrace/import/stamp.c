@@ -26,7 +26,7 @@ static bool take(struct rest *rest, const char *any) {
     return true;
 }
 
-/* `min` to `max` digits. */
+/* Parses `min` to `max` digits. */
 static bool take_digits(struct rest *rest, int min, int max, int *value) {
     int count = 0;
     for (*value = 0; count < max && rest->at < rest->end && is_digit(*rest->at); count++)
@@ -46,13 +46,13 @@ int64_t sstrace_stamp_unit(const char *name) {
     return 0;
 }
 
-#define POWERS 19 /* of ten in 64 bits */
+#define POWERS 19 /* powers of ten in 64 bits */
 
 static const int64_t powers[POWERS] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
     100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
     100000000000000, 1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000};
 
-/* One more digit, times 10 to the power of `exponent` nanoseconds. */
+/* Adds a digit that is worth 10^`exponent` ns. Returns false on overflow. */
 static bool add_digit(int64_t *ns, int digit, int exponent) {
     int64_t part = 0;
     if (digit == 0 || exponent < -1)
@@ -63,7 +63,7 @@ static bool add_digit(int64_t *ns, int digit, int exponent) {
            !__builtin_add_overflow(*ns, part, ns);
 }
 
-/* Digits with a decimal mark somewhere, the first one worth 10^`exponent` ns. */
+/* Sums digits, perhaps with a decimal point; the first is worth 10^`exponent` ns. */
 static bool sum_digits(const char *at, const char *end, int exponent, int64_t *ns) {
     for (*ns = 0; at < end; at++) {
         if (is_digit(*at) && !add_digit(ns, *at - '0', exponent--))
@@ -98,7 +98,7 @@ static int unit_exponent(int64_t unit) {
     return exponent;
 }
 
-/* Whole seconds, as in most files. */
+/* Fast path: whole seconds, as in most files. */
 static bool read_whole(const char *text, size_t length, int64_t unit, int64_t *ns) {
     int64_t value = 0;
     if (length == 0 || length > 18)
@@ -145,7 +145,7 @@ static bool take_date(struct rest *rest, int64_t *ns) {
     return true;
 }
 
-/* The part after the mark, to the nanosecond; more digits are rounded. */
+/* Parses the digits after the decimal point, rounded to nanoseconds. */
 static bool take_fraction(struct rest *rest, int64_t *ns) {
     const char *begin = rest->at;
     int64_t part;
@@ -155,7 +155,7 @@ static bool take_fraction(struct rest *rest, int64_t *ns) {
     return true;
 }
 
-/* HH:MM, HH:MM:SS or HH:MM:SS.fff; a leap second is the first of the next minute. */
+/* Parses HH:MM, HH:MM:SS or HH:MM:SS.fff; a leap second becomes the first of the next minute. */
 static bool take_day_time(struct rest *rest, bool needs_seconds, int64_t *ns) {
     int hours, minutes, seconds = 0;
     if (!take_digits(rest, 1, 2, &hours) || !take(rest, ":") ||
@@ -172,7 +172,7 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* +hh:mm, +hhmm or +hh: how far the clock is ahead of UTC. */
+/* Parses +hh:mm, +hhmm or +hh, the offset from UTC. */
 static bool take_offset(struct rest *rest, int64_t *ns) {
     int hours, minutes = 0;
     bool west = rest->at[-1] == '-';
@@ -191,7 +191,7 @@ static bool take_offset(struct rest *rest, int64_t *ns) {
     return true;
 }
 
-/* Up to the end. */
+/* Parses the zone, which must be the rest of the text. */
 static bool take_zone(struct rest *rest, int64_t *ns) {
     *ns = 0;
     while (take(rest, " ")) {

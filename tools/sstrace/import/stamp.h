@@ -3,10 +3,10 @@
 #define SSTRACE_STAMP_H
 
 /*
- * Points in time as monitoring writes them, as ns since 1970 UTC. All is exact to the nanosecond
- * and nothing depends on the locale or the time zone of this machine. Each function takes the whole
- * of `text`, `length` bytes that need no final 0, without blanks around it; false: it is no
- * such time, or lies outside what 64 bits of nanoseconds hold (the years 1678 to 2261).
+ * Parses times as monitoring tools write them into ns since 1970 UTC, exactly and independently of
+ * locale and time zone. Each function parses all `length` bytes of `text`, which needs no final 0.
+ * Returns false if the text is not such a time, or is outside the years 1678 to 2261, which 64 bits
+ * can hold.
  */
 
 #include <stdbool.h>
@@ -18,36 +18,36 @@
 /* The expected form of a time, for messages. */
 #define SSTRACE_STAMP_EXPECTED "YYYY-MM-DD HH:MM:SS, HH:MM:SS or seconds since 1970"
 
-/* Zeroed: bare numbers are seconds, and no time was read yet. One for each series of times. */
+/* The state of one series of times. All zero: numbers are seconds, and no time was read yet. */
 struct sstrace_clock {
-    int64_t unit; /* ns: what 1 of a bare number is; 0: a second */
+    int64_t unit; /* unit of numbers, ns; 0: a second */
 
-    /* The rest is its own: times of day pass midnight. */
-    int64_t day;    /* ns of the midnight before */
-    int64_t before; /* ns since that midnight of the time that was read last */
+    /* Private, for times of day that pass midnight: */
+    int64_t day;    /* ns of the last midnight */
+    int64_t before; /* previous time, ns since that midnight */
 };
 
-/* ns of 1 of that unit: s, ms, us, ns. 0: there is no such unit. */
+/* Returns the length of the unit s, ms, us or ns in ns; 0 if unknown. */
 SS_NONNULL()
 int64_t sstrace_stamp_unit(const char *name);
 
-/* A decimal, also with an exponent; negative ones are times before the zero. Rounded to the ns. */
+/* Parses a decimal number, perhaps negative or with an exponent, and rounds it to ns. */
 SS_READS(1, 2)
 bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t *ns);
 
 /*
- * YYYY-MM-DD, also with / for -; then, after a blank or T, HH:MM[:SS[.fff]]; then Z, UTC, GMT,
- * +hh:mm, +hhmm, +hh, or nothing. The name of another zone is allowed, too, but says nothing: such
- * times, like those without a zone, are taken as if they were UTC, for only their distance counts.
+ * Parses YYYY-MM-DD or YYYY/MM/DD; then, after a blank or T, HH:MM[:SS[.fff]]; then Z, UTC, GMT,
+ * +hh:mm, +hhmm, +hh, or nothing. The name of any other zone is ignored: such times, like those
+ * without a zone, are treated as UTC, because only differences matter.
  */
 SS_READS(1, 2) bool sstrace_stamp_date(const char *text, size_t length, int64_t *ns);
 
-/* HH:MM:SS[.fff], also followed by AM or PM: ns since midnight. */
+/* Parses HH:MM:SS[.fff], perhaps followed by AM or PM, into ns since midnight. */
 SS_READS(1, 2) bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns);
 
 /*
- * Any of them. Times of day count from the midnight before the first of them: one that goes back
- * by more than 12 hours belongs to the next day.
+ * Parses any of these forms. Times of day count from the midnight before the first one; one that
+ * goes back by more than 12 hours belongs to the next day.
  */
 SS_READS(2, 3)
 bool sstrace_stamp_read(struct sstrace_clock *clock, const char *text, size_t length, int64_t *ns);

@@ -6,7 +6,7 @@
 #include "import_json.h"
 #include "stamp.h"
 
-/* sadf -j and mpstat -o JSON: one envelope, but mpstat writes no more of a time than its clock. */
+/* sadf -j and mpstat -o JSON: the same structure, but mpstat writes only the time of day. */
 
 enum { TOP, SYSSTAT, HOSTS, HOST, STATISTICS, SAMPLE, LOADS, LOADS_OLD, LOAD, LOAD_OLD, STAMP };
 
@@ -32,22 +32,22 @@ struct sysstat {
     bool any_statistics, any_sample, any_loads;
 
     char host[NAME];
-    char plain_host[NAME]; /* whose CPU was selected by its number alone */
-    int64_t day;           /* ns: of the host's date, if known */
+    char plain_host[NAME]; /* host whose CPU was selected without naming the host */
+    int64_t day;           /* date of the host, ns, if known */
     struct sstrace_clock clock;
 
-    /* The sample that is being read: */
+    /* The current sample: */
     char date[NAME], time[NAME];
     struct sstrace_json_mark stamp_mark;
-    int64_t interval; /* ns; 0: not known */
+    int64_t interval; /* ns; 0 if unknown */
     bool has_load;
     double load;
     struct sstrace_json_mark load_mark;
 
-    /* The CPU that is being read: */
+    /* The current CPU: */
     char cpu[NAME];
     bool has_idle, only_all;
-    bool any; /* a figure that is not 0 */
+    bool any; /* at least one figure is not 0 */
     uint64_t which;
     double idle, iowait; /* percent */
     struct sstrace_json_mark mark;
@@ -62,7 +62,10 @@ static int take_text(struct sstrace_json *json, const struct sstrace_json_event 
     return 0;
 }
 
-/* The date follows the locale. Of what is not certain only the order of several files depends. */
+/*
+ * Parses the date of the file, whose format depends on the locale. A wrong guess affects only the
+ * order of several files.
+ */
 static int64_t read_day(const char *date) {
     char text[64];
     unsigned int month, day, year;
@@ -108,8 +111,8 @@ static int take_stamp(struct sstrace_json *json, const struct sstrace_json_event
         return -1;
     if (!sstrace_stamp_number(event->text, event->length, 1000000000, &it->interval) ||
         it->interval < 0)
-        return sstrace_json_blame(json,
-            "'interval' must be the seconds from one sample to the next, not %s", event->text);
+        return sstrace_json_blame(
+            json, "'interval' must be a number of seconds, not %s", event->text);
     return 0;
 }
 
@@ -132,7 +135,7 @@ static int take_load(struct sstrace_json *json, const struct sstrace_json_event 
     return 0;
 }
 
-/* A CPU's name is its number; where there are several hosts, HOST/CPU. */
+/* Selects a CPU by its number or, with several hosts, by HOST/CPU. */
 static int choose(struct sstrace_json *json, bool *wanted) {
     struct sysstat *it = json->context;
     const char *select = it->samples->options->select;
@@ -148,7 +151,7 @@ static int choose(struct sstrace_json *json, bool *wanted) {
     *wanted = sstrace_samples_wants(it->samples, it->cpu);
     if (strcmp(it->host, it->plain_host) == 0)
         return 0;
-    return sstrace_json_blame(json, "there is a second host: --select %s/%s or %s/%s",
+    return sstrace_json_blame(json, "the file has several hosts: give --select %s/%s or %s/%s",
         ss_words_show(it->plain_host).text, select, ss_words_show(it->host).text, select);
 }
 
@@ -168,11 +171,11 @@ static int end_load(struct sstrace_json *json) {
         return sstrace_json_blame(json, "'idle' is missing in this object");
     if (it->has_load)
         return sstrace_json_blame(
-            json, "'%s' has a second load in this sample", ss_words_show(it->cpu).text);
+            json, "duplicate load of '%s' in this sample", ss_words_show(it->cpu).text);
     it->has_load = true;
     it->load_mark = it->mark;
     it->load = (100 - it->idle - it->iowait) / 100;
-    /* Figures of two decimals need not add up to 100; all are 0 when the CPU was off. */
+    /* Figures are rounded and may not add up to 100. All are 0 if the CPU was offline. */
     if (it->load < 0 && it->load > -0.01)
         it->load = 0;
     if (!it->any)
@@ -202,7 +205,7 @@ static int end_sample(struct sstrace_json *json) {
     if (!it->samples->any && !it->samples->has_held)
         it->samples->stamp = it->interval ? SSTRACE_STAMP_SPAN : SSTRACE_STAMP_END;
     if (it->samples->stamp == SSTRACE_STAMP_SPAN && it->interval == 0)
-        return sstrace_json_blame(json, "'interval' is missing, but the samples before have it");
+        return sstrace_json_blame(json, "'interval' is missing, but earlier samples have it");
     return sstrace_samples_add(it->samples, json->input, it->load_mark.column, &sample);
 }
 
@@ -255,7 +258,7 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
         return -1;
     if (json.broken)
         fprintf(stderr,
-            "sstrace: %s:%llu: the file is cut short: only its whole samples are used\n",
+            "sstrace: %s:%llu: the file is cut short: using only its complete samples\n",
             ss_words_show(input->name).text, (unsigned long long)json.line);
     if (!it.any_statistics || (it.any_sample && !it.any_loads))
         return sstrace_json_blame(

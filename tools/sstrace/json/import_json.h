@@ -7,7 +7,7 @@
 #include "import.h"
 #include "json_stream.h"
 
-/* Where something stood, for messages that can only be written later. */
+/* A position in the input, for messages that are written later. */
 struct sstrace_json_mark {
     uint64_t line;
     size_t column;
@@ -18,7 +18,7 @@ static inline struct sstrace_json_mark sstrace_json_mark(struct sstrace_json *js
     return (struct sstrace_json_mark){.line = json->input->line, .column = column};
 }
 
-/* Whether an object begins there, and all of the names are in it. */
+/* Returns whether `head` begins an object and contains all of the names. */
 static inline bool sstrace_json_has(const char *head, const char *const *names) {
     if (head[strspn(head, " \t\r\n")] != '{')
         return false;

@@ -24,7 +24,7 @@ static const struct sstrace_json_place places[] = {
 
 #define NAME 4096
 
-/* Values that come before the name of their series wait for it. */
+/* Limit on the values that precede the name of their series, and wait for it. */
 #define WAITING_MAX ((size_t)1 << 22)
 
 struct waiting {
@@ -37,22 +37,22 @@ struct prometheus {
     struct sstrace_scale scale;
     bool any_result, failed;
     struct sstrace_json_mark failed_mark;
-    double max; /* of what was taken, as it stood there */
+    double max; /* the selected series */
     bool any;
 
-    /* The series that is being read: */
+    /* The current series: */
     char metric[NAME], labels[NAME];
     bool has_metric, wanted;
     struct waiting *waiting;
     size_t waits, capacity;
 
-    /* The value that is being read: */
+    /* The current value: */
     uint64_t parts;
     struct sstrace_sample sample;
     struct sstrace_json_mark mark;
 };
 
-/* "warnings" and the like may stand anywhere; the first word is the status. */
+/* Reads members of the outermost object. "warnings" and the like may be anywhere. */
 static int take_top(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct prometheus *it = json->context;
     if (event->kind == SSTRACE_JSON_END || event->kind == SSTRACE_JSON_NULL)
@@ -80,14 +80,14 @@ static int take_data(struct sstrace_json *json, const struct sstrace_json_event 
         ss_words_show(event->text).text);
 }
 
-/* {name="value",...}, the name of the metric in front, as in the language of the queries. */
+/* Appends a label, to form METRIC{name="value",...} as in PromQL. */
 static int take_label(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct prometheus *it = json->context;
     if (sstrace_json_expect(json, event, SSTRACE_JSON_TEXT_VALUE) != 0)
         return -1;
     char *to = strcmp(event->key, "__name__") == 0 ? it->metric : it->labels;
     size_t used = strlen(to);
-    /* Every character may need a backslash before it, and some are around them. */
+    /* Each character may need a backslash; the rest is for quotes, commas and braces. */
     if (event->cut || used + strlen(event->key) + 2 * event->length + 8 > NAME)
         return sstrace_json_blame(json, "the labels of a series are too long");
     if (to == it->metric) {
@@ -120,7 +120,7 @@ static int end_metric(struct sstrace_json *json) {
     char name[2 * NAME + 2];
     snprintf(name, sizeof name, "%s{%s}", it->metric, it->labels);
     if (it->has_metric)
-        return sstrace_json_blame(json, "this series has a second 'metric'");
+        return sstrace_json_blame(json, "duplicate 'metric' in this series");
     it->has_metric = true;
     it->wanted = sstrace_samples_wants(it->samples, name);
     for (size_t i = 0; it->wanted && i < it->waits; i++) {
@@ -257,7 +257,7 @@ static bool detect(const char *head) {
 
 const struct sstrace_format sstrace_format_prometheus = {
     .name = "prometheus",
-    .summary = "answer of Prometheus to query_range; fractions, or --unit percent",
+    .summary = "response of Prometheus to query_range; fractions, or --unit percent",
     .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_UNIT | SSTRACE_TAKES_CPUS,
     .detect = detect,
     .import = import,

@@ -12,20 +12,20 @@
 
 #define CHUNK ((size_t)1 << 16)
 
-/* The parser keeps a text that is not at its end yet; there may be no more of it than this. */
+/* The parser keeps an incomplete text in memory; this limits its length. */
 #define QUIET_LONGEST ((uint64_t)1 << 20)
 
 static const char *const kind_names[] = {
     [SSTRACE_JSON_NULL] = "null",
     [SSTRACE_JSON_BOOLEAN] = "true or false",
     [SSTRACE_JSON_NUMBER] = "a number",
-    [SSTRACE_JSON_TEXT_VALUE] = "a text",
+    [SSTRACE_JSON_TEXT_VALUE] = "a string",
     [SSTRACE_JSON_LIST] = "a list",
     [SSTRACE_JSON_OBJECT] = "an object",
     [SSTRACE_JSON_END] = "an end",
 };
 
-/* Counts lines up to a byte of the chunk. */
+/* Counts lines and columns up to a byte of the chunk. */
 static void count_to(struct sstrace_json *json, size_t to) {
     while (json->counted < to) {
         const unsigned char *from = json->chunk + json->counted;
@@ -78,7 +78,7 @@ int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_j
                                          ss_words_show(event->text).text);
 }
 
-/* The place of the member of `parent` with that name; -1 if it does not matter. */
+/* Returns the place of a member of `parent`; -1 if not in the table. */
 static int find_place(const struct sstrace_json *json, int parent, const char *name) {
     for (int i = 0; json->places[i].name; i++) {
         if (json->places[i].parent == parent && strcmp(json->places[i].name, name) == 0)
@@ -87,7 +87,7 @@ static int find_place(const struct sstrace_json *json, int parent, const char *n
     return -1;
 }
 
-/* Whether a value that begins here matters, and its place. */
+/* Finds the place of a value that begins here. Returns whether the importer wants it. */
 static bool enter(struct sstrace_json *json, struct sstrace_json_event *event) {
     json->quiet = 0;
     event->opens = event->place = -1;
@@ -127,7 +127,7 @@ static int on_boolean(void *context, int value) {
     return tell(context, &event, value ? 4 : 5);
 }
 
-/* A byte of value 0 within a text would hide the rest of it. */
+/* Copies a text and replaces null bytes, which would end it. */
 static bool copy(char to[SSTRACE_JSON_TEXT], const void *from, size_t *length) {
     bool cut = *length >= SSTRACE_JSON_TEXT;
     if (cut)
@@ -139,7 +139,7 @@ static bool copy(char to[SSTRACE_JSON_TEXT], const void *from, size_t *length) {
     return cut;
 }
 
-/* A scalar with text; `quotes` are bytes around it. */
+/* Reports a scalar with text; `quotes` is the number of bytes around it. */
 static int tell_text(struct sstrace_json *json, enum sstrace_json_kind kind, const void *text,
     size_t length, size_t quotes) {
     struct sstrace_json_event event = {.kind = kind, .text = json->text, .length = length};
@@ -212,7 +212,7 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_end,
 };
 
-/* The parser's own words, "parse error: ...", without what they begin and end with. */
+/* Sets the error to the message of the parser, without its prefix and suffix. */
 static int refuse_text(struct sstrace_json *json) {
     unsigned char *words = yajl_get_error(json->parser, 0, json->chunk, 0);
     char *text = words ? (char *)words : (char[]){""};
@@ -225,7 +225,7 @@ static int refuse_text(struct sstrace_json *json) {
     return -1;
 }
 
-/* Where the text has ended. */
+/* Checks the end of the input. */
 static int finish(struct sstrace_json *json, bool any) {
     json->chunk = NULL;
     yajl_status status = yajl_complete_parse(json->parser);
@@ -238,8 +238,8 @@ static int finish(struct sstrace_json *json, bool any) {
         json->broken = true;
         return 0;
     }
-    return sstrace_json_blame(json, any ? "the file ends in the middle of the JSON: it is cut short"
-                                        : "expected JSON, but there is none");
+    return sstrace_json_blame(json,
+        any ? "unexpected end of file: the JSON is incomplete" : "expected JSON, found nothing");
 }
 
 static int feed(struct sstrace_json *json, const unsigned char *chunk, size_t length) {
@@ -254,7 +254,7 @@ static int feed(struct sstrace_json *json, const unsigned char *chunk, size_t le
     count_to(json, length);
     json->token = 0;
     if (json->quiet > QUIET_LONGEST)
-        return sstrace_json_blame(json, "a text or white space of more than %llu bytes",
+        return sstrace_json_blame(json, "a string or white space is longer than %llu bytes",
             (unsigned long long)QUIET_LONGEST);
     return 0;
 }

@@ -12,7 +12,7 @@
 #include "input.h"
 
 #define SSTRACE_JSON_DEPTH 64
-#define SSTRACE_JSON_TEXT  1024 /* longer texts and keys, with their 0, are cut */
+#define SSTRACE_JSON_TEXT  1024 /* longer strings and keys, with the final 0, are truncated */
 
 enum sstrace_json_kind {
     SSTRACE_JSON_NULL,
@@ -25,9 +25,9 @@ enum sstrace_json_kind {
 };
 
 /*
- * A list or an object, by the one in which it stands: an index into the same table, -1 for the
- * outermost. `name` is its key there, "[]" in a list. What else stands at a place, but null, is
- * refused. The table ends with a `name` of NULL.
+ * A list or an object that the importer expects. `parent` is the index of the enclosing one in the
+ * same table, -1 for the outermost; `name` is its key, or "[]" in a list. Any other kind of value
+ * there, except null, is refused. The table ends with a `name` of NULL.
  */
 struct sstrace_json_place {
     int parent;
@@ -38,27 +38,27 @@ struct sstrace_json_place {
 /* A value inside a place of the table; values elsewhere are skipped. */
 struct sstrace_json_event {
     enum sstrace_json_kind kind;
-    int place;        /* in which it stands; at END: the one that ends */
-    int opens;        /* LIST and OBJECT: its own place; -1: not in the table */
+    int place;        /* the enclosing place; for END: the one that ends */
+    int opens;        /* for LIST and OBJECT: its own place, -1 if not in the table */
     const char *key;  /* "" in a list */
-    uint64_t index;   /* so many stand before it in the same list or object */
-    const char *text; /* of a TEXT_VALUE or as a NUMBER is written, with a final 0 */
+    uint64_t index;   /* its index in the list or object */
+    const char *text; /* for TEXT_VALUE, and for NUMBER as written; with a final 0 */
     size_t length;    /* of `text` */
-    bool cut;         /* `text` is only the beginning */
-    double number;    /* 0 for other kinds; infinite if it is too large */
+    bool cut;         /* `text` is truncated */
+    double number;    /* for NUMBER: its value, infinite if out of range; otherwise 0 */
 };
 
 struct sstrace_json {
     struct sstrace_input *input;
     const struct sstrace_json_place *places;
-    /* Not 0: that was all; the input's error is set. */
+    /* Receives an event. Anything but 0 stops the parser; the input's error must be set. */
     int (*take)(struct sstrace_json *json, const struct sstrace_json_event *event);
     void *context;
-    bool several;   /* more than one value, as in JSON Lines */
-    bool may_break; /* the text may end anywhere: then `broken` is set, and nothing is refused */
+    bool several;   /* accept several values, as in JSON Lines */
+    bool may_break; /* accept incomplete JSON, and set `broken` */
     bool broken;
 
-    /* The rest is its own. */
+    /* Private: */
     struct {
         int place;
         bool list;
@@ -68,31 +68,34 @@ struct sstrace_json {
     char key[SSTRACE_JSON_TEXT], text[SSTRACE_JSON_TEXT];
     void *parser;
     const unsigned char *chunk;
-    size_t counted;  /* bytes of the chunk up to where the next two hold */
+    size_t counted;  /* bytes of the chunk that `line` and `column` include */
     uint64_t line;   /* from 1 */
-    uint64_t column; /* bytes before in this line */
-    size_t token;    /* bytes of what was read last, as far as is known */
-    uint64_t quiet;  /* bytes read since there was an event */
+    uint64_t column; /* bytes before it in the line */
+    size_t token;    /* length of the last token, as far as known */
+    uint64_t quiet;  /* bytes since the last event */
 };
 
-/* Zeroed before, but the first fields. 0 or -1 with the input's error set, status 2. */
+/*
+ * Reads all of the input. Set the public members and clear the rest before. Returns 0, or -1 with
+ * the input's error set, status 2.
+ */
 SS_NONNULL()
 int sstrace_json_read(struct sstrace_json *json);
 
-/* Where what was read last stands: the column, from 1; the line goes into the input. */
+/* Returns the column of the last token, from 1, and sets the input's line. */
 SS_NONNULL()
 size_t sstrace_json_spot(struct sstrace_json *json);
 
-/* sstrace_input_blame() at that spot. Always returns -1. */
+/* Calls sstrace_input_blame() for the last token. Always returns -1. */
 __attribute__((format(printf, 2, 3))) int sstrace_json_blame(
     struct sstrace_json *json, const char *format, ...);
 
-/* Refuses what is not of that kind: "'KEY' must be a number, but it is a list". */
+/* Fails if the value is of another kind: "'KEY' must be a number, but it is a list". */
 SS_NONNULL()
 int sstrace_json_expect(
     struct sstrace_json *json, const struct sstrace_json_event *event, enum sstrace_json_kind kind);
 
-/* Refuses values that are not finite numbers. */
+/* Fails if the value is not a finite number. */
 SS_NONNULL()
 int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_json_event *event);
 

@@ -10,10 +10,10 @@
 
 #define ROWS_MAX     20
 #define ROWS_BESIDES 4  /* axis, times, legend, and the prompt that follows */
-#define LEGEND_WIDTH 35 /* from which on it may be in words */
+#define LEGEND_WIDTH 35 /* minimum width for a legend in words */
 #define MARGIN       5  /* "100%" and the axis */
 
-/* Times are counted in parts of a nanosecond, as many as there are columns: so all is exact. */
+/* Times are in units of a nanosecond divided by the number of columns, so that all is exact. */
 typedef unsigned __int128 wide;
 
 static void add_to_column(
@@ -30,7 +30,7 @@ static void add_to_column(
     column->area += share * (from + to) / 2;
 }
 
-/* A straight line from one record to another. What begins where it ends is not touched. */
+/* Adds a straight line between two records. Does not touch the column that begins at its end. */
 static void add_line(struct sstrace_columns *columns, const struct ss_trace_record *from,
     const struct ss_trace_record *to) {
     wide length = columns->length;
@@ -50,7 +50,7 @@ static void add_line(struct sstrace_columns *columns, const struct ss_trace_reco
     }
 }
 
-/* `record` stays in force up to a time. */
+/* Adds `record`, held up to a time. */
 static void add_held(
     struct sstrace_columns *columns, struct ss_trace_record record, ss_time from, ss_time to) {
     record.time = from;
@@ -105,7 +105,7 @@ void sstrace_columns_close(struct sstrace_columns *columns) {
     *columns = (struct sstrace_columns){0};
 }
 
-/* Rounding must not carry it out of the range that is drawn around it. */
+/* Clamped, because rounding must not move the mean outside the range that is drawn. */
 double sstrace_column_mean(const struct sstrace_column *column) {
     return fmin(fmax(column->area / column->controlled, column->min), column->largest);
 }
@@ -116,7 +116,7 @@ void sstrace_plot_fit(size_t *columns, int *rows) {
     width = width < SSTRACE_COLUMNS_MAX ? width : SSTRACE_COLUMNS_MAX;
     *columns = width > MARGIN ? (size_t)(width - MARGIN) : 1;
     *rows = height - ROWS_BESIDES < ROWS_MAX ? height - ROWS_BESIDES : ROWS_MAX;
-    /* Quarters, or at least the half, shall be at the edge of a row. */
+    /* Put quarters, or at least the half, at the edge of a row. */
     *rows -= *rows >= 8 ? *rows % 4 : *rows % 2;
     if (*rows < 2)
         *rows = 2;
@@ -126,7 +126,7 @@ void sstrace_plot_fit(size_t *columns, int *rows) {
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-/* Sorted, with as few digits as the units allow. */
+/* Steps between marks of the time axis, in ascending order. */
 static const struct {
     ss_time unit;
     unsigned times[9];
@@ -151,7 +151,7 @@ ss_time sstrace_plot_step_after(ss_time step) {
     return 0;
 }
 
-/* The letters that this terminal can show. */
+/* The characters of a drawing, in UTF-8 or in ASCII. */
 struct glyphs {
     const char *bars[9]; /* in eighths of a row */
     const char *range, *free, *upright, *mark, *corner, *line, *tick;
@@ -181,10 +181,13 @@ static const struct glyphs letters = {
 
 static int eighths(double load, int rows) {
     int height = (int)lround(load * rows * 8);
-    return height == 0 && load > 0 ? 1 : height; /* a little is not nothing */
+    return height == 0 && load > 0 ? 1 : height; /* a small load must be visible */
 }
 
-/* In row `row` from below. A free stretch shows in every column that it touches. */
+/*
+ * Chooses the character for a row, counted from below. A `free` section shows in every column that
+ * it touches.
+ */
 static const char *choose_glyph(
     const struct glyphs *glyphs, const struct sstrace_column *column, int row, int rows) {
     if (column->free > 0 && (column->free >= column->controlled || row == rows - 1))
@@ -199,13 +202,16 @@ static const char *choose_glyph(
     return column->free > 0 ? glyphs->free : " ";
 }
 
-/* Marks of the load stand where their edge is: 100% in the highest row, 0% on the axis below. */
+/*
+ * Returns the percentage to print at an edge, -1 for none: 100% is in the highest row, 0% on the
+ * axis.
+ */
 static int percent_at(int edge, int rows) {
     int parts = rows >= 8 && rows % 4 == 0 ? 4 : rows % 2 == 0 ? 2 : 1;
     return edge % (rows / parts) == 0 ? edge * 100 / rows : -1;
 }
 
-/* The letters that were used, for the legend. */
+/* The characters used so far, for the legend. */
 struct used {
     bool range, free;
 };
@@ -243,7 +249,7 @@ static size_t column_at(const struct sstrace_columns *columns, ss_time time) {
     return at < columns->count ? at : columns->count - 1;
 }
 
-/* False when they would come too close to each other. */
+/* Lays out the labels. Returns false if they would be too close to each other. */
 static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, ss_time step) {
     size_t max = columns->count / 8 + 1 < 10 ? columns->count / 8 + 1 : 10;
     if (step > 0 && columns->length / step > max)
@@ -263,7 +269,7 @@ static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, s
             from = width - length;
         bool close = used > 0 && from < used + 2;
         if (close && last)
-            break; /* the others are well, and a longer step would leave fewer */
+            break; /* a longer step would leave fewer labels */
         if (close)
             return false;
         memcpy(axis->labels + from, label, length);

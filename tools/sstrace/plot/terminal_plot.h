@@ -2,7 +2,7 @@
 #ifndef SSTRACE_PLOT_H
 #define SSTRACE_PLOT_H
 
-/* A trace of any length in columns, and its drawing on a terminal. */
+/* Divides a trace of any length into columns, and draws them on a terminal. */
 
 #include <stdio.h>
 
@@ -13,49 +13,55 @@
 #define SSTRACE_COLUMNS_MAX 1000
 
 struct sstrace_column {
-    double controlled;   /* share of the column's time that is not free, 0 to 1 */
-    double free;         /* share that is */
+    double controlled;   /* part of the column's time that is not `free`, 0 to 1 */
+    double free;         /* part that is `free` */
     double area;         /* integral of the load over `controlled` */
-    double min, largest; /* load; only where `controlled` is more than 0 */
+    double min, largest; /* load; valid if `controlled` > 0 */
 };
 
-/* The trace in columns of equal length, in constant memory. Of a step only its levels count. */
+/*
+ * The trace in columns of equal length, in constant memory. The vertical line of a step does not
+ * count.
+ */
 struct sstrace_columns {
     struct ss_trace_sink sink;
-    ss_time length; /* of the whole trace; 0: each column holds the last record */
+    ss_time length; /* length of the trace; 0: each column shows the last record */
     size_t count;
     struct sstrace_column *items;
-    size_t current; /* nothing is added to any before this one any more */
+    size_t current; /* earlier columns are complete */
     struct ss_trace_record last;
     bool any;
 };
 
 /*
- * Then give it the trace; then draw; then close it. `count` is at least 1; where it is more than
- * SSTRACE_COLUMNS_MAX, it becomes that. Fails only for want of memory.
+ * Opens a sink for the trace; draw it after the trace has ended, then close it. `count` is at least
+ * 1, and is limited to SSTRACE_COLUMNS_MAX. Fails only if out of memory.
  */
 SS_MUST_USE SS_NONNULL(1) int sstrace_columns_open(
     struct sstrace_columns *columns, ss_time length, size_t count, struct ss_error *error);
 SS_NONNULL()
 void sstrace_columns_close(struct sstrace_columns *columns);
 
-/* Only where `controlled` is more than 0. */
+/* Returns the mean load of a column with `controlled` > 0. */
 SS_NONNULL()
 double sstrace_column_mean(const struct sstrace_column *column);
 
 /*
- * How many columns and rows there are for a drawing: in the window of standard output, else by
- * COLUMNS and LINES, else in 80 x 24; never more than 20 rows.
+ * Sets the size of a drawing, at most 20 rows, for the terminal at standard output; otherwise from
+ * COLUMNS and LINES, otherwise for 80 x 24.
  */
 SS_NONNULL()
 void sstrace_plot_fit(size_t *columns, int *rows);
 
-/* Takes five characters more in width than there are columns, and two or three lines more. */
+/* Draws the columns; adds five characters to the width, and two or three lines. */
 SS_NONNULL()
 void sstrace_plot_print(
     FILE *stream, const struct sstrace_columns *columns, int rows, bool unicode);
 
-/* The next longer round time for marks on an axis, or 0. The shortest follows 0. */
+/*
+ * Returns the next longer round step for marks on an axis, the shortest after 0; 0 if there is no
+ * longer one.
+ */
 ss_time sstrace_plot_step_after(ss_time step);
 
 #endif

@@ -11,9 +11,9 @@
 #define WIDTH         1100
 #define HEIGHT        440
 #define TICKS_MAX     12
-#define TITLE_LETTERS 110 /* what fits into the width */
+#define TITLE_LETTERS 110 /* characters of the title that fit */
 
-/* The unit of the time axis, for lengths of less than `below`; so marks are no odd parts of it. */
+/* Units of the time axis, for lengths up to `below`, so that marks are at round numbers. */
 static const struct unit {
     const char *name;
     ss_time length, below;
@@ -62,7 +62,7 @@ static bool is_drawn(const struct sstrace_columns *columns, size_t i) {
     return i < columns->count && columns->items[i].controlled > 0;
 }
 
-/* In the middle of each column; at the ends of what holds together, at its edge, too. */
+/* Writes a point in the middle of each column, and one at each end of a controlled section. */
 static bool write_loads(FILE *script, const struct sstrace_columns *columns, double width) {
     bool any = false;
     fputs("$load << END\n", script);
@@ -113,7 +113,7 @@ static void write_script(
             load ? ", " : "");
     if (load)
         fputs("$load using 1:2:3 with filledcurves " PLOT_SHADED " lc rgb \"" PLOT_BLUE
-              "\" title \"least to largest\", "
+              "\" title \"minimum to maximum\", "
               "$load using 1:4 with lines lw 1.5 lc rgb \"" PLOT_BLUE "\" title \"mean\"",
             script);
     if (!free && !load)
@@ -124,8 +124,8 @@ static void write_script(
 int sstrace_plot_picture(FILE *stream, const char *kind, const struct sstrace_columns *columns,
     const char *title, struct ss_error *error) {
     if (strcmp(kind, "svg") != 0 && strcmp(kind, "png") != 0)
-        return ss_error_fail(error, "'%s' is not a kind of picture that can be drawn: svg or png",
-            ss_words_show(kind).text);
+        return ss_error_fail(
+            error, "unknown kind of picture '%s': use svg or png", ss_words_show(kind).text);
     SS_OWNED(fclose) FILE *script = tmpfile();
     if (!script)
         return ss_error_fail(

@@ -15,7 +15,8 @@ static const char *folder(void) {
 }
 
 static int fail(struct ss_error *error) {
-    return ss_error_fail(error, "a temporary file in %s: %s: name a folder with room in TMPDIR",
+    return ss_error_fail(error,
+        "cannot use a temporary file in %s: %s: set TMPDIR to a folder with room",
         ss_words_show(folder()).text, strerror(errno));
 }
 
@@ -36,7 +37,7 @@ static int end(struct ss_trace_sink *sink, struct ss_error *error) {
     return fflush(((struct sstrace_spool *)sink)->file) == 0 ? 0 : fail(error);
 }
 
-/* Not every file system knows files without a name. */
+/* Fallback for file systems without O_TMPFILE. */
 static int open_nameless(void) {
     int descriptor = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))

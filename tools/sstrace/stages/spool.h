@@ -2,7 +2,7 @@
 #ifndef SSTRACE_SPOOL_H
 #define SSTRACE_SPOOL_H
 
-/* A trace that is not yet known to be whole, kept outside of memory. */
+/* A trace in a temporary file, until it is known to be complete. */
 
 #include <stdio.h>
 
@@ -12,16 +12,16 @@
 
 struct sstrace_spool {
     struct ss_trace_sink sink;
-    FILE *file; /* without a name */
+    FILE *file; /* unlinked */
     uint64_t count;
-    ss_time first_load; /* time of the first record that is not free; SS_TIME_NEVER: none is */
+    ss_time first_load; /* time of the first record that is not `free`; SS_TIME_NEVER if none */
     ss_time length;     /* time of the last record */
 };
 
 SS_MUST_USE SS_NONNULL(1) int sstrace_spool_open(
     struct sstrace_spool *spool, struct ss_error *error);
 
-/* Gives all to another sink, but does not end that; may be called again. */
+/* Gives all records to another sink, without ending it. May be called again. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_spool_play(
     struct sstrace_spool *spool, struct ss_trace_sink *to, struct ss_error *error);
 

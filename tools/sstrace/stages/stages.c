@@ -10,7 +10,7 @@ static ss_time scaled(ss_time time, double factor) {
     return product < (long double)SS_TIME_NEVER ? (ss_time)product : SS_TIME_NEVER;
 }
 
-/* SCALE, LATER and LOAD_SCALE: every record by itself. */
+/* SCALE, LATER and LOAD_SCALE change each record independently. */
 static int take_each(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
@@ -24,9 +24,9 @@ static int take_each(
     return sstrace_give(stage, changed, error);
 }
 
-/* ---- a part of it ---- */
+/* ---- clip ---- */
 
-/* The load at `at`, after the previous record and not after this one. */
+/* Returns the record at time `at`, which is after the previous record and not after this one. */
 static struct ss_trace_record cut(
     const struct sstrace_stage *stage, const struct ss_trace_record *record, ss_time at) {
     struct ss_trace_record edge = {.time = at - stage->how.from};
@@ -72,12 +72,13 @@ static int end_clip(struct ss_trace_sink *sink, struct ss_error *error) {
         char last[SS_UNITS_SHOWN], from[SS_UNITS_SHOWN];
         ss_units_show_time(last, stage->before.time);
         ss_units_show_time(from, stage->how.from);
-        return ss_error_fail(error, "the trace ends at %s: nothing is left after %s", last, from);
+        return ss_error_fail(
+            error, "the trace ends at %s, so nothing is left after %s", last, from);
     }
     return stage->next->end(stage->next, error);
 }
 
-/* ---- again and again ---- */
+/* ---- repeat ---- */
 
 static int take_repeat(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
@@ -85,7 +86,7 @@ static int take_repeat(
     return stage->spool.sink.take(&stage->spool.sink, record, error);
 }
 
-/* One more round: later by `shift`, and without the stretch of `free` that it may begin with. */
+/* A repetition: later by `shift`, and without an initial `free` section. */
 struct round {
     struct ss_trace_sink sink;
     struct sstrace_stage *stage;
@@ -109,8 +110,7 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
         return -1;
     ss_time period = ss_time_since(spool->length, spool->first_load);
     if (period == 0)
-        return ss_error_fail(
-            error, "--repeat: the trace has length 0: it has a load at a single time only");
+        return ss_error_fail(error, "--repeat: the trace has length 0");
     for (uint64_t i = 0; i < stage->how.count; i++) {
         struct round round = {.sink = {.take = take_round}, .stage = stage};
         round.shift = i <= SS_TIME_NEVER / period ? i * period : SS_TIME_NEVER;
@@ -120,7 +120,7 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
     return stage->next->end(stage->next, error);
 }
 
-/* ---- the last ---- */
+/* ---- the last stage ---- */
 
 static int take_last(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
@@ -128,8 +128,7 @@ static int take_last(
     struct ss_trace_record it = *record;
     char at[SS_UNITS_SHOWN];
     if (it.time == SS_TIME_NEVER)
-        return ss_error_fail(
-            error, "the trace becomes longer than 213503d (584 years): choose less");
+        return ss_error_fail(error, "the trace becomes longer than 213503d (584 years)");
     if (it.free) {
         it.load = stage->any ? stage->before.load : 0;
     } else if (!(it.load <= 1)) {

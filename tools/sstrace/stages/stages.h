@@ -2,7 +2,7 @@
 #ifndef SSTRACE_STAGES_H
 #define SSTRACE_STAGES_H
 
-/* Transformations: each takes a trace record by record and gives another one on. */
+/* Transformations: each receives a trace record by record and passes on another one. */
 
 #include <showstopper/contract.h>
 
@@ -31,15 +31,15 @@ struct sstrace_stage {
     struct ss_trace_sink sink;
     struct ss_trace_sink *next;
     struct sstrace_transform how;
-    struct ss_trace_record before; /* the one taken last, if there was `any` */
+    struct ss_trace_record before; /* the previous record, if `any` */
     bool any;
-    bool begun, done;           /* CLIP: something was given on; nothing more will be */
+    bool begun, done;           /* CLIP: the first record was passed on; the last one was */
     struct sstrace_spool spool; /* REPEAT */
-    ss_time window;             /* RESAMPLE: where it began, `covered` ns of it free of `free` */
-    double work;                /* RESAMPLE: load times ns since then */
+    ss_time window;             /* RESAMPLE: start of the current window */
+    double work;                /* RESAMPLE: load times ns since `window` */
 };
 
-/* Its output goes to `next`, and its end ends that. */
+/* Opens a stage that gives its output to `next` and, at its end, ends that. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_stage_open(struct sstrace_stage *stage,
     const struct sstrace_transform *how, struct ss_trace_sink *next, struct ss_error *error);
 
@@ -47,13 +47,13 @@ SS_NONNULL()
 void sstrace_stage_close(struct sstrace_stage *stage);
 
 /*
- * Behind all others: refuses loads above 1 and times without end, and lets every `free` stretch
- * know the load before it.
+ * Opens the last stage: it refuses loads above 1 and unbounded times, and gives every `free` record
+ * the previous load.
  */
 SS_NONNULL()
 void sstrace_stage_open_last(struct sstrace_stage *stage, struct ss_trace_sink *next);
 
-/* The loads' own, in stages_load.c. */
+/* Transformations of loads, in stages_load.c. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_take_clamp(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error);
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_take_steps(

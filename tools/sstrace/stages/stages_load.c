@@ -3,7 +3,7 @@
 
 #include "stages.h"
 
-/* ---- held instead of interpolated ---- */
+/* ---- steps ---- */
 
 int sstrace_take_steps(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
@@ -18,13 +18,13 @@ int sstrace_take_steps(
     return sstrace_give(stage, *record, error);
 }
 
-/* ---- cut off above and below ---- */
+/* ---- clamp ---- */
 
 static double clamp(const struct sstrace_stage *stage, double load) {
     return fmin(fmax(load, stage->how.min), stage->how.max);
 }
 
-/* Where a line that ends at `record` crosses a bound, it gets a corner there. */
+/* Adds a record where the line that ends at `record` crosses a bound. */
 static int give_corner(const struct sstrace_stage *stage, const struct ss_trace_record *record,
     double bound, struct ss_error *error) {
     const struct ss_trace_record *before = &stage->before;
@@ -55,9 +55,9 @@ int sstrace_take_clamp(
     return sstrace_give(stage, clamped, error);
 }
 
-/* ---- means of windows ---- */
+/* ---- resample ---- */
 
-/* The window up to `to`, which may be cut short by a stretch of `free` or the end. */
+/* Ends the window at `to`; a `free` section or the end of the trace may cut it short. */
 static int give_window(struct sstrace_stage *stage, ss_time to, struct ss_error *error) {
     if (to <= stage->window)
         return 0;
@@ -71,7 +71,7 @@ static int give_window(struct sstrace_stage *stage, ss_time to, struct ss_error 
     return sstrace_give(stage, record, error);
 }
 
-/* Adds the line from the record before to this one to the windows that it crosses. */
+/* Adds the line from the previous record to the windows that it crosses. */
 static int add_line(
     struct sstrace_stage *stage, const struct ss_trace_record *record, struct ss_error *error) {
     const struct ss_trace_record *before = &stage->before;
@@ -107,7 +107,10 @@ int sstrace_take_resample(
     return record->free ? sstrace_give(stage, *record, error) : 0;
 }
 
-/* A trace that lasts no time is one load, and a last moment of no length must not be lost. */
+/*
+ * A final record that begins a window is passed on as it is, as is the only one of a trace of
+ * length 0.
+ */
 int sstrace_end_resample(struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
     bool more = stage->window < stage->before.time;
