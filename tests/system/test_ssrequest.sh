@@ -288,10 +288,10 @@ wait_for_delays_the_start_until_the_service_listens() {
 
 a_service_that_does_not_start_is_named() {
     local status=0
-    refuses '--wait-for: http://127.0.0.1:1/ accepts no connection within 100m: Connection refused' \
+    refuses '--wait-for: http://127.0.0.1:1/ did not accept a connection within 100m: Connection refused' \
         --rate 100 --wait-for 100m --record kept http://127.0.0.1:1/
     [ ! -e kept ] || fail "a record without requests was created"
-    refuses 'nothing to wait for' --dry-run --rate 1 --wait-for 1s
+    refuses 'cannot be combined with --wait-for' --dry-run --rate 1 --wait-for 1s
     "$bin/ssrequest" --rate 100 --wait-for 1h http://127.0.0.1:1/ >out 2>err &
     local asker=$!
     pids+=("$asker")
@@ -541,7 +541,7 @@ invalid_options_are_refused() {
     refuses 'is not an HTTP URL' --rate 5 ftp://localhost/
     refuses 'is not an HTTP URL' --rate 5 localhost:80
     refuses 'write http://' --rate 5 http://localhost:99999/
-    refuses 'names no socket' --rate 5 http+unix:///page
+    refuses 'has no path of a socket' --rate 5 http+unix:///page
     refuses 'has %00 in the path' --rate 5 http+unix://%00/page
     refuses 'has %00 in the path' --rate 5 http+unix://%2Ftmp%2Fa%00b/page
     refuses 'of a socket is at most' --rate 5 --unix-socket "/$(printf '%0200d' 0)" http://a/
@@ -819,7 +819,7 @@ END
     wait "$asker" || status=$?
     [ "$status" -eq 0 ] || fail "status $status: $(cat out err)"
     cat >wanted <<'END'
-error: a lookup is under way: wait for its answer
+error: a lookup is in progress: wait for its answer
 ok
 error: urls: nowhere.test: Name or service not known
 ok

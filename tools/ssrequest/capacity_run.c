@@ -13,7 +13,7 @@
 #define PRECISION  0.02
 #define REPEATS    5
 
-/* One at a time, so many requests may fail after a trial before the service counts as gone. */
+/* Requests sent one at a time that may fail after a trial before the search is abandoned. */
 #define LONE_MAX 20
 
 struct finder {
@@ -21,7 +21,7 @@ struct finder {
     const struct ssrequest_options *options;
     struct ssrequest_loop *loop;
     struct ssrequest_http *http;
-    struct ssrequest_tally tally; /* of the present trial */
+    struct ssrequest_tally tally; /* of the current trial */
     struct ssrequest_trial_watch watch;
     struct ssrequest_generator *generator;
     FILE *lines;
@@ -32,7 +32,7 @@ static void send(void *context, struct ssrequest_one *one) {
     ssrequest_http_send(context, one);
 }
 
-/* All trials so far are one course. */
+/* Extends the course of the search by one trial. */
 static void extend(struct ssrequest_course *course, const struct ssrequest_course *trial) {
     if (course->begin == 0)
         course->begin = trial->begin;
@@ -49,7 +49,7 @@ static void on_period(void *context, ss_time end) {
         ssrequest_generator_end(finder->generator, end);
 }
 
-/* `beside` is NULL but for a trial. */
+/* `beside` is NULL except in a trial. */
 static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedule,
     const struct ssrequest_beside *beside, struct ss_error *error) {
     const struct ssrequest_options *options = finder->options;
@@ -73,7 +73,8 @@ static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedu
     int why = ssrequest_loop_run(finder->loop, finder->generator, finder->http, beside, &course);
     ssrequest_generator_close(finder->generator);
     extend(finder->course, &course);
-    return why < 0 ? ss_error_fail(error, "epoll: %s", strerror(-why)) : 0;
+    return why < 0 ? ss_error_fail(error, "cannot create an epoll descriptor: %s", strerror(-why))
+                   : 0;
 }
 
 static int run(struct finder *finder, double rate, struct ss_error *error) {
@@ -91,7 +92,7 @@ static int run(struct finder *finder, double rate, struct ss_error *error) {
     int result =
         ssrequest_profile_constant(&profile, rate, beside.period * SSREQUEST_TRIAL_PERIODS, error);
     if (result == 0) {
-        /* The same moments again would be the same trial again. */
+        /* Another seed for each trial: the same times would not make an independent trial. */
         ssrequest_schedule_begin(&schedule, &profile, (enum ssrequest_arrival)options->arrival,
             options->seed + finder->capacity->trial_count);
         result = run_schedule(finder, &schedule, &beside, error);
@@ -105,8 +106,8 @@ static bool is_stopped(const struct finder *finder) {
 }
 
 /*
- * A service may still work on requests that have timed out. A request that is alone and answered
- * has none of them before it.
+ * Sends single requests until one is answered. The service may still be working on requests that
+ * timed out; a single request that is answered has no others ahead of it.
  */
 static int settle(struct finder *finder, struct ss_error *error) {
     for (int i = 0; i < LONE_MAX && !is_stopped(finder); i++) {
@@ -146,7 +147,7 @@ static void print_trial(const struct finder *finder, const struct ssrequest_tria
 static int try_rate(struct finder *finder, double rate, struct ss_error *error) {
     if (run(finder, rate, error) < 0)
         return -1;
-    /* A trial that was cut short proves nothing. */
+    /* Ignore a trial that was interrupted. */
     if (is_stopped(finder))
         return 0;
     const struct ssrequest_trial trial = {

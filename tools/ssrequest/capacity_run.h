@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_CAPACITY_RUN_H
 #define SSREQUEST_CAPACITY_RUN_H
 
-/* The search for a capacity over the network: each trial is a run of its own, at one rate. */
+/* Searches for the capacity over the network: each trial is a run at one rate. */
 
 #include <showstopper/contract.h>
 
@@ -12,8 +12,8 @@
 #include "request_options.h"
 
 /*
- * Until the search is over, or a signal ends it: `course` says so, and spans all trials. Prints a
- * line for each trial, unless `lines` is NULL.
+ * Runs trials until the search is over or a signal ends it, which `course` reports. `course` spans
+ * all trials. Prints a line for each trial unless `lines` is NULL.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3, 4, 6) int ssrequest_capacity_run(
     struct ssrequest_capacity *capacity, const struct ssrequest_options *options,

@@ -15,57 +15,57 @@
 #include "platform/platform.h"
 
 #define NO_TARGET   UINT32_MAX
-#define HEADERS_MAX (256 * 1024) /* bytes; more of them are no answer */
-#define BUFFER      (64 * 1024)  /* bytes that are read at once */
+#define HEADERS_MAX (256 * 1024) /* bytes; larger headers are invalid */
+#define BUFFER      (64 * 1024)  /* bytes per read */
 
-/* Descriptors that are no connections. */
+/* Descriptors for other purposes than connections. */
 #define DESCRIPTORS_KEPT 64
 
-/* CURLE_TOO_LARGE, which headers before 8.6 do not name: the library may be newer than they are. */
+/* CURLE_TOO_LARGE. Headers before 8.6 lack it, but the library may be newer than its headers. */
 #define TOO_LARGE ((CURLcode)100)
 
-/* A place for one request at a time, with a handle that is used again and again. */
+/* Holds one request at a time. Its handle is reused. */
 struct slot {
     CURL *easy;
     struct ssrequest_http *http;
-    struct ssrequest_one *one;               /* NULL: it is idle */
-    CURLU *url;                              /* its own: an aim may end before its requests do */
-    const struct ssrequest_message *message; /* that the handle is set to; NULL: none */
-    uint32_t target; /* that the handle is set to, of the set of this number: */
+    struct ssrequest_one *one; /* NULL if idle */
+    CURLU *url;                /* owned: an aim may be freed before its requests end */
+    const struct ssrequest_message *message; /* the message set in the handle; NULL if none */
+    uint32_t target; /* the target set in the handle: its index in the aim of number `aim` */
     uint64_t aim;
-    bool tls;                     /* likewise */
-    uint32_t origin;              /* likewise: see struct watch */
-    long version;                 /* of HTTP, likewise, as libcurl numbers them */
-    struct slot *before, *behind; /* among those under way, in the order of sending */
-    struct slot *next_done;       /* among those that have ended, which has not been told yet */
+    bool tls;                     /* of the target */
+    uint32_t origin;              /* of the target, see struct watch */
+    long version;                 /* the HTTP version set in the handle, a constant of libcurl */
+    struct slot *before, *behind; /* list of requests in progress, in order of sending */
+    struct slot *next_done;       /* list of ended requests that are not reported yet */
     enum ssrequest_outcome outcome;
     uint64_t bytes;
     ss_time finished;
 
-    /* The request under way: */
-    bool begun;  /* it was passed to a connection */
-    bool again;  /* libcurl wanted to send it once more */
-    bool final;  /* the last status line was not that of an interim answer */
-    bool headed; /* its headers came to their end */
-    int why;     /* errno of a socket that could not be created, or 0 */
-    bool local;  /* the last socket that was opened for it is a Unix socket */
+    /* The current request: */
+    bool begun;  /* passed to a connection */
+    bool again;  /* libcurl tried to send it again */
+    bool final;  /* the last status line is not that of an interim response */
+    bool headed; /* the headers are complete */
+    int why;     /* errno of a failed socket(), or 0 */
+    bool local;  /* the last socket opened for it is a Unix socket */
     uint64_t header_bytes;
-    uint64_t announced; /* bytes of the body, by Content-Length; 0: none, or not said */
-    bool chunked;       /* which is then of no account */
+    uint64_t announced; /* Content-Length; 0 if absent */
+    bool chunked;       /* chunked encoding, which overrides Content-Length */
 };
 
-/* The epoll event of a descriptor. */
+/* The epoll state of a descriptor. */
 struct watch {
-    uint32_t wanted; /* by libcurl; 0: nothing at present */
-    uint32_t armed;  /* in epoll; 0: it is not there */
-    uint32_t number; /* of the socket: descriptors are used again */
-    uint32_t origin; /* what it connects to, from 1 on; 0: unknown, or not open */
+    uint32_t wanted; /* events that libcurl waits for; 0 if none */
+    uint32_t armed;  /* events set in epoll; 0 if not registered */
+    uint32_t number; /* number of the socket, because descriptors are reused */
+    uint32_t origin; /* number of the struct origin, from 1; 0 if unknown or not open */
 };
 
-/* A host and port, or socket, whose connections libcurl keeps, whatever set a target is of. */
+/* A host and port, or Unix socket. libcurl keeps its connections across aims. */
 struct origin {
     char *name;
-    uint64_t connections; /* that are open */
+    uint64_t connections; /* open connections */
 };
 
 struct ssrequest_http {
@@ -77,26 +77,26 @@ struct ssrequest_http {
     struct curl_slist *headers; /* of all requests */
     int poll;
     char agent[32];
-    struct slot *slots; /* their handles are made when they are first used */
+    struct slot *slots; /* handles are created on first use */
     struct slot *oldest, *newest;
     struct slot *done, *last_done;
-    struct watch *watches; /* by descriptor */
+    struct watch *watches; /* indexed by descriptor */
     size_t watch_count;
     uint64_t opened; /* sockets so far */
-    ss_time timer;   /* libcurl's */
+    ss_time timer;   /* next timeout of libcurl */
     struct ssrequest_aim aim;
     uint64_t aim_number;
-    struct origin *origins; /* of all sets so far */
+    struct origin *origins; /* of all aims so far */
     uint32_t origin_count, origin_room;
-    uint64_t older;
-    bool is_old; /* libcurl: see version_for() */
+    uint64_t older; /* responses over HTTP/1 although HTTP/2 was requested */
+    bool is_old;    /* old libcurl, see version_for() */
 };
 
 static ss_time now_of(const struct ssrequest_http *http) {
     return ss_time_since(ss_platform_now(), http->begin);
 }
 
-/* ---- what an end means ---- */
+/* ---- outcomes ---- */
 
 static enum ssrequest_outcome outcome_of_errno(int why) {
     switch (why) {
@@ -118,17 +118,17 @@ static enum ssrequest_outcome outcome_of_errno(int why) {
     }
 }
 
-/* Causes that do not depend on earlier ones. */
+/* Codes that map to one outcome, regardless of the state of the request. */
 static const struct {
     CURLcode code;
     enum ssrequest_outcome outcome;
 } meanings[] = {
-    {CURLE_UNSUPPORTED_PROTOCOL, SSREQUEST_GARBLED}, /* an answer of HTTP/0.9 */
+    {CURLE_UNSUPPORTED_PROTOCOL, SSREQUEST_GARBLED}, /* response of HTTP/0.9 */
     {CURLE_WEIRD_SERVER_REPLY, SSREQUEST_GARBLED},
     {CURLE_HTTP2, SSREQUEST_GARBLED},
     {CURLE_HTTP3, SSREQUEST_GARBLED},
     {CURLE_FILESIZE_EXCEEDED, SSREQUEST_GARBLED},
-    {TOO_LARGE, SSREQUEST_GARBLED}, /* a header line without end */
+    {TOO_LARGE, SSREQUEST_GARBLED}, /* endless header line */
     {CURLE_BAD_CONTENT_ENCODING, SSREQUEST_GARBLED},
     {CURLE_WRITE_ERROR, SSREQUEST_GARBLED}, /* see take_header() */
     {CURLE_COULDNT_RESOLVE_HOST, SSREQUEST_UNREACHABLE},
@@ -155,7 +155,7 @@ static enum ssrequest_outcome outcome_of_connecting(const struct slot *slot) {
     long why = slot->why;
     if (!why)
         curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
-    /* The queue of a Unix socket is full: EAGAIN, in which libcurl sees no error. */
+    /* EAGAIN, which libcurl does not report as an error: the backlog of the Unix socket is full. */
     if (!why && slot->local)
         return SSREQUEST_CONNECTION_REFUSED;
     return outcome_of_errno((int)why);
@@ -166,11 +166,13 @@ static enum ssrequest_outcome outcome_of_answer(const struct slot *slot) {
     long status = 0, version = 0;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
-    /* libcurl is content with an answer that ends within its headers, and with any end if the
-     * length that was announced is more than it can count. */
+    /*
+     * libcurl accepts responses that end within the headers, and any length if Content-Length
+     * overflows.
+     */
     if (!slot->headed || (slot->announced == UINT64_MAX && !slot->chunked))
         return SSREQUEST_CUT;
-    /* Without TLS no other version was agreed on. */
+    /* Without TLS the version is not negotiated: the response must be HTTP/2. */
     if (http->rules.http2 && version < CURL_HTTP_VERSION_2_0 && !slot->tls)
         return SSREQUEST_GARBLED;
     return status >= 400 ? SSREQUEST_STATUS : SSREQUEST_SUCCESS;
@@ -190,7 +192,7 @@ static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code)
     case CURLE_HTTP2_STREAM:
         return slot->header_bytes > 0 ? SSREQUEST_CUT : SSREQUEST_RESET;
     case CURLE_OUT_OF_MEMORY:
-        /* So libcurl calls a header line that is too long for it, too. */
+        /* libcurl also returns this code for an overlong header line. */
         return slot->begun ? SSREQUEST_GARBLED : SSREQUEST_RESOURCES;
     default:
         break;
@@ -202,12 +204,12 @@ static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code)
     return SSREQUEST_OTHER;
 }
 
-/* ---- what libcurl asks while a request is under way ---- */
+/* ---- callbacks of libcurl ---- */
 
 /*
- * It is called before each sending. When a connection that was used before breaks, libcurl sends
- * the request again by itself; what a user would have seen as a failure would pass for a slow
- * answer, and the server would have got more requests than were counted.
+ * Called before a request is sent. Aborts if it was sent before: if a reused connection breaks,
+ * libcurl resends the request on its own, so that a failure would look like a slow response, and
+ * the server would receive more requests than were counted.
  */
 static int before_sending(void *context, char *address, char *own_address, int port, int own_port) {
     struct slot *slot = context;
@@ -217,7 +219,9 @@ static int before_sending(void *context, char *address, char *own_address, int p
     return slot->again ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-/* "HTTP/1.1 103 Early Hints": another status line follows. */
+/*
+ * Returns whether the status is 1xx, as in "HTTP/1.1 103 Early Hints": another status line follows.
+ */
 static bool is_interim(const char *line, size_t length) {
     const char *blank = memchr(line, ' ', length);
     return blank && blank + 1 < line + length && blank[1] == '1';
@@ -228,8 +232,10 @@ static bool is_field(const char *line, size_t length, const char *name) {
     return length > size && line[size] == ':' && strncasecmp(line, name, size) == 0;
 }
 
-/* The value of Content-Length, UINT64_MAX where it is more than libcurl can count. False: it is not
- * a number. */
+/*
+ * Parses the value of Content-Length, UINT64_MAX if it overflows. Returns false if it is not a
+ * number.
+ */
 static bool read_length(const char *value, size_t length, uint64_t *announced) {
     const char *end = value + length;
     while (value < end && (*value == ' ' || *value == '\t'))
@@ -249,7 +255,7 @@ static bool is_late(const struct slot *slot) {
     return now_of(slot->http) >= ss_time_add(slot->one->sent, slot->http->rules.timeout);
 }
 
-/* A field of the answer that says how long it is. False: it makes no sense. */
+/* Reads a header field that gives the length of the body. Returns false if it is invalid. */
 static bool take_length(struct slot *slot, const char *line, size_t length) {
     static const char name[] = "Content-Length", coding[] = "Transfer-Encoding";
     slot->chunked |= is_field(line, length, coding);
@@ -270,7 +276,10 @@ static size_t take_header(char *line, size_t one, size_t length, void *context) 
     return slot->header_bytes > HEADERS_MAX || is_late(slot) ? 0 : length;
 }
 
-/* libcurl reads on as long as something comes, and a server may never end: see collect(). */
+/*
+ * Aborts a late response: libcurl reads as long as data arrives, and a server may never stop. See
+ * collect().
+ */
 static size_t take_body(char *bytes, size_t one, size_t length, void *context) {
     struct slot *slot = context;
     (void)bytes, (void)one;
@@ -287,12 +296,12 @@ static struct watch *watch_of(struct ssrequest_http *http, int descriptor) {
     return &http->watches[descriptor];
 }
 
-/* Never 0. */
+/* Returns the number of a new socket, never 0. */
 static uint32_t next_number(struct ssrequest_http *http) {
     return (uint32_t)(http->opened++ % UINT32_MAX) + 1;
 }
 
-/* A socket is opened here to know why if it cannot be. */
+/* Opens the socket for libcurl, to learn the errno on failure. */
 static curl_socket_t open_socket(
     void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     struct slot *slot = context;
@@ -321,7 +330,7 @@ static int close_socket(void *context, curl_socket_t descriptor) {
     struct watch *watch = &http->watches[descriptor];
     if (watch->origin > 0)
         http->origins[watch->origin - 1].connections--;
-    *watch = (struct watch){0}; /* epoll forgets it by itself */
+    *watch = (struct watch){0}; /* epoll forgets it on close() */
     return close(descriptor);
 }
 
@@ -336,8 +345,8 @@ static void arm(struct ssrequest_http *http, int descriptor, uint32_t events) {
 }
 
 /*
- * An idle connection stays in epoll as it is, or two system calls would be spent on each request:
- * see ssrequest_http_ready().
+ * Leaves idle connections registered, which saves two system calls per request: see
+ * ssrequest_http_ready().
  */
 static int watch_socket(
     CURL *easy, curl_socket_t descriptor, int what, void *context, void *of_socket) {
@@ -346,7 +355,7 @@ static int watch_socket(
     struct watch *watch = watch_of(http, descriptor);
     if (!watch)
         return -1;
-    if (watch->number == 0) /* one of libcurl's own */
+    if (watch->number == 0) /* a descriptor that libcurl opened itself */
         watch->number = next_number(http);
     watch->wanted = what == CURL_POLL_IN      ? EPOLLIN
                     : what == CURL_POLL_OUT   ? EPOLLOUT
@@ -370,8 +379,8 @@ static int set_timer(CURLM *multi, long milliseconds, void *context) {
 /* ---- targets ---- */
 
 /*
- * Every slot may come to hold a connection to every target. Where fewer are kept, each request to
- * one target closes a connection to another.
+ * Lets libcurl keep a connection from each slot to each target. With fewer, each request to one
+ * target would close a connection to another.
  */
 static void keep_connections(struct ssrequest_http *http) {
     struct rlimit files = {.rlim_cur = RLIM_INFINITY};
@@ -394,7 +403,10 @@ static char *name_origin(const struct ssrequest_target *target) {
     return name;
 }
 
-/* From 1 on; 0 where memory is short: its connections are not counted then. */
+/*
+ * Returns the number of the origin, from 1; 0 if out of memory: its connections are then not
+ * counted.
+ */
 static uint32_t find_origin(struct ssrequest_http *http, const struct ssrequest_target *target) {
     char *name = name_origin(target);
     for (uint32_t i = 0; name && i < http->origin_count; i++) {
@@ -428,7 +440,7 @@ static void set_up(struct slot *slot) {
     const struct ssrequest_http_rules *rules = &slot->http->rules;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    /* No proxy from the environment. */
+    /* Ignore proxies of the environment. */
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_USERAGENT, slot->http->agent);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->http->headers);
@@ -443,14 +455,14 @@ static void set_up(struct slot *slot) {
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, slot->http);
-    /* Ours ends it first: see expire(). */
+    /* Our timeout comes first: see expire(). */
     curl_easy_setopt(
         easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(rules->timeout / SS_MILLISECOND + 1000));
     if (rules->fresh) {
         curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
         curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     }
-    /* Or a burst at the begin would open a connection for each of its requests. */
+    /* Otherwise an initial burst would open a connection for each request. */
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, rules->http2 && !rules->fresh ? 1L : 0L);
     if (rules->insecure) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
@@ -462,7 +474,7 @@ static void set_up(struct slot *slot) {
     }
 }
 
-/* False when memory is short. */
+/* Creates the handle on first use. Returns false if out of memory. */
 static bool make(struct ssrequest_http *http, struct slot *slot) {
     if (slot->easy)
         return true;
@@ -476,9 +488,9 @@ static bool make(struct ssrequest_http *http, struct slot *slot) {
 }
 
 /*
- * libcurl before 8.0 does not recognize a connection of HTTP/2 without TLS when it is used again,
- * and fails. It does if it is asked for HTTP/2 in the other way, by an upgrade, of which it then
- * sees that it is not needed. Where it opens another connection then, it does ask for the upgrade.
+ * Works around a bug of libcurl before 8.0: with prior knowledge of HTTP/2 it fails to reuse a
+ * connection without TLS. If an upgrade is requested instead, it reuses the connection without one.
+ * If it opens a new connection nevertheless, it does ask for the upgrade.
  */
 static long version_for(const struct slot *slot, const struct ssrequest_target *target) {
     const struct ssrequest_http *http = slot->http;
@@ -518,7 +530,7 @@ static bool point(struct slot *slot, uint32_t number) {
     return true;
 }
 
-/* A body is not copied: the messages outlive the handles. */
+/* Sets method, path and body. The body is not copied, because messages outlive handles. */
 static bool set_message(struct slot *slot, const struct ssrequest_message *message) {
     CURL *easy = slot->easy;
     if (slot->message == message)
@@ -526,7 +538,7 @@ static bool set_message(struct slot *slot, const struct ssrequest_message *messa
     slot->message = NULL;
     bool head = strcmp(message->method, "HEAD") == 0;
     bool named = message->body || (!head && strcmp(message->method, "GET") != 0);
-    /* First of all, as it takes back what another message has set. */
+    /* HTTPGET comes first because it resets the options of the previous message. */
     bool set = !curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L) &&
                !curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, message->target) &&
                !curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, named ? message->method : NULL);
@@ -560,7 +572,7 @@ static void unlink_slot(struct slot *slot) {
     *(slot->behind ? &slot->behind->before : &http->newest) = slot->before;
 }
 
-/* ---- a request's life ---- */
+/* ---- requests ---- */
 
 static void act(struct ssrequest_http *http, int descriptor, int events) {
     int running;
@@ -568,7 +580,7 @@ static void act(struct ssrequest_http *http, int descriptor, int events) {
 }
 
 static void act_on_time(struct ssrequest_http *http) {
-    http->timer = SS_TIME_NEVER; /* libcurl sets it again if there is one left */
+    http->timer = SS_TIME_NEVER; /* libcurl sets it again if needed */
     act(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
@@ -578,7 +590,7 @@ static uint64_t bytes_of(const struct slot *slot) {
     return slot->header_bytes + (uint64_t)body;
 }
 
-/* It has ended, or could not begin. */
+/* Records that the request ended, or could not be started. */
 static void note(struct ssrequest_http *http, struct slot *slot, enum ssrequest_outcome outcome) {
     slot->outcome = outcome;
     slot->finished = now_of(http);
@@ -614,12 +626,12 @@ static void collect(struct ssrequest_http *http) {
         curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
         if (http->rules.http2 && code == CURLE_OK)
             count_version(slot);
-        /* Whatever it ended with: the limit was reached before. */
+        /* A late request is a timeout, whatever its result. */
         end(slot, is_late(slot) ? SSREQUEST_TIMEOUT : outcome_of(slot, code));
     }
 }
 
-/* All have one limit, so the oldest is always the next to reach it. */
+/* All requests have the same timeout, so the oldest expires first. */
 static void expire(struct ssrequest_http *http, ss_time now) {
     while (http->oldest && ss_time_add(http->oldest->one->sent, http->rules.timeout) <= now)
         end(http->oldest, SSREQUEST_TIMEOUT);
@@ -654,8 +666,8 @@ void ssrequest_http_send(void *context, struct ssrequest_one *one) {
         return;
     }
     link_slot(slot);
-    act_on_time(http); /* now, and not when all of a burst have been added */
-    collect(http);     /* the answer of a quick server may be there */
+    act_on_time(http); /* now, not after the whole burst was added */
+    collect(http);     /* a fast response may have arrived */
 }
 
 bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events) {
@@ -665,9 +677,9 @@ bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t ev
         return false;
     const struct watch *watch = &http->watches[descriptor];
     if (watch->number != number || !watch->armed)
-        return true; /* of a socket that was closed since epoll told it */
+        return true; /* stale event of a socket that was closed */
     if (!watch->wanted) {
-        /* An idle connection: libcurl looks at it before it uses it again. */
+        /* An idle connection. libcurl checks it before reusing it. */
         arm(http, descriptor, 0);
         return true;
     }
@@ -712,7 +724,7 @@ uint64_t ssrequest_http_older(const struct ssrequest_http *http) {
     return http->older;
 }
 
-/* ---- the whole ---- */
+/* ---- opening and closing ---- */
 
 static bool add_header(struct ssrequest_http *http, const char *header) {
     struct curl_slist *longer = curl_slist_append(http->headers, header);
@@ -721,7 +733,10 @@ static bool add_header(struct ssrequest_http *http, const char *header) {
     return longer;
 }
 
-/* Without the empty "Expect" libcurl asks before it sends a large body, and waits for up to 1 s. */
+/*
+ * Adds the headers, and an empty "Expect": otherwise libcurl waits up to 1 s before sending a large
+ * body.
+ */
 static bool add_headers(struct ssrequest_http *http) {
     const struct ssrequest_messages *messages = http->rules.messages;
     bool expects = false;
@@ -751,7 +766,7 @@ int ssrequest_http_open(struct ssrequest_http **http, const struct ssrequest_htt
     int poll, struct ss_error *error) {
     *http = NULL;
     if (curl_global_init(CURL_GLOBAL_DEFAULT))
-        return ss_error_fail(error, "libcurl cannot be initialized");
+        return ss_error_fail(error, "cannot initialize libcurl");
     const curl_version_info_data *library = curl_version_info(CURLVERSION_NOW);
     if (rules->http2 && !(library->features & CURL_VERSION_HTTP2))
         return ss_error_fail(error, "--http2: this libcurl was built without HTTP/2");

@@ -16,27 +16,27 @@
 #define CLIENTS   8
 #define LINE_ROOM 16384
 
-/* Tags in epoll of descriptors that are not clients. */
+/* epoll tags of descriptors other than clients. */
 #define DOOR     CLIENTS
 #define ATTENDED (CLIENTS + 1)
 
-/* How much is read and how many are accepted in one call: requests must not wait for a talker. */
+/* Limit on reads and accepted connections per call, because requests must not be delayed. */
 #define TURNS 4
 
-/* Lines of one client that are answered in one call, for the same reason. */
+/* Limit on lines of one client per call, for the same reason. */
 #define LINES_AT_ONCE 64
 
-/* How long clients that have sent lines may take to read the answers when the run is over. */
+/* Time for clients to read outstanding answers at the end of the run. */
 #define FAREWELL SS_SECOND
 
 struct client {
-    int connection;  /* -1: none */
-    uint32_t events; /* that epoll reports of it; 0: it is not there */
-    bool ended;      /* it has sent all that it will send */
-    bool discards;   /* up to the next line feed: the line was too long, and that was answered */
+    int connection;  /* -1 if none */
+    uint32_t events; /* events set in epoll; 0 if not registered */
+    bool ended;      /* the client has shut down its side */
+    bool discards;   /* ignore the rest of a line that was too long */
     size_t used;
     char line[LINE_ROOM];
-    size_t answer_from, answer_end; /* of the answer, what has not been sent */
+    size_t answer_from, answer_end; /* the unsent part of `answer` */
     char answer[SSREQUEST_ANSWER_ROOM + sizeof((struct ss_error *)NULL)->message];
 };
 
@@ -46,7 +46,7 @@ struct ssrequest_listener {
     ssrequest_obey *obey;
     void *context;
     void (*ready)(void *context); /* see ssrequest_listener_attend() */
-    struct client *waiting;       /* for an answer that comes later; NULL: none does */
+    struct client *waiting;       /* the client whose answer comes later; NULL if none */
     struct client clients[CLIENTS];
 };
 
@@ -57,7 +57,7 @@ static int watch(struct ssrequest_listener *listener, int descriptor, uint32_t w
     return epoll_ctl(listener->events, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-/* No other user may connect: a run executes every command. */
+/* Only this user may connect, because every command is executed. */
 static int open_all(struct ssrequest_listener *listener, const char *path, struct ss_error *error) {
     if (ss_local_socket_open(&listener->door, path, S_IRUSR | S_IWUSR, error) < 0)
         return -1;
@@ -98,7 +98,7 @@ static void disconnect(struct client *client) {
     client->used = client->answer_from = client->answer_end = 0;
 }
 
-/* True when the whole answer was sent. */
+/* Returns true if the whole answer was sent. */
 static bool send_answer(struct client *client) {
     while (client->answer_from < client->answer_end) {
         ssize_t sent = send(client->connection, client->answer + client->answer_from,
@@ -116,7 +116,7 @@ static bool send_answer(struct client *client) {
     return true;
 }
 
-/* The answer before it has been sent: see can_answer(). */
+/* Puts an answer into the buffer, which is empty: see can_answer(). */
 static void answer(struct client *client, const char *verdict, const char *text) {
     client->answer_end = (size_t)snprintf(
         client->answer, sizeof client->answer, "%s%s%s\n", verdict, *text ? " " : "", text);
@@ -142,12 +142,15 @@ static void obey(struct ssrequest_listener *listener, struct client *client, con
         answer(client, result == 0 ? "ok" : "error:", result == 0 ? text : error.message);
 }
 
-/* A client that does not read its answers is not asked for more lines: memory has a bound. */
+/*
+ * Returns whether another line of this client may be executed. A client must read its answer first,
+ * so that memory is bounded.
+ */
 static bool can_answer(const struct ssrequest_listener *listener, const struct client *client) {
     return client->connection >= 0 && client != listener->waiting && client->answer_end == 0;
 }
 
-/* `length` without the line feed, in whose place a null byte is put. */
+/* Executes a line of `length` bytes; replaces its line feed by a null byte. */
 static void take_line(
     struct ssrequest_listener *listener, struct client *client, char *line, size_t length) {
     line[length] = '\0';
@@ -188,7 +191,7 @@ static bool has_line(const struct client *client) {
     return client->used > 0 && memchr(client->line, '\n', client->used);
 }
 
-/* False: nothing was received. */
+/* Returns false if nothing was received. */
 static bool read_some(struct client *client) {
     if (client->ended)
         return false;
@@ -200,7 +203,7 @@ static bool read_some(struct client *client) {
     }
     if (length == 0) {
         client->ended = true;
-        /* A last line without a line feed is a line, too. There is room for it: see serve(). */
+        /* Complete a last line without a line feed. There is room: see serve(). */
         if (client->used > 0)
             client->line[client->used++] = '\n';
         return client->used > 0;
@@ -210,7 +213,7 @@ static bool read_some(struct client *client) {
     return false;
 }
 
-/* Tells epoll what to report next. Remaining lines are taken when there is room for answers. */
+/* Updates the events of a client. Remaining lines are executed once there is room for answers. */
 static void rearm(struct ssrequest_listener *listener, struct client *client) {
     uint32_t events = client == listener->waiting                  ? 0
                       : client->answer_end > 0 || has_line(client) ? EPOLLOUT
@@ -219,7 +222,7 @@ static void rearm(struct ssrequest_listener *listener, struct client *client) {
         return;
     struct epoll_event event = {
         .events = events, .data.u32 = (uint32_t)(client - listener->clients)};
-    /* It is taken out while it waits, or epoll would report its hanging up all the time. */
+    /* Unregister a waiting client, because epoll would report a hangup again and again. */
     int how = !client->events ? EPOLL_CTL_ADD : events ? EPOLL_CTL_MOD : EPOLL_CTL_DEL;
     client->events = events;
     if (epoll_ctl(listener->events, how, client->connection, &event) < 0)
@@ -284,7 +287,7 @@ void ssrequest_listener_serve(struct ssrequest_listener *listener) {
     }
 }
 
-/* ---- the whole ---- */
+/* ---- public functions ---- */
 
 int ssrequest_listener_descriptor(const struct ssrequest_listener *listener) {
     return listener->events;
@@ -304,7 +307,7 @@ static int refuse_all(void *context, const struct ssrequest_control *control,
     return ss_error_fail(error, "the run is over");
 }
 
-/* Whether a client has lines or answers that it can be rid of when it reads. */
+/* Returns whether a client has unexecuted lines or unsent answers. */
 static bool is_busy(const struct ssrequest_listener *listener) {
     for (int i = 0; i < CLIENTS; i++) {
         if (listener->clients[i].events == EPOLLOUT)
@@ -313,7 +316,7 @@ static bool is_busy(const struct ssrequest_listener *listener) {
     return false;
 }
 
-/* Answers the lines that were sent, unless their clients do not read. */
+/* Answers outstanding lines, unless their clients do not read. */
 static void say_farewell(struct ssrequest_listener *listener) {
     ss_time until = ss_platform_now() + FAREWELL;
     struct epoll_event events[CLIENTS];

@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_LISTENER_H
 #define SSREQUEST_LISTENER_H
 
-/* The socket of --control: takes lines from those who connect and answers each with a line. */
+/* The socket of --control: reads lines from clients and answers each with a line. */
 
 #include <stddef.h>
 
@@ -18,40 +18,46 @@ struct ssrequest_listener;
 #define SSREQUEST_ANSWER_LATER 1
 
 /*
- * Executes a command. The answer is "ok", followed by `answer` if something was written there,
- * or the error. SSREQUEST_ANSWER_LATER: see ssrequest_listener_answer(); at most one client may
- * wait so.
+ * Executes a command. The answer is "ok" followed by `answer`, or the error. If it returns
+ * SSREQUEST_ANSWER_LATER, ssrequest_listener_answer() sends the answer; at most one client may wait
+ * for one.
  */
 typedef int ssrequest_obey(void *context, const struct ssrequest_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error);
 
-/* Only its user can connect. A socket there that no process listens to is replaced. */
+/* Opens the socket; only this user can connect. Replaces a stale socket. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssrequest_listener_open(struct ssrequest_listener **listener,
     const char *path, ssrequest_obey *obey, void *context, struct ss_error *error);
 
 /*
- * Removes the socket. Lines that have been sent and not done are answered with the error that the
- * run is over; clients that do not read their answers are given a second for it.
+ * Removes the socket. Answers outstanding lines with the error that the run is over, and gives
+ * clients up to a second to read their answers.
  */
 void ssrequest_listener_close(struct ssrequest_listener *listener);
 
-/* One descriptor for all connections: it can be read from when serve() has something to do. */
+/* Returns a descriptor that is readable if ssrequest_listener_serve() has something to do. */
 SS_NONNULL()
 int ssrequest_listener_descriptor(const struct ssrequest_listener *listener);
 
-/* Has serve() call `ready`, with the context of `obey`, when this descriptor can be read from. */
+/*
+ * Makes ssrequest_listener_serve() call `ready`, with the context of `obey`, if this descriptor is
+ * readable.
+ */
 SS_MUST_USE SS_NONNULL(1, 3) int ssrequest_listener_attend(struct ssrequest_listener *listener,
     int descriptor, void (*ready)(void *context), struct ss_error *error);
 
 /*
- * The answer of the client that waits for one: `text` with "ok", or with a negative result the
- * reason. What it has sent meanwhile is done next.
+ * Answers the waiting client: "ok" and `text`, or an error with the reason `text` if `result` is
+ * negative. Then executes the lines that the client has sent meanwhile.
  */
 SS_NONNULL()
 void ssrequest_listener_answer(
     struct ssrequest_listener *listener, int result, const char *text, const char *reason);
 
-/* Never waits. While a client does not read its answers, no more lines are taken from it. */
+/*
+ * Serves all clients without blocking. Executes no further lines of a client until it reads its
+ * answer.
+ */
 SS_NONNULL()
 void ssrequest_listener_serve(struct ssrequest_listener *listener);
 

@@ -13,8 +13,7 @@
 #include "screen/window.h"
 #include "show.h"
 
-/* Rows that are put one below the other; each is cut at the window's edge, as a row that is broken
- * would take two. */
+/* Rows of text; each is cut at the width of the window, because a wrapped row would take two. */
 struct drawing {
     char *to, *end;
     int width, rows;
@@ -89,7 +88,7 @@ void ssrequest_block_open(struct ssrequest_block *block, bool quiet) {
     *block = (struct ssrequest_block){.shown = !quiet && ss_screen_has_cursor(STDERR_FILENO)};
 }
 
-/* To the block's first column, with nothing left from there on. */
+/* Moves to the start of the block and clears everything after it. */
 static char *put_removal(char *to, char *end, int rows) {
     if (rows > 1)
         to += snprintf(to, (size_t)(end - to), "\033[%dA", rows - 1);
@@ -111,7 +110,7 @@ void ssrequest_block_draw(
     if (height <= SSREQUEST_BLOCK_ROWS)
         return;
     to = put_removal(to, end, block->rows);
-    /* Some terminals go to the next row when the last column is written. */
+    /* Keep the last column free: some terminals move to the next row after writing it. */
     int rows = ssrequest_block_print(to, (size_t)(end - to), values, columns - 1);
     if (write_out(text, strlen(text)))
         block->rows = rows;

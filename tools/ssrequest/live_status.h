@@ -11,20 +11,20 @@
 
 #include "rows.h"
 
-/* The most rows that there are. */
+/* The maximum number of rows. */
 #define SSREQUEST_BLOCK_ROWS 4
 
 #define SSREQUEST_BLOCK_TEXT 1024
 
 struct ssrequest_block_values {
-    ss_time total;   /* the length of the run; SS_TIME_NEVER: open end */
-    uint64_t closed; /* clients; 0: an open loop */
+    ss_time total;   /* length of the run; SS_TIME_NEVER if unlimited */
+    uint64_t closed; /* clients; 0 in an open loop */
     uint64_t cap;
-    const struct ssrequest_second *second; /* the last one */
-    const struct ssrequest_tally *tally;   /* of all of the run */
+    const struct ssrequest_second *second; /* the last second */
+    const struct ssrequest_tally *tally;   /* of the whole run */
 };
 
-/* Rows with line feeds between them, none wider than `width` columns. Returns how many. */
+/* Prints rows of at most `width` columns, separated by line feeds. Returns the number of rows. */
 SS_NONNULL()
 SS_WRITES(1, 2)
 int ssrequest_block_print(
@@ -35,16 +35,16 @@ struct ssrequest_block {
     int rows; /* on the screen */
 };
 
-/* Nothing is shown with `quiet`, nor where standard error is no terminal that moves its cursor. */
+/* Shows nothing if `quiet`, or if standard error is not a terminal that can move its cursor. */
 SS_NONNULL()
 void ssrequest_block_open(struct ssrequest_block *block, bool quiet);
 
-/* Never waits: where the terminal has no room the block stays as it was. */
+/* Redraws the block. Never blocks: skips the update if the terminal is not writable. */
 SS_NONNULL()
 void ssrequest_block_draw(
     struct ssrequest_block *block, const struct ssrequest_block_values *values);
 
-/* Removes it; the next output takes its place. */
+/* Removes the block; the next output takes its place. */
 SS_NONNULL()
 void ssrequest_block_close(struct ssrequest_block *block);
 

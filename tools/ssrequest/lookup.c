@@ -11,17 +11,17 @@
 
 struct ssrequest_lookup {
     /*
-     * The caller, and the thread while there is one; the last of them frees it. A thread within
-     * getaddrinfo() can neither be cancelled safely nor be waited for.
+     * Reference count: the caller, and the thread while it runs. A thread in getaddrinfo() can be
+     * neither cancelled safely nor joined in time.
      */
     _Atomic int owners;
     struct ssrequest_lookup_means means;
     char *socket;
     int event;
-    bool busy; /* known to the caller alone */
+    bool busy; /* used by the caller only */
     char **urls;
     uint32_t count;
-    /* The thread's until the event: */
+    /* Owned by the thread until the event: */
     int result;
     struct ssrequest_aim aim;
     struct ss_error error;
@@ -50,7 +50,7 @@ static void *look_up(void *context) {
     struct ssrequest_lookup *lookup = context;
     lookup->result = lookup->means.make((const char *const *)lookup->urls, lookup->count,
         lookup->socket, &lookup->aim, &lookup->error);
-    /* It cannot fail: the counter is 0. */
+    /* Cannot block: the counter is 0. */
     if (eventfd_write(lookup->event, 1) < 0)
         abort();
     leave(lookup);
@@ -113,7 +113,7 @@ static int start_thread(struct ssrequest_lookup *lookup) {
 int ssrequest_lookup_begin(struct ssrequest_lookup *lookup, const char *const *urls, uint32_t count,
     struct ss_error *error) {
     if (lookup->busy)
-        return ss_error_fail(error, "a lookup is under way: wait for its answer");
+        return ss_error_fail(error, "a lookup is in progress: wait for its answer");
     if (copy_urls(lookup, urls, count) < 0)
         return ss_error_memory(error);
     lookup->aim = (struct ssrequest_aim){0};

@@ -31,7 +31,7 @@ struct run {
     struct ssrequest_course course;
 };
 
-/* ---- before the run ---- */
+/* ---- preparation ---- */
 
 static void print_moments(struct run *run) {
     ss_time due;
@@ -39,7 +39,7 @@ static void print_moments(struct run *run) {
         printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
 }
 
-/* The threads that libraries may start later stay there, too. */
+/* Pins this process, including threads that libraries start later. */
 static int take_cpus(const char *list, struct ss_error *error) {
     struct ss_cpus cpus = {0}, allowed = {0};
     if (!list)
@@ -57,7 +57,7 @@ static int take_cpus(const char *list, struct ss_error *error) {
     return 0;
 }
 
-/* Names are looked up before the run: a lookup within it would be measured, too. */
+/* Looks up names before the run, because lookups during the run would be measured. */
 static int aim(struct run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     struct ssrequest_aim found;
@@ -92,7 +92,7 @@ static int open_http(struct run *run, struct ss_error *error) {
     return aim(run, error);
 }
 
-/* Where results are to go that come at the end: it would be too late then. */
+/* Checks before the run that the results can be written at its end. */
 static int check_json(const char *path, struct ss_error *error) {
     if (!path || strcmp(path, "-") == 0 || ss_whole_file_check(path, error) == 0)
         return 0;
@@ -149,12 +149,12 @@ static void close_all(struct run *run) {
     ssrequest_profile_free(&run->profile);
 }
 
-/* Whether all that was intended was sent and answered. */
+/* Returns whether all intended requests succeeded. */
 static bool all_succeeded(const struct ssrequest_tally *tally) {
     return tally->outcomes[SSREQUEST_SUCCESS] == tally->intended;
 }
 
-/* ---- the whole ---- */
+/* ---- the run ---- */
 
 static void warn_of_older(const struct run *run) {
     if (ssrequest_http_older(run->http) > 0)
@@ -166,7 +166,7 @@ static void warn_of_older(const struct run *run) {
 static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     bool silent = options->quiet || (options->json && strcmp(options->json, "-") == 0);
-    static struct ssrequest_capacity capacity; /* large, and there is one */
+    static struct ssrequest_capacity capacity; /* too large for the stack */
     if (open_network(run, error) < 0 ||
         (options->record && ssrequest_folder_open(options->record, NULL, error) < 0))
         return -1;
@@ -185,7 +185,7 @@ static int make_requests(struct run *run, int *status, struct ss_error *error) {
     const struct ssrequest_beside beside = ssrequest_output_beside(run->output);
     int why = ssrequest_loop_run(run->loop, run->generator, run->http, &beside, &run->course);
     if (why < 0)
-        return ss_error_fail(error, "epoll: %s", strerror(-why));
+        return ss_error_fail(error, "cannot create an epoll descriptor: %s", strerror(-why));
     warn_of_older(run);
     if (ssrequest_output_finish(run->output, &run->course, error) < 0)
         return -1;

@@ -17,14 +17,15 @@
 
 struct ssrequest_loop {
     int poll, timer, signals;
-    ss_time armed; /* what the timer is set to, from the begin; 0: it has passed, or was not set */
+    ss_time armed; /* current setting of the timer, since the start of the run; 0 if it expired or
+                      is not set */
     struct ssrequest_generator *generator;
     struct ssrequest_http *http;
     const struct ssrequest_beside *beside;
     struct ssrequest_course *course;
     ss_time begin;  /* on the monotonic clock */
-    ss_time second; /* the end of the present one */
-    ss_time period; /* how long it is, if it is not one */
+    ss_time second; /* end of the current second */
+    ss_time period; /* its length, if not a second */
 };
 
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
@@ -38,7 +39,7 @@ static ss_time own_cpu(void) {
            (ss_time)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * SS_MICROSECOND;
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static void on_ended(void *context, struct ssrequest_one *one, enum ssrequest_outcome outcome,
     uint64_t bytes, ss_time now) {
@@ -66,9 +67,9 @@ static void on_signal(struct ssrequest_loop *loop) {
     ssrequest_generator_abandon(loop->generator, ssrequest_loop_now(loop));
 }
 
-/* Handles everything due. Answers come first: each makes room for a request. */
+/* Handles everything that is due. Responses come first: each makes room for a request. */
 static void advance(struct ssrequest_loop *loop) {
-    /* Before these, so that what is counted from here on is counted in its second. */
+    /* End seconds first, so that later events count in the right second. */
     for (; loop->second <= ssrequest_loop_now(loop); loop->second += loop->period) {
         if (loop->beside && loop->beside->second)
             loop->beside->second(loop->beside->context, loop->second);
@@ -84,9 +85,9 @@ static ss_time earlier(ss_time a, ss_time b) {
 }
 
 /*
- * Setting the timer again also makes it unreadable, so that it never has to be read. One that is
- * set to an earlier moment stays: time limits move with each answer, and would be a system call
- * each time.
+ * Setting the timer also makes it unreadable, so it never has to be read. A timer that is set to an
+ * earlier time stays, because timeouts move with each response, and each move would be a system
+ * call.
  */
 static void arm(struct ssrequest_loop *loop, ss_time moment) {
     if (loop->armed > 0 && loop->armed <= moment)
@@ -122,7 +123,10 @@ static void take_event(struct ssrequest_loop *loop, const struct epoll_event *ev
         loop->beside->ready(loop->beside->context);
 }
 
-/* Moments are kept between two events, too: each may take longer than a gap between requests. */
+/*
+ * Sends due requests between two events, too: handling an event may take longer than the gap
+ * between requests.
+ */
 static void go_round(struct ssrequest_loop *loop) {
     struct epoll_event events[EVENTS_MAX];
     while (!ssrequest_generator_is_over(loop->generator)) {
@@ -136,7 +140,7 @@ static void go_round(struct ssrequest_loop *loop) {
     }
 }
 
-/* ---- the whole ---- */
+/* ---- the run ---- */
 
 static int watch(struct ssrequest_loop *loop, int descriptor) {
     struct epoll_event event = {.events = EPOLLIN, .data.u64 = (uint64_t)descriptor};
@@ -154,7 +158,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     loop->course = course;
     loop->period = beside && beside->period > 0 ? beside->period : SS_SECOND;
     loop->second = loop->period;
-    loop->armed = 0; /* it counted from another begin */
+    loop->armed = 0; /* left over from the previous run */
     if (beside && beside->descriptor >= 0 && watch(loop, beside->descriptor) < 0)
         return -errno;
     loop->begin = ss_platform_now();
@@ -176,7 +180,7 @@ static int open_all(struct ssrequest_loop *loop) {
     sigset_t set;
     ss_end_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a server that hangs up, and a reader of our output that does */
+    signal(SIGPIPE, SIG_IGN); /* servers and readers of our output may close their end */
     loop->poll = epoll_create1(EPOLL_CLOEXEC);
     loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     loop->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

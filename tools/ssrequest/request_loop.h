@@ -3,9 +3,9 @@
 #define SSREQUEST_LOOP_H
 
 /*
- * The run: one epoll that waits for libcurl's sockets, for the next moment of the generator, of
- * libcurl or of the whole second, and for signals. SIGINT, SIGTERM and SIGHUP end sending; a second
- * one gives up what is under way.
+ * The event loop: one epoll waits for libcurl's sockets, for the next deadline of generator,
+ * libcurl or the current second, and for signals. SIGINT, SIGTERM and SIGHUP end sending; a second
+ * signal abandons requests in progress.
  */
 
 #include <stdint.h>
@@ -17,45 +17,47 @@
 #include "generator.h"
 #include "http.h"
 
-/* Other work of the run. None of it may wait. */
+/* Other work during the run, which must not block. */
 struct ssrequest_beside {
-    /* When it begins, in nanoseconds since 1970; may be NULL. */
+    /* Called at the start, in nanoseconds since 1970; may be NULL. */
     void (*begin)(void *context, int64_t epoch);
-    /* At the end of each whole second of the run, late ones in turn; may be NULL. */
+    /* Called at the end of each second of the run, also for missed ones; may be NULL. */
     void (*second)(void *context, ss_time end);
-    ss_time period; /* in the place of the second; 0: a second */
-    int descriptor; /* another one to wait for; -1 without one */
+    ss_time period; /* length of the periods instead of a second; 0: a second */
+    int descriptor; /* another descriptor to wait for; -1 if none */
     void (*ready)(void *context);
     void *context;
 };
 
-/* How a run went. */
+/* The course of a run. */
 struct ssrequest_course {
     int64_t begin, end; /* nanoseconds since 1970 */
-    ss_time length;     /* until the last request had ended or was given up */
-    ss_time stopped;    /* when sending was ended before its time; SS_TIME_NEVER: it was not */
+    ss_time length;     /* until the last request ended or was abandoned */
+    ss_time stopped;    /* when sending was stopped early; SS_TIME_NEVER if it was not */
     ss_time own_cpu;    /* CPU time of this process */
-    ss_time own_wait;   /* for which it was ready to run and had no CPU; SS_TIME_NEVER: unknown */
+    ss_time own_wait;   /* time without a CPU although ready to run; SS_TIME_NEVER if unknown */
 };
 
 struct ssrequest_loop;
 
-/* From here on the signals are blocked. */
+/* Opens the loop, and blocks the signals. */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_loop_open(
     struct ssrequest_loop **loop, struct ss_error *error);
 void ssrequest_loop_close(struct ssrequest_loop *loop);
 
-/* The epoll descriptor, for ssrequest_http_open(). */
+/* Returns the epoll descriptor, for ssrequest_http_open(). */
 SS_NONNULL()
 int ssrequest_loop_poll(const struct ssrequest_loop *loop);
 
-/* For what is done beside, in the run: how far it is, and the end of sending, as by a signal. */
+/*
+ * For other work during the run: the time since its start, and the end of sending, as by a signal.
+ */
 SS_NONNULL()
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);
 SS_NONNULL()
 void ssrequest_loop_stop(struct ssrequest_loop *loop);
 
-/* Until the generator is over. `beside` may be NULL. 0, or a negative errno. */
+/* Runs until the generator is over. `beside` may be NULL. Returns 0 or a negative errno. */
 SS_NONNULL(1, 2, 3, 5)
 int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *generator,
     struct ssrequest_http *http, const struct ssrequest_beside *beside,

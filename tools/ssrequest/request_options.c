@@ -13,28 +13,27 @@ static ss_argument_taker take_url, take_header;
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(shape), .choices = "constant step trace",
-        .help = "how many requests a second; default: what the given options belong to"},
-        .heading = "How many:"},
+        .help = "shape of the rate; default: the one that the other options belong to"},
+        .heading = "Rate:"},
     {'r', "NUMBER", {"rate", SS_OPTION_NUMBER, AT(rate), .max = "1000000",
-        .help = "requests a second; of a trace, at a load of 1"}},
+        .help = "requests per second; with a trace, at a load of 1"}},
     {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1m", .sensible = "500m",
-        .help = "send for this long; default 10s, of a trace all of it"}},
+        .help = "send for this long; default 10s, or the length of the trace"}},
     {0, "NUMBER", {"max", SS_OPTION_NUMBER, AT(max), .max = "1000000",
-        .help = "steps: as long as the rate is below this"}},
+        .help = "step: rates below this"}},
     {0, "NUMBER", {"step", SS_OPTION_NUMBER, AT(step), .min = "0.001",
-        .help = "steps: by this many requests a second each, starting at 0"}},
+        .help = "step: increase by this many requests per second, from 0"}},
     {0, "TIME", {"hold", SS_OPTION_TIME, AT(hold), .min = "1m", .sensible = "500m",
-        .help = "steps: each for this long"}},
+        .help = "step: hold each rate for this long"}},
     {0, "FILE", {"trace", SS_OPTION_TEXT, AT(trace),
-        .help = "the load of this trace, text or compiled, times --rate"}},
+        .help = "trace: --rate times the load of this trace, text or compiled"}},
     {0, "CLIENTS", {"closed", SS_OPTION_COUNT, AT(closed), .min = "1", .max = "100000",
         .help = "instead of a rate: this many clients, each sending its next request after the answer to the last one (a closed loop, as in wrk and ab)"}},
     {0, "DEMAND", {"capacity", SS_OPTION_TEXT, AT(capacity),
-        .help = "search the highest rate at which a response time holds: mean=1s, p95=2s; each "
-                "trial lasts --duration or longer, the first is at --rate or 10"}},
+        .help = "find the highest rate at which a limit on the response time holds: mean=1s, " "p95=2s; each trial lasts at least --duration, the first is at --rate or 10"}},
     {0, "WHEN", {"arrival", SS_OPTION_CHOICE, AT(arrival), .choices = "concurrent even poisson",
         .initial = "even",
-        .help = "the requests of a second: all at its beginning, at equal distances, or with exponential gaps"},
+        .help = "when the requests of a second are due: all at its start, at equal intervals, or with exponential gaps"},
         .heading = "When:"},
     {0, "NUMBER", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
         .help = "the same seed gives the same times"}},
@@ -42,26 +41,25 @@ static const struct ss_argument rows[] = {
     {0, "NUMBER", {"cap", SS_OPTION_COUNT, AT(cap), .min = "1", .max = "100000",
         .help = "at most this many unfinished requests; default 200"}, .heading = "Limits:"},
     {0, "WHAT", {"when-full", SS_OPTION_CHOICE, AT(when_full), .choices = "delay drop",
-        .initial = "delay", .help = "what becomes of a request that is due at the cap: it is sent "
-            "later, measured from when it was due, or it is refused"}},
+        .initial = "delay", .help = "a request that is due at the cap is sent later, measured from " "when it was due, or dropped"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .min = "1m",
         .max = "1h", .help = "a request without a complete answer after this time fails"}},
     {'X', "METHOD", {"method", SS_OPTION_TEXT, AT(method),
-        .help = "default GET, with --data POST"}, .heading = "What is sent:"},
+        .help = "default GET, with --data POST"}, .heading = "Requests:"},
     {'H', "HEADER", {"header", SS_OPTION_TEXT,
         .help = "a header, as in 'Authorization: Bearer x'; may be given again"},
         .take = take_header},
     {0, "DATA", {"data", SS_OPTION_TEXT, AT(data),
-        .help = "the body: this text, or that of a file as @FILE"}, .may_be_empty = true},
+        .help = "the body: this text, or the content of a file as @FILE"}, .may_be_empty = true},
     {0, "FILE", {"requests-file", SS_OPTION_TEXT, AT(requests_file),
         .help = "send the requests of this file in turn: METHOD URL-or-PATH [@BODYFILE] on each line"}},
     {0, "HOW", {"balance", SS_OPTION_CHOICE, AT(balance),
         .choices = "round-robin least-connections", .initial = "round-robin",
-        .help = "which of several URLs is next"}, .heading = "Over the network:"},
+        .help = "how to choose among several URLs"}, .heading = "Network:"},
     {0, "TIME", {"wait-for", SS_OPTION_TIME, AT(wait_for), .min = "1m", .max = "1h",
-        .help = "first wait until each URL accepts connections, at most this long"}},
+        .help = "first wait up to this long until each URL accepts connections"}},
     {0, "HOW", {"connections", SS_OPTION_CHOICE, AT(connections), .choices = "reuse fresh",
-        .initial = "reuse", .help = "a connection serves many requests, or one"}},
+        .initial = "reuse", .help = "reuse connections, or open one per request"}},
     {0, NULL, {"http2", AT(http2),
         .help = "HTTP/2: over TLS if the server agrees, otherwise from the first byte on"}},
     {0, NULL, {"insecure", AT(insecure), .help = "TLS: accept any certificate"}},
@@ -72,13 +70,13 @@ static const struct ss_argument rows[] = {
                 "http+unix://%2Frun%2Fa.sock/page"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
         .help = "create this folder with a line per second and all figures, for ssreport"},
-        .heading = "What is kept:"},
+        .heading = "Output:"},
     {0, "FILE", {"each", SS_OPTION_TEXT, AT(each), .help = "write a line per request"}},
     {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
-        .help = "write all figures as JSON; - is standard output, in the summary's place"}},
-    {'q', NULL, {"quiet", AT(quiet), .help = "print no summary, and draw nothing meanwhile"}},
+        .help = "write all figures as JSON; -: to standard output, instead of the summary"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no summary and no live status"}},
     {0, "SOCKET", {"control", SS_OPTION_TEXT, AT(control),
-        .help = "take changes of rate and URLs from this Unix socket while it runs"},
+        .help = "accept changes of rate and URLs on this Unix socket during the run"},
         .heading = "Others:"},
     {0, "LIST", {"own-cpu", SS_OPTION_TEXT, AT(own_cpus),
         .help = "run ssrequest itself on these CPUs, which the service should not use: 3, 0-1"}},
@@ -94,8 +92,8 @@ void ssrequest_options_print_help(void) {
     ss_arguments_print_help(stdout, rows);
     printf("\n"
            "A time has a unit: 500m (milliseconds), 2s, 1M (minutes).\n"
-           "Exit status: 0 all requests succeeded, 1 not all did, 125 ssrequest itself failed;\n"
-           "of --capacity: 0 it was found, 1 it was not.\n");
+           "Exit status: 0 if all requests succeeded, 1 if not, 125 if ssrequest itself failed;\n"
+           "with --capacity: 0 if it was found, 1 if not.\n");
 }
 
 static int take_url(
@@ -115,7 +113,7 @@ static int take_header(
     return ssrequest_messages_add_header(&options->messages, value, error);
 }
 
-/* ---- what goes together ---- */
+/* ---- combinations of options ---- */
 
 static struct ssrequest_given given_of(const struct ssrequest_options *options) {
     return (struct ssrequest_given){
@@ -148,7 +146,7 @@ static int settle_given(struct ssrequest_options *options, struct ss_error *erro
     return 0;
 }
 
-/* A search is many runs, each of which ends of itself. */
+/* A search makes many runs, each with its own length. */
 static int settle_capacity(struct ssrequest_options *options, struct ss_error *error) {
     if (!options->capacity)
         return 0;
@@ -183,7 +181,7 @@ static int check_paths(const struct ssrequest_options *options, struct ss_error 
         paths, sizeof paths / sizeof *paths, prints ? STDOUT_FILENO : -1, error);
 }
 
-/* The hosts of a file of URLs are the targets. */
+/* The hosts in a file of URLs become the targets. */
 static int take_origins(struct ssrequest_options *options, struct ss_error *error) {
     const struct ssrequest_messages *messages = &options->messages;
     if (messages->origin_count == 0)
@@ -217,8 +215,8 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
         return ss_error_fail(error, "--cacert has no meaning with --insecure: see --help");
     if (options->dry_run && (options->record || options->each || options->json ||
                                 options->control || options->quiet || options->wait_for > 0))
-        return ss_error_fail(
-            error, "--dry-run sends nothing: there is nothing to wait for, to keep or to change");
+        return ss_error_fail(error, "--dry-run sends nothing: it cannot be combined with "
+                                    "--wait-for, --control, --quiet or output files");
     if (options->url_count == 0 && !options->dry_run)
         return ss_error_fail(error, "no URL is given: ssrequest --rate 50 http://127.0.0.1:8080/");
     return options->dry_run ? 0 : check_paths(options, error);

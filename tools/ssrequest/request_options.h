@@ -19,9 +19,9 @@ enum ssrequest_connections {
 struct ssrequest_options {
     const char *urls[SSREQUEST_TARGETS_MAX];
     uint32_t url_count;
-    int shape; /* enum ssrequest_shape; never -1 once it is parsed */
+    int shape; /* enum ssrequest_shape; not -1 after parsing */
     double rate, max, step;
-    ss_time duration; /* SS_TIME_NEVER: the trace's */
+    ss_time duration; /* SS_TIME_NEVER for the length of the trace */
     ss_time hold;
     const char *trace;
     int arrival; /* enum ssrequest_arrival */
@@ -29,22 +29,22 @@ struct ssrequest_options {
     uint64_t cap;
     int when_full; /* enum ssrequest_when_full */
     ss_time timeout;
-    ss_time wait_for;     /* how long the service may take to start; 0: it has to run */
-    uint64_t closed;      /* clients; 0: the loop is open */
-    const char *capacity; /* what is demanded of the rate that is searched; NULL: none is */
-    struct ssrequest_criterion criterion; /* of that */
+    ss_time wait_for;     /* how long the service may take to start; 0: it must be running */
+    uint64_t closed;      /* clients; 0 in an open loop */
+    const char *capacity; /* the criterion of a search, as given; NULL without a search */
+    struct ssrequest_criterion criterion; /* parsed `capacity` */
     int balance;                          /* enum ssrequest_balance */
     int connections;                      /* enum ssrequest_connections */
     int http2;
     int insecure;
-    const char *authorities;   /* a file of certificates; NULL: those of the system */
-    const char *method, *data; /* NULL: not given */
-    const char *requests_file; /* NULL: not given */
+    const char *authorities;   /* file of certificates; NULL for those of the system */
+    const char *method, *data; /* NULL if not given */
+    const char *requests_file; /* NULL if not given */
     struct ssrequest_messages messages;
-    const char *socket;               /* a path that all URLs are asked through; NULL: TCP */
-    const char *own_cpus;             /* NULL: where the caller allows it */
-    const char *record, *each, *json; /* where it is kept; NULL: nowhere */
-    const char *control;              /* a socket; NULL: none */
+    const char *socket;               /* socket for all URLs; NULL for TCP */
+    const char *own_cpus;             /* NULL to keep the inherited affinity */
+    const char *record, *each, *json; /* paths of output; NULL if not given */
+    const char *control;              /* path of a socket; NULL if not given */
     int quiet;
     int dry_run;
     int help;
@@ -55,11 +55,14 @@ struct ssrequest_options {
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_options_parse(
     struct ssrequest_options *options, char **argv, struct ss_error *error);
 
-/* What --profile and its options say; a trace is read here. With --closed it has no stretches. */
+/*
+ * Makes the profile of --profile and its options; reads the trace. With --closed it has no
+ * stretches.
+ */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_options_profile(const struct ssrequest_options *options,
     struct ssrequest_profile *profile, struct ss_error *error);
 
-/* When sending ends, for a run with this profile. */
+/* Returns when sending ends in a run with this profile. */
 SS_NONNULL()
 ss_time ssrequest_options_end(
     const struct ssrequest_options *options, const struct ssrequest_profile *profile);

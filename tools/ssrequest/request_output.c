@@ -18,19 +18,20 @@ struct ssrequest_output {
     struct ssrequest_parts parts;
     struct ssrequest_rows *rows;
     struct ssrequest_listener *listener;
-    struct ssrequest_lookup *lookup; /* for those who talk to the listener */
+    struct ssrequest_lookup *lookup; /* for `status` commands */
     struct ssrequest_block block;
-    double turned;        /* the rate that was set last; negative: the profile's */
-    const char **targets; /* all that were used; we own those after the first ones */
+    double turned;        /* rate set by a command; negative for the profile's */
+    const char **targets; /* all targets of the run; owned, except those of the command line */
     size_t target_count, target_room;
-    uint32_t aimed; /* so many of them, the last ones, get requests at present */
+    uint32_t aimed; /* the last this many targets currently receive requests */
 };
 
-/* ---- changes while it runs ---- */
+/* ---- commands ---- */
 
 static int turn(struct ssrequest_output *output, double rate, struct ss_error *error) {
     if (output->parts.options->closed)
-        return ss_error_fail(error, "rate: a closed loop has none: its clients send after answers");
+        return ss_error_fail(
+            error, "rate: a closed loop has no rate: clients send after each answer");
     ss_time now = ssrequest_loop_now(output->parts.loop);
     ssrequest_generator_turn(output->parts.generator, now, rate);
     ssrequest_rows_turn(output->rows, now, rate);
@@ -51,7 +52,10 @@ static int add_targets(
     return 0;
 }
 
-/* The result of a lookup; all requests to a host without an address would fail. */
+/*
+ * Takes the result of a lookup. Fails if a host has no address, because all its requests would
+ * fail.
+ */
 static int find_all(const char *const *urls, uint32_t count, const char *socket,
     struct ssrequest_aim *aim, struct ss_error *error) {
     if (ssrequest_aim_make(urls, count, socket, aim, error) < 0)
@@ -92,7 +96,7 @@ static void on_found(void *context) {
     ssrequest_listener_answer(output->listener, result, "", error.message);
 }
 
-/* The rate at this moment. */
+/* Returns the current rate. */
 static double rate_at(const struct ssrequest_output *output, ss_time now) {
     if (output->parts.options->closed)
         return NAN;
@@ -110,7 +114,7 @@ static int obey(void *context, const struct ssrequest_control *control,
         return turn(output, control->rate, error);
     case SSREQUEST_CONTROL_URLS:
         if (output->parts.options->messages.origin_count > 0)
-            return ss_error_fail(error, "urls: the file of requests has URLs of its own");
+            return ss_error_fail(error, "urls: cannot change the URLs of --requests-file");
         if (ssrequest_lookup_begin(output->lookup, (const char *const *)control->urls,
                 (uint32_t)control->url_count, error) < 0)
             return -1;
@@ -125,7 +129,7 @@ static int obey(void *context, const struct ssrequest_control *control,
     }
 }
 
-/* ---- while it runs ---- */
+/* ---- during the run ---- */
 
 static void send(void *context, struct ssrequest_one *one) {
     struct ssrequest_output *output = context;
@@ -178,7 +182,7 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
     };
 }
 
-/* ---- begin and end ---- */
+/* ---- opening and closing ---- */
 
 static int open_control(struct ssrequest_output *output, struct ss_error *error) {
     const struct ssrequest_options *options = output->parts.options;
@@ -263,14 +267,14 @@ static struct ssrequest_account account_of(
     };
 }
 
-/* The first error stays; that of another way to tell is not put before it. */
+/* Wraps the error of the first output that failed, and ignores later ones. */
 static int wrap_first(struct ss_error *error, int result, const char *option) {
     return result < 0 ? -1 : ss_error_wrap(error, "%s", option);
 }
 
 /*
- * In all the ways that were asked for. With `result` negative something was lost already: a record
- * with lines that are missing is not complete.
+ * Writes all requested forms of the result. If `result` is negative, lines were lost, and the
+ * record is left incomplete.
  */
 static int tell(const struct ssrequest_options *options, const struct ssrequest_account *account,
     int result, struct ss_error *error) {

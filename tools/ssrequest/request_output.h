@@ -10,7 +10,7 @@
 #include "request_loop.h"
 #include "request_options.h"
 
-/* The parts of the run; they outlive the output. */
+/* The parts of the run, which must outlive the output. */
 struct ssrequest_parts {
     const struct ssrequest_options *options;
     const struct ssrequest_rules *rules;
@@ -23,8 +23,10 @@ struct ssrequest_parts {
 
 struct ssrequest_output;
 
-/* Files are begun last of all, and the record's folder after the others: where this fails, no
- * folder is left. */
+/*
+ * Creates the files last, and the record's folder after all others, so that no folder is left on
+ * failure.
+ */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_open(
     struct ssrequest_output **output, const struct ssrequest_parts *parts, struct ss_error *error);
 void ssrequest_output_close(struct ssrequest_output *output);
@@ -33,7 +35,7 @@ void ssrequest_output_close(struct ssrequest_output *output);
 SS_NONNULL()
 struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *output);
 
-/* Before the run. */
+/* Call this before the run. */
 SS_NONNULL()
 void ssrequest_output_attach(
     struct ssrequest_output *output, struct ssrequest_generator *generator);
@@ -45,7 +47,7 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_finish(
     struct ssrequest_output *output, const struct ssrequest_course *course, struct ss_error *error);
 
-/* The same of a search for a capacity, whose folder was made before it. */
+/* Does the same for a capacity search, whose folder was created before. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssrequest_output_capacity(
     const struct ssrequest_options *options, const struct ssrequest_capacity *capacity,
     const struct ssrequest_course *course, struct ss_error *error);

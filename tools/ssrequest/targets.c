@@ -31,13 +31,13 @@ static int refuse_url(const char *url, const char *why, struct ss_error *error) 
         ss_words_show(url).text, why);
 }
 
-/* "http+unix://%2Frun%2Fa.sock/page" into "http://localhost/page" and "/run/a.sock". */
+/* Splits "http+unix://%2Frun%2Fa.sock/page" into "http://localhost/page" and "/run/a.sock". */
 static int split_socket(
     struct ssrequest_target *target, const char *url, char **text, struct ss_error *error) {
     const char *host = strchr(url, '/') + 2;
     size_t length = strcspn(host, "/?#");
     if (length == 0)
-        return refuse_url(url, "names no socket", error);
+        return refuse_url(url, "has no path of a socket", error);
     int unescaped = 0;
     char *path = curl_easy_unescape(NULL, host, (int)length, &unescaped);
     bool whole = path && strlen(path) == (size_t)unescaped;
@@ -56,7 +56,7 @@ static bool begins(const char *text, const char *with) {
     return strncasecmp(text, with, strlen(with)) == 0;
 }
 
-/* `text` is what libcurl is to read. */
+/* Parses the URL; `text` is in a form that libcurl understands. */
 static int read_url(struct ssrequest_target *target, const char *url, const char *socket,
     char **text, struct ss_error *error) {
     bool joined = begins(url, "http+unix://") || begins(url, "https+unix://");
@@ -79,7 +79,7 @@ static bool is_address(const char *host) {
     return host[0] == '[' || inet_pton(AF_INET, host, &address) == 1;
 }
 
-/* "HOST:PORT:ADDRESS,ADDRESS" for libcurl. */
+/* Returns "HOST:PORT:ADDRESS,ADDRESS" for CURLOPT_RESOLVE. */
 static char *write_addresses(const char *host, const char *port, const struct addrinfo *found) {
     char *line = NULL;
     size_t size;
@@ -120,7 +120,7 @@ static int look_up(struct ssrequest_aim *aim, struct ssrequest_target *target, c
     return 0;
 }
 
-/* Has libcurl read the URL, and finds the addresses of its host. */
+/* Parses the URL with libcurl, and looks up its host. */
 static int examine_url(struct ssrequest_aim *aim, struct ssrequest_target *target, const char *text,
     const char *given, struct ss_error *error) {
     char *host = NULL, *port = NULL;

@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_AIM_H
 #define SSREQUEST_AIM_H
 
-/* Where requests go: what URLs say, and the addresses of their hosts. */
+/* The targets of requests: parsed URLs, and the addresses of their hosts. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,24 +11,25 @@
 #include <showstopper/error.h>
 
 struct ssrequest_target {
-    struct Curl_URL *url; /* as libcurl has read it: with each request that would cost a tenth */
-    char *socket;         /* NULL: TCP */
+    struct Curl_URL
+        *url;     /* parsed once, because parsing for each request costs a tenth of the rate */
+    char *socket; /* NULL: TCP */
     bool tls;
-    uint32_t origin; /* which of those that the transport has had connections to; it sets it */
-    char *lost;      /* why its host has no address; NULL: it has one */
+    uint32_t origin; /* set by the transport: number of its host and port */
+    char *lost;      /* why its host has no address; NULL if it has one */
 };
 
-/* A set of targets. Zeroed: none. */
+/* A set of targets. All zero: empty. */
 struct ssrequest_aim {
     struct ssrequest_target *targets;
     uint32_t count;
-    struct curl_slist *addresses; /* of all hosts, as libcurl gets them */
+    struct curl_slist *addresses; /* of all hosts, for CURLOPT_RESOLVE */
 };
 
 /*
  * Looks names up, so it may take many seconds; any thread may call it once libcurl is initialized.
- * With `socket` all requests go to this Unix socket; NULL: each to where its URL says. A host that
- * has no address is no failure: its target is `lost`.
+ * With `socket`, all requests go to this Unix socket. If a host has no address, its target is
+ * `lost`, which is not a failure.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_aim_make(const char *const *urls, uint32_t count,
     const char *socket, struct ssrequest_aim *aim, struct ss_error *error);

@@ -10,10 +10,10 @@
 #include "base/units.h"
 #include "platform/platform.h"
 
-/* Between two attempts. */
+/* Pause between two attempts. */
 #define PAUSE (20 * SS_MILLISECOND)
 
-/* Where the first packet is dropped, libcurl alone would wait until the end. */
+/* Limit on an attempt: if its first packet is dropped, libcurl would use up all the time. */
 #define ATTEMPT SS_SECOND
 
 /* Attempts to connect to one target. */
@@ -27,7 +27,9 @@ static void end_attempts(struct attempts *attempts) {
     curl_url_cleanup(attempts->url);
 }
 
-/* The port is what has to be open: TLS is left to the requests, which have options for it. */
+/*
+ * Changes the URL to plain HTTP. Only the port must be open; requests do TLS, with their options.
+ */
 static bool aim_at_port(CURLU *url) {
     char *port = NULL;
     bool aimed = curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0 &&
@@ -56,7 +58,10 @@ static ss_time earlier(ss_time a, ss_time b) {
     return a < b ? a : b;
 }
 
-/* Waits for the next attempt. The end signals are blocked, and no other code looks for them yet. */
+/*
+ * Waits for the next attempt, or for a signal: those that end the run are blocked, and no loop
+ * reads them yet.
+ */
 static void pause_attempts(ss_time left) {
     const struct timespec pause = {.tv_nsec = (long)earlier(left, PAUSE)};
     sigset_t set;
@@ -76,7 +81,7 @@ static int refuse(const struct attempts *attempts, ss_time patience, struct ss_e
     curl_easy_getinfo(attempts->easy, CURLINFO_OS_ERRNO, &why);
     curl_url_get(attempts->url, CURLUPART_URL, &url, 0);
     ss_units_print_time(time, sizeof time, patience);
-    ss_error_fail(error, "--wait-for: %s accepts no connection within %s%s%s",
+    ss_error_fail(error, "--wait-for: %s did not accept a connection within %s%s%s",
         url ? url : "the URL", time, why ? ": " : "", why ? strerror((int)why) : "");
     curl_free(url);
     return -1;

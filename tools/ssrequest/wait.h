@@ -10,9 +10,9 @@
 #include "targets.h"
 
 /*
- * Returns once every target has accepted a connection, and fails if one of them has not after
- * `patience`. A target without an address is skipped. The end signals are blocked by the caller;
- * one that comes meanwhile ends the process.
+ * Waits until every target has accepted a connection; fails if one has not after `patience`. Skips
+ * targets without an address. The caller blocks the signals that end a run; if one arrives
+ * meanwhile, the process ends.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for(
     const struct ssrequest_aim *aim, ss_time patience, struct ss_error *error);

@@ -77,7 +77,7 @@ static void lookup_does_not_block_its_caller(void **state) {
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 2, &error), 0);
     assert_false(is_ready(lookup, 0));
     assert_int_equal(ssrequest_lookup_begin(lookup, urls, 1, &error), -1);
-    assert_string_equal(error.message, "a lookup is under way: wait for its answer");
+    assert_string_equal(error.message, "a lookup is in progress: wait for its answer");
     sem_post(&answers);
     assert_true(is_ready(lookup, 60000));
     assert_int_equal(ssrequest_lookup_take(lookup, &aim, NULL), 0);
