@@ -156,8 +156,8 @@ expect "${run[@]}" --sweep load=25%,75% --csv
 # ---- what is refused ----
 
 refused '--sweep requires a value' --sweep
-refused "--sweep: 'load' names no option" --sweep load
-refused "--sweep: '=1' names no option" --sweep =1
+refused "--sweep: 'load' is not an option with values" --sweep load
+refused "--sweep: '=1' is not an option with values" --sweep =1
 refused '--sweep: --load is swept twice' --sweep load=1 --sweep load=2
 refused '--sweep: cannot be swept' --sweep sweep=1
 refused "--laod=1: unknown option '--laod': did you mean '--load'?" --sweep laod=1
@@ -170,13 +170,13 @@ many=()
 for i in $(seq 17); do
     many+=(--sweep "o$i=1")
 done
-refused '--sweep: is given too often: at most 16 times' "${many[@]}"
+refused '--sweep: is given more than 16 times' "${many[@]}"
 
 refused "--class: unknown class 'serail': did you mean 'serial'?" -l 50% --class serail
 printf '0 1\n2s\n' >a
-refused '--class: a:2: "2s" is not a line of a profile' -l 50% --class profile:a
-refused '--lateness-law recorded has its own' -l 50% --lateness-law recorded --lateness 1m
-refused '--background-period has no halves' -l 50% --background-period 1n
+refused '--class: a:2: invalid line "2s"' -l 50% --class profile:a
+refused '--lateness cannot be combined with --lateness-law recorded' -l 50% --lateness-law recorded --lateness 1m
+refused '--background-period must be at least 2 ns' -l 50% --background-period 1n
 refused "--accounting: 'tick' is not one of: exact ticks" -l 50% --accounting tick
 refused '--window requires a value' --window
 refused "--window: '100' has no unit" -l 50% --window 100
@@ -270,7 +270,7 @@ refused '--trace has no meaning with --profile constant' \
     queue --profile constant --rate 5 --trace a
 refused '--rate has no meaning with --closed' queue --closed 5 --rate 5
 refused '--cap has no meaning with --closed' queue --closed 5 --cap 5
-refused '--duty: at 0 no request is ever answered' queue --rate 5 --duty 0
+refused '--duty: no request is answered at 0' queue --rate 5 --duty 0
 refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
 refused "--speeds: '0' is not between" queue --rate 5 --speeds 1,0
 refused '--settle requires --profile constant' \

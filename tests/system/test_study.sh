@@ -187,28 +187,28 @@ invalid_studies_are_refused() {
     mkdir there
     refused '--record: there already exists: choose another folder' "${pair[@]}" --record there
     refused '--record: no/where: No such file' "${pair[@]}" --record no/where
-    refused '--foreground: a study counts iterations' --foreground serial --record new
+    refused '--foreground requires --iteration' --foreground serial --record new
     refused "--class: unknown class 'x'" "${pair[@]}" --foreground x --record new
     refused "unknown control module 'x'" "${pair[@]}" -c x --record new
     refused '--settle leaves no time' "${pair[@]}" --settle 80s --record new
     refused '--shared-cpus: the feedback realtime measures the foreground, too' \
         "${pair[@]}" --shared-cpus -f realtime --record new
     refused "the background's trace has no end" -n 1 --foreground serial --iteration 1s -l 50% --record new
-    refused '--background is other load' "${pair[@]}" --background 10% --record new
-    refused '--foreground: a study has two sides' "${pair[@]}" --csv --record new
-    refused '--foreground: a study has two sides' "${pair[@]}" --sweep seed=1,2 --record new
+    refused '--background cannot be combined with --foreground' "${pair[@]}" --background 10% --record new
+    refused '--foreground cannot be combined with --sweep or --csv' "${pair[@]}" --csv --record new
+    refused '--foreground cannot be combined with --sweep or --csv' "${pair[@]}" --sweep seed=1,2 --record new
     refused '--record: a record has at most 8192 CPUs' "${pair[@]}" -P 4097 --record new
     for option in '--foreground-instances 1' '--foreground-iteration 1s' '--foreground-accesses 1' \
         '--foreground-waiting 0' '--rounds 2' '--shared-cpus' '--record new'; do
         # shellcheck disable=SC2086 # words, not one
-        refused "${option%% *} belongs to a study: give --foreground, too" -l 50% --iteration 1s \
+        refused "${option%% *} requires --foreground" -l 50% --iteration 1s \
             --memory 1 $option
     done
     for option in '--noise 1%' '--memory 1' '--accesses 1'; do
         # shellcheck disable=SC2086
-        refused '--noise, --memory and --accesses change how long' -l 50% $option
+        refused '--noise, --memory and --accesses require --iteration' -l 50% $option
     done
-    refused '--accesses: give --memory' -l 50% --iteration 1s --accesses 1
+    refused '--accesses requires --memory' -l 50% --iteration 1s --accesses 1
     refused '--waiting: a thread without accesses' -l 50% --iteration 1s --memory 1 --waiting 1
     refused '--foreground-waiting: a thread without' "${pair[@]}" --memory 1 --foreground-waiting 1
 }

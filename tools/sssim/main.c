@@ -44,7 +44,7 @@ static void print_sample(void *context, const struct trial_sample *sample) {
 }
 
 static void print_figure(const char *name, double value, const char *unit) {
-    /* Not "-0.000": what is rounded away has no sign. */
+    /* Avoids "-0.000". */
     double shown = fabs(value) < 0.0005 ? 0 : value;
     if (isnan(value))
         printf("%-20s %9s\n", name, "none");
@@ -71,7 +71,7 @@ static void print_figures(struct trial *trial) {
 }
 
 static int run(struct simulation *simulation, struct ss_error *error) {
-    static struct trial trial; /* large, and there is one */
+    static struct trial trial; /* too large for the stack */
     ss_time length;
     bool csv = simulation->csv;
     crash_name_modules(&trial.set);
@@ -83,7 +83,7 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     struct progress progress;
     progress_open(&progress, 1);
     if (csv && isatty(STDOUT_FILENO))
-        progress.stream = NULL; /* its rows show how far it is */
+        progress.stream = NULL; /* its rows already show the progress */
     int status = progress_advance(&progress, &trial, length, error);
     progress_clear(&progress);
     if (status == 0 && !csv)

@@ -7,13 +7,15 @@
 
 #include <showstopper/random.h>
 
-/* Not negative, with this mean, and without memory. */
+/* Draws from the exponential distribution with this mean. */
 static inline double chance_draw_exponential(uint64_t *state, double mean) {
     return mean * ss_random_exponential(ss_random_next(state));
 }
 
-/* Lognormal, with mean 1 and this standard deviation. Its logarithm is a normal number by Box and
- * Muller. */
+/*
+ * Draws from the lognormal distribution with mean 1 and this standard deviation, by the Box-Muller
+ * transform.
+ */
 static inline double chance_draw_lognormal(uint64_t *state, double deviation) {
     double variance = log1p(deviation * deviation);
     double radius = sqrt(chance_draw_exponential(state, 2));

@@ -11,10 +11,10 @@
 #include "chance.h"
 #include <showstopper/random.h>
 
-/* How long so many threads are runnable: by chance, of this mean, without memory. */
+/* A phase with this many runnable threads. Its length is exponentially distributed. */
 struct phase {
     uint32_t threads;
-    double mean; /* nanoseconds */
+    double mean; /* mean length, nanoseconds */
 };
 
 struct table {
@@ -23,8 +23,8 @@ struct table {
 };
 
 /*
- * As `ssburn blocking`: a thread with a token works for 60 us, two thirds of it alone, and passes
- * it on. So one thread works at all times, and besides another one now and then: 1.3 in the mean.
+ * Like `ssburn blocking`: a thread with a token works for 60 us, two thirds of it alone, and passes
+ * it on. So one thread always works, and sometimes a second one: 1.3 on average.
  */
 static const struct phase blocking[] = {
     {1, 46667},
@@ -32,16 +32,17 @@ static const struct phase blocking[] = {
 };
 
 /*
- * How often the threads of an instance that is continued are on one CPU at first: of one that
- * blocks, and of one whose threads have waited for each other. With these numbers the duty that a
- * load takes and the scatter are those seen on 2 CPUs.
+ * The probability that the threads of a continued instance are on one CPU at first. These values
+ * reproduce the duty for a load, and its scatter, that were measured on 2 CPUs.
  */
 #define BLOCKING_GATHERED      0.6
-#define BLOCKING_GATHERED_TIME 12e6 /* nanoseconds, in the mean */
+#define BLOCKING_GATHERED_TIME 12e6 /* mean, nanoseconds */
 #define PARALLEL_GATHERED      0.25
 
-/* 1,100 forks a second: a child works, parent and child run side by side, both wait; 1 in the
- * mean. */
+/*
+ * 1,100 forks per second: a child works, then parent and child run concurrently, then both wait. On
+ * average one thread runs.
+ */
 static const struct phase forking[] = {
     {1, 700000},
     {2, 100000},
@@ -79,11 +80,11 @@ static int parse_name(struct demand_class *class, const char *name, struct ss_er
         return profile_read(&class->profile, name + sizeof prefix - 1, error);
     }
     struct ss_suggest_names known = {
-        "class", names, NAMES, "there are serial, parallel, blocking, forking and profile:FILE"};
+        "class", names, NAMES, "write serial, parallel, blocking, forking or profile:FILE"};
     return ss_suggest_refuse(&known, name, error);
 }
 
-/* Digits after the last colon are a weight. */
+/* Splits off the weight: digits after the last colon. */
 static int parse_weight(char *item, uint64_t *weight, struct ss_error *error) {
     char *colon = strrchr(item, ':');
     *weight = 1;
@@ -139,7 +140,7 @@ static void take_phase(struct demand *demand) {
     demand->gathered = ss_time_since(demand->gathered, demand->left);
 }
 
-/* It changes only while its threads are on one CPU. */
+/* Demand is constant once the threads have left a shared CPU. */
 static void take_all(struct demand *demand) {
     demand->threads = demand->gathered > 0 ? 1 : demand->width;
     demand->left = demand->gathered > 0 ? demand->gathered : SS_TIME_NEVER;
@@ -162,7 +163,10 @@ static void take(struct demand *demand) {
         take_all(demand);
 }
 
-/* Programs that began together do not keep step: each is somewhere in its profile. */
+/*
+ * Starts at a random point of the profile, because programs that started together do not stay in
+ * step.
+ */
 static void take_any_stretch(struct demand *demand) {
     const struct profile *profile = &demand->class->profile;
     ss_time into = ss_time_from_double(ss_random_next(&demand->random) * (double)profile->length);
@@ -192,7 +196,7 @@ void demand_next(struct demand *demand) {
     take(demand);
 }
 
-/* For how long the threads share one CPU. */
+/* Draws the time for which the threads share one CPU. */
 static ss_time draw_gathering(struct demand *demand, ss_time start_lateness) {
     bool blocks = demand->class->kind == DEMAND_BLOCKING;
     if (ss_random_next(&demand->random) >= (blocks ? BLOCKING_GATHERED : PARALLEL_GATHERED))

@@ -4,8 +4,10 @@
 #include <math.h>
 #include <stddef.h>
 
-/* A quantile, in microseconds. What was measured is the median, the 99th percentile, and that
- * there are rare maxima of tens of milliseconds; the rest joins these. */
+/*
+ * A quantile, in microseconds. Median, 99th percentile and rare maxima of tens of milliseconds were
+ * measured; the others are estimates between these.
+ */
 struct quantile {
     double chance;
     double idle;
@@ -22,7 +24,7 @@ static const struct quantile quantiles[] = {
     {1, 50000, 50000},
 };
 
-/* Between two quantiles the logarithm is interpolated, as the tail is long. */
+/* Interpolates the logarithm between two quantiles, because the tail is long. */
 ss_time lateness_recorded(double chance, bool idle) {
     size_t i = 1;
     while (chance >= quantiles[i].chance && i + 1 < sizeof quantiles / sizeof *quantiles)

@@ -7,9 +7,9 @@
 #include <showstopper/time.h>
 
 /*
- * How late wake-ups from absolute deadlines were on a machine of two CPUs (Linux 6.18, timer slack
- * 1 ns): `chance`, from 0 to less than 1, says which of all of them this is, in order of lateness.
- * On a machine with idle CPUs most are later, for a CPU must be woken first.
+ * Returns the lateness of a wake-up from an absolute deadline, as measured on a machine with two
+ * CPUs (Linux 6.18, timer slack 1 ns). `chance`, from 0 to less than 1, is its quantile. With idle
+ * CPUs most wake-ups are later, because a CPU must leave an idle state first.
  */
 ss_time lateness_recorded(double chance, bool idle);
 

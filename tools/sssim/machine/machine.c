@@ -60,7 +60,7 @@ double machine_idle_cpus(const struct machine *machine) {
     return fmax((double)machine->cpus - machine_wanted_cpus(machine), 0);
 }
 
-/* CPUs that run the group's tasks at this instant. */
+/* Returns the CPUs that currently run tasks of the group. */
 static double group_cpus(const struct machine *machine) {
     double threads = machine_group_threads(machine);
     double wanted = machine_wanted_cpus(machine);
@@ -91,7 +91,7 @@ static void advance_group(struct machine *machine, ss_time now) {
     group->used_part += used;
     group->used += take_whole(&group->used_part);
     group->left -= used;
-    /* A period in which nothing ran begins by itself. */
+    /* Begin a new period, also after periods in which nothing ran. */
     if (group->quota > 0 && !group->throttled && now >= group->refill) {
         group->refill += ((now - group->refill) / group->period + 1) * group->period;
         group->left = group->quota;
@@ -114,11 +114,13 @@ static void advance(struct machine *machine, ss_time now) {
     machine->now = now;
 }
 
-/* Distributes the CPUs when the demand changes. */
+/* Updates the state of the CPUs after the demand changed. */
 static void occupy(struct machine *machine, double idle_before) {
     machine->group.changed = machine->now;
     double idle = machine_idle_cpus(machine);
-    /* A CPU that is woken on the way to idleness works off the rest when it turns idle again. */
+    /*
+     * A CPU that is woken while becoming idle completes that overhead when it becomes idle again.
+     */
     if (idle > idle_before)
         machine->owed = fmin(machine->owed + (idle - idle_before) * machine->overhead,
             machine->cpus * machine->overhead);
@@ -126,7 +128,7 @@ static void occupy(struct machine *machine, double idle_before) {
         ticks_set_busy(machine->ticks, machine->cpus - idle, machine->now);
 }
 
-/* Where no CPU is idle it takes the place of an instance, which changes no counter. */
+/* Without an idle CPU the chore displaces an instance, which changes no counter. */
 void machine_add_chore(struct machine *machine, ss_time length, ss_time now) {
     advance(machine, now);
     if (machine_idle_cpus(machine) > 0)

@@ -16,10 +16,10 @@
 
 struct reader {
     struct profile *profile;
-    size_t room;                 /* stretches that there is memory for */
-    ss_time time;                /* of the line read last */
-    struct profile_stretch next; /* from then on; has no length yet */
-    uint64_t number;             /* of that line, from 1 */
+    size_t room;                 /* allocated stretches */
+    ss_time time;                /* of the last line */
+    struct profile_stretch next; /* the stretch that begins there, without its length */
+    uint64_t number;             /* number of that line, from 1 */
     uint64_t records;
 };
 
@@ -33,7 +33,7 @@ static int keep(struct reader *reader, struct ss_error *error) {
     return 0;
 }
 
-/* Other programs write large numbers as 2e+07. */
+/* Parses a number of accesses; other programs write large ones as 2e+07. */
 static int read_accesses(const char *word, double *accesses, struct ss_error *error) {
     char *end = NULL;
     *accesses = word[strspn(word, "0123456789.eE+")] ? NAN : strtod(word, &end);
@@ -61,13 +61,13 @@ static int take_record(struct reader *reader, char **words, size_t count, struct
     if (count == 4 && read_use(&use, words + 2, error) < 0)
         return -1;
     if (threads > THREADS_MAX)
-        return ss_error_fail(error, "%s are too many threads: at most %d", words[1], THREADS_MAX);
+        return ss_error_fail(error, "too many threads: %s (at most %d)", words[1], THREADS_MAX);
     if (reader->records == 0 && time != 0)
-        return ss_error_fail(
-            error, "the first line is at %s: a profile begins at 0", ss_words_show(words[0]).text);
+        return ss_error_fail(error, "the first line is at %s, but a profile begins at 0",
+            ss_words_show(words[0]).text);
     if (time < reader->time)
         return ss_error_fail(
-            error, "%s is before the time in the line above", ss_words_show(words[0]).text);
+            error, "%s is before the time of the previous line", ss_words_show(words[0]).text);
     bool apart = time > reader->time;
     reader->time = time;
     if (apart && keep(reader, error) < 0)
@@ -88,7 +88,7 @@ static int take_line(struct reader *reader, const char *line, struct ss_error *e
         status = take_record(reader, words, count, error);
     else if (count != 0)
         status = ss_error_fail(error,
-            "\"%s\" is not a line of a profile: write TIME THREADS, or TIME THREADS ACCESSES "
+            "invalid line \"%s\": write TIME THREADS, or TIME THREADS ACCESSES "
             "WAITING",
             ss_words_show(line).text);
     free(words);
@@ -113,8 +113,9 @@ static int read_lines(struct reader *reader, FILE *file, const char *path, struc
             error, "%s cannot be read: %s", ss_words_show(path).text, strerror(errno));
     if (status == 0 && reader->profile->length == 0)
         status = ss_error_fail(error,
-            "%s has no length: a profile is two lines of TIME THREADS at least, and the last says "
-            "where it ends",
+            "%s has no length: a profile needs at least two lines of TIME THREADS, and the last "
+            "one is its "
+            "end",
             ss_words_show(path).text);
     free(line);
     return status;

@@ -16,28 +16,26 @@
 struct profile_stretch {
     ss_time length; /* more than 0 */
     uint32_t threads;
-    bool has_use; /* the line says what they want of the memory */
+    bool has_use; /* the line has ACCESSES WAITING */
     struct memory_use use;
 };
 
-/* The activity of a program's threads over the time in which it is not stopped. Zeroed: an
- * empty one. */
+/* The activity of a program's threads over the time in which it is not stopped. All zero: empty. */
 struct profile {
     struct profile_stretch *stretches;
     size_t count;
-    ss_time length; /* of all together */
+    ss_time length; /* of all stretches */
 };
 
 /*
- * Reads lines of TIME THREADS [ACCESSES WAITING]: from that time on so many are runnable, and each
- * of them makes so many accesses to the memory a second and waits for them for such a part of its
- * time. The first TIME is 0, the last line says where the profile ends. A message names the file
- * and the line.
+ * Reads lines of TIME THREADS [ACCESSES WAITING]: from TIME on, THREADS threads are runnable, and
+ * each makes ACCESSES accesses to the memory per second, for which it waits for the part WAITING of
+ * its time. The first TIME is 0; the last line ends the profile. Messages name file and line.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int profile_read(
     struct profile *profile, const char *path, struct ss_error *error);
 
-/* The same of a file that is open; `path` is for messages. */
+/* Reads an open file; `path` is for messages. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int profile_read_stream(
     struct profile *profile, FILE *stream, const char *path, struct ss_error *error);
 

@@ -8,15 +8,15 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-/* All that wakes at moments of virtual time, by numbers from 0 on: which one is next. */
+/* A priority queue of sleepers, numbered from 0, by the virtual time at which they wake. */
 struct sleepers {
-    ss_time *due;    /* of each sleeper; SS_TIME_NEVER: only when it is woken */
-    uint32_t *order; /* the heap: sleepers */
-    uint32_t *place; /* of each sleeper in the heap */
+    ss_time *due;    /* when each sleeper wakes; SS_TIME_NEVER if only on demand */
+    uint32_t *order; /* the heap of sleepers */
+    uint32_t *place; /* position of each sleeper in the heap */
     uint32_t count;
 };
 
-/* None is due. */
+/* Opens the queue; no sleeper is due. */
 SS_MUST_USE SS_NONNULL(1) int sleepers_open(
     struct sleepers *sleepers, uint32_t count, struct ss_error *error);
 
@@ -26,8 +26,10 @@ void sleepers_close(struct sleepers *sleepers);
 SS_NONNULL()
 void sleepers_set(struct sleepers *sleepers, uint32_t sleeper, ss_time due);
 
-/* The one due first. Those due at one instant go by number, so that the order never depends on the
- * past. */
+/*
+ * Returns the sleeper that wakes first. Those due at the same time are ordered by number, so that
+ * the order does not depend on the past.
+ */
 static inline uint32_t sleepers_first(const struct sleepers *sleepers) {
     return sleepers->order[0];
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* /proc/stat shows hundredths of a second, and drops what is left. */
+/* /proc/stat shows hundredths of a second, rounded down. */
 #define SHOWN (10 * SS_MILLISECOND)
 
 struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time overhead, ss_time start) {
@@ -25,8 +25,8 @@ ss_time ticks_last(const struct ticks *ticks, ss_time now) {
 }
 
 /*
- * In (from, to]: a tick at the very instant at which a task is woken comes before the task runs,
- * and finds what was before it.
+ * Counts the ticks in (from, to]. A tick at the instant at which a task wakes comes before the task
+ * runs, and samples the previous state.
  */
 static double count_ticks(const struct ticks *ticks, ss_time from, ss_time to) {
     ss_time start = ticks->start;
@@ -81,7 +81,7 @@ void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counters *coun
     counters->busy_ticks = 0;
     for (uint32_t i = 0; i < ticks->count; i++) {
         struct ticks_cpu cpu = ticks->cpus[i];
-        /* A CPU that has been busy since the last tick has time that is not accounted yet. */
+        /* The time of a busy CPU since the last tick is not accounted yet. */
         used += cpu.used + cpu.level * (double)ss_time_since(tick, cpu.since);
         settle(ticks, &cpu, now);
         counters->idle += show(cpu.idle);

@@ -7,10 +7,10 @@
 #include "base/grow.h"
 #include "chance.h"
 
-/* So many changes of the pace are remembered before all instances are looked at. */
+/* Maximum number of changes of the pace that are kept; then all instances are updated. */
 #define POINTS_MAX 16384
 
-/* The numbers of an instance's work have nothing in common with those of its demand. */
+/* Makes the random numbers of an instance's work independent of those of its demand. */
 #define WORK_SALT UINT64_C(0x776f726b)
 
 static double draw_length(const struct work *work, struct work_instance *one) {
@@ -96,7 +96,9 @@ static void keep_iteration(struct work *work, const struct work_iteration *itera
         work->failed = true;
 }
 
-/* The first point behind `from` by which so much is done; none: the count of all. */
+/*
+ * Returns the first point, from `from` on, at which the iteration has ended; `point_count` if none.
+ */
 static size_t find_point(const struct work *work, const struct work_instance *one, size_t from) {
     size_t low = from, high = work->point_count;
     while (low < high) {
@@ -109,7 +111,7 @@ static size_t find_point(const struct work *work, const struct work_instance *on
     return low;
 }
 
-/* Between two changes of the pace work advances evenly. */
+/* Interpolates: between two changes of the pace, work advances linearly. */
 static struct work_point point_between(
     const struct work_point *from, const struct work_point *to, double part) {
     struct work_point point = *from;
@@ -121,7 +123,7 @@ static struct work_point point_between(
     return point;
 }
 
-/* The first of the points that are later than an instance was looked at. */
+/* Returns the first point after this time. */
 static size_t first_after(const struct work *work, ss_time time) {
     size_t low = 0, high = work->point_count;
     while (low < high) {
@@ -134,7 +136,9 @@ static size_t first_after(const struct work *work, ss_time time) {
     return low;
 }
 
-/* Accounts for all that an instance has done up to now, while its threads were the same. */
+/*
+ * Accounts for the work of an instance up to now. Its threads have not changed since the last call.
+ */
 static void catch_up(struct work *work, uint32_t number, const struct work_point *now) {
     struct work_instance *one = &work->instances[number];
     size_t next = one->threads > 0 ? first_after(work, one->seen.time) : 0;

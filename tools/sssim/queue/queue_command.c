@@ -11,8 +11,8 @@
 static void print_help(FILE *stream) {
     fprintf(stream,
         "Usage: sssim queue [OPTION]...\n"
-        "Sends requests to a simulated service, as ssrequest would, and prints how long\n"
-        "the answers take.\n\n"
+        "Sends requests to a simulated service, as ssrequest would, and prints the\n"
+        "response times.\n\n"
         "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
     ss_arguments_print_help(stream, queue_rows);
     fprintf(stream,
@@ -23,7 +23,7 @@ static void print_help(FILE *stream) {
         "      --balance least-connections -d 10M\n");
 }
 
-/* Makes the account as if the run had begun when it had settled. */
+/* Makes the result as if the run had begun at the end of --settle. */
 static struct ssrequest_account make_account(const struct queue_options *options,
     const struct queue_run_options *run, const struct queue_run_end *end,
     const struct ssrequest_tally *tally) {

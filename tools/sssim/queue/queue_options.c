@@ -13,16 +13,14 @@
 // clang-format off
 const struct ss_argument queue_rows[] = {
     {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(given.shape), .choices = "constant step trace",
-                    .help = "how many requests are due: --rate a second for --duration; 0, --step, "
-                            "2 times --step and so on below --max, each for --hold; or the loads of "
-                            "--trace times --rate; default: what the given options belong to"},
+                    .help = "shape of the rate: --rate for --duration; 0, --step, 2 times --step and so on below " "--max, each for --hold; or --rate times the load of --trace; " "default: the one that the other options belong to"},
                     .heading = "Requests:"},
     {'r', "RATE", {"rate", SS_OPTION_NUMBER, AT(given.rate), .help = "requests per second"}},
     {'d', "TIME", {"duration", SS_OPTION_TIME, AT(given.duration), .min = "1u", .max = "36500d",
                  .sensible = "500m",
                  .help = "how long requests are sent; default, without --requests: 10s, or the length of the trace"}},
     {0, "N", {"requests", SS_OPTION_COUNT, AT(requests), .min = "1",
-              .help = "end with the request of this number"}},
+              .help = "send at most this many requests"}},
     {0, "RATE", {"max", SS_OPTION_NUMBER, AT(given.max), .help = "of the steps"}},
     {0, "RATE", {"step", SS_OPTION_NUMBER, AT(given.step), .help = "of the steps"}},
     {0, "TIME", {"hold", SS_OPTION_TIME, AT(given.hold), .min = "1m", .max = "36500d", .sensible = "500m",
@@ -30,28 +28,26 @@ const struct ss_argument queue_rows[] = {
     {0, "FILE", {"trace", SS_OPTION_TEXT, AT(given.trace), .help = "a trace, text or compiled"}},
     {0, "WORD", {"arrival", SS_OPTION_CHOICE, AT(arrival), .initial = "even",
                  .choices = "concurrent even poisson",
-                 .help = "when requests are due: all of a second at its beginning, at equal distances, "
-                         "or with exponential gaps"}},
+                 .help = "when the requests of a second are due: all at its start, at equal intervals, " "or with exponential gaps"}},
     {0, "N", {"closed", SS_OPTION_COUNT, AT(given.closed), .min = "1", .max = "1000000",
               .help = "a closed loop: this many clients, each sending its next request after the answer to the last one"}},
     {0, "N", {"cap", SS_OPTION_COUNT, AT(given.cap), .min = "1", .max = "1000000",
               .help = "at most this many unfinished requests; default 200"}},
     {0, "WORD", {"when-full", SS_OPTION_CHOICE, AT(when_full), .initial = "delay",
                  .choices = "delay drop",
-                 .help = "what becomes of a request that is due at the cap: it waits, "
-                         "or it is not sent"}},
+                 .help = "a request that is due at the cap is sent later, measured from " "when it was due, or dropped"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .max = "36500d",
-                 .help = "clients give up a request this long after it was sent; 0: never"}},
+                 .help = "clients give up a request this long after sending it; 0: never"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
                  .sensible = "500m", .help = "leave this much time at the start out of the statistics"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
-              .help = "the seed of the random numbers; the same one gives the same output"}},
+              .help = "seed of the random numbers; the same seed gives the same output"}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .initial = "10m", .min = "1u", .max = "1h",
                  .help = "CPU time of a request on a server of speed 1"},
                  .heading = "\nService:"},
     {0, "WORD", {"spread", SS_OPTION_CHOICE, AT(spread), .initial = "constant",
                  .choices = "constant exponential",
-                 .help = "that of each request, or the mean of an exponential distribution"}},
+                 .help = "--work of each request, or the mean of an exponential distribution"}},
     {0, "N", {"workers", SS_OPTION_COUNT, AT(workers), .initial = "1", .min = "1", .max = "4096",
               .help = "workers of each server, each on a CPU of its own"}},
     {0, "N", {"servers", SS_OPTION_COUNT, AT(servers), .min = "1", .max = "64",
@@ -64,7 +60,7 @@ const struct ss_argument queue_rows[] = {
                          "unfinished ones"}},
     {0, "WORD", {"given-up", SS_OPTION_CHOICE, AT(given_up), .initial = "serve",
                  .choices = "serve skip",
-                 .help = "what the service does with a request that its client gave up: its work, or nothing if the work has not begun"}},
+                 .help = "a request that its client gave up is served, or skipped if the work has not begun"}},
     {0, "DUTY", {"duty", SS_OPTION_LOAD, AT(duty), .initial = "100%",
                  .help = "the part of each round in which a server runs; it is stopped for the "
                          "rest"}},
@@ -82,7 +78,7 @@ const struct ss_argument queue_rows[] = {
 static int check_settle(const struct queue_options *options, struct ss_error *error) {
     if (options->settle > 0 && options->given.shape != SSREQUEST_CONSTANT)
         return ss_error_fail(
-            error, "--settle requires --profile constant: a rate that changes never settles");
+            error, "--settle requires --profile constant: a changing rate never settles");
     return 0;
 }
 
@@ -121,7 +117,7 @@ static int check(struct queue_options *options, struct ss_error *error) {
     if (ssrequest_given_settle(&options->given, error) < 0 || check_settle(options, error) < 0)
         return -1;
     if (!(options->duty > 0))
-        return ss_error_fail(error, "--duty: at 0 no request is ever answered");
+        return ss_error_fail(error, "--duty: no request is answered at 0");
     return parse_speeds(options, error);
 }
 
@@ -142,8 +138,8 @@ void queue_options_close(struct queue_options *options) {
 /* ---- the run ---- */
 
 /*
- * Returns a time long enough for --requests under every kind of arrival: the standard deviation of
- * their number is at most its root.
+ * Returns a duration that is long enough for --requests under every kind of arrival: the standard
+ * deviation of their number is at most its square root.
  */
 static ss_time find_duration(const struct queue_options *options) {
     double count = (double)options->requests;

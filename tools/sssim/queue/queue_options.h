@@ -10,12 +10,12 @@
 
 /* The command line of `sssim queue`. */
 struct queue_options {
-    struct ssrequest_given given; /* settled, see ssrequest_given_settle() */
+    struct ssrequest_given given; /* after ssrequest_given_settle() */
     int arrival;                  /* enum ssrequest_arrival */
     uint64_t seed;
     int when_full;     /* enum ssrequest_when_full */
     ss_time timeout;   /* 0: no timeout */
-    uint64_t requests; /* 0: as many as are due */
+    uint64_t requests; /* 0: no limit */
     ss_time settle;
     ss_time work;
     int spread; /* enum queue_spread */
@@ -32,12 +32,12 @@ struct queue_options {
     struct ss_option_store store;
 
     double speed[SSREQUEST_TARGETS_MAX];
-    struct ssrequest_profile shape; /* the profile that --profile names */
+    struct ssrequest_profile shape; /* profile of --profile */
 };
 
 extern const struct ss_argument queue_rows[];
 
-/* Skips argv[0]. Close the options in any case. */
+/* Parses the command line, without argv[0]. Close the options in any case. */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_options_parse(
     struct queue_options *options, char **argv, struct ss_error *error);
 

@@ -6,8 +6,8 @@
 #include "queue_throttle.h"
 
 /*
- * Sleepers in the order in which they wake if several are due at one time: an answer exactly at the
- * limit is in time, and requests that end make room for those that are due.
+ * Sleepers, in the order in which they wake if due at the same time: a response exactly at the
+ * timeout is in time, and requests that end make room for those that are due.
  */
 #define THROTTLE      0
 #define SETTLE        1
@@ -15,7 +15,7 @@
 
 #define NO_SLOT UINT32_MAX
 
-/* A request under way. Flights are chained in the order of sending. */
+/* A request in progress. Flights are linked in order of sending. */
 struct flight {
     struct ssrequest_one *one;
     uint32_t before, after; /* slots */
@@ -44,7 +44,7 @@ static uint32_t generator_sleeper(const struct run *run) {
     return timeout_sleeper(run) + 1;
 }
 
-/* ---- requests under way ---- */
+/* ---- requests in progress ---- */
 
 static void set_timeout(struct run *run) {
     ss_time due = SS_TIME_NEVER;
@@ -76,7 +76,7 @@ static void unlink_flight(struct run *run, uint32_t slot) {
     set_timeout(run);
 }
 
-/* The generator's witness. */
+/* The witness of the generator. */
 static void see(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
     const struct ssrequest_ended *ended) {
     struct run *run = context;
@@ -85,7 +85,7 @@ static void see(void *context, const struct ssrequest_one *one, enum ssrequest_f
         run->begun = one->number + 1;
 }
 
-/* The transport's. */
+/* The transport of the generator. */
 static void send(void *context, struct ssrequest_one *one) {
     struct run *run = context;
     run->begun = one->number + 1;
@@ -150,12 +150,12 @@ static int go_on(struct run *run, struct ss_error *error) {
         uint32_t sleeper = sleepers_first(&run->sleepers);
         ss_time now = run->sleepers.due[sleeper];
         if (now == SS_TIME_NEVER)
-            return ss_error_fail(error, "there are requests that never end");
+            return ss_error_fail(error, "some requests never end");
         if (wake(run, sleeper, now, error) < 0)
             return -1;
         run->end.end = now;
     }
-    /* The run ends earlier if nothing more is due. */
+    /* The run ends early if no more requests are due. */
     if (run->end.end < run->end.sending)
         run->end.end = run->end.sending;
     if (run->options->settle > 0 && run->options->settle >= run->end.sending)

@@ -9,13 +9,13 @@
 #include "generator.h"
 #include "queue_service.h"
 
-/* Requests to a simulated service, by the generator of ssrequest in virtual time. */
+/* Sends requests to a simulated service, with the generator of ssrequest, in virtual time. */
 
 struct queue_run_options {
-    const struct ssrequest_profile *profile; /* NULL: a closed loop */
+    const struct ssrequest_profile *profile; /* NULL in a closed loop */
     enum ssrequest_arrival arrival;
     struct ssrequest_rules rules; /* the servers are the targets */
-    ss_time timeout;              /* SS_TIME_NEVER: clients wait for as long as it takes */
+    ss_time timeout;              /* SS_TIME_NEVER if clients wait forever */
     ss_time settle;               /* requests sent or ended before this are not counted */
     uint64_t seed;
     struct queue_service_options service;
@@ -25,11 +25,11 @@ struct queue_run_options {
 
 struct queue_run_end {
     ss_time sending; /* end of sending */
-    ss_time end;     /* when nothing was left to be sent or under way */
-    uint64_t wasted; /* requests that were completed after their client gave up */
+    ss_time end;     /* when the last request ended */
+    uint64_t wasted; /* requests completed after their client gave up */
 };
 
-/* Runs with an open tally. */
+/* Runs, and counts in an open tally. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_run(const struct queue_run_options *options,
     struct ssrequest_tally *tally, struct queue_run_end *end, struct ss_error *error);
 

@@ -5,7 +5,7 @@
 
 #include "chance.h"
 
-/* The work is independent of the moments of requests, which come from the same seed. */
+/* Makes the work of requests independent of their arrival times, which have the same seed. */
 #define WORK_SALT UINT64_C(0x776f726b)
 
 #define NO_SLOT UINT32_MAX
@@ -13,12 +13,12 @@
 struct queue_job {
     struct queue_job *next; /* in its server's queue, or among the spare ones */
     ss_time length;         /* on this server, without interruptions */
-    uint32_t slot;          /* NO_SLOT: its client gave up */
+    uint32_t slot;          /* NO_SLOT if its client gave up */
 };
 
 struct queue_worker {
-    struct queue_job *job; /* NULL: idle */
-    ss_time left;          /* of the job, at `since` */
+    struct queue_job *job; /* NULL if idle */
+    ss_time left;          /* rest of the job at `since` */
     ss_time since;
 };
 

@@ -12,8 +12,8 @@
 #include "sleepers.h"
 
 /*
- * A service in virtual time: servers, each with its own workers and CPUs and one queue, from which
- * workers take the oldest request. A stopped server continues where it was.
+ * A service in virtual time: servers, each with its own workers, CPUs and queue, from which workers
+ * take the oldest request. A stopped server later continues where it was.
  */
 
 enum queue_spread {
@@ -44,7 +44,7 @@ struct queue_server;
 struct queue_service {
     struct queue_service_options options;
     struct sleepers *sleepers;
-    uint32_t first; /* the sleeper of the first worker */
+    uint32_t first; /* sleeper of the first worker */
     struct queue_server *servers;
     struct queue_worker *workers;
     struct queue_job **jobs; /* of each slot; NULL: unused, or given up */
@@ -67,7 +67,7 @@ static inline uint64_t queue_service_workers(const struct queue_service_options 
     return (uint64_t)options->servers * options->workers;
 }
 
-/* Takes a request, whose work depends only on the seed and its number. Fails without memory. */
+/* Accepts a request, whose work depends only on the seed and its number. Fails if out of memory. */
 SS_NONNULL()
 int queue_service_take(
     struct queue_service *service, uint32_t server, uint32_t slot, uint64_t number, ss_time now);

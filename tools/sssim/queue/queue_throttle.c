@@ -8,10 +8,10 @@
 
 #include "trial.h"
 
-/* The phase is independent of the moments of requests, which come from the same seed. */
+/* Makes the phase independent of arrival times, which have the same seed. */
 #define PHASE_SALT UINT64_C(0x7068617365)
 
-/* The trial's monitor samples this rarely, because its samples are not used. */
+/* Sampling interval of the trial's monitor: long, because its samples are not used. */
 #define INTERVAL (3600 * SS_SECOND)
 
 static int open_trial(

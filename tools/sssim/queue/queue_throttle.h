@@ -16,8 +16,8 @@ struct trial;
  * fixed duty. Independent of how a dithering module plans.
  */
 struct queue_throttle {
-    struct trial *trial; /* NULL: the servers always run */
-    ss_time zero;        /* begin of requests, in the trial's time */
+    struct trial *trial; /* NULL if the servers always run */
+    ss_time zero;        /* when requests begin, in the trial's time */
 };
 
 struct queue_throttle_options {
@@ -27,7 +27,10 @@ struct queue_throttle_options {
     uint64_t seed;
 };
 
-/* The seed decides at which point of a round requests begin. Close the throttle in any case. */
+/*
+ * Opens the throttle. The seed decides at which point of a round requests begin. Close it in any
+ * case.
+ */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_throttle_open(struct queue_throttle *throttle,
     const struct queue_throttle_options *options, struct ss_error *error);
 

@@ -7,15 +7,15 @@
 #include <string.h>
 
 /*
- * If the mean squared errors of two choices differ by less, the cheaper one is better; also if both
- * are below what other load on a real machine adds.
+ * If mean squared errors differ by less than this factor, or are both below what other load on a
+ * real machine adds, the cheaper choice wins.
  */
 #define AS_GOOD 1.1
 #define STILL   0.1 /* %^2 */
 
 struct score {
-    size_t first; /* the first of its runs */
-    double mse;   /* %^2; NaN: no samples */
+    size_t first; /* first of its runs */
+    double mse;   /* %^2; NaN without samples */
     double own;   /* part of one CPU */
 };
 
@@ -93,7 +93,7 @@ struct ranking {
     struct score steadiest, unsteadiest, cheapest, best;
 };
 
-/* Finds the cheapest of those that are as good as the steadiest. */
+/* Finds the choice with the least error, and the cheapest that is as good. */
 static void find_best(const struct grid *grid, const struct trial_figures *rows, bool choices,
     struct ranking *ranking) {
     double enough = fmax(ranking->steadiest.mse * AS_GOOD, STILL);
@@ -134,7 +134,7 @@ void conclusion_make(
                        *cheap = &ranking.cheapest, *bad = &ranking.unsteadiest;
     name_score(best, sizeof best, grid, choices, good);
     if (ranking.count < 2)
-        snprintf(buffer, size, "Nothing to compare: %zu combination%s gave figures.", ranking.count,
+        snprintf(buffer, size, "Nothing to compare: %zu combination%s had samples.", ranking.count,
             ranking.count == 1 ? "" : "s");
     else if (!choices)
         snprintf(buffer, size,

@@ -21,7 +21,7 @@ static int backtrace(void **frames, int room) {
 
 static const struct ss_module_set *watched;
 
-/* Returns the module of the innermost frame that is in one; NULL if it crashed elsewhere. */
+/* Returns the module of the innermost frame inside a module; NULL if there is no such frame. */
 static const char *find_module(void) {
     void *frames[FRAMES_MAX];
     int count = backtrace(frames, FRAMES_MAX);
@@ -37,7 +37,10 @@ static const char *find_module(void) {
     return NULL;
 }
 
-/* The default action is restored, so the signal ends the program once it is unblocked. */
+/*
+ * Reports the module. The default action is restored, so the signal ends the program once it is
+ * unblocked.
+ */
 static void tell(int number) {
     const char *module = find_module();
     if (module)

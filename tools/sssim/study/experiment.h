@@ -16,13 +16,13 @@
  * manifest.csv, which describes them. Zero-initialized: not open.
  */
 struct experiment {
-    char path[EXPERIMENT_PATH]; /* "": not open */
-    char *rows;                 /* of the manifest */
+    char path[EXPERIMENT_PATH]; /* "" if not open */
+    char *rows;                 /* rows of the manifest, in memory */
     size_t size;
-    FILE *stream; /* into `rows` */
+    FILE *stream; /* stream that writes to `rows` */
 };
 
-/* A record of a pair of runs. Times are in seconds; 0: unknown. */
+/* A record of a pair of runs. Times are in seconds, 0 if unknown. */
 struct experiment_row {
     const char *role, *workload, *method;
     uint32_t instances;

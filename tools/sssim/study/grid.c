@@ -9,10 +9,11 @@
 int grid_add_axis(struct grid *grid, const char *text, struct ss_error *error) {
     size_t length = strcspn(text, "=");
     if (length == 0 || !text[length])
-        return ss_error_fail(error, "'%s' names no option and values: write --sweep NAME=VALUE,...",
+        return ss_error_fail(error,
+            "'%s' is not an option with values: write --sweep NAME=VALUE,...",
             ss_words_show(text).text);
     if (grid->count == GRID_AXES_MAX)
-        return ss_error_fail(error, "is given too often: at most %d times", GRID_AXES_MAX);
+        return ss_error_fail(error, "is given more than %d times", GRID_AXES_MAX);
     struct grid_axis *axis = &grid->axes[grid->count++];
     axis->values = ss_words_split_list(text + length + 1, &axis->count, error);
     axis->name = strndup(text, length);

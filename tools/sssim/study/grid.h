@@ -12,8 +12,8 @@
 #define GRID_AXES_MAX 16
 
 struct grid_axis {
-    char *name;    /* of a long option */
-    char **values; /* as a user would write them */
+    char *name;    /* name of a long option */
+    char **values; /* as written on a command line */
     size_t count;
 };
 

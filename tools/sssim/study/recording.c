@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A trial begins at 2000-01-01T00:00:00Z: the wall clock of a simulation is its own. */
+/* Trials begin at 2000-01-01T00:00:00Z of the simulated wall clock. */
 #define BEGINNING (INT64_C(946684800) * (int64_t)SS_SECOND)
 
 static ss_time read_clock(void *context) {

@@ -10,19 +10,19 @@
 #include "trial.h"
 
 /*
- * The record of a trial, in the folder and files of showstopper, by the same code. Its times are
- * those of the simulation, in which every run begins at the same time.
+ * The record of a trial, written by the code of showstopper. Its times are those of the simulation,
+ * in which every run begins at the same time.
  */
 
 struct recording_options {
     const char *folder;
-    const char *word;   /* in place of the command */
+    const char *word;   /* instead of the command */
     char *const *argv;  /* the command line */
     uint32_t first_cpu; /* first of the trial's CPUs */
     ss_time duration;   /* of control */
 };
 
-/* Must stay where it was opened. Zero-initialized: not open. */
+/* A recording, which must not be moved while open. All zero: not open. */
 struct recording {
     struct trial *trial;
     struct ss_clock clock;
@@ -30,8 +30,8 @@ struct recording {
     char folder[4200];
     struct ss_command_line line;
     char word[512];
-    char *words[2];               /* only that word */
-    struct ss_recorder *recorder; /* NULL: nothing is recorded */
+    char *words[2];               /* the only word of the command */
+    struct ss_recorder *recorder; /* NULL if nothing is recorded */
 };
 
 /* Call this right after opening the trial, which must be `recorded`. The folder must not exist. */

@@ -6,12 +6,12 @@
 
 #include "platform/platform.h"
 
-/* A simulation that takes less is shown only when it is done. */
+/* Show no progress before this time. */
 #define QUICK SS_SECOND
 
 #define BETWEEN_DRAWINGS (250 * SS_MILLISECOND)
 
-/* Reading the real clock takes as long as some events. */
+/* Read the real clock only this often, because it costs as much as several events. */
 #define EVENTS_BETWEEN_LOOKS 4096
 
 void progress_open(struct progress *progress, size_t runs) {

@@ -12,7 +12,7 @@
 /* The default target of a study's background, as in tools/experiments. */
 #define STAIRS_DEFAULT "95%:5%:5%,hold=3M,symmetric=yes"
 
-/* The foreground's random numbers are independent of the background's. */
+/* Makes the random numbers of the foreground independent of those of the background. */
 #define FRONT_SALT UINT64_C(0x66726f6e74)
 
 enum simulation_accounting {
@@ -48,8 +48,7 @@ const struct ss_argument simulation_rows[] = {
     {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
                 .help = "instances of the workload; default: as many as CPUs"}},
     {0, "CLASS", {"class", SS_OPTION_TEXT, AT(class), .initial = "serial",
-                  .help = "what an instance does: serial: one thread; parallel: as many as CPUs; "
-                          "blocking: 1.3 threads in the mean; forking: 1, in short turns; "
+                  .help = "what an instance does: serial: one thread; parallel: one for each CPU; " "blocking: 1.3 threads on average; forking: one, in short-lived children; "
                           "profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three serial ones, then one parallel one"}},
     {'l', "LOAD", {"load", SS_OPTION_TEXT, AT(load),
                    .help = "hold this load: short for -t constant -T LOAD"}},
@@ -63,9 +62,9 @@ const struct ss_argument simulation_rows[] = {
                  .help = "leave this much time at the start of control out of the statistics"}},
     {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
                    .sensible = "500m",
-                 .help = "time under control, --settle included; default: the trace's length, or 1M"}},
+                 .help = "time under control, including --settle; default: the length of the trace, or 1M"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
-              .help = "the seed of the random numbers; the same one gives the same output"}},
+              .help = "seed of the random numbers; the same seed gives the same output"}},
     {0, "TIME", {"lateness", SS_OPTION_TIME, AT(lateness), .max = "1h",
                  .help = "how late executors wake up on average; default: as on a real machine"}},
     {0, "LAW", {"lateness-law", SS_OPTION_CHOICE, AT(lateness_law), .initial = "auto",
@@ -91,9 +90,9 @@ const struct ss_argument simulation_rows[] = {
                  .help = "CPU time that all instances together are allowed, as in a control group "
                          "with a quota: 0.5 is half of one CPU; 0: no limit"}},
     {0, "TIME", {"quota-period", SS_OPTION_TIME, AT(quota_period), .initial = "100m", .min = "1m",
-                 .max = "1s", .help = "the quota's period"}},
+                 .max = "1s", .help = "the period of --quota"}},
     {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
-                 .help = "the part of the machine that other processes demand"}},
+                 .help = "part of the machine that other processes demand"}},
     {0, "TIME", {"background-period", SS_OPTION_TIME, AT(background_period), .initial = "0",
                  .max = "36500d",
                  .help = "other processes demand it only in the first half of each such period; 0: "
@@ -169,10 +168,11 @@ static int check_work(const struct simulation *simulation, struct ss_error *erro
     struct memory_use front = find_front_use(simulation);
     bool accesses = work->use.accesses > 0 || front.accesses > 0;
     if (work->iteration == 0 && (work->noise > 0 || simulation->memory_rate > 0 || accesses))
-        return ss_error_fail(error,
-            "--noise, --memory and --accesses change how long iterations take: give --iteration");
+        return ss_error_fail(error, "--noise, --memory and --accesses require --iteration: they "
+                                    "change how long iterations take");
     if (accesses && !(simulation->memory_rate > 0))
-        return ss_error_fail(error, "--accesses: give --memory, how many the memory serves");
+        return ss_error_fail(
+            error, "--accesses requires --memory, the number of accesses that the memory serves");
     if (check_use("", &work->use, error) < 0)
         return -1;
     return simulation->foreground ? check_use("foreground-", &front, error) : 0;
@@ -193,8 +193,7 @@ static int check_no_study(const struct simulation *simulation, struct ss_error *
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (options[i].given)
-            return ss_error_fail(
-                error, "--%s belongs to a study: give --foreground, too", options[i].name);
+            return ss_error_fail(error, "--%s requires --foreground", options[i].name);
     }
     return 0;
 }
@@ -202,26 +201,26 @@ static int check_no_study(const struct simulation *simulation, struct ss_error *
 static int check_study(const struct simulation *simulation, struct ss_error *error) {
     if (simulation->work.iteration == 0)
         return ss_error_fail(
-            error, "--foreground: a study counts iterations: give --iteration, their length");
+            error, "--foreground requires --iteration, because a study counts iterations");
     if (simulation->grid.count > 0 || simulation->csv)
-        return ss_error_fail(error,
-            "--foreground: a study has two sides, which --sweep and --csv do not show: keep them "
-            "with --record");
+        return ss_error_fail(error, "--foreground cannot be combined with --sweep or --csv, which "
+                                    "do not show two sides: use "
+                                    "--record");
     if (simulation->background > 0)
         return ss_error_fail(
-            error, "--background is other load, and a study has none: leave it out");
+            error, "--background cannot be combined with --foreground: a study has no other load");
     if (simulation->record && 2 * simulation->cpus > SS_CPUS_MAX)
-        return ss_error_fail(
-            error, "--record: a record has at most %d CPUs, two times --cpus", SS_CPUS_MAX);
+        return ss_error_fail(error,
+            "--record: a record has at most %d CPUs, and a study twice as many as --cpus",
+            SS_CPUS_MAX);
     return 0;
 }
 
 static int check(const struct simulation *simulation, struct ss_error *error) {
     if (simulation->lateness != SS_TIME_NEVER && simulation->lateness_law == LAW_RECORDED)
-        return ss_error_fail(
-            error, "--lateness-law recorded has its own lengths: leave --lateness out");
+        return ss_error_fail(error, "--lateness cannot be combined with --lateness-law recorded");
     if (simulation->background_period == 1)
-        return ss_error_fail(error, "--background-period has no halves: give 2 ns or more");
+        return ss_error_fail(error, "--background-period must be at least 2 ns");
     if (check_work(simulation, error) < 0)
         return -1;
     return simulation->foreground ? check_study(simulation, error)
@@ -257,8 +256,8 @@ static int resolve_trace(struct simulation *simulation, struct ss_error *error) 
         return 0;
     }
     if (constant && !*options)
-        return ss_error_fail(
-            error, "no target is given: -l LOAD holds a load, -t file -T FILE follows a trace");
+        return ss_error_fail(error,
+            "no target is given: hold a load with -l LOAD, or follow a trace with -t file -T FILE");
     return 0;
 }
 
@@ -331,7 +330,7 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
         error, "--settle leaves no time to count: it must be shorter than the run");
 }
 
-/* Its load is always at the peak. */
+/* Makes the options of the foreground, whose load is always 100 %. */
 static void make_foreground(const struct simulation *simulation, struct trial_options *options) {
     static const char *const modules[SS_KINDS] = {
         [SS_KIND_TRACE] = "constant",

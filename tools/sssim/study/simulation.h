@@ -13,7 +13,7 @@
 /* The command line. */
 struct simulation {
     uint64_t cpus;
-    uint64_t instances; /* 0: as many as CPUs */
+    uint64_t instances; /* 0: one for each CPU */
     const char *class;
     ss_time switch_cost;
     ss_time overhead;
@@ -23,29 +23,29 @@ struct simulation {
     ss_time window;
     ss_time warmup;
     ss_time settle;
-    ss_time duration; /* SS_TIME_NEVER: not given */
+    ss_time duration; /* SS_TIME_NEVER if not given */
     uint64_t seed;
     int accounting; /* enum simulation_accounting */
     uint64_t tick_rate;
-    ss_time lateness; /* SS_TIME_NEVER: not given */
+    ss_time lateness; /* SS_TIME_NEVER if not given */
     int lateness_law; /* enum simulation_law */
     int priority;     /* enum simulation_priority */
     ss_time preempt;
     ss_time stop_lateness;
     ss_time start_lateness;
-    double quota; /* CPUs; 0: no quota */
+    double quota; /* CPUs; 0 without a quota */
     ss_time quota_period;
-    double background; /* of the whole machine */
+    double background; /* part of the whole machine */
     ss_time background_period;
     struct work_options work;
-    double memory_rate;       /* accesses a second that the memory serves; 0: no limit */
-    const char *foreground;   /* its class; NULL: not a study */
-    uint64_t front_instances; /* of the foreground; 0: as many as CPUs */
-    ss_time front_iteration;  /* 0: as the others */
-    struct memory_use front;  /* NaN: as the others */
+    double memory_rate;       /* accesses per second that the memory serves; 0: no limit */
+    const char *foreground;   /* its class; NULL without a study */
+    uint64_t front_instances; /* of the foreground; 0: one for each CPU */
+    ss_time front_iteration;  /* 0: as the background */
+    struct memory_use front;  /* NaN: as the background */
     int shared_cpus;
     uint64_t rounds;
-    const char *record; /* NULL: nothing is recorded */
+    const char *record; /* NULL if nothing is recorded */
     struct grid grid;   /* of --sweep */
     int csv;
     int help;
@@ -58,7 +58,7 @@ struct simulation {
 /* In the order of the help. */
 extern const struct ss_argument simulation_rows[];
 
-/* Fills it in from a command line with argv[0]. Close it in any case. */
+/* Parses a command line, which includes argv[0]. Close the simulation in any case. */
 SS_MUST_USE SS_NONNULL(1, 2) int simulation_parse(
     struct simulation *simulation, char **argv, struct ss_error *error);
 
@@ -74,8 +74,8 @@ SS_MUST_USE SS_NONNULL(1, 2, 4) int simulation_open_trial(struct simulation *sim
     ss_time *length, struct ss_error *error);
 
 /*
- * Makes a study, beginning with the first round. The options must not outlive the simulation.
- * `argv` is the command line.
+ * Makes the options of a study, for the first round. They must not outlive the simulation. `argv`
+ * is the command line.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int simulation_make_study(struct simulation *simulation,
     char **argv, struct study_options *options, struct ss_error *error);

@@ -9,7 +9,7 @@
 #include "crash.h"
 #include "recording.h"
 
-/* The default of ssreport for the edges of each step. */
+/* The defaults of ssreport for the edges of a step. */
 #define EDGE_PART (1 / 6.0)
 #define EDGE_MAX  30.0 /* seconds */
 
@@ -61,7 +61,7 @@ static int open_trials(struct study *study, bool recorded, struct ss_error *erro
     return 0;
 }
 
-/* If both sides are on the same CPUs, threads of one compete with those of the other. */
+/* On shared CPUs, the threads of one side compete with those of the other. */
 static void crowd(struct study *study, int side) {
     struct trial *other = &study->trials[1 - side];
     double threads = machine_group_threads(&study->trials[side].machine);
@@ -69,7 +69,7 @@ static void crowd(struct study *study, int side) {
         trial_crowd(other, threads, study->trials[side].now);
 }
 
-/* Advances both sides in one time: the earliest event of either is next. */
+/* Advances both sides on one clock, by the earliest event of either. */
 static int advance(struct study *study, ss_time end, struct ss_error *error) {
     for (;;) {
         int side = trial_next(&study->trials[0]) <= trial_next(&study->trials[1]) ? 0 : 1;
@@ -189,7 +189,7 @@ static int run_recorded(
 
 int study_run(const struct study_options *options, struct experiment *experiment,
     struct ss_option_store *store, struct study_figures *figures, struct ss_error *error) {
-    static struct study study; /* large, and there is one */
+    static struct study study; /* too large for the stack */
     ss_time duration;
     study = (struct study){.options = options};
     crash_name_modules(&study.trials[STUDY_BACKGROUND].set);

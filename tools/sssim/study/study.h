@@ -8,8 +8,8 @@
 #include "trial.h"
 
 /*
- * The cost of one program to another: an uncontrolled foreground, and a background under control.
- * They share the memory and, with `shares_cpus`, the CPUs.
+ * A study of the cost of one program to another: an uncontrolled foreground, and a background under
+ * control. They share the memory and, with `shares_cpus`, the CPUs.
  */
 
 enum study_side {
@@ -20,9 +20,10 @@ enum study_side {
 struct study_options {
     struct trial_options sides[MEMORY_SIDES];
     const char *workloads[MEMORY_SIDES];
-    double memory_rate; /* accesses a second; 0: no limit */
+    double memory_rate; /* accesses per second; 0: no limit */
     bool shares_cpus;
-    ss_time duration; /* maximum time of control; SS_TIME_NEVER: that of the background's trace */
+    ss_time duration; /* maximum time of control; SS_TIME_NEVER for the length of the background's
+                         trace */
     uint64_t round;   /* from 1 */
     char *const *argv;
 };
@@ -31,13 +32,13 @@ struct study_figures {
     struct trial_figures sides[MEMORY_SIDES];
 };
 
-/* `experiment` may be NULL: nothing is recorded. Warnings are added to `store`. */
+/* Runs a study. If `experiment` is NULL, nothing is recorded. Warnings are added to `store`. */
 SS_MUST_USE SS_NONNULL(1, 3, 4) int study_run(const struct study_options *options,
     struct experiment *experiment, struct ss_option_store *store, struct study_figures *figures,
     struct ss_error *error);
 
 /*
- * Returns the interference metric that follows from the options, in percent. NaN: not known in
+ * Returns the interference metric that follows from the options, in percent; NaN if not known in
  * advance.
  */
 SS_NONNULL()

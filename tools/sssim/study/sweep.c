@@ -45,7 +45,7 @@ static int make_words(struct words *words, const struct grid *grid, const size_t
     return 0;
 }
 
-/* Says which run failed. */
+/* Prefixes the error with the swept options of the run. */
 static int blame(const struct words *words, struct ss_error *error) {
     char text[128] = "";
     for (size_t i = 0; i < GRID_AXES_MAX && words->swept[i]; i++) {
@@ -55,10 +55,13 @@ static int blame(const struct words *words, struct ss_error *error) {
     return ss_error_wrap(error, "%s", ss_words_show(text).text);
 }
 
-/* `store` gets the warnings. Without `figures`, only checks the command line. */
+/*
+ * Runs one simulation, or only checks its command line if `figures` is NULL. `store` receives
+ * warnings.
+ */
 static int simulate(char **argv, struct progress *progress, struct trial_figures *figures,
     struct ss_option_store *store, struct ss_error *error) {
-    static struct trial trial; /* large */
+    static struct trial trial; /* too large for the stack */
     struct simulation simulation;
     ss_time length;
     int status = simulation_parse(&simulation, argv, error);
@@ -165,8 +168,8 @@ static bool go_on(const struct grid *grid, size_t *place) {
 /* All runs of a sweep. */
 struct sweep {
     const struct grid *grid;
-    struct trial_figures *rows;   /* NULL: the command lines are only checked */
-    struct ss_option_store store; /* warnings of all runs, each once */
+    struct trial_figures *rows;   /* NULL if command lines are only checked */
+    struct ss_option_store store; /* warnings of all runs, without duplicates */
     struct progress progress;
     bool csv;
 };
@@ -178,7 +181,7 @@ static void take_row(struct sweep *sweep, size_t run, const size_t *place) {
         print_csv_row(sweep->grid, place, &sweep->rows[run]);
     else
         print_table_row(sweep->grid, place, &sweep->rows[run]);
-    /* A long sweep is watched while it runs. */
+    /* Show each row at once: users watch long sweeps. */
     fflush(stdout);
 }
 

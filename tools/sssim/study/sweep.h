@@ -9,9 +9,8 @@
 #include "grid.h"
 
 /*
- * Makes all runs of a grid over the command line. Prints a table followed by its conclusion, or
- * CSV, with the conclusion on standard error. All runs are checked before the first begins, so that
- * an error in the last one shows early.
+ * Simulates all runs of a grid. Prints a table followed by the conclusion, or CSV, with the
+ * conclusion on standard error. Checks the command lines of all runs before the first one begins.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int sweep_run(
     const struct grid *grid, char **argv, bool csv, struct ss_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "demand_sources.h"
 
-/* An instance's work depends on its running threads. */
+/* Updates the work of an instance after its runnable threads changed. */
 static void follow_work(struct trial *trial, uint32_t number) {
     work_set_threads(&trial->work, number, machine_runnable(&trial->machine, number),
         trial->lives[number].demand.use, trial->now);

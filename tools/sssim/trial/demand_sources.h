@@ -34,7 +34,7 @@ void tenants_set_running(struct trial *trial, uint32_t number, bool running);
 SS_NONNULL()
 void tenants_change_demand(struct trial *trial, uint32_t number);
 
-/* In CPUs. */
+/* Sets the demand of the background, in CPUs. */
 SS_NONNULL()
 void tenants_set_background(struct trial *trial, double background);
 

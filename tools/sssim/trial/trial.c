@@ -8,7 +8,7 @@
 #include "demand_sources.h"
 #include "lateness.h"
 
-/* The clock does not begin at zero, as on a real machine. */
+/* The clock starts above zero, as on a real machine. */
 #define START (1000 * SS_SECOND)
 
 /* ---- the executors ---- */
@@ -52,13 +52,13 @@ static int read_counters(void *context, struct ss_counters *counters) {
 
 static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error) {
     return ss_error_fail(error, "executor %u: %s", number,
-        failure == SS_FAILURE_NOT_A_NUMBER ? "a module returned what is not a number"
+        failure == SS_FAILURE_NOT_A_NUMBER ? "a module returned NaN"
                                            : "the load can no longer be read");
 }
 
 /*
- * Woken threads that find no idle CPU take that of their waker, one after another, before its call
- * returns.
+ * Returns when the call of an executor returns: woken threads that find no idle CPU first use that
+ * of their waker, one after another.
  */
 static ss_time held_up_until(const struct trial *trial, uint32_t number) {
     const struct machine *machine = &trial->machine;
@@ -210,7 +210,7 @@ void trial_forget(struct trial *trial) {
     trial->counted_from = trial->now;
 }
 
-/* An iteration under way counts with the part of it that is done. */
+/* Counts unfinished iterations by the part that is done. */
 static double find_throughput(const struct trial *trial) {
     ss_time from = trial->iterations.from;
     if (trial->work.count == 0 || trial->now <= from)
@@ -259,8 +259,8 @@ static int find_source(struct trial *trial, struct ss_error *error) {
     if (request.source != SS_SOURCE_SENSOR)
         return 0;
     return ss_error_fail(error,
-        "feedback/%s: a simulated machine has no programs that print numbers: use one that reads "
-        "the system's counters, such as realtime",
+        "feedback/%s: a simulated machine has no programs that print numbers: use a feedback that "
+        "reads counters of the system, such as realtime",
         trial->set.modules[SS_KIND_FEEDBACK].head->name);
 }
 

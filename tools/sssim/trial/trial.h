@@ -25,9 +25,9 @@
 /* One sample of the monitor. */
 struct trial_sample {
     double elapsed; /* seconds since the trial began, at its end */
-    double target;  /* NaN: no control, in warm-up and `free` sections */
+    double target;  /* NaN without control: in warm-up and `free` sections */
     double load;
-    double duty; /* see duty.h; NaN as the target */
+    double duty; /* see duty.h; NaN like `target` */
 };
 
 /* How late wake-ups are. */
@@ -41,7 +41,7 @@ struct trial_options {
     uint32_t cpus;                /* P */
     uint32_t instances;           /* N */
     uint32_t width;               /* threads of an instance, which are always runnable */
-    const struct demand_mix *mix; /* replaces these threads; NULL: not used */
+    const struct demand_mix *mix; /* replaces these threads; NULL if not used */
     double background;            /* CPUs that the rest of the system uses at every moment */
     ss_time background_period;    /* if not 0, only in the first half of each of these */
     ss_time switch_cost;          /* CPU time of an executor for each wake-up */
@@ -51,8 +51,8 @@ struct trial_options {
     ss_time overhead;   /* whenever a CPU becomes idle: counted neither as idle nor as used */
     uint64_t tick_rate; /* Hz of the kernel's accounting; 0: the counters are exact */
     const char *modules[SS_KINDS];
-    const char *options[SS_KINDS]; /* NULL: the defaults */
-    ss_time window;                /* of the modules, and length of a sample */
+    const char *options[SS_KINDS]; /* NULL for the defaults */
+    ss_time window;                /* interval of the modules and, by default, of samples */
     ss_time warmup;
     ss_time settle;
     ss_time lateness; /* ignored with TRIAL_LATENESS_RECORDED, which has its own */
@@ -64,11 +64,12 @@ struct trial_options {
     ss_time start_lateness;   /* the other threads of an instance sometimes begin up to this much
                                  later; 0: at once */
     struct work_options work; /* the work of the instances */
-    struct memory *memory; /* shared with another trial; NULL: an own memory with `memory_rate` */
-    int side;              /* of that memory */
-    double memory_rate;    /* accesses a second that the own memory serves; 0: no limit */
-    ss_time interval;      /* between samples; 0: `window` */
-    bool recorded;         /* puts decisions into the board's rings */
+    struct memory
+        *memory;        /* shared with another trial; NULL for its own memory, with `memory_rate` */
+    int side;           /* of that memory */
+    double memory_rate; /* accesses per second that its own memory serves; 0: no limit */
+    ss_time interval;   /* between samples; 0: `window` */
+    bool recorded;      /* puts decisions into the board's rings */
     uint64_t seed;
     void (*on_sample)(void *context, const struct trial_sample *sample); /* may be NULL */
     void *context;
@@ -82,7 +83,7 @@ struct trial_instance {
     struct ss_journal journal;
 };
 
-/* Must stay where it was opened: its parts point to one another. */
+/* A trial, which must not be moved, because its parts point to one another. */
 struct trial {
     struct trial_options options;
     struct machine machine;
@@ -107,25 +108,25 @@ struct trial {
     struct ss_load_meter meter; /* the monitor's */
     struct ss_monitor monitor;
     ss_time counted_from;
-    uint64_t switches_seen; /* at the last sample, as is the next */
+    uint64_t switches_seen; /* value at the last sample, as the next one */
     ss_time own_seen;
-    uint64_t switches_sum; /* in counted samples, as is the next */
+    uint64_t switches_sum; /* sum over counted samples, as the next one */
     ss_time own_sum;
 };
 
 struct trial_figures {
     size_t samples;
-    double target_mean; /* loads and duties from 0 to 1; all NaN without samples */
+    double target_mean; /* loads and duties are 0 to 1; all NaN without samples */
     double load_mean;
     double error_mean_percent;
     double error_mse_e4;
     double error_p95_percent;
-    double settling_seconds; /* NaN: never settled */
+    double settling_seconds; /* NaN if it never settled */
     double duty_mean;
     double switches_per_second; /* of all instances together */
     double own_cpu;             /* use of the executors, in CPUs */
-    uint64_t iterations;        /* that ended in the counted time */
-    double throughput;          /* iterations per second of it; NaN: not counted */
+    uint64_t iterations;        /* ended in the counted time */
+    double throughput;          /* iterations per second of that time; NaN if not counted */
 };
 
 SS_MUST_USE SS_NONNULL(1, 2) int trial_open(
@@ -138,7 +139,7 @@ void trial_close(struct trial *trial);
 SS_NONNULL()
 ss_time trial_trace_length(const struct trial *trial);
 
-/* Lets virtual time pass. Fails when an executor can no longer decide. */
+/* Lets virtual time pass. Fails if an executor can no longer decide. */
 SS_MUST_USE SS_NONNULL(1) int trial_advance(
     struct trial *trial, ss_time length, struct ss_error *error);
 
@@ -154,7 +155,7 @@ SS_MUST_USE SS_NONNULL(1) int trial_wake(struct trial *trial, struct ss_error *e
 SS_MUST_USE SS_NONNULL(1) int trial_finish(
     struct trial *trial, ss_time now, struct ss_error *error);
 
-/* From `now` on, before which there must be no event, other tasks use this many CPUs. */
+/* Sets how many CPUs other tasks use from `now` on. There must be no event before `now`. */
 SS_NONNULL()
 void trial_crowd(struct trial *trial, double cpus, ss_time now);
 
