@@ -130,7 +130,7 @@ a_signal_ends_the_measurement_and_leaves_nothing() {
     kill -TERM "$pid"
     wait "$pid" || status=$?
     [ "$status" -eq 125 ] || fail "status $status"
-    says 'interrupted by a signal: Terminated; the same command continues from here'
+    says 'interrupted by a signal: Terminated; repeat the command to resume'
 }
 
 # The first signal does not end the benchmark; the second one kills it.
@@ -259,9 +259,9 @@ mute cpu /s higher 'true' '([0-9]+)'
 bad cpu /s higher 'false' '([0-9]+)'
 END
     expect 0 measure --battery "$folder/lame" --repetitions 1 "$folder/lamed"
-    says 'lost under without is left out from now on: /none/there: it cannot be executed'
-    says 'mute under without is left out from now on: mute: it printed no result'
-    says 'bad under without is left out from now on: false: it failed with status 1'
+    says 'skipping lost under without from now on: /none/there: cannot execute it'
+    says 'skipping mute under without from now on: mute: printed no result'
+    says 'skipping bad under without from now on: false: failed with status 1'
     says '2 of 5 benchmarks measured'
 }
 
@@ -275,7 +275,7 @@ invalid_batteries_are_refused() {
     done <<'END'
 a b /s higher x|the regular expression is missing
 a b /s faster x '(y)'|'faster' is not a direction: write higher or lower
-a b /s higher x 'y'|the regular expression 'y': it has no group
+a b /s higher x 'y'|the regular expression 'y': no group
 a b /s higher x '(y'|the regular expression '\(y': 
 a b /s higher x '(y)' z|unexpected 'z'
 a b /s higher 'x|.*quote
@@ -343,8 +343,8 @@ a_page_reports_missing_gnuplot_once() {
     # shellcheck disable=SC2123 # there is no gnuplot in it
     (PATH=$folder/few && expect 0 compare -q -o "$folder/plain" "$data/results.csv:base" \
         "$data/results.csv:target")
-    [ "$(grep -c 'there are no pictures: gnuplot' "$folder/err")" -eq 1 ] || fail "$(cat "$folder/err")"
-    [ "$(grep -c 'There are no pictures' "$folder/plain/compare.html")" -eq 1 ] || fail "missing gnuplot is not reported exactly once"
+    [ "$(grep -c 'no pictures: gnuplot' "$folder/err")" -eq 1 ] || fail "$(cat "$folder/err")"
+    [ "$(grep -c 'No pictures' "$folder/plain/compare.html")" -eq 1 ] || fail "missing gnuplot is not reported exactly once"
     ! grep -q '<figure>' "$folder/plain/compare.html" || fail "the page contains an empty figure"
     is_well_formed "$folder/plain/compare.html" || fail "the page is not well-formed"
 }
@@ -375,7 +375,7 @@ odd_and_even_repetitions_are_compared() {
     expect 0 compare --halves "$folder/fewer.csv"
     says 'a half has 4 repetitions of a benchmark: .* measure 10 at least'
     expect 125 compare --halves "$folder/halved.csv" "$folder/halved.csv"
-    says '^ssprofile: --halves takes one profile'
+    says '^ssprofile: --halves requires exactly one profile'
     expect 125 compare --halves
     grep ',1,' "$folder/halved.csv" >"$folder/single.csv"
     sed -i '1i machine,limits,benchmark,lower_is_better,class,repetition,result' "$folder/single.csv"
@@ -393,7 +393,7 @@ a_battery_separates_benchmarks_from_applications() {
     echo 'kernel-01 other x higher none (x)' >>"$folder/twenty"
     expect 0 compare --battery "$folder/twenty" -o "$folder/of-battery" "${all[@]}"
     [ "$(wc -l <"$folder/of-battery/ratios.csv")" -eq 41 ] || fail "expected 40 ratios"
-    says 'kernel-01 of class other: left out: the battery has it, neither base:without nor target:'
+    says 'kernel-01 of class other: left out: the battery has it, but neither base:without nor target:'
     expect 0 compare -o "$folder/of-all" "${all[@]}"
     expect 0 predict --target target:without --coverage 80% -o "$folder/predicted" \
         "$folder/of-battery" "$folder/of-all"
@@ -451,7 +451,7 @@ compressed_and_piped_tables_are_read() {
     cmp "$folder/as-file/ratios.csv" "$folder/as-gzip/ratios.csv" || fail "gzip: the ratios differ"
     head -c 2000 "$folder/packed.csv.gz" >"$folder/cut.csv.gz"
     expect 125 compare "$folder/cut.csv.gz:base" "$data:target"
-    says 'cut.csv.gz is compressed, and it could not be unpacked completely'
+    says 'cut.csv.gz is compressed, and it is damaged: unpacking failed'
     mkfifo "$folder/pipe"
     cat "$data" >"$folder/pipe" &
     pid=$!
@@ -612,7 +612,7 @@ uncalibrated_benchmarks_are_omitted() {
     echo 'one,without,lost,false,cpu,1,3
 one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
     expect 0 calibrate --base "$folder/whole-base" --battery "$folder/three"
-    says 'lost is left out: /none/there: it cannot be executed'
+    says 'lost is left out: /none/there: cannot execute it'
     says '^setting 40\.00%'
     sed '/,fast,.*,2,/d' "$folder/whole-base/results.csv" >"$folder/single.csv"
     expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery"
@@ -637,10 +637,10 @@ unknown_words_are_refused() {
     says "the name of the machine, ' a', begins or ends with a blank"
     expect 125 measure --battery "$folder/battery" --under duty=0 "$folder/nothing"
     expect 125 measure --battery "$folder/battery" --cpu 8191 "$folder/nothing"
-    says '\-\-cpu: nothing can run on CPU 8191'
+    says '\-\-cpu: cannot run on CPU 8191'
     [ ! -e "$folder/nothing" ] || fail "a folder was created"
     expect 125 measure --repetitions 3 --until-spread 2% "$folder/nothing"
-    says '\-\-repetitions and --until-spread exclude each other'
+    says '\-\-repetitions cannot be combined with --until-spread'
     expect 125 calibrate
     expect 0 --help
     expect 0 measure --help

@@ -14,10 +14,13 @@
 
 #define KERNELS_MAX 128
 
-/* The clock is read between batches: often enough to see a stop, seldom enough to cost nothing. */
+/*
+ * Length of a batch. The clock is read between batches: often enough to detect a stop, rarely
+ * enough to be free.
+ */
 #define BATCH (1 * SS_MILLISECOND)
 
-/* CPU time spent before measuring, so that caches and branch predictors know the kernel. */
+/* CPU time spent before measuring, to warm up caches and branch predictors. */
 #define WARMUP (20 * SS_MILLISECOND)
 
 struct request {
@@ -55,7 +58,7 @@ static const struct ss_argument rows[] = {
     {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .initial = "500m", .min = "10m", .max = "1h",
         .help = "measure for this long"}},
     {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys), .initial = "/sys",
-        .help = "where the sizes of the caches are read"}},
+        .help = "read the sizes of the caches below this folder"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version, the compiler and its flags"}},
     SS_ARGUMENTS_WORDS(take_name),
@@ -87,7 +90,9 @@ static void do_rounds(void *context, uint64_t rounds) {
         bench->wrong = !bench->kernel->round(&bench->hand);
 }
 
-/* CPU time decides how many rounds fit into a batch, so stops of the process do not matter. */
+/*
+ * Finds how many rounds fit into a batch, by CPU time, so that stops of the process do not matter.
+ */
 static uint64_t find_batch(struct bench *bench) {
     ss_time first = calibrate_thread_clock(NULL);
     uint64_t batch = 1;
@@ -118,8 +123,8 @@ static int measure(const struct request *request, struct ss_error *error) {
     size_t bytes = bench.hand.bytes;
     kernel_close(request->kernel, &bench.hand);
     if (bench.wrong)
-        return ss_error_fail(error, "kernel %s: the result is wrong: this machine miscomputes",
-            request->kernel->name);
+        return ss_error_fail(
+            error, "kernel %s: wrong result: this machine miscomputes", request->kernel->name);
     printf("# %s: %s; %zu bytes; %s\n", request->kernel->name, request->kernel->help, bytes,
         kernel_compiler());
     printf("rate %.9g per second\n", window_rate(&window));
@@ -137,7 +142,7 @@ int kernel_command(char **argv, struct ss_error *error) {
     else if (result == 0 && request.list)
         print_list();
     else if (result == 0 && !request.kernel)
-        result = ss_error_fail(error, "no kernel is given: name one that --list prints");
+        result = ss_error_fail(error, "no kernel is given: name one of --list");
     else if (result == 0 && measure(&request, error) < 0)
         result = -2;
     ss_option_store_free(&store);

@@ -32,8 +32,8 @@ static int burn(const struct options *options, struct ss_error *error) {
 }
 
 /*
- * The parent may ignore or block these signals: then a reader that has gone away would not end
- * ssburn, and it could not wait for children.
+ * Restores default signals. The parent may ignore or block them; then ssburn would not end with its
+ * reader, and could not wait for children.
  */
 static void reset_signals(void) {
     sigset_t set;

@@ -14,7 +14,10 @@ static int report_errno(const struct ssprofile_append_log *log, struct ss_error 
     return ss_error_fail(error, "%s: %s", log->path, strerror(errno));
 }
 
-/* Counts the whole lines, and finds the end of the last one. -1: errno says why. */
+/*
+ * Counts the complete lines, and finds the end of the last one. Returns -1 with errno set on
+ * failure.
+ */
 static int count_lines(int file, size_t *lines, off_t *end) {
     char text[65536];
     off_t at = 0;
@@ -61,7 +64,7 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
     if (file < 0)
         return report_errno(log, error);
     if (flock(file, LOCK_EX | LOCK_NB) < 0)
-        return ss_error_fail(error, "%s: another process is writing its results there", path);
+        return ss_error_fail(error, "%s: another process is writing results to it", path);
     if (count_lines(file, &lines, &end) < 0 || ftruncate(file, end) < 0 ||
         (lines == 0 && append_text(file, heading) < 0))
         return report_errno(log, error);

@@ -53,7 +53,7 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
         return -1;
     int why = regcomp(&task.result, words[5], REG_EXTENDED);
     if (why != 0 || task.result.re_nsub == 0 || !task.command[0]) {
-        char text[128] = "it has no group for the result";
+        char text[128] = "no group for the result";
         if (why != 0)
             regerror(why, &task.result, text, sizeof text);
         else
@@ -68,7 +68,7 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
     return 0;
 }
 
-/* 0: the battery owns the words; 1: the caller does. */
+/* Returns 0 if the battery owns the words, 1 if the caller does. */
 static int parse_words(
     struct ssprofile_battery *battery, char **words, size_t count, struct ss_error *error) {
     if (strcmp(words[0], "version") == 0 && count == 2) {
@@ -79,7 +79,7 @@ static int parse_words(
     }
     if (count < FIELDS)
         return ss_error_set(error, 2,
-            "the %s is missing: a line is NAME CLASS UNIT higher|lower "
+            "the %s is missing: write NAME CLASS UNIT higher|lower "
             "'COMMAND' 'REGEX'",
             field_names[count]);
     if (count > FIELDS)
@@ -111,7 +111,7 @@ int ssprofile_battery_parse(
     if (!lines || !battery->text)
         return ss_error_memory(error);
     char *rest = lines, *line;
-    /* Editors of other systems begin a file with a mark, and end lines with two characters. */
+    /* Accept a byte order mark, and CRLF at the ends of lines. */
     if (strncmp(lines, "\xef\xbb\xbf", 3) == 0)
         rest += 3;
     for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
@@ -163,7 +163,7 @@ void ssprofile_battery_find(char *path, size_t size, const char *name) {
     if (slash)
         *slash = '\0';
     snprintf(path, size, "%s/../" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", program, name);
-    /* A file in the working folder does not hide a battery of the same name. */
+    /* A folder with the name of a battery does not hide the battery. */
     if (access(path, R_OK) < 0 && stat(name, &status) == 0 && !S_ISDIR(status.st_mode))
         snprintf(path, size, "%s", name);
 }

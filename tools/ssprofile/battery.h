@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_BATTERY_H
 #define SSPROFILE_BATTERY_H
 
-/* A battery: a text file with a benchmark in each line. */
+/* A battery: a text file with one benchmark per line. */
 
 #include <regex.h>
 #include <stdbool.h>
@@ -13,12 +13,12 @@
 struct ssprofile_task {
     char **words; /* owns all texts of the line */
     const char *name, *class, *unit;
-    bool lower;     /* is better */
+    bool lower;     /* lower results are better */
     char **command; /* ends with NULL */
     regex_t result; /* its first group is the result */
 };
 
-/* Zeroed: none. */
+/* The benchmarks of a battery. All zero: empty. */
 struct ssprofile_battery {
     struct ssprofile_task *tasks;
     size_t count, capacity;
@@ -26,7 +26,10 @@ struct ssprofile_battery {
     char *text;     /* of the file */
 };
 
-/* Refuses an invalid line with status 2 and "FILE:LINE: ...". Free the battery in any case. */
+/*
+ * Reads a file. Fails with status 2 and "FILE:LINE: ..." if a line is invalid. Free the battery in
+ * any case.
+ */
 SS_NONNULL(1, 2)
 int ssprofile_battery_read(
     struct ssprofile_battery *battery, const char *path, struct ss_error *error);
@@ -43,10 +46,13 @@ SS_NONNULL()
 const struct ssprofile_task *ssprofile_battery_task(
     const struct ssprofile_battery *battery, const char *name, const char *class);
 
-/* Finds a battery by its path, or by its name if it came with the program. */
+/* Finds a battery by its path, or by its name if it is installed with the program. */
 SS_WRITES(1, 2) void ssprofile_battery_find(char *path, size_t size, const char *name);
 
-/* Parses the result in the first group of the first match; false if it is not a number above 0. */
+/*
+ * Parses the result in the first group of the first match. Returns false if it is not a number
+ * above 0.
+ */
 SS_NONNULL()
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result);
 

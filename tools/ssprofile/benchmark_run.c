@@ -51,7 +51,7 @@ static void warn_of_quota(void) {
     ss_platform_quota_read(NULL, &quota);
     if (quota.cpus > 0)
         fprintf(stderr,
-            "ssprofile: warning: a control group holds this process to %.3g CPUs: the profile "
+            "ssprofile: warning: a control group limits this process to %.3g CPUs: the profile "
             "measures that quota\n",
             quota.cpus);
 }
@@ -75,7 +75,7 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
         return 0;
     if (!*runner->group.folder &&
         ss_platform_limit_group_make(&runner->group, "ssprofile", NULL, error) < 0)
-        return ss_error_wrap(error, "a quota: throttle by duty instead");
+        return ss_error_wrap(error, "cannot use a quota: throttle by duty instead");
     int result =
         ss_platform_limit_group_set_cpus(&runner->group, throttle->setting, throttle->period);
     return result == 0 ? 0
@@ -101,19 +101,19 @@ static int pin_to_cpu(uint32_t cpu) {
     return sched_setaffinity(0, CPU_ALLOC_SIZE(SS_CPUS_MAX), set) < 0 ? -errno : 0;
 }
 
-/* Our mask proves nothing: root may leave it. */
+/* Tries the CPU, because our affinity mask proves nothing: root may leave it. */
 int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
     size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
     SS_OWNED(free) cpu_set_t *before = calloc(1, size);
     if (!before || sched_getaffinity(0, size, before) < 0)
-        return ss_error_fail(error, "the affinity of this process: %s", strerror(errno));
+        return ss_error_fail(
+            error, "cannot read the affinity of this process: %s", strerror(errno));
     int result = pin_to_cpu(cpu);
     sched_setaffinity(0, size, before);
-    return result == 0
-               ? 0
-               : ss_error_fail(error,
-                     "--cpu: nothing can run on CPU %u: see `taskset -cp $$` and `nproc --all`",
-                     (unsigned)cpu);
+    return result == 0 ? 0
+                       : ss_error_fail(error,
+                             "--cpu: cannot run on CPU %u: see `taskset -cp $$` and `nproc --all`",
+                             (unsigned)cpu);
 }
 
 /* showstopper pins the benchmark itself, so that its own processes can use other CPUs. */
@@ -135,8 +135,10 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
         _exit(126);
     if (!is_pinned && pin_to_cpu(runner->cpu) < 0)
         _exit(124);
-    /* The addresses of stack and memory can change a rate by some percent, so they are the same in
-       every run, if that is allowed. */
+    /*
+     * Disables address space randomization if permitted, because the addresses of stack and memory
+     * can change a rate by some percent.
+     */
     personality((unsigned long)personality(0xffffffff) | ADDR_NO_RANDOMIZE);
     if (throttled && runner->throttle.kind == SSPROFILE_QUOTA &&
         ss_platform_limit_group_enter(&runner->group) < 0)
@@ -147,8 +149,10 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Samples the frequency until there is output or a signal has arrived; a signal just before poll()
-   is noticed when that returns. `frequency` may be NULL. */
+/*
+ * Samples the frequency until there is output or a signal arrives; a signal just before poll() is
+ * noticed at its timeout. `frequency` may be NULL.
+ */
 static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
     struct pollfd ready = {.fd = file, .events = POLLIN};
     sig_atomic_t before = signal_count;
@@ -158,7 +162,7 @@ static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
     }
 }
 
-/* Reads to the end, but keeps only the first part. */
+/* Reads all output, but keeps only the beginning. */
 static void read_output(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
     char rest[4096];
     size_t used = 0;
@@ -168,7 +172,7 @@ static void read_output(int file, char *text, pid_t child, struct ssprofile_freq
         if (sent == signal_count)
             wait_for_output(file, frequency);
         if (sent < signal_count) {
-            /* It has not been reaped, so the pid cannot have been reused. */
+            /* The child is not reaped yet, so its pid cannot have been reused. */
             kill(child, sent == 0 ? SIGTERM : SIGKILL);
             if (sent > 0)
                 break;
@@ -197,16 +201,16 @@ static int check_status(int status, const char *name, const char *output, struct
     case 0:
         return 0;
     case 123:
-        return ss_error_fail(error, "%s: it cannot be put into its control group", name);
+        return ss_error_fail(error, "%s: cannot move it into its control group", name);
     case 124:
-        return ss_error_fail(error, "%s: it cannot be pinned to that CPU", name);
+        return ss_error_fail(error, "%s: cannot pin it to that CPU", name);
     case 126:
     case 127:
-        return ss_error_fail(error, "%s: it cannot be executed (is it installed?)%s%s", name,
-            *line ? ": " : "", line);
+        return ss_error_fail(
+            error, "%s: cannot execute it (is it installed?)%s%s", name, *line ? ": " : "", line);
     default:
         return ss_error_fail(
-            error, "%s: it failed with status %d: %s", name, WEXITSTATUS(status), line);
+            error, "%s: failed with status %d: %s", name, WEXITSTATUS(status), line);
     }
 }
 
@@ -252,7 +256,7 @@ int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_
     return ssprofile_task_result(task, output, &outcome->result)
                ? 0
                : ss_error_fail(error,
-                     "%s: it printed no result above 0 that its regular expression matches",
+                     "%s: printed no result above 0 that its regular expression matches",
                      task->name);
 }
 

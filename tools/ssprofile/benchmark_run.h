@@ -16,26 +16,26 @@
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
-    const char *sys;             /* where the CPU's frequency is read; NULL if it is not read */
-    char bin[4096];              /* folder of showstopper's programs, the first one in PATH */
-    struct ss_limit_group group; /* of quotas, made when the first is used */
-    int idle_latency;            /* descriptor that keeps CPUs out of idle states; -1 if none */
+    const char *sys;             /* where to read the CPU's frequency; NULL for no frequency */
+    char bin[4096];              /* folder of showstopper's programs, first in PATH */
+    struct ss_limit_group group; /* control group for quotas, created on first use */
+    int idle_latency;            /* descriptor that keeps CPUs out of idle states; -1 if not open */
 };
 
-/* Whether benchmarks can be pinned to this CPU. */
+/* Fails unless benchmarks can be pinned to this CPU. */
 SS_NONNULL(2) int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error);
 
 /*
- * From then on SIGINT, SIGTERM and SIGHUP end a benchmark, so that the process can clean up. Close
- * the runner afterwards.
+ * Opens a runner. From then on SIGINT, SIGTERM and SIGHUP end the benchmark, so that the process
+ * can clean up. Close the runner afterwards.
  */
 SS_NONNULL(1) void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states);
 void ssprofile_runner_close(struct ssprofile_runner *runner);
 
-/* Whether one of these signals has arrived. */
+/* Returns whether one of these signals has arrived. */
 bool ssprofile_is_interrupted(void);
 
-/* Runs later benchmarks under this throttle. A quota creates a control group. */
+/* Sets the throttle of later benchmarks. A quota creates a control group. */
 SS_NONNULL(1, 2)
 int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile_throttle *throttle,
     struct ss_error *error);

@@ -25,7 +25,8 @@
 #define REPETITIONS     3
 #define REPETITIONS_MAX 64 /* at one setting */
 #define BENCHMARKS_MAX  1024
-#define COST_MATCHED    1.01 /* of the search: matches the base as well as the closed method does */
+#define COST_MATCHED                                                                               \
+    1.01 /* below this cost, the search matches the base as well as the closed method does */
 
 enum method { METHOD_SEARCH, METHOD_CLOSED };
 
@@ -49,13 +50,13 @@ static int refuse_word(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "BASE", {"base", SS_OPTION_TEXT, AT(base),
-        .help = "the profile that this machine is to match: a folder, or FILE:MACHINE[:LIMITS]"}},
+        .help = "the profile that this machine must match: a folder, or FILE:MACHINE[:LIMITS]"}},
     {0, "KIND", {"throttle", SS_OPTION_CHOICE, AT(throttle), .choices = SSPROFILE_THROTTLE_CHOICES,
-        .initial = "duty", .help = "what slows this machine"}},
+        .initial = "duty", .help = "how to slow this machine"}},
     {0, "METHOD", {"method", SS_OPTION_CHOICE, AT(method), .choices = "search closed",
         .initial = "closed", .help = "the published search, or the closed method"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
-        .help = "calibrate with these: shell patterns, separated by commas"}},
+        .help = "calibrate only with these benchmarks: shell patterns, separated by commas"}},
     {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
         .help = "leave out benchmarks of the base whose mean is less certain than this; default: 2%"}},
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
@@ -105,16 +106,16 @@ struct calibration {
     const struct ssprofile_profile *base;
     struct ssprofile_runner runner;
     struct ssprofile_throttle throttle; /* with another setting in each test */
-    size_t chosen[BENCHMARKS_MAX];      /* tasks that the base has, too */
+    size_t chosen[BENCHMARKS_MAX];      /* tasks that the base also has */
     size_t count;
     struct table_sheet sheets[SHEETS], findings;
-    size_t found; /* row of the test that gave the result; SIZE_MAX: no result */
+    size_t found; /* row of the test with the result; SIZE_MAX without a result */
 
-    /* The setting that is being tested, and its results. */
+    /* The current setting and its results. */
     struct ssprofile_profile here;
     unsigned repetitions;
     struct ssprofile_log_mean log;
-    double mean; /* of durations here over those on the base */
+    double mean; /* figures of the ratios of durations here to those on the base */
     struct ssprofile_figures figures;
     double scatter;
 };
@@ -133,7 +134,7 @@ static int begin_setting(struct calibration *calibration, double setting, struct
     return ssprofile_runner_use(&calibration->runner, &throttle, error);
 }
 
-/* Drops the benchmarks that the first run has shown to fail here. */
+/* Drops benchmarks that failed in the first run here. */
 static int leave_out_failed(
     struct calibration *calibration, const bool *failed, struct ss_error *error) {
     size_t kept = 0;
@@ -179,7 +180,7 @@ static int run_repetitions(
     return 0;
 }
 
-/* The mean of the inverse ratios, each over all pairs of repetitions. */
+/* Returns the mean of the inverse ratios, each over all pairs of repetitions. */
 static double time_ratio(const struct ssprofile_profile *sides[2],
     const struct ssprofile_matching *matching, struct ss_error *error) {
     const struct ssprofile_profile *turned[2] = {sides[1], sides[0]};
@@ -229,7 +230,7 @@ static double test_number(const struct calibration *calibration, size_t row, con
     return table_cell_at(&calibration->sheets[TESTS], row, name)->number;
 }
 
-/* "3 repetitions" */
+/* Writes a count: "3 repetitions". */
 static const char *count_of(char text[48], double count, const char *what) {
     snprintf(text, 48, "%.0f %s%s", count, what, count == 1 ? "" : "s");
     return text;
@@ -240,8 +241,8 @@ struct bounds {
 };
 
 /*
- * Between which settings the true one lies. So near to it, speed is taken as proportional to the
- * setting. NaN for the search: the best of its tests has no interval.
+ * Returns the settings between which the true one is, assuming that speed is proportional to the
+ * setting this close to it. NaN for the search, whose result has no interval.
  */
 static struct bounds bounds_of(const struct calibration *calibration, size_t row) {
     double setting = test_number(calibration, row, "setting");
@@ -279,7 +280,7 @@ static void say_setting(struct calibration *calibration, size_t row) {
             cost);
 }
 
-/* Reports the result of the calibration, and what a throttle does not change. */
+/* Reports the result of the calibration, and which differences a throttle does not change. */
 static void say_result(struct calibration *calibration, size_t row) {
     double setting = test_number(calibration, row, "setting");
     struct bounds bounds = bounds_of(calibration, row);
@@ -407,7 +408,7 @@ static int run_closed(struct calibration *calibration, struct ss_error *error) {
 
 static int choose_benchmarks(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
-    /* Tables of others are used as they are. */
+    /* Other tables are used as they are. */
     bool measured = ssprofile_origin_of(base_path).measured;
     const char *only = calibration->request->only;
     double bound = calibration->request->spread > 0 ? calibration->request->spread / 100
@@ -448,7 +449,7 @@ static int choose_benchmarks(
                                       "allow more with --spread");
 }
 
-/* The battery of the base's folder, unless another one is named. */
+/* Reads the battery of the base's folder, unless another one is named. */
 static int read_battery(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
     const struct request *request = calibration->request;

@@ -15,10 +15,10 @@ static bool exists(const char *path, bool *folder) {
     return true;
 }
 
-/* MACHINE or MACHINE:LIMITS. */
+/* Splits MACHINE or MACHINE:LIMITS. */
 static int split_names(struct ssprofile_choice *choice, const char *names, struct ss_error *error) {
     const char *colon = strrchr(names, ':');
-    /* An address of IP version 6 may end so. */
+    /* An IPv6 address may end like this. */
     if (colon && !colon[1] && colon > names && colon[-1] == ':')
         colon = NULL;
     size_t length = colon ? (size_t)(colon - names) : strlen(names);
@@ -52,7 +52,7 @@ int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct s
     return result;
 }
 
-/* "a:without, a:quota-40, ...": for messages. */
+/* Lists profiles for messages: "a:without, a:quota-40, ...". */
 static void name_profiles(
     char *text, size_t size, const struct ssprofile_results *results, const char *machine) {
     size_t used = 0;
@@ -66,7 +66,7 @@ static void name_profiles(
     }
 }
 
-/* Without limits, the machine alone decides. */
+/* Returns whether a profile matches; without limits, by the machine alone. */
 static bool matches(const struct ssprofile_choice *choice, const struct ssprofile_profile *profile,
     const char *name) {
     if (!*choice->machine)
@@ -100,7 +100,8 @@ const struct ssprofile_profile *ssprofile_results_find(const struct ssprofile_re
         return plain;
     name_profiles(names, sizeof names, results, count > 0 ? name : "");
     if (count == 0)
-        ss_error_fail(error, "%s has no machine %s: there are %s", choice->path, name, names);
+        ss_error_fail(
+            error, "%s has no machine %s: its machines are %s", choice->path, name, names);
     else
         ss_error_fail(error, "%s has several machines: append one of them after a colon: %s",
             choice->path, names);

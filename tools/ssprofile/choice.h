@@ -6,8 +6,8 @@
 
 /*
  * "FILE[:MACHINE[:LIMITS]]"; FILE may be a folder with a results.csv. Without LIMITS it means the
- * machine without a throttle or, if it has only one profile, that one. An existing path is taken as
- * a whole, so it may contain colons. So may the name of a machine: the results say where it ends.
+ * machine without a throttle or, if it has only one profile, that one. An existing path may contain
+ * colons. So may the name of a machine, which is compared with those in the results.
  */
 struct ssprofile_choice {
     char path[4200];
@@ -18,7 +18,9 @@ struct ssprofile_choice {
 SS_NONNULL(1, 2)
 int ssprofile_choose(struct ssprofile_choice *choice, const char *text, struct ss_error *error);
 
-/* Finds the chosen profile. Returns NULL if none or several match; the error names those. */
+/*
+ * Finds the chosen profile. Returns NULL if none or several match; the error lists the candidates.
+ */
 SS_NONNULL(1, 2)
 const struct ssprofile_profile *ssprofile_results_find(const struct ssprofile_results *results,
     const struct ssprofile_choice *choice, struct ss_error *error);

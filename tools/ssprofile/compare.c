@@ -139,7 +139,7 @@ static void fill_left_out(
     }
 }
 
-/* Ratios are few, bins may be many: those without a ratio are left out. */
+/* Fills the histogram, without empty bins: there may be many more bins than ratios. */
 static int fill_histogram(
     struct table_sheet *sheet, const char *target, const struct ssprofile_ratios *ratios) {
     SS_OWNED(free) double *sorted = calloc(ratios->count + 1, sizeof *sorted);
@@ -147,7 +147,7 @@ static int fill_histogram(
         return -1;
     for (size_t i = 0; i < ratios->count; i++)
         sorted[i] = ratios->items[i].ratio;
-    ssreport_median_of(sorted, ratios->count); /* puts them in order */
+    ssreport_median_of(sorted, ratios->count); /* sorts the ratios */
     for (size_t i = 0, next; i < ratios->count; i = next) {
         size_t bin = ssprofile_bin_of(sorted[i], SSPROFILE_BIN);
         for (next = i;
@@ -165,9 +165,9 @@ struct side {
     struct ssprofile_choice choice;
     struct ssprofile_results results;
     const struct ssprofile_profile *profile;
-    struct ssprofile_ratios ratios; /* against the base */
-    struct ssprofile_series series; /* the same, with figures */
-    bool is_paired;                 /* it was compared with its plain or throttled counterpart */
+    struct ssprofile_ratios ratios; /* ratios to the base */
+    struct ssprofile_series series; /* `ratios` with their figures */
+    bool is_paired;                 /* compared with its plain or throttled counterpart */
     struct ssprofile_origin origin;
     char name[600];
 };
@@ -175,7 +175,7 @@ struct side {
 struct comparison {
     struct side sides[SIDES_MAX];
     size_t count;
-    struct ssprofile_results halves; /* of the only profile: the base and its target */
+    struct ssprofile_results halves; /* of a single profile: the base and its target */
     char whole[600];                 /* the name of that profile */
     char published_title[200];
     struct table_sheet sheets[SHEETS], findings;
@@ -185,8 +185,8 @@ struct comparison {
 };
 
 /*
- * Keeps the benchmarks that both have: others would change the range by themselves. All names are
- * those of the base, in its order, so the search for the next one begins after the last.
+ * Keeps only benchmarks of both, because others would change the range. Names are in the order of
+ * the base, so each search begins after the last match.
  */
 static int keep_common(struct ssprofile_ratios *kept, const struct ssprofile_ratios *from,
     const struct ssprofile_ratios *other) {
@@ -258,7 +258,7 @@ static void name_side(struct side *side) {
         side->profile->limits);
 }
 
-/* A file that several sides name is read once: it may be a pipe. */
+/* Reads a side. A file that several sides name is read once, because it may be a pipe. */
 static int read_side(struct comparison *comparison, const char *word, struct ss_error *error) {
     struct side *side = &comparison->sides[comparison->count++];
     const struct ssprofile_results *results = NULL;
@@ -279,10 +279,10 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
     return 0;
 }
 
-/* Fewer repetitions in a half spread by chance as widely as unstable ones. */
+/* With fewer repetitions, a half spreads by chance as widely as an unstable benchmark. */
 #define HALF_MIN 5
 
-/* Makes two sides of the only one. */
+/* Makes two sides from the halves of one profile. */
 static int split_in_halves(struct comparison *comparison, struct ss_error *error) {
     struct side *base = &comparison->sides[0], *target = &comparison->sides[1];
     if (ssprofile_halves_make(&comparison->halves, base->profile, error) < 0)
@@ -320,7 +320,7 @@ static void fill_side(struct comparison *comparison, struct side *side, bool hal
     fill_left_out(&comparison->sheets[LEFT_OUT], side->name, &side->ratios);
 }
 
-/* All targets of one machine, in one histogram and one plot of dots. */
+/* Draws all targets of a machine, in one histogram and one plot of dots. */
 static void draw_machine(struct comparison *comparison, const char *machine) {
     struct ssprofile_series series[SIDES_MAX];
     size_t count = 0;
@@ -369,7 +369,7 @@ static void explain_limits(struct comparison *comparison) {
     }
 }
 
-/* The spread above which a benchmark is unstable. Tables of others are used as they are. */
+/* Returns the spread above which a benchmark is unstable; INFINITY for tables of other programs. */
 static double bound_of(
     const struct comparison *comparison, const struct side *side, const struct request *request) {
     if (request->spread > 0)
@@ -378,7 +378,7 @@ static double bound_of(
                                                                          : INFINITY;
 }
 
-/* Ranges that others have published of this battery. */
+/* Adds ranges published for this battery. */
 static void fill_published(struct comparison *comparison) {
     struct published published = {0};
     struct ssreport_notes notes = {0};
@@ -474,7 +474,7 @@ static int write_files(
 
 static int check_count(const struct request *request, struct ss_error *error) {
     if (request->halves && request->count != 1)
-        return ss_error_fail(error, "--halves takes one profile: see --help");
+        return ss_error_fail(error, "--halves requires exactly one profile: see --help");
     if (!request->halves && request->count < 2)
         return ss_error_fail(error, "name a base and at least one target: see --help");
     return 0;

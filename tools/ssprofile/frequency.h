@@ -2,13 +2,13 @@
 #ifndef SSPROFILE_FREQUENCY_H
 #define SSPROFILE_FREQUENCY_H
 
-/* The frequency of a CPU while something runs on it, sampled from time to time. */
+/* Samples the frequency of a CPU. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct ssprofile_frequency {
-    const char *sys; /* "/sys", or where it is recorded */
+    const char *sys; /* "/sys", or a copy of it */
     uint32_t cpu;
     double sum; /* kHz */
     unsigned samples;
@@ -17,7 +17,7 @@ struct ssprofile_frequency {
 /* Adds a sample; returns false if the machine does not report the frequency. */
 bool ssprofile_frequency_sample(struct ssprofile_frequency *frequency);
 
-/* Mean of all samples in Hz; NaN if unknown. */
+/* Returns the mean of all samples in Hz; NaN if unknown. */
 double ssprofile_frequency_mean(const struct ssprofile_frequency *frequency);
 
 #endif

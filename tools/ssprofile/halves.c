@@ -17,7 +17,10 @@ static bool has_numbers(const struct ssprofile_benchmark *benchmark) {
     return true;
 }
 
-/* 0: odd; 1: even. The last digit decides, however long the number is. */
+/*
+ * Returns 0 if the repetition is odd, 1 if even. Looks at the last digit, so numbers may have any
+ * length.
+ */
 static int half_of(const struct ssprofile_benchmark *benchmark, size_t repetition, bool numbered) {
     const char *label = benchmark->repetitions[repetition].label;
     if (!numbered)

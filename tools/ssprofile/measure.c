@@ -73,7 +73,7 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"idle-states", AT(idle_states),
         .help = "leave idle states of CPUs as they are; by default CPUs are kept out of them, if " SSPROFILE_LATENCY " can be written"}},
     {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys), .initial = "/sys",
-        .help = "where the CPU's frequency is read"}},
+        .help = "read the CPU's frequency below this folder"}},
     {0, "NAME", {"machine", SS_OPTION_TEXT, AT(machine),
         .help = "the machine's name in the results; default: its host name"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no progress"}},
@@ -94,14 +94,14 @@ static void print_help(void) {
 struct setting {
     struct ssprofile_throttle throttle;
     char limits[32];
-    const struct ssprofile_profile *profile; /* its results so far; NULL: none */
+    const struct ssprofile_profile *profile; /* results so far; NULL if none */
 };
 
 /* A benchmark under a throttle. */
 struct job {
     struct setting *setting;
     const struct ssprofile_task *task;
-    bool failed; /* it cannot be run here */
+    bool failed; /* cannot be run here */
 };
 
 struct measurement {
@@ -225,7 +225,7 @@ static int add_run(struct measurement *measurement, const struct job *job, unsig
 
 /* ---- description ---- */
 
-/* Writes a file of the folder; fails if it exists with another content. */
+/* Writes a file of the folder; fails if it exists with other content. */
 static int keep_file(
     const struct request *request, const char *name, const char *text, struct ss_error *error) {
     char path[4300];
@@ -349,9 +349,9 @@ static int run_job(
         return -1;
     if (ssprofile_run(&measurement->runner, job->task, &outcome, &why) < 0) {
         if (ssprofile_is_interrupted())
-            return ss_error_fail(error, "%s; the same command continues from here", why.message);
+            return ss_error_fail(error, "%s; repeat the command to resume", why.message);
         job->failed = true;
-        fprintf(stderr, "ssprofile: warning: %s under %s is left out from now on: %s\n",
+        fprintf(stderr, "ssprofile: warning: skipping %s under %s from now on: %s\n",
             job->task->name, job->setting->limits, why.message);
         return 0;
     }
@@ -407,7 +407,7 @@ static size_t count_unstable(const struct setting *setting, double limit) {
     return count;
 }
 
-/* How many benchmarks other limits would leave out, and how uncertain ratios would be. */
+/* Prints how many benchmarks other limits would exclude, and how uncertain ratios would be. */
 static void print_limit_costs(
     const struct measurement *measurement, const struct setting *setting) {
     static const double limits[] = {2, 5, 10};
@@ -431,7 +431,7 @@ static void print_limit_costs(
     printf("\n  `ssprofile compare --spread PERCENT` allows another limit\n");
 }
 
-/* Returns the number of benchmarks that are unstable under this throttle. */
+/* Warns about benchmarks that are unstable under this throttle, and returns their number. */
 static size_t warn_of_unstable(
     const struct measurement *measurement, const struct setting *setting) {
     double limit = measurement->request->unstable;
@@ -496,15 +496,15 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
         }
         measurement->setting_count++;
     }
-    return measurement->setting_count > 0 ? 0 : ss_error_fail(error, "no throttle is named");
+    return measurement->setting_count > 0 ? 0 : ss_error_fail(error, "--throttle is empty");
 }
 
-/* The list of --benchmarks; NULL: all. */
+/* Returns the list of --benchmarks; NULL for all. */
 static const char *only_of(const struct request *request) {
     return strcmp(request->only, "all") == 0 ? NULL : request->only;
 }
 
-/* Refuses a pattern without a benchmark before the measurement, not after it. */
+/* Checks before the measurement that each pattern matches a benchmark. */
 static int check_names(const struct measurement *measurement, struct ss_error *error) {
     const struct ssprofile_battery *battery = &measurement->battery;
     const char *at = only_of(measurement->request);
@@ -546,7 +546,7 @@ static int measure(struct measurement *measurement, struct ss_error *error) {
     char path[4300];
     struct utsname names;
     if (request->repetitions > 0 && request->until > 0)
-        return ss_error_fail(error, "--repetitions and --until-spread exclude each other");
+        return ss_error_fail(error, "--repetitions cannot be combined with --until-spread");
     ssprofile_battery_find(path, sizeof path, request->battery);
     if (ssprofile_battery_read(&measurement->battery, path, error) < 0)
         return -1;
@@ -589,7 +589,7 @@ int ssprofile_measure(char **argv, struct ss_error *error) {
     if (result == 0 && request.help)
         print_help();
     else if (result == 0 && !request.folder)
-        result = ss_error_fail(error, "name a folder for the results: see --help");
+        result = ss_error_fail(error, "no folder for the results is given: see --help");
     else if (result == 0)
         result = measure(&measurement, error);
     ssprofile_battery_free(&measurement.battery);

@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_ORIGIN_H
 #define SSPROFILE_ORIGIN_H
 
-/* Files that ssprofile measure writes next to a table of results; other tables have none. */
+/* The origin of a table of results: ssprofile measure writes more files next to it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <showstopper/error.h>
 
 struct ssprofile_origin {
-    bool measured;     /* by ssprofile measure */
+    bool measured;     /* made by ssprofile measure */
     char version[300]; /* of the benchmarks; empty if unknown */
 };
 

@@ -12,7 +12,7 @@
 #define LABEL_MAX 40
 #define RATIO     "ratio to the base"
 
-/* The least and the largest of all series, and 1. */
+/* Finds the smallest and the largest ratio of all series, including 1. */
 static void find_bounds(
     const struct ssprofile_series *series, size_t count, double *least, double *most) {
     *least = *most = 1;
@@ -31,7 +31,7 @@ static void find_bounds(
 #define PANEL_END    70 /* tics and the name of the axis, below the last panel */
 #define LEFT         70
 
-/* Bins between the ends of the axis, if the ratios allow it. */
+/* Minimum number of bins, if the ratios allow it. */
 #define BINS_MIN 5
 #define BINS_MAX 400
 
@@ -63,7 +63,7 @@ static void write_bins(
     fputs("END\n", script);
 }
 
-/* The name of the series and its statistics, above the panel. */
+/* Writes the name of the series and its statistics above the panel. */
 static void write_title(FILE *script, const struct ssprofile_series *series) {
     const struct ssprofile_figures *figures = &series->figures;
     int decimals = figures->length < 0.2 ? 4 : 2;
@@ -99,7 +99,7 @@ void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *serie
     double bin = ssprofile_histogram_bin(series, count);
     for (size_t i = 0; i < count; i++)
         write_bins(script, &series[i], i, bin);
-    /* Leaves a few bins free on either side. */
+    /* Leave a few bins free on either side. */
     double from = (floor(least / bin) - 3) * bin, to = (ceil(most / bin) + 3) * bin;
     plot_axis(script, 'y', "benchmarks", PLOT_FROM_ZERO);
     plot_line_at(script, 'x', 1);
@@ -121,11 +121,11 @@ void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *serie
 /* ---- dots ---- */
 
 #define ROW_HEIGHT   15
-#define ROWS_NAMED   150 /* with more of them, names cannot be read */
+#define ROWS_NAMED   150 /* with more rows, names would be illegible */
 #define ROW_UNNAMED  4
-#define LETTER_WIDTH 6.6 /* about, of the font of the names */
+#define LETTER_WIDTH 6.6 /* approximate width of a letter of the names */
 #define LETTERS_MAX  30
-#define LINE_HEIGHT  20 /* of the key */
+#define LINE_HEIGHT  20 /* letters of the key */
 #define DOTS_END     64
 
 static const struct ssprofile_ratio *find_ratio(
@@ -143,7 +143,10 @@ static int compare_rows(const void *left, const void *right) {
     return (one > other) - (one < other);
 }
 
-/* Each benchmark that any series has, with the ratio of the first one; free() the list. */
+/*
+ * Returns each benchmark of any series, with the ratio in the first series that has it; free() the
+ * list.
+ */
 static const struct ssprofile_ratio **find_rows(
     const struct ssprofile_series *series, size_t count, size_t *row_count) {
     size_t most = 0;
@@ -166,7 +169,7 @@ static const struct ssprofile_ratio **find_rows(
     return rows;
 }
 
-/* Benchmarks of the same name have their classes, too. */
+/* Names a row; benchmarks of the same name also show their class. */
 static void name_row(
     char name[256], const struct ssprofile_ratio *const *rows, size_t count, size_t row) {
     const struct ssprofile_ratio *ratio = rows[row];
@@ -179,7 +182,7 @@ static void name_row(
         snprintf(name, 256, "%.120s (%.120s)", ratio->name, ratio->class);
 }
 
-/* Returns the letters of the longest one. */
+/* Writes the names of the rows. Returns the length of the longest. */
 static size_t write_names(FILE *script, const struct ssprofile_ratio *const *rows, size_t count) {
     size_t longest = 0;
     fputs("set ytics ()\n", script);
@@ -195,7 +198,10 @@ static size_t write_names(FILE *script, const struct ssprofile_ratio *const *row
     return longest < LETTERS_MAX ? longest : LETTERS_MAX + 3;
 }
 
-/* For machines that are nearly alike: equal steps are nearly equal factors. */
+/*
+ * Writes the axis for machines that are nearly alike, for which equal steps are nearly equal
+ * factors.
+ */
 static void write_narrow_axis(FILE *script, double from, double to) {
     double step = pow(10, floor(log10(to - from)));
     double steps = (to - from) / step;
@@ -204,7 +210,7 @@ static void write_narrow_axis(FILE *script, double from, double to) {
     fprintf(script, "set xtics %.8g\n", step);
 }
 
-/* Whether a logarithmic axis makes a visible difference. */
+/* Returns whether a logarithmic axis would look different. */
 static bool is_wide(double least, double most) {
     return most / least > 1.5;
 }
@@ -215,7 +221,9 @@ bool ssprofile_dots_are_logarithmic(const struct ssprofile_series *series, size_
     return is_wide(least, most);
 }
 
-/* Ratios are compared by their quotients, so the axis is logarithmic if that is visible. */
+/*
+ * Writes the axis. Ratios are compared by their quotients, so it is logarithmic if that is visible.
+ */
 static void write_ratio_axis(FILE *script, double least, double most) {
     double beyond = fmax(pow(most / least, 0.04), 1.0005);
     double from = least / beyond, to = most * beyond;
@@ -294,7 +302,7 @@ static double number_of(const struct table_sheet *sheet, size_t row, const char 
     return table_cell_at(sheet, row, name)->number;
 }
 
-/* Writes a column, and half of the interval around it, test by test. */
+/* Writes a column and half the width of its interval, by test. */
 static void write_tests(FILE *script, const struct table_sheet *tests, const char *block,
     const char *column, const char *half, double factor) {
     fprintf(script, "$%s << END\n", block);
@@ -308,7 +316,7 @@ static void write_tests(FILE *script, const struct table_sheet *tests, const cha
     fputs("END\n", script);
 }
 
-/* A ring around the test that gave the result, with its setting. */
+/* Draws a ring around the test with the result, and its setting. */
 static void write_found(FILE *script, const struct table_sheet *tests, size_t found) {
     double setting = 100 * number_of(tests, found, "setting");
     fprintf(script,
@@ -325,7 +333,7 @@ static void draw_settings(FILE *script, bool is_found) {
         is_found ? ", $found using 1:2 with " PLOT_RINGS : "");
 }
 
-/* Costs begin at 1; logarithms are around 0. */
+/* Draws the lower panel. Costs begin at 1; logarithms are around 0. */
 static void draw_values(FILE *script, bool by_cost) {
     fputs("unset label 1\nset tmargin at screen 0.53\nset bmargin at screen 0.15\nset format x\n"
           "set xlabel \"test\"\nset ytics autofreq\n",

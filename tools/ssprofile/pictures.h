@@ -27,7 +27,7 @@ bool ssprofile_dots_are_logarithmic(const struct ssprofile_series *series, size_
 
 /*
  * Draws the tests of a calibration with their costs or, if not `by_cost`, their mean ln ratios.
- * `found` is the row of the test that gave the result, if there is one.
+ * `found` is the row of the test with the result, if any.
  */
 SS_NONNULL()
 void ssprofile_draw_path(FILE *script, const struct table_sheet *tests, bool by_cost, size_t found);

@@ -18,7 +18,7 @@
 
 struct request {
     const char *output;
-    const char *target; /* NULL: the only one */
+    const char *target; /* NULL if there is only one */
     double coverage;
     int help, quiet;
     char *words[2]; /* profile, applications */
@@ -30,7 +30,8 @@ static int accept_table(
     struct request *request = config;
     (void)row;
     if (request->count == 2)
-        return ss_error_fail(error, "%s: a profile and applications were already given", word);
+        return ss_error_fail(
+            error, "%s: unexpected argument: a profile and applications were already given", word);
     request->words[request->count++] = word;
     return 0;
 }
@@ -69,13 +70,13 @@ struct entry {
 };
 
 struct table {
-    const char *wanted; /* target; NULL: any */
-    char target[600];   /* of the first row */
-    bool several;       /* other rows have other targets */
+    const char *wanted; /* target; NULL for any */
+    char target[600];   /* target of the first row */
+    bool several;       /* rows have different targets */
     bool without_memory;
     struct entry *items;
     size_t count, capacity;
-    size_t of_profile; /* applications left out because the profile has them */
+    size_t of_profile; /* applications excluded because the profile has them */
 };
 
 static void free_entry(struct entry *entry) {
@@ -152,7 +153,10 @@ static int compare_entries(const void *first, const void *second) {
     return names != 0 ? names : strcmp(a->class, b->class);
 }
 
-/* Leaves out the benchmarks that the bounds come from: they cannot verify them. */
+/*
+ * Drops applications that are in the profile: benchmarks that determine the bounds cannot verify
+ * them.
+ */
 static int leave_out_profile(
     struct table *applications, const struct table *profile, struct ss_error *error) {
     size_t kept = 0;
@@ -183,7 +187,7 @@ static const struct table_column interval_columns[] = {{"left_out", "Left out at
 static const struct table_column verification_columns[] = {{"application", "Application"},
     {"class", "Class"}, {"ratio", "Ratio", 4}, {"inside", "Inside"}};
 
-/* The widest, and the narrowest ones that cover at least these parts. */
+/* The coverage of the intervals: the widest, and the narrowest that cover at least these parts. */
 static const double coverages[] = {1, 0.95, 0.9, 0.8, 0.5};
 
 static void fill_intervals(struct table_sheet *sheet, const double *sorted, size_t count) {
@@ -212,7 +216,10 @@ static void say_benchmarks(struct table_sheet *findings, const struct table *tab
         table->count, table->target, range, 100 * interval->coverage);
 }
 
-/* Names those outside, as many as fit. */
+/*
+ * Reports how many applications are within the interval, and names those outside, as far as they
+ * fit.
+ */
 static void say_applications(struct table_sheet *findings, const struct table *table,
     const struct ssprofile_interval *interval) {
     char outside[1200] = "";
@@ -252,7 +259,7 @@ static int copy_ratios(struct ssprofile_ratios *ratios, const struct table *tabl
     return 0;
 }
 
-/* Benchmarks and applications, with the predicted interval. */
+/* Draws benchmarks and applications, with the predicted interval. */
 static int draw_tables(struct ssprofile_pictures *pictures, const struct table tables[2],
     const struct ssprofile_interval *interval) {
     struct ssprofile_ratios ratios[2] = {{0}};
@@ -326,7 +333,7 @@ static int predict(const struct request *request, struct table tables[2], struct
         return ss_error_memory(error);
     for (size_t i = 0; i < tables[0].count; i++)
         sorted[i] = tables[0].items[i].ratio;
-    ssreport_median_of(sorted, tables[0].count); /* puts them in order */
+    ssreport_median_of(sorted, tables[0].count); /* sorts the ratios */
     struct table_sheet sheets[SHEETS] = {
         TABLE_SHEET("intervals", "One more benchmark of the same kind", interval_columns),
         TABLE_SHEET("verification", "Applications", verification_columns)};

@@ -147,7 +147,7 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
 /* More warnings than this are folded. */
 #define NOTES_OPEN_MAX 6
 
-/* A table with more columns is as wide as the page. */
+/* A table with more columns uses the whole width of the page. */
 #define COLUMNS_BELOW_MAX 6
 
 static void print_findings(FILE *stream, const struct table_sheet *findings) {
@@ -179,7 +179,7 @@ static bool has_tall(const struct ssprofile_pictures *pictures) {
     return false;
 }
 
-/* Narrow, short tables are in the column of the findings. */
+/* Returns whether a table is narrow and short, and goes into the column of the findings. */
 static bool is_narrow(const struct table_sheet *sheet) {
     size_t columns = 0;
     for (size_t i = 0; i < sheet->column_count; i++)
@@ -194,7 +194,7 @@ static void print_sheets(FILE *stream, const struct ssprofile_output *output, bo
     }
 }
 
-/* The findings, the pictures and the narrow tables. */
+/* Prints the findings, the pictures and the narrow tables. */
 static void print_first(
     FILE *stream, const struct ssprofile_output *output, struct ss_error *without) {
     unsigned number = 0;
@@ -211,7 +211,7 @@ static void print_first(
     fputs("</div>\n", stream);
 }
 
-/* The page has only the first ones of each kind. */
+/* Prints the first warnings of each kind. */
 static void print_warnings(FILE *stream, const struct ssprofile_warnings *warnings) {
     struct ssprofile_warnings shown =
         ssprofile_warnings_shorten(warnings, SSPROFILE_WARNINGS_SHOWN);
@@ -238,7 +238,7 @@ static void print_page(
     if (output->warnings)
         print_warnings(stream, output->warnings);
     if (without->status)
-        page_note(stream, "There are no pictures", without->message);
+        page_note(stream, "No pictures", without->message);
     page_end(stream, "ssprofile");
 }
 
@@ -251,7 +251,7 @@ static int cannot_write(const char *path, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }
 
-/* A sheet without rows has no file, not even one from an earlier call. */
+/* Writes a sheet to its file; without rows, removes the file of an earlier call. */
 static int write_sheet(const struct ssprofile_output *output, const struct table_sheet *sheet,
     struct ss_error *error) {
     struct ss_whole_file file;
@@ -288,7 +288,7 @@ static int write_page(const struct ssprofile_output *output, struct ss_error *er
     if (ss_whole_file_commit(&file) < 0)
         return cannot_write(path, error);
     if (without.status)
-        fprintf(stderr, "ssprofile: there are no pictures: %s\n", without.message);
+        fprintf(stderr, "ssprofile: no pictures: %s\n", without.message);
     return 0;
 }
 

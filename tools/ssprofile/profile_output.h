@@ -26,12 +26,12 @@ struct ssprofile_picture {
     char caption[300];
     const char *explanation; /* after the caption */
     FILE *script;
-    bool is_tall; /* in a column of its own, if there is room */
+    bool is_tall; /* shown next to the findings, if there is room */
 };
 
 #define SSPROFILE_PICTURES_MAX 128
 
-/* Zeroed: none. */
+/* All pictures. All zero: empty. */
 struct ssprofile_pictures {
     struct ssprofile_picture items[SSPROFILE_PICTURES_MAX];
     size_t count;

@@ -19,7 +19,7 @@ void ssprofile_say(struct table_sheet *findings, const char *format, ...) {
     TABLE_ROW(findings, CELL("sentence", sentence));
 }
 
-/* Machines that are nearly alike differ in the third digit. */
+/* Returns the decimals: machines that are nearly alike differ only in the third digit. */
 static int decimals_of(double least, double most) {
     return most - least < 0.2 ? 4 : 2;
 }
@@ -109,7 +109,7 @@ void ssprofile_say_limit(struct table_sheet *findings, const struct ssprofile_se
         target->machine, target->limits, target->figures.most_to_least);
 }
 
-/* "a, b and 3 more" */
+/* Lists unstable benchmarks: "a, b and 3 more". */
 static void name_unstable(char *text, size_t size, const struct ssprofile_ratios *ratios) {
     size_t used = 0, named = 0, more = 0;
     *text = '\0';

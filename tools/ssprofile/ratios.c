@@ -19,7 +19,7 @@
 
 /* ---- one benchmark ---- */
 
-/* The mean of all results, or of their inverses. */
+/* Returns the mean of all results, or of their inverses. */
 static double mean_of(const struct ssprofile_benchmark *benchmark, bool inverse) {
     double sum = 0;
     for (size_t i = 0; i < benchmark->count; i++) {
@@ -29,7 +29,7 @@ static double mean_of(const struct ssprofile_benchmark *benchmark, bool inverse)
     return sum / (double)benchmark->count;
 }
 
-/* Mean of the logarithms, and the variance of that mean. */
+/* Returns the mean of the logarithms, and the variance of that mean. */
 static double log_mean(const struct ssprofile_benchmark *benchmark, double *variance) {
     double sum = 0, squares = 0, count = (double)benchmark->count;
     for (size_t i = 0; i < benchmark->count; i++)
@@ -61,7 +61,7 @@ static struct ssprofile_ratio ratio_of(
         .spread = {ssprofile_spread(base), ssprofile_spread(target)}};
     double logs[2] = {log_mean(base, &ratio.variance[0]), log_mean(target, &ratio.variance[1])};
     ratio.log = base->lower ? logs[0] - logs[1] : logs[1] - logs[0];
-    /* The mean over all pairs of a product is the product of the means. */
+    /* The mean of products over all pairs is the product of the means. */
     ratio.ratio = base->lower ? mean_of(base, false) * mean_of(target, true)
                               : mean_of(target, false) * mean_of(base, true);
     return ratio;
@@ -93,7 +93,7 @@ static const char *name_of(const struct ssprofile_profile *profile, char text[25
     return text;
 }
 
-/* Whether the direction is that of the battery, if there is one. */
+/* Returns whether the direction agrees with the battery, if there is one. */
 static bool is_as_in_battery(const struct ssprofile_benchmark *benchmark,
     const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
     const struct ssprofile_task *task =
@@ -109,7 +109,7 @@ static bool is_as_in_battery(const struct ssprofile_benchmark *benchmark,
     return false;
 }
 
-/* Why it cannot be compared, which is also a warning; NULL if it can. */
+/* Returns why a benchmark cannot be compared, and adds a warning; NULL if it can. */
 static const char *find_obstacle(const struct ssprofile_benchmark *benchmarks[2],
     const struct ssprofile_profile *sides[2], const struct ssprofile_matching *matching,
     struct ssprofile_warnings *warnings) {
@@ -147,12 +147,12 @@ static const char *find_obstacle(const struct ssprofile_benchmark *benchmarks[2]
 static void warn_missing(const struct ssprofile_profile *sides[2], int missing,
     const struct ssprofile_benchmark *benchmark, struct ssprofile_warnings *warnings) {
     char has[256], lacks[256];
-    ssprofile_warn(warnings, "%s of class %s: left out: %s has it, in line %llu, %s does not",
+    ssprofile_warn(warnings, "%s of class %s: left out: %s has it, in line %llu, but %s does not",
         benchmark->name, benchmark->class, name_of(sides[!missing], has),
         (unsigned long long)benchmark->line, name_of(sides[missing], lacks));
 }
 
-/* Benchmarks of the battery that neither side has. */
+/* Warns about benchmarks of the battery that neither side has. */
 static void warn_of_neither(const struct ssprofile_profile *sides[2],
     const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
     char text[2][256];
@@ -162,7 +162,7 @@ static void warn_of_neither(const struct ssprofile_profile *sides[2],
             !ssprofile_profile_find(sides[0], task->name, task->class) &&
             !ssprofile_profile_find(sides[1], task->name, task->class))
             ssprofile_warn(warnings,
-                "%s of class %s: left out: the battery has it, neither %s nor %s does", task->name,
+                "%s of class %s: left out: the battery has it, but neither %s nor %s", task->name,
                 task->class, name_of(sides[0], text[0]), name_of(sides[1], text[1]));
     }
 }
@@ -174,7 +174,7 @@ static int add_ratio(struct ssprofile_ratios *ratios, const struct ssprofile_rat
     return 0;
 }
 
-/* Either may be NULL if that side lacks it. */
+/* Counts an excluded benchmark. `base` or `target` is NULL if that side lacks it. */
 static int leave_out(struct ssprofile_ratios *ratios, const struct ssprofile_benchmark *base,
     const struct ssprofile_benchmark *target, const char *why) {
     const struct ssprofile_benchmark *known = base ? base : target;
@@ -186,7 +186,7 @@ static int leave_out(struct ssprofile_ratios *ratios, const struct ssprofile_ben
     return 0;
 }
 
-/* Compares one benchmark that both have. */
+/* Compares a benchmark that both sides have. */
 static int compare_benchmark(struct ssprofile_ratios *ratios,
     const struct ssprofile_benchmark *both[2], const struct ssprofile_profile *sides[2],
     const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
@@ -200,7 +200,7 @@ static int compare_benchmark(struct ssprofile_ratios *ratios,
     return leave_out(ratios, both[0], both[1], SSPROFILE_NO_NUMBER);
 }
 
-/* The ratios of the benchmarks that base and target have. */
+/* Computes the ratios of benchmarks that both base and target have. */
 static int compare_common(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
     const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
     for (size_t i = 0; i < sides[0]->count; i++) {
@@ -284,7 +284,7 @@ struct ssprofile_figures ssprofile_ratios_figures(const struct ssprofile_ratios 
     return ssprofile_figures_of(values, ratios->count);
 }
 
-/* 0 if there are too few repetitions. */
+/* Returns 0 if there are too few repetitions. */
 static double scatter_of_one(const struct ssprofile_ratio *ratio) {
     double scatter = hypot(ratio->spread[0], ratio->spread[1]);
     return isnan(scatter) ? 0 : scatter;
@@ -327,8 +327,8 @@ struct ssprofile_reduction ssprofile_reduction_of(
 }
 
 /*
- * The variance of the mean is the sum of those of both sides of all benchmarks, each from its own
- * repetitions; the degrees of freedom are Welch's and Satterthwaite's.
+ * The variance of the mean is the sum of the variances of both sides of all benchmarks, each from
+ * its own repetitions; the degrees of freedom follow Welch and Satterthwaite.
  */
 struct ssprofile_log_mean ssprofile_ratios_log_mean(
     const struct ssprofile_ratios *ratios, double confidence) {
@@ -354,8 +354,8 @@ struct ssprofile_log_mean ssprofile_ratios_log_mean(
 /* ---- prediction ---- */
 
 /*
- * One more exchangeable value falls into each of the count + 1 gaps that the others leave with the
- * same probability.
+ * One more exchangeable value is equally likely to fall into each of the count + 1 gaps between the
+ * others.
  */
 struct ssprofile_interval ssprofile_interval_of(
     const double *sorted, size_t count, size_t left_out) {

@@ -12,15 +12,16 @@
 struct ssprofile_battery;
 
 struct ssprofile_ratio {
-    const char *name, *class; /* of the base's benchmark */
-    double ratio;          /* above 1: the target is faster; mean over all pairs of repetitions */
-    double log;            /* mean over all pairs of the logarithm of the ratio */
-    double variance[2];    /* of `log`, from the repetitions of base and target; NaN for one each */
+    const char *name, *class; /* benchmark of the base */
+    double ratio;       /* above 1: the target is faster; mean over all pairs of repetitions */
+    double log;         /* mean over all pairs of the logarithm of the ratio */
+    double variance[2]; /* variance of `log`, from the repetitions of base and target; NaN with one
+                           repetition */
     size_t repetitions[2]; /* of base and target */
     double spread[2];      /* see ssprofile_spread() */
 };
 
-/* Why a benchmark is left out. */
+/* Why a benchmark is excluded. */
 #define SSPROFILE_UNSTABLE      "unstable"
 #define SSPROFILE_MISSING       "missing"
 #define SSPROFILE_CONTRADICTORY "contradictory"
@@ -45,7 +46,7 @@ struct ssprofile_matching {
     double unstable;                         /* largest spread to use; INFINITY for no limit */
 };
 
-/* Whether a benchmark is used, by its name and class. */
+/* Returns whether a benchmark is used, by its name and class. */
 SS_NONNULL()
 bool ssprofile_is_chosen(
     const struct ssprofile_matching *matching, const char *name, const char *class);
@@ -53,7 +54,7 @@ bool ssprofile_is_chosen(
 /* Explains a spread in percent by the number of repetitions (size_t). */
 #define SSPROFILE_UNCERTAIN "its mean is uncertain by %.3g%% (95%% confidence, %zu repetitions)"
 
-#define SSPROFILE_SPREAD_MAX 0.02 /* of a stable benchmark, by default */
+#define SSPROFILE_SPREAD_MAX 0.02 /* default limit for a stable benchmark */
 
 /*
  * Returns the spread of the repetitions: half the width of the 95 % confidence interval of their
@@ -80,7 +81,7 @@ struct ssprofile_figures {
     double least, most;
     double length; /* of the range */
     double median, mean, geometric;
-    double most_to_least; /* a common factor does not change this, nor the next one */
+    double most_to_least; /* not changed by a common factor, nor is the next one */
     double variation;     /* coefficient of variation; NaN for one ratio */
 };
 
@@ -93,17 +94,19 @@ struct ssprofile_series {
     const char *machine, *limits;
     const struct ssprofile_ratios *ratios;
     struct ssprofile_figures figures;
-    double coverage; /* of the range from the least to the most; NaN if not shown */
+    double coverage; /* coverage of the range; NaN if not shown */
 };
 
 /*
- * Returns how far the smallest and the largest ratio are off by chance: half the width of the
- * confidence interval of both sides together, averaged over the two. 0 with too few repetitions.
+ * Returns by how much chance may change the smallest and the largest ratio: half the width of the
+ * confidence interval from both sides, averaged over the two ratios. 0 with too few repetitions.
  */
 SS_NONNULL() double ssprofile_scatter_of(const struct ssprofile_ratios *ratios);
 
-/* Whether ratios may differ by chance alone, the largest being off to one side and the least to the
-   other. */
+/*
+ * Returns whether ratios may differ by chance alone, if the largest is too large and the smallest
+ * too small.
+ */
 bool ssprofile_is_chance(double most_to_least, double scatter);
 
 /*
@@ -134,10 +137,10 @@ SS_NONNULL()
 struct ssprofile_reduction ssprofile_reduction_of(
     const struct ssprofile_figures *plain, const struct ssprofile_figures *throttled);
 
-/* Mean of the logarithms of ratios. Benchmarks are fixed: only repetitions vary by chance. */
+/* The mean of the logarithms of ratios. Benchmarks are fixed: only repetitions vary by chance. */
 struct ssprofile_log_mean {
     double mean;
-    double half; /* half the width of the confidence interval; NaN with too few repetitions */
+    double half; /* half the width of its confidence interval; NaN with too few repetitions */
 };
 
 SS_NONNULL()
@@ -146,19 +149,21 @@ struct ssprofile_log_mean ssprofile_ratios_log_mean(
 
 /* ---- prediction ---- */
 
-/* The ratio of one more benchmark of the same kind, by order statistics. */
+/* An interval for the ratio of one more benchmark of the same kind, by order statistics. */
 struct ssprofile_interval {
-    size_t left_out; /* ratios at either end that are outside */
+    size_t left_out; /* number of ratios outside, at either end */
     double low, high;
     double coverage; /* the probability that it contains one more exchangeable ratio */
 };
 
-/* The ratios must be in ascending order; left_out at most (count - 1) / 2. */
+/*
+ * Returns the interval. Ratios must be in ascending order, and `left_out` at most (count - 1) / 2.
+ */
 SS_READS(1, 2)
 struct ssprofile_interval ssprofile_interval_of(
     const double *sorted, size_t count, size_t left_out);
 
-/* The narrowest interval that covers at least this; the widest there is if none does. */
+/* Returns the narrowest interval that covers at least this, or the widest one if none does. */
 SS_READS(1, 2)
 struct ssprofile_interval ssprofile_interval_covering(
     const double *sorted, size_t count, double coverage);

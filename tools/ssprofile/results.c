@@ -18,14 +18,14 @@ enum column { MACHINE, LIMITS, BENCHMARK, LOWER, CLASS, REPETITION, RESULT, COLU
 static const char *const column_names[COLUMNS + 1] = {
     "machine", "limits", "benchmark", "lower_is_better", "class", "repetition", "result", NULL};
 
-#define APART_MAX 10 /* factor between the repetitions of a benchmark */
+#define APART_MAX 10 /* suspicious factor between repetitions of a benchmark */
 
 /* The state of reading a file. */
 struct reader {
     struct ssprofile_results *results;
     struct csv_reader csv;
     void *known;      /* a tree of struct known */
-    bool interrupted; /* a last line without its end is part of a row */
+    bool interrupted; /* a last line without a newline is incomplete */
     bool without_memory;
 };
 
@@ -43,10 +43,10 @@ struct row {
 
 /* ---- rows so far ---- */
 
-/* The place of a profile, benchmark or repetition in its list. */
+/* Maps the key of a profile, benchmark or repetition to its index. */
 struct known {
     size_t number;
-    char *key; /* the names that identify it, with separators that no name contains */
+    char *key; /* its names, with separators that no name contains */
 };
 
 #define KEY_SIZE (COLUMNS * (SSTRACE_NAME + 1))
@@ -60,7 +60,7 @@ static void free_known(void *entry) {
     free(entry);
 }
 
-/* The number that belongs to a key; a new key gets the number `next`. */
+/* Returns the number of a key; a new key gets the number `next`. */
 static size_t number_of(struct reader *reader, const char *key, size_t next) {
     struct known wanted = {.key = (char *)key};
     struct known *const *found = tfind(&wanted, &reader->known, compare_known);
@@ -99,7 +99,7 @@ static bool append_repetition(
     return repetition->label != NULL;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 static struct ssprofile_profile *find_profile(struct reader *reader, const struct row *row) {
     struct ssprofile_results *results = reader->results;
     char key[KEY_SIZE];
@@ -115,7 +115,7 @@ static struct ssprofile_profile *find_profile(struct reader *reader, const struc
     return profile->machine && profile->limits ? profile : NULL;
 }
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 static struct ssprofile_benchmark *find_benchmark(
     struct reader *reader, struct ssprofile_profile *profile, const struct row *row) {
     char key[KEY_SIZE];
@@ -199,7 +199,7 @@ static bool parse_boolean(const char *text, bool *value) {
     return *value || strcasecmp(text, "false") == 0;
 }
 
-/* Control characters could do harm where a name is printed. */
+/* Control characters in a name could harm a terminal. */
 static bool has_control(const char *text) {
     for (; *text; text++) {
         if ((unsigned char)*text < ' ' || *text == 0x7f)
@@ -208,7 +208,7 @@ static bool has_control(const char *text) {
     return false;
 }
 
-/* False: a warning says why the row is invalid. */
+/* Returns false, with a warning, if the row is invalid. */
 static bool check_row(struct reader *reader, struct row *row, const struct sstrace_field *result) {
     const char *value = row->text[RESULT];
     for (int i = 0; i < COLUMNS; i++) {
@@ -240,9 +240,9 @@ static bool check_row(struct reader *reader, struct row *row, const struct sstra
 }
 
 /*
- * A last line without its end may lack digits and look whole. If ssprofile measure was writing the
- * file, the line is part of a row. Others' tables often lack the end of a whole line; then only a
- * last field without quotes is in doubt. False: the row is left out.
+ * Checks a last line without a newline, which may lack digits. If ssprofile measure was writing the
+ * file, the row is incomplete. Other tables often lack the last newline; then only a last field
+ * without quotes is in doubt. Returns false if the row is left out.
  */
 static bool check_end(struct reader *reader, const struct row *row) {
     const struct sstrace_input *input = reader->csv.input;
@@ -300,7 +300,7 @@ static int read_rows(struct reader *reader) {
     return reader->without_memory ? ss_error_memory(input->error) : 0;
 }
 
-/* A row of another unit, or without its decimal point, among valid ones. */
+/* Warns about results in another unit or without the decimal point. */
 static void warn_of_outliers(struct reader *reader, const struct ssprofile_benchmark *benchmark) {
     const struct ssprofile_repetition *least = benchmark->repetitions, *most = least;
     for (size_t i = 0; i < benchmark->count; i++) {
@@ -343,7 +343,7 @@ static int read_descriptor(struct ssprofile_results *results, int descriptor, co
     int result = sstrace_input_open_descriptor(&input, descriptor, name, error);
     if (result == 0)
         result = read_input(results, &input, interrupted, error);
-    /* The program that unpacks a packed file may fail, too. */
+    /* Closing fails if unpacking failed. */
     struct ss_error closing = {0};
     input.error = &closing;
     if (sstrace_input_close(&input) < 0 && result == 0)

@@ -12,7 +12,7 @@
 
 #include "warnings.h"
 
-#define SSPROFILE_WITHOUT "without" /* `limits` of a machine that is not throttled */
+#define SSPROFILE_WITHOUT "without" /* value of `limits` for an unthrottled machine */
 
 #define SSPROFILE_RESULTS_HEADING                                                                  \
     "machine,limits,benchmark,lower_is_better,class,repetition,result\n"
@@ -27,20 +27,20 @@ struct ssprofile_repetition {
 struct ssprofile_benchmark {
     char *name, *class;
     bool lower;         /* is better: a duration */
-    bool contradictory; /* rows differ in `lower`: it cannot be compared */
+    bool contradictory; /* rows differ in `lower`, so it cannot be compared */
     uint64_t line;      /* of its first row */
     struct ssprofile_repetition *repetitions;
     size_t count, capacity;
 };
 
-/* One machine under one throttle. */
+/* The results of one machine under one throttle. */
 struct ssprofile_profile {
     char *machine, *limits;
     struct ssprofile_benchmark *benchmarks;
     size_t count, capacity;
 };
 
-/* All of a file. Zeroed: none. */
+/* The contents of a file. All zero: empty. */
 struct ssprofile_results {
     struct ssprofile_profile *profiles;
     size_t count, capacity;
@@ -48,23 +48,23 @@ struct ssprofile_results {
 };
 
 /*
- * Reads a file. Invalid rows are left out, each with a warning. A last line without its end is left
- * out if a profile.json is in the same folder: then it is part of a row that was being written. In
- * any other file it counts if it has all fields. -1: it is not a table of results, it cannot be
- * read, or it has no valid row; free the results in any case.
+ * Reads a file. Skips invalid rows, each with a warning. A last line without a newline is skipped
+ * if there is a profile.json in the same folder: then it was being written. In any other file it
+ * counts if it has all fields. Returns -1 if the file is not a table of results, cannot be read, or
+ * has no valid row; free the results in any case.
  */
 SS_NONNULL(1, 2)
 int ssprofile_results_read(
     struct ssprofile_results *results, const char *path, struct ss_error *error);
 
-/* Reads from a descriptor, which is closed: for tests. */
+/* For tests: reads from a descriptor, and closes it. */
 SS_NONNULL(1, 3)
 int ssprofile_results_read_descriptor(
     struct ssprofile_results *results, int descriptor, const char *name, struct ss_error *error);
 
 /*
- * Adds a result to a profile made in memory, as the next repetition of the benchmark of this name
- * and class, which need not have others. -1: no memory.
+ * Adds a result to a profile in memory, as the next repetition of the benchmark with this name and
+ * class, which is added if new. Returns -1 if out of memory.
  */
 SS_NONNULL()
 int ssprofile_profile_add(
@@ -74,10 +74,10 @@ void ssprofile_profile_free(struct ssprofile_profile *profile);
 
 void ssprofile_results_free(struct ssprofile_results *results);
 
-/* Why a name written to a table of results would not be read back; NULL if it would. */
+/* Returns why a name could not be read back from a table of results; NULL if it could. */
 SS_NONNULL() const char *ssprofile_name_fault(const char *name);
 
-/* NULL if the profile has no benchmark of this name and class. */
+/* Returns the benchmark with this name and class; NULL if absent. */
 SS_NONNULL()
 const struct ssprofile_benchmark *ssprofile_profile_find(
     const struct ssprofile_profile *profile, const char *name, const char *class);

@@ -13,29 +13,31 @@
 #define SSPROFILE_SETTING_MAX 10000
 #define SSPROFILE_TESTS       16
 
-/* The cost of a setting at which the benchmarks take `mean` times as long as on the base. */
+/*
+ * Returns the cost of a setting at which the benchmarks take `mean` times as long as on the base.
+ */
 double ssprofile_search_cost(double mean);
 
 struct ssprofile_search {
-    int settings[SSPROFILE_TESTS]; /* those that were tested */
+    int settings[SSPROFILE_TESTS]; /* tested settings */
     double costs[SSPROFILE_TESTS];
     size_t count;
-    int best;         /* setting: the one that was accepted last */
-    double best_cost; /* INFINITY: nothing was tested */
+    int best;         /* the setting accepted last */
+    double best_cost; /* INFINITY before the first test */
     double step;
 };
 
 void ssprofile_search_begin(struct ssprofile_search *search);
 
-/* The next setting to test, the same until its cost is added; 0: the search is over. */
+/* Returns the next setting to test, the same until its cost is added; 0 if the search is over. */
 int ssprofile_search_next(struct ssprofile_search *search);
 
 void ssprofile_search_add_cost(struct ssprofile_search *search, int setting, double cost);
 
 /* ---- the closed method ---- */
 
-#define SSPROFILE_CLOSED_TESTS 8    /* settings at most */
-#define SSPROFILE_CLOSED_HALF  0.01 /* how far the interval may reach to either side */
+#define SSPROFILE_CLOSED_TESTS 8    /* maximum number of settings */
+#define SSPROFILE_CLOSED_HALF  0.01 /* maximum half width of the interval */
 
 enum ssprofile_verdict {
     SSPROFILE_TEST,   /* test `setting` next */
@@ -43,20 +45,20 @@ enum ssprofile_verdict {
     SSPROFILE_DONE,   /* `setting` is the result */
     SSPROFILE_NEAR, /* no interval contains 0, but that of the test `nearest` is within 1 % of it */
     SSPROFILE_SLOWER, /* the target is slower than the base without a throttle */
-    SSPROFILE_FAILED, /* it has not converged, or needs a setting below the least */
+    SSPROFILE_FAILED, /* it did not converge, or needs a setting below the minimum */
 };
 
 struct ssprofile_closed {
     double settings[SSPROFILE_CLOSED_TESTS]; /* as parts of 1 */
-    double logs[SSPROFILE_CLOSED_TESTS];     /* mean ln r there */
-    double off[SSPROFILE_CLOSED_TESTS];      /* how far from 0 the interval reaches */
+    double logs[SSPROFILE_CLOSED_TESTS];     /* mean ln r at each setting */
+    double off[SSPROFILE_CLOSED_TESTS];      /* distance of each interval from 0 */
     size_t count;
     size_t nearest; /* the test whose interval is nearest to 0 */
-    double setting; /* being tested */
-    double least;   /* setting */
+    double setting; /* current setting */
+    double least;   /* minimum setting */
 };
 
-/* The first test is without a throttle, at a setting of 1. */
+/* Begins with a test without a throttle, at a setting of 1. */
 void ssprofile_closed_begin(struct ssprofile_closed *closed, double least);
 
 /*

@@ -66,7 +66,7 @@ void ssprofile_throttle_explain(char text[64], const char *name) {
     }
 }
 
-/* Equal rounds make an open loop exact; control is exact by itself. */
+/* Without feedback, only equal rounds make the duty exact. */
 size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle, uint32_t cpu,
     const char *words[SSPROFILE_THROTTLE_WORDS]) {
     static char number[16], setting[32], round[64];

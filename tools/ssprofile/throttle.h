@@ -3,8 +3,8 @@
 #define SSPROFILE_THROTTLE_H
 
 /*
- * What slows a benchmark. A new throttle is a kind here with its choice, a row in throttle.c, and
- * what benchmark_run.c does for it.
+ * Throttles, which slow benchmarks. A new one needs a kind and a choice here, a row in throttle.c,
+ * and an action in benchmark_run.c.
  */
 
 #include <stddef.h>
@@ -29,27 +29,27 @@ struct ssprofile_throttle {
     enum ssprofile_throttle_kind kind;
     double setting;  /* 0 to 1 */
     ss_time period;  /* SSPROFILE_QUOTA */
-    ss_time quantum; /* SSPROFILE_DUTY and SSPROFILE_LOAD: of one run and one stop */
+    ss_time quantum; /* SSPROFILE_DUTY and SSPROFILE_LOAD: length of one run and one stop */
 };
 
-/* "without", "duty" and so on. */
+/* Returns the name of a kind: "without", "duty" and so on. */
 const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind);
 
-/* Reads "without" or "duty=40%"; period and quantum stay as they are. */
+/* Parses "without" or "duty=40%"; does not change period and quantum. */
 SS_NONNULL(1, 2)
 int ssprofile_throttle_parse(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error);
 
-/* Its name in results.csv: "without", "quota-4000". */
+/* Prints the name in results.csv: "without", "quota-4000". */
 SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle);
 
-/* Explains such a name: "a quota of 40% of a CPU"; empty for other names. */
+/* Explains such a name, as in "a quota of 40% of a CPU"; empty for other names. */
 SS_NONNULL() void ssprofile_throttle_explain(char text[64], const char *name);
 
 #define SSPROFILE_THROTTLE_WORDS 32
 
 /*
- * The words of a command line that precede the benchmark's: showstopper and its options. Returns
+ * Sets the words of a command line that precede the benchmark: showstopper and its options. Returns
  * their number, which is 0 for a throttle without showstopper. They are valid until the next call.
  */
 SS_NONNULL()

@@ -7,8 +7,9 @@
 
 #include <showstopper/contract.h>
 
-#define SSPROFILE_WARNINGS_SHOWN 20     /* of one kind, to a person */
-#define SSPROFILE_WARNINGS_KEPT  100000 /* of one kind: all rows of a file may be invalid */
+#define SSPROFILE_WARNINGS_SHOWN 20 /* maximum of one kind on a terminal or page */
+#define SSPROFILE_WARNINGS_KEPT                                                                    \
+    100000 /* maximum of one kind in a document, because all rows of a file may be invalid */
 
 struct ssprofile_warning {
     char *text;
@@ -18,30 +19,30 @@ struct ssprofile_warning {
 /* Warnings that differ only in their arguments. */
 struct ssprofile_warning_kind {
     const char *format; /* compared by its address */
-    size_t count;       /* of warnings, also of those that are not kept */
+    size_t count;       /* number of warnings, including those that are not kept */
 };
 
-/* Faults of data, and how they were handled, one line each. Zeroed: none. */
+/* Faults of data and how they were handled, one line each. All zero: empty. */
 struct ssprofile_warnings {
     struct ssprofile_warning *items;
     size_t count, capacity;
     struct ssprofile_warning_kind *kinds;
     size_t kind_count, kind_capacity;
-    bool failed; /* no memory for one of them */
+    bool failed; /* a warning is missing, because memory ran out */
 };
 
-/* The format must be a literal: it identifies the kind. */
+/* Adds a warning. The format must be a literal, because it identifies the kind. */
 SS_FORMAT(2, 3)
 void ssprofile_warn(struct ssprofile_warnings *warnings, const char *format, ...);
 
-/* Adds copies of them. */
+/* Adds copies of all warnings. */
 SS_NONNULL()
 void ssprofile_warnings_append(
     struct ssprofile_warnings *into, const struct ssprofile_warnings *from);
 
 /*
- * At most this many of each kind, and how many more there are: SSPROFILE_WARNINGS_SHOWN for a
- * person, SSPROFILE_WARNINGS_KEPT for a program. Free the result.
+ * Returns at most `most` warnings of each kind, and a line with the number of others:
+ * SSPROFILE_WARNINGS_SHOWN for readers, SSPROFILE_WARNINGS_KEPT for programs. Free the result.
  */
 SS_NONNULL()
 struct ssprofile_warnings ssprofile_warnings_shorten(

@@ -66,7 +66,7 @@ static void invalid_benchmarks_of_a_battery_are_refused(void **state) {
         {text, "f:1: the name is longer than 511 bytes"},
         {"a cpu /s more x '(y)'", "f:1: 'more' is not a direction"},
         {"a cpu /s higher '' '(y)'", "f:1: the command is empty"},
-        {"a cpu /s higher x 'y'", "f:1: the regular expression 'y': it has no group"},
+        {"a cpu /s higher x 'y'", "f:1: the regular expression 'y': no group"},
         {"version x\nversion y", "f:2: a version command was already given"},
         {"version x", "f: the file contains no benchmark"},
     };

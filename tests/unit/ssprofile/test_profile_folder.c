@@ -121,7 +121,7 @@ static void table_of_results_has_only_one_writer(void **state) {
     struct ss_error error = {0};
     assert_int_equal(ssprofile_append_log_open(&ledger, path, "a\n", &error), 0);
     assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), -1);
-    assert_non_null(strstr(error.message, "another process is writing its results there"));
+    assert_non_null(strstr(error.message, "another process is writing results to it"));
     ssprofile_append_log_close(&ledger);
     error = (struct ss_error){0};
     assert_int_equal(ssprofile_append_log_open(&other, path, "a\n", &error), 0);

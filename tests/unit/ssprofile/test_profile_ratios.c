@@ -313,10 +313,10 @@ static void ratio_of_the_faster_side_is_above_one_in_both_directions(void **stat
 static void incomparable_benchmarks_are_reported(void **state) {
     (void)state;
     struct comparison comparison = compare_damaged("without");
-    assert_true(is_warned(&comparison,
-        "only-one of class cpu: left out: one:without has it, in line 15, two:without does not"));
-    assert_true(is_warned(&comparison,
-        "only-two of class cpu: left out: two:without has it, in line 26, one:without does not"));
+    assert_true(is_warned(&comparison, "only-one of class cpu: left out: one:without has it, in "
+                                       "line 15, but two:without does not"));
+    assert_true(is_warned(&comparison, "only-two of class cpu: left out: two:without has it, in "
+                                       "line 26, but one:without does not"));
     assert_true(is_warned(&comparison, "both: left out: rows of one:without differ"));
     assert_int_equal(comparison.warnings.count, 3);
     assert_int_equal(comparison.ratios.left_out_count, 3);
@@ -380,8 +380,8 @@ static void only_benchmarks_of_the_battery_are_compared(void **state) {
     assert_true(is_warned(&comparison, "ray: left out: lower_is_better is true in line 7 of the "
                                        "base, and the battery says higher"));
     assert_true(is_warned(&comparison, "only-one of class cpu: left out: one:without has it"));
-    assert_true(is_warned(&comparison, "nowhere of class cpu: left out: the battery has it, "
-                                       "neither one:without nor two:without does"));
+    assert_true(is_warned(&comparison, "nowhere of class cpu: left out: the battery has it, but "
+                                       "neither one:without nor two:without"));
     assert_int_equal(comparison.warnings.count, 3);
     forget(&comparison);
     ssprofile_battery_free(&battery);

@@ -209,7 +209,7 @@ static void zero_bytes_and_long_names_are_reported(void **state) {
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     snprintf(text, sizeof text, HEADING "a,without,b,true,c,1,5\na,without,%s,true,c,2,5\n", name);
-    expect_rows(text, "f:3:11: a name of 699 characters", 1);
+    expect_rows(text, "f:3:11: the name has 699 characters", 1);
 }
 
 /* Valid rows are far shorter than a mebibyte. */
@@ -499,7 +499,7 @@ static void machine_names_may_contain_colons(void **state) {
     struct ssprofile_choice none;
     assert_int_equal(ssprofile_choose(&none, DAMAGED ":fe80::2", &error), 0);
     assert_null(ssprofile_results_find(&results, &none, &error));
-    assert_non_null(strstr(error.message, "has no machine fe80::2: there are ::1:without"));
+    assert_non_null(strstr(error.message, "has no machine fe80::2: its machines are ::1:without"));
     ssprofile_results_free(&results);
 }
 
@@ -537,7 +537,7 @@ static void ambiguous_machines_are_refused(void **state) {
     assert_non_null(strstr(error.message, "three:quota-10, three:quota-20"));
     error = (struct ss_error){0};
     assert_null(ssprofile_results_find(&results, &none, &error));
-    assert_non_null(strstr(error.message, "has no machine four: there are one:without"));
+    assert_non_null(strstr(error.message, "has no machine four: its machines are one:without"));
     ssprofile_results_free(&results);
 }
 

@@ -6,7 +6,7 @@
 
 #include <showstopper/contract.h>
 
-/* Sizes of the data caches of the first CPU, in bytes. */
+/* The sizes of the first CPU's data caches, in bytes. */
 struct caches {
     size_t first, second, last;
 };

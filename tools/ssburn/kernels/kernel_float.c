@@ -148,7 +148,7 @@ static void transform(double *re, double *im, double direction) {
     }
 }
 
-/* There and back. */
+/* Transforms forth and back, which restores the data. */
 static bool fft_round(struct kernel_hand *hand) {
     double *re = hand->memory, *im = re + POINTS, apart = 0;
     for (size_t i = 0; i < POINTS; i++) {
@@ -163,14 +163,17 @@ static bool fft_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_fft = {"fft", "float",
-    "Fourier transforms of 1024 points, there and back", fft_round, KERNEL_FIXED,
+    "Fourier transforms of 1024 points, forward and inverse", fft_round, KERNEL_FIXED,
     2 * POINTS * sizeof(double)};
 
 /* ---- matrices ---- */
 
 #define SIDE 48
 
-/* The sum of a product is that of products of column and row sums: exact, in small integers. */
+/*
+ * Checks a product: the sum of its elements is the sum of products of column and row sums, which is
+ * exact with small integers.
+ */
 #define PRODUCT(type, hand)                                                                        \
     type(*a)[SIDE] = (hand)->memory, (*b)[SIDE] = a + SIDE, (*c)[SIDE] = b + SIDE;                 \
     type wanted = 0, found = 0;                                                                    \
@@ -217,7 +220,7 @@ const struct kernel kernel_matrix_int = {"matrix-int", "matrix",
     "products of 48 x 48 matrices of 32-bit integers", matrix_int_round, KERNEL_FIXED,
     3 * SIDE *SIDE * sizeof(int32_t)};
 
-/* Gauss: a dominant diagonal needs no pivots; the solution is 1, 2, 3, ... */
+/* Gaussian elimination. A dominant diagonal needs no pivoting; the solution is 1, 2, 3, ... */
 static bool matrix_solve_round(struct kernel_hand *hand) {
     double(*a)[SIDE + 1] = hand->memory, apart = 0;
     for (size_t i = 0; i < SIDE; i++) {

@@ -33,8 +33,8 @@ static bool int64_round(struct kernel_hand *hand) {
     return x == lcg_jump(begin, LCG_STEPS);
 }
 
-const struct kernel kernel_int64 = {
-    "int64", "integer", "64-bit multiplications and additions, each after the other", int64_round};
+const struct kernel kernel_int64 = {"int64", "integer",
+    "64-bit multiplications and additions, each depending on the last", int64_round};
 
 static bool int32_round(struct kernel_hand *hand) {
     uint32_t x[4] = {1, 2, 3, 4}, begin = (uint32_t)hand->state++;
@@ -95,7 +95,7 @@ static bool gcd_round(struct kernel_hand *hand) {
     bool right = true;
     for (int i = 0; i < 2000; i++) {
         uint64_t common = hand->state++ % 1000 + 1;
-        /* Neighbors among Fibonacci's numbers take the most steps, and have no common divisor. */
+        /* Neighboring Fibonacci numbers take the most steps, and have no common divisor. */
         uint64_t a = 1836311903 * common, b = 1134903170 * common;
         while (b > 0) {
             uint64_t rest = a % b;
@@ -182,7 +182,7 @@ static bool gray_round(struct kernel_hand *hand) {
     return wrong == 0;
 }
 
-const struct kernel kernel_gray = {"gray", "bit", "Gray codes and back", gray_round};
+const struct kernel kernel_gray = {"gray", "bit", "conversions to Gray code and back", gray_round};
 
 /* ---- branches ---- */
 
@@ -226,7 +226,7 @@ static bool queens_round(struct kernel_hand *hand) {
 const struct kernel kernel_queens = {
     "queens", "branch", "eight queens on a board, by backtracking", queens_round};
 
-/* A machine with five instructions that sums up to a number. */
+/* Interprets a program of five instructions that sums the numbers up to n. */
 static bool interpreter_round(struct kernel_hand *hand) {
     enum { ADD, COUNT, TEST, JUMP, STOP };
     static const uint8_t program[] = {TEST, 5, ADD, COUNT, JUMP, STOP};
@@ -282,4 +282,4 @@ static bool fibonacci_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_fibonacci = {
-    "fibonacci", "call", "Fibonacci's numbers by recursion: calls and returns", fibonacci_round};
+    "fibonacci", "call", "Fibonacci numbers by recursion: calls and returns", fibonacci_round};

@@ -57,7 +57,7 @@ const struct kernel kernel_latency_memory = {"latency-memory", "memory",
 
 /* ---- bandwidth ---- */
 
-/* A round streams this many bytes, from where the last one ended. */
+/* Bytes that a round streams, from where the last round ended. */
 #define PIECE ((size_t)256 << 10)
 
 static size_t take_piece(struct kernel_hand *hand, size_t room, size_t piece) {
@@ -112,7 +112,7 @@ static bool write_round(struct kernel_hand *hand) {
 const struct kernel kernel_write_memory = {
     "write-memory", "memory", "memory filled, beyond all caches", write_round, KERNEL_MEMORY};
 
-/* From the first half to the second. */
+/* Copies from the first half to the second. */
 static bool copy_round(struct kernel_hand *hand) {
     size_t half = hand->bytes / 2, at = take_piece(hand, half, PIECE);
     const uint8_t *from = (const uint8_t *)hand->memory + at;
@@ -125,7 +125,7 @@ static bool copy_round(struct kernel_hand *hand) {
 const struct kernel kernel_copy_memory = {"copy-memory", "memory",
     "memory copied, beyond all caches", copy_round, KERNEL_MEMORY, 0, count_open};
 
-/* a = b + 3 c in thirds of memory. */
+/* Computes a = b + 3 c, each a third of the memory. */
 static bool triad_open(struct kernel_hand *hand) {
     size_t third = hand->bytes / 24;
     double *b = (double *)hand->memory + third, *c = b + third;

@@ -68,7 +68,7 @@ const struct kernel kernel_string_format = {
 
 /* ---- hashes ---- */
 
-/* The residue of a text followed by its own CRC is the same for all texts. */
+/* A text followed by its own CRC has the same residue for all texts. */
 static uint32_t crc_bytes(uint32_t crc, const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) {
         crc ^= bytes[i];
@@ -107,7 +107,7 @@ static bool fnv_round(struct kernel_hand *hand) {
 
 const struct kernel kernel_fnv = {"fnv", "hash", "hashes of short texts (FNV-1a)", fnv_round};
 
-/* An open hash table: finds all that was put in, and nothing else. */
+/* A hash table with open addressing: checks that it finds exactly what was inserted. */
 static bool hash_table_round(struct kernel_hand *hand) {
     uint64_t *table = hand->memory, seed = ++hand->state, put = seed, get = seed;
     const uint64_t mask = 4095;
@@ -200,8 +200,8 @@ const struct kernel kernel_sort_heap = {"sort-heap", "sort", "4096 numbers sorte
 #define DIGITS 256
 
 /*
- * The position of counters on the stack differs from run to run, and with it how often the CPU
- * takes a load of them for one of the numbers written just before.
+ * Counters are not on the stack, where their address differs from run to run, and with it how often
+ * the CPU mistakes a load of them for one of numbers written just before.
  */
 struct radix {
     uint32_t numbers[2][NUMBERS];
@@ -237,7 +237,7 @@ static bool search_open(struct kernel_hand *hand) {
     return true;
 }
 
-/* Every second number is in the array. */
+/* Searches numbers of which every second one is in the array. */
 static bool search_round(struct kernel_hand *hand) {
     const uint32_t *numbers = hand->memory;
     uint64_t found = 0, wrong = 0, random = ++hand->state;

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 /*
- * A working set larger than the caches, if the machine has enough memory. If many CPUs share a last
- * cache of hundreds of MiB, one of them gets only a part of it, and preparing a walk through more
- * would take longer than measuring it.
+ * Limits on working sets. One CPU gets only a part of a cache of hundreds of MiB that many CPUs
+ * share, and preparing a walk through more memory would take longer than measuring it.
  */
 #define LAST_MAX   ((size_t)32 << 20)
 #define MEMORY_MIN ((size_t)64 << 20)
@@ -43,9 +42,9 @@ static size_t bytes_of(const struct kernel *kernel, const struct caches *caches)
 }
 
 /*
- * Which lines of a cache small pages map to differs from run to run, and changes the rate of some
- * kernels by a tenth or more; a huge page maps to all lines evenly. If the system has no huge
- * pages, or has them switched off, the pages are small ones.
+ * Allocates huge pages if possible. The cache lines to which small pages map differ from run to
+ * run, which changes the rate of some kernels by a tenth or more; a huge page maps to all lines
+ * evenly.
  */
 static void *take_memory(size_t bytes) {
     size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;

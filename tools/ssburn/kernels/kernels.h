@@ -24,10 +24,10 @@ enum kernel_size {
 
 /* The data of a kernel. */
 struct kernel_hand {
-    void *memory; /* NULL: not needed */
+    void *memory; /* NULL if not needed */
     size_t bytes;
-    uint64_t state;      /* where the last round ended */
-    int descriptors[4];  /* -1: not open */
+    uint64_t state;      /* position at which the last round ended */
+    int descriptors[4];  /* -1 if not open */
     const void *private; /* further data of the kernel */
 };
 
@@ -43,8 +43,9 @@ struct kernel {
     enum kernel_size size;
     size_t bytes; /* KERNEL_FIXED */
 
-    bool (*open)(struct kernel_hand *hand);  /* NULL: nothing to do; false: errno says why */
-    void (*close)(struct kernel_hand *hand); /* NULL: kernel_close() frees `memory` */
+    bool (*open)(
+        struct kernel_hand *hand); /* NULL if not needed; returns false with errno set on failure */
+    void (*close)(struct kernel_hand *hand); /* NULL for kernel_close(), which frees `memory` */
 };
 
 /* All kernels; NULL after the last. */
@@ -58,7 +59,7 @@ void kernel_close(const struct kernel *kernel, struct kernel_hand *hand);
 /* Returns the compiler and its flags. */
 const char *kernel_compiler(void);
 
-/* Hides a result from the optimizer, so that work is neither removed nor done only once. */
+/* Hides a value from the optimizer, so that work is neither removed nor hoisted out of the loop. */
 #define KERNEL_OPAQUE(value) __asm__ volatile("" : "+r"(value))
 #define KERNEL_MEMORY_SEEN() __asm__ volatile("" ::: "memory")
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "window.h"
 
-/* A stop lasts longer than what the kernel's tick or an interrupt takes. */
+/* Longer pauses are stops: ticks and interrupts take less. */
 #define STOP_MIN (2 * SS_MILLISECOND)
 
 void window_begin(struct window *window, ss_time now) {

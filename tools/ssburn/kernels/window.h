@@ -3,9 +3,9 @@
 #define SSBURN_WINDOW_H
 
 /*
- * The rate of work that is stopped from time to time. The beginning and the end of the measurement
- * cut a round of running and being stopped anywhere, so the rate is taken over whole rounds, from
- * the end of the first stop to the end of the last one.
+ * Measures the rate of work that is stopped from time to time. The measurement may begin and end
+ * within a round of running and being stopped, so the rate covers whole rounds, from the end of the
+ * first stop to the end of the last.
  */
 
 #include <stdint.h>
@@ -15,14 +15,14 @@
 
 struct window_mark {
     ss_time when;
-    uint64_t done; /* rounds of work done before */
+    uint64_t done; /* rounds of work done before this time */
 };
 
 struct window {
     struct window_mark begin, now;
     struct window_mark first, last; /* ends of stops */
     uint64_t stops;
-    ss_time min; /* shortest time of a batch; 0: none yet */
+    ss_time min; /* shortest time of a batch; 0 before the first */
 };
 
 SS_NONNULL()

@@ -18,7 +18,7 @@
 #include "serve_options.h"
 #include "serve_spread.h"
 
-/* The default of Linux. */
+/* The default of Linux for net.core.somaxconn. */
 #define BACKLOG_USUAL 4096
 
 struct server {
@@ -49,7 +49,7 @@ static void work(struct server *server, uint64_t number) {
 }
 
 static void stop_listening(struct server *server) {
-    serve_listener_close(&server->listener); /* before the socket is closed, see there */
+    serve_listener_close(&server->listener); /* before the socket is closed */
     serve_http_quiesce(server->http);
     serve_queue_close(&server->queue);
 }
@@ -94,7 +94,8 @@ static int announce(const struct server *server, struct ss_error *error) {
     long backlog = serve_listener_backlog();
     if (backlog >= 0 && backlog < BACKLOG_USUAL)
         fprintf(stderr,
-            "ssburn: warning: only %ld connections can wait to be accepted, and more take "
+            "ssburn: warning: only %ld connections can wait to be accepted, and others are delayed "
+            "by "
             "seconds: sysctl -w net.core.somaxconn=%d\n",
             backlog, BACKLOG_USUAL);
     printf("# work %" PRIu64 "\nlistening on %s%s\n", server->units, listener->path ? "unix:" : "",

@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long clients have at the end to read their answers. */
+/* Time for clients to read their answers at the end. */
 #define LINGER_SECONDS 2
 
-/* Descriptors other than connections. */
+/* Descriptors for other purposes than connections. */
 #define DESCRIPTORS_KEPT 64
 
 /* Limits memory: kernel and library use a few tens of kilobytes per connection. */
@@ -31,16 +31,16 @@ struct serve_http {
     struct MHD_Response *page, *busy;
     char *bytes; /* of the page */
     struct serve_queue *queue;
-    uint64_t numbers; /* number of requests so far */
+    uint64_t numbers; /* requests so far */
     atomic_bool ending;
-    /* Protects all fields below; the counts belong to the acceptor until it has ended. */
+    /* Protects all fields below. The acceptor owns the counts until it ends. */
     pthread_mutex_t mutex;
     pthread_cond_t less;
     uint64_t unanswered; /* requests whose answers have not been sent */
     struct serve_counts counts;
 };
 
-/* ---- called in the acceptor ---- */
+/* ---- acceptor thread ---- */
 
 static enum MHD_Result answer(struct serve_request *request) {
     struct serve_http *http = request->http;
@@ -77,7 +77,7 @@ static struct serve_request *begin_request(
 
 /*
  * Called when the head of a request has arrived, for each piece of its body, at the end of the
- * body, and when a connection has been resumed.
+ * body, and when a connection is resumed.
  */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
     const char *method, const char *version, const char *body, size_t *body_bytes, void **own) {
@@ -124,7 +124,7 @@ static void end_request(void *context, struct MHD_Connection *connection, void *
     *own = NULL;
 }
 
-/* ---- called from other threads ---- */
+/* ---- other threads ---- */
 
 uint64_t serve_request_number(const struct serve_request *request) {
     return request->number;
@@ -135,7 +135,7 @@ void serve_request_answer(struct serve_request *request, bool is_done) {
     MHD_resume_connection(request->connection);
 }
 
-/* A connection needs a descriptor, so we use all that we may have. */
+/* Returns how many connections fit into the limit on descriptors, which is raised first. */
 static unsigned find_connections(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
@@ -184,8 +184,7 @@ struct serve_http *serve_http_start(
             find_connections(), MHD_OPTION_NOTIFY_COMPLETED, end_request, http, MHD_OPTION_END);
         if (http->daemon)
             return http;
-        ss_error_fail(
-            error, "libmicrohttpd cannot be started: the limit on open files may be too low");
+        ss_error_fail(error, "cannot start libmicrohttpd: the limit on open files may be too low");
     }
     close(file);
     if (http)

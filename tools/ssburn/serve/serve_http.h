@@ -2,7 +2,9 @@
 #ifndef SSBURN_SERVE_HTTP_H
 #define SSBURN_SERVE_HTTP_H
 
-/* The HTTP side of the server: one thread accepts, reads requests and writes answers. */
+/*
+ * The HTTP part of the server: one thread accepts connections, reads requests and writes answers.
+ */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -21,8 +23,8 @@ struct serve_request;
 struct serve_counts {
     uint64_t served;  /* completed, with the whole answer sent */
     uint64_t refused; /* 503: the queue was full */
-    uint64_t dropped; /* 503: they waited when the server ended, or came later */
-    uint64_t lost;    /* their client left before it had the whole answer */
+    uint64_t dropped; /* 503: waiting when the server ended, or later */
+    uint64_t lost;    /* the client left before the whole answer was sent */
 };
 
 /*
@@ -38,8 +40,8 @@ SS_NONNULL()
 uint64_t serve_request_number(const struct serve_request *request);
 
 /*
- * Sends the answer of a request; `is_done`: a worker has completed it. The caller must not use the
- * request any more.
+ * Sends the answer of a request, which a worker has completed if `is_done`. Ends the caller's use
+ * of the request.
  */
 SS_NONNULL()
 void serve_request_answer(struct serve_request *request, bool is_done);

@@ -64,7 +64,7 @@ static int bind_port(struct serve_listener *listener) {
     listener->file = socket(listener->address.ss_family, SOCKET_FLAGS, 0);
     if (listener->file < 0)
         return -1;
-    /* Otherwise the port of a server that has just ended would be unavailable for a minute. */
+    /* Otherwise the port of a previous server would be unavailable for a minute. */
     setsockopt(listener->file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(listener->file, address, listener->length) < 0)
         return -1;

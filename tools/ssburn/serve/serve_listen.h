@@ -12,7 +12,7 @@
 /* The address at which the server listens. */
 struct serve_listener {
     int file;                        /* the listening socket; -1 if absent or handed over */
-    const char *path;                /* of a Unix socket, owned by the caller; NULL: a port */
+    const char *path;                /* of a Unix socket, owned by the caller; NULL for a port */
     struct ss_local_socket local;    /* of a path */
     struct sockaddr_storage address; /* of a port, as are the fields below */
     socklen_t length;

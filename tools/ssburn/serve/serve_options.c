@@ -6,7 +6,7 @@
 #include "burn_options.h"
 #include "options/arguments.h"
 
-/* An answer is held in memory. */
+/* Limits an answer, which is kept in memory. */
 #define BYTES_MAX (UINT64_C(1) << 30)
 
 #define WORK_DEFAULT (10 * SS_MILLISECOND)
@@ -35,9 +35,9 @@ static const struct ss_argument rows[] = {
     {0, "ADDRESS", {"address", SS_OPTION_TEXT, AT(address), .initial = "127.0.0.1",
         .help = "the address of the port"}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .max = "1h",
-        .help = "CPU time of the work of a request; 0: none; default 10m"}},
+        .help = "CPU time of a request; default 10m"}},
     {0, "COUNT", {"units", SS_OPTION_COUNT, AT(units), .min = "1", .max = "4611686018427387904",
-        .help = "that work in units, as an earlier ssburn printed it"}},
+        .help = "the work in units, as printed by an earlier run"}},
     {0, "NAME", {"spread", SS_OPTION_CHOICE, AT(spread), .initial = "constant",
         .choices = "constant exponential",
         .help = "constant, or exponential: --work is the mean"}},
@@ -58,7 +58,7 @@ static const struct ss_argument rows[] = {
 
 void serve_options_print_help(void) {
     printf("Usage: ssburn serve [OPTION]...\n"
-           "An HTTP server that works for a chosen CPU time on each request, whatever is asked.\n"
+           "An HTTP server that spends a chosen CPU time on each request, whatever it asks for.\n"
            "Requests wait in one queue, first come, first served. INT and TERM end it.\n\n");
     ss_arguments_print_help(stdout, rows);
 }

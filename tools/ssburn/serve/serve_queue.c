@@ -20,15 +20,15 @@ void serve_queue_free(struct serve_queue *queue) {
     queue->ring = NULL;
 }
 
-/* Returns how many waiting requests no idle worker will take at once. */
+/* Returns how many requests wait for a busy worker. */
 static size_t count_stuck(const struct serve_queue *queue) {
     size_t idle = queue->workers - queue->busy;
     return queue->waiting > idle ? queue->waiting - idle : 0;
 }
 
 /*
- * A worker is idle once it has said that it is done, even if it has not woken up yet: room must not
- * depend on how quickly the kernel runs it.
+ * A worker counts as idle once it has finished its item, even if it is not running yet, so that
+ * room does not depend on the kernel's scheduling.
  */
 bool serve_queue_put(struct serve_queue *queue, void *item) {
     pthread_mutex_lock(&queue->mutex);

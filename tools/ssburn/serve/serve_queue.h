@@ -17,7 +17,7 @@ struct serve_queue {
     pthread_cond_t changed; /* an item is available, or the queue was closed */
     pthread_cond_t settled; /* no worker is busy */
     void **ring;
-    size_t size;  /* of the ring: the limit, and one for each worker that may be idle */
+    size_t size;  /* size of the ring: the limit, plus one for each worker, which may be idle */
     size_t first; /* in the ring: index of the oldest */
     size_t waiting;
     size_t limit; /* how many may wait while all workers are busy */
@@ -31,27 +31,29 @@ struct serve_queue {
 SS_MUST_USE SS_NONNULL(1) int serve_queue_open(
     struct serve_queue *queue, size_t limit, size_t workers, struct ss_error *error);
 
-/* No thread may use the queue any more. */
+/* Frees the queue, which no thread may use any more. */
 SS_NONNULL()
 void serve_queue_free(struct serve_queue *queue);
 
-/* Returns false if the queue is full or closed; the item then stays the caller's. */
+/*
+ * Adds an item. Returns false if the queue is full or closed; the caller then still owns the item.
+ */
 SS_NONNULL()
 bool serve_queue_put(struct serve_queue *queue, void *item);
 
-/* Waits for an item. For workers. Returns NULL when the queue has been closed. */
+/* Called by a worker: waits for an item. Returns NULL if the queue is closed. */
 SS_NONNULL()
 void *serve_queue_take(struct serve_queue *queue);
 
-/* Says that the calling worker has finished its item. */
+/* Called by a worker: its item is finished. */
 SS_NONNULL()
 void serve_queue_done(struct serve_queue *queue);
 
-/* Accepts and gives out no more items. */
+/* Closes the queue: no more items are accepted or given out. */
 SS_NONNULL()
 void serve_queue_close(struct serve_queue *queue);
 
-/* Waits until no worker is busy, which lasts only if the queue is closed. */
+/* Waits until no worker is busy. Call this after closing the queue. */
 SS_NONNULL()
 void serve_queue_settle(struct serve_queue *queue);
 

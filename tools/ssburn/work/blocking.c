@@ -14,12 +14,12 @@
  */
 #define TOKENS    4
 #define HOP_UNITS UINT64_C(24000) /* about 60 us */
-#define HOP_STEPS UINT64_C(2000)  /* with a working set, where a unit takes longer */
+#define HOP_STEPS UINT64_C(2000)  /* with a working set, whose units take longer */
 
 struct seat {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    unsigned tokens; /* waiting for the thread of this seat */
+    unsigned tokens; /* tokens that wait for the thread of this seat */
     bool closed;
 };
 
@@ -28,11 +28,11 @@ struct ring {
     struct ss_error *error;
     struct seat *seats;
     uint64_t hop;   /* units */
-    uint64_t alone; /* units under the mutex, of those of a hop */
-    uint64_t hops;  /* of one iteration */
+    uint64_t alone; /* units of a hop that are done under the mutex */
+    uint64_t hops;  /* per iteration */
     pthread_mutex_t mutex;
-    uint64_t left; /* hops of this iteration; this and the rest under the mutex */
-    int more;      /* the last result of the tally */
+    uint64_t left; /* hops of this iteration; under the mutex, as the rest */
+    int more;      /* last result of the tally */
 };
 
 static void seat_put(struct seat *seat, unsigned tokens, bool close) {

@@ -76,7 +76,7 @@ static int take_class(
         &(struct ss_suggest_names){"class", names, CLASS_COUNT, "see --help"}, word, error);
 }
 
-/* Bounds are text: those of THREADS_MAX and WORK_UNITS_MAX. */
+/* The bounds, as text, are THREADS_MAX and WORK_UNITS_MAX. */
 #define AT(member) .offset = offsetof(struct options, member)
 
 // clang-format off
@@ -84,9 +84,9 @@ static const struct ss_argument rows[] = {
     {0, "N", {"threads", SS_OPTION_COUNT, AT(threads), .min = "1", .max = "4096",
         .help = "threads, or children at work at a time; default: see the classes"}},
     {0, "TIME", {"iteration", SS_OPTION_TIME, AT(iteration), .min = "1n",
-        .help = "CPU time of the work of one iteration; default: 100m"}},
+        .help = "CPU time of an iteration; default: 100m"}},
     {0, "COUNT", {"work", SS_OPTION_COUNT, AT(work), .min = "1", .max = "4611686018427387904",
-        .help = "that work in units, as an earlier ssburn printed it"}},
+        .help = "the work in units, as printed by an earlier run"}},
     {0, "N", {"iterations", SS_OPTION_COUNT, AT(iterations),
         .help = "end after this many iterations; 0 only calibrates; default: endless"}},
     {0, "SIZE", {"memory", .help = "work by walking through this many bytes: 32K, 8M, 1G"},

@@ -14,7 +14,7 @@
 struct tally {
     uint64_t wanted; /* iterations, or TALLY_ENDLESS */
     uint64_t done;   /* iterations */
-    ss_time began;   /* of the current iteration: the end of the previous one */
+    ss_time began;   /* start of the current iteration: the end of the previous one */
 };
 
 /* Prints the line that describes an iteration. The first iteration begins at its end. */
@@ -22,8 +22,8 @@ SS_MUST_USE SS_NONNULL(1) int tally_begin(
     struct tally *tally, uint64_t work, struct ss_error *error);
 
 /*
- * Counts an iteration that has ended. Returns a positive number if another one is wanted, 0 after
- * the last, or a failure.
+ * Counts an iteration that has ended. Returns a positive number if another one must follow, 0 after
+ * the last, or -1 on failure.
  */
 SS_MUST_USE SS_NONNULL(1) int tally_count(struct tally *tally, struct ss_error *error);
 

@@ -12,8 +12,8 @@ struct work_line {
 _Static_assert(sizeof(struct work_line) == WORK_LINE_BYTES, "one step touches one cache line");
 
 /*
- * A round of xorshift with a multiplication (Marsaglia; Vigna): costs about as much as real integer
- * code with dependent instructions.
+ * A round of xorshift with a multiplication (Marsaglia; Vigna), which costs about as much as
+ * typical integer code with dependent instructions.
  */
 static inline uint64_t mix_round(uint64_t x) {
     x ^= x >> 12;

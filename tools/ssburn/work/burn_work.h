@@ -8,7 +8,7 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/* More units than a run could ever do; sums of a few of them do not overflow. */
+/* More units than any run can do; sums of a few such numbers do not overflow. */
 #define WORK_UNITS_MAX (UINT64_C(1) << 62)
 
 #define WORK_LINE_BYTES 64
@@ -34,10 +34,10 @@ void work_memory_free(struct work_memory *memory);
  */
 struct work_hand {
     struct work_line *volatile line; /* NULL without a working set */
-    volatile uint64_t mix;           /* volatile, so that no compiler drops the work */
+    volatile uint64_t mix;           /* volatile, so that compilers do not remove the work */
 };
 
-/* Places a worker in the working set, at a place that depends on its number. */
+/* Starts a worker, at a position in the working set that depends on its number. */
 SS_NONNULL()
 void work_begin(struct work_hand *hand, const struct work_memory *memory, uint64_t number);
 SS_NONNULL()

@@ -7,8 +7,8 @@
 #include "burn.h"
 
 /*
- * The first process keeps some families running; each is a child that works, forks a child of its
- * own and waits for it, for some generations. One process of a family works at a time.
+ * The first process keeps several families running. Each is a child that works, then forks a child
+ * and waits for it, for several generations. One process of a family works at a time.
  */
 #define GENERATIONS 4
 #define PIECE_UNITS UINT64_C(330000) /* about 0.8 ms: with the fork itself, 1000 a second */
@@ -18,8 +18,8 @@ struct nursery {
     struct burn *burn;
     uint64_t piece;    /* units of one child */
     uint64_t children; /* of one iteration */
-    uint64_t founded;  /* families since the start */
-    pid_t *firstborn;  /* of each living family */
+    uint64_t founded;  /* families started so far */
+    pid_t *firstborn;  /* first process of each living family */
     uint64_t families; /* living families */
 };
 
@@ -40,7 +40,7 @@ static int reap(pid_t child) {
     return reaped < 0 ? errno : status_errno(status);
 }
 
-/* Waits for a family to end. Children that the process had before it became ssburn end, too. */
+/* Waits for a family to end. Ignores children that the process had before it executed ssburn. */
 static int reap_family(struct nursery *nursery) {
     for (;;) {
         int status;
@@ -57,7 +57,7 @@ static int reap_family(struct nursery *nursery) {
 }
 
 /*
- * Runs a child; its own child continues the loop. Ends without flushing or freeing what belongs to
+ * Runs a child, whose own child continues the loop. Ends without flushing or freeing resources of
  * the first process.
  */
 static _Noreturn void live(struct work_hand *hand, uint64_t piece, uint64_t generations) {
@@ -83,7 +83,7 @@ static int found_family(struct nursery *nursery, uint64_t generations) {
     return 0;
 }
 
-/* Runs one iteration and returns 0 or an errno. Waits for all children, even after a failure. */
+/* Runs one iteration. Returns 0 or an errno. Waits for all children, even after a failure. */
 static int bring_up(struct nursery *nursery) {
     uint64_t unborn = nursery->children;
     int failure = 0;

@@ -13,8 +13,8 @@
  */
 
 /*
- * While the last ones are done, other threads have nothing left to do: short compared with an
- * iteration, but long compared with the cost of taking one.
+ * Shares per thread and iteration. A share is short compared with an iteration, because threads are
+ * idle during the last shares, but long compared with the cost of taking one.
  */
 #define SHARES_PER_THREAD 32
 #define SHARE_UNITS_MAX   UINT64_C(500000)
