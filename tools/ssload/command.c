@@ -15,13 +15,16 @@ static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD
 
 #define NUMBERS (sizeof numbers / sizeof *numbers)
 
-static struct sigaction before[NUMBERS]; /* what our caller has set, for the command */
+static struct sigaction before[NUMBERS]; /* inherited dispositions, restored in the command */
 static sigset_t mask_before;
 static _Atomic uint32_t changes; /* wakes the sleeper */
 static _Atomic pid_t command;    /* 0: none, or it may have been reaped */
 static atomic_bool over;
 
-/* The kernel sends what a key means to the whole group, so that the command has got it, too. */
+/*
+ * Forwards the signal to the command, unless it came from the keyboard: the kernel has sent that
+ * one to the whole process group.
+ */
 static void on_signal(int number, siginfo_t *info, void *context) {
     int saved = errno;
     pid_t child = atomic_load(&command);
@@ -51,11 +54,11 @@ void ssload_command_catch(bool has_command) {
     sigset_t held;
     sigemptyset(&held);
     if (has_command)
-        sigfillset(&held); /* until there is a command to pass a signal on to */
+        sigfillset(&held); /* until the command exists and can be sent signals */
     sigprocmask(SIG_SETMASK, &held, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (before[2].sa_handler != SIG_IGN) /* nohup */
+    if (before[2].sa_handler != SIG_IGN) /* ignored under nohup */
         sigaction(SIGHUP, &action, NULL);
     if (!has_command)
         return;
@@ -75,7 +78,7 @@ static void execute(char **words, int report) {
     _exit(SS_ERROR_FAILED);
 }
 
-/* Tells before the start, and better than the system does, what cannot be executed. */
+/* Checks the command before the start, because the messages are better than those of execvp(). */
 static int check(char **words, struct ss_error *error) {
     struct ss_commands commands = {0};
     int result = ss_commands_repeat(&commands, words, 1, error);
@@ -101,10 +104,10 @@ int ssload_command_start(char **words, struct ss_error *error) {
     if (check(words, error) < 0)
         return -1;
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return ss_error_fail(error, "a pipe: %s", strerror(errno));
+        return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     int result = fork_command(words, ends[1], error);
     close(ends[1]);
-    /* It ends without a word when the command is executed. */
+    /* The pipe closes without data when execvp() succeeds. */
     ssize_t length;
     while (result == 0 && (length = read(ends[0], &why, sizeof why)) < 0 && errno == EINTR)
         continue;
@@ -140,7 +143,7 @@ int ssload_command_wait(void) {
     int status = 0;
     while (!has_ended(child, 0))
         continue;
-    /* From here on its pid may be reused. */
+    /* Forget the pid before reaping: afterwards it may be reused. */
     atomic_store(&command, 0);
     waitpid(child, &status, 0);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);

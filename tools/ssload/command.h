@@ -9,7 +9,7 @@
 
 /*
  * A run ends on a signal, or with the command. A signal from the keyboard reaches the command, too;
- * one that was sent to ssload alone is passed on to the command.
+ * a signal sent to ssload alone is forwarded.
  */
 
 /* Catches the signals. With a command they do not end ssload. */
@@ -18,7 +18,7 @@ void ssload_command_catch(bool has_command);
 /* Starts the command. Fails with status 127 or 126 if it cannot be executed, otherwise 125. */
 int ssload_command_start(char **words, struct ss_error *error);
 
-/* Sleeps until `until`. Returns true early if the run ends before. */
+/* Sleeps until `until`. Returns true, and early, if the run ends before that. */
 bool ssload_command_sleep(ss_time until);
 
 /* Waits for the command. Returns its exit status, or 128 plus the number of its signal. */

@@ -15,11 +15,11 @@ static const struct ss_argument rows[] = {
     {'d', "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "10m", .sensible = "500m",
         .help = "end after this time"}},
     {0, "LIST", {"cpus", SS_OPTION_TEXT, AT(cpus),
-        .help = "measure these CPUs: 0-3,8, or 0-14:2 for every second one; default: those that "
+        .help = "measure these CPUs: 0-3,8, or 0-14:2 for every second one; default: all that "
                 "ssload is allowed to use"}},
     {0, NULL, {"per-cpu", AT(per_cpu), .help = "also print a row for each CPU"}},
     {0, "PATH", {"cgroup", SS_OPTION_TEXT, AT(group),
-        .help = "measure a control group instead, as a fraction of what it is allowed"}},
+        .help = "measure a control group instead, as a fraction of its limit"}},
     {0, "FILE", {"target", SS_OPTION_TEXT, AT(target),
         .help = "compare the load with this trace, text or compiled"}},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "write the samples to FILE"}},
@@ -60,8 +60,9 @@ int ssload_request_parse(struct ssload_request *request, char **argv, struct ss_
     if (marked && !*rest)
         return ss_error_fail(error, "-- needs a command: ssload -- sleep 10");
     if (request->per_cpu && request->group)
-        return ss_error_fail(error, "--per-cpu does not work with --cgroup: a control group does "
-                                    "not count its CPUs separately");
+        return ss_error_fail(error,
+            "--per-cpu cannot be combined with --cgroup: a control group does "
+            "not count its CPUs separately");
     request->command = *rest ? rest : NULL;
     return 0;
 }

@@ -17,7 +17,7 @@ struct ssload_request {
     ss_time interval;
     uint64_t count;   /* 0 for no limit */
     ss_time duration; /* SS_TIME_NEVER for no limit */
-    const char *cpus; /* NULL for those that ssload may use */
+    const char *cpus; /* NULL for all that ssload may use */
     const char *group;
     const char *target;
     const char *output; /* NULL for standard output */

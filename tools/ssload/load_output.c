@@ -8,10 +8,10 @@
 
 #include "base/words.h"
 
-/* Load and load_ticks may part by so much before a word is said about it. */
+/* Explain differences between load and load_ticks that exceed this. */
 #define TICKS_ASTRAY 0.02
 
-/* In less CPU time, in nanoseconds, they part for being counted in whole ticks. */
+/* Below this capacity, in nanoseconds of CPU time, the two differ because ticks are coarse. */
 #define TICKS_ENOUGH 2e9
 
 static unsigned columns_of(const struct ssload_report *report) {
@@ -68,7 +68,7 @@ void ssload_report_add(struct ssload_report *report, const struct ss_load_sample
         sums->pressure += sample->pressure * seconds;
         sums->pressure_seconds += seconds;
     }
-    /* As showstopper counts: not the sample either that began in a `free` stretch. */
+    /* Like showstopper, exclude samples that began in a `free` section. */
     if (!isnan(sample->target) && !report->was_free) {
         sums->target += sample->target;
         sums->error += sample->error;
@@ -145,7 +145,7 @@ void ssload_report_end(struct ssload_report *report) {
     }
     struct ss_load_sample all = average(&report->sums[0], SS_LOAD_ALL_CPUS);
     if (table)
-        fflush(report->stream); /* before what stands below it on the same terminal */
+        fflush(report->stream); /* before the note, which goes to the same terminal */
     if (!report->request->quiet)
         explain_ticks(&all, &report->sums[0].span);
 }

@@ -6,12 +6,12 @@
 #include "load_table.h"
 #include "measure/load_sample.h"
 
-/* Sums of one CPU or of all. */
+/* Sums of one CPU, or of all CPUs together. */
 struct ssload_sums {
     struct ss_load_span span;
     double seconds;
     double pressure;         /* times seconds */
-    double pressure_seconds; /* in which the pressure was known */
+    double pressure_seconds; /* seconds with known pressure */
     double target;
     double error;
     uint64_t targets; /* samples that count for `target` and `error` */
@@ -24,9 +24,9 @@ struct ssload_report {
     const char *name; /* of the stream, for messages */
     enum ssload_format format;
     struct ssload_table table;
-    struct ssload_sums *sums; /* by CPU, those of all first */
+    struct ssload_sums *sums; /* the sums of all CPUs, then those of each CPU */
     size_t cpus;              /* one more than the highest CPU number so far */
-    bool was_free;            /* the last sample ended in a `free` stretch */
+    bool was_free;            /* the last sample ended in a `free` section */
 };
 
 int ssload_report_open(
@@ -35,7 +35,7 @@ int ssload_report_open(
 /* Prints the heading. */
 void ssload_report_begin(struct ssload_report *report);
 
-/* Prints the row of one CPU or of all, and adds it to the averages. */
+/* Prints a row and adds the sample to the averages. */
 void ssload_report_add(struct ssload_report *report, const struct ss_load_sample *sample,
     const struct ss_load_span *span, double seconds);
 

@@ -8,13 +8,13 @@
 
 #include "screen/window.h"
 
-#define NUMBER_WIDTH 7 /* a blank and 100.00 */
+#define NUMBER_WIDTH 7 /* a space and 100.00 */
 #define CPU_WIDTH    5
 #define DRAWING_MIN  20
 #define DRAWING_MAX  100
 #define GAP          2 /* before the drawing */
 
-/* As they stand; those of a lower rank go first when there is little room. */
+/* The columns in order. In a narrow window those of the lowest rank are omitted first. */
 enum { TARGET, LOAD, ERROR, TICKS, USER, SYSTEM, IRQ, STEAL, IOWAIT, IDLE, PRESSURE, COLUMNS };
 
 static const struct column {
@@ -64,7 +64,7 @@ void ssload_table_open(struct ssload_table *table, FILE *stream, ss_time interva
     table->time_width = 8 + (table->decimals ? table->decimals + 1 : 0);
 }
 
-/* Afresh for each heading: the window may have changed. */
+/* Chooses the columns that fit. Called for each heading, because the window may have changed. */
 static void fit(struct ssload_table *table) {
     int width, height;
     ss_screen_size(fileno(table->stream), &width, &height);
@@ -100,7 +100,7 @@ static void print_heading(struct ssload_table *table) {
     fputc('\n', table->stream);
 }
 
-/* A bar as long as the load, in eighths of a character; a stroke where the target is. */
+/* Draws a bar as long as the load, in eighths of a character, and a stroke at the target. */
 static void draw(const struct ssload_table *table, const struct ss_load_sample *sample) {
     static const char *const blocks[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
     static const char *const letters[] = {" ", " ", " ", " ", "#", "#", "#", "#", "#"};

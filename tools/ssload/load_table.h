@@ -10,10 +10,10 @@ struct ssload_table {
     bool unicode;
     bool target;       /* there is a target */
     bool per_cpu;      /* rows name their CPU */
-    bool group;        /* rows are of a control group, which lacks some columns */
+    bool group;        /* rows describe a control group, which lacks some columns */
     bool pressure;     /* the pressure is known */
     int decimals;      /* of a second, in the time */
-    int screen;        /* lines of a terminal; 0 for another file, which gets one heading */
+    int screen;        /* lines of the terminal; 0 if not a terminal: one heading */
     int lines;         /* since the heading; 0 if a heading is due */
     unsigned shown;    /* a bit for each column */
     int time_width;    /* characters */

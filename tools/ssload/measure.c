@@ -10,7 +10,7 @@
 #include "load_output.h"
 #include "target.h"
 
-/* The last sample may be short, but the counters are too coarse for less. */
+/* The shortest last sample: the counters are too coarse for less. */
 #define LEAST (10 * SS_MILLISECOND)
 
 struct measurement {
@@ -20,7 +20,7 @@ struct measurement {
     struct ssload_report report;
     ss_time started;
     uint64_t taken;
-    bool unwritable;   /* the samples cannot be written any more */
+    bool unwritable;   /* writing a sample failed */
     bool nobody_reads; /* because the other end was closed */
 };
 
@@ -29,7 +29,7 @@ static int read_meter(struct measurement *it, struct ss_error *error) {
     if (why == 0)
         return 0;
     return ss_error_fail(error, "%s: %s", it->meter.reader.counters.path,
-        why == -EBADMSG ? "it no longer lists what is measured" : strerror(-why));
+        why == -EBADMSG ? "the measured CPUs or group disappeared" : strerror(-why));
 }
 
 static bool has_cpu(const struct ss_cpu_reading *reading, uint32_t cpu) {
@@ -41,8 +41,8 @@ static bool has_cpu(const struct ss_cpu_reading *reading, uint32_t cpu) {
 }
 
 /*
- * CPUs must be there at the start; later they may come and go. If those that are there cannot be
- * determined, opening the meter says why.
+ * Fails if a CPU is missing at the start; later, CPUs may come and go. If the meter cannot be
+ * opened here, opening it for the measurement reports why.
  */
 static int check_cpus(const struct ss_cpus *cpus, struct ss_error *error) {
     struct ss_load_meter meter = SS_LOAD_METER_CLOSED;
@@ -117,8 +117,7 @@ static int output_failed(struct measurement *it, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", ss_words_show(it->report.name).text, strerror(errno));
 }
 
-/* The target is the one that held until `end`: of a step that falls on it nothing can be seen yet.
- */
+/* The target is that of the time before `end`: a step exactly at `end` has had no effect yet. */
 static int take_sample(struct measurement *it, ss_time end, struct ss_error *error) {
     if (read_meter(it, error) < 0)
         return -1;
@@ -139,9 +138,9 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
 }
 
 /*
- * Samples stand at absolute times, so none drifts; those that have passed already are left out, and
- * the next one is divided by its real length. What a command, or a duration, leaves over at its end
- * is measured, too; an interrupt does not wait for a whole one.
+ * Samples are due at absolute times, so they do not drift. Missed ones are skipped, and the next
+ * one covers the whole time. The last, shorter one is also taken when the command or the duration
+ * ends, but not after an interrupt.
  */
 static int take_samples(struct measurement *it, struct ss_error *error) {
     const struct ssload_request *request = it->request;

@@ -4,16 +4,16 @@
 
 #include "trace/file.h"
 
-/* A trace, played as showstopper's trace module `file` plays it: in a loop. Zeroed: none. */
+/* A trace, played in a loop, as by showstopper's trace module `file`. All zero: no trace. */
 struct ssload_target {
     struct ss_trace_records records;
-    ss_time loop_from; /* behind a `free` stretch at the beginning */
+    ss_time loop_from; /* the end of an initial `free` section */
     ss_time end;
 };
 
 int ssload_target_open(struct ssload_target *target, const char *path, struct ss_error *error);
 
-/* The target at this time after the start; NaN in a `free` stretch and without a trace. */
+/* Returns the target at a time since the start; NaN in a `free` section or without a trace. */
 double ssload_target_at(const struct ssload_target *target, ss_time time);
 
 void ssload_target_close(struct ssload_target *target);

@@ -11,13 +11,13 @@
 
 #include "sys_tree.h"
 
-/* So long may it take, and so much may it write. */
+/* Limits on the time and the output of hwloc's process. */
 #define SECONDS_MAX 10
 #define TEXT_MAX    (64u << 20)
 
 extern char **environ;
 
-/* Its variables would let us describe any machine but this one. */
+/* Removes hwloc's variables, which can make it describe another machine. */
 static void clear_environment(void) {
     for (char **at = environ; *at;) {
         char name[64];
@@ -29,12 +29,14 @@ static void clear_environment(void) {
     }
 }
 
-/* Only what the kernel says: to ask the processors would mean to run on each of them in turn, and
- * they know nothing of a recorded machine. */
+/*
+ * Restricts hwloc to the kernel's files. Its x86 component would run on each CPU in turn, and knows
+ * nothing of a recorded machine.
+ */
 static void set_environment(const char *root) {
     clear_environment();
     setenv("HWLOC_COMPONENTS", "linux,stop", 1);
-    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1); /* they look for displays */
+    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1); /* plugins look for displays */
     setenv("HWLOC_HIDE_ERRORS", "2", 1);
     if (root)
         setenv("HWLOC_FSROOT", root, 1);
@@ -45,7 +47,7 @@ static hwloc_topology_t load(const char *root) {
     set_environment(root);
     if (hwloc_topology_init(&topology) < 0)
         return NULL;
-    /* The machine, not what a control group leaves of it. */
+    /* Load the whole machine, also CPUs that our control group excludes. */
     bool loaded =
         hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
         hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
@@ -56,7 +58,7 @@ static hwloc_topology_t load(const char *root) {
     return NULL;
 }
 
-/* In the child; what it writes goes into the pipe. */
+/* Runs in the child and writes to the pipe. */
 static void write_and_exit(
     const char *root, ssplatform_write_apart *write, const void *context, int to) {
     struct rlimit no_core = {0, 0};

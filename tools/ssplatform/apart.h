@@ -23,7 +23,7 @@ char *ssplatform_apart(const char *root, ssplatform_write_apart *write, const vo
 
 struct ss_cpus ssplatform_cpus_of(hwloc_obj_t object);
 
-/* Whether every online CPU is in exactly one object of the type. */
+/* Returns whether every online CPU is in exactly one object of the type. */
 bool ssplatform_covers(
     hwloc_topology_t topology, hwloc_obj_type_t type, const struct ss_cpus *online);
 

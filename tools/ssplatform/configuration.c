@@ -12,7 +12,7 @@
 
 extern char **environ;
 
-/* Once in a run and 40 KB: not worth a library when every system has the program. */
+/* Runs gzip: 40 KB, once per run, do not justify linking a library. */
 static char *unpack(int packed) {
     char program[] = "gzip", option[] = "-dc";
     char *const words[] = {program, option, NULL};

@@ -9,7 +9,7 @@
 
 #define CPUS "sys/devices/system/cpu/"
 
-/* In the folder cpufreq of each CPU; frequencies are in kHz there. */
+/* Files in the folder cpufreq of each CPU, with frequencies in kHz. */
 static const struct field {
     const char *name;
     const char *file;
@@ -50,7 +50,9 @@ static void write_groups(
             continue;
         for (size_t i = 0; i < FIELD_COUNT; i++) {
             values[i] = ssplatform_tree_line(tree, CPUS "cpu%u/cpufreq/%s", cpu, fields[i].file);
-            /* An invalid number is unknown, so it must not distinguish a CPU either. */
+            /*
+             * Treat an invalid number as unknown, so that it puts no CPU into a group of its own.
+             */
             if (fields[i].number && isnan(ssplatform_number(values[i]))) {
                 free(values[i]);
                 values[i] = NULL;
@@ -61,7 +63,10 @@ static void write_groups(
     ssplatform_groups_write(&groups, json, "frequency", write_field);
 }
 
-/* Whether the hardware may go beyond its nominal frequency. intel_pstate says the opposite. */
+/*
+ * Returns whether the hardware may exceed its nominal frequency. The file of intel_pstate has the
+ * opposite meaning.
+ */
 static double boost(const struct ssplatform_tree *tree) {
     double allowed = ssplatform_tree_number(tree, CPUS "cpufreq/boost");
     double forbidden = ssplatform_tree_number(tree, CPUS "intel_pstate/no_turbo");

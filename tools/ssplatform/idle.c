@@ -10,7 +10,7 @@
 #define STATES_MAX 16
 #define FOLDER     "sys/devices/system/cpu/cpu%u/cpuidle/state%d"
 
-/* In this order; an idle state that is not wanted has a 1 in `disable`. */
+/* The columns of the report, in this order; `disable` is 1 for a disabled idle state. */
 static const struct field {
     const char *name;
     const char *file;
@@ -23,7 +23,8 @@ static const struct field {
 
 #define FIELD_COUNT (sizeof fields / sizeof *fields)
 
-/* All states of a CPU as one text, a line for each and a tab after each value. NULL if unknown.
+/*
+ * Returns all states of a CPU as text: a line per state, a tab after each value. NULL if unknown.
  */
 static char *states_of(const struct ssplatform_tree *tree, uint32_t cpu) {
     char *text = NULL;
@@ -74,7 +75,7 @@ static void write_states(struct ss_json *json, const struct ssplatform_group *gr
 static void write_governor(struct ss_json *json, const struct ssplatform_tree *tree) {
     static const char folder[] = "sys/devices/system/cpu/cpuidle";
     char *line = ssplatform_tree_line(tree, "%s/current_governor", folder);
-    /* Before Linux 5.9 unless asked for on the command line. */
+    /* Linux before 5.9 has this file instead, unless cpuidle_sysfs_switch is given. */
     if (!line)
         line = ssplatform_tree_line(tree, "%s/current_governor_ro", folder);
     ss_json_text(json, "governor", line);

@@ -11,7 +11,7 @@
 void ssplatform_put_line(
     struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path);
 
-/* "on" for 1, "off" for 0. */
+/* Writes "on" for 1, "off" for 0, otherwise null. */
 void ssplatform_put_switch(struct ss_json *json, const char *name, double number);
 
 /* Opens a list and returns true, or writes null and returns false if it is unknown. */

@@ -9,7 +9,7 @@
 
 /* ---- how it was built ---- */
 
-/* The text behind "NAME=" at the beginning of a line, up to its end; NULL: not there. */
+/* Returns the rest of the line that begins with "NAME="; NULL if absent. */
 static const char *configured(const char *text, const char *name) {
     size_t length = strlen(name);
     for (const char *at = text; at; at = strchr(at, '\n')) {
@@ -25,7 +25,7 @@ static bool is_chosen(const char *text, const char *name) {
     return value && *value == 'y';
 }
 
-/* One of several was chosen when the kernel was built. */
+/* Settings of which exactly one was chosen when the kernel was built. */
 static const struct choice {
     const char *key;
     const char *names[5];
@@ -109,7 +109,7 @@ static void write_parameters(struct ss_json *json, const struct ssplatform_tree 
     char *rest = NULL;
     for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         if (strcmp(word, "--") == 0)
-            break; /* what follows is for the first process */
+            break; /* the rest is for the init process */
         if (matters(word))
             ss_json_text(json, NULL, word);
     }
@@ -141,7 +141,7 @@ static const struct setting {
     const char *name;
     const char *file; /* in proc/sys/kernel */
 } settings[] = {
-    /* Those of the scheduler before Linux 6.6 and outside debugfs, which is for root only. */
+    /* Since Linux 5.13 the first four are in debugfs, which only root can read. */
     {"latency_ns", "sched_latency_ns"},
     {"min_granularity_ns", "sched_min_granularity_ns"},
     {"wakeup_granularity_ns", "sched_wakeup_granularity_ns"},
@@ -167,7 +167,7 @@ void ssplatform_write_scheduler(struct ss_json *json, const struct ssplatform_tr
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
         ssplatform_put_switch(json, switches[i].name,
             ssplatform_tree_number(tree, "proc/sys/kernel/%s", switches[i].file));
-    /* 2 is memory tiering, so it is no switch. */
+    /* Not a switch: 2 means memory tiering. */
     ss_json_number(
         json, "numa_balancing", ssplatform_tree_number(tree, "proc/sys/kernel/numa_balancing"));
     ss_json_close(json, '}');

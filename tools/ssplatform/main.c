@@ -12,7 +12,7 @@
 struct request {
     const char *root;
     const char *output;
-    int sets; /* enum ssplatform_placement, -1: none */
+    int sets; /* enum ssplatform_placement; -1 if not given */
     int help;
     int version;
     struct ss_option_store store;
@@ -39,14 +39,15 @@ static int parse(struct request *request, char **argv, struct ss_error *error) {
     if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
         return -1;
     if (request->sets >= 0 && request->output)
-        return ss_error_fail(error, "--sets prints on standard output: leave --output out");
+        return ss_error_fail(
+            error, "--sets cannot be combined with --output: it prints to standard output");
     return 0;
 }
 
 static void print_help(void) {
     printf("Usage: showstopper-platform [OPTION]...\n"
            "Describes this machine as one JSON object: kernel, CPUs, caches, frequencies, idle\n"
-           "states, what it runs in and how much of it may be used.\n\n");
+           "states, virtual machine or container, and how much of it may be used.\n\n");
     ss_arguments_print_help(stdout, rows);
 }
 
@@ -64,7 +65,7 @@ static int write_file(const struct request *request, struct ss_error *error) {
         error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
 }
 
-/* 1: this machine does not have what was requested. */
+/* Returns the exit status; 1 if this machine does not have what was requested. */
 static int answer(const struct request *request, struct ss_error *error) {
     if (request->help)
         print_help();

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "sys_tree.h"
 
-/* The CPUs that are online; empty if unknown. */
+/* Returns the online CPUs; empty if unknown. */
 struct ss_cpus ssplatform_online(const struct ssplatform_tree *tree);
 
 /* Returns the CPUs that this process and its children may use, NULL if unknown; free() it. */
@@ -41,7 +41,7 @@ struct ssplatform_processor {
 void ssplatform_processors(const struct ssplatform_tree *tree,
     void (*take)(void *context, const struct ssplatform_processor *processor), void *context);
 
-/* Returns the value of a key; NULL without such a line, or without text after its colon. */
+/* Returns the value of a key; NULL if the line is absent or has no text after its colon. */
 const char *ssplatform_processor_value(
     const struct ssplatform_processor *processor, const char *key);
 

@@ -10,7 +10,9 @@
 #include "json_fields.h"
 #include "parts.h"
 
-/* A list that may be empty, which the kernel writes as an empty line; an empty file says nothing.
+/*
+ * Writes a list of CPUs. The kernel writes an empty list as an empty line; an empty file is
+ * unknown.
  */
 static void put_list(struct ss_json *json, const char *name, const struct ssplatform_tree *tree) {
     char *text = ssplatform_tree_read(tree, "sys/devices/system/cpu/%s", name);
@@ -41,7 +43,7 @@ static void write_cpus(
     ss_json_close(json, '}');
 }
 
-/* The kernel lists all settings and puts the one in force into brackets. */
+/* Writes the setting in brackets: the kernel lists all settings and marks the active one. */
 static void put_chosen(
     struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path) {
     char *line = ssplatform_tree_line(tree, "%s", path);

@@ -5,7 +5,7 @@
 #include "groups.h"
 #include "parts.h"
 
-/* Lines in one block of /proc/cpuinfo; there are about thirty. */
+/* Limit on the lines of a block of /proc/cpuinfo; blocks have about thirty. */
 #define LINES_MAX 128
 
 const char *ssplatform_processor_value(
@@ -17,7 +17,7 @@ const char *ssplatform_processor_value(
     return NULL;
 }
 
-/* Takes "key : value" apart, in place. */
+/* Splits "key : value" in place. */
 static void add_line(struct ssplatform_processor *processor, char *line) {
     char *colon = strchr(line, ':');
     if (!colon || processor->count == LINES_MAX)
@@ -30,7 +30,7 @@ static void add_line(struct ssplatform_processor *processor, char *line) {
     processor->values[processor->count++] = ssplatform_trim(colon + 1);
 }
 
-/* Arm ends with a block on the whole board, which has no number. */
+/* On Arm the last block describes the board and has no number. */
 static bool has_number(struct ssplatform_processor *processor) {
     double number = ssplatform_number(ssplatform_processor_value(processor, "processor"));
     if (!(number >= 0 && number < SS_CPUS_MAX))
@@ -59,11 +59,11 @@ void ssplatform_processors(const struct ssplatform_tree *tree,
 
 /* ---- the models ---- */
 
-/* The same thing has other names on other architectures. */
+/* Architectures use different keys for the same field. */
 static const struct field {
     const char *name;
     const char *keys[3];
-    bool number; /* where the architecture has it in decimal */
+    bool number; /* printed as a number if it is decimal */
 } fields[] = {
     {"vendor", {"vendor_id"}},
     {"model", {"model name", "cpu", "Processor"}},

@@ -6,7 +6,7 @@
 #include "parts.h"
 #include "platform_document.h"
 
-/* Kinds of cores on all chips together; known machines have a few. */
+/* Limit on the kinds of cores on all chips; known machines have a few. */
 #define WAITING_MAX 1024
 
 struct task {
@@ -36,7 +36,7 @@ static void give(struct sides *sides, int side, hwloc_obj_t object) {
     ss_cpus_join(&sides->cpus[side], &cpus);
 }
 
-/* The next object of the type with a usable CPU. */
+/* Returns the next object of the type that has a usable CPU. */
 static hwloc_obj_t next(const struct sides *sides, hwloc_obj_type_t type, hwloc_obj_t object) {
     do
         object = hwloc_get_next_obj_by_type(sides->topology, type, object);
@@ -75,8 +75,7 @@ static bool alike(const struct sides *sides, hwloc_obj_t left, hwloc_obj_t right
            count_usable(sides, left) == count_usable(sides, right);
 }
 
-/* Neighbours are parted, so that both sides have a share of every cache that is not a core's own.
- */
+/* Puts neighboring cores on different sides, so that both sides share every cache above a core. */
 static const char *divide_cores(struct sides *sides) {
     hwloc_obj_t waiting[WAITING_MAX];
     size_t count = 0;
@@ -94,7 +93,7 @@ static const char *divide_cores(struct sides *sides) {
             waiting[count++] = core;
         }
     }
-    return any ? NULL : "no chip has two cores that are alike";
+    return any ? NULL : "no chip has two cores of the same kind";
 }
 
 static const char *divide_threads(struct sides *sides) {
@@ -125,7 +124,7 @@ static const char *divide(struct sides *sides, const struct task *task) {
     return dividers[task->placement](sides);
 }
 
-/* A reason has a mark before it. */
+/* Writes the sets, or '!' and the reason why there are none. */
 static void write_sets(FILE *stream, hwloc_topology_t topology, const void *context) {
     const struct task *task = context;
     struct sides sides = {.topology = topology, .usable = &task->usable};
@@ -140,7 +139,7 @@ static void write_sets(FILE *stream, hwloc_topology_t topology, const void *cont
     fprintf(stream, "%s/%s\n", text[0], text[1]);
 }
 
-/* An affinity that is not known leaves all CPUs. */
+/* Finds the usable CPUs: all, if the affinity is unknown. */
 static void find_usable(struct task *task, const struct ssplatform_tree *tree) {
     struct ss_error ignored = {0};
     char *affinity = ssplatform_affinity(tree);

@@ -29,7 +29,7 @@ static void write_hypervisor(struct ss_json *json, const struct ssplatform_tree 
     struct flags flags = {0};
     ssplatform_processors(tree, take_flags, &flags);
     char *type = ssplatform_tree_line(tree, "sys/hypervisor/type");
-    if (!type) /* where there are no flags, as on Arm; ends with a 0, so it is no line */
+    if (!type) /* Arm has no such flag; this file ends with a null byte, not a newline */
         type = ssplatform_tree_read(tree, "proc/device-tree/hypervisor/compatible");
     const char *shown = type ? ssplatform_trim(type) : NULL;
     const char *present = flags.hypervisor || shown ? "yes" : flags.known ? "no" : NULL;
@@ -42,7 +42,7 @@ static void write_hypervisor(struct ss_json *json, const struct ssplatform_tree 
 
 /* ---- a container ---- */
 
-/* A word between slashes, dots and dashes of a control group's path. */
+/* Words in the path of a control group, between slashes, dots and dashes. */
 static const char *const words[][2] = {
     {"kubepods", "kubernetes"},
     {"docker", "docker"},
@@ -60,7 +60,7 @@ static const char *kind_of_group(const char *groups) {
     return NULL;
 }
 
-/* The variable `container` of the first process; points into `environment`. */
+/* Returns the variable `container` of the init process; points into `environment`. */
 static const char *kind_of_environment(const char *environment, size_t length) {
     for (size_t at = 0; at < length; at += strlen(environment + at) + 1) {
         if (strncmp(environment + at, "container=", strlen("container=")) == 0)
@@ -69,8 +69,10 @@ static const char *kind_of_environment(const char *environment, size_t length) {
     return NULL;
 }
 
-/* The kernel gives the first PID namespace a number that no other one has; in a recorded tree the
- * link is a file. */
+/*
+ * Returns whether we are in the initial PID namespace, whose inode number is fixed. In a recorded
+ * tree the link is a file.
+ */
 static bool is_outermost(const struct ssplatform_tree *tree) {
     static const char path[] = "proc/self/ns/pid";
     char text[64] = "";

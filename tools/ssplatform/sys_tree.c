@@ -15,8 +15,10 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-/* No file with one value is larger than a page; a configuration of the kernel has 300 KB, and
- * cpuinfo some 2 KB for each CPU. */
+/*
+ * Files with one value are at most a page long; a kernel configuration has 300 KB, and cpuinfo
+ * about 2 KB for each CPU.
+ */
 #define SMALL_MAX 65536
 #define LARGE_MAX (64u << 20)
 #define NAMES_MAX 4096
@@ -36,7 +38,7 @@ void ssplatform_tree_close(struct ssplatform_tree *tree) {
     tree->folder = -1;
 }
 
-/* The kernel gives large files in pieces. */
+/* Reads until the end, because the kernel returns large files in pieces. */
 char *ssplatform_read_all(int descriptor, size_t limit, size_t *length) {
     size_t room = 0, used = 0;
     char *text = NULL;
@@ -59,7 +61,7 @@ char *ssplatform_read_all(int descriptor, size_t limit, size_t *length) {
 
 static char *read_file(
     const struct ssplatform_tree *tree, const char *path, size_t limit, size_t *length) {
-    /* A pipe in a recorded tree must not stop us. */
+    /* O_NONBLOCK: a pipe in a recorded tree must not block us. */
     SS_OWNED(close)
     int file = openat(tree->folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     return file < 0 ? NULL : ssplatform_read_all(file, limit, length);

@@ -3,8 +3,8 @@
 #define SSPLATFORM_TREE_H
 
 /*
- * The files in which the kernel describes the machine: those of this one, or copies in a folder.
- * Functions that read them do not fail: a file that is missing, empty or not text is unknown.
+ * The files in which the kernel describes the machine, of this machine or as copies in a folder.
+ * Functions that read them do not fail: a missing, empty or binary file is unknown.
  */
 
 #include <stdbool.h>
@@ -45,11 +45,11 @@ SSPLATFORM_PATH double ssplatform_tree_number(
 /* Reads a descriptor to its end; NULL if that fails or exceeds `limit` bytes. free() it. */
 char *ssplatform_read_all(int descriptor, size_t limit, size_t *length);
 
-/* Whether a file of any type has this name. */
+/* Returns whether a file of any type has this name. */
 SSPLATFORM_PATH bool ssplatform_tree_has(
     const struct ssplatform_tree *tree, const char *format, ...);
 
-/* The names in a folder, sorted; `list` is NULL if they are unknown. */
+/* The names in a folder, sorted; `list` is NULL if unknown. */
 struct ssplatform_names {
     char **list;
     size_t count;
@@ -61,7 +61,7 @@ void ssplatform_names_free(struct ssplatform_names *names);
 /* Parses a decimal number; NaN for anything else, and for NULL. */
 double ssplatform_number(const char *text);
 
-/* Removes blanks at both ends, in place; NULL if nothing is left or it is not a line of text. */
+/* Trims blanks in place; returns NULL if nothing is left or `text` has a control character. */
 char *ssplatform_trim(char *text);
 
 #endif

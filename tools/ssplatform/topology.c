@@ -19,7 +19,7 @@ static void write_count(
     ss_json_number(json, name, topology ? hwloc_get_nbobjs_by_type(topology, type) : NAN);
 }
 
-/* `topology` is NULL where the type is not known. */
+/* `topology` is NULL if the type is unknown. */
 static void write_objects(struct ss_json *json, const char *name, hwloc_topology_t topology,
     hwloc_obj_type_t type, const struct ssplatform_tree *tree) {
     if (!ssplatform_open_list(json, name, topology))
@@ -63,10 +63,10 @@ static void write_cores(struct ss_json *json, hwloc_topology_t topology) {
     ssplatform_groups_write(&groups, json, "threads_per_core", write_threads);
 }
 
-/* Where the kernel tells no nodes, hwloc makes one up. */
+/* Returns whether the kernel reports nodes; otherwise hwloc invents one. */
 static bool knows_nodes(const struct ssplatform_tree *tree, hwloc_topology_t topology) {
     char *line = ssplatform_tree_line(tree, "sys/devices/system/node/online");
-    struct ss_cpus nodes, found = {0}; /* a list of nodes looks the same */
+    struct ss_cpus nodes, found = {0}; /* lists of nodes have the same format */
     struct ss_error ignored = {0};
     bool told = line && ss_cpus_parse(line, &nodes, &ignored) == 0;
     for (hwloc_obj_t node = NULL;
@@ -89,7 +89,7 @@ static const char *cache_type(hwloc_obj_t cache) {
     }
 }
 
-/* As many caches over each CPU as the kernel counts there. */
+/* Returns whether hwloc has as many caches for each CPU as the kernel reports. */
 static bool knows_caches(
     const struct ssplatform_tree *tree, hwloc_topology_t topology, const struct ss_cpus *online) {
     bool any = false;
@@ -121,7 +121,7 @@ static double positive(double number) {
     return number > 0 ? number : NAN;
 }
 
-/* This cache with all later ones that equal it. */
+/* Writes this cache, grouped with all later ones that equal it. */
 static void write_cache(struct ss_json *json, hwloc_obj_t first) {
     int count = 0;
     ss_json_open(json, NULL, '{');
@@ -154,7 +154,7 @@ static bool is_first_of_its_like(hwloc_obj_t cache) {
 static void write_caches(struct ss_json *json, hwloc_topology_t topology) {
     if (!ssplatform_open_list(json, "caches", topology))
         return;
-    /* From the CPUs outwards. */
+    /* Write caches from the innermost to the outermost level. */
     for (int depth = hwloc_topology_get_depth(topology) - 1; depth >= 0; depth--) {
         for (hwloc_obj_t cache = hwloc_get_obj_by_depth(topology, depth, 0); cache;
              cache = cache->next_cousin) {
@@ -165,7 +165,7 @@ static void write_caches(struct ss_json *json, hwloc_topology_t topology) {
     ss_json_close(json, ']');
 }
 
-/* `topology` is NULL where nothing is known. */
+/* `topology` is NULL if hwloc found nothing. */
 static void write_all(struct ss_json *json, const struct ssplatform_tree *tree,
     const struct ss_cpus *online, hwloc_topology_t topology) {
     bool agreed = topology && ssplatform_covers(topology, HWLOC_OBJ_PU, online);
@@ -191,7 +191,7 @@ struct topic {
     const struct ss_cpus *online;
 };
 
-/* As it follows in `json`. */
+/* Writes the members that follow in `json`. */
 static void write_apart(FILE *stream, hwloc_topology_t topology, const void *context) {
     const struct topic *topic = context;
     struct ss_json own = *topic->json;

@@ -6,7 +6,7 @@
 
 #define PLACE 512
 
-/* Deeper than any description. */
+/* No description is nested this deep. */
 #define DEPTH_MAX 32
 
 struct comparison {
@@ -26,7 +26,7 @@ static const char *show(struct json_object *value, char *buffer, size_t size) {
     case json_type_object:
         snprintf(buffer, size, "%d members", json_object_object_length(value));
         return buffer;
-    default: /* numbers as they are written in the document */
+    default: /* numbers appear as written in the document */
         return json_object_get_string(value);
     }
 }
@@ -37,7 +37,7 @@ static bool are(struct json_object *before, struct json_object *now, enum json_t
 
 static void compare(struct comparison *it, struct json_object *before, struct json_object *now);
 
-/* Compares what is at `name`, or at `index` of a list. */
+/* Compares the members at `name`, or at `index` of a list. */
 static void compare_at(struct comparison *it, const char *name, size_t index,
     struct json_object *before, struct json_object *now) {
     size_t length = strlen(it->place);

@@ -7,7 +7,7 @@
 
 #include <showstopper/contract.h>
 
-/* Prints a line for each place in which two descriptions differ, and returns their number. */
+/* Prints a line for each difference between two descriptions, and returns the number of lines. */
 int ssreplay_print_differences(FILE *stream, struct json_object *before, struct json_object *now)
     SS_NONNULL();
 

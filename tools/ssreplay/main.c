@@ -20,12 +20,12 @@
 #include "json_document.h"
 #include "platform/platform.h"
 
-/* `showstopper --replay` becomes this program, so messages are its own. */
+/* `showstopper --replay` executes this program, so messages carry its name. */
 #define NAME "showstopper: --replay"
 
 /* ---- the two machines ---- */
 
-/* NULL if showstopper-platform cannot be run or prints no JSON. */
+/* Returns NULL if showstopper-platform cannot be run or prints invalid JSON. */
 static struct json_object *describe_platform(const char *programs) {
     char command[8400], why[128];
     if (strchr(programs, '\''))
@@ -58,14 +58,14 @@ static void print_differences(
 
 /* ---- words of the recorded command line that stay ---- */
 
-/* The text that an option --label gives; NULL for another word. */
+/* Returns the text of an option --label; NULL if the word is another option. */
 static const char *label_at(char *const *word) {
     if (word[0] && strcmp(word[0], "--label") == 0)
         return word[1];
     return word[0] && strncmp(word[0], "--label=", 8) == 0 ? word[0] + 8 : NULL;
 }
 
-/* Whether the options given now have a label of this name. */
+/* Returns whether the new options set a label of this name. */
 static bool is_given_anew(const char *label, char *const *given) {
     size_t name = strcspn(label, "=") + 1;
     for (; *given; given++) {
@@ -86,13 +86,13 @@ static bool is_recorded(char *const *given) {
     return *given;
 }
 
-/* How many words belong to the old run alone and are dropped. */
+/* Returns how many words apply to the old run only and are dropped. */
 static size_t count_dropped(char *const *words, char *const *given) {
     const char *label = label_at(words);
     if (label)
         return !is_given_anew(label, given) ? 0 : label == words[1] ? 2 : 1;
     if (strcmp(*words, "--counters") == 0)
-        return !is_recorded(given); /* they are part of a record */
+        return !is_recorded(given); /* counters require --record */
     if (is_record_option(*words))
         return strchr(*words, '=') ? 1 : 2;
     return strcmp(*words, "--force") == 0;
@@ -100,7 +100,7 @@ static size_t count_dropped(char *const *words, char *const *given) {
 
 /* ---- the record's own copies of files ---- */
 
-/* Inside a list of options. */
+/* Escapes a value for a list of options. */
 static void print_escaped(FILE *stream, const char *text) {
     for (; *text; text++) {
         if (*text == ',' || *text == '\\')
@@ -109,7 +109,7 @@ static void print_escaped(FILE *stream, const char *text) {
     }
 }
 
-/* The copy of the file that this option of a module of this kind named; NULL if it named none. */
+/* Returns the recorded copy of the file that an option of a module names; NULL if absent. */
 static const char *find_copy(struct json_object *inputs, const char *kind, const char *option) {
     for (size_t i = 0; i < json_object_array_length(inputs); i++) {
         const struct json_object *input = json_object_array_get_idx(inputs, i);
@@ -120,7 +120,7 @@ static const char *find_copy(struct json_object *inputs, const char *kind, const
     return NULL;
 }
 
-/* All options of a module as they were resolved, with the copies in place of the files. */
+/* Prints the resolved options of a module, with recorded copies in place of files. */
 static void print_module_options(FILE *stream, const struct json_object *plan, const char *kind,
     struct json_object *inputs, const char *record) {
     const struct json_object *modules = document_get(plan, "modules", json_type_object);
@@ -144,13 +144,13 @@ static void print_module_options(FILE *stream, const struct json_object *plan, c
     }
 }
 
-/* The option by which the run reads a copy; NULL with the error set. */
+/* Returns the option that makes the run read a copy; NULL with the error set. */
 static char *make_copy_option(const struct json_object *plan, struct json_object *inputs,
     const struct json_object *input, const char *record, struct ss_error *error) {
     const char *kind = document_text(input, "kind"), *option = document_text(input, "option");
     const char *file = document_text(input, "file");
     if (!option || !file || (kind && find_copy(inputs, kind, option) != file)) {
-        ss_error_fail(error, "%s/plan.json does not say what its copies are of", record);
+        ss_error_fail(error, "%s/plan.json does not name the files that were copied", record);
         return NULL;
     }
     char *text = NULL;
@@ -177,16 +177,16 @@ static size_t count_words(char *const *words) {
     return count;
 }
 
-/* What was run: the words of a command line, of which the first `options` are options. */
+/* The recorded command line; the first `options` words are options. */
 struct recorded_run {
     struct json_object *plan, *inputs;
-    char **words; /* they belong to the plan */
+    char **words; /* owned by the plan */
     size_t count, options;
     const char *folder;
 };
 
 static int read_run(struct recorded_run *run, const char *record, struct ss_error *error) {
-    run->plan = document_read(record, "plan.json", "name the folder of a record", error);
+    run->plan = document_read(record, "plan.json", "name a folder that --record created", error);
     if (!run->plan)
         return -1;
     if (document_check_schema(run->plan, error) < 0)
@@ -200,7 +200,7 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
     if (!words || !options || !run->folder || json_object_get_int64(options) < 0 ||
         (uint64_t)json_object_get_int64(options) > run->count)
         return ss_error_fail(
-            error, "%s/plan.json does not say what was run: is the record complete?", record);
+            error, "%s/plan.json does not contain the command: is the record complete?", record);
     const char *first = command && json_object_array_length(command) > 0
                             ? document_as_text(json_object_array_get_idx(command, 0))
                             : NULL;
@@ -226,8 +226,8 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
 }
 
 /*
- * The recorded options, then those that name copies, then those given now, then the recorded
- * command. What it allocates lives until the program becomes another one.
+ * Joins the recorded options, options that name copies, new options, and the recorded command.
+ * Allocations live until exec().
  */
 static char **make_command(const struct recorded_run *run, const char *showstopper,
     const char *record, char **given, struct ss_error *error) {
@@ -257,7 +257,7 @@ static char **make_command(const struct recorded_run *run, const char *showstopp
     return words;
 }
 
-/* This program itself is in SHOWSTOPPER_LIBEXEC_SUBDIR of the same tree. */
+/* Locates the installed tree: this program is in its SHOWSTOPPER_LIBEXEC_SUBDIR. */
 static int find_programs(char programs[4200], struct ss_error *error) {
     if (ss_platform_program_path(programs, 4200) < 0)
         return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
@@ -266,7 +266,7 @@ static int find_programs(char programs[4200], struct ss_error *error) {
     if (strlen(programs) < strlen(SHOWSTOPPER_LIBEXEC_SUBDIR) ||
         strcmp(programs + tree, SHOWSTOPPER_LIBEXEC_SUBDIR) != 0)
         return ss_error_fail(error,
-            "cannot locate the programs: %s is not in %s of an installed tree", NAME,
+            "cannot locate the programs: %s is not in %s of an installation", NAME,
             SHOWSTOPPER_LIBEXEC_SUBDIR);
     strcpy(programs + tree, "bin");
     return 0;
@@ -287,7 +287,8 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
     if (!words)
         return -1;
     if (chdir(run->folder) < 0)
-        fprintf(stderr, NAME ": the folder where it was run, %s: %s: running it here instead\n",
+        fprintf(stderr,
+            NAME ": cannot change to %s, where it was recorded: %s: running it here instead\n",
             run->folder, strerror(errno));
     execv(showstopper, words);
     return ss_error_fail(error, "%s: %s", showstopper, strerror(errno));

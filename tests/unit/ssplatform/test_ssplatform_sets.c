@@ -87,7 +87,7 @@ static void cpu_sets_respect_the_affinity(void **state) {
     expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0,2,4,6/1,3,5,7\n");
     tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1,4-5,7\n");
     expect_sets(root, SSPLATFORM_PER_CHIP, 1, "the chips have different numbers of CPUs\n");
-    expect_sets(root, SSPLATFORM_PER_CORE, 1, "no chip has two cores that are alike\n");
+    expect_sets(root, SSPLATFORM_PER_CORE, 1, "no chip has two cores of the same kind\n");
     expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-1/4-5\n");
     tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0,2,4\n");
     expect_sets(root, SSPLATFORM_PER_CHIP, 1, "there is only one chip\n");
