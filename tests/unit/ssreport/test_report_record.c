@@ -308,7 +308,7 @@ static void summary_that_contradicts_its_samples_is_noted(void **state) {
     folder_change("a/summary.json", "\"error_mean_percent\": 2", "\"error_mean_percent\": 1.9");
     struct ssreport_run run = read_run("a");
     assert_noted(
-        &run.record, "its mean error is 1.900 % in the summary and 2.000 % in the samples");
+        &run.record, "the mean error is 1.900 % in the summary and 2.000 % in the samples");
     ssreport_run_free(&run);
 }
 

@@ -158,7 +158,7 @@ static void damaged_request_lines_are_reported_by_number(void **state) {
         if (!strstr(responses.notes.text, cases[i].note))
             fail_msg("no '%s' in: %s", cases[i].note, responses.notes.text);
         assert_non_null(
-            strstr(responses.notes.text, "its summary counts 200 sent requests, its seconds 180"));
+            strstr(responses.notes.text, "the summary counts 200 sent requests, the seconds 180"));
         assert_int_equal(responses.count, cases[i].count);
         ssreport_responses_free(&responses);
     }

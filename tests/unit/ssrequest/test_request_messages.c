@@ -156,7 +156,7 @@ static void bad_message_lines_are_refused_with_their_number(void **state) {
         {"POST / @/nowhere/x\n", "line 1: /nowhere/x: No such file"},
         {"HEAD / @/nowhere/x\n", "line 1: HEAD has no body"},
         {"GET '/\n", "line 1: "},
-        {"# nothing\n", "it contains no request"},
+        {"# nothing\n", "the file contains no requests"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct ssrequest_messages messages = {0};

@@ -78,7 +78,7 @@ static void summary_lists_failures_by_cause(void **state) {
     assert_says(text, "Successes alone look better than all requests: 99 % of the successes took "
                       "at most 1.00 ms, 99 % of all requests 10.0 s.");
     assert_says(text, "failed   8 timeout\nfailed   1 reset\nfailed   1 resources\n");
-    assert_says(text, "success ratio             90.0 %  of all that were due");
+    assert_says(text, "success ratio             90.0 %  of all requests due");
     free(text);
     made_up_close(&it);
 }

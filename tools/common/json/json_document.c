@@ -12,7 +12,7 @@
 
 #define DOCUMENT_MAX ((size_t)16 << 20)
 
-/* NULL if the stream cannot be read, or is longer than any document of ours. */
+/* Returns NULL if the stream cannot be read or is too long. */
 static char *read_stream(FILE *stream) {
     char *text = NULL;
     size_t used = 0, room = 0, length = 1;
@@ -41,7 +41,7 @@ struct json_object *document_parse(const char *text, char *why, size_t size) {
     if (!tokener)
         return NULL;
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-    /* With its 0, which ends a number. */
+    /* The final 0 is parsed, too, because it ends a number. */
     struct json_object *value = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
     enum json_tokener_error error = json_tokener_get_error(tokener);
     if (!value)

@@ -13,7 +13,9 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/* NULL, with the reason in `why`, if the text is not one JSON value; null itself is refused, too.
+/*
+ * Parses a text. Returns NULL, with the reason in `why`, if it is not exactly one JSON value, or
+ * null.
  */
 SS_WRITES(2, 3)
 struct json_object *document_parse(const char *text, char *why, size_t size) SS_NONNULL();
@@ -21,19 +23,22 @@ struct json_object *document_parse(const char *text, char *why, size_t size) SS_
 SS_WRITES(2, 3)
 struct json_object *document_parse_stream(FILE *stream, char *why, size_t size) SS_NONNULL();
 
-/* NULL with the error set; `hint` says what to do about a missing file, "" for nothing. */
+/*
+ * Reads a file. Returns NULL with the error set; `hint` says what to do if it is missing, "" for
+ * nothing.
+ */
 struct json_object *document_read(const char *folder, const char *name, const char *hint,
     struct ss_error *error) SS_NONNULL(1, 2, 3);
 
-/* A member of this type, or NULL, also if `object` is NULL or not an object. */
+/* Returns a member of this type, or NULL, also if `object` is NULL or not an object. */
 struct json_object *document_get(
     const struct json_object *object, const char *name, enum json_type type) SS_NONNULL(2);
 
-/* NULL and NaN if absent or of another type. */
+/* Return a member, NULL or NaN if absent or of another type. */
 const char *document_text(const struct json_object *object, const char *name) SS_NONNULL(2);
 double document_number(const struct json_object *object, const char *name) SS_NONNULL(2);
 
-/* NULL if it is not a text. */
+/* Returns NULL if the value is not a string. */
 const char *document_as_text(struct json_object *value);
 
 /*
@@ -42,8 +47,10 @@ const char *document_as_text(struct json_object *value);
  */
 SS_MUST_USE int document_check_schema(const struct json_object *document, struct ss_error *error);
 
-/* The texts of a list with blanks between them, "?" for anything else; NULL without a list or
- * memory. */
+/*
+ * Joins the strings of a list with blanks, with "?" for anything else. Returns NULL without a list
+ * or if out of memory; free() the result.
+ */
 char *document_join(struct json_object *list);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef PAGE_HTML_PAGE_H
 #define PAGE_HTML_PAGE_H
 
-/* Parts of HTML pages, which need no other file and follow the reader's color scheme. */
+/* Parts of self-contained HTML pages, which follow the reader's color scheme. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,26 +15,26 @@
 /* Tables with more rows than this are folded. */
 #define PAGE_ROWS_OPEN_MAX 24
 
-/* The title of the document, and the heading. */
+/* Begins the document, with its title and heading. */
 void page_begin(FILE *page, const char *title, const char *heading) SS_NONNULL();
 
-/* Names the program and its version. */
+/* Ends the document, with the program and its version. */
 void page_end(FILE *page, const char *program) SS_NONNULL();
 
-/* The first sentence below the heading. */
+/* Prints the first sentence below the heading. */
 void page_answer(FILE *page, const char *sentence) SS_NONNULL();
 
-/* A warning; `name` is what it is about, NULL if nothing in particular. */
+/* Prints a warning; `name` is its subject, or NULL. */
 void page_note(FILE *page, const char *name, const char *text) SS_NONNULL(1, 3);
 
 /* Folds what follows until page_unfold(), if it is long: "Runs: 30 rows". */
 void page_fold(FILE *page, const char *title, size_t count, const char *of) SS_NONNULL();
 void page_unfold(FILE *page) SS_NONNULL();
 
-/* A table, folded if it is long; nothing if it has no rows. */
+/* Prints a table, folded if it is long; nothing without rows. */
 void page_sheet(FILE *page, const struct table_sheet *sheet) SS_NONNULL();
 
-/* A list of findings; no line begins with a percent sign. */
+/* Print a list of findings, in which no line begins with a percent sign. */
 void page_findings_begin(FILE *page) SS_NONNULL();
 void page_finding(FILE *page, const char *sentence) SS_NONNULL();
 void page_findings_end(FILE *page) SS_NONNULL();

@@ -20,13 +20,16 @@ static const struct {
     {"href=\"#", "href=\"#p%u-"},
     {"url(#", "url(#p%u-"},
     {"<title>Gnuplot</title>", ""},
-    {" font-family=\"sans-serif\"", ""}, /* the page's */
+    {" font-family=\"sans-serif\"", ""}, /* use the font of the page */
     {"\"black\"", "\"currentColor\""},
     {"\"white\"", "\"var(--paper)\""},
     {"'white'", "'var(--paper)'"},
 };
 
-/* "rgb(0, 114, 178)" of the palette becomes a variable, which a dark scheme has, too. */
+/*
+ * Replaces a color of the palette, such as "rgb(0, 114, 178)", by a variable, which has another
+ * value in a dark scheme.
+ */
 static size_t change_color(FILE *page, const char *at) {
     unsigned parts[3];
     int length = 0;
@@ -56,7 +59,7 @@ static size_t change(FILE *page, const char *at, unsigned number) {
     return change_color(page, at);
 }
 
-/* Letters in a picture are as large as those of the page, unless there is no room. */
+/* Makes letters of the picture as large as those of the page, if there is room. */
 static void write_size(FILE *page, const char *svg) {
     double width;
     const char *box = strstr(svg, "viewBox=\"");
@@ -65,7 +68,7 @@ static void write_size(FILE *page, const char *svg) {
 }
 
 int page_picture_embed(FILE *page, const char *svg, unsigned number, const char *what) {
-    /* Without the declarations that a file of its own begins with. */
+    /* Skip the XML declarations at the beginning. */
     const char *at = strstr(svg, "<svg");
     if (!at || !strstr(at, "</svg>"))
         return -1;

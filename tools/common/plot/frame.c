@@ -44,7 +44,7 @@ void plot_axis_between(FILE *script, char axis, const char *name, double from, d
     fprintf(script, "\"\nset %crange [%.9g:%.9g]\n", axis, from, to);
 }
 
-/* Labels closer than this part of the axis would overlap. */
+/* Labels that are closer, as a part of the axis, would overlap. */
 #define LABELS_APART 0.07
 
 void plot_axis_logarithmic(FILE *script, char axis, const char *name, double from, double to) {

@@ -2,7 +2,7 @@
 #ifndef PLOT_FRAME_H
 #define PLOT_FRAME_H
 
-/* How every picture begins: terminal, font, frame and axes. */
+/* The beginning of every picture: terminal, font, frame and axes. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,12 +14,12 @@
 /* Sizes are in CSS pixels: 16 make the size of a page's text. */
 #define PLOT_WIDTH     560
 #define PLOT_HEIGHT    300
-#define PLOT_TEXT_SIZE 14 /* as that of tables */
+#define PLOT_TEXT_SIZE 14 /* same size as tables */
 #define PLOT_SMALL     12
 
 enum plot_kind {
-    PLOT_ON_PAGE, /* SVG without a background, in the colors of a page */
-    PLOT_SVG,     /* a file: on white */
+    PLOT_ON_PAGE, /* SVG with the colors of the page and without a background */
+    PLOT_SVG,     /* a file with a white background */
     PLOT_PNG,
 };
 
@@ -28,21 +28,21 @@ void plot_begin(FILE *script, enum plot_kind kind, unsigned width, unsigned heig
 /* Begins a picture of the usual size on a page; the caller adds axes. */
 void plot_begin_on_page(FILE *script) SS_NONNULL();
 
-/* Which range an axis has besides that of its data. */
+/* What the range of an axis must include besides its data. */
 enum plot_range {
-    PLOT_FROM_ZERO,   /* from 0 up */
-    PLOT_AROUND_ZERO, /* deviations: 0 is on it */
-    PLOT_LOGARITHMIC, /* the name says so */
+    PLOT_FROM_ZERO,   /* 0 is the minimum */
+    PLOT_AROUND_ZERO, /* 0 is included, for deviations */
+    PLOT_LOGARITHMIC, /* "(logarithmic)" is added to the name */
 };
 
-/* `axis` is 'x' or 'y'. */
+/* Sets an axis; `axis` is 'x' or 'y', as below. */
 void plot_axis(FILE *script, char axis, const char *name, enum plot_range range) SS_NONNULL();
 
 /* Sets an axis; its name says where the axis begins, unless it includes 0. */
 void plot_axis_between(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();
 
-/* A logarithmic axis with labels at round numbers, as many as fit. `from` must be above 0. */
+/* Sets a logarithmic axis, with as many labels at round numbers as fit. `from` must be above 0. */
 void plot_axis_logarithmic(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();
 

@@ -49,10 +49,13 @@ static void read_complaint(FILE *file, char *complaint, size_t size) {
     }
 }
 
-/* Files and no pipes: neither process waits for the other or is killed by SIGPIPE. */
+/*
+ * Runs gnuplot on files, not pipes, so that neither process waits for the other or receives
+ * SIGPIPE.
+ */
 static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *error) {
     char *const arguments[] = {
-        (char *)"gnuplot", (char *)"-d", NULL}; /* no settings of the user's */
+        (char *)"gnuplot", (char *)"-d", NULL}; /* ignore the user's settings */
     posix_spawn_file_actions_t actions;
     if (posix_spawn_file_actions_init(&actions) != 0)
         return ss_error_memory(error);

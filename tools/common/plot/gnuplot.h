@@ -2,7 +2,7 @@
 #ifndef PLOT_GNUPLOT_H
 #define PLOT_GNUPLOT_H
 
-/* Runs gnuplot, whatever it draws. */
+/* Runs gnuplot on a script. */
 
 #include <stddef.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <showstopper/error.h>
 
 /*
- * Writes a text in double quotes, each byte as its number, so that no letter has a meaning for
- * gnuplot. Invalid UTF-8 becomes a mark; text beyond `most` letters is cut off.
+ * Writes a text in double quotes, with each byte as its number, so that no character is special to
+ * gnuplot. Replaces invalid UTF-8, and truncates the text after `most` letters.
  */
 void plot_quote(FILE *script, const char *text, size_t most);
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Each has a contrast of 3 or more to its background, except for the grid. */
+/* All except the grid have a contrast of at least 3 with the background. */
 const struct plot_color plot_palette[] = {
     {"ink", PLOT_INK, "#e3e5e8"},
     {"axis", PLOT_AXIS, "#868b91"},

@@ -11,7 +11,7 @@
 
 #include <showstopper/contract.h>
 
-#define PLOT_INK    "#222222" /* text and marks on top of others */
+#define PLOT_INK    "#222222" /* text, and marks on top of others */
 #define PLOT_AXIS   "#80868b"
 #define PLOT_GRID   "#dddddd"
 #define PLOT_BLUE   "#0072b2"
@@ -23,14 +23,14 @@
 #define PLOT_BROWN  "#6d4c41"
 #define PLOT_GRAY   "#5f6368"
 
-/* How an area is filled: either background shows through. */
+/* Fill styles, through which either background is visible. */
 #define PLOT_SHADED "fs transparent solid 0.18 noborder"
 #define PLOT_HALF   "fs transparent solid 0.5 noborder" /* with marks on top */
 
 /* Rings around points of any color. */
 #define PLOT_RINGS "points pt 6 ps 1.7 lw 1.6 lc rgb \"" PLOT_INK "\""
 
-/* From small to large values, for fields that touch and so cover the background. */
+/* A gradient from small to large values, for adjacent fields that cover the background. */
 #define PLOT_GRADIENT "set palette defined (0 \"#dbe7f2\", 0.5 \"#7fb0d8\", 1 \"#123a66\")\n"
 
 struct plot_color {
@@ -41,7 +41,7 @@ struct plot_color {
 /* All colors; the last entry has no name. */
 extern const struct plot_color plot_palette[];
 
-/* The backgrounds that the palette is for. */
+/* The backgrounds for which the palette was chosen. */
 #define PLOT_PAPER_LIGHT "#ffffff"
 #define PLOT_PAPER_DARK  "#16181c"
 

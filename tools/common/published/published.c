@@ -10,7 +10,7 @@
 #include "csv.h"
 #include "platform/platform.h"
 
-/* ---- where they are ---- */
+/* ---- location ---- */
 
 void published_folder(char *folder, size_t size) {
     char program[4096];
@@ -36,13 +36,13 @@ struct reader {
     struct published *published;
     const char *program;
 
-    /* The table whose values are read, and its heading. */
+    /* The current table and its heading. */
     size_t table;
     char columns[SSTRACE_PICKS][PUBLISHED_WORD];
     size_t column_count;
 };
 
-/* False: it is too long. */
+/* Returns false if the field is too long. */
 static bool copy_field(char *text, size_t size, const struct sstrace_field *field) {
     if (field->length >= size)
         return false;
@@ -127,7 +127,7 @@ static bool parse_row(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* A note says why a table that is described cannot be read. */
+/* Reads a table. If it cannot be read, a note says why. */
 static void read_table(
     const char *folder, const struct ssreport_csv *csv, struct ssreport_notes *notes) {
     struct ss_error error = {0};
@@ -181,7 +181,7 @@ const struct published_table *published_find_table(
     return NULL;
 }
 
-/* Whether a word of theirs means the same as one of ours. */
+/* Returns whether a published word means the same as one of ours. */
 static bool is_word(const struct published *published, const char *theirs, const char *ours) {
     for (size_t i = 0; i < published->name_count; i++) {
         if (strcmp(ours, published->names[i].ours) == 0) {

@@ -3,9 +3,8 @@
 #define PUBLISHED_H
 
 /*
- * Figures that others have published, to be compared with ours. They are tables in a folder:
- * references.csv names and describes each of them, names.csv says which of our workloads represents
- * which of theirs.
+ * Figures published by others, for comparison. They are tables in a folder: references.csv names
+ * and describes each of them, names.csv maps our workloads to theirs.
  */
 
 #include <stdbool.h>
@@ -22,30 +21,30 @@
 
 /* A row of references.csv. */
 struct published_table {
-    char name[PUBLISHED_WORD];    /* of the file, without ".csv"; empty: there are no values */
-    size_t keys;                  /* its first columns, which name a row */
-    char program[PUBLISHED_WORD]; /* that shows it */
+    char name[PUBLISHED_WORD];    /* name of the file, without ".csv"; empty without values */
+    size_t keys;                  /* number of its first columns, which name a row */
+    char program[PUBLISHED_WORD]; /* program that shows it */
     char source[PUBLISHED_TEXT];  /* where it was published */
-    char tables[PUBLISHED_WORD];  /* its number there */
-    char what[PUBLISHED_TEXT];    /* it holds */
-    char beside[PUBLISHED_WORD];  /* the table of ours that has its values, too */
+    char tables[PUBLISHED_WORD];  /* number of the table there */
+    char what[PUBLISHED_TEXT];    /* content of the table */
+    char beside[PUBLISHED_WORD];  /* our table that shows its values, too */
     char note[PUBLISHED_TEXT];
-    double tau; /* mean length of a round, in seconds; NaN: of no matter */
+    double tau; /* mean length of a round, seconds; NaN if irrelevant */
 };
 
-/* A value; those of a row follow each other. */
+/* A value; the values of a row are adjacent. */
 struct published_cell {
     size_t table;
     char keys[PUBLISHED_KEYS_MAX][PUBLISHED_WORD];
     char column[PUBLISHED_WORD];
-    char text[PUBLISHED_WORD]; /* empty: not published */
+    char text[PUBLISHED_WORD]; /* empty if not published */
 };
 
 struct published_name {
     char ours[PUBLISHED_WORD], theirs[PUBLISHED_WORD];
 };
 
-/* Zeroed: none. */
+/* All published figures. All zero: empty. */
 struct published {
     struct published_table *tables;
     size_t table_count, table_capacity;
@@ -55,7 +54,7 @@ struct published {
     size_t name_count, name_capacity;
 };
 
-/* The folder that belongs to the running program, or to where it was to be installed. */
+/* Finds the folder of the running program, or of its installation. */
 SS_WRITES(1, 2) void published_folder(char *folder, size_t size);
 
 /* Reads the tables that `program` shows; `notes` says what cannot be read. */
@@ -64,29 +63,29 @@ void published_read(struct published *published, const char *folder, const char 
 
 void published_free(struct published *published) SS_NONNULL();
 
-/* NULL if there is no table of this name. */
+/* Returns the table of this name, or NULL. */
 const struct published_table *published_find_table(
     const struct published *published, const char *name) SS_NONNULL();
 
 /*
- * Finds a cell by its table, its first two keys and its column. Words may be ours: `serial` stands
- * for what the tables call fop, `pi-even` for pi_even. NULL if absent; NULL as a word is absent.
+ * Finds a cell by its table, its first two keys and its column. Accepts our words, too: `serial`
+ * for fop in the tables, `pi-even` for pi_even. Returns NULL if absent, or if a word is NULL.
  */
 const struct published_cell *published_find(const struct published *published, const char *table,
     const char *const keys[2], const char *column) SS_NONNULL(1, 2, 3);
 
-/* The number of a cell; NaN if it has none, or for NULL. */
+/* Returns the number of a cell; NaN if it has none, or for NULL. */
 double published_number(const struct published_cell *cell);
 
-/* Whether the text of a cell has this word; false for NULL. */
+/* Returns whether the text of a cell contains this word; false for NULL. */
 bool published_has_word(const struct published *published, const struct published_cell *cell,
     const char *word) SS_NONNULL(1);
 
-/* How many cells of a table are numbers. */
+/* Returns how many cells of a table are numbers. */
 size_t published_count(const struct published *published, const struct published_table *table)
     SS_NONNULL();
 
-/* The range of the numbers in rows with this first key. */
+/* Returns the range of the numbers in rows with this first key. */
 struct ssreport_range published_range(
     const struct published *published, const char *table, const char *key) SS_NONNULL(1, 2);
 

@@ -60,12 +60,12 @@ struct ssreport_counted {
 struct ssreport_counted ssreport_counters_between(
     const struct ssreport_counters *counters, double from, double to);
 
-/* Rate of one counter per second. NaN if not counted. */
+/* Returns the rate of a counter per second; NaN if not counted. */
 double ssreport_counted_rate(const struct ssreport_counted *counted, enum ssreport_counter counter);
 
 /*
- * Ratio of two counters, such as instructions per cycle. NaN if one is not counted, or the divisor
- * is 0.
+ * Returns the ratio of two counters, such as instructions per cycle; NaN if one is not counted, or
+ * the divisor is 0.
  */
 double ssreport_counted_share(
     const struct ssreport_counted *counted, enum ssreport_counter one, enum ssreport_counter other);

@@ -41,7 +41,7 @@ void ssreport_surroundings_read(struct ssreport_surroundings *surroundings, cons
 
 void ssreport_surroundings_free(struct ssreport_surroundings *surroundings);
 
-/* Mean load of the host in the counted time; NaN if unknown. */
+/* Returns the mean load of the host in the counted time; NaN if unknown. */
 double ssreport_surroundings_host_load(const struct ssreport_surroundings *surroundings,
     const struct ssreport_record *record, size_t *samples);
 

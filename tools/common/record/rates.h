@@ -14,7 +14,7 @@ struct ssreport_rates {
     double *parts;         /* iterations in each */
 };
 
-/* Covers the time between both with intervals. Returns -1 without memory. */
+/* Covers the time between `from` and `to` with intervals. Returns -1 if out of memory. */
 int ssreport_rates_open(struct ssreport_rates *rates, double from, double to, double interval);
 
 void ssreport_rates_add(struct ssreport_rates *rates, double start, double end);

@@ -50,7 +50,7 @@ struct ssreport_instance {
     struct ssreport_duty *parts; /* owned; NULL if unknown */
 };
 
-/* Range of the instance's duties over the parts of the run. */
+/* Returns the range of the instance's duties over the parts of the run. */
 struct ssreport_range ssreport_instance_range(const struct ssreport_instance *instance);
 
 /* A text given with --label. */
@@ -64,8 +64,8 @@ struct ssreport_record {
     const char *title; /* the part of the name that is shown; NULL for all of it */
     struct ssreport_notes notes;
     bool interrupted;
-    bool running;       /* interrupted, because the run goes on */
-    bool never_stopped; /* fixed duty of 100 % */
+    bool running;       /* interrupted because the run is still in progress */
+    bool never_stopped; /* has a fixed duty of 100 % */
 
     /* Owned; NULL if unknown. */
     char *version, *command, *started, *ended_by;
@@ -100,23 +100,23 @@ struct ssreport_record {
 
 void ssreport_record_free(struct ssreport_record *record);
 
-/* The name for titles and sentences. */
+/* Returns the name for titles and sentences. */
 const char *ssreport_record_title(const struct ssreport_record *record);
 
-/* The value of a label; NULL if absent. */
+/* Returns the value of a label; NULL if absent. */
 const char *ssreport_record_label(const struct ssreport_record *record, const char *name);
 
-/* End of the last sample; 0 without samples. */
+/* Returns the end of the last sample; 0 without samples. */
 double ssreport_record_end(const struct ssreport_record *record);
 
-/* End of the counted time: the end of control or, if unknown, of the last sample. */
+/* Returns the end of the counted time: the end of control or, if unknown, of the last sample. */
 double ssreport_record_counted_to(const struct ssreport_record *record);
 
 /* Convert an elapsed time to the run's clock, and back. */
 double ssreport_record_run_time(const struct ssreport_record *record, double elapsed);
 double ssreport_record_elapsed(const struct ssreport_record *record, double run_time);
 
-/* Whether the run was paused at an elapsed time. */
+/* Returns whether the run was paused at an elapsed time. */
 bool ssreport_record_is_paused(const struct ssreport_record *record, double elapsed);
 
 #endif

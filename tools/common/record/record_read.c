@@ -114,7 +114,7 @@ static int read_summary(struct ssreport_record *record, struct ss_error *error) 
         return read_document(record, "summary.json", take_summary, error);
     record->running = ss_record_writer(record->path) != 0;
     ssreport_notes_add(&record->notes, record->running
-                                           ? "the run continues: this is its record so far"
+                                           ? "the run is in progress: the record is incomplete"
                                            : "interrupted: there is no summary.json");
     take_summary(record, NULL);
     return 0;

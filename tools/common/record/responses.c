@@ -37,7 +37,7 @@ void ssreport_responses_free(struct ssreport_responses *responses) {
 
 /* ---- several seconds together ---- */
 
-/* The part of a second's successes that took at most `time`. */
+/* Returns the part of a second's successes that took at most `time`. */
 static double share_within(const struct ssreport_response *response, double time) {
     const double times[] = {0, response->p50, response->p95, response->p99, response->most};
     static const double shares[] = {0, 0.5, 0.95, 0.99, 1};
@@ -52,7 +52,7 @@ static double share_within(const struct ssreport_response *response, double time
            (shares[i] - shares[i - 1]) * (time - times[i - 1]) / (times[i] - times[i - 1]);
 }
 
-/* Excludes seconds without all percentiles. */
+/* Returns the weight of a second; 0 if it lacks percentiles. */
 static double weight_of(
     const struct ssreport_response_second *second, enum ssreport_origin origin) {
     const struct ssreport_response *response = &second->response[origin];
@@ -87,7 +87,7 @@ static double estimate_quantile(const struct ssreport_response_second *seconds, 
     return high;
 }
 
-/* Adds up the buckets of all seconds. Returns false if a second lacks them, or without memory. */
+/* Adds up the buckets of all seconds. Returns false if a second lacks them, or if out of memory. */
 static bool merge_buckets(struct ss_histogram *all, const struct ssreport_response_second *seconds,
     size_t count, enum ssreport_origin origin) {
     unsigned bits = SS_HISTOGRAM_FINE;

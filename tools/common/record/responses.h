@@ -70,7 +70,7 @@ struct ssreport_responses {
     char *path;
     int set; /* 0: the first set, 1: that of --against */
     struct ssreport_notes notes;
-    bool interrupted; /* it has no figures of the whole run */
+    bool interrupted; /* the figures of the whole run are missing */
 
     /* From the figures of the whole run; NULL and NaN if unknown. */
     char *version, *arrival, *profile, *targets, *when_full, *causes;
@@ -100,7 +100,7 @@ struct ssreport_responses {
     size_t manifest; /* the manifest's number, from 1; 0 if none */
 };
 
-/* Whether a folder holds a record of ssrequest. */
+/* Returns whether a folder contains a record of ssrequest. */
 bool ssreport_responses_are_in(const char *folder);
 
 /*
@@ -112,14 +112,14 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
 void ssreport_responses_free(struct ssreport_responses *responses);
 
 /*
- * Figures of several seconds; NaN if no request succeeded. Percentiles come from the sum of the
- * seconds' buckets. If a second lacks buckets, they are estimates, as if times between two known
- * percentiles of a second were evenly spread.
+ * Returns the figures of several seconds; NaN if no request succeeded. Percentiles come from the
+ * sum of the seconds' buckets. If a second lacks buckets, they are estimates, as if times between
+ * two known percentiles of a second were evenly spread.
  */
 struct ssreport_response ssreport_responses_of(
     const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin);
 
-/* The confidence interval of the mean, not below 0; NaN with fewer than two seconds. */
+/* Returns the confidence interval of the mean, not below 0; NaN with fewer than two seconds. */
 struct ssreport_interval ssreport_response_mean_interval(
     const struct ssreport_response *response, double confidence);
 
@@ -129,9 +129,9 @@ struct ssreport_interval ssreport_response_mean_interval(
 #define SSREPORT_DUTY_FULL 0.995
 
 /*
- * The time that stops add to the mean response time if requests are few and each takes `work`
- * without stops. tau is the time from one stop to the next. See showstopper-requests(7), "Requests
- * with work".
+ * Returns the time that stops add to the mean response time if requests are few and each takes
+ * `work` without stops. tau is the time from one stop to the next. See showstopper-requests(7),
+ * "Requests with work".
  */
 double ssreport_responses_added_by_stops(double duty, double tau, double work);
 

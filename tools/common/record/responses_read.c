@@ -140,7 +140,7 @@ static int read_table(struct ssreport_responses *responses, struct ss_error *err
         "actual_mean_seconds", "actual_p50_seconds", "actual_p95_seconds", "actual_p99_seconds",
         "actual_most_seconds", NULL};
     _Static_assert(sizeof columns / sizeof *columns - 1 == COLUMNS, "a column has no name");
-    _Static_assert(COLUMNS <= SSTRACE_PICKS, "a row has no room for so many fields");
+    _Static_assert(COLUMNS <= SSTRACE_PICKS, "too many fields for a row");
     struct reader reader = {.responses = responses};
     struct ssreport_csv csv = {.name = SSREPORT_RESPONSES_TABLE,
         .columns = columns,
@@ -389,7 +389,7 @@ static void compare_with_figures(struct ssreport_responses *responses) {
         sent += responses->seconds[i].sent;
     if (responses->count > 0 && responses->sent != sent && !isnan(responses->sent))
         ssreport_notes_add(&responses->notes,
-            "its summary counts %.0f sent requests, its seconds %.0f", responses->sent, sent);
+            "the summary counts %.0f sent requests, the seconds %.0f", responses->sent, sent);
 }
 
 int ssreport_responses_read(struct ssreport_responses *responses, const char *path,
@@ -418,7 +418,7 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
     return 0;
 }
 
-/* ---- beside it ---- */
+/* ---- files next to the record ---- */
 
 static bool take_load(void *context, const struct sstrace_field *fields) {
     struct ssreport_responses *responses = context;

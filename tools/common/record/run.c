@@ -87,7 +87,7 @@ static void compare_with_summary(struct ssreport_run *run) {
     double summary = run->record.error_mean_percent, mean = run->figures.error_mean_percent;
     if (fabs(mean - summary) > ROUNDING)
         ssreport_notes_add(&run->record.notes,
-            "its mean error is %.3f %% in the summary and %.3f %% in the samples", summary, mean);
+            "the mean error is %.3f %% in the summary and %.3f %% in the samples", summary, mean);
 }
 
 /* Chooses a width that covers nearly all errors, with 0 in the middle. */
@@ -110,23 +110,26 @@ static void set_distribution(struct ssreport_run *run) {
 
 /* ---- throughput ---- */
 
-double ssreport_run_load(const struct ssreport_record *record, double from, double to) {
-    double sum = 0;
-    size_t count = 0;
+struct ssreport_means ssreport_run_means(
+    const struct ssreport_record *record, double from, double to) {
+    struct ssreport_means sums = {0};
+    double count = 0;
     for (size_t i = 0; i < record->sample_count; i++) {
         const struct ssreport_sample *sample = &record->samples[i];
         double middle = (sample->begin + sample->end) / 2;
         if (middle < from || middle >= to)
             continue;
-        sum += sample->load;
+        sums.target += sample->target;
+        sums.load += sample->load;
+        sums.duty += sample->duty;
         count++;
     }
-    return count ? sum / (double)count : NAN;
+    return (struct ssreport_means){sums.target / count, sums.load / count, sums.duty / count};
 }
 
 /*
- * Neighbors share an iteration that is longer than they are, so none shows the effect of its own
- * load.
+ * Returns whether iterations exceed a step or interval. Neighbors then share an iteration, and do
+ * not show the effect of their own loads.
  */
 static bool is_exceeded(const struct ssreport_run *run, size_t i, double from) {
     double interval = run->rates.interval;
@@ -151,7 +154,7 @@ static size_t collect(struct ssreport_run *run) {
         double from = run->rates.from + (double)i * run->rates.interval;
         double load = run->fits_steps
                           ? run->steps.items[i].load.mean
-                          : ssreport_run_load(&run->record, from, from + run->rates.interval);
+                          : ssreport_run_means(&run->record, from, from + run->rates.interval).load;
         double throughput = run->fits_steps ? run->steps.items[i].throughput : run->rates.parts[i];
         if (!isfinite(load) || !isfinite(throughput))
             continue;

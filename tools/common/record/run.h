@@ -61,7 +61,7 @@ struct ssreport_run {
     char *measured_in;  /* `inside` or `host` of the environment */
     char *power_source; /* what the samples of power cover */
     double target,
-        stands_for;  /* 0 to 1; instances that are never stopped stand for a load of their own */
+        stands_for;  /* 0 to 1; instances that are never stopped make a load by themselves */
     double tau;      /* mean length of a round, seconds */
     double speed;    /* speed of a replay: 2 is twice as fast as the trace */
     double round;    /* from 1 */
@@ -82,14 +82,20 @@ void ssreport_run_free(struct ssreport_run *run);
 #define SSREPORT_HOST "host"
 const char *ssreport_environment_name(const char *label);
 
-/* The environment of the run. */
+/* Returns the environment of the run. */
 const char *ssreport_run_environment(const struct ssreport_run *run);
 bool ssreport_run_is_on_host(const struct ssreport_run *run);
 
-/* Fits the line through the steps or rates. Returns -1 without memory. */
+/* Fits the line through the steps or rates. Returns -1 if out of memory. */
 int ssreport_run_fit(struct ssreport_run *run);
 
-/* Mean load of the samples between two times; NaN without samples. */
-double ssreport_run_load(const struct ssreport_record *record, double from, double to);
+/* Means of several samples; NaN without samples. */
+struct ssreport_means {
+    double target, load, duty;
+};
+
+/* Returns the means of the samples whose middle is between two times. */
+struct ssreport_means ssreport_run_means(
+    const struct ssreport_record *record, double from, double to);
 
 #endif

@@ -19,7 +19,7 @@
 #define STAIRS_MIN  3    /* steps */
 #define TWICE       1.5
 
-/* ---- which there are ---- */
+/* ---- search ---- */
 
 static int add_stretch(
     struct ssreport_steps *steps, const struct ssreport_sample *sample, size_t first) {
@@ -125,7 +125,7 @@ const struct ssreport_step *ssreport_steps_counterpart(
     return NULL;
 }
 
-/* ---- what was seen ---- */
+/* ---- figures ---- */
 
 int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_record *record,
     double from, double to, double interval) {
@@ -171,7 +171,7 @@ double ssreport_steps_iteration(const struct ssreport_record *record, double fro
 static struct ssreport_mean find_rates(const struct ssreport_record *record,
     const struct ssreport_step *step, const struct ssreport_settings *settings) {
     struct ssreport_rates rates;
-    /* Without memory there are no steps. */
+    /* If out of memory, no steps are reported. */
     ssreport_steps_rates(&rates, record, step->from, step->to, settings->interval);
     struct ssreport_mean mean = ssreport_mean_of(rates.parts, rates.count, settings->confidence);
     ssreport_rates_close(&rates);

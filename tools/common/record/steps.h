@@ -41,37 +41,37 @@ struct ssreport_steps {
 /*
  * Finds the steps: maximal stretches of counted samples with the same target. The step at which a
  * staircase turns is split in two if it is 1.5 times as long as the others, because it then holds
- * its level twice. Returns -1 without memory.
+ * its level twice. Returns -1 if out of memory.
  */
 int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_record *record,
     const struct ssreport_settings *settings);
 
 void ssreport_steps_free(struct ssreport_steps *steps);
 
-/* How often, including this step, its level has been held in its half. */
+/* Returns how often, including this step, its level was held in its half. */
 size_t ssreport_steps_occurrence(const struct ssreport_steps *steps, size_t at);
 
-/* The step of the same level, half and occurrence in another run; NULL if absent. */
+/* Returns the step of the same level, half and occurrence in another run; NULL if absent. */
 const struct ssreport_step *ssreport_steps_counterpart(
     const struct ssreport_steps *steps, size_t at, const struct ssreport_steps *of);
 
 /*
- * Iterations per second of all instances in equal intervals between two times; no intervals if not
- * counted. Returns -1 without memory.
+ * Counts iterations per second of all instances in equal intervals between two times; no intervals
+ * if not counted. Returns -1 if out of memory.
  */
 int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_record *record,
     double from, double to, double interval);
 
-/* Iterations per second over all of the time; NaN if unknown. */
+/* Returns the iterations per second between two times; NaN if unknown. */
 double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to);
 
 /*
- * Upper bound of the throughput if no iteration is in that time: each instance may have been about
- * to end one. NaN otherwise, and if iterations were not counted.
+ * Returns an upper bound of the throughput if no iteration ended in that time: each instance may
+ * have been about to end one. NaN otherwise, and if iterations were not counted.
  */
 double ssreport_steps_bound(const struct ssreport_record *record, double from, double to);
 
-/* Mean length of the iterations that overlap the time; NaN without iterations. */
+/* Returns the mean length of the iterations that overlap this time; NaN without iterations. */
 double ssreport_steps_iteration(const struct ssreport_record *record, double from, double to);
 
 #endif

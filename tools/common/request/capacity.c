@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 
-/* ---- what is quick enough ---- */
+/* ---- the criterion ---- */
 
 static int parse_figure(
     const char *name, struct ssrequest_criterion *criterion, struct ss_error *error) {
@@ -114,13 +114,16 @@ static struct known look(const struct ssrequest_capacity *capacity) {
     return known;
 }
 
-/* Distance from a doubtful rate to the next one: it grows with the width of the doubt. */
+/*
+ * Returns the distance from an uncertain rate to the next, which grows with the width of the
+ * uncertain interval.
+ */
 static double stride(const struct ssrequest_capacity *capacity, const struct known *known) {
     double doubt = (known->highest_held - known->lowest_failed) / known->highest_held;
     return fmax(capacity->search.precision, doubt);
 }
 
-/* Nothing has failed yet, or nothing has held. */
+/* Returns the next rate while nothing has failed yet, or nothing has held. */
 static double next_outside(const struct ssrequest_capacity *capacity, const struct known *known) {
     const struct ssrequest_search *search = &capacity->search;
     if (capacity->count == 0)
@@ -132,7 +135,9 @@ static double next_outside(const struct ssrequest_capacity *capacity, const stru
     return known->held.held < search->repeats ? known->held.rate : 0;
 }
 
-/* Some rates held and some failed: narrows the interval, then repeats its ends. */
+/*
+ * Returns the next rate if some held and some failed: narrows the interval, then repeats its ends.
+ */
 static double next_inside(const struct ssrequest_capacity *capacity, const struct known *known) {
     const struct ssrequest_search *search = &capacity->search;
     double low = known->lowest_failed, high = known->highest_held;

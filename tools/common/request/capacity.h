@@ -21,7 +21,7 @@
 
 #include "tally.h"
 
-/* ---- what is quick enough ---- */
+/* ---- the criterion ---- */
 
 #define SSREQUEST_SUCCESSES_MIN 0.99
 
@@ -35,13 +35,18 @@ struct ssrequest_criterion {
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_criterion_parse(
     const char *text, struct ssrequest_criterion *criterion, struct ss_error *error);
 
-/* The figure from the intended moment, in seconds: of successes or of all, whichever is longer. NaN
- * without successes. */
+/*
+ * Returns the figure from the due time, in seconds: of successes or of all requests, whichever is
+ * longer. NaN without successes.
+ */
 SS_NONNULL()
 double ssrequest_criterion_figure(
     const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally);
 
-/* At least 99 % of what was intended has succeeded, and the figure is within its limit. */
+/*
+ * Returns whether at least 99 % of the intended requests succeeded and the figure is within its
+ * limit.
+ */
 SS_NONNULL()
 bool ssrequest_criterion_holds(
     const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally);
@@ -105,7 +110,7 @@ SS_NONNULL()
 void ssrequest_capacity_tell(
     struct ssrequest_capacity *capacity, const struct ssrequest_trial *trial);
 
-/* The result so far. */
+/* Returns the result so far. */
 SS_NONNULL()
 struct ssrequest_capacity_result ssrequest_capacity_result(
     const struct ssrequest_capacity *capacity);

@@ -33,7 +33,7 @@ double ssrequest_trial_measured(const struct ssrequest_trial_watch *watch) {
     return ss_time_seconds(watch->period * (watch->periods - watch->stage_begin));
 }
 
-/* Too many of the ended requests have failed; waiting does not change that. */
+/* Returns whether so many requests have failed that waiting cannot change the result. */
 static bool has_failures(const struct ssrequest_tally *tally) {
     double ended = (double)(tally->sent - tally->unfinished + tally->refused);
     return (double)tally->outcomes[SSREQUEST_SUCCESS] < SSREQUEST_SUCCESSES_MIN * ended;

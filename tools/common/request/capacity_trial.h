@@ -42,7 +42,7 @@ ssrequest_witness ssrequest_trial_witness;
 SS_NONNULL()
 bool ssrequest_trial_step(struct ssrequest_trial_watch *watch);
 
-/* Length of the last stage, in seconds. */
+/* Returns the length of the last stage, in seconds. */
 SS_NONNULL()
 double ssrequest_trial_measured(const struct ssrequest_trial_watch *watch);
 

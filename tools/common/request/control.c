@@ -10,9 +10,7 @@
 #include "base/words.h"
 #include "generator.h"
 
-/*
- * A higher rate is a typing error: no process can send that much, and the service would break down.
- */
+/* A higher rate is a typing error: no process can send that fast. */
 #define RATE_MAX 1e6
 
 _Static_assert(SSREQUEST_TARGETS_MAX == 64, "the usage below says how many");

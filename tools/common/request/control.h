@@ -39,7 +39,7 @@ SS_NONNULL()
 void ssrequest_control_match(const char *const *urls, uint32_t count, const char *const *before,
     uint32_t before_count, uint32_t *matches);
 
-/* The answer to `status`; `rate` is NaN in a closed loop. */
+/* Writes the answer to `status`; `rate` is NaN in a closed loop. */
 SS_NONNULL()
 SS_WRITES(1, 2)
 void ssrequest_control_describe(

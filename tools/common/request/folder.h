@@ -13,7 +13,7 @@
 
 /*
  * Creates the folder, which must not exist, and begins the tables, if `rows` is not NULL. On
- * failure nothing is left.
+ * failure it leaves nothing behind.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_folder_open(
     const char *path, struct ssrequest_rows *rows, struct ss_error *error);

@@ -225,7 +225,7 @@ static void refuse(
     add_client(generator, &generator->pausing, ss_time_add(now, PAUSE_AFTER_FAILURE));
 }
 
-/* A request has become due. */
+/* Handles a request that became due. */
 static void begin_one(struct ssrequest_generator *generator, ss_time due, ss_time now) {
     uint64_t number = generator->intended++;
     ssrequest_tally_due(generator->tally);
@@ -244,12 +244,12 @@ static void send_waiting(struct ssrequest_generator *generator, ss_time now) {
     }
 }
 
-/* Whether more requests may become due. */
+/* Returns whether more requests may become due. */
 static bool has_more(const struct ssrequest_generator *generator) {
     return generator->rules.max == 0 || generator->intended < generator->rules.max;
 }
 
-/* When the next request becomes due. */
+/* Returns when the next request becomes due. */
 static ss_time next_due(const struct ssrequest_generator *generator) {
     ss_time due;
     if (!has_more(generator))

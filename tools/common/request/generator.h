@@ -101,7 +101,7 @@ void ssrequest_generator_watch(
 SS_NONNULL()
 void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time now);
 
-/* When to call advance() next. SS_TIME_NEVER: when a request has ended, if any. */
+/* Returns when to call advance() next; SS_TIME_NEVER: after the next request has ended, if any. */
 SS_NONNULL()
 ss_time ssrequest_generator_next(const struct ssrequest_generator *generator);
 
@@ -120,16 +120,16 @@ SS_NONNULL()
 void ssrequest_generator_retarget(
     struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets);
 
-/* For the transport: `one` has ended and is no longer valid. Call advance() soon. */
+/* Called by the transport: `one` has ended and is no longer valid. Call advance() soon. */
 SS_NONNULL()
 void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,
     enum ssrequest_outcome outcome, uint64_t bytes, ss_time now);
 
-/* Whether sending has ended and no request is in progress. */
+/* Returns whether sending has ended and no request is in progress. */
 SS_NONNULL()
 bool ssrequest_generator_is_over(const struct ssrequest_generator *generator);
 
-/* When that was: the end of sending or of the last request. */
+/* Returns when the run ended: with sending or with the last request. */
 SS_NONNULL()
 ss_time ssrequest_generator_over(const struct ssrequest_generator *generator);
 
@@ -137,7 +137,7 @@ ss_time ssrequest_generator_over(const struct ssrequest_generator *generator);
 SS_NONNULL()
 void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now);
 
-/* The same, but first sends the requests that are due, as far as the cap permits. */
+/* Does the same, but first sends the requests that are due, as far as the cap permits. */
 SS_NONNULL()
 void ssrequest_generator_end(struct ssrequest_generator *generator, ss_time now);
 

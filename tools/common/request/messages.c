@@ -35,7 +35,7 @@ static int read_stream(FILE *stream, char **bytes, size_t *size, struct ss_error
         if (length == 0)
             return ferror(stream) ? ss_error_fail(error, "%s", strerror(errno)) : 0;
         if (*size > BODY_MAX)
-            return ss_error_fail(error, "a body of more than 64 MiB");
+            return ss_error_fail(error, "the body is larger than 64 MiB");
     }
 }
 
@@ -141,7 +141,7 @@ int ssrequest_messages_open(struct ssrequest_messages *messages, const char *met
 
 /* ---- a file ---- */
 
-/* End of "http://host:port" in a URL. */
+/* Returns the end of "http://host:port" in a URL. */
 static const char *end_of_origin(const char *url) {
     const char *host = strstr(url, "://") + 3;
     return host + strcspn(host, "/?#");
@@ -164,7 +164,7 @@ static int find_origin(struct ssrequest_messages *messages, const char *url, uin
     return 0;
 }
 
-/* The target of the request line: path and query, without the fragment. */
+/* Sets the target of the request line: path and query, without the fragment. */
 static int take_target(
     struct ssrequest_message *message, const char *text, struct ss_error *error) {
     size_t length = strcspn(text, "#");
@@ -232,13 +232,13 @@ static int take_lines(struct ssrequest_messages *messages, FILE *stream, struct 
         while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r'))
             line[--length] = '\0';
         if (strlen(line) < (size_t)length)
-            return ss_error_fail(error, "line %u: it contains a null byte", number);
+            return ss_error_fail(error, "line %u contains a null byte", number);
         if (take_line(messages, line, error) < 0)
             return ss_error_wrap(error, "line %u", number);
     }
     if (ferror(stream))
         return ss_error_fail(error, "%s", strerror(errno));
-    return messages->count > 0 ? 0 : ss_error_fail(error, "it contains no request");
+    return messages->count > 0 ? 0 : ss_error_fail(error, "the file contains no requests");
 }
 
 int ssrequest_messages_read(

@@ -67,7 +67,7 @@ static int check(const struct ssrequest_given *given, bool has_shape, struct ss_
     return 0;
 }
 
-/* The shape that the given options belong to. */
+/* Returns the shape that the given options belong to. */
 static int guess_shape(const struct ssrequest_given *given) {
     if (given->trace)
         return SSREQUEST_TRACE;

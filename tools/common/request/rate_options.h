@@ -23,7 +23,7 @@ struct ssrequest_given {
     bool finds_rate;        /* SSREQUEST_CONSTANT needs no rate */
 };
 
-/* No option is given. */
+/* Returns the state in which no option is given. */
 struct ssrequest_given ssrequest_given_nothing(void);
 
 /*

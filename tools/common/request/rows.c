@@ -34,14 +34,14 @@ struct ssrequest_rows {
     const struct ssrequest_tally *tally;
     const struct ssrequest_profile *profile;
     double turned;    /* requests per second; negative for the profile's */
-    double epoch;     /* of the beginning */
+    double epoch;     /* seconds since 1970 at the start */
     ss_time begin;    /* start of the current second */
     ss_time since;    /* last change of the rate in this second, or its start */
     double asked_for; /* requests of this second before `since` */
     bool has_last;
     struct ssrequest_second last;
 
-    /* In the current second: */
+    /* The current second: */
     struct ss_histogram times[SSREQUEST_ORIGINS];
     struct ss_histogram before[SSREQUEST_ORIGINS]; /* sum of the previous seconds */
     double lateness_max;
@@ -49,7 +49,7 @@ struct ssrequest_rows {
     uint64_t due, sent, refused; /* before this second */
 
     const char *each_path;
-    bool each_is_new; /* it is empty, and removed if the run does not begin */
+    bool each_is_new; /* a new, empty file, which is removed if the run does not begin */
     struct ss_lines seconds, response_times, each;
 };
 
@@ -142,7 +142,7 @@ int ssrequest_rows_keep_each(
     return 0;
 }
 
-/* Truncates regular files only. */
+/* Truncates a file if it is a regular file. */
 static int empty(int file) {
     struct stat status;
     return fstat(file, &status) == 0 && S_ISREG(status.st_mode) ? ftruncate(file, 0) : 0;
@@ -158,7 +158,7 @@ void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch) {
     add_heading(&rows->each, each_heading, sizeof each_heading - 1);
 }
 
-/* Number of requests that the rate asks for between two moments of one second. */
+/* Returns the number of requests at the requested rate between two times of one second. */
 static double asked_for(const struct ssrequest_rows *rows, ss_time from, ss_time to) {
     if (to <= from)
         return 0;
@@ -279,7 +279,7 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
 
 /* ---- a second ---- */
 
-/* The mean rate in the second. */
+/* Returns the mean rate in the second. */
 static double rate_of(const struct ssrequest_rows *rows, ss_time end) {
     if (!rows->profile)
         return NAN;

@@ -33,7 +33,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_rows_open(struct ssrequest_rows **row
 /* Closes the files. Fails if lines were lost, and names the first such file. */
 int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error);
 
-/* In the folder of a record: a line per second, and its response times in buckets. */
+/* Files in the folder of a record: a line per second, and its response times in buckets. */
 #define SSREQUEST_ROWS_SECONDS "requests.csv"
 #define SSREQUEST_ROWS_TIMES   "response-times.csv"
 
@@ -45,7 +45,7 @@ SS_MUST_USE SS_NONNULL(1) int ssrequest_rows_keep(
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_rows_keep_each(
     struct ssrequest_rows *rows, const char *path, struct ss_error *error);
 
-/* The run begins, at `epoch` seconds since 1970; NaN in virtual time. */
+/* Begins the run at `epoch`, in seconds since 1970; NaN in virtual time. */
 SS_NONNULL()
 void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch);
 
@@ -60,7 +60,7 @@ void ssrequest_rows_turn(struct ssrequest_rows *rows, ss_time now, double rate);
 SS_NONNULL()
 bool ssrequest_rows_advance(struct ssrequest_rows *rows, ss_time now);
 
-/* The same at the end of the run; the last part may be shorter than a second. */
+/* Does the same at the end of the run; the last part may be shorter than a second. */
 SS_NONNULL()
 void ssrequest_rows_finish(struct ssrequest_rows *rows, ss_time now);
 
@@ -71,7 +71,7 @@ void ssrequest_rows_send(struct ssrequest_rows *rows, const struct ssrequest_one
 /* A witness of the generator; `context` is the rows. */
 ssrequest_witness ssrequest_rows_witness;
 
-/* The last second that ended; NULL if none. */
+/* Returns the last second that ended; NULL if none. */
 SS_NONNULL()
 const struct ssrequest_second *ssrequest_rows_last(const struct ssrequest_rows *rows);
 

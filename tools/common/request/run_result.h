@@ -61,23 +61,23 @@ struct ssrequest_account {
     ss_time timeout;    /* of a request */
 };
 
-/* "constant", "round-robin", ... as options and JSON name them. */
+/* Return names as in options and JSON: "constant", "round-robin", ... */
 const char *ssrequest_shape_name(enum ssrequest_shape shape);
 const char *ssrequest_arrival_name(enum ssrequest_arrival arrival);
 const char *ssrequest_when_full_name(enum ssrequest_when_full when_full);
 const char *ssrequest_balance_name(enum ssrequest_balance balance);
 
-/* The profile's mean rate between two moments; 0 after its end. */
+/* Returns the mean rate of the profile between two times; 0 after its end. */
 SS_NONNULL()
 double ssrequest_mean_rate(const struct ssrequest_profile *profile, ss_time from, ss_time to);
 
 /*
- * Successes as a part of the requests that were due, including refused ones; NaN if none were due.
+ * Returns the part of due requests, including refused ones, that succeeded; NaN if none were due.
  */
 SS_NONNULL()
 double ssrequest_success_ratio(const struct ssrequest_tally *tally);
 
-/* Successes per second of `took`; NaN if that is 0. */
+/* Returns the successes per second of `took`; NaN if that is 0. */
 SS_NONNULL()
 double ssrequest_throughput(const struct ssrequest_account *account);
 

@@ -12,7 +12,7 @@
 #include "trace/file.h"
 #include "trace/record.h"
 
-/* ---- how many ---- */
+/* ---- profiles ---- */
 
 #define STRETCHES_MAX 10000000
 #define RATE_MAX      1000000000
@@ -34,7 +34,7 @@ static void add(struct ssrequest_profile *profile, ss_time end, double rate) {
         profile->stretches[profile->count++] = (struct ssrequest_stretch){begin, end, rate};
 }
 
-/* At least some requests in the time of a run. */
+/* Refuses rates that are too high, or 0. */
 static int check_rate(double rate, const char *name, struct ss_error *error) {
     if (rate > 0 && rate <= RATE_MAX)
         return 0;
@@ -94,7 +94,10 @@ static uint64_t ramp_pieces(const struct ramp *ramp, double full) {
     return pieces > 1 ? (uint64_t)pieces : 1;
 }
 
-/* Flat pieces at the rates of their middles, which keeps the number of requests. */
+/*
+ * Approximates a ramp by flat pieces with the rates of their middles, which keeps the number of
+ * requests.
+ */
 static int add_ramp(struct ssrequest_profile *profile, const struct ramp *ramp, double full,
     ss_time until, struct ss_error *error) {
     uint64_t pieces = ramp_pieces(ramp, full);
@@ -160,9 +163,9 @@ void ssrequest_profile_free(struct ssrequest_profile *profile) {
     *profile = (struct ssrequest_profile){0};
 }
 
-/* ---- when in a second ---- */
+/* ---- schedules ---- */
 
-/* The expected number of requests from one request to the next. */
+/* Draws the expected number of requests between two requests. */
 static double draw_gap(enum ssrequest_arrival arrival, uint64_t *random) {
     return arrival == SSREQUEST_POISSON ? ss_random_exponential(ss_random_next(random)) : 1;
 }
@@ -173,7 +176,8 @@ void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
         .profile = profile,
         .arrival = arrival,
         .rate = -1,
-        .cursor.random = ss_random_hash(seed), /* otherwise one seed could continue another */
+        .cursor.random =
+            ss_random_hash(seed), /* hashed: otherwise one seed could continue another */
     };
     if (arrival == SSREQUEST_POISSON)
         schedule->cursor.need = draw_gap(arrival, &schedule->cursor.random);
@@ -214,7 +218,7 @@ static ss_time step_gaps(
     return SS_TIME_NEVER;
 }
 
-/* The expected number of requests until `to`; advances the cursor's stretch. */
+/* Returns the expected number of requests until `to`; advances the cursor's stretch. */
 static double expected_until(
     const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
     const struct ssrequest_profile *profile = schedule->profile;
@@ -236,7 +240,7 @@ static ss_time step_burst(
         cursor->burst_due = cursor->from;
         double expected =
             cursor->rest + expected_until(schedule, cursor, ss_time_add(cursor->from, SS_SECOND));
-        double whole = floor(expected + 1e-9); /* a tenth ten times is 1 */
+        double whole = floor(expected + 1e-9); /* tolerates rounding: ten times a tenth is 1 */
         cursor->burst = (uint64_t)whole;
         cursor->rest = expected - whole;
     }
@@ -270,7 +274,7 @@ void ssrequest_schedule_turn(struct ssrequest_schedule *schedule, ss_time now, d
     struct ssrequest_cursor *cursor = &schedule->cursor;
     const struct ssrequest_profile *profile = schedule->profile;
     if (schedule->arrival == SSREQUEST_CONCURRENT) {
-        /* Seconds that have begun are settled, even those without requests. */
+        /* The current second keeps its requests, even if it has none. */
         ss_time second = now - now % SS_SECOND + SS_SECOND;
         if (cursor->burst == 0 && second > cursor->from)
             cursor->rest += expected_until(schedule, cursor, second);

@@ -12,7 +12,7 @@
 #include <showstopper/error.h>
 #include <showstopper/time.h>
 
-/* ---- how many ---- */
+/* ---- profiles ---- */
 
 struct ssrequest_stretch {
     ss_time begin, end;
@@ -28,14 +28,14 @@ struct ssrequest_profile {
 SS_MUST_USE SS_NONNULL(1) int ssrequest_profile_constant(
     struct ssrequest_profile *profile, double rate, ss_time duration, struct ss_error *error);
 
-/* Rates 0, `step`, twice `step` and so on below `max`; each is held for `hold`. */
+/* Adds the rates 0, `step`, 2 `step` and so on below `max`, each for `hold`. */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_profile_step(struct ssrequest_profile *profile, double max,
     double step, ss_time hold, struct ss_error *error);
 
 /*
- * The loads of a trace, text or compiled, times `rate`. A ramp becomes stretches that differ by a
- * hundredth of `rate`, of at least 100 ms, with the same number of requests. A `free` stretch has
- * no requests. `duration` SS_TIME_NEVER: the whole trace; after its end the last load holds.
+ * Adds the loads of a trace, text or compiled, times `rate`. A ramp becomes stretches that differ
+ * by a hundredth of `rate`, of at least 100 ms, with the same number of requests. A `free` stretch
+ * has no requests. `duration` SS_TIME_NEVER: the whole trace; after its end the last load holds.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_profile_trace(struct ssrequest_profile *profile,
     const char *path, double rate, ss_time duration, struct ss_error *error);
@@ -45,7 +45,7 @@ ss_time ssrequest_profile_length(const struct ssrequest_profile *profile);
 SS_NONNULL()
 void ssrequest_profile_free(struct ssrequest_profile *profile);
 
-/* ---- when in a second ---- */
+/* ---- schedules ---- */
 
 /* In the order of the option's choices. */
 enum ssrequest_arrival {
@@ -86,8 +86,8 @@ SS_NONNULL()
 bool ssrequest_schedule_next(struct ssrequest_schedule *schedule, ss_time *due);
 
 /*
- * The moment that next() will give, unless turn() is called before; SS_TIME_NEVER if there are no
- * more.
+ * Returns the moment that next() will give, unless turn() is called before; SS_TIME_NEVER if there
+ * are no more.
  */
 SS_NONNULL()
 ss_time ssrequest_schedule_peek(struct ssrequest_schedule *schedule);

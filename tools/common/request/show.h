@@ -10,16 +10,19 @@ struct ssrequest_shown {
     char text[32];
 };
 
-/* At least three digits: "12.3 ms", "1.50 s", "980 us"; "-" for NaN. */
+/* Shows a time with at least three digits: "12.3 ms", "1.50 s", "980 us"; "-" for NaN. */
 struct ssrequest_shown ssrequest_show_time(double seconds);
 
-/* At least three digits, and all before the point: "0.25", "99.8", "1234"; "-" for NaN. */
+/*
+ * Shows a number with at least two digits, and all before the point: "0.25", "99.8", "1234"; "-"
+ * for NaN.
+ */
 struct ssrequest_shown ssrequest_show_number(double number);
 
-/* "1,234,567". */
+/* Shows a count: "1,234,567". */
 struct ssrequest_shown ssrequest_show_count(uint64_t count);
 
-/* With a percent sign; 0 % and 100 % only if exact. */
+/* Shows a part in percent; 0 % and 100 % only if exact. */
 struct ssrequest_shown ssrequest_show_share(uint64_t part, uint64_t whole);
 
 #endif

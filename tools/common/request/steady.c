@@ -9,7 +9,7 @@
 /* Batches that differ by less, relative to their mean, count as equal. */
 #define ALIKE 0.1
 
-/* With fewer requests in the service on average, none waits for another. */
+/* With fewer requests in the service on average, there is no queue. */
 #define NO_QUEUE 0.5
 
 #define RISE 1.25
@@ -32,12 +32,12 @@ void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds) {
     steady->total += seconds;
 }
 
-/* Number of complete batches. */
+/* Returns the number of complete batches. */
 static int batches_of(const struct ssrequest_steady *steady) {
     return steady->size ? (int)(steady->count / steady->size) : 0;
 }
 
-/* Half of von Neumann's ratio: 1 without correlation, 0 for a slope. */
+/* Returns half of von Neumann's ratio: 1 without correlation, 0 for a trend. */
 static double ratio_of(const struct ssrequest_steady *steady, int batches) {
     double mean = 0, squares = 0, steps = 0;
     for (int i = 0; i < batches; i++)

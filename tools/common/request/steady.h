@@ -27,14 +27,16 @@ SS_NONNULL()
 void ssrequest_steady_add(struct ssrequest_steady *steady, double seconds);
 
 /*
- * True if von Neumann's ratio of at least 16 batches shows no trend at 5 %, or if a trend does not
- * matter: batches differ by at most 10 %, or less than half a request is in the service on average
- * over `elapsed` seconds, so there is no queue.
+ * Returns true if von Neumann's ratio of at least 16 batches shows no trend at 5 %, or if a trend
+ * does not matter: batches differ by at most 10 %, or less than half a request is in the service on
+ * average over `elapsed` seconds, so there is no queue.
  */
 SS_NONNULL()
 bool ssrequest_steady_is_reached(const struct ssrequest_steady *steady, double elapsed);
 
-/* The second half took at least a quarter longer than the first. */
+/*
+ * Returns whether values of the second half are at least a quarter longer than those of the first.
+ */
 SS_NONNULL()
 bool ssrequest_steady_rises(const struct ssrequest_steady *steady);
 

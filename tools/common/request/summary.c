@@ -19,15 +19,21 @@
 /* Requests that are sent later than this count as late. */
 #define LATE 1e-3 /* seconds */
 
-/* If the generator runs, or waits for a CPU, for more of the time, it limits the rate. */
+/*
+ * If the generator runs, or waits for a CPU, for more than this part of the time, it limits the
+ * rate.
+ */
 #define BUSY 0.9
 
-/* If the generator waits for a CPU for more of the time, response times show it. */
+/*
+ * If the generator waits for a CPU for more than this part of the time, response times are
+ * affected.
+ */
 #define STARVED 0.05
 
 /* ---- sentences ---- */
 
-/* A finding: a paragraph with a dash before it. */
+/* Prints a finding: a paragraph after a dash. */
 SS_FORMAT(2, 3)
 static void say(FILE *stream, const char *format, ...) {
     char text[1024];
@@ -162,7 +168,7 @@ static void tell_unsent(FILE *stream, const struct ssrequest_account *account) {
             ssrequest_show_count(tally->unfinished).text);
 }
 
-/* ", from 2.97 s to 4.98 s" */
+/* Describes when requests failed: ", from 2.97 s to 4.98 s". */
 static const char *when_failed(char text[96], const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     double first = ss_time_seconds(ss_time_since(tally->first_failure, account->skipped));
@@ -214,16 +220,14 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
             ssrequest_show_time(intended).text, ssrequest_show_time(all).text);
 }
 
-/*
- * Whether more could have been sent: in a closed loop always, in an open one if requests were late.
- */
+/* Returns whether more was to be sent: always in a closed loop, otherwise if requests were late. */
 static bool is_saturated(const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     return account->rules.closed > 0 || tally->refused > 0 || tally->waiting > 0 ||
            ss_histogram_quantile(&tally->lateness, 0.99) > LATE;
 }
 
-/* "used 44 % of a CPU and waited for one for 54 % of the time" */
+/* Describes the generator: "used 44 % of a CPU and waited for one for 54 % of the time". */
 static const char *what_it_did(char text[128], double used, double waited) {
     if (waited >= 0.005)
         snprintf(text, 128, "used %.0f %% of a CPU and waited for one for %.0f %% of the time",
@@ -333,9 +337,9 @@ static void print_figures(FILE *stream, const struct ssrequest_account *account)
         stream, "throughput", ssrequest_show_number(ssrequest_throughput(account)).text, what);
     print_figure(stream, "success ratio",
         ssrequest_show_share(tally->outcomes[SSREQUEST_SUCCESS], tally->intended).text,
-        "of all that were due");
+        "of all requests due");
     print_figure(stream, "lateness", ssrequest_show_time(ss_histogram_mean(&tally->lateness)).text,
-        "of sending, mean of all that were sent");
+        "of sending, mean of all requests sent");
     snprintf(what, sizeof what, "at a time, of at most %s",
         ssrequest_show_count(account->rules.cap).text);
     print_figure(

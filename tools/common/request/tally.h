@@ -20,7 +20,7 @@
 /* How a request ended. */
 enum ssrequest_outcome {
     SSREQUEST_SUCCESS,
-    SSREQUEST_TIMEOUT,     /* no whole answer within the limit */
+    SSREQUEST_TIMEOUT,     /* no complete answer within the limit */
     SSREQUEST_UNREACHABLE, /* no such host or socket, or no route */
     SSREQUEST_CONNECTION_REFUSED,
     SSREQUEST_RESET,     /* the connection was reset or closed before an answer began */
@@ -33,7 +33,7 @@ enum ssrequest_outcome {
     SSREQUEST_OUTCOMES,
 };
 
-/* The name in reports, JSON and columns: "success", "timeout", ... */
+/* Returns the name in reports, JSON and columns: "success", "timeout", ... */
 const char *ssrequest_outcome_name(enum ssrequest_outcome outcome);
 
 /* The moments from which response times are measured. */
@@ -65,8 +65,8 @@ struct ssrequest_tally {
     ss_time timeout;                     /* --timeout: a timeout counts as at least this */
     struct ss_histogram successes[SSREQUEST_ORIGINS];
     /*
-     * Also failures, and requests that never ended or were never sent, as long as they had waited.
-     * Refused requests have no time, unsent ones none from the actual moment.
+     * Includes failures, and requests that never ended or were never sent, with the time that they
+     * waited. Refused requests have no time, unsent ones none from sending.
      */
     struct ss_histogram all[SSREQUEST_ORIGINS];
     struct ss_histogram lateness; /* from due to sent, of all sent requests */
@@ -85,10 +85,10 @@ SS_NONNULL()
 void ssrequest_tally_clear(struct ssrequest_tally *tally);
 
 SS_NONNULL()
-void ssrequest_tally_due(struct ssrequest_tally *tally); /* a request becomes due and waits */
+void ssrequest_tally_due(struct ssrequest_tally *tally); /* A request becomes due and waits. */
 SS_NONNULL()
 void ssrequest_tally_refuse(
-    struct ssrequest_tally *tally); /* a waiting request is dropped at the cap */
+    struct ssrequest_tally *tally); /* A waiting request is dropped at the cap. */
 SS_NONNULL()
 void ssrequest_tally_send(struct ssrequest_tally *tally, ss_time due, ss_time sent);
 SS_NONNULL()

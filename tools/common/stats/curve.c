@@ -7,25 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many finite bandwidths are tried, each a constant factor larger than the one before. */
+/* Number of finite bandwidths to try, each a constant factor larger than the previous one. */
 #define BANDWIDTHS 24
 
-/* The largest finite one, in ranges of x: its weights are nearly equal. */
+/* The largest finite bandwidth, in ranges of x: its weights are nearly equal. */
 #define WIDEST 4.0
 
-/* Two loads that are closer, in ranges of x, are one, as those of a level that is held twice. */
+/*
+ * Loads that are closer, in ranges of x, count as one, such as those of a level that is held twice.
+ */
 #define ONE_LOAD 0.01
 
-/* A window has at least so many different loads: through two of them every line is exact. */
+/* Minimum number of different loads in a window: a line through two of them is always exact. */
 #define LOADS_MIN 3
 
-/* A smoother curve is taken if its error is hardly larger. */
+/* Choose a smoother curve if its error is larger by at most this factor. */
 #define HARDLY 1.05
 
-/* A point that predicts itself has no error. */
+/* Exclude curves in which a point has more weight at itself: it would predict itself. */
 #define OWN_WEIGHT_MAX 0.95
 
-/* Squared errors so much smaller than squared values are those of rounding. */
+/* Squared errors that are smaller than this, relative to squared values, are rounding errors. */
 #define ROUNDING 1e-24
 
 static double weight_of(double distance, double bandwidth) {
@@ -63,7 +65,10 @@ static size_t count_loads(const struct ssreport_curve *curve, double x, double b
     return loads;
 }
 
-/* Points are in the order of x. No window may be empty, nor that in the middle of a gap. */
+/*
+ * Returns the smallest bandwidth for which no window is empty, even in the middle of a gap. Points
+ * are sorted by x.
+ */
 static double narrowest(const struct ssreport_curve *curve) {
     double range = curve->most - curve->least, gap = 0;
     for (size_t i = 1; i < curve->count; i++)
@@ -77,8 +82,8 @@ static double narrowest(const struct ssreport_curve *curve) {
 }
 
 /*
- * Sets variance and freedom for the curve's bandwidth; returns the mean squared error of predicting
- * each point from the others. Infinite: it cannot be used.
+ * Sets variance and freedom for the curve's bandwidth. Returns the mean squared error of predicting
+ * each point from the others; infinite if the bandwidth cannot be used.
  */
 static double judge(struct ssreport_curve *curve, double *weights) {
     double trace = 0, squares = 0, residuals = 0, left_out = 0;

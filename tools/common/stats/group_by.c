@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "group_by.h"
 
-/* What compare_items() compares. */
+/* The context of compare_items(). */
 struct sorting {
     const char *items;
     const struct stats_key *key;

@@ -23,7 +23,7 @@ struct stats_key {
     /* Compares like the function of qsort_r(); 0 if both items are in one group. */
     int (*compare)(const void *left, const void *right, void *context);
 
-    /* Whether an item is in a group at all; NULL if all items are. */
+    /* Returns whether an item is in any group; NULL if all items are. */
     bool (*includes)(const void *item, void *context);
     void *context;
 };
@@ -39,7 +39,7 @@ struct stats_groups {
 SS_MUST_USE SS_NONNULL(3) struct stats_groups
     stats_group_by(const void *items, size_t count, const struct stats_key *key);
 
-/* The first argument that is not 0, each the result of a comparison; 0 if all are 0. */
+/* Returns the first of several comparison results that is not 0; 0 if all are 0. */
 #define STATS_ORDER(...)                                                                           \
     stats_first_order((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
 

@@ -9,10 +9,10 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
-/* Fewer leave a line no degree of freedom. */
+/* With fewer points, a line has no degree of freedom. */
 #define POINTS_MIN 3
 
-/* How many standard errors the bound of a two-sided interval is away. */
+/* Returns the distance of the bounds of a two-sided interval, in standard errors. */
 static double bound(double confidence, double freedom) {
     return gsl_cdf_tdist_Pinv((1 + confidence) / 2, freedom);
 }
@@ -56,7 +56,7 @@ double ssreport_median_of(double *values, size_t count) {
     return gsl_stats_median_from_sorted_data(values, 1, count);
 }
 
-/* How many of n values lie below the median is like tossing n coins. */
+/* The number of values below the median is binomially distributed. */
 struct ssreport_interval ssreport_median_interval(double *values, size_t count, double confidence) {
     size_t from_end = 0;
     while (2 * (from_end + 1) <= count &&
@@ -76,9 +76,9 @@ double ssreport_quantile_of(double *values, size_t count, double share) {
 }
 
 /*
- * Both tails of Student's t beyond +-t, by the incomplete beta function: of small ones
- * gsl_cdf_tdist_Q() has but seven digits. What is too small for a number is 0, and no reason to
- * abort, which is what GSL does with whatever it calls an error.
+ * Returns the probability of both tails of Student's t beyond +-t, by the incomplete beta function,
+ * because gsl_cdf_tdist_Q() has only seven digits for small ones. Underflow gives 0: GSL's default
+ * error handler would abort.
  */
 static double both_tails(double t, double freedom) {
     gsl_sf_result tails = {0};
@@ -115,7 +115,7 @@ struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t c
     if (count < POINTS_MIN)
         return fit;
     double squares;
-    /* Where all x are the same this divides 0 by 0, and so does r_squared where all y are. */
+    /* If all x are equal this divides 0 by 0; if all y are equal, so does r_squared. */
     gsl_fit_linear(x, 1, y, 1, count, &fit.intercept, &fit.slope, &fit.covariance[0],
         &fit.covariance[1], &fit.covariance[2], &squares);
     fit.r_squared = 1 - squares / gsl_stats_tss(y, 1, count);
@@ -151,7 +151,7 @@ double ssreport_fit_ratio_variance(const struct ssreport_fit *fit) {
     return fmax(c[2] + ratio * (ratio * c[0] - 2 * c[1]), 0) / (fit->intercept * fit->intercept);
 }
 
-/* The roots r of (slope - r intercept)^2 = t^2 (its variance). */
+/* Solves (slope - r intercept)^2 = t^2 Var(slope - r intercept) for r. */
 struct ssreport_interval ssreport_fit_ratio(
     const struct ssreport_fit *fit, double confidence, double freedom) {
     const double *c = fit->covariance;

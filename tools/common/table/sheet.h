@@ -3,8 +3,8 @@
 #define TABLE_SHEET_H
 
 /*
- * A table in memory, and its forms: CSV and JSON in full precision for programs; HTML, Markdown and
- * text for readers.
+ * A table in memory, and its output: CSV and JSON in full precision for programs; HTML, Markdown
+ * and text for readers.
  */
 
 #include <stdbool.h>
@@ -14,13 +14,13 @@
 #include <showstopper/contract.h>
 
 struct table_column {
-    const char *name;    /* in CSV and JSON, and in the program */
+    const char *name;    /* name in CSV and JSON, and in the program */
     const char *heading; /* for readers; NULL if the column is for programs only */
     int decimals;        /* for readers */
     bool percent;        /* for readers, of a part of 1 */
-    bool if_known;       /* readers see it only if any row has a value */
+    bool if_known;       /* shown to readers only if a row has a value */
     struct {
-        const char *heading; /* NULL: not in text */
+        const char *heading; /* NULL if not shown in text */
         int width;
     } text;
 };
@@ -31,13 +31,13 @@ struct table_cell {
 };
 
 struct table_sheet {
-    const char *name; /* of the file, without ".csv" */
+    const char *name; /* name of the file, without ".csv" */
     const char *title;
     const struct table_column *columns;
     size_t column_count;
     struct table_cell *cells; /* row by row */
     size_t count, capacity;
-    bool failed;        /* out of memory for a cell */
+    bool failed;        /* a cell is missing, because memory ran out */
     const char *prefix; /* omitted from texts for readers, not from CSV; NULL if none */
 };
 
@@ -105,11 +105,11 @@ const char *table_shown(const struct table_sheet *sheet, const char *text);
 
 size_t table_rows(const struct table_sheet *sheet);
 
-/* The cell of a row in the column of this name, which the sheet must have or the program aborts. */
+/* Returns the cell of a row in the column of this name; aborts if the sheet lacks it. */
 const struct table_cell *table_cell_at(
     const struct table_sheet *sheet, size_t row, const char *name);
 
-/* Whether readers see a column at all. */
+/* Returns whether readers see a column. */
 bool table_shows(const struct table_sheet *sheet, size_t column);
 
 /* Orders two rows by the column of this name: by strcmp(), or numbers, unknown ones first. */

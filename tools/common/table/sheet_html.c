@@ -37,7 +37,7 @@ void table_html_number(FILE *stream, double number, int decimals) {
     }
     char text[400];
     snprintf(text, sizeof text, "%.*f", decimals, number);
-    /* Something small is not nothing; nor is there a negative nothing. */
+    /* Show a small number with more digits instead of 0, and never as -0. */
     if (number != 0 && strtod(text, NULL) == 0 && fabs(number) < 1e-3)
         snprintf(text, sizeof text, "%.1e", number);
     else if (strtod(text, NULL) == 0)
@@ -63,12 +63,12 @@ static void print_row(FILE *stream, const struct table_sheet *sheet, size_t row,
     fputs("</tr>\n", stream);
 }
 
-/* Rows of a sheet, from the first one to before the last. */
+/* Rows of a sheet, from `from` up to but not including `to`. */
 struct rows {
     size_t from, to;
 };
 
-/* From the first to the last row with this text as the first cell. */
+/* Returns the rows from the first to the last with this text in the first cell. */
 static struct rows find_rows(const struct table_sheet *sheet, const char *only) {
     size_t count = table_rows(sheet);
     struct rows rows = {only ? count : 0, only ? 0 : count};

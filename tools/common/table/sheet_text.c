@@ -57,7 +57,7 @@ static void print_markdown_text(FILE *stream, const char *text) {
     }
 }
 
-/* The columns for readers or, if there are none, all. */
+/* Returns whether a column is printed: those for readers or, if there are none, all. */
 static bool is_in_markdown(const struct table_sheet *sheet, size_t column) {
     bool any = false;
     for (size_t i = 0; i < sheet->column_count; i++)
@@ -118,14 +118,14 @@ void table_text_name(FILE *stream, const char *name, int width) {
 
 void table_text_number(FILE *stream, int width, int decimals, double number) {
     if (fabs(number) < 0.5 * pow(10, -decimals))
-        number = 0; /* no negative one */
+        number = 0; /* avoids -0 */
     if (isfinite(number))
         fprintf(stream, " %*.*f", width, decimals, number);
     else
         fprintf(stream, " %*s", width, "-");
 }
 
-/* Whether the column is flush left: a text that is not a short word. */
+/* Returns whether a column is flush left: text that is not a short word. */
 static bool is_left(const struct table_sheet *sheet, size_t column) {
     return sheet->cells[column].text && sheet->columns[column].text.width >= 10;
 }

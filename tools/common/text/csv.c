@@ -53,12 +53,12 @@ bool ssreport_csv_make_room(void **items, size_t count, size_t *capacity, size_t
 /* ---- heading ---- */
 
 struct heading {
-    size_t numbers[SSTRACE_PICKS]; /* of the fields, from 1; 0: missing */
+    size_t numbers[SSTRACE_PICKS]; /* numbers of the fields, from 1; 0 if missing */
     size_t width;
-    const char *missing, *twice; /* a column; NULL if none is */
+    const char *missing, *twice; /* a missing column; NULL if none */
 };
 
-/* Some spreadsheets begin a file with a mark of its encoding. */
+/* Drops the byte order mark that some spreadsheets write. */
 static void drop_mark(struct sstrace_input *input) {
     if (strncmp(input->text, "\xef\xbb\xbf", 3) != 0)
         return;
@@ -66,7 +66,7 @@ static void drop_mark(struct sstrace_input *input) {
     input->length -= 3;
 }
 
-/* Finds the columns in the line that was read last. -1: its quotes are invalid. */
+/* Finds the columns in the current line. Returns -1 if its quotes are invalid. */
 static int find_columns(const struct csv_reader *reader, struct heading *heading) {
     struct sstrace_walk walk;
     struct sstrace_field field;
@@ -101,7 +101,7 @@ static void use_heading(struct csv_reader *reader, const struct heading *heading
     }
 }
 
-/* All columns, in their order; the fields are their names. */
+/* Uses all columns, in order; the fields are their names. */
 static int use_all(struct csv_reader *reader) {
     struct heading heading = {0};
     struct sstrace_walk walk;
@@ -150,7 +150,7 @@ int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char
 
 /* ---- rows ---- */
 
-/* Files that were joined have a heading each, perhaps in another order. */
+/* Returns whether the line is a heading: joined files have several, perhaps in another order. */
 static bool is_heading(struct csv_reader *reader) {
     struct heading heading;
     struct ss_error ignored = {0}, *error = reader->input->error;
@@ -181,7 +181,7 @@ enum csv_line csv_next(struct csv_reader *reader) {
         if (more == 0)
             return CSV_END;
         if (more < 0) {
-            /* A line that cannot be read at all is the last one. */
+            /* A line that cannot be read ends the table. */
             reader->broken = input->line == before || ferror(input->stream);
             return CSV_BAD;
         }
@@ -199,7 +199,7 @@ enum csv_line csv_next(struct csv_reader *reader) {
 
 /* ---- whole tables ---- */
 
-/* Reports the first one in full and counts the others. */
+/* Invalid lines: the first one in full, and the number of others. */
 struct faults {
     size_t count;
     char first[256];
@@ -216,13 +216,13 @@ static void note_fault(struct faults *faults, const struct sstrace_input *input,
     *input->error = (struct ss_error){0};
 }
 
-/* False: it is a fault, which the input's error or `why` explains. */
+/* Returns false if the line is invalid; the input's error or `why` says why. */
 static bool handle_line(
     struct csv_reader *reader, enum csv_line line, const struct ssreport_csv *csv) {
     if (line == CSV_COMMENT)
         return true;
     if (reader->unended) {
-        /* It may lack digits, and look whole. */
+        /* A last line without a newline may lack digits and still look complete. */
         *reader->input->error = (struct ss_error){0};
         sstrace_input_blame(
             reader->input, reader->input->length + 1, "the last line has no newline");

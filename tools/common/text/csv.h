@@ -10,20 +10,20 @@
 #include "record_warnings.h"
 
 /*
- * Tables with a heading, whose columns are found by their names, in any case and order. What cannot
- * be read is reported with file, line and column, and the rest is still read.
+ * Reads tables with a heading. Columns are found by name, in any case and order. Invalid lines are
+ * reported with file, line and column, and the others are still read.
  */
 
 /* ---- line by line ---- */
 
 struct csv_reader {
     struct sstrace_input *input;
-    const char *const *columns; /* NULL after the last; NULL: all */
-    unsigned optional;          /* bit i: column i may be missing; its fields are then empty */
-    size_t count;               /* number of columns and of fields */
-    struct sstrace_field fields[SSTRACE_PICKS]; /* of a row, in the order of the columns */
-    bool unended;                               /* the row is the last one, without a newline */
-    bool broken;                                /* the input cannot be read to its end */
+    const char *const *columns; /* NULL after the last; NULL instead of a list for all */
+    unsigned optional;          /* bit i: column i may be missing, and its fields are then empty */
+    size_t count;               /* number of columns, and of fields */
+    struct sstrace_field fields[SSTRACE_PICKS]; /* fields of a row, in the order of the columns */
+    bool unended;                               /* the row is the last line, without a newline */
+    bool broken;                                /* reading the input failed */
     struct sstrace_table table;
 };
 
@@ -31,14 +31,14 @@ enum csv_line {
     CSV_END,
     CSV_ROW,
     CSV_HEADING, /* a further heading, perhaps in another order, for the rows that follow */
-    CSV_COMMENT, /* with as many commas as a row: it may be meant as one */
+    CSV_COMMENT, /* with as many commas as a row, so it may be meant as one */
     CSV_BAD,     /* the input's error says why; the caller clears it */
 };
 
 /*
  * Reads the heading: the first line that is neither empty nor a comment. There may be at most
- * SSTRACE_PICKS columns; if all are read, the fields are their names. -1: the input's error says
- * why.
+ * SSTRACE_PICKS columns; if all are read, the fields are their names. Returns -1 with the input's
+ * error set.
  */
 int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns,
     unsigned optional) SS_NONNULL(1, 2);
@@ -56,14 +56,15 @@ void csv_trim(struct sstrace_field *field) SS_NONNULL();
  * newline, which a killed run may leave.
  */
 struct ssreport_csv {
-    const char *name;           /* of the file, in its folder; for messages, too */
-    const char *const *columns; /* at most SSTRACE_PICKS; NULL after the last. NULL: all of them */
-    unsigned optional;          /* bit i: column i may be missing; its fields are then empty */
+    const char *name; /* of the file in its folder, also used in messages */
+    const char *const
+        *columns; /* at most SSTRACE_PICKS; NULL after the last. NULL instead of a list for all */
+    unsigned optional; /* bit i: column i may be missing, and its fields are then empty */
 
     /* Takes the fields of one row, in the order of `columns`; returns false if they are invalid. */
     bool (*take)(void *context, const struct sstrace_field *fields);
     void *context;
-    const char *const *why; /* what is wrong with the row that take() refused; NULL: unknown */
+    const char *const *why; /* what is wrong with the row that take() refused; NULL if unknown */
 
     /* Without `columns`: takes their names; returns false if they are invalid. */
     bool (*take_heading)(void *context, const struct sstrace_field *fields, size_t count);

@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 
-/* Characters that may be part of a number or a date come last. */
+/* Guesses the separator. Characters that may be part of a number or a date are tried last. */
 static char guess_separator(const char *line) {
     static const char separators[] = ";\t|,";
     bool found[sizeof separators] = {false};
@@ -63,12 +63,12 @@ void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, 
     walk->input = input;
     walk->separator = separator;
     walk->at = input->text;
-    /* Blanks at the beginning part nothing. */
+    /* Leading blanks separate nothing. */
     if (separator == ' ')
         walk->at = skip_blanks(walk->at, ' ');
 }
 
-/* `end` is the separator behind a field, or the end of the line. */
+/* Moves past a field; `end` is the separator after it, or the end of the line. */
 static void move_past(struct sstrace_walk *walk, const char *end) {
     if (walk->separator == ' ')
         end = skip_blanks(end, ' ');
@@ -144,7 +144,7 @@ int sstrace_walk_count(struct sstrace_walk *walk, size_t *count) {
     return 0;
 }
 
-/* Passes over unused fields; whether the field of that number is there. */
+/* Skips unused fields. Returns whether the field with this number exists. */
 static int skip_to(struct sstrace_walk *walk, size_t *passed, size_t number) {
     struct sstrace_field field;
     int more = 1;
@@ -208,11 +208,12 @@ int sstrace_field_name(
     const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]) {
     if (field->length >= SSTRACE_NAME)
         return sstrace_input_blame(input, field->column,
-            "a name of %zu characters: at most %d are possible", field->length, SSTRACE_NAME - 1);
+            "the name has %zu characters, but at most %d are possible", field->length,
+            SSTRACE_NAME - 1);
     size_t length = field->length;
     memcpy(name, field->text, length);
     for (size_t i = 0; i + 1 < length; i++) {
-        /* Only inside of quotes do two stand together. */
+        /* Two quotes in a row occur only inside quotes. */
         if (name[i] == '"' && name[i + 1] == '"')
             memmove(name + i, name + i + 1, length-- - i - 1);
     }
@@ -229,7 +230,7 @@ static bool is_missing(const struct sstrace_field *field) {
     return false;
 }
 
-/* A number as it is written: digits times 10 to a power. */
+/* A number as written: digits times a power of 10. */
 struct decimal {
     uint64_t digits;
     int power;
@@ -240,7 +241,7 @@ static const char *parse_digits(
     const char *at, const char *end, bool behind_mark, struct decimal *decimal) {
     for (; at < end && *at >= '0' && *at <= '9'; at++) {
         decimal->any = true;
-        /* More than 18 say nothing that a double could hold. */
+        /* A double cannot represent more than 18 digits. */
         if (decimal->digits < UINT64_C(100000000000000000)) {
             decimal->digits = decimal->digits * 10 + (uint64_t)(*at - '0');
             decimal->power -= behind_mark;
@@ -264,7 +265,7 @@ static const char *parse_exponent(const char *at, const char *end, struct decima
     return behind;
 }
 
-/* Both operands of the first case are exact, so that it rounds once, as it should. */
+/* In the first case both operands are exact, so the result is rounded only once. */
 static double value_of(const struct decimal *decimal) {
     static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};

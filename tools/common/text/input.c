@@ -22,7 +22,7 @@ static ssize_t read_again(int descriptor, void *buffer, size_t size) {
     return length;
 }
 
-/* The stream's own reads: first what was looked at already. */
+/* Reads for the stream: first the head, which was read before. */
 static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size) {
     size_t left = input->head_length - input->head_used;
     if (left == 0)
@@ -33,7 +33,9 @@ static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size)
     return (ssize_t)length;
 }
 
-/* A line that does not end must not take all memory: where lines are wanted it is given up. */
+/*
+ * Fails if a line is too long while reading lines, so that an endless line does not exhaust memory.
+ */
 static ssize_t read_on(void *cookie, char *buffer, size_t size) {
     struct sstrace_input *input = cookie;
     ssize_t length = read_next(input, buffer, size);
@@ -85,7 +87,7 @@ static const char *find_packer(const struct sstrace_input *input) {
     return NULL;
 }
 
-/* In a child: all of the input into a pipe. The reader may have had enough, which is no failure. */
+/* Runs in a child: copies the input to a pipe. It is not a failure if the reader stops early. */
 _Noreturn static void feed(struct sstrace_input *input, int to) {
     char buffer[65536];
     ssize_t length;
@@ -100,7 +102,10 @@ _Noreturn static void feed(struct sstrace_input *input, int to) {
     _exit(length < 0);
 }
 
-/* We report its failures ourselves; it ends when its reader has had enough. */
+/*
+ * Executes the unpacking program. Its messages are dropped, because we report failures; it ends if
+ * its reader stops early.
+ */
 _Noreturn static void unpack(const char *program, int from, int to) {
     signal(SIGPIPE, SIG_DFL);
     dup2(from, STDIN_FILENO);
@@ -110,7 +115,7 @@ _Noreturn static void unpack(const char *program, int from, int to) {
     _exit(127);
 }
 
-/* Two children: one hands on what we have looked at already and the rest, the other unpacks it. */
+/* Starts two children: one passes on the head and the rest of the input, the other unpacks them. */
 static int start_unpacking(struct sstrace_input *input, const char *program) {
     int packed[2], plain[2];
     if (pipe2(packed, O_CLOEXEC) < 0)
@@ -188,7 +193,7 @@ int sstrace_input_read_line(struct sstrace_input *input) {
     }
     input->in_lines = true;
     ssize_t length = getline(&input->text, &input->capacity, input->stream);
-    /* A part of it may have been given all the same. */
+    /* getline() may still have returned a part of the line. */
     if (input->unbroken > LINE_LONGEST) {
         input->line++;
         return blame_length(input);
@@ -230,12 +235,12 @@ int sstrace_input_blame(struct sstrace_input *input, size_t column, const char *
         input->text ? "\"" : "");
 }
 
-/* Output that we did not read is not their failure. */
+/* Returns whether a child failed. SIGPIPE, because we stopped reading, is not a failure. */
 static bool has_failed(int status) {
     return status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
 }
 
-/* Whatever was wrong with what we were given of it: this is why. */
+/* Waits for the children. Their failure replaces any error in the data, which it explains. */
 static int reap(struct sstrace_input *input) {
     const char *why = NULL;
     for (int i = 0; i < 2; i++) {
@@ -247,7 +252,7 @@ static int reap(struct sstrace_input *input) {
         if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
             why = "the program that unpacks it cannot be started: install gzip, xz-utils or zstd";
         else if (!why && has_failed(status))
-            why = "it could not be unpacked completely: it is damaged";
+            why = "it is damaged: unpacking failed";
     }
     if (!why)
         return 0;

@@ -19,32 +19,32 @@ struct sstrace_input {
     FILE *stream;
     struct ss_error *error;
 
-    /* The last line read, without its newline and with a final 0; the caller may change it. */
+    /* The current line, without its newline and with a final 0; the caller may change it. */
     char *text;
     size_t length;
     uint64_t line; /* number of that line, from 1; 0 before the first */
 
     int descriptor;
     size_t head_length, head_used;
-    pid_t children[2]; /* processes that unpack; 0 if none */
+    pid_t children[2]; /* unpacking processes; 0 if none */
     size_t capacity;
-    bool pending;                /* the line was given back */
+    bool pending;                /* the current line was given back */
     bool in_lines;               /* the input is read line by line */
-    size_t unbroken;             /* bytes since the last end of a line, about */
-    char head[SSTRACE_HEAD + 1]; /* the input's first bytes, still to be read, and a 0 */
+    size_t unbroken;             /* approximate number of bytes since the last newline */
+    char head[SSTRACE_HEAD + 1]; /* the first bytes of the input, not yet read, and a 0 */
 };
 
 /* Opens a file, or standard input if `path` is NULL or "-". */
 SS_MUST_USE SS_NONNULL(1) int sstrace_input_open(
     struct sstrace_input *input, const char *path, struct ss_error *error);
 
-/* Opens the input at a descriptor, which the caller still owns: for tests. */
+/* For tests: opens the input at a descriptor, which the caller still owns. */
 SS_MUST_USE SS_NONNULL(1, 3) int sstrace_input_open_descriptor(
     struct sstrace_input *input, int descriptor, const char *name, struct ss_error *error);
 
 /*
- * 1: `text` is the next line. 0: end of file. -1: it cannot be read, is longer than 1 MiB or has
- * a byte of value 0; the error says so.
+ * Reads the next line into `text`. Returns 1, 0 at the end of the file, or -1 with the error set if
+ * reading fails, or the line is longer than 1 MiB or contains a null byte.
  */
 SS_NONNULL()
 int sstrace_input_read_line(struct sstrace_input *input);
@@ -54,8 +54,8 @@ SS_NONNULL()
 void sstrace_input_unread_line(struct sstrace_input *input);
 
 /*
- * Sets the error "NAME:LINE:COLUMN: what was expected, in "LINE"", status 2; the line is the one
- * that was read last, columns count from 1. Always returns -1.
+ * Sets the error "NAME:LINE:COLUMN: what was expected, in "LINE"", status 2; with the current line;
+ * columns count from 1. Always returns -1.
  */
 __attribute__((format(printf, 3, 4))) int sstrace_input_blame(
     struct sstrace_input *input, size_t column, const char *format, ...);

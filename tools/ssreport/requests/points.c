@@ -9,7 +9,7 @@
 
 /* ---- runs at the same time ---- */
 
-/* The length of a path without its last part. */
+/* Returns the length of a path without its last part. */
 static size_t parent_length(const char *path) {
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/')
@@ -66,25 +66,6 @@ static double mean_load(const struct ssreport_responses *responses, double from,
     return count ? sum / (double)count : NAN;
 }
 
-/* Uses samples with their middle between these times, as for a load. */
-static void join_samples(
-    struct ssreport_joined *joined, const struct ssreport_record *record, double from, double to) {
-    double targets = 0, duties = 0;
-    size_t count = 0;
-    for (size_t i = 0; i < record->sample_count; i++) {
-        const struct ssreport_sample *sample = &record->samples[i];
-        double middle = (sample->begin + sample->end) / 2;
-        if (middle < from || middle >= to)
-            continue;
-        targets += sample->target;
-        duties += sample->duty;
-        count++;
-    }
-    joined->target = count ? targets / (double)count : NAN;
-    joined->duty = count ? duties / (double)count : NAN;
-    joined->load = ssreport_run_load(record, from, to);
-}
-
 struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *responses,
     const struct ssreport_run *beside, double from, double to) {
     struct ssreport_joined joined = {.load = mean_load(responses, from, to),
@@ -96,7 +77,10 @@ struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *
     const struct ssreport_record *record = &beside->record;
     from = ssreport_record_run_time(record, from - record->wall);
     to = ssreport_record_run_time(record, to - record->wall);
-    join_samples(&joined, record, from, to);
+    struct ssreport_means means = ssreport_run_means(record, from, to);
+    joined.target = means.target;
+    joined.load = means.load;
+    joined.duty = means.duty;
     if (beside->energy.count > 0)
         joined.watts =
             ssreport_energy_between(&beside->energy, record->wall + from, record->wall + to).watts;
@@ -123,7 +107,7 @@ static int add_point(struct ssreport_report *report, const struct ssreport_respo
     return 0;
 }
 
-/* A run at one rate has exact figures of its own. */
+/* A run at one rate has exact figures. */
 static void use_figures(struct ssreport_rate_point *point) {
     const struct ssreport_responses *responses = point->of;
     struct ssreport_stretch *stretch = &point->stretch;
@@ -152,12 +136,12 @@ static bool has_one_rate(const struct ssreport_responses *responses) {
 static int add_points(struct ssreport_report *report, const struct ssreport_responses *responses) {
     size_t next = 0, step = 0, first = report->point_count;
     struct ssreport_stretch stretch;
-    /* A search for the capacity goes from rate to rate too fast for any of them to settle. */
+    /* A capacity search changes rates too quickly for steady figures. */
     if (responses->capacity.demand)
         return 0;
     double edge = has_one_rate(responses) ? 0 : responses->edge;
     while (ssreport_responses_stretch(responses, edge, &next, &stretch)) {
-        /* The first stretch of a staircase, and what follows the last, have no requests. */
+        /* A staircase has stretches without requests at its start and end. */
         if (stretch.due == 0 || stretch.rate == 0)
             continue;
         if (add_point(report, responses, &stretch, ++step) < 0)
@@ -181,7 +165,7 @@ int ssreport_points_find(struct ssreport_report *report) {
 static int compare_services(const void *left, const void *right, void *context) {
     const struct ssreport_responses *one = ((const struct ssreport_rate_point *)left)->of;
     const struct ssreport_responses *other = ((const struct ssreport_rate_point *)right)->of;
-    /* Records of a manifest without a workload each have a service of their own. */
+    /* Without a workload, each record of a manifest is a service of its own. */
     bool is_named = one->workload || one->manifest == 0;
     (void)context;
     return STATS_ORDER(one->set - other->set,

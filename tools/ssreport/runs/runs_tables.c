@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* A table describes a curve at this number of loads, in equal distances. */
+/* Number of equidistant loads at which a table describes a curve. */
 #define LOADS 41
 
-/* Quantities that a run's summary has, too, have the same names here. */
+/* Quantities of a run's summary have the same names here. */
 // clang-format off
 static const struct table_column run_columns[] = {
     {"record", "record"}, {"set", NULL}, {"state", "state"}, {"version", NULL}, {"command", NULL},
@@ -149,7 +149,7 @@ static void add_fit(const struct ssreport_report *report, const struct ssreport_
 static void add_curve(const struct ssreport_report *report, const struct ssreport_run *run) {
     const struct ssreport_curve *curve = &run->curve;
     for (int i = 0; i < LOADS && curve->count > 0; i++) {
-        /* Rounding must not lead beyond its end. */
+        /* Rounding must not exceed the end of the curve. */
         double load = i + 1 < LOADS ? curve->least + (curve->most - curve->least) * i / (LOADS - 1)
                                     : curve->most;
         struct ssreport_band local = ssreport_curve_at(curve, load, run->confidence);
@@ -192,7 +192,7 @@ static void add_throughput(const struct ssreport_report *report, const struct ss
         double from = rates->from + (double)i * rates->interval, to = from + rates->interval;
         TABLE_ROW(ssreport_table(report, "throughput"), CELL("record", run->record.name),
             CELL("from_seconds", from), CELL("to_seconds", to),
-            CELL("load", ssreport_run_load(&run->record, from, to)),
+            CELL("load", ssreport_run_means(&run->record, from, to).load),
             CELL("iterations", rates->parts[i] * rates->interval),
             CELL("iterations_per_second", rates->parts[i]));
     }
