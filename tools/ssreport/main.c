@@ -13,7 +13,7 @@
 #include "report_options.h"
 #include "topics.h"
 
-/* Everything was reported, but nothing was measured, or the table has no rows. */
+/* Exit status if everything was reported, but nothing was measured, or the table has no rows. */
 #define STATUS_NO_RESULTS 1
 
 static void print_note(const char *name, const char *text) {
@@ -21,7 +21,7 @@ static void print_note(const char *name, const char *text) {
         fprintf(stderr, "ssreport: %s: %s\n", name, text);
 }
 
-/* One line for each record with notes. */
+/* Prints a line for each record with notes. */
 static void print_notes(const struct ssreport_report *report) {
     for (size_t i = 0; i < report->run_count; i++)
         print_note(report->runs[i].record.name, report->runs[i].record.notes.text);
@@ -33,7 +33,7 @@ static void print_notes(const struct ssreport_report *report) {
         fprintf(stderr, "ssreport: %s\n", report->notes.text);
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 static int open_file(
     struct ss_whole_file *file, char path[8400], const char *folder, const char *name) {
@@ -45,7 +45,7 @@ static int cannot_write(const char *path, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }
 
-/* A table without rows has no file, nor one that an earlier report has left. */
+/* Writes a table to its file; without rows, removes the file of an earlier report. */
 static int write_sheet(
     const struct table_sheet *sheet, const char *folder, struct ss_error *error) {
     struct ss_whole_file file;
@@ -85,7 +85,7 @@ static int write_page(
     return 0;
 }
 
-/* A profile is of one run, so exactly one record must be reported. */
+/* Writes the profile of a run. Exactly one record must be given. */
 static int write_profile(
     const struct ssreport_report *report, const char *path, struct ss_error *error) {
     struct ss_whole_file file;
@@ -103,7 +103,7 @@ static int write_profile(
     return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
 }
 
-/* Tables of a report have names that files of a record have, too. */
+/* Refuses to write into a record, because some tables have the names of its files. */
 static int check_output(const char *folder, struct ss_error *error) {
     static const char *const files[] = {"plan.json", "samples.csv", "requests.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -117,7 +117,7 @@ static int check_output(const char *folder, struct ss_error *error) {
     return 0;
 }
 
-/* Before any record is read. */
+/* Checks the name of a table before any record is read. */
 static int check_table(const char *name, struct ss_error *error) {
     char names[800] = "";
     if (!name || ssreport_topics_table(name))
@@ -127,7 +127,7 @@ static int check_table(const char *name, struct ss_error *error) {
         error, "--table: there is no table \"%s\": %s", ss_words_show(name).text, names);
 }
 
-/* The table that was asked for, or else the summary. */
+/* Prints the requested table, otherwise the summary. */
 static int print_output(const struct ssreport_report *report,
     const struct ssreport_request *request, struct ss_error *error) {
     static void (*const print[])(FILE *, const struct table_sheet *) = {
@@ -159,7 +159,7 @@ static int write_all(
 
 /* ---- the names of both sets ---- */
 
-/* The last part of a path, or of its folder's where `up` is 1. */
+/* Copies the last part of a path or, if `up` is 1, of its parent. */
 static void copy_part(char name[128], const char *path, int up) {
     size_t end = strlen(path);
     for (;; up--) {
@@ -176,7 +176,7 @@ static void copy_part(char name[128], const char *path, int up) {
     }
 }
 
-/* The name of a single folder, or that of the folder which contains all. */
+/* Copies the name of a single folder, or of the one that contains all folders. */
 static void name_set(char name[128], char *const *folders, size_t count) {
     char other[128];
     copy_part(name, folders[0], count > 1);
@@ -187,7 +187,7 @@ static void name_set(char name[128], char *const *folders, size_t count) {
     }
 }
 
-/* If both would have the same name, they are called by their numbers. */
+/* Names both sets; leaves them unnamed if the names are equal. */
 static void name_sets(struct ssreport_report *report, const struct ssreport_request *request) {
     const char *slash = request->names ? strchr(request->names, '/') : NULL;
     if (slash) {
@@ -202,9 +202,9 @@ static void name_sets(struct ssreport_report *report, const struct ssreport_requ
         report->names[0][0] = report->names[1][0] = '\0';
 }
 
-/* ---- what is reported ---- */
+/* ---- input ---- */
 
-/* Published figures are compared with runs of experiments only. */
+/* Reads published figures only for runs of experiments, because no others are compared. */
 static void read_published(struct ssreport_report *report, const char *folder) {
     char own[8400];
     bool wanted = false;
@@ -236,7 +236,7 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
     return ssreport_topics_build(report, error);
 }
 
-/* Whether anything was measured at all. */
+/* Returns whether anything was measured. */
 static bool has_results(const struct ssreport_report *report) {
     bool any = false;
     for (size_t i = 0; i < report->run_count; i++)

@@ -31,7 +31,7 @@ static void print_head(FILE *stream, const struct ssreport_report *report) {
         page_note(stream, NULL, report->notes.text);
 }
 
-/* Names the tables without a row. */
+/* Names the tables without rows. */
 static void print_empty(FILE *stream, const struct ssreport_report *report) {
     size_t count = 0;
     for (size_t i = 0; i < report->table_count; i++) {

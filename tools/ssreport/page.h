@@ -5,14 +5,14 @@
 #include "report.h"
 
 /*
- * The report as one HTML page that needs nothing else. Without gnuplot it has no pictures, and
+ * Prints the report as one self-contained HTML page. Without gnuplot it has no pictures, and
  * `without` says why.
  */
 SS_NONNULL(1, 2, 3)
 void ssreport_page_print(
     FILE *stream, const struct ssreport_report *report, struct ss_error *without);
 
-/* The report on a terminal, in 80 columns. */
+/* Prints the report on a terminal, in 80 columns. */
 SS_NONNULL(1, 2) void ssreport_text_print(FILE *stream, const struct ssreport_report *report);
 
 #endif

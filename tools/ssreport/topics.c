@@ -30,7 +30,7 @@ const struct ssreport_topic *const ssreport_topics[] = {
     NULL,
 };
 
-/* Those that ask a question, from the most specific one. */
+/* The topics that ask a question, the most specific first. */
 static const struct ssreport_topic *const asking[] = {
     &ssreport_comparison_topic,
     &ssreport_interference_topic,
@@ -47,7 +47,7 @@ static void ask(struct ssreport_report *report) {
     }
 }
 
-/* The n-th table of all topics; NULL after the last. */
+/* Returns the n-th table of all topics; NULL after the last. */
 static const struct table_sheet *table_at(size_t number) {
     for (size_t i = 0; ssreport_topics[i]; i++) {
         for (const struct table_sheet *table = ssreport_topics[i]->tables; table->name; table++) {

@@ -11,10 +11,10 @@ extern const struct ssreport_topic *const ssreport_topics[];
 SS_MUST_USE SS_NONNULL(1, 2) int ssreport_topics_build(
     struct ssreport_report *report, struct ss_error *error);
 
-/* The table of this name, without rows; NULL if no topic has it. */
+/* Returns the table of this name, without rows; NULL if no topic has it. */
 SS_NONNULL(1) const struct table_sheet *ssreport_topics_table(const char *name);
 
-/* "findings, runs, steps": the names of all tables. */
+/* Lists the names of all tables: "findings, runs, steps". */
 SS_NONNULL(1) SS_WRITES(1, 2) void ssreport_topics_name_tables(char *names, size_t size);
 
 void ssreport_report_free(struct ssreport_report *report);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Two sets of runs: the throughput of the first divided by that of the second, step by step. */
+/*
+ * Compares two sets of runs: divides the throughput of the first by that of the second, step by
+ * step.
+ */
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +16,7 @@
 #include "ratio_tables.h"
 #include "run_order.h"
 
-/* The page leaves more ratios to their file. */
+/* With more ratios, the page omits their table. */
 #define RATIOS_MAX 200
 
 // clang-format off
@@ -59,15 +62,15 @@ static const struct table_sheet tables[] = {
 struct part {
     size_t step; /* from 1; 0: the whole run */
     int half;
-    double target, load, throughput; /* throughput is the foreground's */
+    double target, load, throughput; /* the throughput is that of the foreground */
     const char *unmatched;           /* why it has no counterpart; NULL if it has one */
 };
 
-/* A run that was alone, or a foreground with its background, which then gives the steps. */
+/* A single run, or a foreground with its background, whose steps are then used. */
 struct entry {
     const struct ssreport_run *run, *background; /* `background` may be NULL */
-    const char *label; /* name of a record without a manifest; NULL: its position names it */
-    size_t copy;       /* number of the same entries before it */
+    const char *label; /* name of a record without a manifest; NULL to match by position */
+    size_t copy;       /* number of equal entries before it */
     struct part *parts;
     size_t count;
 };
@@ -82,15 +85,16 @@ struct comparison {
     struct ssreport_report *report;
     struct entry *entries; /* of both sets */
     size_t count;
-    bool is_across; /* the sets differ in the environment, which need not be the same then */
+    bool is_across; /* compare different environments: the sets have none in common */
     struct ratio *ratios;
     size_t ratio_count, ratio_capacity;
-    size_t forbidden; /* ratios of runs with different parts of the machine used by others */
+    size_t forbidden; /* ratios that are excluded, because other processes used different parts of
+                         the machine */
 };
 
 /* ---- entries ---- */
 
-/* The run that gives the steps and the method. */
+/* Returns the run with the steps and the method. */
 static const struct ssreport_run *leader(const struct entry *entry) {
     return entry->background ? entry->background : entry->run;
 }
@@ -119,14 +123,14 @@ static int add_parts(struct entry *entry) {
     return 0;
 }
 
-/* The last part of a record's path names it without a manifest. */
+/* Returns the last part of a record's path: its name without a manifest. */
 static const char *last_part(const struct entry *entry) {
     const char *name = entry->run->record.name;
     const char *slash = strrchr(name, '/');
     return slash ? slash + 1 : name;
 }
 
-/* In all but set, environment and copy. */
+/* Orders entries by everything except set, environment and copy. */
 static int compare_entries(const struct entry *left, const struct entry *right) {
     const unsigned all = ~0U & ~(unsigned)(SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT);
     bool both = left->background && right->background;
@@ -177,7 +181,7 @@ static struct stats_groups group(const struct comparison *comparison,
     return stats_group_by(comparison->entries, comparison->count, &key);
 }
 
-/* Whether a group has entries of both sets. */
+/* Returns whether a group has entries of both sets. */
 static bool is_shared(
     const struct comparison *comparison, const struct stats_groups *groups, size_t number) {
     unsigned sets = 0;
@@ -194,12 +198,15 @@ static int add_entry(struct comparison *comparison, const struct ssreport_run *r
     if (run->role)
         entry->background = ssreport_report_beside(comparison->report, run, "background");
     if (run->role && !entry->background)
-        return 0; /* a note says that it has no background */
+        return 0; /* a note already says that it has no background */
     comparison->count++;
     return add_parts(entry);
 }
 
-/* Records without a manifest are matched by the names of their folders, if both sets have them. */
+/*
+ * Matches records without a manifest by the names of their folders, if both sets have the same
+ * names.
+ */
 static int set_labels(struct comparison *comparison) {
     SS_OWNED(groups)
     struct stats_groups groups = group(comparison, compare_names, has_no_workload);
@@ -211,7 +218,7 @@ static int set_labels(struct comparison *comparison) {
     return groups.first ? 0 : -1;
 }
 
-/* Numbers entries that are the same in all. */
+/* Numbers entries that are equal in everything. */
 static int set_copies(struct comparison *comparison) {
     SS_OWNED(groups) struct stats_groups groups = group(comparison, compare_copies, NULL);
     for (size_t i = 0; groups.first && i < groups.items; i++) {
@@ -221,7 +228,7 @@ static int set_copies(struct comparison *comparison) {
     return groups.first ? 0 : -1;
 }
 
-/* Compares across environments if no environment of one set is one of the other. */
+/* Compares across environments if the sets have no environment in common. */
 static int set_across(struct comparison *comparison) {
     SS_OWNED(groups) struct stats_groups groups = group(comparison, compare_environments, NULL);
     comparison->is_across = true;
@@ -255,7 +262,7 @@ static int add_ratio(struct comparison *comparison, const struct ratio *ratio) {
     return 0;
 }
 
-/* Adds ratios of the steps that both have. */
+/* Adds ratios of the steps that both entries have. */
 static int match_entries(
     struct comparison *comparison, const struct entry *left, const struct entry *right) {
     for (size_t i = 0; i < left->count; i++) {
@@ -295,7 +302,7 @@ static double known(double number) {
     return number > 0 ? number : NAN;
 }
 
-/* The cells of both tables that say what is compared. */
+/* Adds a row to either table, with the cells that describe what is compared. */
 static void add_row(struct table_sheet *sheet, const struct ratio *ratio) {
     const struct entry *entry = ratio->entries[0];
     const struct ssreport_run *run = entry->run, *other = ratio->entries[1]->run;
@@ -340,7 +347,7 @@ static int compare_sides(const struct entry *left, const struct entry *right) {
             SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD | SSREPORT_BY_TAU));
 }
 
-/* Ratios of one pair differ in step and round only. */
+/* Groups ratios by pair: those of a pair differ only in step and round. */
 static int compare_pairs(const void *left, const void *right, void *context) {
     const struct ratio *one = left, *other = right;
     (void)context;
@@ -348,7 +355,7 @@ static int compare_pairs(const void *left, const void *right, void *context) {
         compare_sides(one->entries[1], other->entries[1]));
 }
 
-/* Steps of the pair's own runs without a counterpart. */
+/* Counts the steps of a pair's runs without a counterpart. */
 static size_t count_lost(const struct comparison *comparison, const struct ratio *pair) {
     size_t lost = 0;
     for (size_t i = 0; i < comparison->count; i++) {
@@ -455,7 +462,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 
 /* ---- the question ---- */
 
-/* The median of all steps that both sets have. */
+/* Asks for, and answers with, the median over all steps that both sets have. */
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
     const struct table_sheet *sheet = ssreport_table(report, "ratios");
     size_t rows = table_rows(sheet), count = 0;

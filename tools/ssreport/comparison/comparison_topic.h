@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Two sets of runs: the throughput of the first divided by that of the second, step by step. */
+/* Compares two sets of runs: the throughput of the first divided by that of the second, by step. */
 extern const struct ssreport_topic ssreport_comparison_topic;
 
 #endif

@@ -6,12 +6,12 @@
 #include "base/owned.h"
 #include "shaded_tables.h"
 
-/* The columns of the comparison that make a table. */
+/* The columns of the comparison that identify a table. */
 #define TABLE                                                                                      \
     "experiment", "environment_a", "measured_in_a", "environment_b", "measured_in_b", "placement", \
         "method", "tau_seconds", "speed"
 
-/* Pairs of the comparison, by table and, within it, by row and by column. */
+/* Pairs of the comparison, grouped by table and, within a table, by row and column. */
 struct places {
     struct stats_groups tables, foregrounds, backgrounds;
 };
@@ -20,7 +20,9 @@ static bool is_pair(const struct table_sheet *sheet, size_t row) {
     return *table_cell_at(sheet, row, "background")->text != '\0';
 }
 
-/* The largest distance of a ratio from 1, as a logarithm: that of 1/2 is that of 2. */
+/*
+ * Returns the largest distance of a ratio from 1 as a logarithm, so that 1/2 and 2 are equally far.
+ */
 static double find_reach(const struct table_sheet *sheet) {
     double reach = 0;
     for (size_t i = 0; i < table_rows(sheet); i++) {
@@ -71,7 +73,7 @@ static void print_caption(FILE *page, const struct table_sheet *sheet, size_t ro
     fputs("</caption>", page);
 }
 
-/* The median ratio of a foreground's group and a background's; NaN: not compared. */
+/* Returns the median ratio of a foreground's group and a background's; NaN if not compared. */
 static double find_ratio(const struct table_sheet *sheet, const struct places *places,
     size_t foreground, size_t background) {
     const struct stats_groups *rows = &places->foregrounds;

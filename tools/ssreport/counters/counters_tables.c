@@ -79,7 +79,7 @@ static void add_run(const struct ssreport_report *report, const struct ssreport_
     add_rates(sheet, &counted);
 }
 
-/* A foreground is counted in the steps of its background. */
+/* Adds the steps of a run; for a foreground, those of its background. */
 static void add_steps(const struct ssreport_report *report, const struct ssreport_run *run) {
     struct table_sheet *sheet = ssreport_table(report, "counters-steps");
     const struct ssreport_run *background = ssreport_is_word(run->role, "foreground")
@@ -110,7 +110,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return 0;
 }
 
-/* Printed only if anything was counted: few machines permit it. */
+/* Prints the section only if there are counts: few machines permit counting. */
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
     ssreport_page_section(page, ssreport_table(report, "counters"), "Counters");
 }

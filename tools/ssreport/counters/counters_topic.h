@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Events of the hardware and the kernel, counted in the instances. */
+/* Events of hardware and kernel, counted in the instances. */
 extern const struct ssreport_topic ssreport_counters_topic;
 
 #endif

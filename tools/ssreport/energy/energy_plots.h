@@ -6,13 +6,13 @@
 #include "report.h"
 
 /*
- * Iterations per watt-hour in each step, relative to per-chip of the same step: a picture for each
- * pair and round with any value, with a color for each placement.
+ * Draws iterations per watt-hour in each step, relative to the placement per-chip in the same step:
+ * a picture for each pair and round, with a color for each placement.
  */
 SS_NONNULL(1, 2)
 void ssreport_energy_plots_print(struct ssreport_page *page, const struct ssreport_report *report);
 
-/* The script of one of them: the rows of energy-steps that are of the n-th pair and round. */
+/* Writes the script of one picture, from the rows of energy-steps with the n-th pair and round. */
 SS_NONNULL(1, 2)
 void ssreport_energy_plots_write(FILE *script, const struct table_sheet *sheet, size_t picture);
 

@@ -39,14 +39,14 @@ static const struct table_sheet tables[] = {
 };
 // clang-format on
 
-/* A run, and the one beside it if the same power has fed both. */
+/* A run, and the one next to it if the measured power fed both. */
 struct consumer {
     const struct ssreport_run *run;
-    const struct ssreport_run *foreground; /* NULL: it was alone */
-    bool adds_up;                          /* iterations of both are the same */
+    const struct ssreport_run *foreground; /* NULL for a single run */
+    bool adds_up; /* both sides run the same program, so iterations can be added */
 };
 
-/* A foreground counts with its background. */
+/* Returns whether the run is a foreground, whose energy is counted with its background. */
 static bool is_counted_elsewhere(
     const struct ssreport_report *report, const struct ssreport_run *run) {
     return run->energy.shared && ssreport_is_word(run->role, "foreground") &&
@@ -64,7 +64,7 @@ static struct consumer find_consumer(
     return consumer;
 }
 
-/* NaN: not counted, or of two programs. */
+/* Returns NaN if not counted, or if the sides run different programs. */
 static double iterations_between(const struct consumer *consumer, double from, double to) {
     double rate = ssreport_steps_throughput(&consumer->run->record, from, to);
     if (consumer->foreground)
@@ -80,7 +80,7 @@ static struct ssreport_cost cost_between(const struct ssreport_run *run, double 
     return ssreport_energy_between(&run->energy, run->record.wall + from, run->record.wall + to);
 }
 
-/* Cells of both tables, in the row that was added last. */
+/* Sets the cells that both tables have, in the last row. */
 static void add_cost(struct table_sheet *sheet, const struct ssreport_cost *cost, double iterations,
     double relative) {
     TABLE_CELLS(sheet, CELL("seconds", cost->seconds), CELL("watts", cost->watts),
@@ -100,7 +100,7 @@ static double rate_of_run(const struct ssreport_report *report, const struct ssr
     return divide(iterations_between(&consumer, from, to), cost.watt_hours);
 }
 
-/* Without a manifest, the same command is the same program. */
+/* Without a manifest, runs of the same command are comparable. */
 static bool is_comparable(const struct ssreport_run *left, const struct ssreport_run *right) {
     if (left->placement || right->placement)
         return false;
@@ -115,7 +115,7 @@ static bool is_same_side(const struct ssreport_run *left, const struct ssreport_
     return ssreport_run_compare(left, right, SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD) == 0;
 }
 
-/* The same pair, or the same run alone, in the placement per-chip. NULL: it was not run. */
+/* Returns the same pair, or single run, in the placement per-chip; NULL if absent. */
 static const struct ssreport_run *find_per_chip(
     const struct ssreport_report *report, const struct ssreport_run *run) {
     const unsigned same = SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_ROUND |
@@ -134,7 +134,7 @@ static const struct ssreport_run *find_per_chip(
 
 /*
  * Divides by the rate of the same run in per-chip; without a placement, by that of the first run of
- * the same program that has one.
+ * the same program with a known rate.
  */
 static double relative_rate(
     const struct ssreport_report *report, const struct ssreport_run *run, double rate) {
@@ -154,7 +154,7 @@ static double relative_rate(
 
 static void note_cost(struct ssreport_notes *notes, const struct consumer *consumer,
     const struct ssreport_cost *cost, double length) {
-    /* Where the seconds begin is chance, so there may be one fewer than the run is long. */
+    /* The seconds begin at a random offset, so one may be missing. */
     double all = fmax((double)(cost->seconds + cost->unknown), floor(length) - 1);
     if ((double)cost->seconds < all)
         ssreport_notes_add(notes, "power is known for %zu of %.0f s", cost->seconds, all);
@@ -204,13 +204,15 @@ static double rate_of_step(const struct ssreport_report *report, const struct ss
     return divide(iterations_between(&consumer, step->from, step->to), cost.watt_hours);
 }
 
-/* The steps that those of a run are divided by: of its run in per-chip, or else its own first. */
+/*
+ * The reference for the steps of a run: its counterpart in per-chip, otherwise its own first step.
+ */
 struct base {
     const struct ssreport_run *per_chip;
     double first;
 };
 
-/* Of per-chip the step of the same level and half, never the mean of several. */
+/* Returns the rate of the reference: in per-chip, that of the step with the same level and half. */
 static double base_of_step(const struct ssreport_report *report, const struct base *base,
     const struct ssreport_run *run, size_t at) {
     if (!run->placement)
@@ -274,7 +276,7 @@ static int compare_sources(const void *left, const void *right, void *context) {
     return ssreport_compare_words(one->power_source, other->power_source);
 }
 
-/* Runs with power, by what it covers. */
+/* Groups runs with power by what the power covers. */
 static struct stats_groups group_sources(const struct ssreport_report *report) {
     const struct stats_key key = {
         .size = sizeof *report->runs, .compare = compare_sources, .includes = has_energy};
@@ -298,7 +300,7 @@ static void print_footnote(struct ssreport_page *page, const struct ssreport_rep
             page->stream);
 }
 
-/* Power of both sides is in the rows of the background. */
+/* Prints the energy of a run. The power of both sides is in the rows of the background. */
 static void print_run(struct ssreport_page *page, const struct ssreport_report *report,
     const struct ssreport_run *run) {
     const struct table_sheet *sheet = ssreport_table(report, "energy-steps");

@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Power, and what iterations cost. */
+/* Power, and the energy per iteration. */
 extern const struct ssreport_topic ssreport_energy_topic;
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Figures measured inside of environments and by their hosts, and the load of each CPU. */
+/* Figures measured inside environments and by their hosts, and the load of each CPU. */
 extern const struct ssreport_topic ssreport_environments_topic;
 
 #endif

@@ -8,7 +8,9 @@
 #include "html_page.h"
 #include "options/option.h"
 
-/* Maximum number of findings on single pairs that the terminal shows, and the page unfolded. */
+/*
+ * Maximum number of findings on single pairs that the terminal shows, or the page without folding.
+ */
 #define SENTENCES_MAX      12
 #define SENTENCES_OPEN_MAX 8
 
@@ -72,7 +74,7 @@ const char *ssreport_findings_answer(const struct ssreport_report *report) {
     return *headline->answer ? headline->answer : NULL;
 }
 
-/* How many there are, on single pairs, and with a confidence interval. */
+/* Numbers of findings: all, on single pairs, and with a confidence interval. */
 struct counts {
     size_t all, special, sure;
 };

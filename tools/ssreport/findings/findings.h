@@ -7,7 +7,7 @@
 #include "report.h"
 #include "topic.h"
 
-/* The table "findings", with which page and terminal begin. Other topics add to it. */
+/* The table "findings", at the beginning of page and terminal. Other topics add rows to it. */
 extern const struct ssreport_topic ssreport_findings_topic;
 
 struct ssreport_finding {
@@ -15,7 +15,10 @@ struct ssreport_finding {
     bool is_general; /* on all runs of an environment, not on one pair */
 };
 
-/* A sentence on the whole report. Returns the table, of whose last row more cells can be set. */
+/*
+ * Adds a sentence on the whole report. Returns the table, so that the caller can set more cells of
+ * the last row.
+ */
 SS_FORMAT(3, 4)
 struct table_sheet *ssreport_findings_add(
     struct ssreport_report *report, const char *kind, const char *format, ...);
@@ -23,11 +26,14 @@ SS_FORMAT(3, 0)
 struct table_sheet *ssreport_findings_add_list(
     struct ssreport_report *report, const char *kind, const char *format, va_list arguments);
 
-/* The first finding of this kind, on the whole report or on a pair; SSREPORT_NO_ROW if absent. */
+/*
+ * Returns the first finding of this kind, on the whole report or on a pair; SSREPORT_NO_ROW if
+ * absent.
+ */
 size_t ssreport_findings_first(
     const struct ssreport_report *report, const char *kind, bool is_general);
 
-/* The first sentence of the report: from the headline, or a finding; NULL if there is none. */
+/* Returns the first sentence of the report, from the headline or a finding; NULL if absent. */
 const char *ssreport_findings_answer(const struct ssreport_report *report);
 
 struct ssreport_finding ssreport_finding_at(const struct ssreport_report *report, size_t row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Where both sides run the same program, what both do together in each step. */
+/* The combined throughput of both sides in each step, if both run the same program. */
 
 #include "combined_throughput.h"
 

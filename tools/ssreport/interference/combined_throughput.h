@@ -5,7 +5,7 @@
 #include "pairs.h"
 
 /*
- * The throughput of both sides in a step, divided by that in the same step and round with the
+ * Returns the throughput of both sides in a step, relative to the same step and round with the
  * placement per-chip in the same environment. NaN without such a step.
  */
 double ssreport_whole_system_relative(const struct ssreport_report *report,

@@ -12,12 +12,15 @@ static bool is_significant(const struct ssreport_fit *fit) {
     return fit->slope_p < SSREPORT_SIGNIFICANT && fit->intercept_p < SSREPORT_SIGNIFICANT;
 }
 
-/* Percent lost instead of the ratio of slope to intercept. */
+/* Converts the ratio of slope to intercept to percent lost. */
 static struct ssreport_interval to_percent(struct ssreport_interval ratio) {
     return (struct ssreport_interval){-100 * ratio.high, -100 * ratio.low};
 }
 
-/* Degrees of freedom of the sum of both ratios' estimates. Without scatter any value will do. */
+/*
+ * Returns the degrees of freedom of the sum of both estimated ratios. Without scatter any value
+ * will do.
+ */
 static double sum_freedom(const struct ssreport_fit fits[2]) {
     double sum = 0, squares = 0;
     for (int i = 0; i < 2; i++) {

@@ -4,47 +4,47 @@
 
 #include "statistics.h"
 
-/* The slopes of both halves agree when the angle between them is smaller, in degrees. */
+/* The slopes of both halves agree if the angle between them is below this, in degrees. */
 #define SSREPORT_ANGLE_AGREES 3.0
 
-/* A coefficient is significant if the chance that it is 0 is smaller. */
+/* A coefficient is significant if its p-value is below this. */
 #define SSREPORT_SIGNIFICANT 0.05
 
 /* One step of a staircase. */
 struct ssreport_point {
     double load;       /* of the background, observed, 0 to 1 */
     double throughput; /* of the foreground */
-    int half;          /* 1 or 2; others do not count, nor do steps where a value is NaN */
+    int half;          /* 1 or 2; points with another half, or a NaN, are ignored */
 };
 
 /*
- * The cost of a background for a foreground: by how many percent the foreground's throughput falls
- * from an idle background to one at full load. Negative: it rises.
+ * The cost of a background to a foreground: by how many percent the foreground's throughput falls
+ * from an idle background to one at full load. Negative if it rises.
  */
 struct ssreport_interference {
     struct ssreport_fit fits[2]; /* of the two halves */
-    double halves[2];            /* percent; NaN: there is no line, or it begins at 0 */
+    double halves[2];            /* percent; NaN without a line, or if it begins at 0 */
     double metric;               /* mean of both; NaN if either is */
-    struct ssreport_interval half_intervals[2], interval; /* of these, percent */
+    struct ssreport_interval half_intervals[2], interval; /* of `halves` and `metric`, percent */
     double angle;     /* degrees between the normalized slopes */
     bool agree;       /* the angle is small */
-    bool significant; /* slopes and intercepts of both are */
+    bool significant; /* slopes and intercepts of both halves are significant */
 };
 
 /*
- * The interval of a half is Fieller's, for t with n - 2 degrees of freedom. For the mean of both
- * halves the distances between the value of each half and its bounds are squared and added
- * (MOVER); there t has the degrees of freedom of the sum after Welch and Satterthwaite.
- * `confidence` as in 0.95. -1: no memory.
+ * Computes the interference. The interval of a half is Fieller's, by Student's t with n - 2 degrees
+ * of freedom. For the mean of both halves, the squared distances between the value of each half and
+ * its bounds are added (MOVER); t then has the degrees of freedom of the sum after Welch and
+ * Satterthwaite. Returns -1 if out of memory.
  */
 int ssreport_interference_of(const struct ssreport_point *points, size_t count, double confidence,
     struct ssreport_interference *interference);
 
-/* The same from known lines. */
+/* Does the same from fitted lines. */
 struct ssreport_interference ssreport_interference_of_fits(
     const struct ssreport_fit *first, const struct ssreport_fit *second, double confidence);
 
-/* Why the metric or its interval is unknown; NULL if both are known. */
+/* Returns why the metric or its interval is unknown; NULL if both are known. */
 const char *ssreport_interference_missing(const struct ssreport_interference *interference);
 
 #endif

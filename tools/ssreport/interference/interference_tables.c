@@ -9,18 +9,21 @@
 #include "round_means.h"
 #include "shaded_tables.h"
 
-/* Percent; a smaller range would shade mere noise. */
+/* Minimum range, percent: a smaller one would shade noise. */
 #define RANGE_MIN 5.0
 
 #define FAR_RANGES 3.0 /* interquartile ranges */
 #define FAR_MIN    5.0 /* percent */
-#define OTHERS     4   /* programs at least that one is compared with */
+#define OTHERS     4   /* minimum number of other programs */
 
 #define TABLE (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT)
 
 /* ---- the range ---- */
 
-/* The median metric of a program in one table; NaN: none. `values` has room for all pairs. */
+/*
+ * Returns the median metric of a program in one table; NaN if it has none. `values` has room for
+ * all pairs.
+ */
 static double median_of_program(const struct ssreport_report *report,
     const struct stats_groups *programs, size_t program, double *values) {
     size_t count = 0;
@@ -31,7 +34,7 @@ static double median_of_program(const struct ssreport_report *report,
     return ssreport_median_of(values, count);
 }
 
-/* Compares a program with the others of its table. */
+/* Returns whether a program is far from the others of its table. */
 static bool is_far(const struct ssreport_report *report, const struct stats_groups *programs,
     size_t program, double *values) {
     const struct ssreport_pair *pair = &report->pairs[programs->first[program]];
@@ -90,7 +93,10 @@ static bool is_left_out(const struct ssreport_shades *shades, const struct ssrep
     return false;
 }
 
-/* The largest metric in an environment, up or down: of `far`, or of what is not left out. */
+/*
+ * Returns the largest absolute metric in an environment: of `far`, or of everything that is not
+ * excluded.
+ */
 static double find_most(const struct ssreport_report *report, const struct ssreport_pair *pair,
     const struct ssreport_shades *shades, const struct ssreport_far *far) {
     double most = RANGE_MIN;
@@ -124,12 +130,12 @@ struct ssreport_shades ssreport_shades_find(
 
 /* ---- tables ---- */
 
-/* Pairs by table, within it by row and by column, and by field. */
+/* Pairs grouped by table, by row and column within a table, and by field. */
 struct places {
     struct stats_groups tables, foregrounds, backgrounds, fields;
 };
 
-/* Differences that may be noise have no shade. */
+/* Prints a field. Differences that may be noise are not shaded. */
 static void print_field(
     FILE *page, const struct ssreport_shades *shades, const struct ssreport_round_mean *mean) {
     static const int loss[3] = {240, 145, 105}, gain[3] = {150, 195, 235};

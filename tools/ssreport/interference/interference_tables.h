@@ -4,7 +4,7 @@
 
 #include "pairs.h"
 
-/* Program that is far from all others in a placement, as a foreground or as a background. */
+/* A program that is far from all others in a placement, as a foreground or as a background. */
 struct ssreport_far {
     const char *program, *placement;
     bool as_background;
@@ -14,21 +14,23 @@ struct ssreport_far {
 
 /* The color range of one environment. */
 struct ssreport_shades {
-    double most;                               /* percent, up or down, that has the fullest color */
-    struct ssreport_far far[SSREPORT_FAR_MAX]; /* what is left out of it */
+    double most;                               /* absolute percentage with the darkest color */
+    struct ssreport_far far[SSREPORT_FAR_MAX]; /* programs excluded from the range */
     size_t far_count;
 };
 
 /*
- * Of the environment of this pair. A program is far if the median of its metrics in a placement is
- * more than three interquartile ranges beyond the quartiles of the other programs' medians, and
- * more than 5 % beyond them; there must be four others. It is left out only if that makes the range
- * smaller.
+ * Returns the range for the environment of this pair. A program is far if the median of its metrics
+ * in a placement is more than three interquartile ranges, and more than 5 %, beyond the quartiles
+ * of the other programs' medians; there must be at least four others. It is excluded only if that
+ * makes the range smaller.
  */
 struct ssreport_shades ssreport_shades_find(
     const struct ssreport_report *report, const struct ssreport_pair *pair);
 
-/* A table for each environment and placement: the darker the more interference. */
+/*
+ * Prints a table for each environment and placement, in which darker fields have more interference.
+ */
 void ssreport_shades_print(FILE *page, const struct ssreport_report *report);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Runs side by side: what one costs the other, and where to pin both. */
+/* Runs side by side: what each costs the other, and where to pin them. */
 extern const struct ssreport_topic ssreport_interference_topic;
 
 #endif

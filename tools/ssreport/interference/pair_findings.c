@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Where to pin two programs, and the cost of an environment: in sentences and as a table. */
+/* Findings on where to pin two programs, and on the cost of an environment. */
 
 #include "pair_findings.h"
 
@@ -14,10 +14,10 @@
 #include "findings.h"
 #include "placement_crossings.h"
 
-/* Fewer runs do not show how much their medians scatter. */
+/* Fewer runs do not show the scatter of their medians. */
 #define RUNS_MIN 6
 
-/* NULL and NaN: unknown. */
+/* NULL and NaN if unknown. */
 struct finding {
     const char *kind;
     const struct ssreport_pair *pair; /* gives the environment and the set */
@@ -77,7 +77,9 @@ static void add_changes(
     }
 }
 
-/* Continues the sentence on the best placement: from which load on another one is better. */
+/*
+ * Completes the sentence on the best placement with the loads at which another one becomes better.
+ */
 static void append_changes(struct finding *finding, const struct ssreport_placements *placements) {
     for (size_t i = 0; i < placements->change_count; i++) {
         const struct ssreport_change *change = &placements->changes[i];
@@ -117,11 +119,12 @@ static void add_best(struct ssreport_report *report, const struct ssreport_place
     add_finding(report, &finding);
 }
 
-/* How often each placement is the best one in an environment. */
+/* How often each placement is the best in an environment. */
 struct tally {
     const char *names[SSREPORT_PLACEMENTS_MAX];
     size_t counts[SSREPORT_PLACEMENTS_MAX], count;
-    size_t pairs, unclear, single; /* of ordered pairs; with a placement alone */
+    size_t pairs, unclear,
+        single; /* number of ordered pairs, and of those with a single placement */
 };
 
 static void count_best(struct tally *tally, const struct ssreport_placements *placements) {
@@ -171,7 +174,7 @@ static void add_tally(
     add_finding(report, &finding);
 }
 
-/* The findings on one group of pairs in an environment; counts them. */
+/* Adds the findings on one group of pairs in an environment, and counts them. */
 static int find_placement(struct ssreport_report *report, const struct ssreport_pair *pair,
     struct tally *tally, bool general) {
     struct ssreport_placements placements;
@@ -188,7 +191,7 @@ static int find_placement(struct ssreport_report *report, const struct ssreport_
     return 0;
 }
 
-/* Whether the environment of this pair has more than one placement. */
+/* Returns whether the environment of this pair has more than one placement. */
 static bool has_placements(
     const struct ssreport_report *report, const struct ssreport_pair *first) {
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -200,7 +203,7 @@ static bool has_placements(
     return false;
 }
 
-/* General sentences come first, so this is called twice. */
+/* Called twice, because general sentences come first. */
 static int find_placements(struct ssreport_report *report, bool general) {
     SS_OWNED(groups)
     struct stats_groups environments = ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT);
@@ -227,10 +230,12 @@ static int find_placements(struct ssreport_report *report, bool general) {
 
 /* ---- what an environment costs ---- */
 
-/* How many percent lower a foreground's throughput is than in the same step outside of the
- * environment. */
+/*
+ * By how many percent a foreground's throughput is below that of the same step outside the
+ * environment.
+ */
 struct costs {
-    double *values, *medians; /* of the steps, and of each run with any; `values` owns both */
+    double *values, *medians; /* costs of the steps, and medians of the runs; `values` owns both */
     size_t steps, runs;
 };
 
@@ -243,7 +248,7 @@ static int open_costs(struct costs *costs, const struct ssreport_report *report)
     return costs->values ? 0 : -1;
 }
 
-/* The same pair with the same placement in the same round, but in no environment. */
+/* Returns the same pair, with the same placement and round, outside any environment. */
 static const struct ssreport_pair *find_outside(
     const struct ssreport_report *report, const struct ssreport_pair *pair) {
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -273,8 +278,8 @@ static void add_costs(
 }
 
 /*
- * Steps of one run are not independent, so where there are enough runs the interval is that of
- * their medians.
+ * Sets the interval: of the medians of runs if there are enough runs, because the steps of a run
+ * are not independent.
  */
 static void weigh_costs(struct finding *finding, struct costs *costs, double confidence) {
     bool by_run = costs->runs >= RUNS_MIN;
@@ -312,7 +317,7 @@ static void append_cost(struct finding *finding, const char *what) {
         append(finding, "; median of %zu %s.", finding->count, finding->unit);
 }
 
-/* The cost for the pairs of one group, which are all in one environment. */
+/* Adds the cost for a group of pairs in one environment. */
 static int add_cost(
     struct ssreport_report *report, const struct stats_groups *groups, size_t group, bool general) {
     const struct ssreport_pair *pair = &report->pairs[groups->first[group]];
@@ -335,7 +340,7 @@ static int add_cost(
         snprintf(what, sizeof what, "%s, %.60s beside %.60s, %s", pair->environment, pair->program,
             pair->background_program, pair->placement);
     append_cost(&finding, what);
-    /* Without anything to compare with, the general finding says so once for all pairs. */
+    /* If nothing can be compared, only the general finding says so. */
     if (general || finding.count > 0)
         add_finding(report, &finding);
     return 0;
@@ -357,7 +362,7 @@ static int find_costs(struct ssreport_report *report, bool general) {
     return 0;
 }
 
-/* ---- what is left out ---- */
+/* ---- exclusions ---- */
 
 static int name_emulated(struct ssreport_report *report) {
     SS_OWNED(groups)
@@ -380,7 +385,10 @@ static int name_emulated(struct ssreport_report *report) {
     return groups.first ? 0 : -1;
 }
 
-/* Counts pairs of runs that differ only in placement or environment: only these are compared. */
+/*
+ * Adds a finding on runs that are not compared because of other processes. Only runs that differ
+ * only in placement or environment count.
+ */
 static int find_forbidden(struct ssreport_report *report) {
     SS_OWNED(groups)
     struct stats_groups groups =

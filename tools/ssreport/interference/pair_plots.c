@@ -12,12 +12,12 @@
 
 #define SAME_PAIR (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
 
-/* Letters of a name in a picture. */
+/* Maximum length of a name in a picture. */
 #define LABEL_MAX 24
 
 /* ---- colors ---- */
 
-/* Placements of other names have colors in the order in which they occur. */
+/* Returns the color of a placement. Unknown placements get colors in order of occurrence. */
 static const char *color_of(const struct ssreport_report *report, const char *placement) {
     const char *known = ssreport_placement_color(placement);
     size_t other = 4; /* after those of known placements */
@@ -51,7 +51,7 @@ static double value_of(const struct ssreport_report *report, const struct ssrepo
     return NAN;
 }
 
-/* Whether the load rises in the half of a step; what is no staircase does not fall. */
+/* Returns whether the load rises in the half of a step; true without a staircase. */
 static bool is_rising(const struct ssreport_pair *pair, const struct ssreport_pair_step *step) {
     double first = NAN, last = NAN;
     for (size_t i = 0; i < pair->count; i++) {
@@ -76,7 +76,7 @@ static void write_points(FILE *script, const struct ssreport_report *report,
     }
 }
 
-/* One data block for each panel, placement and direction: $a0up, $a0down, $a1up ... */
+/* Writes a data block for each panel, placement and direction: $a0up, $a0down, $a1up ... */
 static void write_blocks(FILE *script, const struct ssreport_report *report,
     const struct ssreport_pair *pair, const enum kind kinds[2]) {
     SS_OWNED(groups)
@@ -125,7 +125,7 @@ static void write_panel(FILE *script, const struct ssreport_report *report,
     fputc('\n', script);
 }
 
-/* Whether a panel of this kind has any point, without which gnuplot draws nothing at all. */
+/* Returns whether a panel of this kind has any points: gnuplot draws nothing if one has none. */
 static bool is_known(
     const struct ssreport_report *report, const struct ssreport_pair *like, enum kind kind) {
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -183,15 +183,15 @@ bool ssreport_plot_whole_system(
 #define FIELD_HEIGHT 82
 #define MARGIN_LEFT  150
 #define MARGIN_TOP   60
-#define FILLED       0.9 /* of a field; the rest is the gap to the next one */
+#define FILLED       0.9 /* part of a field; the rest is a gap */
 
-/* Whether both have the same axes. */
+/* Returns whether both pairs have the same axes. */
 static bool share_axes(const struct ssreport_pair *pair, const struct ssreport_pair *other) {
     return ssreport_pair_is_like(pair, other, 0) &&
            ssreport_pair_is_emulated(pair) == ssreport_pair_is_emulated(other);
 }
 
-/* How many rows and columns the pairs of a set take. */
+/* Finds the numbers of rows and columns for the pairs of a set. */
 static void find_size(const struct ssreport_report *report, const struct ssreport_pair *pair,
     size_t *rows, size_t *columns) {
     *rows = *columns = 0;
@@ -204,7 +204,7 @@ static void find_size(const struct ssreport_report *report, const struct ssrepor
     }
 }
 
-/* The largest throughput of this foreground in all plots that share its axes. */
+/* Returns the largest throughput of this foreground in all plots that share its axes. */
 static double most_of(const struct ssreport_report *report, const struct ssreport_pair *pair) {
     double most = 0;
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -219,8 +219,8 @@ static double most_of(const struct ssreport_report *report, const struct ssrepor
 }
 
 /*
- * Where the vertical axes begin, as a part of the largest throughput: at 0 or, if that would leave
- * half of each field empty, at a multiple of 10 % below all points.
+ * Returns the origin of the vertical axes, as a part of the largest throughput: 0 or, if that would
+ * leave half of each field empty, a multiple of 10 % below all points.
  */
 static double find_origin(const struct ssreport_report *report, const struct ssreport_pair *pair) {
     double least = 1;
@@ -233,7 +233,10 @@ static double find_origin(const struct ssreport_report *report, const struct ssr
     return least > 0.5 ? floor(10 * least - 1e-9) / 10 : 0;
 }
 
-/* The line of one half, in its field: a picture of one plot, as a plot for each takes long. */
+/*
+ * Writes the line of one half within its field. All fields are one plot, because many plots are
+ * slow.
+ */
 static void write_lines(FILE *script, const struct ssreport_report *report,
     const struct ssreport_pair *pair, int half, double origin) {
     double left = (double)pair->column;
@@ -270,7 +273,7 @@ static void write_names(FILE *script, const struct ssreport_report *report,
                 fprintf(script, " at %.3f,0.08 center\n", (double)other->column + FILLED / 2);
         }
     }
-    /* The axes of the field at the lower left hold for all. */
+    /* Label the axes of the field at the lower left for all fields. */
     fprintf(script,
         "set label \"0\" at 0,%.3f center font \",%d\"\n"
         "set label \"100 %%\" at %.3f,%.3f center font \",%d\"\n"

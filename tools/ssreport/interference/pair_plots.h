@@ -7,20 +7,23 @@
 #include "pairs.h"
 
 /*
- * Throughput of both sides against the load of the background, with every placement and round.
- * False: there is nothing to draw, and nothing was written.
+ * Draws the throughput of both sides against the load of the background, with every placement and
+ * round. Returns false, and writes nothing, if there is nothing to draw.
  */
 bool ssreport_plot_sides(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
 
-/* The same of both together, absolute and relative to per-chip: for two of the same program. */
+/*
+ * Draws the combined throughput of both sides, absolute and relative to per-chip, if both run the
+ * same program.
+ */
 bool ssreport_plot_whole_system(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
 
 /*
- * A small plot for each foreground and background of an environment. Rows, columns and axes are the
- * same for all environments of the set, apart from those that are emulated. Returns the width of
- * the picture, in its own units.
+ * Draws a small plot for each foreground and background of an environment. Rows, columns and axes
+ * are the same for all environments of the set, except emulated ones. Returns the width of the
+ * picture, in its own units.
  */
 unsigned ssreport_plot_matrix(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);

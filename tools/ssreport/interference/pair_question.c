@@ -42,7 +42,7 @@ static void ask_cost(const struct ssreport_report *report, struct ssreport_headl
     headline->finding = ssreport_findings_first(report, "environment", true);
 }
 
-/* ---- who disturbs whom ---- */
+/* ---- interference ---- */
 
 static void name_pair(char text[300], const struct ssreport_round_mean *loss) {
     snprintf(

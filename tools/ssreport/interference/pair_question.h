@@ -4,7 +4,10 @@
 
 #include "report.h"
 
-/* What a study of pairs asks: where to pin, what an environment costs, or who disturbs whom. */
+/*
+ * Asks the question of a study of pairs: where to pin programs, what an environment costs, or how
+ * much programs disturb each other.
+ */
 SS_NONNULL(1, 2)
 bool ssreport_pair_question(
     const struct ssreport_report *report, struct ssreport_headline *headline);

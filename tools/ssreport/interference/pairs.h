@@ -2,7 +2,9 @@
 #ifndef SSREPORT_PAIRS_H
 #define SSREPORT_PAIRS_H
 
-/* Runs side by side, as a manifest or labels say: a foreground and its background. */
+/*
+ * Pairs of runs side by side, according to a manifest or labels: a foreground and its background.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,32 +15,36 @@
 
 /* A step of the background, and the throughput of both sides. */
 struct ssreport_pair_step {
-    double target, load; /* of the background; parts of 1 */
+    double target, load; /* of the background, 0 to 1 */
     int half;            /* as in steps.h */
-    size_t occurrence;   /* the n-th time, from 1, that its half holds this level */
-    double foreground;   /* iterations per second; NaN: absent or not counted */
+    size_t occurrence;   /* how often, including this step, its half has held this level */
+    double foreground;   /* iterations per second; NaN if absent or not counted */
     double background;
 };
 
 struct ssreport_pair {
     struct ssreport_run *foreground;
     const struct ssreport_run *background;
-    char environment[64];  /* with where it was measured, if that was not inside */
+    char environment[64];  /* its name, and where it was measured if not inside */
     const char *placement; /* this and the next two are "-" if unknown */
     const char *program;   /* of the foreground */
     const char *background_program;
-    size_t row, column; /* of its programs among all foregrounds, and backgrounds, of the set */
+    size_t row,
+        column; /* indexes of its programs among the foregrounds and backgrounds of the set */
     struct ssreport_pair_step *steps;
     size_t count;
     struct ssreport_interference interference;
 };
 
-/* Finds all pairs; what a foreground lacks is noted in its record. -1: no memory. */
+/*
+ * Finds all pairs. Problems of a pair are noted in the foreground's record. Returns -1 if out of
+ * memory.
+ */
 int ssreport_pairs_find(struct ssreport_report *report);
 
 void ssreport_pairs_free(struct ssreport_report *report);
 
-/* Properties that pairs may have in common. */
+/* Properties of pairs, as bits. */
 enum {
     SSREPORT_PAIR_ENVIRONMENT = 1,
     SSREPORT_PAIR_PLACEMENT = 2,
@@ -48,19 +54,19 @@ enum {
     SSREPORT_PAIR_PROGRAMS = SSREPORT_PAIR_FOREGROUND | SSREPORT_PAIR_BACKGROUND,
 };
 
-/* Whether they are of one set and the same in all of these. */
+/* Returns whether two pairs of one set agree in every property in `what`. */
 bool ssreport_pair_is_like(
     const struct ssreport_pair *pair, const struct ssreport_pair *other, unsigned what);
 
-/* The pairs that are of one set and the same in all of these. */
+/* Groups the pairs of one set that agree in every property in `what`. */
 SS_NONNULL(1)
 struct stats_groups ssreport_pairs_group(const struct ssreport_report *report, unsigned what);
 
-/* The step of another pair with the same half, level and occurrence; NULL if absent. */
+/* Returns the step of another pair with the same half, level and occurrence; NULL if absent. */
 const struct ssreport_pair_step *ssreport_pair_step_like(
     const struct ssreport_pair *pair, const struct ssreport_pair_step *step);
 
-/* Whether it ran under emulation, which says nothing about real machines. */
+/* Returns whether a pair ran under emulation, so that it says nothing about real machines. */
 bool ssreport_pair_is_emulated(const struct ssreport_pair *pair);
 
 #endif

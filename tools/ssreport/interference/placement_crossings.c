@@ -9,20 +9,22 @@
 
 #define LIKE (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PROGRAMS)
 
-/* Minimum for a line with a confidence interval. */
+/* Minimum number of steps for a line with a confidence interval. */
 #define STEPS_MIN 3
 
-/* Fewer rounds do not show how much they scatter. */
+/* Fewer rounds do not show their scatter. */
 #define ROUNDS_MIN 3
 
-/* ---- steps that all have ---- */
+/* ---- common steps ---- */
 
 static bool is_known(const struct ssreport_pair_step *step) {
     return step && isfinite(step->load) && isfinite(step->foreground);
 }
 
-/* Only steps that all placements have are compared, so one with few steps would cost the others
- * theirs. */
+/*
+ * Returns whether a pair has enough steps. Only steps of all placements are compared, so one with
+ * few steps would exclude those of the others.
+ */
 static bool says_enough(const struct ssreport_pair *pair) {
     size_t known = 0;
     for (size_t i = 0; i < pair->count; i++)
@@ -42,7 +44,7 @@ static void find_names(struct ssreport_placements *placements, const struct ssre
     }
 }
 
-/* The pair with that placement in the round of `pair`; NULL if absent. */
+/* Returns the pair with a placement in the round of `pair`; NULL if absent. */
 static const struct ssreport_pair *find_pair(
     const struct ssreport_report *report, const struct ssreport_pair *pair, const char *placement) {
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -54,7 +56,7 @@ static const struct ssreport_pair *find_pair(
     return NULL;
 }
 
-/* A step of the first placement counts if all others have it in the same round. */
+/* Adds a step of the first placement if all others have it in the same round. */
 static void add_step(struct ssreport_placements *placements,
     const struct ssreport_pair *const *pairs, const struct ssreport_pair_step *step) {
     size_t at = placements->steps;
@@ -98,9 +100,9 @@ static int find_steps(struct ssreport_placements *placements, const struct ssrep
     return 0;
 }
 
-/* ---- the best one ---- */
+/* ---- the best placement ---- */
 
-/* The line through the differences of two placements; all NaN without memory. */
+/* Returns the line through the differences of two placements; all NaN if out of memory. */
 static struct ssreport_fit fit_difference(
     const struct ssreport_placements *placements, size_t more, size_t less) {
     double *differences = calloc(placements->steps + 1, sizeof *differences);
@@ -118,8 +120,9 @@ static int compare_rounds(const void *left, const void *right, void *context) {
 }
 
 /*
- * The advantage of the best placement over the second best, by the means of rounds: the steps of a
- * round may all be off in the same way. NaN without enough rounds or memory.
+ * Returns the advantage of the best placement over the second best, from the means of rounds,
+ * because errors of the steps of a round are correlated. NaN without enough rounds or if out of
+ * memory.
  */
 static struct ssreport_mean weigh_rounds(
     const struct ssreport_placements *placements, double confidence) {
@@ -172,9 +175,9 @@ static void find_best(struct ssreport_placements *placements, double confidence)
     placements->is_clear = band.low > 0 && whole > 0;
 }
 
-/* ---- where another one is better ---- */
+/* ---- crossings ---- */
 
-/* Where a line is 0, with Fieller's interval: minus intercept over slope. */
+/* Returns the root of a line, -intercept / slope, with Fieller's interval. */
 static struct ssreport_interval find_root(const struct ssreport_fit *fit, double confidence) {
     struct ssreport_fit turned = *fit;
     turned.intercept = fit->slope;
@@ -197,7 +200,10 @@ static size_t find_best_at(const struct ssreport_fit *lines, size_t count, doubl
     return best;
 }
 
-/* From the least load on, the next crossing with a line that rises more, or falls less. */
+/*
+ * Finds the changes of the best placement from the least load on: each at the next crossing with a
+ * line of larger slope.
+ */
 static void find_changes(struct ssreport_placements *placements, double confidence) {
     struct ssreport_fit lines[SSREPORT_PLACEMENTS_MAX];
     for (size_t i = 0; i < placements->count; i++)

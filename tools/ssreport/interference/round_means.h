@@ -4,17 +4,17 @@
 
 #include "pairs.h"
 
-/* The interference of all rounds of a pair with one placement in one environment. */
+/* The mean interference over all rounds of a pair with one placement in one environment. */
 struct ssreport_round_mean {
-    const struct ssreport_pair *pair;  /* of the first round */
-    double percent;                    /* NaN: unknown */
-    struct ssreport_interval interval; /* of several rounds: of their mean, Student's t */
-    size_t rounds;                     /* with a metric */
-    bool agree;                        /* both halves of the staircase do, in each round */
-    bool significant;                  /* several rounds: 0 is not within the interval */
+    const struct ssreport_pair *pair;  /* the pair of the first round */
+    double percent;                    /* NaN if unknown */
+    struct ssreport_interval interval; /* with several rounds, of their mean, by Student's t */
+    size_t rounds;                     /* number of rounds with a metric */
+    bool agree;                        /* both halves of the staircase agree in each round */
+    bool significant;                  /* with several rounds, the interval does not contain 0 */
 };
 
-/* Pairs in groups of this kind. `first` is NULL without memory. */
+/* Groups pairs by everything except the round. `first` is NULL if out of memory. */
 struct stats_groups ssreport_round_groups(const struct ssreport_report *report);
 
 SS_NONNULL(1, 2)

@@ -7,14 +7,17 @@
 
 #include "run_order.h"
 
-/* Figures are means over the repetitions, of which `run` is the first. */
+/*
+ * A cell of the published table. Figures are means over the repetitions, of which `run` is the
+ * first.
+ */
 struct cell {
     const struct ssreport_run *run;
     size_t runs;
     double load, error, squared;
-    double others; /* maximum; NaN: unknown */
+    double others; /* maximum; NaN if unknown */
 
-    /* Runs next to which ssload was running. */
+    /* Runs that ssload measured, too. */
     size_t beside_runs;
     double beside_load, beside_error, beside_squared;
 };
@@ -30,7 +33,7 @@ static const struct published_cell *find_published(const struct ssreport_report 
         &report->published, table, (const char *const[]){run->workload, target}, column);
 }
 
-/* NaN unless it was measured with rounds of the same mean length. */
+/* Returns the published value; NaN unless it was measured with the same mean length of a round. */
 static double published(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *name) {
     const struct published_table *table = published_find_table(&report->published, name);

@@ -4,7 +4,9 @@
 
 #include "report.h"
 
-/* Fills the table of how well constant loads were held, by workload, method, target. -1: no memory.
+/*
+ * Fills the table of how well constant loads were held, by workload, method and target. Returns -1
+ * if out of memory.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_constant_load_fill(struct ssreport_report *report);
 

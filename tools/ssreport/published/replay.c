@@ -19,8 +19,8 @@ static double published(
 }
 
 /*
- * Throughput against that of the original is the same as iterations against what the length of the
- * run lets expect.
+ * Adds a run. The ratio of throughputs equals that of iterations to those expected from the length
+ * of the run.
  */
 static void add_run(
     struct ssreport_report *report, struct ssreport_run *run, const struct ssreport_run *original) {
@@ -30,7 +30,7 @@ static void add_run(
     double ratio = original && !forbidden && original->figures.throughput > 0
                        ? run->figures.throughput / original->figures.throughput
                        : NAN;
-    /* If no iteration ended, there is only a limit of the ratio. */
+    /* If no iteration ended, the ratio has only an upper bound. */
     double most = original ? run->figures.throughput_bound / original->figures.throughput : NAN;
     bool in_proportion = fabs(ratio - 1) <= report->settings.deviation;
     bool is_known = isfinite(ratio) || (!forbidden && most < 1 - report->settings.deviation);
@@ -64,8 +64,10 @@ static void add_run(
             100 * most, original->speed);
 }
 
-/* The run of speed 1, or else the slowest; runs are in the order of their speeds. NULL if none
- * has a throughput. */
+/*
+ * Returns the run at speed 1, otherwise the slowest; runs are ordered by speed. NULL if none has a
+ * throughput.
+ */
 static const struct ssreport_run *find_original(struct ssreport_run *const *runs, size_t count) {
     const struct ssreport_run *slowest = NULL;
     for (size_t i = 0; i < count; i++) {

@@ -5,8 +5,8 @@
 #include "report.h"
 
 /*
- * Fills the table of traces at several speeds: is a faster replay like the original? A run whose
- * iterations are not in proportion to its time gets a note. -1: no memory.
+ * Fills the table of traces at several speeds. A run whose iterations are not in proportion to its
+ * time gets a note. Returns -1 if out of memory.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_replay_fill(struct ssreport_report *report);
 

@@ -24,7 +24,7 @@ static bool is_taken(const struct ssreport_report *report, const char *name) {
     return false;
 }
 
-/* The path without slashes at its end, and with a number if the name is taken. */
+/* Chooses a name: the path without trailing slashes, and with a number if the name is taken. */
 static void choose_name(
     const struct ssreport_report *report, const char *path, char *name, size_t size) {
     int length = (int)strlen(path);
@@ -43,7 +43,7 @@ static int add_failure(struct ssreport_report *report, const char *name, const c
     return added->name && added->why ? 0 : -1;
 }
 
-/* Returns the run, or NULL on failure; `result` is -1 without memory. */
+/* Returns the run, or NULL on failure; `result` is -1 if out of memory. */
 static struct ssreport_run *add_run(
     struct ssreport_report *report, const char *path, int set, double edge, int *result) {
     char name[4200];
@@ -67,7 +67,7 @@ static struct ssreport_run *add_run(
     return run;
 }
 
-/* The same for a record of ssrequest. */
+/* Does the same for a record of ssrequest. */
 static struct ssreport_responses *add_responses(
     struct ssreport_report *report, const char *path, int set, int *result) {
     char name[4200];
@@ -94,7 +94,9 @@ static struct ssreport_responses *add_responses(
 
 /* ---- manifests ---- */
 
-/* Columns and labels. The last three of these name a run without a record; more columns follow. */
+/*
+ * Columns of a manifest, and labels. The last three of the first ones name a run without a record.
+ */
 enum { RUN, REASON, EDGE, ROLE, WORKLOAD, METHOD, PLACEMENT };
 
 #define NOWHERE SIZE_MAX
@@ -105,7 +107,7 @@ enum { RUN, REASON, EDGE, ROLE, WORKLOAD, METHOD, PLACEMENT };
 // clang-format off
 static const struct manifest_column {
     const char *name;
-    size_t in_run, in_responses; /* offsets of the members that get the value */
+    size_t in_run, in_responses; /* offsets of the members that receive the value */
     enum { TEXT, NUMBER, SHARE } kind; /* a number is above 0, or 0 if absent; a share is not below
                                           0, or NaN */
 } manifest_columns[] = {
@@ -138,7 +140,7 @@ struct manifest {
     int set, result;
 };
 
-/* A number that may be 0; NaN if absent. */
+/* Returns a number, which may be 0; NaN if absent. */
 static double known_number(const struct sstrace_field *field) {
     double number;
     return ssreport_csv_number(field, &number) && number >= 0 ? number : NAN;
@@ -153,13 +155,16 @@ static void set_member(
         *(double *)member = column->kind == SHARE || number > 0 ? number : 0;
 }
 
-/* The edge of the command line, or else that of the row. */
+/* Returns the edge of the command line, otherwise that of the row. */
 static double choose_edge(const struct ssreport_report *report, double edge) {
     return report->settings.edge != SSREPORT_EDGE_DEFAULT || isnan(edge) ? report->settings.edge
                                                                          : edge;
 }
 
-/* From its row, or from labels if the cell is empty; `fields` is NULL without a manifest. */
+/*
+ * Sets the members from the row of a manifest, or from labels if a cell is empty; `fields` is NULL
+ * without a manifest.
+ */
 static void set_origin(struct ssreport_run *run, const struct sstrace_field *fields) {
     for (size_t i = 0; i < MANIFEST_COLUMNS; i++) {
         const struct manifest_column *column = &manifest_columns[i];
@@ -189,7 +194,7 @@ static void leave_out_pauses(struct ssreport_run *run) {
         energy->count = kept;
 }
 
-/* In the record's own folder; for runs side by side also in the one that contains their folders. */
+/* Reads the energy from the record's folder; for runs side by side, also from the parent folder. */
 static void find_energy(struct ssreport_run *run, const char *path) {
     char folder[8500], file[8600];
     struct ss_error error = {0};
@@ -208,7 +213,7 @@ static void find_energy(struct ssreport_run *run, const char *path) {
     }
 }
 
-/* Power comes last, because it is matched by the clock that the samples of the host correct. */
+/* Reads the other measurements. Power comes last, because samples of the host correct the clock. */
 static void find_surroundings(struct ssreport_run *run, const char *path) {
     bool inside = !ssreport_is_word(run->measured_in, "host");
     ssreport_surroundings_read(&run->surroundings, path, &run->record, inside);
@@ -230,7 +235,7 @@ static void load_responses(
     responses->edge = choose_edge(manifest->report, responses->edge);
 }
 
-/* A run that was planned, and why it is missing. */
+/* Adds a failure for a planned run that is missing. */
 static int add_absent(struct manifest *manifest, const struct sstrace_field *fields) {
     char name[512], why[512];
     snprintf(name, sizeof name, "%.200s:", manifest->folder);

@@ -5,12 +5,13 @@
 #include "report.h"
 
 /*
- * Adds what a folder holds: a record, or an experiment, which is a folder with a manifest.csv that
- * names records in it. What cannot be reported is a failure in the report. -1: no memory.
+ * Adds the contents of a folder: a record, or an experiment, which is a folder with records and a
+ * manifest.csv. Records that cannot be read become failures in the report. Returns -1 if out of
+ * memory.
  */
 int ssreport_gather(struct ssreport_report *report, const char *path, int set);
 
-/* All but what topics own. */
+/* Frees everything except what topics own. */
 void ssreport_inputs_free(struct ssreport_report *report);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A manifest has shares with three decimals. */
+/* Manifests contain shares with three decimals. */
 #define ROUNDING 1e-6
 
 bool ssreport_others_disturb(double others) {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum seconds between the starts of two sides that were to start at the same time. */
+/* Maximum seconds between the starts of two sides that should start together. */
 #define APART 0.02
 
-/* A manifest writes numbers with ten digits. */
+/* Manifests contain numbers with ten digits. */
 #define SAME_NUMBER 1e-9
 
 struct table_sheet *ssreport_table(const struct ssreport_report *report, const char *name) {
@@ -28,7 +28,7 @@ const char *ssreport_report_set_name(const struct ssreport_report *report, int s
 
 /* ---- titles ---- */
 
-/* Shortens the prefix to the folders that this path begins with, too. */
+/* Shortens the prefix to the leading folders that this path shares. */
 static void share_prefix(struct ssreport_report *report, const char *path) {
     if (*path != '/')
         return;

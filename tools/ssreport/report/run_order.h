@@ -2,14 +2,14 @@
 #ifndef SSREPORT_RUN_ORDER_H
 #define SSREPORT_RUN_ORDER_H
 
-/* Which runs are alike: they are grouped and ordered by properties that a manifest gives them. */
+/* Groups and orders runs by properties from a manifest. */
 
 #include "group_by.h"
 #include "report.h"
 
 enum {
     SSREPORT_BY_SET = 1 << 0,
-    SSREPORT_BY_ENVIRONMENT = 1 << 1, /* and where it was measured */
+    SSREPORT_BY_ENVIRONMENT = 1 << 1, /* including where it was measured */
     SSREPORT_BY_EXPERIMENT = 1 << 2,
     SSREPORT_BY_WORKLOAD = 1 << 3,
     SSREPORT_BY_PLACEMENT = 1 << 4,
@@ -20,25 +20,26 @@ enum {
     SSREPORT_BY_SPEED = 1 << 9,
 };
 
-/* Orders two runs by these properties, the first of the list first; 0: they are the same in all. */
+/* Orders two runs by these properties, in the order of the enum. Returns 0 if all are equal. */
 SS_NONNULL(1, 2)
 int ssreport_run_compare(
     const struct ssreport_run *left, const struct ssreport_run *right, unsigned by);
 
-/* Runs that are the same in these properties; `includes` may be NULL. */
+/* Groups runs that agree in these properties; `includes` may be NULL. */
 SS_NONNULL(1)
 struct stats_groups ssreport_runs_group(const struct ssreport_report *report, unsigned by,
     bool (*includes)(const struct ssreport_run *run, const void *context), const void *context);
 
 /*
- * The runs of an experiment by set, workload, method, mean round, target, number of the repetition,
- * and speed; NULL after the last. The caller frees the list. NULL: no memory.
+ * Returns the runs of an experiment, ordered by set, workload, method, mean round, target, number
+ * of the repetition, and speed; NULL after the last. The caller frees the list. Returns NULL if out
+ * of memory.
  */
 SS_NONNULL(1, 2)
 struct ssreport_run **ssreport_series_of(
     const struct ssreport_report *report, const char *experiment);
 
-/* Whether two runs of it differ in number and speed only. */
+/* Returns whether two of these runs differ only in number and speed. */
 SS_NONNULL(1, 2)
 bool ssreport_series_is_one(const struct ssreport_run *left, const struct ssreport_run *right);
 

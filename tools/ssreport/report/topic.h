@@ -3,9 +3,9 @@
 #define SSREPORT_TOPIC_H
 
 /*
- * A topic of the report: its tables, and what it says on the page and on the terminal. Each is a
- * folder with a row of this kind; topics.c lists the rows. Their order is the order of everything
- * that a report has: tables, findings, sections, text.
+ * A topic of the report: its tables, and its output on the page and on the terminal. Each topic is
+ * a folder that defines one; topics.c lists them. Their order is that of tables, findings, sections
+ * and text.
  */
 
 #include <showstopper/error.h>
@@ -15,7 +15,7 @@
 
 struct ssreport_topic {
     const char *name;
-    const struct table_sheet *tables; /* without rows; the last one has no name */
+    const struct table_sheet *tables; /* tables without rows; the last one has no name */
 
     /* All functions may be NULL. */
 
@@ -23,21 +23,21 @@ struct ssreport_topic {
     int (*build)(struct ssreport_report *report, struct ss_error *error);
 
     /*
-     * Fills the headline, which is all zero but for `finding`, with the question that the records
-     * answer. Returns false if this topic has nothing to say on them.
+     * Fills the headline, which is all zero except for `finding`, with the question that the
+     * records answer. Returns false if this topic does not apply to them.
      */
     bool (*ask)(const struct ssreport_report *report, struct ssreport_headline *headline);
 
-    /* Fills tables that have the notes of all topics, after these are built. */
+    /* Fills tables that contain the notes of all topics, after all topics are built. */
     void (*finish)(struct ssreport_report *report);
 
-    /* The sections of the page; what it says on a single run; and, after all sections, the rest. */
+    /* Print the sections of the page, the part on a single run, and the end of the page. */
     void (*page)(struct ssreport_page *page, const struct ssreport_report *report);
     void (*run)(struct ssreport_page *page, const struct ssreport_report *report,
         const struct ssreport_run *run);
     void (*details)(struct ssreport_page *page, const struct ssreport_report *report);
 
-    /* On the terminal, in 80 columns. */
+    /* Prints to the terminal, in 80 columns. */
     void (*text)(FILE *stream, const struct ssreport_report *report);
 
     void (*free)(struct ssreport_report *report);

@@ -7,7 +7,7 @@
 #include "group_by.h"
 #include "report.h"
 
-/* Means between two moments; NaN: unknown. Parts of 1 and watts. */
+/* Means between two times: parts of 1, and watts. NaN if unknown. */
 struct ssreport_joined {
     double load, target, duty, watts;
 };
@@ -15,40 +15,45 @@ struct ssreport_joined {
 struct ssreport_rate_point {
     const struct ssreport_responses *of;
     const struct ssreport_run *beside; /* showstopper's record of the same time; may be NULL */
-    size_t step;                       /* from 1; 0: all of the run, by its own figures */
+    size_t step;                       /* from 1; 0 for the figures of the whole run */
     struct ssreport_stretch stretch;   /* `rate` is NaN in a closed loop */
-    double seconds;                    /* for which requests were due */
+    double seconds;                    /* duration in which requests were due */
     double success_ratio, throughput;
-    double in_time; /* what part of those due succeeded while others still became due */
+    double in_time; /* part of the due requests that succeeded while requests became due */
     struct ssreport_joined joined;
 };
 
 /*
- * The record of showstopper that was made at the same time: of the same group or, without one, of
- * the same folder of runs. NULL if absent.
+ * Returns the record of showstopper that was made at the same time: in the same group or, without a
+ * group, in the same folder of runs. NULL if absent.
  */
 const struct ssreport_run *ssreport_responses_beside(
     const struct ssreport_report *report, const struct ssreport_responses *responses);
 
-/* Without a run (`beside` is NULL) uses load and power recorded next to the requests. */
+/*
+ * Joins the figures of a run. If `beside` is NULL, uses load and power recorded with the requests.
+ */
 struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *responses,
     const struct ssreport_run *beside, double from, double to);
 
-/* Fills the report's points. -1: no memory. */
+/* Fills the points of the report. Returns -1 if out of memory. */
 int ssreport_points_find(struct ssreport_report *report);
 
-/* Whether both are of one series: only the rate differs, or the run. */
+/* Returns whether both belong to one series: only the rate or the run differs. */
 bool ssreport_rate_point_is_series(
     const struct ssreport_rate_point *one, const struct ssreport_rate_point *other);
 
-/* Whether both are of one service in one environment, however it is throttled. */
+/* Returns whether both belong to one service in one environment, however it is throttled. */
 bool ssreport_rate_point_is_service(
     const struct ssreport_rate_point *one, const struct ssreport_rate_point *other);
 
 struct stats_groups ssreport_points_by_series(const struct ssreport_report *report);
 struct stats_groups ssreport_points_by_service(const struct ssreport_report *report);
 
-/* "mediawiki, averageq, 50 %": what is known of a series, or else the name of its record. */
+/*
+ * Describes a series as far as it is known, such as "mediawiki, averageq, 50 %", otherwise by the
+ * name of its record.
+ */
 void ssreport_rate_point_describe(const struct ssreport_rate_point *point, char *text, size_t size);
 
 #endif

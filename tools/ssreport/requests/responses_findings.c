@@ -11,17 +11,24 @@
 #include "findings.h"
 #include "points.h"
 
-/* A service keeps up with a rate if this part of the requests that are due succeed, and this part,
- * less one, before no more are due: else a queue grows that is only emptied afterwards. */
+/*
+ * A service keeps up with a rate if this part of the due requests succeeds, and this part minus one
+ * request while requests are still due. Otherwise a queue grows that is emptied only afterwards.
+ */
 #define SUCCESSES_MIN 0.99
 #define IN_TIME_MIN   0.98
 
-/* Actual moments hide waiting if the intended ones show this many times more, and at least this. */
+/*
+ * Times from sending hide waiting if those from the due time exceed them by this factor, and by at
+ * least this.
+ */
 #define HIDDEN_RATIO 2
 #define HIDDEN_MIN   0.01 /* seconds */
 
-/* A generator is late if the 99th percentile of its lateness is this part of the response time, and
- * at least this long. */
+/*
+ * A generator is late if the 99th percentile of its lateness is at least this part of the response
+ * time, and at least this long.
+ */
 #define LATE_SHARE 0.1
 #define LATE_MIN   0.001 /* seconds */
 
@@ -36,7 +43,7 @@ static void find(struct ssreport_report *report, const char *kind,
         CELL("foreground", of->workload), CELL("of", "requests"), CELL("set", of->set + 1));
 }
 
-/* "1.25 s", "14.2 ms": a time, with three digits. */
+/* A time with three digits: "1.25 s", "14.2 ms". */
 struct shown {
     char text[32];
 };
@@ -53,7 +60,7 @@ static struct shown show(double seconds) {
     return shown;
 }
 
-/* For a percentile. */
+/* Returns "about" for estimated percentiles. */
 static const char *about(const struct ssreport_response *response) {
     return response->estimated ? "about " : "";
 }
@@ -86,10 +93,10 @@ static bool keeps_up(const struct ssreport_rate_point *point) {
 }
 
 struct reach {
-    const struct ssreport_rate_point *last, *fails; /* NULL: none */
+    const struct ssreport_rate_point *last, *fails; /* NULL if none */
 };
 
-/* The highest rate below the lowest one with which it does not keep up, and that one. */
+/* Finds the lowest rate with which the service does not keep up, and the highest rate below it. */
 static struct reach find_reach(
     const struct ssreport_report *report, const struct stats_groups *series, size_t first) {
     struct reach reach = {0};
@@ -124,7 +131,7 @@ static void find_series(
     if (reach.last) {
         const struct ssreport_response *response = reach.last->stretch.response;
         char beyond[120] = "";
-        /* The runs of a series may have names of their own. */
+        /* The runs of a series may have different names. */
         ssreport_rate_point_describe(reach.last, name, sizeof name);
         if (reach.fails)
             snprintf(beyond, sizeof beyond,
@@ -149,7 +156,7 @@ static void find_series(
     }
 }
 
-/* The point of a series at which the moments differ most. */
+/* Finds the point of a series at which both kinds of response times differ most. */
 static void find_hidden(
     struct ssreport_report *report, const struct stats_groups *series, size_t first) {
     const struct ssreport_rate_point *worst = NULL;
@@ -179,7 +186,7 @@ static void find_hidden(
 
 /* ---- throttled or not ---- */
 
-/* The same service at the same rate, not stopped. */
+/* Returns the point of the same service at the same rate, not stopped. */
 static const struct ssreport_rate_point *find_full(
     const struct ssreport_report *report, const struct ssreport_rate_point *point) {
     for (size_t i = 0; i < report->point_count; i++) {
@@ -220,7 +227,7 @@ static void find_stopping(struct ssreport_report *report, const struct ssreport_
         show(with).text, show(without).text, expected);
 }
 
-/* At its lowest rate, where the queue adds the least. */
+/* Compares at the lowest rate, at which the queue adds the least. */
 static void find_throttle(
     struct ssreport_report *report, const struct stats_groups *series, size_t first) {
     const struct ssreport_rate_point *lowest = NULL;
@@ -252,7 +259,7 @@ static void find_capacity(struct ssreport_report *report, const struct ssreport_
             capacity->demand);
 }
 
-/* Doubts about the other figures. Waiting at the cap is no fault of the generator. */
+/* Adds doubts about the other figures. Waiting at the cap is not a fault of the generator. */
 static void find_doubts(struct ssreport_report *report, const struct ssreport_responses *of) {
     double p95 = of->successes[SSREPORT_INTENDED].p95, all = of->all[SSREPORT_INTENDED].p95;
     bool waited = of->cap > 0 && !(of->unfinished_most < of->cap);

@@ -10,13 +10,13 @@
 #include "gnuplot.h"
 #include "points.h"
 
-/* More seconds are drawn as so many columns. */
+/* More seconds are merged into this many columns. */
 #define COLUMNS_MAX 600
 
-/* More points than this are not joined by lines: they are those of a trace. */
+/* More points are not joined by lines, because they belong to a trace. */
 #define LINED_MAX 60
 
-/* Series of one service in a picture; the others are in tables alone. */
+/* Maximum number of series of a service in a picture; the tables have all of them. */
 #define SERIES_MAX 8
 
 static const struct {
@@ -38,7 +38,7 @@ static double abscissa_of(
                                             : 100 * point->joined.duty;
 }
 
-/* A logarithmic axis has no place for 0. */
+/* Writes a time; a gap for 0, which a logarithmic axis cannot show. */
 static void put_milliseconds(FILE *script, double seconds) {
     if (seconds > 0 && isfinite(seconds))
         fprintf(script, " %.6g", 1000 * seconds);
@@ -65,7 +65,10 @@ static int by_place(const void *left, const void *right) {
     return (one->at > other->at) - (one->at < other->at);
 }
 
-/* From left to right; owned by the caller. NULL: there are not two that differ, or no memory. */
+/*
+ * Returns the points from left to right; the caller frees them. Returns NULL if there are not two
+ * that differ, or if out of memory.
+ */
 static struct place *collect(const struct ssreport_report *report, size_t first,
     enum ssreport_abscissa abscissa, size_t *count) {
     struct place *places = calloc(report->point_count + 1, sizeof *places);
@@ -95,12 +98,12 @@ static void write_place(FILE *script, const struct place *place) {
     fputc('\n', script);
 }
 
-/* Moments at which the formula's curve is computed, per percent of duty. */
+/* Points of the formula's curve per percent of duty. */
 #define CURVE_PER_PERCENT 2
 
 /*
- * The mean that is to be expected of stops where requests are few, as a curve of its own. False:
- * there is no point without stops to begin from, or not one tau for all that are stopped.
+ * Writes the expected mean if requests are few, as a curve. Returns false without a point that was
+ * never stopped, or if the stopped ones have different tau.
  */
 static bool write_expected(FILE *script, const struct place *places, size_t count) {
     const struct ssreport_rate_point *full = NULL;
@@ -129,7 +132,10 @@ static bool write_expected(FILE *script, const struct place *places, size_t coun
     return true;
 }
 
-/* The 95th percentiles of runs that others disturbed, for rings around them; false if none. */
+/*
+ * Writes the 95th percentiles of disturbed runs, for rings around them; returns false if there are
+ * none.
+ */
 static bool write_disturbed(FILE *script, const struct place *places, size_t count) {
     bool any = false;
     for (size_t i = 0; i < count; i++) {
@@ -344,7 +350,7 @@ static size_t count_duties(const struct ssreport_report *report, size_t first) {
     return count;
 }
 
-/* The point at whose rate most duties were tried; of several the one with the lowest rate. */
+/* Returns the point at whose rate most duties were tried; of several, that with the lowest rate. */
 static size_t find_duties(const struct ssreport_report *report, size_t first) {
     size_t best = first, most = count_duties(report, first);
     for (size_t i = first + 1; i < report->point_count; i++) {
@@ -379,7 +385,7 @@ static void print_plot(struct ssreport_page *page, const struct ssreport_report 
         page, script, ssreport_responses_plot(script, report, at, abscissa), caption);
 }
 
-/* All series of a service together. */
+/* Prints the pictures of all series of a service. */
 static void print_service(
     struct ssreport_page *page, const struct ssreport_report *report, size_t first) {
     char caption[600];

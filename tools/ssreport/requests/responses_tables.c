@@ -13,7 +13,7 @@
 #include "responses_read.h"
 
 // clang-format off
-/* With the headings of two of them in text; NULL: not there. */
+/* Columns of response times; the headings of mean and p95 in text are NULL if not shown. */
 #define TIMES(origin, mean, p95)                                                                   \
     {origin "_mean_seconds", origin ": mean, s", 4, .text = {mean, 9}},                            \
     {origin "_p50_seconds", NULL}, {origin "_p95_seconds", "95 %, s", 4, .text = {p95, 9}},        \
@@ -102,7 +102,7 @@ static void add_joined(struct table_sheet *sheet, const struct ssreport_joined *
         CELL("duty", joined->duty), CELL("watts", joined->watts));
 }
 
-/* The cells that all tables but that of seconds begin with. */
+/* Adds a row, with the first cells of all tables except that of seconds. */
 static void add_row(struct table_sheet *sheet, const struct ssreport_responses *of) {
     TABLE_ROW(sheet, CELL("record", of->name), CELL("set", of->set + 1),
         CELL("workload", of->workload), CELL("method", of->method),

@@ -3,31 +3,32 @@
 
 #include <math.h>
 
-/* Seconds: a row in which an instance was allowed to run for less is too short to tell what it
- * does. */
+/* Minimum running time, in seconds, for a row to describe an instance. */
 #define PERMITTED_MIN 0.01
 
 /* Seconds by which a row may reach beyond the counted time. */
 #define SLACK 0.02
 
-/* sssim accepts up to so many threads. */
+/* Maximum number of threads that sssim accepts. */
 #define THREADS_MAX 1e6
 
 struct writer {
     FILE *stream;
-    double at; /* seconds for which one instance was allowed to run, until here */
+    double at; /* running time of one instance so far, seconds */
     bool knows_memory;
 };
 
 /* Means of one instance in a second. */
 struct use {
-    double seconds;  /* that it was allowed to run */
-    double threads;  /* that ran meanwhile, mean */
-    double accesses; /* to the memory, a second of a running thread */
+    double seconds;  /* running time, seconds */
+    double threads;  /* mean number of running threads */
+    double accesses; /* to the memory, per second of a running thread */
     double waiting;  /* part of its time, 0 to 1 */
 };
 
-/* For how long an instance was allowed to run: its duty in the samples, weighted. NaN: not known.
+/*
+ * Returns for how long an instance was allowed to run, from its duty in the samples; NaN if
+ * unknown.
  */
 static double permitted(const struct ssreport_record *record, double from, double to) {
     double sum = 0, known = 0;
@@ -50,12 +51,12 @@ static double threads_of(const struct ssreport_second *second, double instance_s
     return cpu / instance_seconds;
 }
 
-/* A second; the counter may have been missing in rows before. */
+/* Returns a rate per second; earlier rows may lack the counter. */
 static double rate(const struct ssreport_second *second, enum ssreport_counter counter) {
     return second->counts[counter] / (second->end - second->since[counter]);
 }
 
-/* A value that is missing in this second is that of the last one; NaN: missing there, too. */
+/* Returns the means of a second. Missing values are those of the previous second, or NaN. */
 static struct use use_of(const struct ssreport_record *record, const struct ssreport_second *second,
     double seconds, const struct use *last) {
     struct use use = {
@@ -81,7 +82,9 @@ static void write_line(struct writer *writer, const struct use *use, double thre
     fputc('\n', writer->stream);
 }
 
-/* Threads are whole: a mean between two numbers is some time of the one and then of the other. */
+/*
+ * Writes a mean number of threads as time with the number below, then time with the number above.
+ */
 static void write_use(struct writer *writer, const struct use *use) {
     double fewer = floor(use->threads), part = use->threads - fewer;
     double begin = writer->at;
@@ -93,7 +96,7 @@ static void write_use(struct writer *writer, const struct use *use) {
     writer->at = begin + use->seconds;
 }
 
-/* The first second in which the hardware counted all; it is used for those before it, too. */
+/* Returns the first second with all counters; it is also used for earlier seconds. */
 static struct use first_use(const struct ssreport_record *record) {
     const struct use nothing = {.accesses = NAN, .waiting = NAN};
     for (size_t i = 0; i < record->counters.count; i++) {
@@ -104,7 +107,7 @@ static struct use first_use(const struct ssreport_record *record) {
     return nothing;
 }
 
-/* Goes through the rows of the counted time that tell something. Returns their number. */
+/* Writes the seconds of the counted time that can be used. Returns their number. */
 static size_t write_seconds(struct writer *writer, const struct ssreport_record *record) {
     double from = record->counted_from, to = ssreport_record_counted_to(record);
     struct use last = first_use(record);

@@ -7,8 +7,9 @@
 #include "run.h"
 
 /*
- * A profile of one instance of a run while it is not stopped, which sssim reads: lines of TIME
- * THREADS, and ACCESSES WAITING where the hardware counted both. -1: the record does not tell.
+ * Writes a profile of one instance of a run while it is not stopped, for sssim: lines of TIME
+ * THREADS, and ACCESSES WAITING if the hardware counted both. Returns -1 if the record lacks the
+ * data.
  */
 int ssreport_profile_write(FILE *stream, const struct ssreport_run *run, struct ss_error *error);
 

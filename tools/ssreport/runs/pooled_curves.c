@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Many runs, each at a load of its own, make one curve. */
+/* Pools runs that each have one load into a curve. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +10,10 @@
 #include "run_order.h"
 #include "runs_tables.h"
 
-/* The throughput of a run beside another one is not that of its own load. */
+/*
+ * Returns whether a run can be pooled. Throughput next to another run does not depend on the own
+ * load alone.
+ */
 static bool has_curve(const struct ssreport_run *run, const void *context) {
     (void)context;
     return !run->role && run->record.has_iterations;

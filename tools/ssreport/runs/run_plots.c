@@ -14,7 +14,7 @@
 /* More instances than this are drawn without marks of their range. */
 #define RANGES_MAX 64
 
-/* Seconds, or minutes where there would be many of them. */
+/* Returns the unit of the time axis: seconds, or minutes for long runs. */
 static double time_unit(const struct ssreport_run *run) {
     return ssreport_record_end(&run->record) > 600 ? 60 : 1;
 }
@@ -160,11 +160,11 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
 
 /* ---- duties over time ---- */
 
-/* So many fields at most, as each of them is a part of the picture. */
+/* Maximum number of fields, because each is an element of the picture. */
 #define FIELDS_MAX 720
 #define ROWS_MAX   64
 
-/* The duty in one field: of some instances, in some neighboring parts of the run. */
+/* Returns the duty in one field: the mean of some instances in neighboring parts of the run. */
 static double duty_of(
     const struct ssreport_record *record, size_t first, size_t last, size_t from, size_t to) {
     double running = 0, known = 0;
@@ -274,7 +274,9 @@ static void write_against_load(FILE *script, const struct ssreport_run *run) {
 
 /* ---- power ---- */
 
-/* For runs side by side power is drawn once, with the background, which has the steps. */
+/*
+ * Returns whether a run has a picture of power. For runs side by side, only the background has one.
+ */
 static bool has_power(const struct ssreport_run *run) {
     return run->energy.count > 1 &&
            !(run->energy.shared && run->role && strcmp(run->role, "foreground") == 0);
@@ -287,7 +289,7 @@ static void write_power(FILE *script, const struct ssreport_run *run) {
     begin_over_time(script, run);
     plot_axis(script, 'y', "power, W", PLOT_FROM_ZERO);
     fputs("$power << END\n", script);
-    /* A point is the mean of the samples up to it; unknown power is a gap. */
+    /* Each point is the mean of the samples since the previous one; unknown power is a gap. */
     for (size_t i = 0; i < energy->count; i += step) {
         size_t last = i + step < energy->count ? i + step - 1 : energy->count - 1;
         double at = energy->samples[last].at - wall;

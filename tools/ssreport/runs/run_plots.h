@@ -12,7 +12,7 @@ struct ssreport_plot {
     void (*write)(FILE *script, const struct ssreport_run *run);
 };
 
-/* In the order in which they are shown; the last one has no caption. */
+/* All pictures, in order; the last one has no caption. */
 extern const struct ssreport_plot ssreport_plots[];
 
 #endif

@@ -6,11 +6,11 @@
 
 /*
  * Pools the steps of runs of one workload and method in one environment, which make one curve.
- * -1: no memory.
+ * Returns -1 if out of memory.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_runs_pool(struct ssreport_report *report);
 
-/* All tables but that of runs, and then that, when all notes are written. */
+/* Fill all tables except that of runs, and that of runs after all notes are written. */
 SS_NONNULL(1) void ssreport_runs_fill(struct ssreport_report *report);
 SS_NONNULL(1) void ssreport_runs_list(struct ssreport_report *report);
 

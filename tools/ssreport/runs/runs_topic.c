@@ -13,7 +13,7 @@
 #include "run_plots.h"
 #include "runs_tables.h"
 
-/* Maximum number of runs of which the terminal shows the steps. */
+/* Maximum number of runs whose steps the terminal shows. */
 #define STEPS_OF_MAX 4
 
 /* ---- findings ---- */
@@ -21,7 +21,7 @@
 /* Maximum number of runs that a finding names. */
 #define NAMED_MAX 4
 
-/* Runs of which a finding names the first. */
+/* Runs of which a finding names the first few. */
 struct named {
     size_t count;
     char text[NAMED_MAX * 160];
@@ -46,7 +46,7 @@ static void count_unnamed(const struct named *named, char text[40]) {
         snprintf(text, 40, ", and %zu more", named->count - NAMED_MAX);
 }
 
-/* A run of a study has a length of its own; its program should not be done earlier. */
+/* Adds a finding on runs of a study whose program ended early. */
 static void find_early(struct ssreport_report *report) {
     struct named early = {0};
     char more[40];
@@ -103,7 +103,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 static void answer_one(const struct ssreport_report *report, const struct ssreport_run *run,
     struct ssreport_headline *headline) {
     const struct ssreport_figures *figures = &run->figures;
-    double mean = -figures->error_mean_percent; /* the error is that of the target */
+    double mean = -figures->error_mean_percent; /* `mean` is the mean error */
     double variance = fmax(figures->error_mse_e4 - mean * mean, 0);
     double freedom = (double)figures->samples - 1;
     struct ssreport_interval interval = ssreport_mean_interval(mean,
@@ -221,7 +221,7 @@ static void print_details(struct ssreport_page *page, const struct ssreport_repo
 
 /* ---- the terminal ---- */
 
-/* A throughput, or its maximum if no iteration ended. */
+/* Prints a throughput, or its upper bound if no iteration ended. */
 static void print_throughput(FILE *stream, int width, double throughput, double bound) {
     char text[40];
     snprintf(text, sizeof text, "<= %.3g", bound);
@@ -265,7 +265,10 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
             100 * SSREPORT_OTHERS_MAX);
 }
 
-/* The interval contains its own mean, but not always that of all the step. */
+/*
+ * Prints a rate and its interval, which contains the mean of the intervals, but not always that of
+ * the whole step.
+ */
 static void print_rates(FILE *stream, const struct ssreport_mean *rates) {
     if (rates->count == 1)
         fputs("  one: no spread", stream);
@@ -317,7 +320,7 @@ static void print_steps(
 static void print_line(FILE *stream, const struct ssreport_run *run) {
     const struct ssreport_fit *fit = &run->fit;
     const char *missing = ssreport_fit_missing(fit);
-    /* One constant load gives no line. */
+    /* A single constant load has no line. */
     if (!run->record.has_iterations || !run->fits_steps)
         return;
     if (missing) {

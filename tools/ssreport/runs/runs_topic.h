@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Runs by themselves: figures, steps, lines, curves, duties, throughput over time. */
+/* Single runs: figures, steps, lines, curves, duties, throughput over time. */
 extern const struct ssreport_topic ssreport_runs_topic;
 
 #endif

@@ -10,7 +10,7 @@
 /* Targets that differ by less are equal. */
 #define SAME 1e-4
 
-/* Methods without control or with a constant duty, in the order of preference. */
+/* Methods without control or with a constant duty, in order of preference. */
 static const char *const baselines[] = {"nbench", "nbench-fit", "1cdc", NULL};
 
 static bool is_point(const struct ssreport_run *run, const void *context) {
@@ -109,7 +109,7 @@ static int by_load(const void *left, const void *right) {
     return ssreport_compare_numbers(one->load, other->load);
 }
 
-/* Repetitions of a target make one knot. */
+/* Finds the knots of the baseline: one per target, from all repetitions. */
 static int find_knots(struct ssreport_methods *methods) {
     methods->knot = calloc(methods->count + 1, sizeof *methods->knot);
     if (!methods->knot)
@@ -137,7 +137,7 @@ static int find_knots(struct ssreport_methods *methods) {
     return 0;
 }
 
-/* The knots on both sides of a load; NULL: it is outside. */
+/* Returns the first of the two knots around a load; NULL if it is outside. */
 static const struct ssreport_knot *find_knot(const struct ssreport_methods *methods, double load) {
     for (size_t i = 1; i < methods->knots; i++) {
         const struct ssreport_knot *knot = &methods->knot[i - 1];

@@ -14,10 +14,12 @@ struct ssreport_method_point {
     const struct ssreport_step *step;
 };
 
-/* The baseline at one of its targets: means of its runs, and what others used during these. */
+/*
+ * The baseline at one of its targets: means of its runs, and of the part that other processes used.
+ */
 struct ssreport_knot {
     double load, throughput;
-    double others_least, others_most; /* NaN: not known */
+    double others_least, others_most; /* NaN if unknown */
 };
 
 /*
@@ -29,50 +31,56 @@ struct ssreport_methods {
     size_t count;
     const struct ssreport_run *baseline; /* one of its runs; NULL if absent */
 
-    struct ssreport_knot *knot; /* of the baseline, by load; owned */
+    struct ssreport_knot *knot; /* of the baseline, ordered by load; owned */
     size_t knots;
 };
 
-/* The runs of the experiment throughput, by set, environment and workload. */
+/* Groups the runs of the experiment throughput by set, environment and workload. */
 SS_NONNULL(1) struct stats_groups ssreport_methods_group(const struct ssreport_report *report);
 
-/* The methods of one group. -1: no memory. */
+/* Finds the methods of one group. Returns -1 if out of memory. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_methods_of(struct ssreport_methods *methods,
     const struct ssreport_report *report, const struct stats_groups *groups, size_t group);
 
 void ssreport_methods_free(struct ssreport_methods *methods);
 
-/* Whether two runs are of one method, with rounds of one length. */
+/* Returns whether two runs have the same method and length of a round. */
 bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssreport_run *right);
 
-/* Whether a run is of the baseline. */
+/* Returns whether a run belongs to the baseline. */
 bool ssreport_methods_is_baseline(
     const struct ssreport_methods *methods, const struct ssreport_run *run);
 
-/* The target of the run or, if that changes, of the step. */
+/* Returns the target of the run or, if that changes, of the step. */
 double ssreport_methods_target(const struct ssreport_method_point *point);
 
-/* The baseline at a load, interpolated between its targets. NaN: outside. */
+/* Returns the baseline at a load, interpolated between its targets; NaN outside of them. */
 double ssreport_methods_baseline(const struct ssreport_methods *methods, double load);
 
-/* Whether others used so much more or less of the machine than with the baseline at this load that
- * both are not compared. */
+/*
+ * Returns whether a point must not be compared, because other processes used a different part of
+ * the machine than with the baseline at this load.
+ */
 bool ssreport_methods_is_forbidden(
     const struct ssreport_methods *methods, const struct ssreport_method_point *point);
 
-/* By how many percent a point is off the baseline. NaN: it is outside, is not to be compared, or
- * there is no baseline. */
+/*
+ * Returns the deviation of a point from the baseline in percent; NaN if it is outside, must not be
+ * compared, or there is no baseline.
+ */
 double ssreport_methods_deviation(
     const struct ssreport_methods *methods, const struct ssreport_method_point *point);
 
-/* "pi-even, 107 ms" */
+/* Describes a method: "pi-even, 107 ms". */
 SS_WRITES(1, 2)
 void ssreport_methods_name(char *name, size_t size, const struct ssreport_run *run);
 
-/* Fills both tables and adds findings on steps that are not compared. -1: no memory. */
+/*
+ * Fills both tables and adds findings on steps that are not compared. Returns -1 if out of memory.
+ */
 SS_MUST_USE SS_NONNULL(1) int ssreport_methods_fill(struct ssreport_report *report);
 
-/* Pictures of all workloads, for a page. */
+/* Prints the pictures of all workloads. */
 SS_NONNULL(1, 2)
 void ssreport_methods_print(struct ssreport_page *page, const struct ssreport_report *report);
 

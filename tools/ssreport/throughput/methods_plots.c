@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Two pictures of a workload: throughput, and deviations from the baseline, of all methods. */
+/*
+ * Draws two pictures of a workload: the throughput of all methods, and deviations from the
+ * baseline.
+ */
 
 #include <math.h>
 
@@ -20,7 +23,7 @@ static double value_of(const struct drawing *drawing, const struct ssreport_meth
                                : point->step->throughput;
 }
 
-/* Whether a method's points begin here, and whether these are drawn: not those at 0. */
+/* Returns whether the points of a method begin here, and are drawn: points at 0 are not. */
 static bool begins_method(const struct drawing *drawing, size_t i) {
     const struct ssreport_method_point *points = drawing->methods->points;
     return i == 0 || !ssreport_methods_is_one(points[i - 1].run, points[i].run);
@@ -56,7 +59,10 @@ static void write_axis(const struct drawing *drawing) {
     plot_axis_percent(drawing->script, 'x', "load observed, %", least, most);
 }
 
-/* Writes the points that others disturbed, for rings around them; false if no point is. */
+/*
+ * Writes the points disturbed by other processes, for rings around them; returns false if there are
+ * none.
+ */
 static bool write_disturbed(const struct drawing *drawing) {
     const struct ssreport_methods *methods = drawing->methods;
     size_t count = 0;

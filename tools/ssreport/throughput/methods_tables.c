@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Both tables of methods, and the findings on comparisons that are not made. */
+/* Fills both tables of methods, and adds findings on omitted comparisons. */
 
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "findings.h"
 #include "methods.h"
 
-/* The cells that both tables begin with. */
+/* Adds a row, with the first cells of both tables. */
 static void add_row(struct table_sheet *sheet, const struct ssreport_run *run) {
     TABLE_ROW(sheet, CELL("set", run->set + 1), CELL("environment", ssreport_run_environment(run)),
         CELL("measured_in", run->measured_in), CELL("workload", run->workload),
@@ -47,7 +47,7 @@ static void add_point(struct table_sheet *sheet, const struct ssreport_methods *
         CELL("note", describe_point(methods, point, baseline)), CELL("record", run->record.name));
 }
 
-/* A method's points from `first` to before `end`. */
+/* Adds the points of a method, from `first` up to but not including `end`. */
 static void add_method(struct table_sheet *sheet, const struct ssreport_methods *methods,
     size_t first, size_t end, const char *name) {
     const struct ssreport_run *run = methods->points[first].run;
@@ -76,7 +76,10 @@ static void add_method(struct table_sheet *sheet, const struct ssreport_methods 
         CELL("others_most", others));
 }
 
-/* Says that steps of a method are not compared, because others used too much of the machine. */
+/*
+ * Adds a finding on steps that are not compared, because other processes used too much of the
+ * machine.
+ */
 static void find_forbidden(struct ssreport_report *report, const struct ssreport_methods *methods,
     size_t first, size_t end, const char *baseline) {
     const struct ssreport_run *run = methods->points[first].run;

@@ -11,23 +11,25 @@
 #include "run_order.h"
 #include "trace/file.h"
 
-/* A slope of the trace is cut into parts in which the load changes by no more. */
+/* Ramps of the trace are cut into pieces in which the load changes by at most this. */
 #define LOAD_PART 0.005
 
-/* A replay has the target of the trace, which a record writes with six decimals. */
+/* Tolerance for the target of a replay, of which a record has six decimals. */
 #define SAME_TARGET 2e-3
 
-/* The part of a replay's samples that must have that target; the others lie where the trace
- * changes, or some were lost there. */
+/*
+ * The part of a replay's samples that must have that target; others are at changes of the trace, or
+ * next to lost samples.
+ */
 #define REPLAY_SHARE 0.95
 
 /* The part of the trace that a replay must cover: a trace may begin with a constant load. */
 #define REPLAY_LENGTH 0.8
 
-/* A manifest writes numbers with ten digits. */
+/* Manifests contain numbers with ten digits. */
 #define SAME_NUMBER 1e-9
 
-/* Some of the trace's time, in seconds, and the load that it has in the middle. */
+/* A piece of the trace, in seconds, with the load in its middle. */
 struct piece {
     double from, to, load;
     bool free;
@@ -41,18 +43,18 @@ struct trace {
     double length; /* seconds */
 };
 
-/* Steps of all runs that make one curve, and the targets that they had. */
+/* The steps of all runs that make one curve, and their targets. */
 struct source {
     struct ssreport_report *report;
     const struct trace *trace;
     const struct ssreport_run *first;
-    const bool *is_replay;             /* of each run of the report */
-    const struct stats_groups *groups; /* of the runs: each makes a curve */
+    const bool *is_replay;             /* indexed by run of the report */
+    const struct stats_groups *groups; /* groups of runs: each makes a curve */
     size_t group;
     struct ssreport_curve curve;
-    double least, most; /* targets or loads: from here to there the curve says something */
+    double least, most; /* range of targets or loads that the curve covers */
     size_t points;
-    double *weights; /* for the curve's points, and as many for their sum */
+    double *weights; /* weights of the curve's points, followed by their sums */
 };
 
 /* ---- the trace ---- */
@@ -86,7 +88,7 @@ static int read_trace(struct trace *trace, const char *path, struct ss_error *er
     if (ss_trace_load(path, &trace->records, error) < 0)
         return -1;
     const struct ss_trace_record *records = trace->records.items;
-    /* Before its first record the load of that one holds. */
+    /* Before the first record, its load holds. */
     struct ss_trace_record begin = records[0];
     begin.time = 0;
     begin.free = false;
@@ -102,7 +104,7 @@ static int read_trace(struct trace *trace, const char *path, struct ss_error *er
     return 0;
 }
 
-/* NaN: free, or beyond its end. */
+/* Returns the load of the trace; NaN in a `free` section or after its end. */
 static double load_at(const struct trace *trace, double at) {
     size_t low = 0, high = trace->count;
     while (low < high) {
@@ -123,7 +125,10 @@ static double speed_of(const struct ssreport_run *run) {
     return run->speed > 0 ? run->speed : 1;
 }
 
-/* A sample's target held at its end; where the trace has a step there, it may be the one before. */
+/*
+ * Returns whether a sample follows the trace. Its target is that at its end; at a step of the trace
+ * it may be the previous one.
+ */
 static bool follows(const struct trace *trace, const struct ssreport_run *run,
     const struct ssreport_sample *sample) {
     const double at[] = {sample->end, sample->end - 0.02, (sample->begin + sample->end) / 2};
@@ -156,7 +161,7 @@ static bool is_replay(const struct trace *trace, const struct ssreport_run *run)
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD |       \
         SSREPORT_BY_TAU)
 
-/* A replay is to be predicted, so it is no part of the curve. */
+/* Returns whether a run is part of a curve: replays are not, because they are predicted. */
 static bool is_part(const struct ssreport_run *run, const void *context) {
     const struct source *source = context;
     return !source->is_replay[run - source->report->runs] &&
@@ -195,8 +200,8 @@ static int fit(struct source *source) {
 /* ---- predictions ---- */
 
 struct prediction {
-    double inside, free;       /* seconds of the trace's time */
-    struct ssreport_band rate; /* iterations per second of the time inside */
+    double inside, free;       /* seconds of the trace that the curve covers */
+    struct ssreport_band rate; /* iterations per second of that time */
     double measured;           /* iterations of a replay in that time */
 };
 
@@ -206,14 +211,14 @@ static double measure(const struct ssreport_run *replay, double from, double to)
     return throughput * (to - from) / speed;
 }
 
-/* Between two times of the trace. Measures the replay in the parts that the curve predicts. */
+/* Predicts a part of the trace, and measures the replay in the pieces that the curve covers. */
 static struct prediction predict(
     struct source *source, const struct ssreport_run *replay, double from, double to) {
     const struct trace *trace = source->trace;
     const struct ssreport_curve *curve = &source->curve;
     struct prediction prediction = {0};
     double *weights = source->weights, *sums = source->weights + curve->count;
-    double open = NAN, until = NAN; /* time inside that was not measured yet */
+    double open = NAN, until = NAN; /* covered time that was not measured yet */
     for (size_t i = 0; i < curve->count; i++)
         sums[i] = 0;
     for (size_t i = 0; i < trace->count; i++) {
@@ -225,7 +230,7 @@ static struct prediction predict(
         if (piece->free || piece->load < source->least - SAME_NUMBER ||
             piece->load > source->most + SAME_NUMBER)
             continue;
-        /* Between the outermost target and the load there, the load there holds. */
+        /* Between the outermost target and its load, use that load. */
         double load = fmin(fmax(piece->load, curve->least), curve->most);
         ssreport_curve_weigh(curve, load, weights);
         for (size_t j = 0; j < curve->count; j++)
@@ -279,7 +284,7 @@ static void add_row(struct source *source, const struct ssreport_run *replay) {
             CELL("outside", fmax(outside, 0) / seconds), CELL("free", prediction.free / seconds));
 }
 
-/* A row for the curve of these runs, and one for each replay. */
+/* Adds a row for the curve of these runs, and one for each replay. */
 static int add_source(struct source *source) {
     struct ssreport_report *report = source->report;
     source->first = &report->runs[source->groups->first[source->group]];

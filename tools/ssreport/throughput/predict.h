@@ -2,16 +2,19 @@
 #ifndef SSREPORT_PREDICT_H
 #define SSREPORT_PREDICT_H
 
-/* Throughput over a trace: predicted from a curve of throughput against load, and measured. */
+/*
+ * Predicts the throughput over a trace from a curve of throughput against load, and compares it
+ * with replays.
+ */
 
 #include <showstopper/error.h>
 
 #include "report.h"
 
 /*
- * Fills the prediction for the trace in a file: a row for each workload, method, environment and
- * set of which there is a curve, and one for each replay of that trace. Fails if the trace cannot
- * be read, or without memory.
+ * Fills the prediction for a trace: a row for each workload, method, environment and set with a
+ * curve, and one for each replay of the trace. Fails if the trace cannot be read, or if out of
+ * memory.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_report_predict(
     struct ssreport_report *report, const char *path, struct ss_error *error);

@@ -62,7 +62,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     return report->trace ? ssreport_report_predict(report, report->trace, error) : 0;
 }
 
-/* The method that is furthest from the baseline. */
+/* Asks about, and answers with, the method that is furthest from the baseline. */
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
     const struct table_sheet *sheet = ssreport_table(report, "methods-deviation");
     double furthest = NAN;

@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Throughput by method, and predicted over a trace. */
+/* Throughput by method, and its prediction over a trace. */
 extern const struct ssreport_topic ssreport_throughput_topic;
 
 #endif
