@@ -151,7 +151,7 @@ static void nan_from_a_module_ends_the_trial(void **state) {
     open_trial(&trial, &options);
     trial.set.modules[SS_KIND_CONTROL].table.control.update = return_no_number;
     assert_int_equal(trial_advance(&trial, 60 * SS_SECOND, &error), -1);
-    assert_non_null(strstr(error.message, "not a number"));
+    assert_non_null(strstr(error.message, "returned NaN"));
     assert_that(trial.now, <, 1021 * SS_SECOND);
     trial_close(&trial);
 }
