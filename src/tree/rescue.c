@@ -15,6 +15,10 @@
 /* How long the search for the rest may take after that. */
 #define SWEEP_PATIENCE SS_SECOND
 
+/* How long killed processes of an attached instance may take to end, and how often to look. */
+#define KILLED_PATIENCE (400 * SS_MILLISECOND)
+#define KILLED_INTERVAL (10 * SS_MILLISECOND)
+
 /* Polling interval in milliseconds for processes without a pidfd. */
 #define BLIND_INTERVAL 50
 
@@ -78,6 +82,34 @@ void ss_rescue_refresh_holds(struct ss_rescue *rescue) {
     ss_holds_refresh(rescue->holds, rescue->board, SS_HOLDS_ALL, &fresh);
 }
 
+/* Returns how many processes of an attached instance have not ended. */
+static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index) {
+    const struct ss_charge *charge = &rescue->charges[index];
+    struct ss_hold leader = {
+        .pid = charge->leader_pid,
+        .started = charge->leader_started,
+        .pidfd = charge->leader_pidfd,
+        .by_pid = charge->leader_pid > 1 && charge->leader_pidfd < 0,
+    };
+    uint32_t left = !ss_hold_has_ended(&leader);
+    for (uint32_t i = 0; i < rescue->holds->count; i++) {
+        const struct ss_hold *hold = &rescue->holds->list[i];
+        left += hold->row == index && hold->pid != leader.pid && !ss_hold_has_ended(hold);
+    }
+    return left;
+}
+
+/* Nobody else counts them: they are not our descendants, so no sweep finds them. */
+static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
+    static _Atomic uint32_t nothing;
+    ss_time deadline = ss_platform_now() + KILLED_PATIENCE;
+    ss_time now;
+    uint32_t left;
+    while ((left = count_left(rescue, index)) > 0 && (now = ss_platform_now()) < deadline)
+        ss_platform_sleep(&nothing, 0, now + KILLED_INTERVAL);
+    atomic_store(&rescue->board->rows[index].left, left);
+}
+
 /*
  * Ends what a dead executor is known to have left, or continues it with --keep. Parents are
  * continued last, so that no shell sees its children stopped.
@@ -98,6 +130,8 @@ static void clear(struct ss_rescue *rescue, uint32_t index) {
     ss_holds_signal_reversed(rescue->holds, index, SIGCONT);
     ss_holds_signal_leaderless(rescue->holds, rescue->board, index, SIGCONT);
     signal_instance(rescue, index, SIGCONT);
+    if (rescue->board->attached && !rescue->board->keep)
+        count_survivors(rescue, index);
     atomic_store(&row->stopped, 0);
     ss_board_permit(rescue->board, index, ss_platform_now(), false);
     ss_board_leave(rescue->board, index);
