@@ -250,10 +250,14 @@ static int do_fork_storm(char **words) {
     }
 }
 
+/* After so many milliseconds, or when the file exists. */
 static int do_late_setsid(char **words) {
-    long moment = word_number(words, 0);
     if (fork_named("payload-early") == 0) {
-        spin_for(moment);
+        if (*words[0] != '/')
+            spin_for(word_number(words, 0));
+        else
+            while (access(words[0], F_OK) < 0)
+                spin_for(1);
         setsid();
         prctl(PR_SET_NAME, "payload-late");
         payload_spin();

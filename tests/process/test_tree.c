@@ -113,10 +113,13 @@ END_TEST
 /* Processes that were in the instance's own group at first. */
 START_TEST(processes_that_create_a_session_late_are_throttled) {
     run_greedily();
-    struct run *run = START_2(PAYLOAD, "late-setsid", "1500");
+    const char *folder = run_make_folder(), *file = run_path(folder, "go");
+    struct run *run = START_2(PAYLOAD, "late-setsid", file);
     RUN_UNTIL(run, family_is_stopped("payload", 4) && family_find("payload-early").count == 2);
+    run_write_file(file, "");
     RUN_UNTIL(run, family_find("payload-late").count == 2);
     expect_throttled(run, 4);
+    run_remove_folder(folder);
 }
 END_TEST
 
