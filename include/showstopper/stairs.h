@@ -14,7 +14,7 @@
 struct ss_stairs {
     double from;
     double to;
-    double rise;     /* load from one level to the next, negative when the stairs go down */
+    double rise;     /* difference from one level to the next; negative when the stairs go down */
     uint64_t levels; /* at least 1 */
     bool symmetric;  /* from the highest level to the lowest and back, the lowest held twice */
 };

@@ -180,8 +180,8 @@ static double find_duty(const struct model *model, const struct ss_control_input
 }
 
 /*
- * Bounds a balance that cannot be paid back now; otherwise it would be paid at once as soon as it
- * could.
+ * Bounds the debt, more tightly while the target is out of reach: otherwise all of it would be paid
+ * back in one burst as soon as the target is within reach again.
  */
 static double bound_debt(const struct model *model, const struct ss_control_input *input,
     const struct limits *limits, double owed) {

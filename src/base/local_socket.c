@@ -35,8 +35,10 @@ static int remove_dead(const struct sockaddr_un *address, struct ss_error *error
     if (attempt < 0)
         return fail_at_path(path, strerror(errno), error);
     if (connect(attempt, (const struct sockaddr *)address, sizeof *address) == 0 ||
-        errno != ECONNREFUSED)
-        return fail_at_path(path, "another process listens there: choose another path", error);
+        errno == EAGAIN) /* as many clients as it takes are waiting */
+        return fail_at_path(path, "another process is listening there: choose another path", error);
+    if (errno != ECONNREFUSED)
+        return fail_at_path(path, strerror(errno), error);
     if (unlink(path) < 0 && errno != ENOENT)
         return fail_at_path(path, strerror(errno), error);
     return 0;

@@ -113,9 +113,9 @@ static int check_at(const char *at, struct ss_error *error) {
             "iteration's time");
     if (strchr("*+?", *at) && at[1] == '?')
         return ss_error_fail(error,
-            "%.2s is not a POSIX extended regular expression, which has no lazy repetition: write "
-            "a "
-            "class such as [^ ]* instead",
+            "%.2s: POSIX extended regular expressions have no lazy repetition: write a class such "
+            "as "
+            "[^ ]* instead",
             at);
     return 0;
 }

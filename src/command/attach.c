@@ -179,7 +179,7 @@ static int check_attachable(pid_t pid, struct ss_process *process, struct ss_err
             "process %d is a kernel thread, which cannot be stopped: name a program", (int)pid);
     if (is_below(getpid(), pid))
         return ss_error_fail(error,
-            "process %d is %s: it would be stopped itself: name another process", (int)pid,
+            "process %d is %s, which would stop itself: name another process", (int)pid,
             pid == getpid() ? "showstopper" : "an ancestor of showstopper");
     if (!ss_platform_process_may_signal(pid))
         return ss_error_fail(
@@ -197,7 +197,7 @@ static int add_process(struct ss_attachments *attachments, pid_t pid, struct ss_
             return ss_error_fail(error,
                 pid == other
                     ? "process %d is named twice"
-                    : "process %d and process %d belong to one tree: name only the upper one",
+                    : "process %d and process %d belong to one tree: name only the ancestor",
                 (int)pid, (int)other);
     }
     if (!SS_GROW(attachments->items, attachments->count + 1, attachments->room))

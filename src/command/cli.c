@@ -25,7 +25,7 @@ static const struct ss_argument rows[] = {
         .help = "hold this load: short for -t constant -T LOAD"}},
     SS_ARGUMENTS_MODULES(struct ss_cli),
     {'w', "FILE", {"workloads", SS_OPTION_TEXT, AT(workloads),
-        .help = "run different commands together: a line each, COUNT COMMAND..."}},
+        .help = "run different commands together, one per line: COUNT COMMAND..."}},
     {'p', "STR", {"placeholder", SS_OPTION_TEXT, AT(placeholder), .initial = "%",
         .help = "the text in the command that is replaced by the instance's index; doubled, "
                 "it stands for itself; '' turns this off"}, .may_be_empty = true},
@@ -36,7 +36,7 @@ static const struct ss_argument rows[] = {
         .help = "let the instances run at full speed first; control and the trace start after "
                 "it"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .sensible = "500m",
-        .help = "leave this much time at the start of control out of the statistics"}},
+        .help = "exclude this much time at the start of control from the statistics"}},
     {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .sensible = "500m",
         .help = "end after this much time under control; default: with a trace that does not "
                 "loop, else when the workloads end"}},
@@ -59,15 +59,15 @@ static const struct ss_argument rows[] = {
     {0, "FILE", {"json", SS_OPTION_TEXT, AT(json),
         .help = "write the summary as JSON; - is standard output"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
-        .help = "record the run there: plan, machine, samples, decisions, iterations, events"}},
+        .help = "record the run in this folder: plan, machine, samples, decisions, iterations, events"}},
     {0, "all|none|TIME", {"record-decisions", SS_OPTION_TEXT, AT(decisions), .initial = "all",
         .help = "which decisions are recorded: all, none, or at least those of the last TIME"}},
     {0, "NAME=VALUE", {"label",
         .help = "keep this text with the run, in the record and the summary; may be given again "
                 "with another name"}, .take = take_label},
     {0, NULL, {"counters", AT(counters),
-        .help = "record each second the events that CPUs and kernel count for the instances: instructions, "
-                "cache misses, page faults, ..."}},
+        .help = "record every second what CPUs and kernel count for the instances: instructions, cache "
+                "misses, page faults, ..."}},
     {0, NULL, {"force", AT(force), .help = "replace an existing record"}},
     {0, "DIR", {"replay", SS_OPTION_TEXT, AT(replay),
         .help = "repeat a recorded run, and print how the machine differs; other options replace "
@@ -80,7 +80,7 @@ static const struct ss_argument rows[] = {
     {0, "PID,...", {"attach", SS_OPTION_TEXT, AT(attach),
         .help = "control these running processes and all that they start, instead of a command"}},
     {0, "NAME", {"attach-name", SS_OPTION_TEXT, AT(attach_name),
-        .help = "the same for the running process with this name"}},
+        .help = "control the running process with this name"}},
     {0, NULL, {"end", AT(end),
         .help = "end attached processes with the run; without it they are left running"}},
     {0, "PID LOAD", {"set", SS_OPTION_TEXT, AT(set_pid),
@@ -90,7 +90,7 @@ static const struct ss_argument rows[] = {
     {'q', NULL, {"quiet", AT(quiet), .help = "print neither the summary nor its warnings"}},
     {'v', NULL, {"verbose", AT(verbose), .help = "print more about what the run does"}},
     {0, "PERCENT", {"tolerance", SS_OPTION_PERCENT, AT(tolerance), .min = "0",
-        .help = "exit with status 3 if the mean error at the end is larger, or unknown"}},
+        .help = "exit with status 3 if the mean error at the end exceeds this in size, or is unknown"}},
     {0, NULL, {"dry-run", AT(dry_run), .help = "check everything, print the plan, start nothing"}},
     {0, NULL, {"list-modules", AT(list_modules), .help = "list the available modules"}},
     {0, "KIND/NAME", {"help-module", SS_OPTION_TEXT, AT(help_module),

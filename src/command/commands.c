@@ -283,7 +283,7 @@ static int check_interpreter(const char *path, struct ss_error *error) {
                 (int)(end - interpreter), interpreter);
         if (missing)
             return ss_error_set(error, SS_ERROR_NOT_FOUND,
-                "interpreter %s does not exist: correct the script's first line, or install it",
+                "interpreter %s does not exist: install it, or correct the script's first line",
                 interpreter);
         if (why)
             return ss_error_set(error, SS_ERROR_NOT_EXECUTABLE,

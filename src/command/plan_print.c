@@ -50,7 +50,7 @@ void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan
             from);
         break;
     case SS_SOURCE_CGROUP:
-        snprintf(buffer, size, "%g CPUs, the allowance of the control group of %s",
+        snprintf(buffer, size, "%g CPUs, the allowance of the control group with %s",
             plan->reader.capacity, plan->reader.path);
         break;
     case SS_SOURCE_RUNTIME:

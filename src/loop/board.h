@@ -63,8 +63,8 @@ struct ss_row {
     _Atomic int32_t leader; /* pid and process group of the instance; 0: none. If attached, its
                                first process; master, too */
     _Atomic uint64_t leader_started; /* see ss_platform_process_started(); master, too */
-    _Atomic uint32_t stopped; /* for Ctrl-Z: set before stopping, cleared after continuing; rescuer,
-                                 too: clears it */
+    _Atomic uint32_t stopped; /* for Ctrl-Z: set before stopping, cleared after continuing; rescuers
+                                 only clear it */
     _Atomic int32_t status;   /* how the instance ended, as from waitpid() */
     _Atomic int32_t exec_error;   /* errno */
     _Atomic uint32_t ended_by_us; /* we caused the end that `status` describes */

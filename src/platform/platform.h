@@ -288,7 +288,10 @@ SS_NONNULL() void ss_platform_freezer_kill(const char *name);
 /* Returns false if it is not empty. */
 bool ss_platform_freezer_remove(const char *name);
 
-/* CPU time in nanoseconds, at the system's resolution, all read at once. */
+/*
+ * CPU times in nanoseconds, but only as fine as a clock tick. All are from one reading, so that
+ * they fit together.
+ */
 struct ss_process_times {
     pid_t pid;
     pid_t parent;

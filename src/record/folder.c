@@ -56,7 +56,7 @@ static int refuse(const char *path, struct ss_error *error) {
         snprintf(pid, sizeof pid, " (pid %d)", (int)writer);
     if (writer != 0)
         return ss_error_fail(error,
-            "--record: an unfinished run%s is writing %s: choose another folder, or "
+            "--record: another run%s is still writing %s: choose another folder, or "
             "wait "
             "until it ends",
             pid, path);

@@ -324,5 +324,5 @@ int ss_outcome_check(const struct ss_outcome *outcome, double tolerance, struct 
             "--tolerance: the mean error is unknown, because no sample was counted: let the run "
             "last longer");
     return ss_error_set(error, SS_STATUS_TOLERANCE,
-        "--tolerance: the mean error of %.2f %% is larger than %g %%", mean, tolerance);
+        "--tolerance: the mean error, %+.2f %%, is outside of +-%g %%", mean, tolerance);
 }

@@ -16,7 +16,7 @@
  */
 SS_MUST_USE int ss_master_open_perf(struct ss_master *master);
 
-/* Begins the rows. */
+/* From `now` on, a row is due every second. */
 void ss_master_begin_perf(struct ss_master *master, ss_time now);
 
 /* Returns when the next request or row is due. */

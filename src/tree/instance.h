@@ -58,7 +58,7 @@ struct ss_instance {
 int ss_instance_start(
     struct ss_instance *instance, const struct ss_launch *launch, bool *exec_failed);
 
-/* Takes a running process as the instance, or, if that has ended, an instance that has ended. */
+/* Makes a running process the instance. If the process has ended, so has the instance. */
 void ss_instance_attach(struct ss_instance *instance, pid_t pid, uint64_t started);
 
 /*

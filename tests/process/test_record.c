@@ -237,7 +237,7 @@ START_TEST(rows_of_a_group_describe_only_the_group) {
     SKIP_UNLESS(run->status != 125 || !strstr(run->err.bytes, "control group"),
         "cgroup-cpu: our own control group counts no CPU time");
     run_expect(run, 0);
-    run_expect_text(&run->err, "the allowance of the control group of");
+    run_expect_text(&run->err, "the allowance of the control group with");
     each_row(record, expect_group);
     struct run_text summary = read_record(record, "summary.json");
     ck_assert(json_is(summary.bytes, "scope", "\"cgroup\""));

@@ -78,7 +78,7 @@ static void expect_refused(const char *record, const char *option, const struct 
     struct run *run =
         RUN("-l", "100%", "-c", "fixed", "--record", record, option, PAYLOAD, "exit", "0");
     run_expect(run, 125);
-    run_expect_text(&run->err, "an unfinished run");
+    run_expect_text(&run->err, "is still writing");
     run_expect_text(&run->err, pid);
     ck_assert(run_exists(run_path(record, "samples.csv")));
     run_free(run);

@@ -349,7 +349,7 @@ START_TEST(an_error_above_the_tolerance_sets_the_exit_status) {
     struct run *run = RUN("-n", "1", "-l", "1%", "-f", "command", "-F", PAYLOAD " sensor 0.1",
         "--duration", "2s", "--tolerance", "5", PAYLOAD, "spin");
     run_expect(run, 3);
-    run_expect_text(&run->err, "is larger than 5 %");
+    run_expect_text(&run->err, "is outside of +-5 %");
     run = RUN(
         "-q", "-n", "1", "-l", "50%", "--duration", "200m", "--tolerance", "100", PAYLOAD, "spin");
     run_expect(run, 3);

@@ -292,7 +292,7 @@ an_ignored_hangup_stays_ignored() {
 a_unix_socket_is_removed_at_the_end() {
     serve --work 0 --listen ./socket
     [[ $where = unix:./socket && -S socket ]] || fail "not a socket: $where"
-    expect_refusal 1 '--listen: ./socket: another process listens there' --work 0 --listen ./socket
+    expect_refusal 1 '--listen: ./socket: another process is listening there' --work 0 --listen ./socket
     if command -v curl >/dev/null; then
         [ "$(curl -s --max-time "$patience" --unix-socket socket http://test/ | wc -c)" -eq 64 ] ||
             fail "expected an answer of 64 bytes"

@@ -68,7 +68,7 @@ void ss_platform_cpu_times_close(struct ss_cpu_reader *reader) {
     ss_platform_counters_close(&reader->counters);
 }
 
-/* The numbers that `counters` has read last, for each CPU. */
+/* Parses the last reading of `counters`, CPU by CPU. */
 static void take_stat(const struct ss_counter_reader *counters, struct ss_cpu_reading *reading) {
     size_t room = ss_cpus_count(&counters->cpus);
     const char *text = counters->buffer;

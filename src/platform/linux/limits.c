@@ -77,9 +77,9 @@ static int check_cgroup_pids(uint64_t needed, struct ss_error *error) {
 int ss_platform_check_proc(struct ss_error *error) {
     if (access("/proc/self/stat", R_OK) == 0)
         return 0;
-    return ss_error_fail(error,
-        "/proc is not mounted: processes, CPU time and modules are found through it: mount -t proc "
-        "proc /proc");
+    return ss_error_fail(error, "/proc is not mounted; processes, CPU times and modules are found "
+                                "there: mount -t proc proc "
+                                "/proc");
 }
 
 int ss_platform_check_system(struct ss_error *error) {

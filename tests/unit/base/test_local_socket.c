@@ -68,7 +68,7 @@ static void socket_permissions_hold_from_the_start(void **state) {
 static void other_files_and_live_sockets_are_not_replaced(void **state) {
     (void)state;
     struct ss_local_socket local = open_it(0777);
-    assert_refused(path, "another process listens there");
+    assert_refused(path, "another process is listening there");
     assert_int_equal(access(path, F_OK), 0);
     close_it(&local);
     close(open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));

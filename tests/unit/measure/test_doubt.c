@@ -104,7 +104,7 @@ static void low_load_is_blamed_on_an_exhausted_quota(void **state) {
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }
 
-static void unknown_shares_are_not_reported_as_causes(void **state) {
+static void unknown_shares_are_omitted_from_the_text(void **state) {
     (void)state;
     struct ss_doubt doubt = below;
     doubt.instances_use = doubt.others_use = doubt.idle = NAN;
@@ -191,7 +191,7 @@ UNIT_MAIN(
     cmocka_unit_test(low_load_is_blamed_on_ended_instances),
     cmocka_unit_test(low_load_is_blamed_on_open_loop_control),
     cmocka_unit_test(low_load_is_blamed_on_an_exhausted_quota),
-    cmocka_unit_test(unknown_shares_are_not_reported_as_causes),
+    cmocka_unit_test(unknown_shares_are_omitted_from_the_text),
     cmocka_unit_test(high_load_is_blamed_on_other_processes),
     cmocka_unit_test(high_load_is_blamed_on_unstoppable_instances),
     cmocka_unit_test(high_load_is_blamed_on_our_own_cpu_time),

@@ -232,7 +232,7 @@ static void perf_counts_are_empty_without_kernel_support(void **state) {
  * Events that happen only in the kernel would count as 0, which is wrong. The task clock is not
  * affected.
  */
-static void kernel_only_events_are_empty_without_permission(void **state) {
+static void kernel_only_counts_are_unknown_without_permission(void **state) {
     (void)state;
     begin();
     kernel.refuses_without_rights = EACCES;
@@ -276,5 +276,5 @@ UNIT_MAIN(
     cmocka_unit_test(falling_perf_counts_are_ignored),
     cmocka_unit_test(unavailable_perf_events_are_empty_and_explained),
     cmocka_unit_test(perf_counts_are_empty_without_kernel_support),
-    cmocka_unit_test(kernel_only_events_are_empty_without_permission),
+    cmocka_unit_test(kernel_only_counts_are_unknown_without_permission),
     cmocka_unit_test(number_of_uncounted_threads_is_reported))

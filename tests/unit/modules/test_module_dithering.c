@@ -111,7 +111,7 @@ static void averageq_keeps_carried_time_at_bounds(void **state) {
 }
 
 /* Runs of 0.5 ms are too short: every second round of 100 ms has a run of 1 ms instead. */
-static void averageq_carries_short_states(void **state) {
+static void averageq_carries_short_states_over(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "dithering/averageq", "100m", 1, 1);
@@ -404,7 +404,7 @@ UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
     cmocka_unit_test(averageq_uses_current_duty_for_each_half),
     cmocka_unit_test(averageq_never_switches_at_the_bounds),
     cmocka_unit_test(averageq_keeps_carried_time_at_bounds),
-    cmocka_unit_test(averageq_carries_short_states),
+    cmocka_unit_test(averageq_carries_short_states_over),
     cmocka_unit_test(averageq_shortest_state_is_configurable),
     cmocka_unit_test(averageq_refuses_min_above_half_of_tau),
     cmocka_unit_test(averageq_has_no_bias),

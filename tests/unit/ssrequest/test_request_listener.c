@@ -365,7 +365,7 @@ static void only_a_stale_socket_is_replaced(void **state) {
     struct ss_error error = {0};
     assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
     assert_null(other);
-    assert_says(error.message, "another process listens there");
+    assert_says(error.message, "another process is listening there");
     /* A stale socket, as a killed process leaves it. */
     assert_int_equal(unlink(path), 0);
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -401,7 +401,7 @@ static void busy_control_socket_is_not_replaced(void **state) {
     }
     assert_int_equal(errno, EAGAIN);
     assert_int_equal(ssrequest_listener_open(&other, path, obey, NULL, &error), -1);
-    assert_says(error.message, "another process listens there");
+    assert_says(error.message, "another process is listening there");
     while (count > 0)
         close(queue[--count]);
     close_it(listener);

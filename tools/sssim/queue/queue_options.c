@@ -39,7 +39,7 @@ const struct ss_argument queue_rows[] = {
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .max = "36500d",
                  .help = "clients give up a request this long after sending it; 0: never"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
-                 .sensible = "500m", .help = "leave this much time at the start out of the statistics"}},
+                 .sensible = "500m", .help = "exclude this much time at the start from the statistics"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
               .help = "seed of the random numbers; the same seed gives the same output"}},
     {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .initial = "10m", .min = "1u", .max = "1h",

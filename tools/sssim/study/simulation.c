@@ -59,7 +59,7 @@ const struct ss_argument simulation_rows[] = {
                          "after it"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
                  .sensible = "500m",
-                 .help = "leave this much time at the start of control out of the statistics"}},
+                 .help = "exclude this much time at the start of control from the statistics"}},
     {0, "TIME", {"duration", SS_OPTION_TIME, AT(duration), .min = "1u", .max = "36500d",
                    .sensible = "500m",
                  .help = "time under control, including --settle; default: the length of the trace, or 1M"}},
