@@ -155,7 +155,7 @@ run_block() {
     cp -a "$files" "$here"
     make_stand_ins "$folder/stand-ins.$block"
     write_script >"$folder/script.$block"
-    (cd "$here" && PATH=$folder/stand-ins.$block:$PATH exec timeout -k 5 120 bash "$folder/script.$block") \
+    (cd "$here" && PATH=$folder/stand-ins.$block:$PATH exec timeout -k 5 "$patience" bash "$folder/script.$block") \
         >"$folder/out" 2>"$folder/err" </dev/null || status=$?
     [ "$status" -eq 0 ] ||
         fail "$where: status $status of$(printf '\n%s' "$(<"$folder/script.$block")" "$(tail -n 20 "$folder/out")" \

@@ -9,6 +9,8 @@ set -euo pipefail
 . "$(dirname "$0")/cases.sh"
 # shellcheck source=skip.sh
 . "$(dirname "$0")/skip.sh"
+# shellcheck disable=SC2034 # await reads it
+patience=1200 # a build, or an emulated machine, next to other work
 build=$1
 benches=$(cd "$(dirname "$0")/../bench" && pwd)
 output=$(mktemp)
@@ -55,7 +57,6 @@ accuracy_bench_prints_errors() {
 }
 
 load_is_held_in_a_guest() {
-    local patience=1200 # an emulated machine next to other work
     local reason
     ! reason=$("$benches/../../tools/experiments/run-in-guest" --why-not) || skip "guest: $reason"
     (

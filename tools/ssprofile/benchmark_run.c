@@ -192,9 +192,16 @@ static void read_output(int file, char *text, pid_t child, struct ssprofile_freq
         text[i] = text[i] ? text[i] : '?';
 }
 
+/* How much of a benchmark's output a message repeats. */
+#define SHOWN_MAX 160
+
+static void first_line(char line[SHOWN_MAX], const char *output) {
+    snprintf(line, SHOWN_MAX, "%.*s", (int)strcspn(output, "\n"), output);
+}
+
 static int check_status(int status, const char *name, const char *output, struct ss_error *error) {
-    char line[160];
-    snprintf(line, sizeof line, "%.*s", (int)strcspn(output, "\n"), output);
+    char line[SHOWN_MAX];
+    first_line(line, output);
     if (WIFSIGNALED(status))
         return ss_error_fail(error, "%s: ended by a signal: %s", name, strsignal(WTERMSIG(status)));
     switch (WEXITSTATUS(status)) {
@@ -253,11 +260,13 @@ int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_
     if (!output)
         return -1;
     outcome->frequency = ssprofile_frequency_mean(&frequency);
-    return ssprofile_task_result(task, output, &outcome->result)
-               ? 0
-               : ss_error_fail(error,
-                     "%s: printed no result above 0 that its regular expression matches",
-                     task->name);
+    if (ssprofile_task_result(task, output, &outcome->result))
+        return 0;
+    char line[SHOWN_MAX];
+    first_line(line, output);
+    return ss_error_fail(error,
+        "%s: printed no result above 0 that its regular expression matches, but '%s'", task->name,
+        line);
 }
 
 char *ssprofile_run_output(
