@@ -375,6 +375,155 @@ made_pair() {
     echo "$2/background,interference,$6,default,$4,background,$2,$7,$3" >>"$folder/$1/manifest.csv"
 }
 
+# write_run STUDY NAME STATUS COLUMNS COMMANDS [SCHEMA]: run.json as ssbatch writes it; COLUMNS and COMMANDS
+# are JSON.
+write_run() {
+    mkdir -p "$folder/$1/.study" "$folder/$1/$2"
+    touch "$folder/$1/.study/plan"
+    cat >"$folder/$1/$2/run.json" <<END
+{"schema": ${6:-1}, "name": "$2", "status": "$3", "reason": "$([ "$3" = "done" ] || echo "no CPU 7")",
+"columns": {$4}, "commands": [$5], "begin": "2026-11-20T10:00:00Z", "end": "2026-11-20T10:00:10Z",
+"seconds": 10, "others": 0.01, "host": "here", "version": "0"}
+END
+}
+
+# made_run NAME COLUMNS RATE TARGET: a run of one command that records.
+made_run() {
+    made_record "$folder/study/$1/main" "$3" "$4"
+    write_run study "$1" "done" "$2" '{"kind": "before", "record": null},
+{"kind": "main", "role": null, "columns": {}, "record": "main", "words": ["showstopper"], "status": 0}'
+}
+
+# made_study ROUND...: the study of the README. Throughput rises with the load and, from round to round, by 0.1.
+made_study() {
+    local load size round rate
+    rm -rf "$folder/study"
+    for load in 20 40 60 80 100; do
+        for size in small large; do
+            for round; do
+                rate=$(awk -v load="$load" -v size="$size" -v round="$round" 'BEGIN {
+                    print (load / 10 + (round - 2) / 10) * (size == "small" ? 2 : 1) }')
+                made_run "$size-$load-$round" \
+                    "\"size\": \"$size\", \"load\": \"$load\", \"round\": \"$round\", \"host_of\": \"x\"" \
+                    "$rate" "$(awk -v load="$load" 'BEGIN { print load / 100 }')"
+            done
+        done
+    done
+}
+
+# study_row PATTERN COLUMNS: prints these columns of the row that begins with PATTERN.
+study_row() {
+    grep -E "^$1," "$folder/report/study.csv" | cut -d , -f "$2" ||
+        fail "no row $1: $(cat "$folder/report/study.csv")"
+}
+
+# By hand: three rounds 0.1 apart have a standard deviation of 0.1, so the interval of their mean is
+# 4.30265 * 0.1 / sqrt(3) = 0.24841 to either side.
+studies_are_compared_by_the_columns_in_which_runs_differ() {
+    made_study 1 2 3
+    report 0 -o "$folder/report" "$folder/study"
+    [ ! -s "$folder/err" ] || fail "unexpected message: $(cat "$folder/err")"
+    [ "$(head -n 1 "$folder/report/study.csv" | cut -d , -f 1-7)" = \
+        "size,load,set,rounds,load_mean,iterations_per_second,low" ] ||
+        fail "wrong heading: $(cat "$folder/report/study.csv")"
+    [ "$(wc -l <"$folder/report/study.csv")" -eq 11 ] || fail "not a row for each size and load"
+    awk -F, 'NR > 1 {
+            mean = $2 / 10 * ($1 == "small" ? 2 : 1)
+            half = 0.248413 * ($1 == "small" ? 2 : 1)
+            if (!($4 == 3 && near($5, $2 / 100) && near($6, mean) && near($7, mean - half) && near($8, mean + half)))
+                bad = 1
+            if ($1 == "small" ? !near($11, 2) || !near($12, 2) || !near($13, 2) : $11 $12 $13 != "")
+                bad = 1
+        }
+        function near(value, expected) {
+            return value != "" && value - expected < 1e-3 && expected - value < 1e-3
+        }
+        END { exit bad }' "$folder/report/study.csv" || fail "wrong figures: $(cat "$folder/report/study.csv")"
+    grep -qxF "How does the throughput depend on load, for each size?" "$folder/out" ||
+        fail "no question: $(cat "$folder/out")"
+    tr '\n' ' ' <"$folder/out" | grep -qF "With size=large it is 2 /s (1.752 to 2.248) at load=20 and 10 /s (9.752 to $(:
+        )10.25) at load=100; with size=small it is 4 /s (3.503 to 4.497) at load=20 and 20 /s" ||
+        fail "no answer: $(cat "$folder/out")"
+    awk 'length > 80 { exit 1 }' "$folder/out" || fail "wider than 80 columns: $(cat "$folder/out")"
+    is_well_formed "$folder/report/report.html" || fail "the page is not well-formed"
+    grep -q '<h2>Study</h2>' "$folder/report/report.html" || fail "the page has no section for the study"
+    # A curve is of one size, along the load.
+    [ "$(cut -d , -f 1 "$folder/report/fits.csv" | grep -c '^"*all runs: size=')" -eq 2 ] ||
+        fail "wrong curves: $(cat "$folder/report/fits.csv")"
+    # Numbers are sorted as numbers.
+    [ "$(cut -d , -f 2 "$folder/report/study.csv" | sed -n 2,6p | paste -sd ' ')" = "20 40 60 80 100" ] ||
+        fail "wrong order: $(cat "$folder/report/study.csv")"
+    report 0 --table study --format json "$folder/study"
+    grep -q '"size": "large"' "$folder/out" || fail "no JSON: $(cat "$folder/out")"
+}
+
+# What distinguishes the sets is not a column of either, and each load has its counterpart.
+studies_of_two_sets_are_matched_by_their_columns() {
+    made_study 1
+    mv "$folder/study" "$folder/before"
+    sed -i 's/"host_of": "x"/"host_of": "y"/' "$folder/before"/*/run.json
+    made_study 3
+    sed -i 's/"round": "3"/"round": "1"/' "$folder/study"/*/run.json
+    report 0 -q -o "$folder/report" "$folder/study" --against "$folder/before"
+    [ ! -s "$folder/err" ] || fail "unexpected message: $(cat "$folder/err")"
+    [ ! -e "$folder/report/unmatched.csv" ] || fail "unmatched: $(cat "$folder/report/unmatched.csv")"
+    # (load + 1) / (load - 1), as rates are a tenth of the load.
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+        NR > 1 {
+            load = 100 * $column["target"]
+            off = $column["ratio"] - (load + 1) / (load - 1)
+            if (off * off > 1e-6)
+                bad = 1
+        }
+        END { exit bad || NR != 11 }' "$folder/report/ratios.csv" || fail "$(cat "$folder/report/ratios.csv")"
+    [ "$(study_row large,20 3,4,6 | paste -sd ' ')" = "1,1,2.1 2,1,1.9" ] || fail "$(cat "$folder/report/study.csv")"
+}
+
+one_round_has_no_interval() {
+    made_study 1
+    report 0 -q -o "$folder/report" "$folder/study"
+    [ "$(study_row large,20 4,6-8)" = 1,1.9,, ] || fail "$(cat "$folder/report/study.csv")"
+    # A run is a study of its own.
+    report 0 -q -o "$folder/report" "$folder/study/large-20-1"
+    [ "$(sed -n 2p "$folder/report/study.csv" | cut -d , -f 2,4)" = 1,1.9 ] || fail "$(cat "$folder/report/study.csv")"
+}
+
+runs_that_are_not_done_are_listed() {
+    made_study 1 2
+    write_run study gone failed '"size": "small"' ''
+    write_run study none skipped '"size": "small"' ''
+    write_run study bare "done" '"size": "small"' '{"kind": "main", "record": null}'
+    write_run study late "done" '"size": "small"' '' 2
+    mkdir "$folder/study/.hidden.part"
+    report 0 -q "$folder/study"
+    error_has 4 "study/gone: failed: no CPU 7"
+    error_has 4 "study/none: skipped: no CPU 7"
+    error_has 4 "study/bare: no command of this run has a record: see showstopper --record"
+    error_has 4 "study/late: its run.json has schema 2, but this program reads only schema 1: use a later version"
+    rm -rf "$folder/study"
+    write_run study none skipped '"size": "small"' ''
+    report 1 -q "$folder/study"
+    error_has 2 "no results"
+}
+
+# Two records of a run are distinguished by their roles; columns of a command precede those of its run.
+records_of_one_run_have_roles() {
+    local side
+    rm -rf "$folder/study"
+    for side in a b; do
+        made_record "$folder/study/$side/fg" "2" 0.5
+        made_record "$folder/study/$side/bg" "4" 0.5
+        write_run study "$side" "done" "\"workload\": \"none\", \"kind_of\": \"$side\"" '
+{"kind": "main", "role": "foreground", "columns": {"workload": "w"}, "record": "fg"},
+{"kind": "main", "role": "background", "columns": {"workload": "v"}, "record": "bg"}'
+    done
+    report 0 -q -o "$folder/report" "$folder/study"
+    [ "$(head -n 1 "$folder/report/study.csv" | cut -d , -f 1-3)" = workload,kind_of,role ] ||
+        fail "$(cat "$folder/report/study.csv")"
+    [ "$(study_row w,a,foreground 5,7)" = 1,2 ] || fail "$(cat "$folder/report/study.csv")"
+    [ "$(study_row v,b,background 5,7)" = 1,4 ] || fail "$(cat "$folder/report/study.csv")"
+}
+
 # Containers against none. By hand: of a beside b, per-core, the steps of round 1 are 2/1, 3/2, 4/4
 # and 5/10, those of round 2 are 3/2 each: least 0.5, median 1.5, largest 2. By target alone it would
 # be 13/15 and 13/10.
@@ -516,7 +665,7 @@ sys.exit(not (len(rows) == 2 and rows[1]["iterations_per_second"] == 4 and rows[
     error_has 1 'the table replay has no rows'
     [ ! -s "$folder/out" ] || fail "unexpected output for a table without rows: $(cat "$folder/out")"
     report 125 --table nonsense "$folder/made"
-    error_has 1 '--table: there is no table "nonsense": findings, runs, steps, '
+    error_has 1 '--table: there is no table "nonsense": findings, study, runs, steps, '
     report 125 --format json "$folder/made"
     error_has 1 '--format needs a table'
     report 125 --table steps --format xml "$folder/made"
@@ -772,6 +921,11 @@ run_case a_run_in_progress_is_not_called_interrupted
 run_case complete_and_interrupted_runs_are_reported
 run_case no_line_is_fitted_to_two_steps
 run_case an_experiment_is_reported_with_published_figures
+run_case studies_are_compared_by_the_columns_in_which_runs_differ
+run_case studies_of_two_sets_are_matched_by_their_columns
+run_case one_round_has_no_interval
+run_case runs_that_are_not_done_are_listed
+run_case records_of_one_run_have_roles
 run_case two_sets_of_pairs_are_compared
 run_case a_single_table_is_printed_for_scripts
 run_case counters_become_a_profile_for_the_simulator

@@ -7,6 +7,7 @@
 #include "base/program.h"
 #include "base/whole_file.h"
 #include "base/words.h"
+#include "differences.h"
 #include "load_inputs.h"
 #include "memory_profile.h"
 #include "page.h"
@@ -228,6 +229,8 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
         if (ssreport_gather(report, request->folders[i], i >= request->first_set) < 0)
             return ss_error_memory(error);
     }
+    if (ssreport_differences_find(report) < 0)
+        return ss_error_memory(error);
     report->trace = request->predict;
     report->compares = request->first_set < request->count;
     if (report->compares)

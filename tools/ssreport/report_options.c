@@ -67,8 +67,9 @@ static const struct ss_argument rows[] = {
 void ssreport_request_print_help(void) {
     printf("Usage: ssreport [OPTION]... RECORD...\n"
            "       ssreport [OPTION]... RECORD... --against RECORD...\n"
-           "Reports records made by showstopper --record and ssrequest --record, or an\n"
-           "experiment: a folder with a manifest.csv that names its records.\n\n");
+           "Reports records made by showstopper --record and ssrequest --record, a study\n"
+           "made by ssbatch, or an experiment: a folder with a manifest.csv that names its\n"
+           "records.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
            "The status is 0 if at least one reported record has results, 1 if none\n"

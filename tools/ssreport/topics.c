@@ -14,10 +14,12 @@
 #include "published_topic.h"
 #include "requests_topic.h"
 #include "runs_topic.h"
+#include "study_topic.h"
 #include "throughput_topic.h"
 
 const struct ssreport_topic *const ssreport_topics[] = {
     &ssreport_findings_topic,
+    &ssreport_study_topic,
     &ssreport_runs_topic,
     &ssreport_requests_topic,
     &ssreport_published_topic,
@@ -36,6 +38,7 @@ static const struct ssreport_topic *const asking[] = {
     &ssreport_interference_topic,
     &ssreport_requests_topic,
     &ssreport_throughput_topic,
+    &ssreport_study_topic,
     &ssreport_runs_topic,
 };
 

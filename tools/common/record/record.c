@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 double ssreport_record_end(const struct ssreport_record *record) {
     return record->sample_count ? record->samples[record->sample_count - 1].end : 0;
 }
@@ -89,4 +91,42 @@ void ssreport_record_free(struct ssreport_record *record) {
         free(record->instances[i].parts);
     free(record->instances);
     *record = (struct ssreport_record){0};
+}
+
+/* ---- columns ---- */
+
+static struct ssreport_label *find_column(
+    const struct ssreport_columns *columns, const char *name) {
+    for (size_t i = 0; i < columns->count; i++) {
+        if (strcmp(columns->items[i].name, name) == 0)
+            return &columns->items[i];
+    }
+    return NULL;
+}
+
+const char *ssreport_columns_get(const struct ssreport_columns *columns, const char *name) {
+    const struct ssreport_label *column = find_column(columns, name);
+    return column ? column->value : "";
+}
+
+int ssreport_columns_set(struct ssreport_columns *columns, const char *name, const char *value) {
+    struct ssreport_label *column = find_column(columns, name);
+    if (!column) {
+        if (!SS_GROW(columns->items, columns->count + 1, columns->room))
+            return -1;
+        column = &columns->items[columns->count++];
+        *column = (struct ssreport_label){.name = strdup(name)};
+    }
+    free(column->value);
+    column->value = strdup(value);
+    return column->name && column->value ? 0 : -1;
+}
+
+void ssreport_columns_free(struct ssreport_columns *columns) {
+    for (size_t i = 0; i < columns->count; i++) {
+        free(columns->items[i].name);
+        free(columns->items[i].value);
+    }
+    free(columns->items);
+    *columns = (struct ssreport_columns){0};
 }

@@ -58,6 +58,20 @@ struct ssreport_label {
     char *name, *value;
 };
 
+/* What a plan says of a record: its columns, in their order. */
+struct ssreport_columns {
+    struct ssreport_label *items; /* owned */
+    size_t count, room;
+};
+
+/* Returns the value of a column; "" if absent. */
+const char *ssreport_columns_get(const struct ssreport_columns *columns, const char *name);
+
+/* Sets a column, also one that is already set. Returns -1 without memory. */
+int ssreport_columns_set(struct ssreport_columns *columns, const char *name, const char *value);
+
+void ssreport_columns_free(struct ssreport_columns *columns);
+
 struct ssreport_record {
     const char *path;  /* only while reading */
     char *name;        /* its path */

@@ -226,6 +226,8 @@ void ssreport_run_free(struct ssreport_run *run) {
     ssreport_energy_free(&run->energy);
     ssreport_curve_free(&run->curve);
     ssreport_surroundings_free(&run->surroundings);
+    ssreport_columns_free(&run->columns);
+    free(run->variant);
     free(run->loads);
     free(run->experiment);
     free(run->method);

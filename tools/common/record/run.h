@@ -66,7 +66,12 @@ struct ssreport_run {
     double speed;    /* speed of a replay: 2 is twice as fast as the trace */
     double round;    /* from 1 */
     double others;   /* part of the machine that other processes used; NaN if unknown */
-    size_t manifest; /* the manifest's number, from 1; 0 if none */
+    size_t manifest; /* the number of the manifest or study, from 1; 0 if none */
+
+    /* From the plan of a study; empty and NULL if absent. */
+    struct ssreport_columns columns;
+    double axis;   /* value of the column along which figures are compared; 0 if absent */
+    char *variant; /* "size=large": the columns in which records differ, without those above */
 };
 
 /*

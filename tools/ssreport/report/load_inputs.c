@@ -8,6 +8,8 @@
 #include "base/grow.h"
 #include "base/words.h"
 #include "csv.h"
+#include "load_record.h"
+#include "load_study.h"
 #include "responses_read.h"
 
 #define MANIFEST "manifest.csv"
@@ -35,7 +37,7 @@ static void choose_name(
         snprintf(name, size, "%.*s (%zu)", length, path, i);
 }
 
-static int add_failure(struct ssreport_report *report, const char *name, const char *why) {
+int ssreport_add_failure(struct ssreport_report *report, const char *name, const char *why) {
     if (!SS_GROW(report->failures, report->failure_count + 1, report->failure_capacity))
         return -1;
     struct ssreport_failure *added = &report->failures[report->failure_count++];
@@ -59,7 +61,7 @@ static struct ssreport_run *add_run(
     struct ssreport_run *run = &report->runs[report->run_count];
     if (ssreport_run_read(run, path, name, &settings, &error) < 0) {
         ssreport_run_free(run);
-        *result = add_failure(report, name, error.message);
+        *result = ssreport_add_failure(report, name, error.message);
         return NULL;
     }
     run->set = set;
@@ -81,7 +83,7 @@ static struct ssreport_responses *add_responses(
     struct ssreport_responses *responses = &report->responses[report->response_count];
     if (ssreport_responses_read(responses, path, name, &error) < 0) {
         ssreport_responses_free(responses);
-        *result = add_failure(report, name, error.message);
+        *result = ssreport_add_failure(report, name, error.message);
         return NULL;
     }
     ssreport_responses_read_beside(responses);
@@ -132,7 +134,15 @@ static const struct manifest_column {
 };
 // clang-format on
 #define MANIFEST_COLUMNS (sizeof manifest_columns / sizeof *manifest_columns)
-_Static_assert(MANIFEST_COLUMNS <= SSTRACE_PICKS, "a row has no room for so many fields");
+_Static_assert(MANIFEST_COLUMNS <= SSREPORT_SOURCE_MAX, "too many columns");
+
+size_t ssreport_source_column(const char *name) {
+    for (size_t i = 0; i < MANIFEST_COLUMNS; i++) {
+        if (strcmp(manifest_columns[i].name, name) == 0)
+            return i;
+    }
+    return SIZE_MAX;
+}
 
 struct manifest {
     struct ssreport_report *report;
@@ -220,19 +230,43 @@ static void find_surroundings(struct ssreport_run *run, const char *path) {
     find_energy(run, path);
 }
 
-static void load_responses(
-    struct manifest *manifest, const char *path, const struct sstrace_field *fields) {
+static int load_responses(struct ssreport_report *report, const struct ssreport_source *source) {
+    int result;
     struct ssreport_responses *responses =
-        add_responses(manifest->report, path, manifest->set, &manifest->result);
+        add_responses(report, source->path, source->set, &result);
     if (!responses)
-        return;
-    responses->manifest = manifest->report->manifest_count;
+        return result;
+    responses->manifest = report->manifest_count;
     for (size_t i = 0; i < MANIFEST_COLUMNS; i++) {
         const struct manifest_column *column = &manifest_columns[i];
         if (column->in_responses != NOWHERE)
-            set_member((char *)responses + column->in_responses, column, &fields[i]);
+            set_member((char *)responses + column->in_responses, column, &source->fields[i]);
     }
-    responses->edge = choose_edge(manifest->report, responses->edge);
+    responses->edge = choose_edge(report, responses->edge);
+    return 0;
+}
+
+static int copy_columns(struct ssreport_run *run, const struct ssreport_columns *columns) {
+    for (size_t i = 0; columns && i < columns->count; i++) {
+        if (ssreport_columns_set(&run->columns, columns->items[i].name, columns->items[i].value) <
+            0)
+            return -1;
+    }
+    return 0;
+}
+
+int ssreport_load_record(struct ssreport_report *report, const struct ssreport_source *source) {
+    int result;
+    if (source->is_requests || ssreport_responses_are_in(source->path))
+        return load_responses(report, source);
+    struct ssreport_run *run = add_run(report, source->path, source->set,
+        choose_edge(report, known_number(&source->fields[EDGE])), &result);
+    if (!run)
+        return result;
+    run->manifest = report->manifest_count;
+    set_origin(run, source->fields);
+    find_surroundings(run, source->path);
+    return copy_columns(run, source->columns);
 }
 
 /* Adds a failure for a planned run that is missing. */
@@ -246,7 +280,7 @@ static int add_absent(struct manifest *manifest, const struct sstrace_field *fie
                 name + used, sizeof name - used, " %.*s", (int)fields[i].length, fields[i].text);
     }
     snprintf(why, sizeof why, "%.*s", (int)fields[REASON].length, fields[REASON].text);
-    return add_failure(manifest->report, name, *why ? why : "there is no record");
+    return ssreport_add_failure(manifest->report, name, *why ? why : "there is no record");
 }
 
 static bool load_row(void *context, const struct sstrace_field *fields) {
@@ -260,17 +294,11 @@ static bool load_row(void *context, const struct sstrace_field *fields) {
     }
     snprintf(path, sizeof path, "%.4000s/%.*s", *fields[RUN].text == '/' ? "" : manifest->folder,
         (int)fields[RUN].length, fields[RUN].text);
-    if (ssreport_responses_are_in(path) || sstrace_field_is(&fields[ROLE], "requests")) {
-        load_responses(manifest, path, fields);
-        return true;
-    }
-    struct ssreport_run *run = add_run(manifest->report, path, manifest->set,
-        choose_edge(manifest->report, known_number(&fields[EDGE])), &manifest->result);
-    if (!run)
-        return true;
-    run->manifest = manifest->report->manifest_count;
-    set_origin(run, fields);
-    find_surroundings(run, path);
+    const struct ssreport_source source = {.path = path,
+        .set = manifest->set,
+        .is_requests = sstrace_field_is(&fields[ROLE], "requests"),
+        .fields = fields};
+    manifest->result = ssreport_load_record(manifest->report, &source);
     return true;
 }
 
@@ -288,8 +316,8 @@ static int load_manifest(struct ssreport_report *report, const char *folder, int
         names[i] = manifest_columns[i].name;
     report->manifest_count++;
     if (ssreport_csv_read(folder, &csv, &notes, &error) < 0)
-        return add_failure(report, folder, error.message);
-    if (*notes.text && add_failure(report, folder, notes.text) < 0)
+        return ssreport_add_failure(report, folder, error.message);
+    if (*notes.text && ssreport_add_failure(report, folder, notes.text) < 0)
         return -1;
     return manifest.result;
 }
@@ -300,6 +328,8 @@ int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
     snprintf(manifest, sizeof manifest, "%.4000s/" MANIFEST, path);
     if (access(manifest, F_OK) == 0)
         return load_manifest(report, path, set);
+    if (ssreport_study_is_in(path))
+        return ssreport_study_load(report, path, set);
     if (ssreport_responses_are_in(path)) {
         add_responses(report, path, set, &result);
         return result;
@@ -328,6 +358,7 @@ void ssreport_inputs_free(struct ssreport_report *report) {
     free(report->runs);
     free(report->responses);
     free(report->failures);
+    free(report->differences.names);
     free(report->prefix);
     *report = (struct ssreport_report){0};
 }

@@ -28,6 +28,13 @@ struct ssreport_headline {
     size_t finding;     /* row of the finding that answers, or SSREPORT_NO_ROW */
 };
 
+/* Columns of plans in which the records differ, in the order of the plans, without `round`. */
+struct ssreport_differences {
+    const char **names; /* owned; the texts are those of runs */
+    size_t count, room;
+    size_t axis; /* the one with numbers, along which figures are compared; `count` if none */
+};
+
 struct ssreport_report {
     struct ssreport_settings settings;
     const char *trace; /* trace over which to predict the throughput; NULL if not given */
@@ -44,12 +51,14 @@ struct ssreport_report {
     char names[2][128]; /* names of the sets; empty if unnamed */
     struct published published;
     struct ssreport_notes notes; /* notes on no single run */
+    struct ssreport_differences differences;
     struct ssreport_headline headline;
     struct table_sheet *tables; /* tables of all topics */
     size_t table_count;
 
     /* ---- owned by topics ---- */
 
+    struct table_column *study_columns; /* topic study: columns of its table */
     struct ssreport_run
         *pooled; /* topic runs: pools of runs that make one curve; only `steps` is valid */
     size_t pooled_count;

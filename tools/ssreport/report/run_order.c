@@ -21,10 +21,11 @@ int ssreport_run_compare(
         by & SSREPORT_BY_ENVIRONMENT ? compare_environments(left, right) : 0,
         by & SSREPORT_BY_EXPERIMENT ? WORDS(experiment) : 0,
         by & SSREPORT_BY_WORKLOAD ? WORDS(workload) : 0,
+        by & SSREPORT_BY_WORKLOAD ? WORDS(variant) : 0,
         by & SSREPORT_BY_PLACEMENT ? WORDS(placement) : 0,
         by & SSREPORT_BY_METHOD ? WORDS(method) : 0, by & SSREPORT_BY_TAU ? NUMBERS(tau) : 0,
-        by & SSREPORT_BY_TARGET ? NUMBERS(target) : 0, by & SSREPORT_BY_ROUND ? NUMBERS(round) : 0,
-        by & SSREPORT_BY_SPEED ? NUMBERS(speed) : 0);
+        by & SSREPORT_BY_TARGET ? NUMBERS(target) : 0, by & SSREPORT_BY_TARGET ? NUMBERS(axis) : 0,
+        by & SSREPORT_BY_ROUND ? NUMBERS(round) : 0, by & SSREPORT_BY_SPEED ? NUMBERS(speed) : 0);
 #undef WORDS
 #undef NUMBERS
 }

@@ -11,11 +11,11 @@ enum {
     SSREPORT_BY_SET = 1 << 0,
     SSREPORT_BY_ENVIRONMENT = 1 << 1, /* including where it was measured */
     SSREPORT_BY_EXPERIMENT = 1 << 2,
-    SSREPORT_BY_WORKLOAD = 1 << 3,
+    SSREPORT_BY_WORKLOAD = 1 << 3, /* and its variant */
     SSREPORT_BY_PLACEMENT = 1 << 4,
     SSREPORT_BY_METHOD = 1 << 5,
     SSREPORT_BY_TAU = 1 << 6,
-    SSREPORT_BY_TARGET = 1 << 7,
+    SSREPORT_BY_TARGET = 1 << 7, /* and the value of the axis */
     SSREPORT_BY_ROUND = 1 << 8,
     SSREPORT_BY_SPEED = 1 << 9,
 };

@@ -34,8 +34,8 @@ static int copy_steps(struct ssreport_run *pooled, const struct ssreport_run *ru
 
 static void set_name(struct ssreport_run *pooled, const struct ssreport_run *one) {
     char name[512];
-    const char *const parts[] = {one->workload, one->method, one->environment, one->measured_in,
-        ssreport_is_word(one->experiment, "throughput") ? NULL : one->experiment};
+    const char *const parts[] = {one->workload, one->variant, one->method, one->environment,
+        one->measured_in, ssreport_is_word(one->experiment, "throughput") ? NULL : one->experiment};
     int used = snprintf(name, sizeof name, "all runs");
     for (size_t i = 0, shown = 0; i < sizeof parts / sizeof *parts; i++) {
         if (parts[i])

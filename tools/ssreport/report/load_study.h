@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_LOAD_STUDY_H
+#define SSREPORT_LOAD_STUDY_H
+
+#include "report.h"
+
+/* Returns whether the folder is a study of ssbatch, or one of its runs. */
+SS_NONNULL() bool ssreport_study_is_in(const char *folder);
+
+/*
+ * Adds the records of all runs of a study, or of one run. What cannot be reported is a failure in
+ * the report. -1: no memory.
+ */
+SS_MUST_USE SS_NONNULL() int ssreport_study_load(
+    struct ssreport_report *report, const char *folder, int set);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "study_topic.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "html_page.h"
+#include "study_plots.h"
+#include "study_points.h"
+
+/* Series that the first sentence names, and that a picture has. */
+#define NAMED_MAX  3
+#define SERIES_MAX 16
+
+// clang-format off
+static const struct table_column figure_columns[] = {
+    {"set", NULL}, {"rounds", "rounds", .text = {"rounds", 7}},
+    {"load_mean", "load, %", 2, true, .text = {"load, %", 8}},
+    {"iterations_per_second", "throughput, /s", 4, .text = {"per s", 10}},
+    {"low", "from", 4, .text = {"from", 10}}, {"high", "to", 4, .text = {"to", 10}},
+    {"at_most", "at most, /s", 4, .if_known = true},
+    {"iteration_seconds", "iteration, s", 4},
+    {"relative", "relative to the first series", 3, .if_known = true, .text = {"relative", 9}},
+    {"relative_low", "from", 3, .if_known = true}, {"relative_high", "to", 3, .if_known = true},
+    {"iteration_low", NULL}, {"iteration_high", NULL}, {"load_low", NULL}, {"load_high", NULL},
+};
+static const struct table_sheet tables[] = {
+    TABLE_INIT("study", "Mean of the rounds, by the columns in which runs differ", figure_columns),
+    {.name = NULL},
+};
+// clang-format on
+
+#define FIGURE_COLUMNS (sizeof figure_columns / sizeof *figure_columns)
+
+/* ---- the table ---- */
+
+static bool is_figure(const char *name) {
+    for (size_t i = 0; i < FIGURE_COLUMNS; i++) {
+        if (strcmp(figure_columns[i].name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Columns of the plan that a terminal of 80 columns shows: up to NARROW_MAX beside all figures, up
+ * to COLUMNS_MAX beside the throughput.
+ */
+#define NARROW_MAX   2
+#define COLUMNS_MAX  4
+#define COLUMN_WIDTH 10
+
+static void make_room(struct table_column *columns, size_t plan_columns) {
+    for (size_t i = COLUMNS_MAX; i < plan_columns; i++)
+        columns[i].text.heading = NULL;
+    for (size_t i = plan_columns; plan_columns > NARROW_MAX && i < plan_columns + FIGURE_COLUMNS;
+         i++) {
+        if (strcmp(columns[i].name, "load_mean") == 0 || strcmp(columns[i].name, "relative") == 0)
+            columns[i].text.heading = NULL;
+    }
+}
+
+/* The columns of the plan come first; one with the name of a figure is left out. */
+static int set_columns(struct ssreport_report *report) {
+    const struct ssreport_differences *differences = &report->differences;
+    struct table_sheet *sheet = ssreport_table(report, "study");
+    struct table_column *columns = calloc(differences->count + FIGURE_COLUMNS, sizeof *columns);
+    size_t count = 0;
+    if (!columns)
+        return -1;
+    for (size_t i = 0; i < differences->count; i++) {
+        if (!is_figure(differences->names[i]))
+            columns[count++] = (struct table_column){.name = differences->names[i],
+                .heading = differences->names[i],
+                .text = {differences->names[i], COLUMN_WIDTH}};
+    }
+    memcpy(columns + count, figure_columns, sizeof figure_columns);
+    make_room(columns, count);
+    sheet->columns = report->study_columns = columns;
+    sheet->column_count = count + FIGURE_COLUMNS;
+    return 0;
+}
+
+static void add_row(struct ssreport_report *report, const struct ssreport_study_point *point) {
+    const struct ssreport_differences *differences = &report->differences;
+    struct table_sheet *sheet = ssreport_table(report, "study");
+    table_add_row(sheet);
+    for (size_t i = 0; i < differences->count; i++) {
+        if (!is_figure(differences->names[i]))
+            TABLE_CELLS(
+                sheet, CELL(differences->names[i],
+                           ssreport_columns_get(&point->first->columns, differences->names[i])));
+    }
+    TABLE_CELLS(sheet, CELL("set", point->first->set + 1), CELL("rounds", point->rounds),
+        CELL("load_mean", point->load.mean), CELL("iterations_per_second", point->throughput.mean),
+        CELL("low", point->throughput.low), CELL("high", point->throughput.high),
+        CELL("at_most", point->bound), CELL("iteration_seconds", point->iteration.mean),
+        CELL("relative", point->relative.mean), CELL("relative_low", point->relative.low),
+        CELL("relative_high", point->relative.high), CELL("iteration_low", point->iteration.low),
+        CELL("iteration_high", point->iteration.high), CELL("load_low", point->load.low),
+        CELL("load_high", point->load.high));
+}
+
+static int build(struct ssreport_report *report, struct ss_error *error) {
+    struct ssreport_study_points points;
+    int result = ssreport_study_points_find(&points, report);
+    if (result == 0 && points.count > 0)
+        result = set_columns(report);
+    for (size_t i = 0; result == 0 && i < points.count; i++)
+        add_row(report, &points.items[i]);
+    ssreport_study_points_free(&points);
+    return result < 0 ? ss_error_memory(error) : 0;
+}
+
+static void release(struct ssreport_report *report) {
+    free(report->study_columns);
+    report->study_columns = NULL;
+}
+
+/* ---- the question ---- */
+
+/* "11.9 /s (11.5 to 12.3) at load=20" */
+static void describe_point(char text[200], const struct ssreport_report *report,
+    const struct ssreport_study_point *point) {
+    const struct ssreport_differences *differences = &report->differences;
+    const struct ssreport_mean *mean = &point->throughput;
+    size_t used = (size_t)snprintf(text, 200, "%.4g /s", mean->mean);
+    if (isfinite(mean->low) && isfinite(mean->high))
+        used += (size_t)snprintf(text + used, 200 - used, " (%.4g to %.4g)", mean->low, mean->high);
+    if (differences->axis < differences->count)
+        snprintf(text + used, 200 - used, " at %.40s=%.40s", differences->names[differences->axis],
+            ssreport_columns_get(&point->first->columns, differences->names[differences->axis]));
+}
+
+/* Returns the first and the last point of a series that has a throughput; false if it has none. */
+static bool find_ends(const struct ssreport_study_points *points, size_t series,
+    const struct ssreport_study_point *ends[2]) {
+    ends[0] = ends[1] = NULL;
+    for (size_t i = 0; i < points->count; i++) {
+        const struct ssreport_study_point *point = &points->items[i];
+        if (point->series != series || point->throughput.count == 0)
+            continue;
+        ends[0] = ends[0] ? ends[0] : point;
+        ends[1] = point;
+    }
+    return ends[0];
+}
+
+/* "with size=large it is 2 /s at load=20 and 10 /s at load=100" */
+static size_t answer_series(const struct ssreport_report *report,
+    const struct ssreport_study_point *const ends[2], bool first, char *text, size_t size) {
+    char name[200], from[200], to[200];
+    ssreport_study_series(name, report, ends[0]);
+    describe_point(from, report, ends[0]);
+    describe_point(to, report, ends[1]);
+    bool one = ends[0] == ends[1];
+    int used = snprintf(text, size, "%s%s%s%s %s%s%s", first ? "" : "; ",
+        *name ? (first ? "With " : "with ") : (first ? "It is" : "it is"), name,
+        *name ? " it is" : "", from, one ? "" : " and ", one ? "" : to);
+    return (size_t)used < size ? (size_t)used : size - 1;
+}
+
+/* "How does the throughput depend on load, for each size?" */
+static void ask_question(const struct ssreport_report *report, char question[320]) {
+    const struct ssreport_differences *differences = &report->differences;
+    bool has_axis = differences->axis < differences->count;
+    size_t used = (size_t)snprintf(question, 320, "How does the throughput depend on %s",
+        has_axis ? differences->names[differences->axis] : "");
+    const char *separator = has_axis ? ", for each " : "";
+    for (size_t i = 0; i < differences->count && used < 250; i++) {
+        if (i == differences->axis)
+            continue;
+        used += (size_t)snprintf(
+            question + used, 320 - used, "%s%.60s", separator, differences->names[i]);
+        separator = has_axis ? ", " : " and ";
+    }
+    snprintf(question + used, 320 - used, "?");
+}
+
+static bool ask_points(const struct ssreport_report *report,
+    const struct ssreport_study_points *points, struct ssreport_headline *headline) {
+    char *text = headline->answer;
+    size_t size = sizeof headline->answer, known = 0, used = 0;
+    for (size_t series = 0; series < points->series; series++) {
+        const struct ssreport_study_point *ends[2];
+        if (find_ends(points, series, ends) && ++known <= NAMED_MAX)
+            used += answer_series(report, ends, known == 1, text + used, size - used);
+    }
+    if (known > NAMED_MAX)
+        used += (size_t)snprintf(
+            text + used, size - used, "; the table has %zu more", known - NAMED_MAX);
+    if (known == 0)
+        return false;
+    snprintf(text + used, size - used, ".");
+    ask_question(report, headline->question);
+    return true;
+}
+
+static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
+    struct ssreport_study_points points;
+    bool asked = false;
+    if (report->differences.count > 0 && ssreport_study_points_find(&points, report) == 0) {
+        asked = ask_points(report, &points, headline);
+        ssreport_study_points_free(&points);
+    }
+    return asked;
+}
+
+/* ---- the page and the terminal ---- */
+
+static void print_plot(struct ssreport_page *page, const struct ssreport_report *report) {
+    struct ssreport_study_points points;
+    if (report->differences.axis == report->differences.count)
+        return;
+    if (ssreport_study_points_find(&points, report) == 0 && points.series <= SERIES_MAX)
+        ssreport_study_plot(page, report, &points);
+    ssreport_study_points_free(&points);
+}
+
+static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
+    const struct table_sheet *sheet = ssreport_table(report, "study");
+    if (table_rows(sheet) == 0)
+        return;
+    ssreport_page_open(page, "Study");
+    print_plot(page, report);
+    fprintf(page->stream,
+        "<p>Runs that differ in <code>round</code> only are the rounds of one row. Intervals have "
+        "a confidence of %g %% and reflect the scatter between rounds; one round has "
+        "none.</p>\n",
+        100 * report->settings.confidence);
+    page_sheet(page->stream, sheet);
+    ssreport_page_close(page);
+}
+
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    table_print_text(stream, ssreport_table(report, "study"),
+        "study; mean throughput of the rounds, and its confidence interval");
+}
+
+const struct ssreport_topic ssreport_study_topic = {
+    .name = "study",
+    .tables = tables,
+    .build = build,
+    .ask = ask,
+    .page = print_page,
+    .text = print_text,
+    .free = release,
+};
