@@ -16,7 +16,7 @@ struct ssreport_source {
     int set;
     bool is_requests; /* a record of ssrequest, even if it is empty */
 
-    /* Of the columns that ssreport_source_column() numbers; empty if absent. */
+    /* Cells, by the number from ssreport_source_column(); empty if absent. */
     const struct sstrace_field *fields;
 
     const struct ssreport_columns *columns; /* all columns of a plan; NULL: there is no plan */
