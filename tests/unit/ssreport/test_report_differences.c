@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "differences.h"
+#include "load_inputs.h"
+#include "unit.h"
+
+static struct ssreport_report report;
+
+/* Adds a run of a set with columns "NAME=VALUE NAME=VALUE". */
+static void add_run(int set, const char *columns) {
+    char text[200], *rest;
+    report.runs = realloc(report.runs, (report.run_count + 1) * sizeof *report.runs);
+    assert_non_null(report.runs);
+    struct ssreport_run *run = &report.runs[report.run_count++];
+    *run = (struct ssreport_run){.set = set};
+    snprintf(text, sizeof text, "%s", columns);
+    for (char *pair = strtok_r(text, " ", &rest); pair; pair = strtok_r(NULL, " ", &rest)) {
+        char *equals = strchr(pair, '=');
+        *equals = '\0';
+        assert_int_equal(ssreport_columns_set(&run->columns, pair, equals + 1), 0);
+    }
+}
+
+static const char *axis(void) {
+    const struct ssreport_differences *differences = &report.differences;
+    return differences->axis < differences->count ? differences->names[differences->axis] : "";
+}
+
+static void end(void) {
+    ssreport_inputs_free(&report);
+}
+
+static void columns_in_which_all_runs_agree_are_no_difference(void **state) {
+    (void)state;
+    add_run(0, "a=1 b=x c=0 round=1");
+    add_run(0, "a=1 b=y c=0 round=2");
+    add_run(0, "a=1 b=y d=1");
+    add_run(0, "");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_int_equal(report.differences.count, 3);
+    assert_string_equal(report.differences.names[0], "b");
+    assert_string_equal(report.differences.names[1], "c");
+    assert_string_equal(report.differences.names[2], "d");
+    assert_string_equal(report.runs[1].variant, "b=y, c=0, d=");
+    assert_string_equal(report.runs[2].variant, "b=y, c=, d=1");
+    assert_null(report.runs[3].variant);
+    end();
+}
+
+static void load_is_the_axis_before_columns_with_more_values(void **state) {
+    (void)state;
+    add_run(0, "n=1 load=20% w=a");
+    add_run(0, "n=2 load=40% w=b");
+    add_run(0, "n=3 load=40% w=b");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_string_equal(axis(), "load");
+    assert_near(report.runs[1].axis, 40, 1e-9);
+    assert_string_equal(report.runs[1].variant, "n=2, w=b");
+    end();
+}
+
+static void axis_has_numbers_only_and_most_values(void **state) {
+    (void)state;
+    add_run(0, "a=1 b=1 c=1 load=low");
+    add_run(0, "a=2 b=1.0 c=x load=high");
+    add_run(0, "a=2 b=2 c=3 load=low");
+    add_run(0, "a=2 b=3 c=4 load=low");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_string_equal(axis(), "b");
+    end();
+    add_run(0, "a=x");
+    add_run(0, "a=y");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_string_equal(axis(), "");
+    end();
+}
+
+/* They have members of their own, by which runs are grouped. */
+static void known_columns_are_not_part_of_the_variant(void **state) {
+    (void)state;
+    add_run(0, "workload=a method=x own=1 target=0.5");
+    add_run(0, "workload=b method=y own=2 target=0.6");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_int_equal(report.differences.count, 4);
+    assert_string_equal(axis(), "target");
+    assert_string_equal(report.runs[0].variant, "own=1");
+    end();
+}
+
+static void differences_between_two_sets_are_not_columns(void **state) {
+    (void)state;
+    add_run(0, "machine=a size=1");
+    add_run(0, "machine=a size=2");
+    add_run(1, "machine=b size=1");
+    add_run(1, "machine=b size=2");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_int_equal(report.differences.count, 1);
+    assert_string_equal(axis(), "size");
+    assert_null(report.runs[3].variant);
+    end();
+}
+
+static void runs_without_a_plan_have_no_differences(void **state) {
+    (void)state;
+    add_run(0, "");
+    add_run(0, "");
+    assert_int_equal(ssreport_differences_find(&report), 0);
+    assert_int_equal(report.differences.count, 0);
+    assert_string_equal(axis(), "");
+    assert_null(report.runs[0].variant);
+    end();
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(columns_in_which_all_runs_agree_are_no_difference),
+    cmocka_unit_test(load_is_the_axis_before_columns_with_more_values),
+    cmocka_unit_test(axis_has_numbers_only_and_most_values),
+    cmocka_unit_test(known_columns_are_not_part_of_the_variant),
+    cmocka_unit_test(differences_between_two_sets_are_not_columns),
+    cmocka_unit_test(runs_without_a_plan_have_no_differences))
