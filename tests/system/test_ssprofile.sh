@@ -630,7 +630,7 @@ unknown_words_are_refused() {
     expect 125 measure --battery onw "$folder/nothing"
     says 'onw.txt: No such file or directory: .* own, stress-ng'
     expect 125 measure --battery "$folder/battery" --under full "$folder/nothing"
-    says "--under: unknown throttle 'full': write without, duty=40%"
+    says "--under: unknown throttle 'full': write without, or KIND=PERCENT with one of the kinds duty"
     expect 125 measure --battery "$folder/battery" --machine '#1' "$folder/nothing"
     says "the name of the machine, '#1', begins with #, which makes a comment"
     expect 125 measure --battery "$folder/battery" --machine ' a' "$folder/nothing"

@@ -43,8 +43,8 @@ int ssprofile_throttle_parse(
                    : ss_error_fail(error, "'%s': the smallest setting is 1%%", equals + 1);
     }
     return ss_error_fail(error,
-        "unknown throttle '%s': write without, duty=40%%, load=40%% or quota=40%%",
-        ss_words_show(text).text);
+        "unknown throttle '%s': write %s, or KIND=PERCENT with one of the kinds %s",
+        ss_words_show(text).text, kinds[SSPROFILE_NO_THROTTLE].name, SSPROFILE_THROTTLE_CHOICES);
 }
 
 void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle) {

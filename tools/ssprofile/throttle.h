@@ -4,7 +4,8 @@
 
 /*
  * Throttles, which slow benchmarks. A new one needs a kind and a choice here, a row in throttle.c,
- * and an action in benchmark_run.c.
+ * with words of ssprofile_throttle_words() if it is a run of showstopper or else an action in
+ * benchmark_run.c, and its place in measure.c among those that have a period or a quantum.
  */
 
 #include <stddef.h>
