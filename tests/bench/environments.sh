@@ -71,13 +71,14 @@ compute_exactly() {
 
 # Prints the folder of the container's group that accounts for CPU time.
 find_account() {
-    local folder
-    while read -r folder; do
-        if [ -e "$folder/cpuacct.usage" ] || grep -qs usage_usec "$folder/cpu.stat"; then
-            echo "$folder"
+    local root group
+    group=$("$here/env/$environment" group "experiment.$$.side")
+    while read -r root; do
+        if [ -e "$root$group/cpuacct.usage" ] || grep -qs usage_usec "$root$group/cpu.stat"; then
+            echo "$root$group"
             return
         fi
-    done < <(sed 1d "$scratch/places/side/place")
+    done < <(awk '$3 == "cgroup" || $3 == "cgroup2" { print $2 }' /proc/mounts)
     fail "no group of the container accounts for CPU time"
 }
 
@@ -131,7 +132,7 @@ for environment in ${environments//,/ }; do
         note_left folder "$scratch"
         mkdir -m 700 "$scratch"
         open_place side "$cpu" ''
-        [ -s "$scratch/places/side/place" ] || fail "$environment: $(cat "$scratch/places/side/log")"
+        is_open side || fail "$environment: $(cat "$scratch/places/side")"
         for target in ${targets//,/ }; do
             around=() entering=()
             hold_load "$target"

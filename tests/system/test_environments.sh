@@ -265,40 +265,10 @@ unavailable_environments_are_refused() {
     grep -q '^1 runs' "$output" || fail "wrong number of runs"
 }
 
-# configures LINE: fails unless the container's configuration has this line.
-configures() {
-    describe_lxc background 1 0.5 >"$output"
-    grep -Fqx -- "$1" "$output" || fail "no line '$1'"
-}
-
-both_control_group_versions_are_configured() (
-    # shellcheck source=../../tools/experiments/common.sh
-    . "$experiments/common.sh"
-    # shellcheck source=../../tools/experiments/environments.sh
-    . "$experiments/environments.sh"
-    place_group=/showstopper-experiment.1.background proc=$scratch/proc
-    mkdir -p "$proc/7" "$scratch/unified"
-    echo "cgroup2 $scratch/unified cgroup2 rw 0 0" >"$proc/mounts"
-    : >"$scratch/unified/cgroup.controllers"
-    ! find_cpusets || fail "found a cpuset that does not exist"
-    echo "cpuset cpu" >"$scratch/unified/cgroup.controllers"
-    configures "lxc.cgroup2.cpuset.cpus = 1"
-    configures "lxc.cgroup2.cpu.max = 50000 100000"
-    configures "lxc.cgroup.dir.container = showstopper-experiment.1.background/payload"
-    echo 0::/here >"$proc/7/cgroup"
-    [ "$(group_of 7)" = /here ] || fail "version 2: $(group_of 7)"
-    echo "cgroup $scratch cgroup rw,cpuset 0 0" >>"$proc/mounts"
-    configures "lxc.cgroup.cpuset.cpus = 1"
-    configures "lxc.cgroup.cpu.cfs_quota_us = 50000"
-    echo 3:cpu,cpuacct:/there >>"$proc/7/cgroup"
-    [ "$(group_of 7)" = /there ] || fail "version 1: $(group_of 7)"
-)
-
 run_case sides_run_in_lxc_containers
 run_case sides_run_in_podman_containers
 run_case load_of_group_excludes_other_processes
 run_case a_killed_study_leaves_nothing
 run_case a_killed_study_can_be_continued
 run_case unavailable_environments_are_refused
-run_case both_control_group_versions_are_configured
 end_cases

@@ -8,7 +8,7 @@
 name_guests() {
     local found
     [[ ,$environments, = *,kvm,* && -z $root ]] || return 0
-    ! why_no_kvm >/dev/null || return 0
+    ! why_no_guest >/dev/null || return 0
     found=$("$here/run-in-guest" --guest "$guest" --print-acceleration) || exit 1
     [ "$found" = kvm ] || say "kvm does not work here, so guests are emulated (tcg): everything runs, slowly"
     environments=,$environments,
@@ -18,7 +18,7 @@ name_guests() {
 }
 
 # Prints why guests are unavailable here; fails if they are available.
-why_no_kvm() {
+why_no_guest() {
     if [ "$measure" = host ]; then
         echo "Showstopper on the host cannot start processes in a guest: --measure inside"
     elif [ -z "$guest" ]; then
@@ -26,12 +26,8 @@ why_no_kvm() {
     elif [ ! -r "$guest/about" ]; then
         echo "$guest is no guest: build one with make-guest"
     else
-        "$here/run-in-guest" --why-not
+        "$here/env/guest" why-not
     fi
-}
-
-why_no_tcg() {
-    why_no_kvm
 }
 
 # describe_guest: sets `guest_made_of`, which all runs of a study have in common.
@@ -54,12 +50,12 @@ booting() {
 # empty, COUNT virtual CPUs that are not pinned. Sets `around`, and empties `entering` and `pinning`, since
 # Showstopper has all CPUs of the guest.
 open_guest() {
-    local placing=(--vcpus "$3")
+    local placing=(--quota "$3")
     [ -z "$2" ] || placing=(--cpus "$2")
-    around=("$here/run-in-guest" --guest "$guest" --acceleration "$environment" --memory "$guest_memory"
-        "${placing[@]}" --share "$scratch" --scratch "$scratch/data"
-        --clock "$scratch/guest-clock.$1.csv" --vcpu-times "$scratch/guest-vcpus.$1.csv" --)
-    entering=() pinning=()
+    hold_place guest "$1" --guest "$guest" --acceleration "$environment" --memory "$guest_memory" "${placing[@]}" \
+        --share "$scratch" --scratch "$scratch/data" --clock "$scratch/guest-clock.$1.csv" \
+        --vcpu-times "$scratch/guest-vcpus.$1.csv" || fail "$(cat "$scratch/places/$1")"
+    around=("$here/env/guest" enter "$place" --) entering=() pinning=()
 }
 
 # watch_guest ROLE CPUS: records the load that the host sees; that of an unpinned guest is in guest-vcpus.csv.
