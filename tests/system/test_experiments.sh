@@ -331,7 +331,7 @@ other_load_limiters_are_measured() {
         }
         END { exit bad }' "$scratch/others/manifest.csv" || fail "wrong number of instances for 80 %"
     [ -z "$(list_groups others)" ] || fail "leftover control group"
-    for method in quota=cgroup.procs cpulimit=cpulimit; do
+    for method in quota=env/group cpulimit=cpulimit; do
         [ ! -d "$scratch/others/runs/serial-80-${method%=*}-own-1" ] ||
             grep -q "${method#*=}" "$scratch/others/runs/serial-80-${method%=*}-own-1/plan.json" ||
             fail "the load is not held by ${method%=*}"

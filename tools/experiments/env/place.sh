@@ -213,11 +213,12 @@ first_process=(sh -c 'echo open; read -r end || :')
 
 # run_first COMMAND...: starts the command, which runs first_process, and returns when it runs.
 run_first() {
-    local attempt line
+    local attempt start
     mkfifo "$state/life"
     exec {life}<>"$state/life"
     "$@" <"$state/life" >"$state/said" 2>"$state/log" {life}>&- {lock}<&- &
     container=$!
+    ! read_start "$proc/$container/stat" || echo "$container $start" >"$state/starter"
     for ((attempt = 0; attempt < 1500; attempt++)); do
         ! grep -qsx open "$state/said" || return 0
         kill -0 "$container" 2>/dev/null || break
@@ -268,7 +269,14 @@ lock_place() {
 
 # clear_place: ends and removes what the place consists of; the caller has locked it.
 clear_place() {
+    local file process
+    for file in "$state"/entered.*; do
+        ! { read -ra process <"$file"; } 2>/dev/null || end_process "${process[@]}" || true
+    done
     remove_group || fail "$place: processes in $group cannot be ended"
+    # What started the container may not have exited yet.
+    ! { read -ra process <"$state/starter"; } 2>/dev/null || ! is_process "${process[@]}" ||
+        kill -KILL "${process[0]}" 2>/dev/null || true
     clean
     rm -rf --one-file-system -- "${state:?}"/*
 }
@@ -290,10 +298,10 @@ leave() {
     remove_state
 }
 
-# wait_briefly PID: waits up to 2 s for a child.
+# wait_briefly PID: waits up to 1 s for a child.
 wait_briefly() {
     local attempt
-    for ((attempt = 0; attempt < 100; attempt++)); do
+    for ((attempt = 0; attempt < 50; attempt++)); do
         kill -0 "$1" 2>/dev/null || return 0
         sleep 0.02
     done
@@ -377,6 +385,13 @@ enter() {
         --cgroup=ns/cgroup -- sh -c "$form" "$folder" "$@"
 }
 
+# note_entered: a place without a group lists the processes that enter it, for `close`.
+note_entered() {
+    local start
+    read_start "$proc/$$/stat"
+    echo "$$ $start" >"$state/entered.$$"
+}
+
 # clean: removes what an environment made outside of the place's folder and group.
 clean() {
     :
@@ -392,6 +407,7 @@ enter_place() {
     shift
     read_place
     read_options
+    [ ${#groups[@]} -gt 0 ] || note_entered
     enter "$@"
 }
 

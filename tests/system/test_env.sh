@@ -1,0 +1,469 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The environments of tools/experiments/env: each of their verbs, and that nothing is left after any end.
+# Arguments: the build folder, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+# shellcheck source=experiments.sh
+. "$(dirname "$0")/experiments.sh"
+export PATH=$build/bin:$PATH
+# An emulated guest takes 15 s of CPU time to boot, and many times as long on a busy machine.
+# shellcheck disable=SC2034 # await reads it
+patience=600
+envs=$experiments/env
+export SHOWSTOPPER_PLACES=$scratch/places
+place=test.$$.role
+holder=
+entered=
+trap end EXIT
+cd "$scratch"
+
+end() {
+    local pid
+    for pid in $holder $entered; do
+        kill -TERM "$pid" 2>/dev/null || true
+    done
+    wait
+    [ -z "${env-}" ] || "$env" close "$place" 2>/dev/null || true
+    rm -rf "$scratch"
+}
+
+# choose_environment NAME: sets `env`; skips the case if the environment is unavailable.
+choose_environment() {
+    local why
+    env=$envs/$1
+    ! why=$("$env" why-not) || case $why in
+    *' is not installed'*) skip "${why%% *}: not installed" ;;
+    *) skip "$2: $why" ;;
+    esac
+}
+
+# hold OPTION...: starts a hold of `place` and sets `holder`; its output is in $scratch/said. The shell ignores SIGINT
+# in what it starts in the background, and a script could not trap it then.
+hold() {
+    env --default-signal=INT "$env" hold "$place" "$@" >said 2>"$output" &
+    holder=$!
+}
+
+opens() {
+    grep -qsx open said && return
+    kill -0 "$holder" 2>/dev/null || fail "hold ended early: $(cat "$output")"
+    return 1
+}
+
+open_place() {
+    hold "$@"
+    await opens
+}
+
+# ends STATUS PID: fails unless the child exits with this status.
+ends() {
+    local status=0
+    wait "$2" || status=$?
+    [ "$status" -eq "$1" ] || fail "expected status $1, got $status: $(cat "$output")"
+}
+
+# close_by_signal SIGNAL: ends the hold, which must succeed.
+close_by_signal() {
+    kill -"$1" "$holder"
+    ends 0 "$holder"
+    holder=
+    nothing_of_the_place_is_left
+}
+
+kill_hold() {
+    kill -KILL "$holder" 2>/dev/null || true
+    wait "$holder" 2>/dev/null || true
+    holder=
+}
+
+# enter STATUS COMMAND...: executes the command in the place; its output is in $output.
+enter() {
+    local status=0
+    "$env" enter "$place" "${@:2}" >"$output" 2>&1 || status=$?
+    [ "$status" -eq "$1" ] || fail "enter ${*:2}: expected status $1, got $status"
+}
+
+# refuses MESSAGE ARGUMENT...: fails unless the environment refuses the arguments in one line.
+refuses() {
+    ! "$env" "${@:2}" >"$output" 2>&1 || fail "${*:2}: accepted"
+    grep -Fq -- "$1" "$output" || fail "${*:2}: no '$1' in the output"
+    [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: more than one line of output"
+}
+
+# Prints a file of each process that has this test's folder of places in its environment or arguments.
+list_processes() {
+    env -u SHOWSTOPPER_PLACES grep -lsazx "SHOWSTOPPER_PLACES=$scratch/[p]laces" /proc/[0-9]*/environ || true
+    env -u SHOWSTOPPER_PLACES grep -lsa "$scratch/[p]laces" /proc/[0-9]*/cmdline || true
+}
+
+no_process_is_left() {
+    [ -z "$(jobs -rp)" ] && [ -z "$(list_processes)" ]
+}
+
+nothing_of_the_place_is_left() {
+    local file
+    await no_process_is_left
+    for file in places /run/lxc/lock"$scratch" /run/showstopper-"$(sha256sum <<<"$scratch/places/$place" | cut -c 1-16)"; do
+        [ ! -e "$file" ] || fail "leftover: $(find "$file")"
+    done
+    [ -z "$(find /sys/fs/cgroup -name "showstopper-$place" 2>/dev/null)" ] || fail "leftover control groups"
+    ! grep -F "$scratch" /proc/mounts || fail "leftover mounts"
+}
+
+# begin_entered OPTION... -- COMMAND: starts an enter that prints `up`, and sets `entered`.
+begin_entered() {
+    "$env" enter "$place" "$@" >"$scratch/entered" 2>&1 &
+    entered=$!
+    await grep -qsx up "$scratch/entered"
+}
+
+# A command in the place has the caller's folder and variables, and its status is returned.
+enter_follows_the_contract() {
+    mkdir -p "work folder"
+    cd "work folder"
+    # shellcheck disable=SC2016 # expanded in the place
+    GIVEN=given enter 5 -- sh -c 'pwd; echo "$GIVEN $1"; exit 5' sh 'two  words'
+    [ "$(cat "$output")" = "$scratch/work folder
+given two  words" ] || fail "wrong folder, variables or arguments"
+    cd ..
+    # shellcheck disable=SC2016 # expanded in the place
+    begin_entered -- sh -c 'trap "echo ended; exit 9" TERM; echo up; while :; do sleep 0.1; done'
+    kill -TERM "$entered"
+    ends 9 "$entered"
+    entered=
+    grep -qx ended "$scratch/entered" || fail "SIGTERM was not passed on"
+}
+
+# An instance stays in the process group that is stopped, and its status is returned.
+instances_stay_in_their_process_group() {
+    enter 6 --instance -- sh -c 'exit 6'
+    begin_entered --instance -- sh -c "echo up; sleep 1000.$$; exit"
+    pgrep -g "$(ps -o pgid= -p "$entered" | tr -d ' ')" -fx "sleep 1000.$$" >"$output" ||
+        fail "the command of an instance has another process group"
+}
+
+# The group that is printed contains a command in the place.
+group_contains_commands() {
+    local group pid
+    group=$("$env" group "$place")
+    [[ $group = "/showstopper-$place"* ]] || fail "wrong group: $group"
+    pid=$(pgrep -fx "sleep 1000.$$")
+    grep -q ":$group$" "/proc/$pid/cgroup" || fail "$group: a command is in $(cat "/proc/$pid/cgroup")"
+}
+
+# kill_at_random OPTION...: kills holds that open, run or end.
+kill_at_random() {
+    local turn
+    for turn in 1 2 3 4 5 6 7 8; do
+        hold "$@"
+        sleep "0.$((RANDOM % 5))"
+        [ $((turn % 2)) -eq 0 ] || kill -TERM "$holder" 2>/dev/null || true
+        sleep "0.0$((RANDOM % 9))"
+        kill_hold
+        [ $((turn % 4)) -ne 0 ] || "$env" close "$place"
+    done
+    nothing_of_the_place_is_left
+}
+
+# places_follow_the_contract OPTION...: `hold` gets the options.
+places_follow_the_contract() {
+    "$env" close "$place" || fail "close of nothing fails"
+    open_place "$@"
+    [ "$(cat said)" = open ] || fail "hold prints $(cat said)"
+    refuses "$place is held already" hold "$place" "$@"
+    enter_follows_the_contract
+    instances_stay_in_their_process_group
+    group_contains_commands
+    close_by_signal TERM
+    wait "$entered" || true
+    entered=
+    refuses "$place: it is not open" enter "$place" -- true
+    open_place "$@"
+    close_by_signal INT
+    # close ends a hold that is at work.
+    open_place "$@"
+    "$env" close "$place" & # two at once
+    "$env" close "$place" other
+    ends 0 "$holder"
+    holder=
+    nothing_of_the_place_is_left
+    kill_at_random "$@"
+}
+
+# A container ends with its hold, even without a close, and the next hold removes the rest.
+killed_containers_end() {
+    local first
+    open_place
+    read -r first _ <"places/$place/place"
+    kill_hold
+    await [ ! -d "/proc/$first" ]
+    refuses "$place: it is not open" enter "$place" -- true
+    open_place
+    begin_entered -- sh -c 'echo up; sleep 1000'
+    kill_hold
+    await [ ! -d "/proc/$entered" ]
+    wait "$entered" || true
+    entered=
+    "$env" close "$place"
+    nothing_of_the_place_is_left
+}
+
+# containers_follow_the_contract ENVIRONMENT
+containers_follow_the_contract() {
+    choose_environment "$1" containers
+    mkdir -p "shared folder"
+    open_place --cpus 0 --quota 0.5 --share "shared folder"
+    # shellcheck disable=SC2016 # expanded in the container
+    enter 0 -- sh -c 'uname -n; taskset -c 0-1023 nproc; cat /sys/fs/cgroup/cpu*/cpu.cfs_quota_us \
+        /sys/fs/cgroup/cpu.max 2>/dev/null; touch "shared folder/file"; touch file 2>/dev/null || echo kept'
+    [ "$(sed 's/ 100000$//' "$output" | paste -sd ' ')" = "role 1 50000 kept" ] || fail "wrong surroundings"
+    [ -e "shared folder/file" ] || fail "the shared folder cannot be written to"
+    close_by_signal TERM
+    places_follow_the_contract --share "$scratch"
+    killed_containers_end
+}
+
+lxc_follows_the_contract() {
+    containers_follow_the_contract lxc
+}
+
+podman_follows_the_contract() {
+    containers_follow_the_contract podman
+}
+
+group_follows_the_contract() {
+    local file
+    choose_environment group cgroup-quota
+    open_place --cpus 0 --quota 0.25
+    enter 0 -- taskset -c 0-1023 nproc
+    [ "$(cat "$output")" = 1 ] || fail "--cpus 0 permits $(cat "$output") CPUs"
+    for file in /sys/fs/cgroup{,/*}/"showstopper-$place"/cpu.{cfs_quota_us,max}; do
+        [ ! -e "$file" ] || cat "$file"
+    done >quota
+    [ "$(sed 's/ 100000$//' quota)" = 25000 ] || fail "wrong quota: $(cat quota)"
+    close_by_signal TERM
+    places_follow_the_contract --quota 1
+    # A group has no process that ends with its hold; close ends what entered.
+    open_place
+    begin_entered -- sh -c 'echo up; setsid sleep 1000 & wait'
+    kill_hold
+    "$env" close "$place" && "$env" close "$place"
+    wait "$entered" || true
+    entered=
+    nothing_of_the_place_is_left
+}
+
+# need_guest: sets `guest`; test_guests.sh builds it.
+need_guest() {
+    guest=$build/guest
+    [ -e "$guest/about" ] || "$experiments/make-guest" "$guest" >"$output" 2>&1 ||
+        skip "guest-packages: $(head -n 1 "$output")"
+}
+
+guest_follows_the_contract() {
+    local guest folder words
+    choose_environment guest guest
+    need_guest
+    words=(--guest "$guest" --acceleration tcg --memory 512M --quota 2 --share "$scratch" --clock clock.csv)
+    open_place "${words[@]}"
+    [ "$(cat said)" = open ] || fail "hold prints $(cat said)"
+    refuses "$place is held already" hold "$place" "${words[@]}"
+    refuses "$place: it has no control group" group "$place"
+    refuses "Showstopper on the host cannot start processes in a guest" enter "$place" --instance -- true
+    enter 5 -- sh -c 'pwd; nproc; exit 5'
+    [ "$(paste -sd ' ' "$output")" = "$scratch 2" ] || fail "wrong folder or number of CPUs"
+    grep -q ^end clock.csv || fail "no times in clock.csv: $(cat clock.csv)"
+    # shellcheck disable=SC2016 # expanded in the guest
+    begin_entered -- sh -c 'trap "echo ended; exit 9" TERM; echo up; while :; do sleep 0.1; done'
+    kill -TERM "$entered"
+    ends 9 "$entered"
+    grep -qx ended "$scratch/entered" || fail "SIGTERM was not passed on"
+    # close ends a guest, even if both hold and enter were killed.
+    begin_entered -- sh -c 'echo up; sleep 1000'
+    kill_hold
+    "$env" close "$place"
+    ends 143 "$entered"
+    open_place "${words[@]}"
+    begin_entered -- sh -c 'echo up; sleep 1000'
+    folder=$(tr '\0' '\n' <"/proc/$(pgrep -P "$entered" qemu-system)/cmdline" |
+        sed -n 's,^pipe.*path=\(.*\)/control$,\1,p')
+    kill -KILL "$entered"
+    wait "$entered" 2>/dev/null || true
+    entered=
+    kill_hold
+    "$env" close "$place"
+    [ -n "$folder" ] || fail "the arguments of qemu have no folder"
+    [ ! -e "$folder" ] || fail "leftover folder of a guest: $folder"
+    nothing_of_the_place_is_left
+}
+
+# A process that has the pid of an ended container's first process is not entered.
+reused_pids_are_never_entered() {
+    choose_environment lxc containers
+    open_place
+    # The next process of this pid would have another start time.
+    sed -i '1s/ .*/ 1/' "places/$place/place"
+    refuses "$place: its container has ended" enter "$place" -- touch entered
+    # Neither is another hold of this pid taken for ours.
+    sed -i 's/ .*/ 1/' "places/$place/holder"
+    refuses "$place: it is not open" enter "$place" -- true
+    close_by_signal TERM
+}
+
+# Of several holds at the same moment, one opens the place.
+simultaneous_holds_open_one_place() {
+    local number pids=() status opened=0
+    choose_environment group cgroup-quota
+    for number in 1 2 3 4; do
+        "$env" hold "$place" --quota 1 >"said.$number" 2>&1 &
+        pids+=($!)
+    done
+    await one_opened
+    for number in 1 2 3 4; do
+        ! grep -qx open "said.$number" || { holder=${pids[number - 1]} && continue; }
+        status=0
+        wait "${pids[number - 1]}" || status=$?
+        [ "$status" -eq 1 ] || fail "hold $number: status $status"
+        opened=$((opened + 1))
+    done
+    [ "$opened" -eq 3 ] || fail "$opened of 4 were refused"
+    close_by_signal TERM
+}
+
+one_opened() {
+    [ "$(grep -lx open said.? | wc -l)" -eq 1 ] && [ "$(grep -l held said.? | wc -l)" -eq 3 ]
+}
+
+options_and_names_are_checked() {
+    env=$envs/group
+    "$env" --help | grep -q "^Usage: group why-not" || fail "--help"
+    "$envs/guest" --help | grep -Fq "[--vcpu-times VALUE]" || fail "--help of guest"
+    refuses "open: not one of why-not, hold, enter, group, close" open
+    refuses "no word given" ''
+    refuses "../x: a place is named by" hold ../x
+    refuses "a place is named by" hold
+    refuses "close: PLACE is missing" close
+    refuses "--cpus: x: not a list of CPUs" hold "$place" --cpus x
+    refuses "--quota: 0.0: not a number of CPUs above 0" hold "$place" --quota 0.0
+    refuses "--share: /nowhere: not a folder" hold "$place" --share=/nowhere
+    refuses "--guest: unknown option" hold "$place" --guest x
+    refuses "--quota requires a value" hold "$place" --quota
+    refuses "enter: a command must follow --" enter "$place" --
+    refuses "$place: it is not open" enter "$place" -- true
+    refuses "$place: it is not open" group "$place"
+    choose_environment guest guest
+    mkdir guest
+    refuses "$place: --guest: guest: not a guest that this version can boot" hold "$place" --guest guest
+    echo format=1 >guest/about
+    refuses "$place: --memory: 3: a size is wanted" hold "$place" --guest guest --memory 3
+    [ ! -e places ] || fail "leftover: $(find places)"
+}
+
+# configures LINE: fails unless the container's configuration has this line.
+configures() {
+    describe >"$output"
+    grep -Fqx -- "$1" "$output" || fail "no line '$1'"
+}
+
+# make_hierarchies LINE...: replaces /proc/mounts by these lines.
+# shellcheck disable=SC2034 # what is tested reads `proc`
+make_hierarchies() {
+    mkdir -p proc/7
+    printf '%s\n' "$@" >proc/mounts
+    proc=$scratch/proc
+}
+
+both_control_group_versions_are_configured() (
+    unset -f open
+    # shellcheck source=../../tools/experiments/env/lxc
+    . "$envs/lxc"
+    name_place 1.background
+    take_options --cpus 1 --quota 0.5 --share /usr
+    mkdir unified
+    make_hierarchies "cgroup2 $scratch/unified cgroup2 rw 0 0"
+    : >unified/cgroup.controllers
+    ! find_root cpuset || fail "found a cpuset that does not exist"
+    echo "cpuset cpu" >unified/cgroup.controllers
+    configures "lxc.cgroup2.cpuset.cpus = 1"
+    configures "lxc.cgroup2.cpu.max = 50000 100000"
+    configures "lxc.cgroup.dir.container = showstopper-1.background/payload"
+    configures "lxc.mount.entry = /usr usr none bind,rw,create=dir 0 0"
+    echo 0::/here >proc/7/cgroup
+    [ "$(account_of 7)" = /here ] || fail "version 2: $(account_of 7)"
+    echo "cgroup $scratch cgroup rw,cpuset 0 0" >>proc/mounts
+    configures "lxc.cgroup.cpuset.cpus = 1"
+    configures "lxc.cgroup.cpu.cfs_quota_us = 50000"
+    echo 3:cpu,cpuacct:/there >>proc/7/cgroup
+    [ "$(account_of 7)" = /there ] || fail "version 1: $(account_of 7)"
+)
+
+# In version 2, one folder has everything; in version 1, each controller may have its own.
+both_versions_of_groups_are_limited() (
+    # shellcheck source=../../tools/experiments/env/group
+    . "$envs/group"
+    name_place x
+    take_options --cpus 0-1 --quota 0.25
+    mkdir -p "$state" unified cpu cpuacct cpuset
+    make_hierarchies "cgroup2 $scratch/unified cgroup2 rw 0 0"
+    echo "cpuset cpu" >unified/cgroup.controllers
+    echo cpuset >unified/cgroup.subtree_control
+    [ "$(why_not)" = "no hierarchy of control groups has the controller cpu" ] || fail "version 2: cpu is not passed on"
+    echo "cpuset cpu" >unified/cgroup.subtree_control
+    ! why_not || fail "version 2: unavailable"
+    open
+    [ "$(cat unified/showstopper-x/cpu.max unified/showstopper-x/cpuset.cpus)" = "25000 100000
+0-1" ] || fail "version 2: $(grep -r . unified)"
+    [ "$(paste -sd ' ' "$state/place.new")" = " /showstopper-x $scratch/unified/showstopper-x" ] ||
+        fail "version 2: $(cat "$state/place.new")"
+    make_hierarchies "cgroup $scratch/cpu cgroup rw,cpu 0 0" "cgroup $scratch/cpuacct cgroup rw,cpuacct 0 0" \
+        "cgroup $scratch/cpuset cgroup rw,cpuset 0 0" "cgroup2 $scratch/unified cgroup2 rw 0 0"
+    echo 0 >cpuset/cpuset.mems
+    open
+    [ "$(cat cpu/showstopper-x/cpu.cfs_{period,quota}_us cpuset/showstopper-x/cpuset.{mems,cpus} | paste -sd ' ')" = \
+        "100000 25000 0 0-1" ] || fail "version 1: $(grep -r . cpu cpuset)"
+    [ "$(sed "s,$scratch,," "$state/place.new" | paste -sd ' ')" = " /showstopper-x /cpu/showstopper-x $(:
+        )/cpuset/showstopper-x /cpuacct/showstopper-x" ] || fail "version 1: $(cat "$state/place.new")"
+)
+
+# The page has an environment that a user could have written.
+the_example_of_the_page_follows_the_contract() {
+    mkdir env
+    ln -s "$envs/place.sh" env
+    awk '/^```/ { inside = !inside; next } inside' "$envs/README.md" | sed -n '/^#!/,/^serve/p' >env/nice
+    chmod +x env/nice
+    [ "$(grep -c . env/nice)" -le 20 ] || fail "the example has $(grep -c . env/nice) lines"
+    env=$PWD/env/nice
+    ! "$env" why-not || fail "why-not: unavailable"
+    refuses "--quota: nice limits no CPU time" hold "$place" --quota 1
+    open_place --by 7 --cpus 0
+    enter 3 -- sh -c 'nice; nproc; exit 3'
+    [ "$(paste -sd ' ' "$output")" = "7 1" ] || fail "wrong priority or CPUs"
+    enter_follows_the_contract
+    begin_entered --instance -- sh -c 'echo up; exec sleep 1000'
+    refuses "$place: it has no control group" group "$place"
+    kill_hold
+    "$env" close "$place"
+    ends 143 "$entered"
+    entered=
+    nothing_of_the_place_is_left
+    PATH=$scratch/nowhere /bin/bash "$env" why-not >"$output" || fail "why-not: available without nice"
+    grep -qx "nice or taskset is not installed" "$output" || fail "why-not: no reason"
+}
+
+run_case lxc_follows_the_contract
+run_case podman_follows_the_contract
+run_case group_follows_the_contract
+run_case guest_follows_the_contract
+run_case reused_pids_are_never_entered
+run_case simultaneous_holds_open_one_place
+run_case options_and_names_are_checked
+run_case both_control_group_versions_are_configured
+run_case both_versions_of_groups_are_limited
+run_case the_example_of_the_page_follows_the_contract
+end_cases
