@@ -15,7 +15,7 @@
  * parent or keeper is continued when the other dies. The parent replaces a keeper that was killed.
  */
 
-/* What a keeper does. All functions are called in the keeper; only `orphaned` is required. */
+/* The work of a keeper. All functions are called in the keeper; only `orphaned` is required. */
 struct ss_keeper_duty {
     const char *name; /* shown by ps */
 
@@ -27,9 +27,9 @@ struct ss_keeper_duty {
     int (*open)(void *context, int parent);
 
     /*
-     * Called again and again while the parent lives. Returns at the latest when the parent dies
-     * (without a pidfd: every SS_KEEPER_BLIND milliseconds), and false if the keeper may exit. If
-     * absent, the keeper sleeps until the parent dies or dismisses it.
+     * Called again and again while the parent lives. Must return when the parent dies (without a
+     * pidfd: every SS_KEEPER_BLIND milliseconds). Returns false if the keeper may exit. If absent,
+     * the keeper sleeps until the parent dies or dismisses it.
      */
     bool (*turn)(void *context);
 
@@ -42,14 +42,14 @@ struct ss_keeper_duty {
     void *context;
 };
 
-/* How often, in milliseconds, a process without a pidfd is looked for. */
+/* Polling interval for processes without a pidfd, in milliseconds. */
 #define SS_KEEPER_BLIND 50
 
 /* The parent's side. */
 struct ss_keeper {
     const struct ss_keeper_duty *duty;
     pid_t pid;       /* 0: not started, or reaped */
-    int line;        /* continues a stopped keeper when all that hold it are dead */
+    int line;        /* continues a stopped keeper when all processes that hold it are dead */
     int parent_line; /* continues a stopped parent, likewise; keepers hold it */
     int leave[2];    /* readable once the keeper is dismissed */
 };

@@ -10,10 +10,10 @@
 #include "keeper/keeper.h"
 #include "platform/platform.h"
 
-/* What happened in keepers, one letter each: opened, orphaned, closed. */
+/* Pipe to which keepers write a letter for each call: o(pened), ! (orphaned), . (closed). */
 static int log_ends[2];
 
-/* The keeper on whose parent's side a child of the test is; shared with the test. */
+/* The pid of the keeper that a child of the test has started; in shared memory. */
 static _Atomic pid_t *keeper_pid;
 
 static struct ss_keeper keeper;
@@ -208,7 +208,7 @@ START_TEST(a_stopped_keeper_is_continued_and_awaited) {
 }
 END_TEST
 
-/* A duty with turns of its own: three, and then it needs no more. */
+/* Asks for three turns. */
 static bool take_turn(void *context) {
     int *turns = context;
     note('t');

@@ -1,35 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
-#include <string.h>
+
+/*
+ * The path of data through ssbatch:
+ *
+ *   PLAN --plan/--> runs --merge--> STUDY/.study/plan
+ *                    |
+ *                    v   for each run that has no result
+ *               carry_run --------> .study/calls/  the journal: what is to be undone
+ *                    |
+ *                    v
+ *      carry/: stage --> spawner --> minders --> commands --> STUDY/.NAME.part/result
+ *                    |
+ *                    v
+ *                 run.json, sync, rename --> STUDY/NAME/ --> list, ssreport
+ */
 
 #include "base/program.h"
+#include "batch.h"
 #include "plan_words.h"
+#include "platform/platform.h"
 
-static void print_help(void) {
-    printf("Usage: ssbatch --workload NAME [OPTION]...\n"
-           "       ssbatch --list-workloads [--catalogue FILE]...\n"
-           "       ssbatch --pairs FORM [OPTION]...\n"
-           "Prints words for the plan of a study, see showstopper-plan(5).\n\n");
-    ssbatch_plan_words_print_help(stdout);
-    printf("Other options:\n"
-           "  -h, --help                  print this help\n"
-           "      --version               print the version\n");
-}
-
-static int execute(char **argv, int *exit_status, struct ss_error *error) {
-    (void)exit_status;
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct ssbatch_options options;
     if (ssbatch_plan_words_requested(argv + 1))
         return ssbatch_plan_words_print(stdout, argv, error);
-    if (argv[1] && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
-        print_help();
-    else if (argv[1] && strcmp(argv[1], "--version") == 0)
+    int result = ssbatch_options_parse(&options, argv, error);
+    if (result == 0 && !options.quiet)
+        ss_option_store_print_warnings(stderr, "ssbatch", &options.store);
+    if (result == 0 && options.help)
+        ssbatch_options_print_help();
+    else if (result == 0 && options.version)
         ss_program_print_version("ssbatch");
-    else
-        return ss_error_fail(error, "expected --workload, --list-workloads or --pairs: see --help");
-    return 0;
+    else if (result == 0) {
+        ssbatch_action *action = options.list      ? ssbatch_list
+                                 : options.clean   ? ssbatch_clean
+                                 : options.dry_run ? ssbatch_dry_run
+                                                   : ssbatch_carry_out;
+        result = action(&options, status, error);
+    }
+    ss_option_store_free(&options.store);
+    return result;
 }
 
 int main(int argc, char **argv) {
-    (void)argc;
-    return ss_program_main("ssbatch", execute, argv);
+    ss_platform_keep_arguments(argc, argv);
+    return ss_program_main("ssbatch", run, argv);
 }

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Whatever ends ssbatch, nothing is left of its runs, and the next call completes the study. */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "run.h"
+
+#define SSBATCH TEST_BIN_DIR "/ssbatch"
+
+static const char *folder;
+
+/* A run that makes a folder, leaves a daemon and works for ever; the folder is removed after it. */
+static const char endless[] = "run a takes 1s\n"
+                              "before -- sh -c 'mkdir made-{run}; setsid sleep 1000 &'\n"
+                              "beside server -- sleep 1000\n"
+                              "main -- sh -c 'setsid sleep 1000 & touch begun; "
+                              "while [ ! -e enough ]; do sleep 0.02; done'\n"
+                              "after -- sh -c 'rmdir made-{run}; touch closed-{run}'\n";
+
+static void write_plan(const char *text) {
+    folder = run_make_folder();
+    run_write_file(run_path(folder, "plan"), text);
+}
+
+static struct run *start(const char *option) {
+    const struct run_setup setup = {.folder = folder};
+    return run_start(
+        &setup, option ? WORDS(SSBATCH, option, "study", "plan") : WORDS(SSBATCH, "study", "plan"));
+}
+
+static bool is_there(const char *name) {
+    return run_exists(run_path(folder, name));
+}
+
+static struct run *start_endless(void) {
+    write_plan(endless);
+    struct run *run = start(NULL);
+    RUN_UNTIL(run, is_there("begun"));
+    return run;
+}
+
+/* Returns the parent of the command of `main`, which was started last. */
+static pid_t find_minder_of_main(void) {
+    pid_t pids[RUN_PIDS_MAX];
+    size_t count = run_named("ssbatch-minder", pids);
+    ck_assert_uint_eq(count, 3);
+    pid_t latest = 0;
+    for (size_t i = 0; i < count; i++)
+        latest = pids[i] > latest ? pids[i] : latest;
+    return latest;
+}
+
+/* Completes the study of start_endless(). */
+static void expect_completion(void) {
+    run_write_file(run_path(folder, "enough"), "");
+    struct run *run = run_wait(start(NULL));
+    run_expect(run, 0);
+    run_expect_text(&run->err, "1 of 1 runs done");
+    ck_assert(is_there("study/a/run.json"));
+    ck_assert(!is_there("made-a"));
+    ck_assert(!is_there("study/.a.part"));
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+
+START_TEST(a_killed_call_leaves_nothing) {
+    struct run *run = start_endless();
+    kill(run->pid, SIGKILL);
+    run_expect(run_wait(run), -SIGKILL);
+    run_expect_nothing_left();
+    ck_assert(is_there("closed-a")); /* by the keeper */
+    ck_assert(!is_there("made-a"));
+    run_free_clean(run);
+    expect_completion();
+}
+END_TEST
+
+START_TEST(a_killed_call_and_its_keeper_leave_no_process) {
+    struct run *run = start_endless();
+    pid_t keeper = run_find(run, "ssbatch-keeper");
+    kill(run->pid, SIGSTOP); /* it must not replace the keeper first */
+    kill(keeper, SIGKILL);
+    kill(run->pid, SIGKILL);
+    run_expect(run_wait(run), -SIGKILL);
+    run_expect_nothing_left();
+    ck_assert(is_there("made-a"));
+    run_free_clean(run);
+    /* The next call undoes it. */
+    const struct run_setup setup = {.folder = folder};
+    run = run_wait(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
+    run_expect(run, 0);
+    ck_assert(is_there("closed-a"));
+    ck_assert(!is_there("made-a"));
+    run_free_clean(run);
+    expect_completion();
+}
+END_TEST
+
+START_TEST(a_killed_keeper_is_replaced_by_the_call) {
+    struct run *run = start_endless();
+    pid_t first = run_find(run, "ssbatch-keeper");
+    kill(first, SIGKILL);
+    RUN_UNTIL(run, run_state(first) == 0);
+    pid_t second = run_find(run, "ssbatch-keeper");
+    ck_assert_int_ne(first, second);
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    run_expect_nothing_left();
+    ck_assert(is_there("closed-a"));
+    run_free_clean(run);
+    expect_completion();
+}
+END_TEST
+
+START_TEST(a_killed_minder_fails_the_run_and_leaves_nothing) {
+    struct run *run = start_endless();
+    kill(find_minder_of_main(), SIGKILL);
+    run_expect(run_wait(run), 1);
+    run_expect_text(&run->err, "a: failed: main was ended by signal 9");
+    ck_assert(is_there("closed-a"));
+    run_free_clean(run);
+    expect_completion();
+}
+END_TEST
+
+START_TEST(everything_killed_at_once_is_ended_by_the_next_call) {
+    pid_t pids[RUN_PIDS_MAX];
+    struct run *run = start_endless();
+    size_t count = run_named("ssbatch", pids);
+    ck_assert_uint_ge(count, 5); /* itself, its keeper, three minders */
+    kill(run->pid, SIGSTOP);
+    for (size_t i = 0; i < count; i++) {
+        if (pids[i] != run->pid)
+            kill(pids[i], SIGKILL);
+    }
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    ck_assert(is_there("made-a"));
+    ck_assert_uint_gt(run_alive(pids), 0); /* the daemons */
+    expect_completion();
+    run_free_clean(run);
+}
+END_TEST
+
+START_TEST(a_terminated_call_cleans_up_and_ends_by_the_signal) {
+    struct run *run = start_endless();
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    ck_assert(is_there("closed-a"));
+    ck_assert(!is_there("made-a"));
+    run_free_clean(run);
+    expect_completion();
+}
+END_TEST
+
+/* The program runs before, and showstopper is killed with it stopped. */
+START_TEST(an_attached_program_is_not_left_stopped) {
+    static const char text[] = "run a takes 1s\n"
+                               "beside held ready='instances run' -- sh -c 'exec " SHOWSTOPPER
+                               " -v --attach $SERVER -f own -l 20% -c fixed -C duty=20% 2>&1'\n"
+                               "main -- sh -c 'touch begun; exec sleep 1000'\n";
+    char server[32];
+    write_plan(text);
+    struct run *program = run_start(NULL, WORDS("sleep", "1000"));
+    snprintf(server, sizeof server, "SERVER=%d", (int)program->pid);
+    const char *const environment[] = {server, NULL};
+    const struct run_setup setup = {.folder = folder, .environment = environment};
+    struct run *run = run_start(&setup, WORDS(SSBATCH, "study", "plan"));
+    RUN_UNTIL(run, is_there("begun"));
+    RUN_UNTIL(run, run_state(program->pid) == 'T');
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    pid_t pids[RUN_PIDS_MAX];
+    RUN_UNTIL(NULL, run_alive(pids) == 1); /* the program alone */
+    ck_assert_int_eq(run_state(program->pid), 'S');
+    kill(program->pid, SIGKILL);
+    run_wait(program);
+    run_free(program);
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(a_run_of_another_call_is_left_to_it) {
+    struct run *run = start_endless();
+    struct run *other = run_wait(start(NULL));
+    run_expect(other, 0);
+    run_expect_text(&other->err, "a: it is being carried out on ");
+    run_expect_text(&other->err, "1 carried out by other calls");
+    run_free(other);
+    ck_assert(!is_there("closed-a"));
+    run_write_file(run_path(folder, "enough"), "");
+    run_expect(run_wait(run), 0);
+    ck_assert(is_there("study/a/run.json"));
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(a_command_that_ignores_its_end_is_killed_after_the_grace) {
+    write_plan("run a takes 1s limit 1s\n"
+               "main -- sh -c 'trap \"\" TERM; while :; do sleep 0.1; done'\n");
+    struct run *run = run_wait(start(NULL));
+    run_expect(run, 1);
+    run_expect_text(&run->err, "a: failed: not done within its limit of 1 s");
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(records_in_memory_are_copied_and_removed) {
+    write_plan("run a takes 1s\nmain -- sh -c 'mkdir {record}; echo x >{record}/data; "
+               "echo {scratch} >where; echo y >{scratch}/temporary'\n");
+    struct run *run = run_wait(start("--ram"));
+    run_expect(run, 0);
+    struct run_text data = run_read_file(run_path(folder, "study/a/record/data"));
+    ck_assert_str_eq(data.bytes, "x\n");
+    struct run_text where = run_read_file(run_path(folder, "where"));
+    where.bytes[strcspn(where.bytes, "\n")] = '\0';
+    ck_assert_int_eq(strncmp(where.bytes, "/dev/shm/", 9), 0);
+    ck_assert(!run_exists(where.bytes));
+    ck_assert(!is_there("study/a/temporary"));
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
+START_TEST(memory_of_a_killed_call_is_freed) {
+    write_plan("run a takes 1s\nmain -- sh -c 'echo {scratch} >where; touch begun; sleep 1000'\n");
+    struct run *run = start("--ram");
+    RUN_UNTIL(run, is_there("begun"));
+    struct run_text where = run_read_file(run_path(folder, "where"));
+    where.bytes[strcspn(where.bytes, "\n")] = '\0';
+    ck_assert(run_exists(where.bytes));
+    kill(run->pid, SIGKILL);
+    run_wait(run);
+    run_expect_nothing_left();
+    ck_assert(!run_exists(where.bytes));
+    run_free_clean(run);
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(a_killed_call_leaves_nothing),
+    SS_CASE(a_killed_call_and_its_keeper_leave_no_process),
+    SS_CASE(a_killed_keeper_is_replaced_by_the_call),
+    SS_CASE(a_killed_minder_fails_the_run_and_leaves_nothing),
+    SS_CASE(everything_killed_at_once_is_ended_by_the_next_call),
+    SS_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal),
+    SS_CASE(an_attached_program_is_not_left_stopped),
+    SS_CASE(a_run_of_another_call_is_left_to_it),
+    SS_CASE(a_command_that_ignores_its_end_is_killed_after_the_grace),
+    SS_CASE(records_in_memory_are_copied_and_removed),
+    SS_CASE(memory_of_a_killed_call_is_freed))
+/* clang-format on */

@@ -1,0 +1,326 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Studies of ssbatch: what is carried out, kept, refused, repeated and listed.
+# Arguments: the build folder, and the one case to run; none: all.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+export LC_ALL=C
+build=$(cd "$1" && pwd)
+PATH=$build/bin:$PATH
+[ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch is not built"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# begin: an empty current folder.
+begin() {
+    cd /
+    rm -rf "${folder:?}/work"
+    mkdir "$folder/work"
+    cd "$folder/work"
+}
+
+# expect STATUS COMMAND...: runs the command, which writes to `out` and `err`.
+expect() {
+    local status=0
+    timeout "$patience" "${@:2}" >out 2>err || status=$?
+    [ "$status" = "$1" ] || fail "status $status instead of $1: ${*:2}: $(cat out err)"
+}
+
+# says FILE TEXT: fails unless the file has the text.
+says() {
+    grep -qF -e "$2" "$1" || fail "$1 does not have '$2': $(cat "$1")"
+}
+
+# is FILE TEXT: fails unless this is the whole file.
+is() {
+    [ "$(cat "$1")" = "$2" ] || fail "$1 is not '$2': $(cat "$1")"
+}
+
+finished_runs_are_not_repeated() {
+    begin
+    cat >plan <<'END'
+run a takes 1s size=1
+main -- sh -c 'echo a >>log'
+run b takes 1s size=2
+main -- sh -c 'echo b >>log; [ -e fixed ]'
+run c takes 1s size=3
+main -- sh -c 'echo c >>log'
+END
+    expect 1 ssbatch study plan
+    says err "b: failed: main ended with status 1"
+    is log "$(printf 'a\nb')"
+    expect 1 ssbatch --list study
+    says out "1 done, 1 failed, 0 skipped, 1 to come"
+    touch fixed
+    expect 0 ssbatch study plan
+    is log "$(printf 'a\nb\nb\nc')"
+    expect 0 ssbatch study plan
+    says err "3 of 3 runs done"
+    is log "$(printf 'a\nb\nb\nc')"
+    # New runs are added.
+    sed 's/^run c /run d /; s/size=3/size=4/' plan >added
+    expect 0 ssbatch study added
+    is log "$(printf 'a\nb\nb\nc\nc')"
+    expect 0 ssbatch --list study
+    says out "4 done, 0 failed, 0 skipped, 0 to come"
+}
+
+changed_runs_are_refused_without_redo() {
+    begin
+    printf '%s\n' '#!/bin/sh' 'echo one >>log' >program
+    chmod +x program
+    printf '%s\n' 'run a takes 1s size=1' 'main -- ./program' 'run b takes 1s' 'main -- true' >plan
+    expect 0 ssbatch study plan
+    # Times are no part of a run, columns and words are.
+    sed 's/takes 1s size/takes 2s size/' plan >longer
+    expect 0 ssbatch study longer
+    sed 's/size=1/size=2/' plan >other
+    expect 1 ssbatch study other
+    says err "a: refused: it is done, and its columns or commands are different in this plan"
+    is log one
+    expect 0 ssbatch --redo a study other
+    is log "$(printf 'one\none')"
+    expect 0 ssbatch study other
+    # Programs are part of a run, too.
+    printf '%s\n' '#!/bin/sh' 'echo two >>log' >program
+    expect 1 ssbatch study other
+    says err "a: refused: the program ./program has changed; --redo carries it out again"
+    expect 0 ssbatch --redo a study other
+    is log "$(printf 'one\none\ntwo')"
+    expect 0 ssbatch study other
+}
+
+results_have_output_columns_and_times() {
+    begin
+    cat >plan <<'END'
+set place=here
+run a takes 1s size='2 3'
+  before -- sh -c 'mkdir {record}; echo prepared'
+  beside srv ready='^port ([0-9]+)$' load=40 -- sh -c 'echo port 77; exec sleep 1000'
+  main fg cpus=0 -- sh -c 'echo "{srv.1}"; echo oops >&2; mkdir {record}; touch {scratch}/x "$TMPDIR"/y'
+END
+    expect 0 ssbatch study plan
+    is study/a/fg.stdout 77
+    is study/a/fg.stderr oops
+    is study/a/srv.stdout "port 77"
+    [ -d study/a/fg ] || fail "the record is missing"
+    [ -z "$(find study -name '[xy]')" ] || fail "temporary files were kept"
+    [ ! -e study/a/srv.stderr ] || fail "empty output was kept"
+    says study/a/run.json '"schema": 1,'
+    says study/a/run.json '"status": "done",'
+    says study/a/run.json '"size": "2 3"'
+    says study/a/run.json '"record": "fg",'
+    says study/a/run.json '"load": "40"'
+    says study/a/run.json "\"host\": \"$(hostname)\","
+    expect 0 ssbatch --list --csv study
+    says out "run,role,status,reason,begin,end,host,version,record,takes,seconds,others,place,size,load,cpus"
+    says out ",here,2 3,,0"
+    says out ",here,2 3,40,"
+    expect 0 ssbatch --list --json study
+    says out '"cpus": "0"'
+    python3 -c 'import json; rows = json.load(open("out")); assert len(rows) == 2, rows'
+}
+
+options_choose_runs() {
+    begin
+    for i in 1 2 3 4; do
+        printf '%s\n' "run r$i takes 1s" "main -- sh -c 'echo r$i >>log'"
+    done >plan
+    expect 0 ssbatch --dry-run study plan
+    says out "r2: 1 s"
+    says out "to come: 4 s"
+    [ ! -e study ] || fail "--dry-run has made a study"
+    sed 's/sh -c/no-such-program -c/' plan >broken
+    expect 1 ssbatch --dry-run study broken
+    says out "r2: the program 'no-such-program' is missing"
+    # The last run fails, so that the plan is there and nothing is done.
+    printf '%s\n' 'run r0 takes 1s' 'main -- false' | cat - plan >failing
+    expect 1 ssbatch study failing
+    [ ! -e log ] || fail "a run was carried out after a failed one"
+    expect 0 ssbatch --only r3,r1 study
+    is log "$(printf 'r3\nr1')"
+    expect 125 ssbatch --only nothing study
+    says err "--only: the study has no run 'nothing'"
+    expect 1 ssbatch --go-on study failing
+    is log "$(printf 'r3\nr1\nr2\nr4')"
+    expect 0 ssbatch --dry-run study failing
+    says out "r2: 1 s, done"
+    expect 125 ssbatch --list elsewhere
+    says err "elsewhere: not a study"
+}
+
+failed_runs_are_repeated() {
+    begin
+    printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo x >>tries; [ \$(wc -l <tries) = 3 ]'" >plan
+    expect 1 ssbatch --retries 1 --joblog jobs study plan
+    is tries "$(printf 'x\nx')"
+    says study/a/run.json '"attempts": 2,'
+    expect 0 ssbatch --retries 5 --joblog jobs study plan
+    is tries "$(printf 'x\nx\nx')"
+    [ "$(head -n 1 jobs)" = $'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand' ] ||
+        fail "the heading of the job log: $(head -n 1 jobs)"
+    [ "$(cut -f 1,7,8 jobs | tail -n 3)" = $'1\t1\t0\n2\t1\t0\n1\t0\t0' ] || fail "job log: $(cat jobs)"
+}
+
+# Keeps every CPU busy, at a lower priority than anything else.
+start_burners() {
+    burners=()
+    for _ in $(seq "$(nproc)"); do
+        nice -n 19 timeout "$patience" sh -c 'while :; do :; done' &
+        burners+=($!)
+    done
+}
+
+disturbed_runs_are_reported_and_repeated() {
+    begin
+    start_burners
+    printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo x >>tries; sleep 0.5'" >plan
+    expect 0 ssbatch --others 1% --retry-disturbed --retries 2 study plan
+    kill "${burners[@]}"
+    says err "a: warning: other processes used"
+    is tries "$(printf 'x\nx\nx')"
+    expect 125 ssbatch --retry-disturbed study plan
+    says err "--retry-disturbed needs to know what disturbs a run"
+}
+
+own_use_does_not_disturb_a_run() {
+    begin
+    # A daemon's use is the run's, too.
+    cat >burn <<'END'
+import os, time
+os.fork()
+while time.process_time() < 0.5:
+    pass
+END
+    start_burners
+    printf '%s\n' 'run a takes 1s' "main -- sh -c 'python3 burn; sleep 1'" >plan
+    expect 0 ssbatch study plan
+    kill "${burners[@]}"
+    python3 - "$(nproc)" <<'END'
+import json, sys
+run = json.load(open("study/a/run.json"))
+most = 1 - 0.9 / (int(sys.argv[1]) * run["seconds"])
+assert 0 < run["others"] <= most, (run["others"], most)
+END
+}
+
+shuffled_runs_have_one_order_for_a_seed() {
+    begin
+    for i in 1 2 3 4 5 6 7 8; do
+        printf '%s\n' "run r$i takes 1s round=$((i > 4))" "main -- sh -c 'echo r$i >>log'"
+    done >plan
+    expect 0 ssbatch --shuffle 3 study plan
+    mv log first
+    expect 0 ssbatch --shuffle 3 study2 plan
+    is log "$(cat first)"
+    [ "$(sort first)" != "$(cat first)" ] || fail "the order is that of the plan"
+    [ "$(head -n 4 first | sort)" = "$(printf 'r%d\n' 1 2 3 4)" ] || fail "the rounds are mixed"
+}
+
+values_are_found_once_and_needed_runs_come_first() {
+    begin
+    cat >plan <<'END'
+once base match='^base (.*)$' -- sh -c 'echo x >>calls; echo base 17'
+run a takes 1s
+main -- sh -c 'echo a {base} >>log'
+run b takes 1s needs=a,base
+main -- sh -c 'echo b >>log'
+skip c reason='no network' size=9
+END
+    # Whatever the order, b comes after a.
+    for seed in 1 2 3 4; do
+        rm -f log
+        expect 0 ssbatch --shuffle "$seed" "study$seed" plan
+        is log "$(printf 'a 17\nb')"
+    done
+    rm calls
+    printf '%s\n' 'run d takes 1s' "main -- sh -c 'echo d {base} >>log'" | cat plan - >added
+    expect 0 ssbatch study1 added
+    [ ! -e calls ] || fail "the value was found twice"
+    is log "$(printf 'a 17\nb\nd 17')"
+    says study1/c/run.json '"status": "skipped",'
+    says study1/c/run.json '"reason": "no network",'
+    # A run is not carried out if a run that it needs has failed.
+    sed 's/echo a {base} >>log/exit 4/' plan >failing
+    expect 1 ssbatch --go-on study5 failing
+    says err "b: not carried out: it needs a, which is not done"
+}
+
+lines_of_the_study_surround_all_runs() {
+    begin
+    cat >plan <<'END'
+before -- sh -c 'echo before >>log'
+beside srv ready=up -- sh -c 'trap "echo ended >>log; exit" TERM; echo up; while :; do sleep 0.02; done'
+after -- sh -c 'echo after >>log'
+run a takes 1s
+main -- sh -c 'kill -0 {srv.pid} && echo a >>log'
+run b takes 1s
+main -- sh -c 'kill -0 {srv.pid} && echo b >>log'
+END
+    expect 0 ssbatch study plan
+    is log "$(printf 'before\na\nb\nended\nafter')"
+    expect 0 ssbatch study plan
+    is log "$(printf 'before\na\nb\nended\nafter')"
+}
+
+an_undone_run_blocks_only_itself() {
+    begin
+    cat >plan <<'END'
+run a takes 1s
+main -- true
+after -- sh -c '[ -e fixed ]'
+run b takes 1s
+main -- true
+END
+    expect 1 ssbatch --go-on study plan
+    says err "a: failed: after ended with status 1"
+    expect 125 ssbatch --clean study
+    says err "a: 'sh' ended with status 1"
+    expect 1 ssbatch --go-on study plan
+    says err "a: failed: what an earlier call has left cannot be undone"
+    touch fixed
+    expect 0 ssbatch study plan
+    says err "2 of 2 runs done"
+}
+
+records_without_a_result_fail() {
+    begin
+    cat >plan <<'END'
+run none takes 1s
+main -- showstopper -n 1 -l 50% --duration 1s --warmup 10s true
+run unmatched takes 1s
+main -- showstopper -n 1 -l 50% --duration 1s --iteration '^nothing$' sh -c 'while :; do echo x; sleep 0.01; done'
+run good takes 1s
+main -- showstopper -n 1 -l 50% --duration 1s --iteration '^x$' sh -c 'while :; do echo x; sleep 0.01; done'
+END
+    expect 1 ssbatch --go-on study plan
+    says err "none: failed: record: nothing was counted: the run has no sample"
+    says err "unmatched: failed: record: no line of output matched --iteration"
+    [ -e study/good/record/summary.json ] || fail "the record of showstopper is missing"
+    expect 1 ssbatch --list study
+    says out "2 failed"
+}
+
+run_case finished_runs_are_not_repeated
+run_case changed_runs_are_refused_without_redo
+run_case results_have_output_columns_and_times
+run_case options_choose_runs
+run_case failed_runs_are_repeated
+run_case disturbed_runs_are_reported_and_repeated
+run_case own_use_does_not_disturb_a_run
+run_case shuffled_runs_have_one_order_for_a_seed
+run_case values_are_found_once_and_needed_runs_come_first
+run_case lines_of_the_study_surround_all_runs
+run_case an_undone_run_blocks_only_itself
+run_case records_without_a_result_fail
+end_cases

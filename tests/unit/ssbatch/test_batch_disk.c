@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Results and journals survive a power cut. The log of syncs and renames shows what is on disk at
+ * each moment; a case fails if one of the syncs is missing.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "calls.h"
+#include "study_folder.h"
+#include "unit.h"
+
+static char root[64];
+static char operations[4000];
+
+/* Notes the operation with paths below the root. */
+static void note(const char *what, const char *path) {
+    size_t length = strlen(operations), skip = strlen(root);
+    assert_memory_equal(path, root, skip);
+    snprintf(operations + length, sizeof operations - length, "%s%s%s", length ? " " : "", what,
+        path[skip] ? path + skip + 1 : ".");
+}
+
+static int sync_logged(void *context, int descriptor, const char *path) {
+    struct stat opened, named;
+    (void)context;
+    assert_int_equal(fstat(descriptor, &opened), 0);
+    assert_int_equal(stat(path, &named), 0);
+    assert_int_equal(opened.st_ino, named.st_ino);
+    note("sync:", path);
+    return 0;
+}
+
+static int rename_logged(void *context, const char *from, const char *to) {
+    (void)context;
+    note("move:", from);
+    note("to:", to);
+    return rename(from, to);
+}
+
+static int unlink_logged(void *context, const char *path) {
+    (void)context;
+    note("drop:", path);
+    return unlink(path);
+}
+
+static const struct ssbatch_disk disk = {
+    .sync = sync_logged, .rename = rename_logged, .unlink = unlink_logged};
+
+static struct ssbatch_study study;
+
+static int make_study(void **state) {
+    struct ss_error error = {0};
+    char path[100];
+    (void)state;
+    strcpy(root, "/tmp/ssbatch-disk-XXXXXX");
+    if (!mkdtemp(root))
+        return -1;
+    snprintf(path, sizeof path, "%s/study", root);
+    operations[0] = '\0';
+    if (ssbatch_study_open(&study, path, &disk, true, &error) < 0)
+        return -1;
+    strcpy(study.host, "here");
+    strcpy(study.boot, "12345678-9");
+    return 0;
+}
+
+static int remove_study(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    return ssbatch_disk_remove_tree(root, &error);
+}
+
+static void write_text(const char *path, const char *text) {
+    char whole[200];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    FILE *file = fopen(whole, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+}
+
+static bool exists(const char *path) {
+    char whole[300];
+    struct stat status;
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    return lstat(whole, &status) == 0;
+}
+
+static void make_folder(const char *path) {
+    char whole[200];
+    snprintf(whole, sizeof whole, "%s/%s", root, path);
+    assert_int_equal(mkdir(whole, 0777), 0);
+}
+
+static void assert_operations(const char *expected) {
+    assert_string_equal(operations, expected);
+    operations[0] = '\0';
+}
+
+static void folders_of_a_study_are_on_disk(void **state) {
+    (void)state;
+    assert_operations("sync:. sync:study sync:study/.study sync:study/.study");
+}
+
+static void a_file_is_on_disk_before_it_has_its_name(void **state) {
+    struct ss_error error = {0};
+    char path[100];
+    (void)state;
+    operations[0] = '\0';
+    snprintf(path, sizeof path, "%s/study/.study/plan", root);
+    assert_int_equal(ssbatch_disk_write(&disk, path, "plan 1\n", &error), 0);
+    assert_operations("sync:study/.study/plan.new move:study/.study/plan.new "
+                      "to:study/.study/plan sync:study/.study");
+}
+
+static void a_result_is_on_disk_before_it_has_its_name(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    assert_int_equal(ssbatch_study_begin(&study, "a", false, &error), 0);
+    make_folder("study/.a.part/result/record");
+    write_text("study/.a.part/result/record/samples.csv", "1\n");
+    operations[0] = '\0';
+    assert_int_equal(ssbatch_study_commit(&study, "a", &error), 0);
+    assert_operations("sync:study/.a.part/result/record/samples.csv "
+                      "sync:study/.a.part/result/record sync:study/.a.part/result "
+                      "move:study/.a.part/result to:study/a sync:study");
+    assert_true(exists("study/a/record/samples.csv"));
+    assert_false(exists("study/.a.part"));
+}
+
+static void a_new_result_replaces_the_old_one(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    make_folder("study/a");
+    write_text("study/a/old", "");
+    assert_int_equal(ssbatch_study_begin(&study, "a", false, &error), 0);
+    write_text("study/.a.part/result/new", "");
+    assert_true(exists("study/a/old")); /* until the new one is whole */
+    assert_int_equal(ssbatch_study_commit(&study, "a", &error), 0);
+    assert_true(exists("study/a/new"));
+    assert_false(exists("study/a/old"));
+    assert_false(exists("study/.study/old-a"));
+}
+
+static void an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    make_folder("study/.a.part");
+    make_folder("study/.a.part/result");
+    write_text("study/.a.part/result/half", "");
+    assert_int_equal(ssbatch_study_begin(&study, "a", true, &error), 0);
+    assert_true(exists("study/.a.part/result/half"));
+    assert_int_equal(ssbatch_study_begin(&study, "a", false, &error), 0);
+    assert_false(exists("study/.a.part/result/half"));
+}
+
+static void a_failed_attempt_that_keeps_its_folder_continues_in_it(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    make_folder("study/a");
+    write_text("study/a/half", "");
+    assert_int_equal(ssbatch_study_begin(&study, "a", true, &error), 0);
+    assert_true(exists("study/.a.part/result/half"));
+    assert_false(exists("study/a"));
+}
+
+static void a_study_path_with_placeholders_is_refused(void **state) {
+    struct ss_error error = {0};
+    struct ssbatch_study other;
+    (void)state;
+    assert_int_equal(ssbatch_study_open(&other, "/tmp/a{b", &disk, true, &error), -1);
+    assert_non_null(strstr(error.message, "placeholder"));
+    error = (struct ss_error){0};
+    assert_int_equal(ssbatch_study_open(&other, "/tmp/a%b", &disk, true, &error), -1);
+}
+
+static void a_locked_run_names_its_holder(void **state) {
+    struct ssbatch_holder holder;
+    struct ss_error error = {0};
+    (void)state;
+    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    assert_that(lock, >=, 0);
+    assert_int_equal(ssbatch_study_lock_run(&study, "a", &holder, &error), SSBATCH_HELD);
+    assert_string_equal(holder.host, "here");
+    assert_int_equal(holder.pid, getpid());
+    int other = ssbatch_study_lock_run(&study, "b", &holder, &error);
+    assert_that(other, >=, 0);
+    /* Even if a child still has a copy of the descriptor. */
+    int copy = dup(lock);
+    ssbatch_study_unlock_run(&study, "a", lock);
+    lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    assert_that(lock, >=, 0);
+    ssbatch_study_unlock_run(&study, "a", lock);
+    ssbatch_study_unlock_run(&study, "b", other);
+    close(copy);
+}
+
+/* ---- journals ---- */
+
+static char undone[500];
+static bool fails;
+static bool lives;
+static size_t ended;
+
+static int undo(void *context, char *const *words, const char *folder, struct ss_error *error) {
+    size_t length = strlen(undone);
+    (void)context;
+    snprintf(undone + length, sizeof undone - length, "%s%s:%s(%s)", length ? " " : "", folder,
+        words[0], words[1] ? words[1] : "");
+    return fails ? ss_error_fail(error, "it is busy") : 0;
+}
+
+static size_t end_marked(const char *mark) {
+    (void)mark;
+    ended++;
+    return 0;
+}
+
+static bool is_alive(pid_t pid, uint64_t started) {
+    (void)pid;
+    (void)started;
+    return lives;
+}
+
+static void wait_a_little(void) {
+}
+
+static const struct ssbatch_undoer undoer = {
+    .after = undo, .end_marked = end_marked, .lives = is_alive, .wait = wait_a_little};
+
+static void open_call(struct ssbatch_call *call) {
+    struct ss_error error = {0};
+    undone[0] = '\0';
+    fails = lives = false;
+    ended = 0;
+    assert_int_equal(ssbatch_call_open(call, &study, 77, &error), 0);
+    operations[0] = '\0';
+}
+
+/* As if the process had been killed. */
+static void die(struct ssbatch_call *call) {
+    flock(call->lock, LOCK_UN);
+    close(call->lock);
+}
+
+static int clear_calls(const char *name, struct ss_error *error) {
+    *error = (struct ss_error){0};
+    return ssbatch_calls_clear(&study, "", name, &undoer, error);
+}
+
+static void a_journal_is_on_disk_before_anything_is_done(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    char expected[1200];
+    (void)state;
+    open_call(&call);
+    assert_int_equal(ssbatch_call_note(&call, "a", "after close a\n", &error), 0);
+    snprintf(expected, sizeof expected,
+        "sync:study/.study/calls/%s/a.undo.new move:study/.study/calls/%s/a.undo.new "
+        "to:study/.study/calls/%s/a.undo sync:study/.study/calls/%s",
+        call.mark, call.mark, call.mark, call.mark);
+    assert_operations(expected);
+    assert_int_equal(ssbatch_call_forget(&call, "a", &error), 0);
+    snprintf(expected, sizeof expected,
+        "drop:study/.study/calls/%s/a.undo sync:study/.study/calls/%s", call.mark, call.mark);
+    assert_operations(expected);
+    ssbatch_call_close(&call);
+    snprintf(expected, sizeof expected, "study/.study/calls/%s", call.mark);
+    assert_false(exists(expected));
+}
+
+static void journals_of_a_dead_call_are_undone(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    char path[200];
+    (void)state;
+    open_call(&call);
+    make_folder("ram");
+    write_text("ram/file", "x");
+    snprintf(path, sizeof path, "folder /tmp\nafter close a 'x y'\nremove %s/ram\n", root);
+    assert_int_equal(ssbatch_call_note(&call, "", "folder /var\nafter stop all\n", &error), 0);
+    assert_int_equal(ssbatch_call_note(&call, "a", path, &error), 0);
+    die(&call);
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    assert_string_equal(undone, "/tmp:close(a) /var:stop(all)");
+    assert_false(exists("ram"));
+    assert_int_equal(ended, 1);
+    snprintf(path, sizeof path, "study/.study/calls/%s", call.mark);
+    assert_false(exists(path));
+}
+
+static void journals_of_a_living_call_are_left_alone(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    (void)state;
+    open_call(&call);
+    lives = true;
+    assert_int_equal(ssbatch_call_note(&call, "a", "after close\n", &error), 0);
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    assert_string_equal(undone, "");
+    assert_int_equal(clear_calls("a", &error), -1);
+    assert_int_equal(clear_calls("b", &error), 0);
+    assert_int_equal(ssbatch_call_forget(&call, "a", &error), 0);
+    ssbatch_call_close(&call);
+}
+
+static void journals_of_another_host_are_left_alone(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    (void)state;
+    open_call(&call);
+    assert_int_equal(ssbatch_call_note(&call, "a", "after close\n", &error), 0);
+    die(&call);
+    strcpy(study.host, "her");
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    strcpy(study.host, "elsewhere");
+    assert_int_equal(clear_calls("a", &error), 0);
+    assert_string_equal(undone, "");
+}
+
+static void processes_are_not_looked_for_after_a_reboot(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    (void)state;
+    open_call(&call);
+    assert_int_equal(ssbatch_call_note(&call, "a", "after close\n", &error), 0);
+    die(&call);
+    strcpy(study.boot, "87654321-9");
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    assert_string_equal(undone, "/:close()");
+    assert_int_equal(ended, 0);
+}
+
+static void what_cannot_be_undone_stays_in_the_journal(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    (void)state;
+    open_call(&call);
+    assert_int_equal(ssbatch_call_note(&call, "a", "after close\nafter close2\n", &error), 0);
+    die(&call);
+    fails = true;
+    assert_int_equal(clear_calls(NULL, &error), -1);
+    assert_string_equal(error.message, "a: it is busy");
+    assert_string_equal(undone, "/:close() /:close2()");
+    fails = false;
+    undone[0] = '\0';
+    assert_int_equal(clear_calls("a", &error), 0);
+    assert_string_equal(undone, "/:close() /:close2()");
+    undone[0] = '\0';
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    assert_string_equal(undone, "");
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test_setup_teardown(folders_of_a_study_are_on_disk, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_file_is_on_disk_before_it_has_its_name, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_result_is_on_disk_before_it_has_its_name, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_new_result_replaces_the_old_one, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_failed_attempt_that_keeps_its_folder_continues_in_it, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_study_path_with_placeholders_is_refused, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_journal_is_on_disk_before_anything_is_done, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(journals_of_a_living_call_are_left_alone, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(journals_of_another_host_are_left_alone, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(processes_are_not_looked_for_after_a_reboot, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(what_cannot_be_undone_stays_in_the_journal, make_study, remove_study))

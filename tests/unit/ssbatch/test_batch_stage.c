@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A run in virtual time: no process is started. */
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "replace.h"
+#include "stage.h"
+#include "unit.h"
+
+#define COMMANDS 32
+
+/* How a command behaves, by its first word. */
+struct script {
+    const char *name;
+    ss_time lasts; /* SS_TIME_NEVER: until it is asked to end */
+    int status;
+    const char *says;      /* at once, on standard output */
+    ss_time ends_in;       /* after it was asked to end */
+    int ended_status;      /* then */
+    bool leaves;           /* a daemon */
+    const char *complains; /* on standard error */
+};
+
+struct command {
+    const struct script *script;
+    ss_time end;  /* when it ends */
+    ss_time gone; /* when nothing is left of it */
+    int status;
+    bool used;
+};
+
+static struct {
+    ss_time now;
+    ss_time signal_at; /* 0: no signal comes */
+    const struct script *scripts;
+    struct command commands[COMMANDS];
+    int count;
+    char log[2000]; /* what was started and asked to end */
+    char last[500]; /* the words of the command started last */
+} world;
+
+static void note(const char *what, const char *name) {
+    size_t length = strlen(world.log);
+    snprintf(
+        world.log + length, sizeof world.log - length, "%s%s%s", length ? " " : "", what, name);
+}
+
+static int start(void *context, const struct ssbatch_order *order, struct ss_error *error) {
+    const struct script *script = world.scripts;
+    (void)context;
+    while (script->name && strcmp(script->name, order->words[0]) != 0)
+        script++;
+    if (!script->name)
+        return ss_error_set(error, SS_ERROR_NOT_FOUND, "%s: not found", order->words[0]);
+    note("+", script->name);
+    world.last[0] = '\0';
+    for (char *const *word = order->words; *word; word++) {
+        size_t length = strlen(world.last);
+        snprintf(world.last + length, sizeof world.last - length, "%s%s", length ? " " : "", *word);
+    }
+    if (script->says)
+        assert_int_equal(write(order->output, script->says, strlen(script->says)),
+            (ssize_t)strlen(script->says));
+    if (script->complains)
+        assert_int_equal(write(order->errors, script->complains, strlen(script->complains)),
+            (ssize_t)strlen(script->complains));
+    assert_that(world.count, <, COMMANDS);
+    struct command *command = &world.commands[world.count];
+    *command = (struct command){.script = script, .status = script->status, .used = true};
+    command->end = script->lasts == SS_TIME_NEVER ? SS_TIME_NEVER : world.now + script->lasts;
+    command->gone = script->leaves ? SS_TIME_NEVER : command->end;
+    return world.count++;
+}
+
+static struct ssbatch_state look(void *context, int number) {
+    const struct command *command = &world.commands[number];
+    (void)context;
+    assert_true(command->used);
+    return (struct ssbatch_state){
+        .life = world.now >= command->gone  ? SSBATCH_GONE
+                : world.now >= command->end ? SSBATCH_ENDED
+                                            : SSBATCH_RUNS,
+        .pid = 1000 + number,
+        .status = command->status,
+        .cpu_time = SS_SECOND,
+    };
+}
+
+static void end(void *context, int number, ss_time grace) {
+    struct command *command = &world.commands[number];
+    (void)context;
+    (void)grace;
+    note("-", command->script->name);
+    if (world.now < command->end) {
+        command->end = world.now + command->script->ends_in;
+        command->status = command->script->ended_status;
+    }
+    command->gone = world.now > command->end ? world.now : command->end;
+}
+
+static void forget(void *context, int number) {
+    (void)context;
+    world.commands[number].used = false;
+}
+
+static void clear(void *context) {
+    (void)context;
+}
+
+/* Advances to the next thing that happens. */
+static int wait_for_events(void *context, ss_time deadline) {
+    ss_time next = deadline;
+    (void)context;
+    for (int i = 0; i < world.count; i++) {
+        const struct command *command = &world.commands[i];
+        if (command->end > world.now && command->end < next)
+            next = command->end;
+        if (command->gone > world.now && command->gone < next)
+            next = command->gone;
+    }
+    if (world.signal_at > world.now && world.signal_at < next)
+        next = world.signal_at;
+    assert_that(next, <, SS_TIME_NEVER);
+    world.now = next;
+    return world.signal_at && world.now >= world.signal_at ? 15 : 0;
+}
+
+static ss_time now(void *context) {
+    (void)context;
+    return world.now;
+}
+
+static int64_t wallclock(void *context) {
+    (void)context;
+    return INT64_C(1700000000000000000) + (int64_t)world.now;
+}
+
+static ss_time machine_time(void *context) {
+    (void)context;
+    return SS_TIME_NEVER;
+}
+
+static struct ssbatch_spawner spawner = {
+    .start = start,
+    .look = look,
+    .end = end,
+    .forget = forget,
+    .clear = clear,
+    .wait = wait_for_events,
+    .now = now,
+    .wallclock = wallclock,
+    .machine_time = machine_time,
+};
+
+static char scratch[64];
+static struct ssbatch_plan plan;
+static struct ssbatch_values values;
+static struct ssbatch_stage stage;
+
+static int make_scratch(void **state) {
+    (void)state;
+    strcpy(scratch, "/tmp/ssbatch-stage-XXXXXX");
+    return mkdtemp(scratch) ? 0 : -1;
+}
+
+static int remove_scratch(void **state) {
+    char command[100];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", scratch);
+    return system(command);
+}
+
+static void read_plan(const char *text) {
+    struct ss_error error = {0};
+    FILE *stream = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
+    if (ssbatch_plan_read(&plan, stream, "plan", &error) < 0)
+        fail_msg("%s", error.message);
+    fclose(stream);
+}
+
+static int open_stage(const struct script *scripts, struct ss_error *error) {
+    memset(&world, 0, sizeof world);
+    world.now = 1000 * SS_SECOND;
+    world.scripts = scripts;
+    stage = (struct ssbatch_stage){
+        .spawner = &spawner,
+        .lines = &plan.runs[0].lines,
+        .name = plan.runs[0].name,
+        .out = scratch,
+        .scratch = "/scratch",
+        .folder = "/",
+        .values = &values,
+        .limit = plan.runs[0].limit,
+    };
+    return ssbatch_stage_open(&stage, error);
+}
+
+static void carry_out(void) {
+    if (ssbatch_stage_run(&stage) < 0)
+        assert_int_not_equal(stage.why.status, 0);
+    ssbatch_stage_end(&stage);
+    for (int i = 0; i < world.count; i++) {
+        if (world.commands[i].used)
+            fail_msg("something is left of %s", world.commands[i].script->name);
+    }
+}
+
+static void close_stage(void) {
+    ssbatch_stage_free(&stage);
+    ssbatch_plan_free(&plan);
+    ssbatch_values_free(&values);
+}
+
+/* Carries out the only run of a plan. `why` is "" if it should succeed. */
+static void expect(
+    const char *text, const struct script *scripts, const char *log, const char *why) {
+    struct ss_error error = {0};
+    read_plan(text);
+    if (open_stage(scripts, &error) < 0)
+        fail_msg("%s", error.message);
+    carry_out();
+    assert_string_equal(stage.why.message, why);
+    assert_string_equal(world.log, log);
+    close_stage();
+}
+
+#define FOREVER .lasts = SS_TIME_NEVER, .ended_status = 143
+
+static const struct script usual[] = {
+    {"prepare", .lasts = SS_SECOND},
+    {"prepare2", .lasts = SS_SECOND},
+    {"serve", FOREVER, .says = "port 80\n", .ends_in = SS_SECOND},
+    {"serve2", FOREVER, .ends_in = SS_SECOND},
+    {"work", .lasts = 5 * SS_SECOND},
+    {"work2", .lasts = 3 * SS_SECOND},
+    {"broken", .lasts = SS_SECOND, .status = 3, .complains = "a warning\nno disk\n\n"},
+    {"hung", FOREVER, .ends_in = 2 * SS_SECOND},
+    {"brief", .lasts = 2 * SS_SECOND},
+    {"daemon", .lasts = SS_SECOND, .leaves = true},
+    {"close", .lasts = SS_SECOND},
+    {"close2", .lasts = SS_SECOND},
+    {"showstopper", .lasts = SS_SECOND},
+    {"print", .lasts = SS_SECOND, .says = "seed\nbase 17 units\n"},
+    {0},
+};
+
+static void lines_run_in_order(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbefore -- prepare\nbefore -- prepare2\nmain -- work\nafter -- close\n"
+           "after -- close2\n",
+        usual, "+prepare +prepare2 +work +close +close2", "");
+}
+
+static void besides_end_in_reverse_order_before_afters(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbeside -- serve\nbeside -- serve2\nafter -- close\nmain -- work\n",
+        usual, "+serve +serve2 +work -serve2 -serve +close", "");
+}
+
+static void adjacent_mains_run_together(void **state) {
+    (void)state;
+    read_plan("run a takes 1s\nmain x -- work\nmain y -- work2\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    carry_out();
+    assert_int_equal(world.now, 1005 * SS_SECOND);
+    assert_int_equal(ssbatch_stage_cpu_time(&stage), 2 * SS_SECOND);
+    close_stage();
+}
+
+static void mains_apart_run_one_after_the_other(void **state) {
+    (void)state;
+    read_plan("run a takes 1s\nmain x -- work\nbefore -- prepare\nmain y -- work2\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    carry_out();
+    assert_int_equal(world.now, 1009 * SS_SECOND);
+    close_stage();
+}
+
+static void a_failed_before_prevents_mains_but_not_afters(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbeside -- serve\nbefore -- broken\nmain -- work\nafter -- close\n",
+        usual, "+serve +broken -serve +close", "before ended with status 3: no disk");
+}
+
+static void a_failed_main_ends_the_other(void **state) {
+    (void)state;
+    expect("run a takes 1s\nmain x -- hung\nmain y -- broken\n", usual, "+hung +broken -hung",
+        "y ended with status 3: no disk");
+}
+
+static void a_missing_program_fails_the_run(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbeside -- serve\nmain -- absent\nafter -- close\n", usual,
+        "+serve -serve +close", "main: absent: not found");
+}
+
+static void a_beside_that_ends_before_the_run_fails_it(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbeside srv -- broken\nmain -- work\n", usual, "+broken +work -work",
+        "srv ended with status 3 before the run did: no disk");
+}
+
+static void a_beside_may_end_by_itself_with_an_expected_status(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbeside srv ok=3 -- broken\nmain -- work\n", usual, "+broken +work", "");
+}
+
+static void a_beside_that_ends_before_it_is_ready_fails_the_run(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbeside srv ready=never -- brief\nmain -- work\n", usual, "+brief",
+        "srv ended before it was ready");
+}
+
+static void the_status_of_an_ended_beside_counts_only_with_ok(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbeside -- serve\nmain -- work\n", usual, "+serve +work -serve", "");
+    expect("run a takes 1s\nbeside srv ok=0 -- serve\nmain -- work\n", usual, "+serve +work -serve",
+        "srv was ended by signal 15");
+    expect("run a takes 1s\nbeside srv ok=0,143 -- serve\nmain -- work\n", usual,
+        "+serve +work -serve", "");
+}
+
+static void a_failed_after_is_a_failure_and_leaves_its_journal(void **state) {
+    (void)state;
+    read_plan("run a takes 1s\nmain -- work\nafter -- broken\nafter -- close\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    carry_out();
+    assert_string_equal(stage.why.message, "after ended with status 3: no disk");
+    assert_string_equal(world.log, "+work +broken +close");
+    assert_true(stage.left);
+    close_stage();
+}
+
+static void the_first_reason_counts(void **state) {
+    (void)state;
+    expect("run a takes 1s\nmain x -- broken\nafter -- broken\n", usual, "+broken +broken",
+        "x ended with status 3: no disk");
+}
+
+static void a_limit_ends_a_hung_run(void **state) {
+    (void)state;
+    read_plan("run a takes 1s limit 60s\nmain -- hung\nafter -- close\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    carry_out();
+    assert_string_equal(stage.why.message, "not done within its limit of 1 min");
+    assert_string_equal(world.log, "+hung -hung +close");
+    assert_int_equal(world.now, 1063 * SS_SECOND);
+    close_stage();
+}
+
+static void a_signal_ends_the_run_in_good_order(void **state) {
+    (void)state;
+    read_plan("run a takes 1s\nbeside -- serve\nmain -- work\nafter -- close\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    world.signal_at = 1002 * SS_SECOND;
+    carry_out();
+    assert_string_equal(world.log, "+serve +work -work -serve +close");
+    assert_int_equal(stage.signal, 15);
+    close_stage();
+}
+
+static void daemons_live_until_the_afters_are_done(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbefore -- daemon\nmain -- work\nafter -- close\n", usual,
+        "+daemon +work +close -daemon", "");
+}
+
+/* ---- placeholders ---- */
+
+static void expect_words(const char *text, const char *words) {
+    struct ss_error error = {0};
+    char expected[500];
+    read_plan(text);
+    if (open_stage(usual, &error) < 0)
+        fail_msg("%s", error.message);
+    carry_out();
+    assert_string_equal(stage.why.message, "");
+    snprintf(expected, sizeof expected, words, scratch, scratch);
+    assert_string_equal(world.last, expected);
+    close_stage();
+}
+
+static void placeholders_are_replaced(void **state) {
+    (void)state;
+    expect_words("run a takes 1s\nmain fg -- work {record} {run} {out} {scratch}/x\n",
+        "work %s/fg a %s /scratch/x");
+    expect_words("run a takes 1s\nmain -- work {record} {out}\n", "work %s/record %s");
+    expect_words("run a takes 1s\nbefore -- prepare\nmain -- work\nafter -- close {record}\n",
+        "close %s/after.3");
+}
+
+static void other_braces_stay(void **state) {
+    (void)state;
+    expect_words("run a takes 1s\nmain -- work {{run} {x} {} {a b} 'x{' {srv.pid} {{{run}\n",
+        "work {run} {x} {} {a b} x{ {srv.pid} {a");
+}
+
+static void pid_and_group_of_a_role_are_known_once_it_is_ready(void **state) {
+    (void)state;
+    expect_words("run a takes 1s\nbeside srv ready='^port (.*)' -- serve\n"
+                 "main -- work {srv.pid} {srv.1}\n",
+        "work 1000 80");
+}
+
+static void a_role_that_has_not_started_has_no_pid(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbefore -- prepare {srv.pid}\nbeside srv -- serve\nmain -- work\n",
+        usual, "", "before: {srv.pid}: not known yet");
+}
+
+static void moments_of_all_mains_have_one_origin(void **state) {
+    (void)state;
+    expect_words("run a takes 1s\nbefore -- prepare\nmain x -- work {at} {at+25s}\n",
+        "work 2023-11-14T22:30:01.000Z 2023-11-14T22:30:26.000Z");
+    expect_words("run a takes 1s\nmain x -- work2\nbefore -- prepare\nmain y -- work {at}\n",
+        "work 2023-11-14T22:30:00.000Z");
+}
+
+static void a_moment_is_unknown_before_the_first_main(void **state) {
+    (void)state;
+    expect("run a takes 1s\nbefore -- prepare {at+1s}\nmain -- work\n", usual, "",
+        "before: {at+1s}: this moment is fixed when the first `main` starts");
+}
+
+static void afters_must_not_depend_on_what_happens(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    read_plan("run a takes 1s\nbeside srv -- serve\nmain -- work\nafter -- close {srv.pid}\n");
+    assert_int_equal(open_stage(usual, &error), -1);
+    assert_string_equal(error.message,
+        "line 4: {srv.pid}: an `after` must not depend on what happens, because it may have to run "
+        "when nothing else has: name what it undoes after {run}");
+    close_stage();
+}
+
+static void showstopper_alone_gets_a_record(void **state) {
+    (void)state;
+    expect_words(
+        "run a takes 1s\nmain -- showstopper -n 1 x\n", "showstopper --record=%s/record -n 1 x");
+    expect_words("run a takes 1s\nmain fg -- showstopper --record {record} x\n",
+        "showstopper --record %s/fg x");
+    expect_words("run a takes 1s\nmain -- work showstopper\n", "work showstopper");
+}
+
+static void a_value_is_found_once(void **state) {
+    (void)state;
+    read_plan("once base match='^base ([0-9]+)' -- print\nrun a takes 1s\nmain -- work {base}\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    struct ssbatch_stage study = stage;
+    study.lines = &plan.study;
+    assert_int_equal(ssbatch_stage_open(&study, NULL), 0);
+    assert_int_equal(ssbatch_stage_run(&study), 0);
+    ssbatch_stage_end(&study);
+    assert_string_equal(ssbatch_values_get(&values, "base"), "17");
+    assert_int_equal(ssbatch_stage_run(&study), 0); /* the value is known now */
+    stage.outer = &study;
+    carry_out();
+    assert_string_equal(world.log, "+print +work");
+    assert_string_equal(world.last, "work 17");
+    ssbatch_stage_free(&study);
+    close_stage();
+}
+
+static void a_value_that_does_not_match_fails(void **state) {
+    (void)state;
+    read_plan("once base match='^speed ([0-9]+)' -- print\nrun a takes 1s\nmain -- work\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    struct ssbatch_stage study = stage;
+    study.lines = &plan.study;
+    assert_int_equal(ssbatch_stage_open(&study, NULL), 0);
+    assert_int_equal(ssbatch_stage_run(&study), -1);
+    ssbatch_stage_end(&study);
+    assert_string_equal(
+        study.why.message, "base: no line of the output of 'print' matches '^speed ([0-9]+)'");
+    ssbatch_stage_free(&study);
+    close_stage();
+}
+
+static void the_journal_has_the_afters_with_placeholders_replaced(void **state) {
+    char *text = NULL;
+    size_t size;
+    (void)state;
+    read_plan("run a takes 1s\nmain -- work\nafter -- close {run}.bg 'a b'\nafter -- close2\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    FILE *stream = open_memstream(&text, &size);
+    ssbatch_stage_print_journal(&stage, stream);
+    fclose(stream);
+    assert_string_equal(text, "after close a.bg 'a b'\nafter close2\n");
+    free(text);
+    close_stage();
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test_setup_teardown(lines_run_in_order, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(besides_end_in_reverse_order_before_afters, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(adjacent_mains_run_together, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(mains_apart_run_one_after_the_other, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_failed_before_prevents_mains_but_not_afters, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_failed_main_ends_the_other, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_missing_program_fails_the_run, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_beside_that_ends_before_the_run_fails_it, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_beside_may_end_by_itself_with_an_expected_status, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_beside_that_ends_before_it_is_ready_fails_the_run, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(the_status_of_an_ended_beside_counts_only_with_ok, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_failed_after_is_a_failure_and_leaves_its_journal, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(the_first_reason_counts, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_limit_ends_a_hung_run, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_signal_ends_the_run_in_good_order, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(daemons_live_until_the_afters_are_done, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(placeholders_are_replaced, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(other_braces_stay, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(pid_and_group_of_a_role_are_known_once_it_is_ready, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_role_that_has_not_started_has_no_pid, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(moments_of_all_mains_have_one_origin, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_moment_is_unknown_before_the_first_main, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(afters_must_not_depend_on_what_happens, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(showstopper_alone_gets_a_record, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_value_is_found_once, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_value_that_does_not_match_fails, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(the_journal_has_the_afters_with_placeholders_replaced, make_scratch, remove_scratch))

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "batch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/owned.h"
+#include "base/words.h"
+#include "batch_crew.h"
+#include "carry_run.h"
+#include "joblog.h"
+#include "merge.h"
+#include "order.h"
+#include "progress.h"
+#include "values.h"
+
+/* Polling interval in milliseconds while another call is cleaned up. */
+#define CLEAN_INTERVAL 10
+
+/* The state of a run in this call. */
+enum turn { TURN_PENDING, TURN_BEGUN, TURN_DONE, TURN_FAILED };
+
+struct batch {
+    const struct ssbatch_options *options;
+    struct ssbatch_study study;
+    struct ssbatch_plan plan; /* with all runs that the study keeps */
+    const struct ssbatch_run **runs;
+    enum turn *turns;
+    size_t count;
+    struct ssbatch_refusals refusals;
+
+    struct ssbatch_call call;
+    struct ssbatch_crew crew;
+    struct ssbatch_spawner spawner;
+    struct ssbatch_undoer undoer;
+    struct ssbatch_programs programs;
+    struct ssbatch_values values;
+    char folder[SSBATCH_PATH];  /* the current one */
+    char scratch[SSBATCH_PATH]; /* of the study's lines */
+    struct ssbatch_stage outer;
+    bool has_outer;
+    struct ssbatch_carrier carrier;
+    struct ssbatch_progress progress;
+    struct ssbatch_joblog joblog;
+
+    size_t failed, elsewhere;
+    int signal;
+    bool stop; /* after a failure */
+};
+
+static void say(struct batch *batch, const char *name, const char *text) {
+    ssbatch_progress_clear(&batch->progress);
+    fprintf(stderr, "ssbatch: %s: %s\n", name, text);
+}
+
+/* ---- undoing ---- */
+
+struct after_context {
+    struct ssbatch_spawner *spawner;
+    const struct ssbatch_study *study;
+};
+
+static int carry_after(
+    void *context, char *const *words, const char *folder, struct ss_error *error) {
+    const struct after_context *after = context;
+    SS_OWNED(close) int log = ssbatch_open_log(after->study);
+    const struct ssbatch_order order = {words, log, log, folder, NULL};
+    return ssbatch_carry_after(after->spawner, &order, error);
+}
+
+static void wait_a_little(void) {
+    poll(NULL, 0, CLEAN_INTERVAL);
+}
+
+static struct ssbatch_undoer make_undoer(struct after_context *context) {
+    return (struct ssbatch_undoer){
+        .context = context,
+        .after = carry_after,
+        .end_marked = ssbatch_crew_end_marked,
+        .lives = ss_platform_process_lives,
+        .wait = wait_a_little,
+    };
+}
+
+/* Runs in the keeper. An `after` that fails stays in the journal, for the next call. */
+static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
+    struct batch *batch = context;
+    struct ss_error ignored = {0};
+    struct after_context after = {spawner, &batch->study};
+    struct ssbatch_undoer undoer = make_undoer(&after);
+    if (ssbatch_call_undo(&batch->study, batch->call.mark, &undoer, &ignored) < 0)
+        return;
+}
+
+/* ---- the plan ---- */
+
+static int add_run(struct batch *batch, const char *name, struct ss_error *error) {
+    const struct ssbatch_run *run = ssbatch_plan_find(&batch->plan, name);
+    if (!run)
+        return ss_error_fail(
+            error, "--only: the study has no run '%s': see --list", ss_words_show(name).text);
+    batch->runs[batch->count++] = run;
+    return 0;
+}
+
+static bool is_refused(const struct batch *batch, const char *name) {
+    for (size_t i = 0; i < batch->refusals.count; i++) {
+        if (strcmp(batch->refusals.names[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int choose_given(
+    struct batch *batch, const struct ssbatch_plan *given, struct ss_error *error) {
+    for (size_t i = 0; i < given->run_count; i++) {
+        if (!is_refused(batch, given->runs[i].name) &&
+            add_run(batch, given->runs[i].name, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int choose_only(struct batch *batch, struct ss_error *error) {
+    SS_OWNED(free) char **names = ss_words_split_list(batch->options->only, NULL, error);
+    for (char **name = names; name && *name; name++) {
+        if (batch->count < batch->plan.run_count && add_run(batch, *name, error) < 0)
+            return -1;
+    }
+    return names ? 0 : -1;
+}
+
+/* Reads the plan that the study keeps, and makes room for a list of its runs. */
+static int read_kept(struct batch *batch, struct ss_error *error) {
+    if (ssbatch_kept_plan_read(&batch->plan, &batch->study, error) < 0)
+        return -1;
+    batch->runs = calloc(batch->plan.run_count + 1, sizeof *batch->runs);
+    batch->turns = calloc(batch->plan.run_count + 1, sizeof *batch->turns);
+    return batch->runs && batch->turns ? 0 : ss_error_memory(error);
+}
+
+static int merge_given(struct batch *batch, struct ss_error *error) {
+    const struct ssbatch_options *options = batch->options;
+    struct ssbatch_plan given;
+    int status = ssbatch_given_plan_read(&given, options->plan, error);
+    if (status == 0 && given.doubt[0] && !options->quiet)
+        fprintf(stderr, "ssbatch: warning: %s\n", given.doubt);
+    if (status == 0)
+        status = ssbatch_study_open(&batch->study, options->study, &ssbatch_disk_real, true, error);
+    if (status == 0) {
+        SS_OWNED(close) int lock = ssbatch_study_lock(&batch->study, error);
+        status = lock < 0
+                     ? -1
+                     : ssbatch_merge(&batch->study, &given, options->redo, &batch->refusals, error);
+    }
+    if (status == 0)
+        status = read_kept(batch, error);
+    if (status == 0)
+        status = choose_given(batch, &given, error);
+    ssbatch_plan_free(&given);
+    return status;
+}
+
+static int choose_runs(struct batch *batch, struct ss_error *error) {
+    const struct ssbatch_options *options = batch->options;
+    if (!options->only) {
+        if (merge_given(batch, error) < 0)
+            return -1;
+    } else if (ssbatch_study_open(&batch->study, options->study, &ssbatch_disk_real, false, error) <
+                   0 ||
+               read_kept(batch, error) < 0 || choose_only(batch, error) < 0) {
+        return -1;
+    }
+    if (options->shuffles)
+        ssbatch_shuffle(batch->runs, batch->count, options->seed);
+    for (size_t i = 0; i < batch->refusals.count; i++)
+        say(batch, batch->refusals.names[i],
+            "refused: it is done, and its columns or commands are different in this plan; "
+            "--redo carries it out again");
+    batch->failed = batch->refusals.count;
+    return 0;
+}
+
+/* ---- results ---- */
+
+/* Returns 1 if the run has its result, 0 if it is to be carried out, -1 with the error set. */
+static int has_result(
+    struct batch *batch, const struct ssbatch_run *run, enum turn *turn, struct ss_error *error) {
+    char identity[SSBATCH_SHA256_TEXT], why[300];
+    struct json_object *document = ssbatch_run_document_read(&batch->study, run->name, error);
+    enum ssbatch_status status = ssbatch_run_document_status(document);
+    bool fits = true;
+    if (error->status || (document && ssbatch_identity(&batch->plan, run, identity, error) < 0)) {
+        json_object_put(document);
+        return ss_error_wrap(error, "%s", run->name);
+    }
+    if (document)
+        fits = ssbatch_run_document_fits(document, identity, run, &batch->programs, why);
+    json_object_put(document);
+    *turn = TURN_DONE;
+    if (ssbatch_is_listed(batch->options->redo, run->name))
+        return 0;
+    if (status == SSBATCH_SKIPPED)
+        return run->reason && fits;
+    if (status != SSBATCH_DONE)
+        return 0;
+    if (!fits) {
+        char text[400];
+        snprintf(text, sizeof text, "refused: %s; --redo carries it out again", why);
+        say(batch, run->name, text);
+        batch->failed++;
+        *turn = TURN_FAILED;
+    }
+    return 1;
+}
+
+static int find_pending(struct batch *batch, struct ss_error *error) {
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct ssbatch_run *run = batch->runs[i];
+        int known = has_result(batch, run, &batch->turns[i], error);
+        if (known < 0)
+            return -1;
+        if (known)
+            continue;
+        batch->turns[i] = TURN_PENDING;
+        batch->progress.runs++;
+        batch->progress.left += ss_time_seconds(run->takes);
+    }
+    return 0;
+}
+
+/* ---- the runs ---- */
+
+static bool is_disturbed(const struct batch *batch, const struct ssbatch_attempt *attempt) {
+    return attempt->others * 100 > batch->options->others;
+}
+
+static uint64_t attempts_of(const struct batch *batch, const struct ssbatch_attempt *attempt) {
+    uint64_t retries = batch->options->retries;
+    if (attempt->status == SSBATCH_FAILED)
+        return 1 + retries;
+    if (attempt->status == SSBATCH_DONE && batch->options->retries_disturbed &&
+        is_disturbed(batch, attempt))
+        return 1 + (retries ? retries : 1);
+    return 0;
+}
+
+static void report_attempt(
+    struct batch *batch, const struct ssbatch_run *run, const struct ssbatch_attempt *attempt) {
+    char text[1200];
+    if (attempt->status == SSBATCH_FAILED) {
+        snprintf(text, sizeof text, "failed: %s", attempt->reason);
+        say(batch, run->name, text);
+    } else if (attempt->status == SSBATCH_DONE && is_disturbed(batch, attempt)) {
+        snprintf(text, sizeof text, "warning: other processes used %.1f %% of the machine",
+            100 * attempt->others);
+        say(batch, run->name, text);
+    } else if (attempt->status == SSBATCH_TO_COME && !attempt->signal) {
+        say(batch, run->name, attempt->reason);
+    }
+}
+
+static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
+    struct ssbatch_attempt *attempt, struct ss_error *error) {
+    uint64_t number = 0;
+    do {
+        number++;
+        if (ssbatch_carry_run(&batch->carrier, run, number, attempt, error) < 0)
+            return -1;
+        report_attempt(batch, run, attempt);
+        if (ssbatch_joblog_add(&batch->joblog, &batch->study, run, attempt, error) < 0)
+            return -1;
+    } while (number < attempts_of(batch, attempt));
+    return 0;
+}
+
+static int carry_needed(struct batch *batch, size_t index, struct ss_error *error);
+
+/* Returns whether all runs that this one needs are done; carries them out first. */
+static int check_needs(struct batch *batch, const struct ssbatch_run *run, struct ss_error *error) {
+    char text[400];
+    for (size_t i = 0; i < run->need_count; i++) {
+        const struct ssbatch_run *needed = ssbatch_plan_find(&batch->plan, run->needs[i]);
+        enum turn turn = TURN_FAILED;
+        size_t j = 0;
+        if (!needed)
+            continue; /* a value, which is known */
+        while (j < batch->count && batch->runs[j] != needed)
+            j++;
+        if (j == batch->count) { /* not of this call */
+            int known = has_result(batch, needed, &turn, error);
+            if (known < 0)
+                return -1;
+            if (!known)
+                turn = TURN_FAILED;
+        } else {
+            if (carry_needed(batch, j, error) < 0)
+                return -1;
+            turn = batch->turns[j];
+        }
+        if (turn == TURN_DONE)
+            continue;
+        if (!batch->signal && !batch->stop) {
+            snprintf(
+                text, sizeof text, "not carried out: it needs %s, which is not done", needed->name);
+            say(batch, run->name, text);
+        }
+        return 0;
+    }
+    return 1;
+}
+
+static int carry_needed(struct batch *batch, size_t index, struct ss_error *error) {
+    const struct ssbatch_run *run = batch->runs[index];
+    struct ssbatch_attempt attempt = {0};
+    if (batch->turns[index] != TURN_PENDING || batch->signal || batch->stop)
+        return 0;
+    batch->turns[index] = TURN_BEGUN;
+    int ready = check_needs(batch, run, error);
+    if (ready < 0)
+        return -1;
+    if (batch->signal || batch->stop)
+        return 0;
+    batch->turns[index] = TURN_FAILED;
+    if (!ready) {
+        batch->failed++;
+        batch->stop = !batch->options->go_on;
+        return 0;
+    }
+    ssbatch_progress_begin(&batch->progress, run->name);
+    if (carry_attempts(batch, run, &attempt, error) < 0)
+        return -1;
+    bool timed = attempt.status == SSBATCH_DONE;
+    ssbatch_progress_end(
+        &batch->progress, ss_time_seconds(run->takes), timed ? attempt.seconds : 0);
+    batch->signal = attempt.signal;
+    if (attempt.status == SSBATCH_DONE || attempt.status == SSBATCH_SKIPPED) {
+        batch->turns[index] = TURN_DONE;
+    } else if (attempt.status == SSBATCH_FAILED) {
+        batch->failed++;
+        batch->stop = !batch->options->go_on;
+    } else if (!attempt.signal) {
+        batch->elsewhere++;
+    }
+    return 0;
+}
+
+/* ---- the study's own lines ---- */
+
+static int note_study(struct batch *batch, struct ss_error *error) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return ss_error_memory(error);
+    fputs("folder ", stream);
+    ss_words_quote_line(stream, batch->folder);
+    fputc('\n', stream);
+    ssbatch_stage_print_journal(&batch->outer, stream);
+    int status = fclose(stream) == EOF ? ss_error_memory(error)
+                                       : ssbatch_call_note(&batch->call, "", text, error);
+    free(text);
+    return status;
+}
+
+/* Starts the study's own commands. If one of them fails, the call fails. */
+static int begin_study(struct batch *batch, struct ss_error *error) {
+    struct ssbatch_stage *outer = &batch->outer;
+    *outer = (struct ssbatch_stage){
+        .spawner = &batch->spawner,
+        .lines = &batch->plan.study,
+        .name = "study",
+        .out = batch->scratch,
+        .scratch = batch->scratch,
+        .folder = batch->folder,
+        .values = &batch->values,
+    };
+    if (batch->plan.study.count == 0)
+        return 0;
+    ssbatch_call_folder(&batch->call, batch->scratch);
+    if (ssbatch_disk_make_folder(batch->study.disk, batch->scratch, error) < 0 ||
+        ssbatch_values_read(&batch->values, &batch->study, error) < 0 ||
+        ssbatch_stage_open(outer, error) < 0 || note_study(batch, error) < 0)
+        return -1;
+    batch->has_outer = true;
+    batch->carrier.outer = outer;
+    if (ssbatch_stage_run(outer) < 0) {
+        batch->signal = outer->signal;
+        return batch->signal ? 0 : ss_error_fail(error, "%s", outer->why.message);
+    }
+    return ssbatch_values_keep(&batch->values, &batch->study, error);
+}
+
+static int end_study(struct batch *batch, struct ss_error *error) {
+    struct ssbatch_stage *outer = &batch->outer;
+    int status = 0;
+    if (!batch->has_outer)
+        return 0;
+    ssbatch_stage_end(outer);
+    if (outer->why.status && !outer->signal)
+        status = ss_error_fail(error, "%s", outer->why.message);
+    if (!outer->left && ssbatch_call_forget(&batch->call, "", error) < 0)
+        status = -1;
+    ssbatch_stage_free(outer);
+    return status;
+}
+
+/* ---- the call ---- */
+
+static int open_call(struct batch *batch, struct ss_error *error) {
+    if (!getcwd(batch->folder, sizeof batch->folder))
+        return ss_error_fail(error, "the current folder: %s", strerror(errno));
+    if (ssbatch_call_open(
+            &batch->call, &batch->study, ss_platform_process_started(getpid()), error) < 0)
+        return -1;
+    snprintf(batch->crew.mark, sizeof batch->crew.mark, "%s", batch->call.mark);
+    batch->crew.undo = undo_in_keeper;
+    batch->crew.undo_context = batch;
+    if (ssbatch_crew_open(&batch->crew, error) < 0)
+        return -1;
+    batch->spawner = ssbatch_crew_spawner(&batch->crew);
+    return 0;
+}
+
+static int carry_pending(struct batch *batch, struct ss_error *error) {
+    struct after_context after = {&batch->spawner, &batch->study};
+    struct ss_error left = {0};
+    batch->undoer = make_undoer(&after);
+    batch->carrier = (struct ssbatch_carrier){
+        .study = &batch->study,
+        .plan = &batch->plan,
+        .call = &batch->call,
+        .spawner = &batch->spawner,
+        .undoer = &batch->undoer,
+        .programs = &batch->programs,
+        .values = &batch->values,
+        .folder = batch->folder,
+        .in_memory = batch->options->in_memory != 0,
+    };
+    if (ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &batch->undoer, &left) < 0)
+        fprintf(stderr, "ssbatch: warning: what an earlier call has left: %s\n", left.message);
+    int status = begin_study(batch, error);
+    for (size_t i = 0; status == 0 && i < batch->count; i++)
+        status = carry_needed(batch, i, error);
+    if (end_study(batch, error) < 0)
+        status = -1;
+    return status;
+}
+
+static void sum_up(struct batch *batch) {
+    size_t done = 0;
+    ssbatch_progress_clear(&batch->progress);
+    for (size_t i = 0; i < batch->count; i++)
+        done += batch->turns[i] == TURN_DONE;
+    if (batch->options->quiet)
+        return;
+    fprintf(stderr, "ssbatch: %zu of %zu runs done", done, batch->count + batch->refusals.count);
+    if (batch->failed)
+        fprintf(stderr, ", %zu failed or refused: see ssbatch --list", batch->failed);
+    if (batch->elsewhere)
+        fprintf(stderr, ", %zu carried out by other calls", batch->elsewhere);
+    fputc('\n', stderr);
+}
+
+static int carry_out(struct batch *batch, struct ss_error *error) {
+    if (choose_runs(batch, error) < 0 || find_pending(batch, error) < 0)
+        return -1;
+    if (!batch->options->quiet) {
+        batch->progress.stream = stderr;
+        batch->progress.rewrites = isatty(STDERR_FILENO);
+    }
+    if (batch->progress.runs > 0) {
+        if (ssbatch_joblog_open(&batch->joblog, batch->options->joblog, error) < 0)
+            return -1;
+        int status = open_call(batch, error);
+        if (status == 0)
+            status = carry_pending(batch, error);
+        ssbatch_joblog_close(&batch->joblog);
+        if (batch->crew.slots)
+            ssbatch_crew_close(&batch->crew);
+        if (batch->call.study)
+            ssbatch_call_close(&batch->call);
+        if (status < 0)
+            return -1;
+    }
+    sum_up(batch);
+    return 0;
+}
+
+int ssbatch_carry_out(const struct ssbatch_options *options, int *status, struct ss_error *error) {
+    struct batch *batch = calloc(1, sizeof *batch);
+    if (!batch)
+        return ss_error_memory(error);
+    batch->options = options;
+    int result = carry_out(batch, error);
+    int signal = batch->signal;
+    if (batch->failed)
+        *status = 1;
+    ssbatch_plan_free(&batch->plan);
+    ssbatch_refusals_free(&batch->refusals);
+    ssbatch_programs_free(&batch->programs);
+    ssbatch_values_free(&batch->values);
+    free(batch->runs);
+    free(batch->turns);
+    free(batch);
+    if (signal)
+        ss_signals_raise_default(signal);
+    return result;
+}
+
+/* ---- --clean ---- */
+
+int ssbatch_clean(const struct ssbatch_options *options, int *status, struct ss_error *error) {
+    struct batch *batch = calloc(1, sizeof *batch);
+    (void)status;
+    if (!batch)
+        return ss_error_memory(error);
+    batch->options = options;
+    int result =
+        ssbatch_study_open(&batch->study, options->study, &ssbatch_disk_real, false, error);
+    if (result == 0)
+        result = open_call(batch, error);
+    if (result == 0) {
+        struct after_context after = {&batch->spawner, &batch->study};
+        struct ssbatch_undoer undoer = make_undoer(&after);
+        result = ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &undoer, error);
+    }
+    if (batch->crew.slots)
+        ssbatch_crew_close(&batch->crew);
+    if (batch->call.study)
+        ssbatch_call_close(&batch->call);
+    free(batch);
+    return result;
+}

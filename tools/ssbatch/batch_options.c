@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "batch_options.h"
+
+#include <math.h>
+
+#include "base/units.h"
+#include "base/words.h"
+#include "plan_words.h"
+
+#define AT(member) .offset = offsetof(struct ssbatch_options, member)
+
+static int take_seed(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct ssbatch_options *options = config;
+    (void)row;
+    options->shuffles = 1;
+    return ss_units_count(value, &options->seed, error);
+}
+
+static int take_word(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct ssbatch_options *options = config;
+    (void)row;
+    if (!options->study)
+        options->study = value;
+    else if (!options->plan)
+        options->plan = value;
+    else
+        return ss_error_fail(
+            error, "unexpected argument '%s': see --help", ss_words_show(value).text);
+    return 0;
+}
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "NAMES", {"only", SS_OPTION_TEXT, AT(only),
+        .help = "carry out these runs, separated by commas, of the plan that STUDY keeps"},
+        .heading = "Which runs"},
+    {0, "NAMES", {"redo", SS_OPTION_TEXT, AT(redo),
+        .help = "carry out these runs again, although they are done or were different"}},
+    {0, "N", {"retries", SS_OPTION_COUNT, AT(retries), .initial = "0", .max = "1000",
+        .help = "repeat a run that fails up to N times"}},
+    {0, NULL, {"retry-disturbed", AT(retries_disturbed),
+        .help = "also repeat a run, up to --retries times (at least once), in which other processes "
+                "used more than --others"}},
+    {0, NULL, {"go-on", AT(go_on), .help = "continue with the next run after one has failed"}},
+    {0, "SEED", {"shuffle", SS_OPTION_COUNT, .help = "mix the order of the runs; if they have a "
+        "column `round`, those of each round"}, .take = take_seed},
+    {0, NULL, {"dry-run", AT(dry_run),
+        .help = "print the runs with their times and the programs that are missing"}},
+
+    {0, NULL, {"ram", AT(in_memory),
+        .help = "let runs write to memory (/dev/shm), and copy their files to STUDY afterwards"},
+        .heading = "How"},
+    {0, "PERCENT", {"others", SS_OPTION_PERCENT, AT(others), .max = "100",
+        .help = "warn of runs in which other processes used more of the machine"}},
+    {0, "FILE", {"joblog", SS_OPTION_TEXT, AT(joblog),
+        .help = "append a line for each attempt, with the columns of GNU parallel"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "show no progress"}},
+
+    {0, NULL, {"list", AT(list), .help = "print what is done, failed, skipped and to come"},
+        .heading = "Instead of carrying out runs"},
+    {0, NULL, {"csv", AT(csv), .help = "print the list as CSV, with the columns of the plan"}},
+    {0, NULL, {"json", AT(json), .help = "print the list as JSON, with the columns of the plan"}},
+    {0, NULL, {"clean", AT(clean),
+        .help = "undo what calls on this host that were killed have left"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_WORDS(take_word),
+};
+// clang-format on
+
+void ssbatch_options_print_help(void) {
+    printf("Usage: ssbatch [OPTION]... STUDY [PLAN]\n"
+           "       ssbatch --list|--clean [OPTION]... STUDY\n"
+           "       ssbatch --workload NAME|--list-workloads|--pairs FORM [OPTION]...\n"
+           "Carries out the runs of PLAN (default: standard input) that are not done.\n"
+           "STUDY is the folder of their results.\n\n");
+    ss_arguments_print_help(stdout, rows);
+    printf("\n");
+    ssbatch_plan_words_print_help(stdout);
+    printf("\n"
+           "ssbatch(1) describes the folder, showstopper-plan(5) the plan.\n"
+           "The status is 0 if all runs are done, 1 if some failed or were refused, or 125\n"
+           "if something else failed.\n");
+}
+
+static int check(const struct ssbatch_options *options, struct ss_error *error) {
+    if (!options->study)
+        return ss_error_fail(error, "no study: name the folder for its results; see --help");
+    if ((options->csv || options->json) && !options->list)
+        return ss_error_fail(error, "--csv and --json are forms of --list: add --list");
+    if (options->csv && options->json)
+        return ss_error_fail(error, "--csv and --json exclude each other");
+    if (options->plan && (options->list || options->clean || options->only))
+        return ss_error_fail(error, "--%s uses the plan that the study keeps: leave out '%s'",
+            options->list    ? "list"
+            : options->clean ? "clean"
+                             : "only",
+            ss_words_show(options->plan).text);
+    if (options->list + options->clean + options->dry_run > 1)
+        return ss_error_fail(error, "--list, --clean and --dry-run exclude each other");
+    if (options->retries_disturbed && isnan(options->others))
+        return ss_error_fail(
+            error, "--retry-disturbed needs to know what disturbs a run: add --others 2%%");
+    return 0;
+}
+
+int ssbatch_options_parse(struct ssbatch_options *options, char **argv, struct ss_error *error) {
+    *options = (struct ssbatch_options){.others = NAN};
+    if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
+        return -1;
+    return options->help || options->version ? 0 : check(options, error);
+}

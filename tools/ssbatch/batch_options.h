@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_OPTIONS_H
+#define SSBATCH_OPTIONS_H
+
+#include "options/arguments.h"
+
+/* The command line. */
+struct ssbatch_options {
+    const char *study; /* never NULL, except for --help and --version */
+    const char *plan;  /* NULL: standard input */
+    const char *only;  /* names separated by commas, or NULL */
+    const char *redo;  /* likewise */
+    const char *joblog;
+    uint64_t retries;
+    uint64_t seed;
+    double others; /* percent; NaN: no warning */
+    int shuffles;  /* --shuffle was given */
+    int go_on;
+    int retries_disturbed;
+    int in_memory;
+    int dry_run;
+    int list;
+    int csv;
+    int json;
+    int clean;
+    int quiet;
+    int help;
+    int version;
+    struct ss_option_store store;
+};
+
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_options_parse(
+    struct ssbatch_options *options, char **argv, struct ss_error *error);
+
+void ssbatch_options_print_help(void);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "batch_crew.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+/* How long the keeper waits for a minder, which needs less. */
+#define MINDER_PATIENCE (8 * SS_SECOND)
+
+/* How long killed processes may take to disappear. */
+#define KILL_PATIENCE (3 * SS_SECOND)
+
+/* Polling interval in milliseconds for events that do not wake a process. */
+#define BLIND_INTERVAL 10
+
+/* ---- reaping ---- */
+
+static int find_minder(const struct ssbatch_crew *crew, pid_t pid) {
+    for (int i = 0; i < SSBATCH_SLOTS; i++) {
+        if (crew->used[i] && crew->minders[i] == pid)
+            return i;
+    }
+    return -1;
+}
+
+/* A minder exits with 0 once nothing is left of its command. */
+static void on_minder_gone(struct ssbatch_crew *crew, int number, int status) {
+    struct ssbatch_slot *slot = &crew->slots[number];
+    crew->minders[number] = 0;
+    if (!atomic_load(&slot->ended) && status != 0) {
+        atomic_store(&slot->status, 128 + SIGKILL); /* the command dies with its minder */
+        atomic_store(&slot->ended, 1);
+    }
+    crew->lost |= WIFSIGNALED(status);
+    if (crew->forgotten[number])
+        crew->used[number] = false;
+}
+
+static void on_child(struct ssbatch_crew *crew, pid_t pid, int status) {
+    int number = find_minder(crew, pid);
+    if (WIFSTOPPED(status) && (number >= 0 || pid == crew->keeper.pid)) {
+        kill(pid, SIGCONT); /* our own processes must not stay stopped */
+    } else if (WIFSTOPPED(status)) {
+        return;
+    } else if (number >= 0) {
+        on_minder_gone(crew, number, status);
+    } else if (pid == crew->keeper.pid) {
+        crew->keeper.pid = 0;
+        /* Without memory it is tried again when the keeper is dismissed. */
+        if (!WIFEXITED(status) && ss_keeper_start(&crew->keeper) < 0)
+            crew->keeper.pid = 0;
+    }
+}
+
+static void reap(struct ssbatch_crew *crew) {
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;)
+        on_child(crew, pid, status);
+}
+
+static void take_signals(struct ssbatch_crew *crew) {
+    for (int number; (number = ss_signals_next(&crew->signals)) != 0;) {
+        if (number == SIGTSTP)
+            ss_signals_suspend();
+        else if (crew->ended_by == 0 &&
+                 (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT))
+            crew->ended_by = number;
+    }
+}
+
+/* ---- the spawner ---- */
+
+static int wait_for_events(void *context, ss_time deadline) {
+    struct ssbatch_crew *crew = context;
+    char bytes[64];
+    struct pollfd polls[] = {
+        {.fd = crew->bell[0], .events = POLLIN},
+        {.fd = crew->signals.pipe[0], .events = POLLIN},
+    };
+    ss_time left = ss_time_since(deadline, ss_platform_now());
+    int timeout = left / SS_MILLISECOND < 60000 ? (int)(left / SS_MILLISECOND) + 1 : 60000;
+    if (crew->blind && timeout > BLIND_INTERVAL)
+        timeout = BLIND_INTERVAL;
+    poll(polls, crew->blind ? 1 : 2, timeout);
+    while (read(crew->bell[0], bytes, sizeof bytes) == sizeof bytes) {
+    }
+    if (!crew->blind)
+        take_signals(crew);
+    reap(crew);
+    return crew->ended_by;
+}
+
+static int find_free(const struct ssbatch_crew *crew) {
+    for (int i = 0; i < SSBATCH_SLOTS; i++) {
+        if (!crew->used[i])
+            return i;
+    }
+    return -1;
+}
+
+/* Waits until the command has been executed, or could not be. */
+static void await_exec(int executed) {
+    char byte;
+    while (read(executed, &byte, 1) < 0 && errno == EINTR) {
+    }
+}
+
+static int start(void *context, const struct ssbatch_order *order, struct ss_error *error) {
+    struct ssbatch_crew *crew = context;
+    int number = find_free(crew);
+    int ends[2];
+    if (number < 0)
+        return ss_error_fail(error, "more than %d commands at a time", SSBATCH_SLOTS);
+    struct ssbatch_slot *slot = &crew->slots[number];
+    memset(slot, 0, sizeof *slot);
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return ss_error_fail(error, "a command cannot be started: %s", strerror(errno));
+    const struct ssbatch_minder minder = {
+        .slot = slot,
+        .order = order,
+        .signals = &crew->signals,
+        .master = getpid(),
+        .bell = crew->bell[1],
+    };
+    pid_t pid = ss_signals_fork();
+    if (pid == 0) {
+        close(ends[0]);
+        ssbatch_minder_run(&minder, ends[1]);
+    }
+    close(ends[1]);
+    SS_OWNED(close) int executed = ends[0];
+    if (pid < 0)
+        return ss_error_fail(error, "a command cannot be started: %s", strerror(errno));
+    atomic_store(&slot->minder, pid);
+    crew->minders[number] = pid;
+    crew->used[number] = true;
+    crew->forgotten[number] = false;
+    await_exec(executed);
+    int why = atomic_load(&slot->why);
+    if (why == 0)
+        return number;
+    crew->forgotten[number] = true; /* free once the minder has exited */
+    return ss_error_set(error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
+        "%s: %s", ss_words_show(order->words[0]).text, strerror(why));
+}
+
+static struct ssbatch_state look(void *context, int number) {
+    const struct ssbatch_crew *crew = context;
+    struct ssbatch_slot *slot = &crew->slots[number];
+    struct ssbatch_state state = {
+        .life = SSBATCH_RUNS,
+        .pid = atomic_load(&slot->pid),
+        .status = atomic_load(&slot->status),
+        .cpu_time = atomic_load(&slot->cpu_time),
+    };
+    if (atomic_load(&slot->ended))
+        state.life = SSBATCH_ENDED;
+    if (crew->minders[number] == 0)
+        state.life = SSBATCH_GONE;
+    return state;
+}
+
+static void end(void *context, int number, ss_time grace) {
+    struct ssbatch_crew *crew = context;
+    atomic_store(&crew->slots[number].grace, grace);
+    if (crew->minders[number] > 1)
+        kill(crew->minders[number], SIGTERM);
+}
+
+static void forget(void *context, int number) {
+    struct ssbatch_crew *crew = context;
+    crew->forgotten[number] = true;
+    if (crew->minders[number] == 0)
+        crew->used[number] = false;
+}
+
+static bool is_crew(void *context, pid_t pid) {
+    const struct ssbatch_crew *crew = context;
+    return pid == crew->keeper.pid || find_minder(crew, pid) >= 0;
+}
+
+struct strays {
+    const struct ssbatch_crew *crew;
+    size_t count;
+};
+
+static void count_stray(void *context, pid_t pid) {
+    struct strays *strays = context;
+    struct ss_process process;
+    strays->count += !is_crew((void *)(uintptr_t)strays->crew, pid) &&
+                     ss_platform_process_look(pid, &process) && process.state != 'Z';
+}
+
+static size_t count_strays(const struct ssbatch_crew *crew) {
+    struct strays strays = {.crew = crew};
+    ss_platform_process_children(getpid(), count_stray, &strays);
+    return strays.count;
+}
+
+static void clear(void *context) {
+    struct ssbatch_crew *crew = context;
+    ss_time now = ss_platform_now();
+    ss_time patience = now + SSBATCH_GUARDIAN_PATIENCE;
+    ss_time limit = patience + KILL_PATIENCE;
+    if (!crew->lost)
+        return;
+    for (; count_strays(crew) > 0 && now < limit; now = ss_platform_now()) {
+        if (now >= patience)
+            ssbatch_signal_descendants(SIGKILL, is_crew, crew);
+        wait_for_events(crew, now + BLIND_INTERVAL * SS_MILLISECOND);
+    }
+    crew->lost = false;
+}
+
+static ss_time now(void *context) {
+    (void)context;
+    return ss_platform_now();
+}
+
+static int64_t wallclock(void *context) {
+    (void)context;
+    return ss_platform_wallclock();
+}
+
+static ss_time machine_time(void *context) {
+    struct ssbatch_crew *crew = context;
+    struct ss_counters counters;
+    if (!crew->reads_machine || ss_platform_counters_read(&crew->machine, &counters) < 0)
+        return SS_TIME_NEVER;
+    if (counters.ran)
+        return counters.used;
+    ss_time capacity = (ss_time)(counters.cpus * (double)counters.time);
+    return capacity - counters.idle;
+}
+
+struct ssbatch_spawner ssbatch_crew_spawner(struct ssbatch_crew *crew) {
+    return (struct ssbatch_spawner){
+        .context = crew,
+        .start = start,
+        .look = look,
+        .end = end,
+        .forget = forget,
+        .clear = clear,
+        .wait = wait_for_events,
+        .now = now,
+        .wallclock = wallclock,
+        .machine_time = machine_time,
+        .cpus = crew->reads_machine ? ss_cpus_count(&crew->machine.cpus) : 0,
+    };
+}
+
+/* ---- processes of a dead call ---- */
+
+struct search {
+    const char *mark;
+    bool kill;
+    size_t count;
+};
+
+static void see(void *context, pid_t pid) {
+    struct search *search = context;
+    char mark[SSBATCH_MARK_ROOM];
+    struct ss_process process;
+    if (pid == getpid() || !ss_platform_process_look(pid, &process) || process.state == 'Z' ||
+        !ss_platform_process_variable(pid, SSBATCH_MARK, mark, sizeof mark) ||
+        strcmp(mark, search->mark) != 0)
+        return;
+    search->count++;
+    if (search->kill)
+        ss_platform_process_signal_once(pid, process.started, SIGKILL);
+}
+
+size_t ssbatch_crew_end_marked(const char *mark) {
+    struct search search = {.mark = mark};
+    ss_time now = ss_platform_now();
+    ss_time patience = now + SSBATCH_GUARDIAN_PATIENCE;
+    ss_time limit = patience + KILL_PATIENCE;
+    for (;; now = ss_platform_now()) {
+        search.count = 0;
+        search.kill = now >= patience;
+        ss_platform_process_each(see, &search);
+        if (search.count == 0 || now >= limit)
+            return search.count;
+        poll(NULL, 0, 2 * BLIND_INTERVAL);
+    }
+}
+
+/* ---- the keeper ---- */
+
+static void await_minders(const struct ssbatch_crew *crew) {
+    for (int i = 0; i < SSBATCH_SLOTS; i++) {
+        pid_t pid = atomic_load(&crew->slots[i].minder);
+        if (pid > 1)
+            ss_keeper_await(pid, atomic_load(&crew->slots[i].minder_started), MINDER_PATIENCE);
+    }
+}
+
+/* Makes the keeper a spawner of its own; signals do not wake it. */
+static void take_over(void *context) {
+    struct ssbatch_crew *crew = context;
+    await_minders(crew);
+    ssbatch_crew_end_marked(crew->mark);
+    ss_platform_adopt_orphans();
+    memset(crew->minders, 0, sizeof crew->minders);
+    memset(crew->used, 0, sizeof crew->used);
+    crew->ended_by = 0;
+    crew->keeper.pid = 0;
+    crew->blind = true;
+    struct ssbatch_spawner spawner = ssbatch_crew_spawner(crew);
+    crew->undo(crew->undo_context, &spawner);
+}
+
+static int open_machine(struct ssbatch_crew *crew) {
+    const struct ss_source_request request = {.source = SS_SOURCE_RUNTIME};
+    struct ss_error ignored = {0};
+    struct ss_cpus cpus;
+    ss_platform_affinity(&cpus);
+    return ss_platform_counters_open(&crew->machine, &request, &cpus, NULL, &ignored);
+}
+
+int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error) {
+    void *slots = mmap(NULL, SSBATCH_SLOTS * sizeof *crew->slots, PROT_READ | PROT_WRITE,
+        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (slots == MAP_FAILED)
+        return ss_error_memory(error);
+    crew->slots = slots;
+    crew->reads_machine = open_machine(crew) == 0;
+    crew->duty = (struct ss_keeper_duty){
+        .name = "ssbatch-keeper",
+        .orphaned = take_over,
+        .context = crew,
+    };
+    ss_platform_adopt_orphans();
+    if (setenv(SSBATCH_MARK, crew->mark, 1) < 0 || ss_signals_open(&crew->signals) < 0 ||
+        pipe2(crew->bell, O_CLOEXEC | O_NONBLOCK) < 0)
+        return ss_error_fail(error, "the study cannot be set up: %s", strerror(errno));
+    int status = ss_keeper_open(&crew->keeper, &crew->duty);
+    if (status == 0)
+        status = ss_keeper_start(&crew->keeper);
+    if (status < 0)
+        return ss_error_fail(error, "the keeper cannot be started: %s", strerror(-status));
+    return 0;
+}
+
+void ssbatch_crew_close(struct ssbatch_crew *crew) {
+    ss_keeper_dismiss(&crew->keeper);
+    ss_keeper_close(&crew->keeper);
+    if (crew->reads_machine)
+        ss_platform_counters_close(&crew->machine);
+    munmap(crew->slots, SSBATCH_SLOTS * sizeof *crew->slots);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "minder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "platform/platform.h"
+
+/* Interval and number of attempts to kill the descendants that are left. */
+#define ROUND      (20 * SS_MILLISECOND)
+#define ROUNDS_MAX 250
+
+struct watch {
+    const struct ssbatch_minder *minder;
+    pid_t command; /* 0: reaped */
+    sigset_t signals;
+};
+
+/* ---- descendants ---- */
+
+struct family {
+    pid_t *pids;
+    size_t count, room;
+};
+
+static void add_child(void *context, pid_t pid) {
+    struct family *family = context;
+    if (SS_GROW(family->pids, family->count + 1, family->room))
+        family->pids[family->count++] = pid;
+}
+
+/* Skips a pid that is no longer a child of `parent`: it may have been reused. */
+static void signal_tree(pid_t pid, pid_t parent, int signal) {
+    struct family children = {0};
+    struct ss_process process;
+    if (!ss_platform_process_look(pid, &process) || process.parent != parent)
+        return;
+    ss_platform_process_children(pid, add_child, &children);
+    for (size_t i = 0; i < children.count; i++)
+        signal_tree(children.pids[i], pid, signal);
+    free(children.pids);
+    ss_platform_process_signal_once(pid, process.started, signal);
+}
+
+void ssbatch_signal_descendants(
+    int signal, bool (*is_spared)(void *context, pid_t pid), void *context) {
+    struct family children = {0};
+    ss_platform_process_children(getpid(), add_child, &children);
+    for (size_t i = 0; i < children.count; i++) {
+        if (!is_spared || !is_spared(context, children.pids[i]))
+            signal_tree(children.pids[i], getpid(), signal);
+    }
+    free(children.pids);
+}
+
+/* ---- the command ---- */
+
+static int set_temporary(const char *scratch) {
+    char path[4400];
+    if (!scratch)
+        return 0;
+    snprintf(path, sizeof path, "%s/tmp", scratch);
+    return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : setenv("TMPDIR", path, 1);
+}
+
+_Noreturn static void execute(const struct ssbatch_minder *minder, pid_t parent) {
+    const struct ssbatch_order *order = minder->order;
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    setpgid(0, 0);
+    if (ss_platform_die_with(parent, SIGKILL) == 0 && dup2(input, STDIN_FILENO) >= 0 &&
+        dup2(order->output, STDOUT_FILENO) >= 0 && dup2(order->errors, STDERR_FILENO) >= 0 &&
+        chdir(order->folder) == 0 && set_temporary(order->scratch) == 0) {
+        ss_signals_restore(minder->signals, false);
+        execvp(order->words[0], order->words);
+    }
+    atomic_store(&minder->slot->why, errno);
+    _exit(SS_ERROR_NOT_FOUND);
+}
+
+static void reap(struct watch *watch) {
+    struct ssbatch_slot *slot = watch->minder->slot;
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (pid != watch->command)
+            continue;
+        watch->command = 0;
+        atomic_store(
+            &slot->status, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+        atomic_store(&slot->ended, 1);
+        if (write(watch->minder->bell, "", 1) < 0)
+            continue; /* ssbatch is dead, or awake already */
+    }
+}
+
+static bool is_orphan(const struct watch *watch) {
+    return getppid() != watch->minder->master;
+}
+
+/* Sleeps until a child ends, SIGTERM arrives, or the deadline. Returns the signal, or 0. */
+static int sleep_until(const struct watch *watch, ss_time deadline) {
+    ss_time left = ss_time_since(deadline, ss_platform_now());
+    struct timespec time = {(time_t)(left / SS_SECOND), (long)(left % SS_SECOND)};
+    int signal = deadline == SS_TIME_NEVER ? sigwaitinfo(&watch->signals, NULL)
+                                           : sigtimedwait(&watch->signals, NULL, &time);
+    return signal > 0 ? signal : 0;
+}
+
+/* Returns whether the command has ended. If ssbatch dies meanwhile, the grace is cut short. */
+static bool ends_within(struct watch *watch, ss_time grace) {
+    ss_time deadline = ss_platform_now() + grace;
+    for (reap(watch); watch->command && ss_platform_now() < deadline; reap(watch)) {
+        if (sleep_until(watch, deadline) == SIGTERM && is_orphan(watch))
+            deadline = ss_platform_now() + SSBATCH_ORPHAN_GRACE;
+    }
+    return watch->command == 0;
+}
+
+/* As long as the leader has not been reaped, its group's number cannot be reused. */
+static void terminate(const struct watch *watch) {
+    kill(-watch->command, SIGTERM);
+    kill(-watch->command, SIGCONT);
+}
+
+/* A second SIGTERM cuts the grace of showstopper short. */
+static void end_command(struct watch *watch) {
+    bool orphan = is_orphan(watch);
+    ss_time grace = atomic_load(&watch->minder->slot->grace);
+    if (!watch->command)
+        return;
+    terminate(watch);
+    if (ends_within(watch, orphan ? SSBATCH_ORPHAN_GRACE : grace))
+        return;
+    if (is_orphan(watch)) {
+        terminate(watch);
+        if (ends_within(watch, SSBATCH_ORPHAN_GRACE2))
+            return;
+    }
+    kill(watch->command, SIGKILL);
+}
+
+static bool has_family(struct watch *watch) {
+    reap(watch);
+    return watch->command || ss_platform_has_living_children();
+}
+
+/*
+ * Only the command itself is killed at first, so that its guardian, if it has one, can clean up.
+ * Guardians ignore SIGTERM.
+ */
+static void end_family(struct watch *watch) {
+    end_command(watch);
+    ssbatch_signal_descendants(SIGTERM, NULL, NULL);
+    ssbatch_signal_descendants(SIGCONT, NULL, NULL);
+    ss_time deadline = ss_platform_now() + SSBATCH_GUARDIAN_PATIENCE;
+    while (has_family(watch) && ss_platform_now() < deadline)
+        sleep_until(watch, deadline);
+    for (int i = 0; i < ROUNDS_MAX && has_family(watch); i++) {
+        ssbatch_signal_descendants(SIGKILL, NULL, NULL);
+        sleep_until(watch, ss_platform_now() + ROUND);
+    }
+}
+
+static ss_time family_time(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return ((ss_time)usage.ru_utime.tv_sec + (ss_time)usage.ru_stime.tv_sec) * SS_SECOND +
+           ((ss_time)usage.ru_utime.tv_usec + (ss_time)usage.ru_stime.tv_usec) * SS_MICROSECOND;
+}
+
+void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) {
+    struct watch watch = {.minder = minder};
+    struct ssbatch_slot *slot = minder->slot;
+    /* All signals stay blocked; sleep_until() waits for these two. */
+    sigemptyset(&watch.signals);
+    sigaddset(&watch.signals, SIGCHLD);
+    sigaddset(&watch.signals, SIGTERM);
+    setpgid(0, 0);
+    atomic_store(&slot->minder_started, ss_platform_process_started(getpid()));
+    atomic_store(&slot->minder, getpid());
+    ss_platform_set_name("ssbatch-minder");
+    ss_platform_adopt_orphans();
+    if (ss_platform_die_with(minder->master, SIGTERM) < 0)
+        _exit(SS_ERROR_FAILED);
+    pid_t self = getpid();
+    watch.command = fork();
+    if (watch.command == 0)
+        execute(minder, self);
+    if (watch.command < 0) {
+        atomic_store(&slot->why, errno);
+        _exit(SS_ERROR_FAILED);
+    }
+    setpgid(watch.command,
+        watch.command); /* in the command, too, because either process may run first */
+    atomic_store(&slot->pid, watch.command);
+    close(executed);
+    while (has_family(&watch)) {
+        if (sleep_until(&watch, SS_TIME_NEVER) == SIGTERM || is_orphan(&watch)) {
+            end_family(&watch);
+            break;
+        }
+    }
+    atomic_store(&slot->cpu_time, family_time());
+    _exit(0);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_MINDER_H
+#define SSBATCH_MINDER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/time.h>
+
+#include "keeper/signals.h"
+#include "spawner.h"
+
+/*
+ * The parent of one command. As a subreaper it knows all processes that the command starts, even
+ * daemons, and ends them at SIGTERM or when ssbatch dies. ssbatch and its keeper see the state of
+ * both in shared memory.
+ */
+struct ssbatch_slot {
+    _Atomic int32_t minder; /* 0: the slot is free */
+    _Atomic uint64_t minder_started;
+    _Atomic int32_t pid;    /* of the command */
+    _Atomic int32_t why;    /* errno if the command was not executed */
+    _Atomic int32_t status; /* once `ended`: 128 + N for signal N */
+    _Atomic uint32_t ended;
+    _Atomic uint64_t cpu_time; /* set when the minder exits */
+    _Atomic uint64_t grace;    /* between SIGTERM and SIGKILL */
+};
+
+struct ssbatch_minder {
+    struct ssbatch_slot *slot;
+    const struct ssbatch_order *order;
+    const struct ss_signals *signals; /* the caller's, which the command gets back */
+    pid_t master;
+    int bell; /* a byte says that the command has ended */
+};
+
+/* Call this in a child of ss_signals_fork(). It closes `executed` once the command runs. */
+_Noreturn void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) SS_NONNULL();
+
+/*
+ * Signals the descendants of this process that are alive, except the children for which `is_spared`
+ * returns true and what is below those.
+ */
+void ssbatch_signal_descendants(
+    int signal, bool (*is_spared)(void *context, pid_t pid), void *context);
+
+/* How long guardians of killed commands may take to end their instances. */
+#define SSBATCH_GUARDIAN_PATIENCE (1500 * SS_MILLISECOND)
+
+/* The grace of commands when ssbatch has died, before a second SIGTERM, and before SIGKILL. */
+#define SSBATCH_ORPHAN_GRACE  (1200 * SS_MILLISECOND)
+#define SSBATCH_ORPHAN_GRACE2 (800 * SS_MILLISECOND)
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_SPAWNER_H
+#define SSBATCH_SPAWNER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+/*
+ * Starts, watches and ends commands, and reads the clocks: everything that a run needs of the
+ * system. batch_crew.h has the real one; tests supply theirs.
+ */
+
+struct ssbatch_order {
+    char *const *words;
+    int output, errors;  /* files; the standard input is empty */
+    const char *folder;  /* the command's current folder */
+    const char *scratch; /* its temporary files go to SCRATCH/tmp; NULL: as usual */
+};
+
+enum ssbatch_life {
+    SSBATCH_RUNS,
+    SSBATCH_ENDED, /* the command has exited, but processes that it started may live */
+    SSBATCH_GONE,  /* nothing is left of it */
+};
+
+struct ssbatch_state {
+    enum ssbatch_life life;
+    pid_t pid;
+    int status;       /* once it has ended: the exit status; 128 + N for signal N */
+    ss_time cpu_time; /* once it is gone: of the command and its descendants */
+};
+
+struct ssbatch_spawner {
+    void *context;
+
+    /* Returns the number of the command, or -1 if it could not be executed. */
+    int (*start)(void *context, const struct ssbatch_order *order, struct ss_error *error);
+
+    struct ssbatch_state (*look)(void *context, int number);
+
+    /*
+     * Begins to end a command and what it has started: SIGTERM, after `grace` SIGKILL to the
+     * command alone, and to its descendants when guardians among them have had time to finish.
+     */
+    void (*end)(void *context, int number, ss_time grace);
+
+    /* Forgets a command that is gone. */
+    void (*forget)(void *context, int number);
+
+    /* Ends the descendants of commands whose minder was killed. */
+    void (*clear)(void *context);
+
+    /*
+     * Sleeps until `deadline`, or until something has happened. Returns the signal that interrupts
+     * the study, or 0; after a signal always the same.
+     */
+    int (*wait)(void *context, ss_time deadline);
+
+    ss_time (*now)(void *context);
+    int64_t (*wallclock)(void *context);
+
+    /* CPU time that the whole machine has used so far; SS_TIME_NEVER: unknown. */
+    ss_time (*machine_time)(void *context);
+    double cpus; /* of the machine */
+};
+
+#endif

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/owned.h"
+#include "base/units.h"
+#include "base/wallclock.h"
+#include "base/words.h"
+#include "replace.h"
+
+#define PATH_ROOM 4400
+
+/* Polling interval for the output or file that shows that a `beside` is ready. */
+#define READY_INTERVAL (10 * SS_MILLISECOND)
+
+/* How long ended commands may take to disappear, beyond their grace. */
+#define END_PATIENCE (30 * SS_SECOND)
+
+/* A pattern must match within this many bytes of output. */
+#define OUTPUT_MAX (1 << 20)
+
+/* Only this many bytes at the end of standard error are read, for its last line. */
+#define ERRORS_MAX 4096
+
+/* ---- values ---- */
+
+const char *ssbatch_values_get(const struct ssbatch_values *values, const char *name) {
+    for (size_t i = 0; i < values->count; i++) {
+        if (strcmp(values->items[i].name, name) == 0)
+            return values->items[i].value;
+    }
+    return NULL;
+}
+
+int ssbatch_values_set(
+    struct ssbatch_values *values, const char *name, const char *value, struct ss_error *error) {
+    struct ssbatch_value item = {strdup(name), strdup(value)};
+    if (item.name && item.value && SS_GROW(values->items, values->count + 1, values->room)) {
+        values->items[values->count++] = item;
+        return 0;
+    }
+    free(item.name);
+    free(item.value);
+    return ss_error_memory(error);
+}
+
+void ssbatch_values_free(struct ssbatch_values *values) {
+    for (size_t i = 0; i < values->count; i++) {
+        free(values->items[i].name);
+        free(values->items[i].value);
+    }
+    free(values->items);
+    *values = (struct ssbatch_values){0};
+}
+
+/* ---- placeholders ---- */
+
+struct finding {
+    struct ssbatch_stage *stage;
+    const struct ssbatch_act *act;
+    bool fixed; /* only what is known before the run */
+};
+
+static char *print_record(const struct finding *finding) {
+    char *text;
+    if (asprintf(&text, "%s/%s", finding->stage->out, finding->act->base) < 0)
+        return NULL;
+    return text;
+}
+
+/* {at}, {at+25s} */
+static char *find_moment(
+    const struct finding *finding, const char *offset, struct ss_error *error) {
+    char text[64];
+    ss_time later = 0;
+    if (*offset && (*offset != '+' || ss_units_time(offset + 1, &later, error) < 0)) {
+        ss_error_wrap(error, "{at%s}", offset);
+        return NULL;
+    }
+    if (finding->stage->moment == 0) {
+        ss_error_fail(error, "{at%s}: this moment is fixed when the first `main` starts", offset);
+        return NULL;
+    }
+    ss_wallclock_print(text, sizeof text, finding->stage->moment + (int64_t)later);
+    return strdup(text);
+}
+
+static const struct ssbatch_act *find_role(const struct ssbatch_stage *stage, const char *role) {
+    for (size_t i = 0; stage->acts && i < stage->lines->count; i++) {
+        const char *own = stage->lines->items[i].role;
+        if (own && strcmp(own, role) == 0 && stage->lines->items[i].kind != SSBATCH_ONCE)
+            return &stage->acts[i];
+    }
+    return stage->outer ? find_role(stage->outer, role) : NULL;
+}
+
+/* {ROLE.pid}, {ROLE.1} */
+static char *find_of_role(
+    const struct finding *finding, const char *placeholder, struct ss_error *error) {
+    char role[128];
+    const char *dot = strrchr(placeholder, '.');
+    char *text = NULL;
+    snprintf(role, sizeof role, "%.*s", (int)(dot - placeholder), placeholder);
+    const struct ssbatch_act *act = find_role(finding->stage, role);
+    if (!act)
+        return NULL;
+    if (strcmp(dot, ".pid") == 0) {
+        if (act->started && asprintf(&text, "%d", (int)act->pid) < 0)
+            text = NULL;
+    } else if (strcmp(dot, ".1") == 0) {
+        text = act->found ? strdup(act->found) : NULL;
+    } else {
+        return NULL;
+    }
+    if (!text)
+        ss_error_fail(error, "{%s}: not known yet", placeholder);
+    return text;
+}
+
+static char *find(void *context, const char *placeholder, struct ss_error *error) {
+    const struct finding *finding = context;
+    const struct ssbatch_stage *stage = finding->stage;
+    const char *value = ssbatch_values_get(stage->values, placeholder);
+    if (value)
+        return strdup(value);
+    if (strcmp(placeholder, "record") == 0)
+        return print_record(finding);
+    if (strcmp(placeholder, "out") == 0)
+        return strdup(stage->out);
+    if (strcmp(placeholder, "scratch") == 0)
+        return strdup(stage->scratch);
+    if (strcmp(placeholder, "run") == 0)
+        return strdup(stage->name);
+    bool moment = strcmp(placeholder, "at") == 0 || strncmp(placeholder, "at+", 3) == 0;
+    bool of_role = !moment && strchr(placeholder, '.');
+    if (finding->fixed && (moment || of_role)) {
+        ss_error_fail(error,
+            "{%s}: an `after` must not depend on what happens, because it may have to run when "
+            "nothing else has: name what it undoes after {run}",
+            placeholder);
+        return NULL;
+    }
+    if (moment)
+        return find_moment(finding, placeholder + 2, error);
+    return of_role ? find_of_role(finding, placeholder, error) : NULL;
+}
+
+static bool has_record(char **words) {
+    for (; *words; words++) {
+        if (strcmp(*words, "--record") == 0 || strncmp(*words, "--record=", 9) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Adds --record to a command that begins with `showstopper` and lacks it. */
+static int add_record(const struct finding *finding, char ***words, struct ss_error *error) {
+    size_t count = 0;
+    if (strcmp(**words, "showstopper") != 0 || has_record(*words))
+        return 0;
+    while ((*words)[count])
+        count++;
+    char **longer = reallocarray(*words, count + 2, sizeof *longer);
+    char *option = NULL;
+    if (longer)
+        *words = longer;
+    if (!longer || asprintf(&option, "--record=%s/%s", finding->stage->out, finding->act->base) < 0)
+        return ss_error_memory(error);
+    memmove(longer + 2, longer + 1, count * sizeof *longer);
+    longer[1] = option;
+    return 0;
+}
+
+static int replace(
+    struct ssbatch_stage *stage, struct ssbatch_act *act, bool fixed, struct ss_error *error) {
+    struct finding finding = {stage, act, fixed};
+    act->words = ssbatch_replace_words(act->line->words, find, &finding, error);
+    return act->words ? add_record(&finding, &act->words, error) : -1;
+}
+
+/* ---- set up ---- */
+
+static void name_files(struct ssbatch_act *act, size_t index) {
+    if (act->line->role)
+        snprintf(act->base, sizeof act->base, "%s", act->line->role);
+    else if (act->line->kind == SSBATCH_MAIN)
+        snprintf(act->base, sizeof act->base, "record");
+    else /* no role has a dot */
+        snprintf(
+            act->base, sizeof act->base, "%s.%zu", ssbatch_kind_name(act->line->kind), index + 1);
+}
+
+int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
+    size_t count = stage->lines->count;
+    stage->moment = stage->signal = 0;
+    stage->left = false;
+    stage->why = (struct ss_error){0};
+    stage->acts = calloc(count + 1, sizeof *stage->acts);
+    if (!stage->acts)
+        return ss_error_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        struct ssbatch_act *act = &stage->acts[i];
+        act->line = &stage->lines->items[i];
+        act->number = -1;
+        name_files(act, i);
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct ssbatch_act *act = &stage->acts[i];
+        if (act->line->kind == SSBATCH_AFTER && replace(stage, act, true, error) < 0)
+            return ss_error_wrap(error, "line %u", act->line->number);
+    }
+    return 0;
+}
+
+void ssbatch_stage_print_journal(const struct ssbatch_stage *stage, FILE *stream) {
+    for (size_t i = 0; i < stage->lines->count; i++) {
+        if (stage->lines->items[i].kind != SSBATCH_AFTER)
+            continue;
+        fputs("after", stream);
+        for (char **word = stage->acts[i].words; *word; word++) {
+            fputc(' ', stream);
+            ss_words_quote_line(stream, *word);
+        }
+        fputc('\n', stream);
+    }
+}
+
+void ssbatch_stage_free(struct ssbatch_stage *stage) {
+    for (size_t i = 0; stage->acts && i < stage->lines->count; i++) {
+        ssbatch_words_free(stage->acts[i].words);
+        free(stage->acts[i].found);
+    }
+    free(stage->acts);
+    stage->acts = NULL;
+}
+
+/* ---- commands ---- */
+
+static const char *call_act(const struct ssbatch_act *act) {
+    return act->line->role ? act->line->role : ssbatch_kind_name(act->line->kind);
+}
+
+static void update(const struct ssbatch_spawner *spawner, struct ssbatch_act *act) {
+    if (act->number < 0)
+        return;
+    struct ssbatch_state state = spawner->look(spawner->context, act->number);
+    if (state.life == SSBATCH_RUNS)
+        return;
+    act->ended = true;
+    act->status = state.status;
+    if (state.life != SSBATCH_GONE)
+        return;
+    act->cpu_time = state.cpu_time;
+    spawner->forget(spawner->context, act->number);
+    act->number = -1;
+}
+
+static void update_all(struct ssbatch_stage *stage) {
+    for (size_t i = 0; i < stage->lines->count; i++)
+        update(stage->spawner, &stage->acts[i]);
+    if (stage->outer)
+        update_all(stage->outer);
+}
+
+static int open_output(const struct ssbatch_stage *stage, const struct ssbatch_act *act,
+    const char *suffix, struct ss_error *error) {
+    char path[PATH_ROOM];
+    snprintf(path, sizeof path, "%s/%s.%s", stage->out, act->base, suffix);
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    if (file < 0)
+        ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    return file;
+}
+
+static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    struct ss_error *why = &stage->why;
+    SS_OWNED(close) int output = open_output(stage, act, "stdout", why);
+    SS_OWNED(close) int errors = open_output(stage, act, "stderr", why);
+    if (output < 0 || errors < 0 || (!act->words && replace(stage, act, false, why) < 0))
+        return ss_error_wrap(why, "%s", call_act(act));
+    const struct ssbatch_order order = {
+        .words = act->words,
+        .output = output,
+        .errors = errors,
+        .folder = stage->folder,
+        .scratch = stage->scratch,
+    };
+    act->number = stage->spawner->start(stage->spawner->context, &order, why);
+    if (act->number < 0)
+        return ss_error_wrap(why, "%s", call_act(act));
+    act->started = true;
+    act->pid = stage->spawner->look(stage->spawner->context, act->number).pid;
+    return 0;
+}
+
+/* Reads the last non-empty line that a command wrote to standard error. */
+static void read_last_error(
+    const struct ssbatch_stage *stage, const struct ssbatch_act *act, char text[200]) {
+    char path[PATH_ROOM], line[200];
+    text[0] = '\0';
+    snprintf(path, sizeof path, "%s/%s.stderr", stage->out, act->base);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (file && fseek(file, -ERRORS_MAX, SEEK_END) < 0)
+        rewind(file); /* it is shorter */
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0])
+            memcpy(text, line, sizeof line);
+    }
+}
+
+static int fail_status(struct ssbatch_stage *stage, const struct ssbatch_act *act) {
+    char said[200], ended[64];
+    if (act->status > 128)
+        snprintf(ended, sizeof ended, "was ended by signal %d", act->status - 128);
+    else
+        snprintf(ended, sizeof ended, "ended with status %d", act->status);
+    read_last_error(stage, act, said);
+    return ss_error_fail(&stage->why, "%s %s%s%s%s", call_act(act), ended,
+        act->line->kind == SSBATCH_BESIDE && !act->asked ? " before the run did" : "",
+        said[0] ? ": " : "", said);
+}
+
+static bool is_ok(const struct ssbatch_act *act) {
+    return act->line->ok[act->status & 255];
+}
+
+/* Fails the run if a `beside` ended by itself with a status that is not expected. */
+static int check_besides(struct ssbatch_stage *stage, struct ssbatch_stage *of) {
+    for (size_t i = 0; i < of->lines->count; i++) {
+        struct ssbatch_act *act = &of->acts[i];
+        if (act->line->kind == SSBATCH_BESIDE && act->ended && !act->asked && !is_ok(act)) {
+            fail_status(of, act);
+            return ss_error_fail(&stage->why, "%s", of->why.message);
+        }
+    }
+    return of->outer ? check_besides(stage, of->outer) : 0;
+}
+
+static ss_time end_of(const struct ssbatch_stage *stage) {
+    return stage->limit ? stage->begun + stage->limit : SS_TIME_NEVER;
+}
+
+/* Waits for something to happen, at most until `wake`. Returns -1 if the run has failed. */
+static int pump(struct ssbatch_stage *stage, ss_time wake) {
+    struct ssbatch_spawner *spawner = stage->spawner;
+    char limit[SS_UNITS_SHOWN];
+    ss_time end = end_of(stage);
+    stage->signal = spawner->wait(spawner->context, wake < end ? wake : end);
+    update_all(stage);
+    if (stage->signal)
+        return ss_error_fail(&stage->why, "interrupted by signal %d", stage->signal);
+    if (spawner->now(spawner->context) >= end) {
+        ss_units_show_time(limit, stage->limit);
+        return ss_error_fail(&stage->why, "not done within its limit of %s", limit);
+    }
+    return check_besides(stage, stage);
+}
+
+/* ---- readiness ---- */
+
+/* Returns whether a line of the output matches the pattern, and keeps its group 1. */
+static bool find_match(const struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    char path[PATH_ROOM];
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length, read = 0;
+    bool found = false;
+    regmatch_t groups[2];
+    snprintf(path, sizeof path, "%s/%s.stdout", stage->out, act->base);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    while (file && !found && read < OUTPUT_MAX && (length = getline(&line, &room, file)) > 0) {
+        read += length;
+        if (line[length - 1] != '\n' && !act->ended)
+            break; /* the rest of it is still to come */
+        line[strcspn(line, "\n")] = '\0';
+        found = regexec(act->line->regex, line, 2, groups, 0) == 0;
+        if (found && groups[1].rm_so >= 0)
+            act->found =
+                strndup(line + groups[1].rm_so, (size_t)(groups[1].rm_eo - groups[1].rm_so));
+    }
+    free(line);
+    return found;
+}
+
+static bool is_ready(struct ssbatch_stage *stage, struct ssbatch_act *act, const char *file) {
+    struct stat status;
+    if (file)
+        return stat(file, &status) == 0;
+    return !act->line->regex || find_match(stage, act);
+}
+
+static int await_ready(struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    struct finding finding = {.stage = stage, .act = act};
+    struct ssbatch_spawner *spawner = stage->spawner;
+    SS_OWNED(free) char *file = NULL;
+    if (act->line->ready_file) {
+        file = ssbatch_replace(act->line->ready_file, find, &finding, &stage->why);
+        if (!file)
+            return -1;
+    }
+    while (!is_ready(stage, act, file)) {
+        if (act->ended)
+            return is_ok(act)
+                       ? ss_error_fail(&stage->why, "%s ended before it was ready", call_act(act))
+                       : fail_status(stage, act);
+        if (pump(stage, spawner->now(spawner->context) + READY_INTERVAL) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the lines ---- */
+
+static int run_before(struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    if (start(stage, act) < 0)
+        return -1;
+    while (!act->ended) {
+        if (pump(stage, SS_TIME_NEVER) < 0)
+            return -1;
+    }
+    return is_ok(act) ? 0 : fail_status(stage, act);
+}
+
+static int run_once(struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    if (ssbatch_values_get(stage->values, act->line->role))
+        return 0;
+    if (run_before(stage, act) < 0)
+        return -1;
+    if (!find_match(stage, act) || !act->found)
+        return ss_error_fail(&stage->why, "%s: no line of the output of '%s' matches '%s'",
+            act->line->role, ss_words_show(act->words[0]).text,
+            ss_words_show(act->line->pattern).text);
+    return ssbatch_values_set(stage->values, act->line->role, act->found, &stage->why);
+}
+
+/* Starts the `main`s from `first` to before `end`, and waits for all of them. */
+static int run_mains(struct ssbatch_stage *stage, size_t first, size_t end) {
+    struct ssbatch_spawner *spawner = stage->spawner;
+    if (stage->moment == 0)
+        stage->moment = spawner->wallclock(spawner->context);
+    for (size_t i = first; i < end; i++) {
+        if (start(stage, &stage->acts[i]) < 0)
+            return -1;
+    }
+    for (bool all = false; !all;) {
+        all = true;
+        for (size_t i = first; i < end; i++) {
+            struct ssbatch_act *act = &stage->acts[i];
+            if (act->ended && !is_ok(act))
+                return fail_status(stage, act);
+            all &= act->ended;
+        }
+        if (!all && pump(stage, SS_TIME_NEVER) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static size_t end_of_mains(const struct ssbatch_stage *stage, size_t first) {
+    size_t end = first;
+    while (end < stage->lines->count && stage->lines->items[end].kind == SSBATCH_MAIN)
+        end++;
+    return end;
+}
+
+int ssbatch_stage_run(struct ssbatch_stage *stage) {
+    stage->begun = stage->spawner->now(stage->spawner->context);
+    for (size_t i = 0; i < stage->lines->count;) {
+        struct ssbatch_act *act = &stage->acts[i];
+        size_t next = i + 1;
+        int status = 0;
+        switch (act->line->kind) {
+        case SSBATCH_ONCE:
+            status = run_once(stage, act);
+            break;
+        case SSBATCH_BEFORE:
+            status = run_before(stage, act);
+            break;
+        case SSBATCH_BESIDE:
+            status = start(stage, act) < 0 || await_ready(stage, act) < 0 ? -1 : 0;
+            break;
+        case SSBATCH_MAIN:
+            next = end_of_mains(stage, i);
+            status = run_mains(stage, i, next);
+            break;
+        default:
+            break;
+        }
+        if (status < 0)
+            return -1;
+        i = next;
+    }
+    return 0;
+}
+
+/* ---- the end ---- */
+
+/* Waits until nothing is left of an act that was asked to end. */
+static void await_gone(struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    struct ssbatch_spawner *spawner = stage->spawner;
+    ss_time deadline = spawner->now(spawner->context) + SSBATCH_GRACE + END_PATIENCE;
+    while (act->number >= 0 && spawner->now(spawner->context) < deadline) {
+        spawner->wait(spawner->context, deadline);
+        update_all(stage);
+    }
+    if (act->number >= 0)
+        ss_error_fail(&stage->why, "%s does not end", call_act(act));
+}
+
+static void ask_to_end(struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    act->asked |= !act->ended;
+    stage->spawner->end(stage->spawner->context, act->number, SSBATCH_GRACE);
+}
+
+/* Ends the `main`s that still run because the run failed. */
+static void end_mains(struct ssbatch_stage *stage) {
+    for (size_t i = 0; i < stage->lines->count; i++) {
+        if (stage->acts[i].line->kind == SSBATCH_MAIN && stage->acts[i].number >= 0)
+            ask_to_end(stage, &stage->acts[i]);
+    }
+    for (size_t i = 0; i < stage->lines->count; i++) {
+        if (stage->acts[i].line->kind == SSBATCH_MAIN)
+            await_gone(stage, &stage->acts[i]);
+    }
+}
+
+static void end_besides(struct ssbatch_stage *stage) {
+    for (size_t i = stage->lines->count; i-- > 0;) {
+        struct ssbatch_act *act = &stage->acts[i];
+        if (act->number < 0 || act->ended)
+            continue;
+        ask_to_end(stage, act);
+        await_gone(stage, act);
+        if (act->asked && act->line->has_ok && !is_ok(act))
+            fail_status(stage, act);
+    }
+}
+
+static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    struct ssbatch_spawner *spawner = stage->spawner;
+    struct ss_error why = stage->why;
+    stage->why = (struct ss_error){0};
+    if (start(stage, act) == 0) {
+        ss_time limit = spawner->now(spawner->context) + SSBATCH_AFTER_LIMIT;
+        while (!act->ended && spawner->now(spawner->context) < limit) {
+            spawner->wait(spawner->context, limit);
+            update_all(stage);
+        }
+        if (!act->ended)
+            ss_error_fail(&stage->why, "%s does not end", call_act(act));
+        else if (!is_ok(act))
+            fail_status(stage, act);
+    }
+    stage->left |= stage->why.status != 0;
+    if (why.status)
+        stage->why = why; /* the first reason counts */
+}
+
+/* Ends daemons, which the `after`s may still need. */
+static void end_rest(struct ssbatch_stage *stage) {
+    for (size_t i = 0; i < stage->lines->count; i++) {
+        if (stage->acts[i].number >= 0)
+            ask_to_end(stage, &stage->acts[i]);
+    }
+    for (size_t i = 0; i < stage->lines->count; i++)
+        await_gone(stage, &stage->acts[i]);
+}
+
+void ssbatch_stage_end(struct ssbatch_stage *stage) {
+    update_all(stage);
+    end_mains(stage);
+    end_besides(stage);
+    stage->spawner->clear(stage->spawner->context);
+    for (size_t i = 0; i < stage->lines->count; i++) {
+        if (stage->lines->items[i].kind == SSBATCH_AFTER)
+            run_after(stage, &stage->acts[i]);
+    }
+    end_rest(stage);
+    stage->spawner->clear(stage->spawner->context);
+}
+
+ss_time ssbatch_stage_cpu_time(const struct ssbatch_stage *stage) {
+    ss_time sum = 0;
+    for (size_t i = 0; i < stage->lines->count; i++)
+        sum += stage->acts[i].cpu_time;
+    return sum;
+}
+
+int ssbatch_carry_after(
+    struct ssbatch_spawner *spawner, const struct ssbatch_order *order, struct ss_error *error) {
+    int number = spawner->start(spawner->context, order, error);
+    if (number < 0)
+        return -1;
+    ss_time limit = spawner->now(spawner->context) + SSBATCH_AFTER_LIMIT;
+    struct ssbatch_state state = spawner->look(spawner->context, number);
+    bool late = false;
+    for (; state.life != SSBATCH_GONE; state = spawner->look(spawner->context, number)) {
+        if (!late && (state.life == SSBATCH_ENDED || spawner->now(spawner->context) >= limit)) {
+            late = true;
+            spawner->end(spawner->context, number, SS_SECOND);
+        }
+        spawner->wait(spawner->context, late ? SS_TIME_NEVER : limit);
+    }
+    spawner->forget(spawner->context, number);
+    if (state.status == 0)
+        return 0;
+    return ss_error_fail(
+        error, "'%s' ended with status %d", ss_words_show(order->words[0]).text, state.status);
+}

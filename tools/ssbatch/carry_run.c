@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "carry_run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+#include "verdict.h"
+
+/* Where the records of --ram are written. */
+#define MEMORY "/dev/shm"
+
+/* A run while it is carried out. */
+struct carried {
+    const struct ssbatch_carrier *carrier;
+    const struct ssbatch_run *run;
+    char result[SSBATCH_PATH];  /* in the hidden folder */
+    char scratch[SSBATCH_PATH]; /* the hidden folder, or one in memory */
+    char out[SSBATCH_PATH];     /* in `scratch`: what is kept */
+    struct ssbatch_stage stage;
+};
+
+int ssbatch_open_log(const struct ssbatch_study *study) {
+    char path[SSBATCH_PATH];
+    ssbatch_study_file(study, "undone.log", path);
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+}
+
+/* ---- before ---- */
+
+static bool has_after(const struct ssbatch_lines *lines) {
+    for (size_t i = 0; i < lines->count; i++) {
+        if (lines->items[i].kind == SSBATCH_AFTER)
+            return true;
+    }
+    return false;
+}
+
+/* Writes the journal to disk, before any command starts. */
+static int note_journal(const struct carried *carried, struct ss_error *error) {
+    const struct ssbatch_carrier *carrier = carried->carrier;
+    char *text = NULL;
+    size_t size;
+    if (!has_after(&carried->run->lines) && !carried->carrier->in_memory)
+        return 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return ss_error_memory(error);
+    fputs("folder ", stream);
+    ss_words_quote_line(stream, carrier->folder);
+    fputc('\n', stream);
+    ssbatch_stage_print_journal(&carried->stage, stream);
+    if (carried->carrier->in_memory) {
+        fputs("remove ", stream);
+        ss_words_quote_line(stream, carried->scratch);
+        fputc('\n', stream);
+    }
+    int status = fclose(stream) == EOF
+                     ? ss_error_memory(error)
+                     : ssbatch_call_note(carrier->call, carried->run->name, text, error);
+    free(text);
+    return status;
+}
+
+/* A run that continues an earlier attempt finds its files in memory, too. */
+static int make_memory(const struct carried *carried, struct ss_error *error) {
+    if (!carried->carrier->in_memory)
+        return 0;
+    if ((mkdir(carried->scratch, 0700) < 0 && errno != EEXIST) ||
+        (mkdir(carried->out, 0777) < 0 && errno != EEXIST))
+        return ss_error_fail(error, "%s: %s", carried->scratch, strerror(errno));
+    return ssbatch_disk_copy_tree(carried->result, carried->out, error);
+}
+
+static int choose_folders(struct carried *carried, struct ss_error *error) {
+    const struct ssbatch_run *run = carried->run;
+    char hidden[SSBATCH_PATH];
+    ssbatch_study_run_folder(carried->carrier->study, run->name, true, hidden);
+    snprintf(carried->scratch, sizeof carried->scratch, "%s", hidden);
+    if (carried->carrier->in_memory)
+        snprintf(carried->scratch, sizeof carried->scratch, MEMORY "/ssbatch-%d-%.200s",
+            (int)getpid(), run->name);
+    if (ssbatch_disk_path(carried->result, hidden, SSBATCH_RESULT, error) < 0)
+        return -1;
+    return ssbatch_disk_path(carried->out, carried->scratch, SSBATCH_RESULT, error);
+}
+
+static int prepare(struct carried *carried, struct ss_error *error) {
+    const struct ssbatch_carrier *carrier = carried->carrier;
+    const struct ssbatch_run *run = carried->run;
+    carried->stage = (struct ssbatch_stage){
+        .spawner = carrier->spawner,
+        .lines = &run->lines,
+        .name = run->name,
+        .out = carried->out,
+        .scratch = carried->scratch,
+        .folder = carrier->folder,
+        .outer = carrier->outer,
+        .values = carrier->values,
+        .limit = run->limit,
+    };
+    if (choose_folders(carried, error) < 0 ||
+        ssbatch_study_begin(carrier->study, run->name, run->keep, error) < 0 ||
+        ssbatch_stage_open(&carried->stage, error) < 0 || note_journal(carried, error) < 0)
+        return -1;
+    return make_memory(carried, error);
+}
+
+/* ---- after ---- */
+
+static const char *record_of(const struct ssbatch_stage *stage, const struct ssbatch_act *act) {
+    char path[SSBATCH_PATH + 100];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/%s", stage->out, act->base);
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? act->base : NULL;
+}
+
+static void check_records(struct ssbatch_stage *stage) {
+    char path[SSBATCH_PATH + 100];
+    for (size_t i = 0; i < stage->lines->count && !stage->why.status; i++) {
+        const struct ssbatch_act *act = &stage->acts[i];
+        snprintf(path, sizeof path, "%s/%s", stage->out, act->base);
+        if (act->words && ssbatch_check_record(path, act->words, &stage->why) < 0)
+            ss_error_wrap(&stage->why, "%s", act->base);
+    }
+}
+
+static int failed_main(const struct ssbatch_stage *stage) {
+    for (size_t i = 0; i < stage->lines->count; i++) {
+        const struct ssbatch_act *act = &stage->acts[i];
+        if (act->line->kind == SSBATCH_MAIN && act->ended && !act->line->ok[act->status & 255])
+            return act->status;
+    }
+    return 0;
+}
+
+static int write_document(
+    const struct carried *carried, struct ssbatch_done *done, struct ss_error *error) {
+    const struct ssbatch_carrier *carrier = carried->carrier;
+    const struct ssbatch_stage *stage = &carried->stage;
+    char path[SSBATCH_PATH], identity[SSBATCH_SHA256_TEXT];
+    size_t count = stage->acts ? stage->lines->count : 0;
+    SS_OWNED(free) struct ssbatch_done_line *lines = calloc(count + 1, sizeof *lines);
+    if (!lines)
+        return ss_error_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const struct ssbatch_act *act = &stage->acts[i];
+        lines[i] = (struct ssbatch_done_line){
+            .line = act->line,
+            .words = act->started ? act->words : NULL,
+            .record = record_of(stage, act),
+            .status = act->ended ? act->status : -1,
+        };
+    }
+    done->lines = lines;
+    done->line_count = count;
+    done->run = carried->run;
+    done->identity = identity;
+    if (ssbatch_identity(carrier->plan, carried->run, identity, error) < 0)
+        return -1;
+    SS_OWNED(free)
+    char *text = ssbatch_run_document_write(carrier->study, done, carrier->programs, error);
+    if (!text || ssbatch_disk_path(path, carried->result, "run.json", error) < 0)
+        return -1;
+    SS_OWNED(fclose) FILE *file = fopen(path, "we");
+    if (!file || fputs(text, file) == EOF || fflush(file) == EOF)
+        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    return 0;
+}
+
+/* Moves what is kept out of memory. */
+static int collect(const struct carried *carried, struct ss_error *error) {
+    ssbatch_disk_remove_empty(carried->out);
+    if (!carried->carrier->in_memory)
+        return 0;
+    return ssbatch_disk_copy_tree(carried->out, carried->result, error);
+}
+
+/* Keeps the journal if an `after` failed, so that the next call tries it again. */
+static int forget(const struct carried *carried, struct ss_error *error) {
+    if (carried->carrier->in_memory && ssbatch_disk_remove_tree(carried->scratch, error) < 0)
+        return -1;
+    return carried->stage.left
+               ? 0
+               : ssbatch_call_forget(carried->carrier->call, carried->run->name, error);
+}
+
+/* Returns the CPU time of other processes as a fraction of the machine; NaN if unknown. */
+static double share_of_others(const struct carried *carried, ss_time before, ss_time elapsed) {
+    const struct ssbatch_spawner *spawner = carried->carrier->spawner;
+    ss_time after = spawner->machine_time(spawner->context);
+    if (before == SS_TIME_NEVER || after == SS_TIME_NEVER || elapsed == 0 || spawner->cpus <= 0)
+        return NAN;
+    double used = (double)ss_time_since(after, before);
+    double own = (double)ssbatch_stage_cpu_time(&carried->stage);
+    return fmin(fmax((used - own) / ((double)elapsed * spawner->cpus), 0), 1);
+}
+
+static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) {
+    struct ssbatch_stage *stage = &carried->stage;
+    const struct ssbatch_spawner *spawner = carried->carrier->spawner;
+    ss_time machine = spawner->machine_time(spawner->context);
+    ss_time begin = spawner->now(spawner->context);
+    attempt->begin = spawner->wallclock(spawner->context);
+    if (ssbatch_stage_run(stage) == 0)
+        check_records(stage);
+    ssbatch_stage_end(stage);
+    ss_time elapsed = ss_time_since(spawner->now(spawner->context), begin);
+    attempt->others = share_of_others(carried, machine, elapsed);
+    attempt->seconds = ss_time_seconds(elapsed);
+    attempt->signal = stage->signal;
+    attempt->exit_status = failed_main(stage);
+    attempt->status = stage->signal            ? SSBATCH_TO_COME
+                      : stage->why.status != 0 ? SSBATCH_FAILED
+                                               : SSBATCH_DONE;
+    snprintf(
+        attempt->reason, sizeof attempt->reason, "%s", stage->why.status ? stage->why.message : "");
+}
+
+/* An interrupted run keeps its hidden folder and is carried out again. */
+static int keep(struct carried *carried, uint64_t number, const struct ssbatch_attempt *attempt,
+    struct ss_error *error) {
+    const struct ssbatch_carrier *carrier = carried->carrier;
+    struct ssbatch_done done = {
+        .status = attempt->status,
+        .reason = attempt->reason[0] ? attempt->reason : NULL,
+        .begin = attempt->begin,
+        .end = attempt->begin ? carrier->spawner->wallclock(carrier->spawner->context) : 0,
+        .seconds = attempt->seconds,
+        .others = attempt->others,
+        .attempts = number,
+    };
+    if (collect(carried, error) < 0)
+        return -1;
+    if (attempt->status != SSBATCH_TO_COME &&
+        (write_document(carried, &done, error) < 0 ||
+            ssbatch_study_commit(carrier->study, carried->run->name, error) < 0))
+        return -1;
+    return forget(carried, error);
+}
+
+static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
+    uint64_t number, struct ssbatch_attempt *attempt, struct ss_error *error) {
+    struct carried carried = {.carrier = carrier, .run = run};
+    struct ss_error left = {0};
+    if (ssbatch_calls_clear(
+            carrier->study, carrier->call->mark, run->name, carrier->undoer, &left) < 0) {
+        attempt->status = SSBATCH_FAILED;
+        snprintf(attempt->reason, sizeof attempt->reason,
+            "what an earlier call has left cannot be undone: %.900s", left.message);
+        return 0;
+    }
+    int status = prepare(&carried, error);
+    if (status == 0 && run->reason) {
+        attempt->status = SSBATCH_SKIPPED;
+        snprintf(attempt->reason, sizeof attempt->reason, "%s", run->reason);
+    } else if (status == 0) {
+        carry_out(&carried, attempt);
+    }
+    if (status == 0)
+        status = keep(&carried, number, attempt, error);
+    if (carried.stage.lines)
+        ssbatch_stage_free(&carried.stage);
+    return status;
+}
+
+int ssbatch_carry_run(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
+    uint64_t number, struct ssbatch_attempt *attempt, struct ss_error *error) {
+    struct ssbatch_holder holder;
+    *attempt = (struct ssbatch_attempt){.others = NAN};
+    int lock = ssbatch_study_lock_run(carrier->study, run->name, &holder, error);
+    if (lock == SSBATCH_HELD) {
+        snprintf(attempt->reason, sizeof attempt->reason,
+            "it is being carried out on %s by process %d", holder.host, (int)holder.pid);
+        return 0;
+    }
+    if (lock < 0)
+        return -1;
+    int status = carry_locked(carrier, run, number, attempt, error);
+    ssbatch_study_unlock_run(carrier->study, run->name, lock);
+    return status < 0 ? ss_error_wrap(error, "%s", run->name) : 0;
+}

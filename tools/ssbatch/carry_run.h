@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_CARRY_RUN_H
+#define SSBATCH_CARRY_RUN_H
+
+#include "calls.h"
+#include "run_document.h"
+#include "stage.h"
+
+/* Everything that the runs of a call share. */
+struct ssbatch_carrier {
+    const struct ssbatch_study *study;
+    const struct ssbatch_plan *plan;
+    const struct ssbatch_call *call;
+    struct ssbatch_spawner *spawner;
+    const struct ssbatch_undoer *undoer;
+    struct ssbatch_programs *programs;
+    struct ssbatch_values *values;
+    struct ssbatch_stage *outer; /* the study's lines, or NULL */
+    const char *folder;          /* the current folder */
+    bool in_memory;
+};
+
+/* The outcome of an attempt. */
+struct ssbatch_attempt {
+    enum ssbatch_status
+        status;        /* SSBATCH_TO_COME: interrupted, or another process carries it out */
+    char reason[1024]; /* why it failed, or who carries it out; "" otherwise */
+    int signal;        /* interrupted by this one */
+    int exit_status;   /* of the first `main` that failed; 0: none did */
+    double seconds;
+    int64_t begin;
+    double others; /* NaN: unknown */
+};
+
+/*
+ * Carries out a run, or notes that it is skipped, and keeps the result. Fails only if that could
+ * not be kept.
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_carry_run(const struct ssbatch_carrier *carrier,
+    const struct ssbatch_run *run, uint64_t number, struct ssbatch_attempt *attempt,
+    struct ss_error *error);
+
+/* Opens the file to which `after`s print that a keeper or a later call carries out. */
+int ssbatch_open_log(const struct ssbatch_study *study) SS_NONNULL();
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "joblog.h"
+
+#include <errno.h>
+
+#include "base/words.h"
+
+int ssbatch_joblog_open(struct ssbatch_joblog *log, const char *path, struct ss_error *error) {
+    if (!path)
+        return 0;
+    log->file = fopen(path, "ae");
+    if (!log->file)
+        return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    fseek(log->file, 0, SEEK_END);
+    if (ftell(log->file) == 0)
+        fputs("Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n",
+            log->file);
+    return 0;
+}
+
+static const struct ssbatch_line *first_main(const struct ssbatch_run *run) {
+    for (size_t i = 0; i < run->lines.count; i++) {
+        if (run->lines.items[i].kind == SSBATCH_MAIN)
+            return &run->lines.items[i];
+    }
+    return NULL;
+}
+
+int ssbatch_joblog_add(struct ssbatch_joblog *log, const struct ssbatch_study *study,
+    const struct ssbatch_run *run, const struct ssbatch_attempt *attempt, struct ss_error *error) {
+    bool ran = attempt->status == SSBATCH_DONE || attempt->status == SSBATCH_FAILED;
+    const struct ssbatch_line *line = first_main(run);
+    if (!log->file || !ran || !line)
+        return 0;
+    int status = attempt->exit_status;
+    if (attempt->status == SSBATCH_FAILED && status == 0)
+        status = 1;
+    fprintf(log->file, "%zu\t%s\t%.3f\t%.3f\t0\t0\t%d\t%d\t", ++log->rows, study->host,
+        (double)attempt->begin / 1e9, attempt->seconds, status > 128 ? 0 : status,
+        status > 128 ? status - 128 : 0);
+    for (char **word = line->words; *word; word++) {
+        if (word != line->words)
+            fputc(' ', log->file);
+        ss_words_quote_line(log->file, *word);
+    }
+    fputc('\n', log->file);
+    return fflush(log->file) == EOF ? ss_error_fail(error, "--joblog: %s", strerror(errno)) : 0;
+}
+
+void ssbatch_joblog_close(struct ssbatch_joblog *log) {
+    if (log->file)
+        fclose(log->file);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The table of all runs, made from the plan that the study keeps and from each run.json. */
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "base/grow.h"
+#include "base/json.h"
+#include "base/number.h"
+#include "base/owned.h"
+#include "base/words.h"
+#include "batch.h"
+#include "merge.h"
+#include "run_document.h"
+
+/* One row: a run, or a role of it. NULL and NaN: unknown. */
+struct row {
+    const struct ssbatch_run *run;
+    const struct ssbatch_line *line; /* NULL: the run has none */
+    const char *status, *reason, *begin, *end, *host, *version, *record;
+    double seconds, others;
+};
+
+struct table {
+    FILE *stream;
+    struct ss_json json;
+    const char **keys; /* of all columns of the plan */
+    size_t key_count, key_room;
+    size_t counts[SSBATCH_STATUSES];
+};
+
+/* ---- rows ---- */
+
+/* Returns whether a line has a row: each `main`, and each `beside` with columns. */
+static bool has_row(const struct ssbatch_line *line) {
+    return line->kind == SSBATCH_MAIN || (line->kind == SSBATCH_BESIDE && line->columns.count > 0);
+}
+
+/* Finds the process that carries out the run now. Returns false if there is no such process. */
+static bool is_running(const struct ssbatch_study *study, const char *name, char who[128]) {
+    char inner[300], path[SSBATCH_PATH], host[65];
+    int pid;
+    snprintf(inner, sizeof inner, "runs/%s", name);
+    ssbatch_study_file(study, inner, path);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (!file || fscanf(file, "%64s %d", host, &pid) != 2 ||
+        (strcmp(host, study->host) == 0 && kill(pid, 0) < 0 && errno == ESRCH))
+        return false;
+    snprintf(who, 128, "on %s by process %d", host, pid);
+    return true;
+}
+
+static const char *record_of(const struct json_object *document, size_t index) {
+    struct json_object *commands = document_get(document, "commands", json_type_array);
+    if (!commands || index >= json_object_array_length(commands))
+        return NULL;
+    return document_text(json_object_array_get_idx(commands, index), "record");
+}
+
+static struct row read_row(const struct ssbatch_run *run, const struct json_object *document) {
+    return (struct row){
+        .run = run,
+        .status = ssbatch_status_name(ssbatch_run_document_status(document)),
+        .reason = document_text(document, "reason"),
+        .begin = document_text(document, "begin"),
+        .end = document_text(document, "end"),
+        .host = document_text(document, "host"),
+        .version = document_text(document, "version"),
+        .seconds = document_number(document, "seconds"),
+        .others = document_number(document, "others"),
+    };
+}
+
+/* ---- text ---- */
+
+static void print_number(FILE *stream, double value, int decimals) {
+    if (isnan(value))
+        fprintf(stream, " %9s", "-");
+    else
+        fprintf(stream, " %9.*f", decimals, value);
+}
+
+static void print_text_row(struct table *table, const struct row *row) {
+    FILE *stream = table->stream;
+    fprintf(stream, "%-24s %-8s", row->run->name, row->status);
+    print_number(stream, ss_time_seconds(row->run->takes), 0);
+    print_number(stream, row->seconds, 1);
+    print_number(stream, 100 * row->others, 1);
+    fprintf(stream, "  %s%s%s\n", row->begin ? row->begin : "-", row->reason ? "  " : "",
+        row->reason ? row->reason : "");
+}
+
+static void print_text_end(const struct table *table) {
+    fprintf(table->stream, "%zu done, %zu failed, %zu skipped, %zu to come\n",
+        table->counts[SSBATCH_DONE], table->counts[SSBATCH_FAILED], table->counts[SSBATCH_SKIPPED],
+        table->counts[SSBATCH_TO_COME]);
+}
+
+/* ---- CSV and JSON ---- */
+
+static const char *column_of(const struct row *row, const char *key) {
+    const char *value = row->line ? ssbatch_columns_get(&row->line->columns, key) : NULL;
+    return value ? value : ssbatch_columns_get(&row->run->columns, key);
+}
+
+/* The columns before those of the plan. */
+static const char *const names[] = {
+    "run", "role", "status", "reason", "begin", "end", "host", "version", "record"};
+
+#define NAMES (sizeof names / sizeof *names)
+
+static void get_texts(const struct row *row, const char *texts[NAMES]) {
+    const char *const all[NAMES] = {row->run->name, row->line ? row->line->role : NULL, row->status,
+        row->reason, row->begin, row->end, row->host, row->version, row->record};
+    memcpy(texts, all, sizeof all);
+}
+
+static void print_csv_number(FILE *stream, double value) {
+    char text[SS_NUMBER_ROOM] = "";
+    if (!isnan(value))
+        ss_number_put(text, value);
+    fprintf(stream, ",%s", text);
+}
+
+static void print_csv_heading(const struct table *table) {
+    for (size_t i = 0; i < NAMES; i++)
+        fprintf(table->stream, "%s%s", i ? "," : "", names[i]);
+    fputs(",takes,seconds,others", table->stream);
+    for (size_t i = 0; i < table->key_count; i++)
+        fprintf(table->stream, ",%s", table->keys[i]);
+    fputc('\n', table->stream);
+}
+
+static void print_csv_row(struct table *table, const struct row *row) {
+    const char *texts[NAMES];
+    get_texts(row, texts);
+    for (size_t i = 0; i < NAMES; i++) {
+        if (i)
+            fputc(',', table->stream);
+        ss_words_quote_csv(table->stream, texts[i] ? texts[i] : "");
+    }
+    print_csv_number(table->stream, ss_time_seconds(row->run->takes));
+    print_csv_number(table->stream, row->seconds);
+    print_csv_number(table->stream, row->others);
+    for (size_t i = 0; i < table->key_count; i++) {
+        const char *value = column_of(row, table->keys[i]);
+        fputc(',', table->stream);
+        ss_words_quote_csv(table->stream, value ? value : "");
+    }
+    fputc('\n', table->stream);
+}
+
+static void print_json_row(struct table *table, const struct row *row) {
+    struct ss_json *json = &table->json;
+    const char *texts[NAMES];
+    get_texts(row, texts);
+    ss_json_open(json, NULL, '{');
+    for (size_t i = 0; i < NAMES; i++)
+        ss_json_text(json, names[i], texts[i]);
+    ss_json_number(json, "takes", ss_time_seconds(row->run->takes));
+    ss_json_number(json, "seconds", row->seconds);
+    ss_json_number(json, "others", row->others);
+    ss_json_open(json, "columns", '{');
+    for (size_t i = 0; i < table->key_count; i++) {
+        const char *value = column_of(row, table->keys[i]);
+        if (value)
+            ss_json_text(json, table->keys[i], value);
+    }
+    ss_json_close(json, '}');
+    ss_json_close(json, '}');
+}
+
+/* ---- the table ---- */
+
+static int add_keys(
+    struct table *table, const struct ssbatch_columns *columns, struct ss_error *error) {
+    for (size_t i = 0; i < columns->count; i++) {
+        size_t j = 0;
+        while (j < table->key_count && strcmp(table->keys[j], columns->items[i].key) != 0)
+            j++;
+        if (j < table->key_count)
+            continue;
+        if (!SS_GROW(table->keys, table->key_count + 1, table->key_room))
+            return ss_error_memory(error);
+        table->keys[table->key_count++] = columns->items[i].key;
+    }
+    return 0;
+}
+
+static int find_keys(struct table *table, const struct ssbatch_plan *plan, struct ss_error *error) {
+    for (size_t i = 0; i < plan->run_count; i++) {
+        const struct ssbatch_run *run = &plan->runs[i];
+        if (add_keys(table, &run->columns, error) < 0)
+            return -1;
+        for (size_t j = 0; j < run->lines.count; j++) {
+            if (has_row(&run->lines.items[j]) &&
+                add_keys(table, &run->lines.items[j].columns, error) < 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+typedef void print_row(struct table *table, const struct row *row);
+
+static void print_rows(
+    struct table *table, struct row row, const struct json_object *document, print_row *print) {
+    const struct ssbatch_lines *lines = &row.run->lines;
+    bool printed = false;
+    for (size_t i = 0; i < lines->count && print != print_text_row; i++) {
+        if (!has_row(&lines->items[i]))
+            continue;
+        row.line = &lines->items[i];
+        row.record = record_of(document, i);
+        print(table, &row);
+        printed = true;
+    }
+    if (!printed)
+        print(table, &row);
+}
+
+static int print_run(struct table *table, const struct ssbatch_study *study,
+    const struct ssbatch_run *run, print_row *print, struct ss_error *error) {
+    char who[128];
+    struct json_object *document = ssbatch_run_document_read(study, run->name, error);
+    if (error->status)
+        return ss_error_wrap(error, "%s", run->name);
+    struct row row = read_row(run, document);
+    if (!document && is_running(study, run->name, who)) {
+        row.status = "running";
+        row.reason = who;
+    }
+    table->counts[ssbatch_run_document_status(document)]++;
+    print_rows(table, row, document, print);
+    json_object_put(document);
+    return 0;
+}
+
+static int print_table(struct table *table, const struct ssbatch_options *options,
+    const struct ssbatch_study *study, const struct ssbatch_plan *plan, struct ss_error *error) {
+    print_row *print = options->csv    ? print_csv_row
+                       : options->json ? print_json_row
+                                       : print_text_row;
+    if (find_keys(table, plan, error) < 0)
+        return -1;
+    if (options->csv)
+        print_csv_heading(table);
+    else if (options->json)
+        ss_json_open(&table->json, NULL, '[');
+    else
+        fprintf(table->stream, "%-24s %-8s %9s %9s %9s  %s\n", "run", "status", "takes/s", "took/s",
+            "others/%", "begin");
+    for (size_t i = 0; i < plan->run_count; i++) {
+        if (print_run(table, study, &plan->runs[i], print, error) < 0)
+            return -1;
+    }
+    if (options->json) {
+        ss_json_close(&table->json, ']');
+        fputc('\n', table->stream);
+    } else if (!options->csv) {
+        print_text_end(table);
+    }
+    return 0;
+}
+
+int ssbatch_list(const struct ssbatch_options *options, int *status, struct ss_error *error) {
+    struct ssbatch_study study;
+    struct ssbatch_plan plan = {0};
+    struct table table = {.stream = stdout, .json = {.stream = stdout}};
+    int result = ssbatch_study_open(&study, options->study, &ssbatch_disk_real, false, error);
+    if (result == 0)
+        result = ssbatch_kept_plan_read(&plan, &study, error);
+    if (result == 0)
+        result = print_table(&table, options, &study, &plan, error);
+    if (table.counts[SSBATCH_FAILED] > 0)
+        *status = 1;
+    free(table.keys);
+    ssbatch_plan_free(&plan);
+    return result;
+}

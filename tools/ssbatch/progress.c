@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "progress.h"
+
+double ssbatch_progress_left(const struct ssbatch_progress *progress) {
+    double factor = progress->planned > 0 ? progress->taken / progress->planned : 1;
+    return progress->left * factor;
+}
+
+static void print_span(FILE *stream, double seconds) {
+    if (seconds < 90)
+        fprintf(stream, "%.0f s", seconds);
+    else if (seconds < 90 * 60)
+        fprintf(stream, "%.0f min", seconds / 60);
+    else
+        fprintf(stream, "%.1f h", seconds / 3600);
+}
+
+void ssbatch_progress_clear(struct ssbatch_progress *progress) {
+    if (!progress->stream || !progress->shown)
+        return;
+    fputs("\r\033[K", progress->stream);
+    fflush(progress->stream);
+    progress->shown = false;
+}
+
+void ssbatch_progress_begin(struct ssbatch_progress *progress, const char *name) {
+    progress->begun++;
+    if (!progress->stream)
+        return;
+    ssbatch_progress_clear(progress);
+    fprintf(progress->stream, "ssbatch: run %zu of %zu, %s; about ", progress->begun,
+        progress->runs, name);
+    print_span(progress->stream, ssbatch_progress_left(progress));
+    fputs(progress->rewrites ? " left" : " left\n", progress->stream);
+    fflush(progress->stream);
+    progress->shown = progress->rewrites;
+}
+
+void ssbatch_progress_end(struct ssbatch_progress *progress, double seconds, double taken) {
+    progress->left -= seconds;
+    if (taken > 0) {
+        progress->planned += seconds;
+        progress->taken += taken;
+    }
+}

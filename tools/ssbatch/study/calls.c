@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "calls.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+/* Number of waits for the keeper of a dead call. */
+#define WAITS_MAX 15000
+
+/* A run's name cannot begin with a dot. */
+#define STUDY_JOURNAL ".study" JOURNAL
+#define JOURNAL       ".undo"
+
+static void call_file(const struct ssbatch_study *study, const char *mark, const char *name,
+    char path[SSBATCH_PATH]) {
+    char inner[500];
+    snprintf(inner, sizeof inner, "calls/%.150s%s%.300s", mark, *name ? "/" : "", name);
+    ssbatch_study_file(study, inner, path);
+}
+
+static int fail(const char *path, struct ss_error *error) {
+    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+}
+
+int ssbatch_call_open(struct ssbatch_call *call, const struct ssbatch_study *study,
+    uint64_t started, struct ss_error *error) {
+    char folder[SSBATCH_PATH], path[SSBATCH_PATH];
+    *call = (struct ssbatch_call){.study = study};
+    snprintf(call->mark, sizeof call->mark, "%s:%.8s:%d:%" PRIu64, study->host, study->boot,
+        (int)getpid(), started);
+    call_file(study, call->mark, "", folder);
+    call_file(study, call->mark, "lock", path);
+    if (ssbatch_disk_make_folder(study->disk, folder, error) < 0)
+        return -1;
+    call->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (call->lock < 0 || flock(call->lock, LOCK_EX | LOCK_NB) < 0)
+        return fail(path, error);
+    return ssbatch_disk_sync(study->disk, folder, error);
+}
+
+static void journal_path(const struct ssbatch_study *study, const char *mark, const char *name,
+    char path[SSBATCH_PATH]) {
+    char inner[SSBATCH_CALL_MARK + 300];
+    snprintf(inner, sizeof inner, "%.300s" JOURNAL, *name ? name : ".study");
+    call_file(study, mark, inner, path);
+}
+
+int ssbatch_call_note(const struct ssbatch_call *call, const char *name, const char *journal,
+    struct ss_error *error) {
+    char path[SSBATCH_PATH];
+    journal_path(call->study, call->mark, name, path);
+    return ssbatch_disk_write(call->study->disk, path, journal, error);
+}
+
+int ssbatch_call_forget(const struct ssbatch_call *call, const char *name, struct ss_error *error) {
+    char path[SSBATCH_PATH];
+    journal_path(call->study, call->mark, name, path);
+    return ssbatch_disk_unlink(call->study->disk, path, error);
+}
+
+/* Returns whether this is a journal that is whole. */
+static bool is_journal(const char *name) {
+    size_t length = strlen(name);
+    size_t suffix = sizeof JOURNAL - 1;
+    return length > suffix && strcmp(name + length - suffix, JOURNAL) == 0;
+}
+
+/* Keeps the folder of a call that has journals. */
+static void remove_folder(const struct ssbatch_study *study, const char *mark) {
+    struct ss_error ignored = {0};
+    char folder[SSBATCH_PATH];
+    size_t journals = 0;
+    call_file(study, mark, "", folder);
+    SS_OWNED(closedir) DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        journals += is_journal(entry->d_name);
+    if (journals == 0 && ssbatch_disk_remove_tree(folder, &ignored) < 0)
+        return; /* the next call tries again */
+}
+
+void ssbatch_call_folder(const struct ssbatch_call *call, char path[SSBATCH_PATH]) {
+    call_file(call->study, call->mark, "files", path);
+}
+
+void ssbatch_call_close(struct ssbatch_call *call) {
+    remove_folder(call->study, call->mark);
+    flock(call->lock, LOCK_UN);
+    close(call->lock);
+}
+
+/* ---- undoing ---- */
+
+struct undoing {
+    const struct ssbatch_undoer *undoer;
+    char folder[SSBATCH_PATH]; /* where the commands were called */
+    struct ss_error *error;
+    bool failed;
+};
+
+static void undo_line(struct undoing *undoing, const char *line) {
+    struct ss_error error = {0};
+    size_t count;
+    int status = 0;
+    SS_OWNED(free) char **words = ss_words_split(line, &count, &error);
+    if (words && count == 2 && strcmp(words[0], "folder") == 0)
+        snprintf(undoing->folder, sizeof undoing->folder, "%s", words[1]);
+    else if (words && count == 2 && strcmp(words[0], "remove") == 0)
+        status = ssbatch_disk_remove_tree(words[1], &error);
+    else if (words && count >= 2 && strcmp(words[0], "after") == 0)
+        status =
+            undoing->undoer->after(undoing->undoer->context, words + 1, undoing->folder, &error);
+    if (status < 0) {
+        undoing->failed = true;
+        ss_error_set(undoing->error, error.status, "%s", error.message);
+    }
+}
+
+/* Carries out all lines, even after one has failed. */
+static int undo_journal(
+    const char *path, const struct ssbatch_undoer *undoer, struct ss_error *error) {
+    struct undoing undoing = {.undoer = undoer, .folder = "/", .error = error};
+    char *line = NULL;
+    size_t room = 0;
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    if (!file)
+        return errno == ENOENT ? 0 : fail(path, error);
+    while (getline(&line, &room, file) > 0)
+        undo_line(&undoing, line);
+    free(line);
+    return undoing.failed ? -1 : 0;
+}
+
+/* Undoes either the journals of the runs or that of the study, which comes last. */
+static int undo_journals(const struct ssbatch_study *study, const char *mark, bool of_study,
+    const struct ssbatch_undoer *undoer, struct ss_error *error) {
+    char folder[SSBATCH_PATH], path[SSBATCH_PATH];
+    int status = 0;
+    call_file(study, mark, "", folder);
+    SS_OWNED(closedir) DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));) {
+        struct ss_error failure = {0};
+        if (!is_journal(entry->d_name) || (strcmp(entry->d_name, STUDY_JOURNAL) == 0) != of_study)
+            continue;
+        call_file(study, mark, entry->d_name, path);
+        if (undo_journal(path, undoer, &failure) == 0 &&
+            ssbatch_disk_unlink(study->disk, path, &failure) == 0)
+            continue;
+        int length = (int)(strlen(entry->d_name) - (sizeof JOURNAL - 1));
+        status = ss_error_fail(error, "%.*s: %s", of_study ? 9 : length,
+            of_study ? "the study" : entry->d_name, failure.message);
+    }
+    return status;
+}
+
+int ssbatch_call_undo(const struct ssbatch_study *study, const char *mark,
+    const struct ssbatch_undoer *undoer, struct ss_error *error) {
+    int status = undo_journals(study, mark, false, undoer, error);
+    if (undo_journals(study, mark, true, undoer, error) < 0)
+        status = -1;
+    remove_folder(study, mark);
+    return status;
+}
+
+/* ---- dead calls ---- */
+
+struct owner {
+    char boot[9];
+    pid_t pid;
+    uint64_t started;
+};
+
+/* Reads HOST:BOOT:PID:STARTED. Returns false if it is a call of another host. */
+static bool read_mark(const struct ssbatch_study *study, const char *mark, struct owner *owner) {
+    size_t length = strlen(study->host);
+    int pid;
+    if (strncmp(mark, study->host, length) != 0 ||
+        sscanf(mark + length, ":%8[^:]:%d:%" SCNu64, owner->boot, &pid, &owner->started) != 3)
+        return false;
+    owner->pid = pid;
+    return true;
+}
+
+static bool has_journal(const struct ssbatch_study *study, const char *mark, const char *name) {
+    char path[SSBATCH_PATH];
+    struct stat status;
+    journal_path(study, mark, name, path);
+    return stat(path, &status) == 0;
+}
+
+/* Returns the lock, -1 with the error set, or SSBATCH_HELD if the call lives. */
+static int lock_call(const struct ssbatch_study *study, const char *mark, const struct owner *owner,
+    const struct ssbatch_undoer *undoer, struct ss_error *error) {
+    char path[SSBATCH_PATH];
+    call_file(study, mark, "lock", path);
+    SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock < 0)
+        return errno == ENOENT ? SSBATCH_HELD : fail(path, error); /* removed meanwhile */
+    for (int waits = 0; flock(lock, LOCK_EX | LOCK_NB) < 0; waits++) {
+        if (errno != EWOULDBLOCK)
+            return fail(path, error);
+        if (undoer->lives(owner->pid, owner->started))
+            return SSBATCH_HELD;
+        if (waits == WAITS_MAX)
+            return ss_error_fail(error, "%s: the processes of an earlier call do not end", mark);
+        undoer->wait();
+    }
+    return ss_owned_take(&lock);
+}
+
+static int clear_call(const struct ssbatch_study *study, const char *mark, const char *name,
+    const struct ssbatch_undoer *undoer, struct ss_error *error) {
+    struct owner owner;
+    if (!read_mark(study, mark, &owner) || (name && !has_journal(study, mark, name)))
+        return 0;
+    SS_OWNED(close) int lock = lock_call(study, mark, &owner, undoer, error);
+    if (lock == SSBATCH_HELD && name && has_journal(study, mark, name))
+        return ss_error_fail(error,
+            "process %d, which carried it out, has not cleaned up: end that, then call ssbatch "
+            "--clean",
+            (int)owner.pid);
+    if (lock < 0)
+        return lock == SSBATCH_HELD ? 0 : -1;
+    if (strncmp(owner.boot, study->boot, 8) == 0 && undoer->end_marked(mark) > 0)
+        return ss_error_fail(error, "processes of an earlier call do not end: see `ps`");
+    return ssbatch_call_undo(study, mark, undoer, error);
+}
+
+int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, const char *name,
+    const struct ssbatch_undoer *undoer, struct ss_error *error) {
+    char path[SSBATCH_PATH];
+    int status = 0;
+    ssbatch_study_file(study, "calls", path);
+    SS_OWNED(closedir) DIR *calls = opendir(path);
+    for (struct dirent *entry; calls && (entry = readdir(calls));) {
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, own) == 0)
+            continue;
+        if (clear_call(study, entry->d_name, name, undoer, error) < 0)
+            status = -1;
+    }
+    return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_CALLS_H
+#define SSBATCH_CALLS_H
+
+#include <stdint.h>
+
+#include "study_folder.h"
+
+/*
+ * Journals of what calls of ssbatch have to undo. A call has a folder in .study/calls, named by its
+ * mark, with a file `lock` that it and all that it forks hold, and a journal NAME.undo for each run
+ * that is being carried out: lines `folder PATH`, `after WORD...` and `remove PATH`. A journal is
+ * on disk before anything that it undoes is done, and only the host of its call carries it out.
+ */
+
+#define SSBATCH_CALL_MARK 128
+
+struct ssbatch_call {
+    const struct ssbatch_study *study;
+    char mark[SSBATCH_CALL_MARK]; /* HOST:BOOT:PID:STARTED; also in the environment of commands */
+    int lock;
+};
+
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_open(struct ssbatch_call *call,
+    const struct ssbatch_study *study, uint64_t started, struct ss_error *error);
+
+/* Writes the journal of a run, or of the study's own lines ("" as its name). */
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_note(
+    const struct ssbatch_call *call, const char *name, const char *journal, struct ss_error *error);
+
+/* Removes the journal of a run for which everything is undone. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_forget(
+    const struct ssbatch_call *call, const char *name, struct ss_error *error);
+
+/* Writes the path of a folder for temporary files of the call. It is removed with the call's. */
+SS_NONNULL() void ssbatch_call_folder(const struct ssbatch_call *call, char path[SSBATCH_PATH]);
+
+/* Removes the call's folder, unless it still has journals. */
+SS_NONNULL() void ssbatch_call_close(struct ssbatch_call *call);
+
+/* The operations that undoing needs; tests supply their own. */
+struct ssbatch_undoer {
+    void *context;
+    /* Carries out an `after`. */
+    int (*after)(void *context, char *const *words, const char *folder, struct ss_error *error);
+    /* Ends the processes of a call that is dead. Returns how many are left. */
+    size_t (*end_marked)(const char *mark);
+    bool (*lives)(pid_t pid, uint64_t started);
+    void (*wait)(void); /* for a moment */
+};
+
+/*
+ * Carries out the journals of one call. After a failure it continues with the next line. A journal
+ * is removed once all of its lines have succeeded.
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_undo(const struct ssbatch_study *study,
+    const char *mark, const struct ssbatch_undoer *undoer, struct ss_error *error);
+
+/*
+ * Undoes what dead calls on this host have left; waits for those whose keeper is doing so. With a
+ * name, only calls with a journal of that run; a call that lives is an error then. `own` is the
+ * caller's mark, or "".
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_calls_clear(const struct ssbatch_study *study,
+    const char *own, const char *name, const struct ssbatch_undoer *undoer, struct ss_error *error);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+static int real_sync(void *context, int descriptor, const char *path) {
+    (void)context;
+    (void)path;
+    return fsync(descriptor);
+}
+
+static int real_rename(void *context, const char *from, const char *to) {
+    (void)context;
+    return rename(from, to);
+}
+
+static int real_unlink(void *context, const char *path) {
+    (void)context;
+    return unlink(path);
+}
+
+const struct ssbatch_disk ssbatch_disk_real = {
+    .sync = real_sync,
+    .rename = real_rename,
+    .unlink = real_unlink,
+};
+
+static int fail(const char *path, struct ss_error *error) {
+    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+}
+
+int ssbatch_disk_path(
+    char path[SSBATCH_PATH], const char *folder, const char *name, struct ss_error *error) {
+    if (snprintf(path, SSBATCH_PATH, "%s/%s", folder, name) < SSBATCH_PATH)
+        return 0;
+    return ss_error_fail(error, "%s: the path is too long", ss_words_show(name).text);
+}
+
+int ssbatch_disk_sync(const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
+    SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0 || disk->sync(disk->context, file, path) < 0)
+        return fail(path, error);
+    return 0;
+}
+
+static int sync_parent(const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
+    char parent[SSBATCH_PATH];
+    snprintf(parent, sizeof parent, "%s", path);
+    char *slash = strrchr(parent, '/');
+    if (!slash)
+        return ssbatch_disk_sync(disk, ".", error);
+    slash[slash == parent] = '\0';
+    return ssbatch_disk_sync(disk, parent, error);
+}
+
+int ssbatch_disk_make_folder(
+    const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
+    if (mkdir(path, 0777) < 0 && errno != EEXIST)
+        return fail(path, error);
+    return sync_parent(disk, path, error); /* it may exist and not be on disk yet */
+}
+
+/* Called for each entry of a folder. */
+typedef int visitor(
+    const void *context, const char *path, const struct stat *status, struct ss_error *error);
+
+static int each_entry(
+    const char *path, visitor *visit, const void *context, struct ss_error *error) {
+    SS_OWNED(closedir) DIR *folder = opendir(path);
+    if (!folder)
+        return fail(path, error);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char inner[SSBATCH_PATH];
+        struct stat status;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        if (ssbatch_disk_path(inner, path, entry->d_name, error) < 0)
+            return -1;
+        if (lstat(inner, &status) < 0 && errno != ENOENT)
+            return fail(inner, error);
+        if (visit(context, inner, &status, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Links, pipes and sockets have no contents; their folder's sync keeps them. */
+static int sync_entry(
+    const void *disk, const char *path, const struct stat *status, struct ss_error *error) {
+    if (S_ISDIR(status->st_mode))
+        return ssbatch_disk_sync_tree(disk, path, error);
+    return S_ISREG(status->st_mode) ? ssbatch_disk_sync(disk, path, error) : 0;
+}
+
+int ssbatch_disk_sync_tree(
+    const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
+    if (each_entry(path, sync_entry, disk, error) < 0)
+        return -1;
+    return ssbatch_disk_sync(disk, path, error);
+}
+
+int ssbatch_disk_rename(
+    const struct ssbatch_disk *disk, const char *from, const char *to, struct ss_error *error) {
+    if (disk->rename(disk->context, from, to) < 0)
+        return fail(to, error);
+    return sync_parent(disk, to, error);
+}
+
+int ssbatch_disk_unlink(const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
+    if (disk->unlink(disk->context, path) == 0)
+        return sync_parent(disk, path, error);
+    return errno == ENOENT ? 0 : fail(path, error);
+}
+
+int ssbatch_disk_write(
+    const struct ssbatch_disk *disk, const char *path, const char *text, struct ss_error *error) {
+    char temporary[SSBATCH_PATH + 8];
+    snprintf(temporary, sizeof temporary, "%s.new", path);
+    SS_OWNED(fclose) FILE *file = fopen(temporary, "we");
+    if (!file || fputs(text, file) == EOF || fflush(file) == EOF ||
+        disk->sync(disk->context, fileno(file), temporary) < 0)
+        return fail(temporary, error);
+    return ssbatch_disk_rename(disk, temporary, path, error);
+}
+
+static int remove_entry(
+    const void *context, const char *path, const struct stat *status, struct ss_error *error) {
+    (void)context;
+    if (S_ISDIR(status->st_mode))
+        return ssbatch_disk_remove_tree(path, error);
+    return unlink(path) < 0 && errno != ENOENT ? fail(path, error) : 0;
+}
+
+int ssbatch_disk_remove_tree(const char *path, struct ss_error *error) {
+    struct stat status;
+    if (lstat(path, &status) < 0)
+        return errno == ENOENT ? 0 : fail(path, error);
+    if (!S_ISDIR(status.st_mode))
+        return remove_entry(NULL, path, &status, error);
+    if (each_entry(path, remove_entry, NULL, error) < 0)
+        return -1;
+    return rmdir(path) < 0 ? fail(path, error) : 0;
+}
+
+static int copy_file(const char *from, const char *to, mode_t mode, struct ss_error *error) {
+    char bytes[65536];
+    SS_OWNED(close) int in = open(from, O_RDONLY | O_CLOEXEC);
+    if (in < 0)
+        return fail(from, error);
+    SS_OWNED(close) int out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode & 0777);
+    if (out < 0)
+        return fail(to, error);
+    for (ssize_t count; (count = read(in, bytes, sizeof bytes)) != 0;) {
+        if (count < 0)
+            return fail(from, error);
+        for (ssize_t done = 0; done < count;) {
+            ssize_t part = write(out, bytes + done, (size_t)(count - done));
+            if (part < 0)
+                return fail(to, error);
+            done += part;
+        }
+    }
+    return 0;
+}
+
+static int copy_link(const char *from, const char *to, struct ss_error *error) {
+    char target[SSBATCH_PATH];
+    ssize_t length = readlink(from, target, sizeof target - 1);
+    if (length < 0)
+        return fail(from, error);
+    target[length] = '\0';
+    unlink(to);
+    return symlink(target, to) < 0 ? fail(to, error) : 0;
+}
+
+static int copy_entry(
+    const void *target, const char *path, const struct stat *status, struct ss_error *error) {
+    char to[SSBATCH_PATH];
+    if (ssbatch_disk_path(to, target, strrchr(path, '/') + 1, error) < 0)
+        return -1;
+    if (S_ISREG(status->st_mode))
+        return copy_file(path, to, status->st_mode, error);
+    if (S_ISLNK(status->st_mode))
+        return copy_link(path, to, error);
+    if (!S_ISDIR(status->st_mode))
+        return 0; /* a pipe or a socket means nothing without its processes */
+    if (mkdir(to, status->st_mode & 0777) < 0 && errno != EEXIST)
+        return fail(to, error);
+    return ssbatch_disk_copy_tree(path, to, error);
+}
+
+int ssbatch_disk_copy_tree(const char *from, const char *to, struct ss_error *error) {
+    return each_entry(from, copy_entry, to, error);
+}
+
+static int remove_if_empty(
+    const void *context, const char *path, const struct stat *status, struct ss_error *error) {
+    (void)context;
+    (void)error;
+    if (S_ISREG(status->st_mode) && status->st_size == 0)
+        unlink(path);
+    return 0;
+}
+
+void ssbatch_disk_remove_empty(const char *path) {
+    struct ss_error ignored = {0};
+    if (each_entry(path, remove_if_empty, NULL, &ignored) < 0)
+        return;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_DISK_H
+#define SSBATCH_DISK_H
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+/*
+ * Files that survive a power cut. The operations whose order decides that are handed in, so that
+ * tests can log them and cut the power between any two.
+ */
+struct ssbatch_disk {
+    void *context;
+    int (*sync)(void *context, int descriptor, const char *path); /* these set errno */
+    int (*rename)(void *context, const char *from, const char *to);
+    int (*unlink)(void *context, const char *path);
+};
+
+/* The operating system's. */
+extern const struct ssbatch_disk ssbatch_disk_real;
+
+#define SSBATCH_PATH 4200
+
+/* Writes "FOLDER/NAME". Fails if it is too long. */
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_path(
+    char path[SSBATCH_PATH], const char *folder, const char *name, struct ss_error *error);
+
+/* Makes a folder, unless it exists, and syncs its parent. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_make_folder(
+    const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
+
+/* Syncs a file or a folder itself. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_sync(
+    const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
+
+/* Syncs a folder with all that is in it, contents first. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_sync_tree(
+    const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
+
+/* Renames and syncs the folder of the new name. */
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_rename(
+    const struct ssbatch_disk *disk, const char *from, const char *to, struct ss_error *error);
+
+/* Removes a file and syncs its folder; succeeds if it does not exist. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_unlink(
+    const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
+
+/* Writes a whole file: under another name, synced, renamed, its folder synced. */
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_write(
+    const struct ssbatch_disk *disk, const char *path, const char *text, struct ss_error *error);
+
+/* Removes a tree; succeeds if it does not exist. Not synced. */
+SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
+
+/* Copies the contents of a folder into another one, which exists. Not synced. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_copy_tree(
+    const char *from, const char *to, struct ss_error *error);
+
+/* Removes empty files directly in a folder. */
+SS_NONNULL() void ssbatch_disk_remove_empty(const char *path);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_PROGRAMS_H
+#define SSBATCH_PROGRAMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "plan.h"
+#include "sha256.h"
+
+/* A program file as it was when it was read. */
+struct ssbatch_program {
+    char *path; /* as found by PATH, or as in the plan; owned */
+    char digest[SSBATCH_SHA256_TEXT];
+    dev_t device;
+    ino_t inode;
+    int64_t changed; /* nanoseconds */
+    off_t size;
+};
+
+/* A cache: a file is read again only if it has changed. */
+struct ssbatch_programs {
+    struct ssbatch_program *items;
+    size_t count, room;
+};
+
+/* Calls `see` for each program of a run: the first words, and executable files with a path. */
+SS_NONNULL(1, 2, 3)
+void ssbatch_programs_of_run(struct ssbatch_programs *programs, const struct ssbatch_run *run,
+    void (*see)(void *context, const struct ssbatch_program *program), void *context);
+
+/* Calls `see` for the first word of each line that names no program. */
+SS_NONNULL(1, 2)
+void ssbatch_programs_missing(const struct ssbatch_lines *lines,
+    void (*see)(void *context, const struct ssbatch_line *line), void *context);
+
+/* Computes the digest of what identifies a run, apart from its programs. */
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_identity(const struct ssbatch_plan *plan,
+    const struct ssbatch_run *run, char digest[SSBATCH_SHA256_TEXT], struct ss_error *error);
+
+SS_NONNULL() void ssbatch_programs_free(struct ssbatch_programs *programs);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run_document.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/grow.h"
+#include "base/json.h"
+#include "base/version.h"
+#include "base/wallclock.h"
+#include "base/words.h"
+
+static const char *const status_names[SSBATCH_STATUSES] = {"to come", "done", "failed", "skipped"};
+
+const char *ssbatch_status_name(enum ssbatch_status status) {
+    return status_names[status];
+}
+
+/* ---- writing ---- */
+
+static void write_columns(struct ss_json *json, const struct ssbatch_columns *columns) {
+    ss_json_open(json, "columns", '{');
+    for (size_t i = 0; i < columns->count; i++)
+        ss_json_text(json, columns->items[i].key, columns->items[i].value);
+    ss_json_close(json, '}');
+}
+
+static void write_line(struct ss_json *json, const struct ssbatch_done_line *done) {
+    ss_json_open(json, NULL, '{');
+    ss_json_text(json, "kind", ssbatch_kind_name(done->line->kind));
+    ss_json_text(json, "role", done->line->role);
+    write_columns(json, &done->line->columns);
+    ss_json_text(json, "record", done->record);
+    ss_json_open(json, "words", '[');
+    for (char *const *word = done->words; word && *word; word++)
+        ss_json_text(json, NULL, *word);
+    ss_json_close(json, ']');
+    ss_json_number(json, "status", done->status < 0 ? (double)NAN : done->status);
+    ss_json_close(json, '}');
+}
+
+static void write_time(struct ss_json *json, const char *name, int64_t time) {
+    char text[64];
+    ss_wallclock_print(text, sizeof text, time);
+    ss_json_text(json, name, time ? text : NULL);
+}
+
+struct program_list {
+    struct ss_json *json;
+    const char **seen; /* a program that appears twice is written once */
+    size_t count, room;
+};
+
+static void write_program(void *context, const struct ssbatch_program *program) {
+    struct program_list *list = context;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->seen[i] == program->path)
+            return;
+    }
+    if (SS_GROW(list->seen, list->count + 1, list->room))
+        list->seen[list->count++] = program->path;
+    ss_json_open(list->json, NULL, '{');
+    ss_json_text(list->json, "path", program->path);
+    ss_json_text(list->json, "sha256", program->digest);
+    ss_json_close(list->json, '}');
+}
+
+static void write_programs(
+    struct ss_json *json, struct ssbatch_programs *programs, const struct ssbatch_run *run) {
+    struct program_list list = {.json = json};
+    ss_json_open(json, "programs", '[');
+    ssbatch_programs_of_run(programs, run, write_program, &list);
+    ss_json_close(json, ']');
+    free(list.seen);
+}
+
+char *ssbatch_run_document_write(const struct ssbatch_study *study, const struct ssbatch_done *done,
+    struct ssbatch_programs *programs, struct ss_error *error) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    struct ss_json json = {.stream = stream};
+    if (!stream) {
+        ss_error_memory(error);
+        return NULL;
+    }
+    ss_json_open(&json, NULL, '{');
+    ss_json_number(&json, "schema", SSBATCH_RUN_SCHEMA);
+    ss_json_text(&json, "name", done->run->name);
+    ss_json_text(&json, "status", ssbatch_status_name(done->status));
+    ss_json_text(&json, "reason", done->reason);
+    write_columns(&json, &done->run->columns);
+    ss_json_open(&json, "commands", '[');
+    for (size_t i = 0; i < done->line_count; i++)
+        write_line(&json, &done->lines[i]);
+    ss_json_close(&json, ']');
+    write_time(&json, "begin", done->begin);
+    write_time(&json, "end", done->end);
+    ss_json_number(&json, "seconds", done->seconds);
+    ss_json_number(&json, "attempts", (double)done->attempts);
+    ss_json_number(&json, "others", done->others);
+    ss_json_text(&json, "host", study->host);
+    ss_json_text(&json, "version", ss_version());
+    ss_json_text(&json, "identity", done->identity);
+    write_programs(&json, programs, done->run);
+    ss_json_close(&json, '}');
+    fputc('\n', stream);
+    if (fclose(stream) != EOF)
+        return text;
+    free(text);
+    ss_error_memory(error);
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+struct json_object *ssbatch_run_document_read(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error) {
+    char folder[SSBATCH_PATH], path[SSBATCH_PATH];
+    struct stat status;
+    ssbatch_study_run_folder(study, name, false, folder);
+    if (ssbatch_disk_path(path, folder, "run.json", error) < 0 || stat(path, &status) < 0)
+        return NULL;
+    struct json_object *document = document_read(folder, "run.json", "", error);
+    double schema = document_number(document, "schema");
+    if (!document || schema == SSBATCH_RUN_SCHEMA)
+        return document;
+    ss_error_fail(error, "%s: run.json has schema %g, but this program reads only schema %d", name,
+        schema, SSBATCH_RUN_SCHEMA);
+    json_object_put(document);
+    return NULL;
+}
+
+enum ssbatch_status ssbatch_run_document_status(const struct json_object *document) {
+    const char *name = document ? document_text(document, "status") : NULL;
+    for (int status = SSBATCH_DONE; name && status < SSBATCH_STATUSES; status++) {
+        if (strcmp(name, status_names[status]) == 0)
+            return (enum ssbatch_status)status;
+    }
+    return SSBATCH_TO_COME;
+}
+
+struct comparison {
+    struct json_object *programs; /* of the document */
+    char *why;
+    bool differs;
+};
+
+static void compare_program(void *context, const struct ssbatch_program *program) {
+    struct comparison *comparison = context;
+    size_t count = comparison->programs ? json_object_array_length(comparison->programs) : 0;
+    for (size_t i = 0; i < count && !comparison->differs; i++) {
+        struct json_object *then = json_object_array_get_idx(comparison->programs, i);
+        const char *path = document_text(then, "path");
+        const char *digest = document_text(then, "sha256");
+        if (!path || !digest || strcmp(path, program->path) != 0 ||
+            strcmp(digest, program->digest) == 0)
+            continue;
+        comparison->differs = true;
+        snprintf(comparison->why, 300, "the program %s has changed", ss_words_show(path).text);
+    }
+}
+
+bool ssbatch_run_document_fits(const struct json_object *document, const char *identity,
+    const struct ssbatch_run *run, struct ssbatch_programs *programs, char why[300]) {
+    const char *then = document_text(document, "identity");
+    struct comparison comparison = {
+        .programs = document_get(document, "programs", json_type_array),
+        .why = why,
+    };
+    if (!then || strcmp(then, identity) != 0) {
+        snprintf(why, 300, "its columns or commands are different in this plan");
+        return false;
+    }
+    ssbatch_programs_of_run(programs, run, compare_program, &comparison);
+    return !comparison.differs;
+}

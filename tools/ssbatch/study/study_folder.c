@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "study_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+
+/* Room for the longest name of a file in the folder. */
+#define NAME_ROOM 500
+
+static void read_boot(char boot[40]) {
+    SS_OWNED(fclose) FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!file || !fgets(boot, 40, file))
+        snprintf(boot, 40, "unknown");
+    boot[strcspn(boot, "\n")] = '\0';
+}
+
+static int make_folders(const struct ssbatch_study *study, struct ss_error *error) {
+    static const char *const names[] = {"", "runs", "calls"};
+    char path[SSBATCH_PATH];
+    if (ssbatch_disk_make_folder(study->disk, study->path, error) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        ssbatch_study_file(study, names[i], path);
+        path[strlen(path) - (names[i][0] == '\0')] = '\0'; /* no final slash */
+        if (ssbatch_disk_make_folder(study->disk, path, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *error) {
+    char folder[SSBATCH_PATH];
+    if (given[0] == '/') {
+        snprintf(path, SSBATCH_PATH, "%s", given);
+    } else {
+        if (!getcwd(folder, sizeof folder))
+            return ss_error_fail(error, "the current folder: %s", strerror(errno));
+        if (ssbatch_disk_path(path, folder, given, error) < 0)
+            return -1;
+    }
+    for (size_t length = strlen(path); length > 1 && path[length - 1] == '/'; length--)
+        path[length - 1] = '\0';
+    if (strpbrk(path, "%{"))
+        return ss_error_fail(error,
+            "%s: commands could take %% or { for a placeholder: use another folder",
+            ss_words_show(path).text);
+    if (strlen(path) + NAME_ROOM > SSBATCH_PATH)
+        return ss_error_fail(error, "%s: the path is too long", ss_words_show(given).text);
+    return 0;
+}
+
+int ssbatch_study_open(struct ssbatch_study *study, const char *path,
+    const struct ssbatch_disk *disk, bool create, struct ss_error *error) {
+    struct stat status;
+    char inner[SSBATCH_PATH];
+    *study = (struct ssbatch_study){.disk = disk};
+    if (resolve(study->path, path, error) < 0)
+        return -1;
+    gethostname(study->host, sizeof study->host - 1);
+    read_boot(study->boot);
+    if (create)
+        return make_folders(study, error);
+    ssbatch_study_file(study, "plan", inner);
+    if (stat(inner, &status) < 0)
+        return ss_error_fail(
+            error, "%s: not a study: no plan was carried out there", ss_words_show(path).text);
+    return 0;
+}
+
+void ssbatch_study_file(
+    const struct ssbatch_study *study, const char *name, char path[SSBATCH_PATH]) {
+    snprintf(path, SSBATCH_PATH, "%.*s/.study/%.*s", SSBATCH_PATH - NAME_ROOM, study->path,
+        NAME_ROOM - 10, name);
+}
+
+void ssbatch_study_run_folder(
+    const struct ssbatch_study *study, const char *name, bool hidden, char path[SSBATCH_PATH]) {
+    snprintf(path, SSBATCH_PATH, "%.*s/%s%.*s%s", SSBATCH_PATH - NAME_ROOM, study->path,
+        hidden ? "." : "", NAME_ROOM - 20, name, hidden ? ".part" : "");
+}
+
+int ssbatch_study_lock(const struct ssbatch_study *study, struct ss_error *error) {
+    char path[SSBATCH_PATH];
+    ssbatch_study_file(study, "lock", path);
+    int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock >= 0 && flock(lock, LOCK_EX) == 0)
+        return lock;
+    ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+    if (lock >= 0)
+        close(lock);
+    return -1;
+}
+
+static void read_holder(int lock, struct ssbatch_holder *holder) {
+    char text[128] = "";
+    int pid = 0;
+    *holder = (struct ssbatch_holder){.host = "?"};
+    if (pread(lock, text, sizeof text - 1, 0) > 0 &&
+        sscanf(text, "%64s %d", holder->host, &pid) == 2)
+        holder->pid = pid;
+}
+
+/* Returns whether the lock still has its name: its previous holder removes it. */
+static bool has_name(int lock, const char *path) {
+    struct stat ours, named;
+    return fstat(lock, &ours) == 0 && stat(path, &named) == 0 && ours.st_ino == named.st_ino &&
+           ours.st_dev == named.st_dev;
+}
+
+int ssbatch_study_lock_run(const struct ssbatch_study *study, const char *name,
+    struct ssbatch_holder *holder, struct ss_error *error) {
+    char inner[NAME_ROOM], path[SSBATCH_PATH], text[128];
+    snprintf(inner, sizeof inner, "runs/%s", name);
+    ssbatch_study_file(study, inner, path);
+    for (;;) {
+        SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (lock < 0)
+            return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
+            if (errno != EWOULDBLOCK)
+                return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+            read_holder(lock, holder);
+            return SSBATCH_HELD;
+        }
+        if (!has_name(lock, path))
+            continue;
+        int length = snprintf(text, sizeof text, "%s %d\n", study->host, (int)getpid());
+        if (ftruncate(lock, 0) < 0 || pwrite(lock, text, (size_t)length, 0) != length)
+            return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+        return ss_owned_take(&lock);
+    }
+}
+
+void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock) {
+    char inner[NAME_ROOM], path[SSBATCH_PATH];
+    snprintf(inner, sizeof inner, "runs/%s", name);
+    ssbatch_study_file(study, inner, path);
+    unlink(path);
+    flock(lock, LOCK_UN);
+    close(lock);
+}
+
+/* ---- attempts ---- */
+
+static bool exists(const char *path) {
+    struct stat status;
+    return lstat(path, &status) == 0;
+}
+
+static int make_folder(const char *path, struct ss_error *error) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return 0;
+    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+}
+
+int ssbatch_study_begin(
+    const struct ssbatch_study *study, const char *name, bool keep, struct ss_error *error) {
+    char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH];
+    ssbatch_study_run_folder(study, name, true, hidden);
+    ssbatch_study_run_folder(study, name, false, result);
+    if ((!keep && ssbatch_disk_remove_tree(hidden, error) < 0) || make_folder(hidden, error) < 0 ||
+        ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0)
+        return -1;
+    if (keep && !exists(inner) && exists(result))
+        return ssbatch_disk_rename(study->disk, result, inner, error);
+    return make_folder(inner, error);
+}
+
+/* Moves an earlier result out of the way: a folder cannot be renamed to one with contents. */
+static int displace(const struct ssbatch_study *study, const char *result, struct ss_error *error) {
+    char old[SSBATCH_PATH], inner[NAME_ROOM];
+    if (!exists(result))
+        return 0;
+    snprintf(inner, sizeof inner, "old-%s", strrchr(result, '/') + 1);
+    ssbatch_study_file(study, inner, old);
+    if (ssbatch_disk_remove_tree(old, error) < 0)
+        return -1;
+    if (study->disk->rename(study->disk->context, result, old) < 0)
+        return ss_error_fail(error, "%s: %s", ss_words_show(result).text, strerror(errno));
+    return 0;
+}
+
+int ssbatch_study_commit(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error) {
+    char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH], old[SSBATCH_PATH],
+        file[NAME_ROOM];
+    ssbatch_study_run_folder(study, name, true, hidden);
+    ssbatch_study_run_folder(study, name, false, result);
+    snprintf(file, sizeof file, "old-%s", name);
+    ssbatch_study_file(study, file, old);
+    if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0 ||
+        ssbatch_disk_sync_tree(study->disk, inner, error) < 0 ||
+        displace(study, result, error) < 0 ||
+        ssbatch_disk_rename(study->disk, inner, result, error) < 0 ||
+        ssbatch_disk_remove_tree(old, error) < 0)
+        return -1;
+    return ssbatch_disk_remove_tree(hidden, error);
+}

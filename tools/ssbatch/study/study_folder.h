@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSBATCH_STUDY_FOLDER_H
+#define SSBATCH_STUDY_FOLDER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+#include "disk.h"
+
+/*
+ * The folder of a study. What has no dot in front is finished:
+ *
+ *   NAME/run.json    a run that was carried out or skipped, beside its records and output
+ *   .NAME.part/      temporary files of a run that is being carried out, or was interrupted;
+ *                    .NAME.part/result becomes NAME
+ *   .study/plan      the plan, with all runs that were ever added
+ *   .study/values    what the commands of `once` printed
+ *   .study/lock      locked while the plan is merged
+ *   .study/runs/NAME locked while a run is carried out; names the host and the process
+ *   .study/calls/    what calls have to undo, see calls.h
+ */
+struct ssbatch_study {
+    const struct ssbatch_disk *disk;
+    char path[SSBATCH_PATH]; /* absolute */
+    char host[65];
+    char boot[40]; /* differs after each start of the host */
+};
+
+/* Opens a study; if `create`, makes it. */
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_open(struct ssbatch_study *study,
+    const char *path, const struct ssbatch_disk *disk, bool create, struct ss_error *error);
+
+/* Writes the path of a file in .study. */
+SS_NONNULL()
+void ssbatch_study_file(
+    const struct ssbatch_study *study, const char *name, char path[SSBATCH_PATH]);
+
+/* Writes the path of a run's folder: of the result, or of the hidden one for temporary files. */
+SS_NONNULL()
+void ssbatch_study_run_folder(
+    const struct ssbatch_study *study, const char *name, bool hidden, char path[SSBATCH_PATH]);
+
+/* The folder in the hidden one that becomes the result. */
+#define SSBATCH_RESULT "result"
+
+/* Waits for the lock on the plan. Returns its descriptor, or -1; closing it unlocks. */
+SS_MUST_USE SS_NONNULL(1) int ssbatch_study_lock(
+    const struct ssbatch_study *study, struct ss_error *error);
+
+/* Who holds a lock. */
+struct ssbatch_holder {
+    char host[65];
+    pid_t pid;
+};
+
+/* Returned by ssbatch_study_lock_run() if another process has the lock. */
+#define SSBATCH_HELD (-2)
+
+/*
+ * Locks a run for this process and all that it forks. Returns a descriptor, -1 with the error set,
+ * or SSBATCH_HELD with the holder.
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_lock_run(const struct ssbatch_study *study,
+    const char *name, struct ssbatch_holder *holder, struct ss_error *error);
+
+/* Releases it, even if processes that were forked since still live. */
+SS_NONNULL()
+void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock);
+
+/* ---- attempts ---- */
+
+/*
+ * Makes the hidden folder of a run, with its result. With `keep`, those of an interrupted or failed
+ * attempt serve again; otherwise they are emptied.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_begin(
+    const struct ssbatch_study *study, const char *name, bool keep, struct ss_error *error);
+
+/*
+ * Gives the result its name, instead of an earlier one, and removes the hidden folder. All of it is
+ * on disk before it gets the name, and the name is on disk when this returns.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_commit(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error);
+
+#endif
