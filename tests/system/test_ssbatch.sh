@@ -16,6 +16,7 @@ fail() {
 . "$(dirname "$0")/cases.sh"
 export LC_ALL=C
 build=$(cd "$1" && pwd)
+tests=$(cd "$(dirname "$0")" && pwd)
 PATH=$build/bin:$PATH
 [ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch is not built"
 folder=$(mktemp -d)
@@ -311,6 +312,14 @@ END
     says out "2 failed"
 }
 
+# tests/system/batch-chaos makes many rounds.
+killed_studies_are_completed() {
+    begin
+    "$tests/batch-chaos" --rounds 4 --patience 20 "$build" >out 2>&1 || fail "$(cat out)"
+    says out "4 rounds, 0 failures"
+}
+
+run_case killed_studies_are_completed
 run_case finished_runs_are_not_repeated
 run_case changed_runs_are_refused_without_redo
 run_case results_have_output_columns_and_times
