@@ -8,11 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
 #include "base/owned.h"
 #include "base/units.h"
-#include "base/wallclock.h"
 #include "base/words.h"
+#include "placeholders.h"
 #include "replace.h"
 
 #define PATH_ROOM 4400
@@ -28,162 +27,6 @@
 
 /* Only this many bytes at the end of standard error are read, for its last line. */
 #define ERRORS_MAX 4096
-
-/* ---- values ---- */
-
-const char *ssbatch_values_get(const struct ssbatch_values *values, const char *name) {
-    for (size_t i = 0; i < values->count; i++) {
-        if (strcmp(values->items[i].name, name) == 0)
-            return values->items[i].value;
-    }
-    return NULL;
-}
-
-int ssbatch_values_set(
-    struct ssbatch_values *values, const char *name, const char *value, struct ss_error *error) {
-    struct ssbatch_value item = {strdup(name), strdup(value)};
-    if (item.name && item.value && SS_GROW(values->items, values->count + 1, values->room)) {
-        values->items[values->count++] = item;
-        return 0;
-    }
-    free(item.name);
-    free(item.value);
-    return ss_error_memory(error);
-}
-
-void ssbatch_values_free(struct ssbatch_values *values) {
-    for (size_t i = 0; i < values->count; i++) {
-        free(values->items[i].name);
-        free(values->items[i].value);
-    }
-    free(values->items);
-    *values = (struct ssbatch_values){0};
-}
-
-/* ---- placeholders ---- */
-
-struct finding {
-    struct ssbatch_stage *stage;
-    const struct ssbatch_act *act;
-    bool fixed; /* only what is known before the run */
-};
-
-static char *print_record(const struct finding *finding) {
-    char *text;
-    if (asprintf(&text, "%s/%s", finding->stage->out, finding->act->base) < 0)
-        return NULL;
-    return text;
-}
-
-/* {at}, {at+25s} */
-static char *find_moment(
-    const struct finding *finding, const char *offset, struct ss_error *error) {
-    char text[64];
-    ss_time later = 0;
-    if (*offset && (*offset != '+' || ss_units_time(offset + 1, &later, error) < 0)) {
-        ss_error_wrap(error, "{at%s}", offset);
-        return NULL;
-    }
-    if (finding->stage->moment == 0) {
-        ss_error_fail(error, "{at%s}: this moment is fixed when the first `main` starts", offset);
-        return NULL;
-    }
-    ss_wallclock_print(text, sizeof text, finding->stage->moment + (int64_t)later);
-    return strdup(text);
-}
-
-static const struct ssbatch_act *find_role(const struct ssbatch_stage *stage, const char *role) {
-    for (size_t i = 0; stage->acts && i < stage->lines->count; i++) {
-        const char *own = stage->lines->items[i].role;
-        if (own && strcmp(own, role) == 0 && stage->lines->items[i].kind != SSBATCH_ONCE)
-            return &stage->acts[i];
-    }
-    return stage->outer ? find_role(stage->outer, role) : NULL;
-}
-
-/* {ROLE.pid}, {ROLE.1} */
-static char *find_of_role(
-    const struct finding *finding, const char *placeholder, struct ss_error *error) {
-    char role[128];
-    const char *dot = strrchr(placeholder, '.');
-    char *text = NULL;
-    snprintf(role, sizeof role, "%.*s", (int)(dot - placeholder), placeholder);
-    const struct ssbatch_act *act = find_role(finding->stage, role);
-    if (!act)
-        return NULL;
-    if (strcmp(dot, ".pid") == 0) {
-        if (act->started && asprintf(&text, "%d", (int)act->pid) < 0)
-            text = NULL;
-    } else if (strcmp(dot, ".1") == 0) {
-        text = act->found ? strdup(act->found) : NULL;
-    } else {
-        return NULL;
-    }
-    if (!text)
-        ss_error_fail(error, "{%s}: not known yet", placeholder);
-    return text;
-}
-
-static char *find(void *context, const char *placeholder, struct ss_error *error) {
-    const struct finding *finding = context;
-    const struct ssbatch_stage *stage = finding->stage;
-    const char *value = ssbatch_values_get(stage->values, placeholder);
-    if (value)
-        return strdup(value);
-    if (strcmp(placeholder, "record") == 0)
-        return print_record(finding);
-    if (strcmp(placeholder, "out") == 0)
-        return strdup(stage->out);
-    if (strcmp(placeholder, "scratch") == 0)
-        return strdup(stage->scratch);
-    if (strcmp(placeholder, "run") == 0)
-        return strdup(stage->name);
-    bool moment = strcmp(placeholder, "at") == 0 || strncmp(placeholder, "at+", 3) == 0;
-    bool of_role = !moment && strchr(placeholder, '.');
-    if (finding->fixed && (moment || of_role)) {
-        ss_error_fail(error,
-            "{%s}: an `after` must not depend on what happens, because it may have to run when "
-            "nothing else has: name what it undoes after {run}",
-            placeholder);
-        return NULL;
-    }
-    if (moment)
-        return find_moment(finding, placeholder + 2, error);
-    return of_role ? find_of_role(finding, placeholder, error) : NULL;
-}
-
-static bool has_record(char **words) {
-    for (; *words; words++) {
-        if (strcmp(*words, "--record") == 0 || strncmp(*words, "--record=", 9) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Adds --record to a command that begins with `showstopper` and lacks it. */
-static int add_record(const struct finding *finding, char ***words, struct ss_error *error) {
-    size_t count = 0;
-    if (strcmp(**words, "showstopper") != 0 || has_record(*words))
-        return 0;
-    while ((*words)[count])
-        count++;
-    char **longer = reallocarray(*words, count + 2, sizeof *longer);
-    char *option = NULL;
-    if (longer)
-        *words = longer;
-    if (!longer || asprintf(&option, "--record=%s/%s", finding->stage->out, finding->act->base) < 0)
-        return ss_error_memory(error);
-    memmove(longer + 2, longer + 1, count * sizeof *longer);
-    longer[1] = option;
-    return 0;
-}
-
-static int replace(
-    struct ssbatch_stage *stage, struct ssbatch_act *act, bool fixed, struct ss_error *error) {
-    struct finding finding = {stage, act, fixed};
-    act->words = ssbatch_replace_words(act->line->words, find, &finding, error);
-    return act->words ? add_record(&finding, &act->words, error) : -1;
-}
 
 /* ---- set up ---- */
 
@@ -213,7 +56,7 @@ int ssbatch_stage_open(struct ssbatch_stage *stage, struct ss_error *error) {
     }
     for (size_t i = 0; i < count; i++) {
         struct ssbatch_act *act = &stage->acts[i];
-        if (act->line->kind == SSBATCH_AFTER && replace(stage, act, true, error) < 0)
+        if (act->line->kind == SSBATCH_AFTER && ssbatch_act_replace(stage, act, true, error) < 0)
             return ss_error_wrap(error, "line %u", act->line->number);
     }
     return 0;
@@ -283,7 +126,8 @@ static int start(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     struct ss_error *why = &stage->why;
     SS_OWNED(close) int output = open_output(stage, act, "stdout", why);
     SS_OWNED(close) int errors = open_output(stage, act, "stderr", why);
-    if (output < 0 || errors < 0 || (!act->words && replace(stage, act, false, why) < 0))
+    if (output < 0 || errors < 0 ||
+        (!act->words && ssbatch_act_replace(stage, act, false, why) < 0))
         return ss_error_wrap(why, "%s", call_act(act));
     const struct ssbatch_order order = {
         .words = act->words,
@@ -398,11 +242,10 @@ static bool is_ready(struct ssbatch_stage *stage, struct ssbatch_act *act, const
 }
 
 static int await_ready(struct ssbatch_stage *stage, struct ssbatch_act *act) {
-    struct finding finding = {.stage = stage, .act = act};
     struct ssbatch_spawner *spawner = stage->spawner;
     SS_OWNED(free) char *file = NULL;
     if (act->line->ready_file) {
-        file = ssbatch_replace(act->line->ready_file, find, &finding, &stage->why);
+        file = ssbatch_act_replace_text(stage, act, act->line->ready_file, &stage->why);
         if (!file)
             return -1;
     }
