@@ -215,6 +215,23 @@ assert 0 < run["others"] <= most, (run["others"], most)
 END
 }
 
+calls_at_the_same_time_share_the_runs() {
+    local seed pids=()
+    begin
+    for i in $(seq 30); do
+        printf '%s\n' "run r$i takes 1s" "main -- sh -c 'echo {run} >>log; sleep 0.02'"
+    done >plan
+    for seed in 1 2 3 4; do
+        timeout "$patience" ssbatch -q --shuffle "$seed" study plan 2>"messages$seed" &
+        pids+=($!)
+    done
+    wait "${pids[@]}" || fail "a call failed: $(cat messages*)"
+    [ "$(sort log | uniq -c | sort -u -k 1,1 | awk '{ print $1 }')" = 1 ] ||
+        fail "some runs were carried out several times: $(sort log | uniq -c)"
+    expect 0 ssbatch --list study
+    says out "30 done, 0 failed, 0 skipped, 0 to come"
+}
+
 shuffled_runs_have_one_order_for_a_seed() {
     begin
     for i in 1 2 3 4 5 6 7 8; do
@@ -327,6 +344,7 @@ run_case options_choose_runs
 run_case failed_runs_are_repeated
 run_case disturbed_runs_are_reported_and_repeated
 run_case own_use_does_not_disturb_a_run
+run_case calls_at_the_same_time_share_the_runs
 run_case shuffled_runs_have_one_order_for_a_seed
 run_case values_are_found_once_and_needed_runs_come_first
 run_case lines_of_the_study_surround_all_runs

@@ -441,6 +441,7 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
         .programs = &batch->programs,
         .values = &batch->values,
         .folder = batch->folder,
+        .redo = batch->options->redo,
         .in_memory = batch->options->in_memory != 0,
     };
     if (ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &batch->undoer, &left) < 0)

@@ -10,6 +10,7 @@
 
 #include "base/owned.h"
 #include "base/words.h"
+#include "merge.h"
 #include "verdict.h"
 
 /* Where the records of --ram are written. */
@@ -244,10 +245,28 @@ static int keep(struct carried *carried, uint64_t number, const struct ssbatch_a
     return forget(carried, error);
 }
 
+/* Another call may have carried out the run since this one looked. */
+static bool is_done_meanwhile(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
+    struct ssbatch_attempt *attempt, struct ss_error *error) {
+    if (ssbatch_is_listed(carrier->redo, run->name))
+        return false;
+    struct json_object *document = ssbatch_run_document_read(carrier->study, run->name, error);
+    enum ssbatch_status status = ssbatch_run_document_status(document);
+    json_object_put(document);
+    if (status != SSBATCH_DONE)
+        return false;
+    attempt->status = SSBATCH_DONE;
+    return true;
+}
+
 static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
     uint64_t number, struct ssbatch_attempt *attempt, struct ss_error *error) {
     struct carried carried = {.carrier = carrier, .run = run};
     struct ss_error left = {0};
+    if (number == 1 && is_done_meanwhile(carrier, run, attempt, error))
+        return 0;
+    if (error->status)
+        return -1;
     if (ssbatch_calls_clear(
             carrier->study, carrier->call->mark, run->name, carrier->undoer, &left) < 0) {
         attempt->status = SSBATCH_FAILED;

@@ -17,6 +17,7 @@ struct ssbatch_carrier {
     struct ssbatch_values *values;
     struct ssbatch_stage *outer; /* the study's lines, or NULL */
     const char *folder;          /* the current folder */
+    const char *redo;            /* carried out although they are done; see ssbatch_is_listed() */
     bool in_memory;
 };
 

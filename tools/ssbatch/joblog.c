@@ -28,7 +28,7 @@ static const struct ssbatch_line *first_main(const struct ssbatch_run *run) {
 
 int ssbatch_joblog_add(struct ssbatch_joblog *log, const struct ssbatch_study *study,
     const struct ssbatch_run *run, const struct ssbatch_attempt *attempt, struct ss_error *error) {
-    bool ran = attempt->status == SSBATCH_DONE || attempt->status == SSBATCH_FAILED;
+    bool ran = attempt->begin != 0 && attempt->status != SSBATCH_TO_COME;
     const struct ssbatch_line *line = first_main(run);
     if (!log->file || !ran || !line)
         return 0;
