@@ -226,6 +226,8 @@ static int find_pending(struct batch *batch, struct ss_error *error) {
         int known = has_result(batch, run, &batch->turns[i], error);
         if (known < 0)
             return -1;
+        if (known && ssbatch_study_tidy(&batch->study, run->name, error) < 0)
+            return -1;
         if (known)
             continue;
         batch->turns[i] = TURN_PENDING;

@@ -170,6 +170,23 @@ static void a_failed_attempt_that_keeps_its_folder_continues_in_it(void **state)
     assert_false(exists("study/a"));
 }
 
+static void remains_of_a_finished_run_are_removed_unless_it_is_locked(void **state) {
+    struct ssbatch_holder holder;
+    struct ss_error error = {0};
+    (void)state;
+    make_folder("study/.a.part");
+    write_text("study/.a.part/temporary", "");
+    make_folder("study/.study/old-a");
+    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    assert_int_equal(ssbatch_study_tidy(&study, "a", &error), 0);
+    assert_true(exists("study/.a.part/temporary"));
+    close(lock); /* as if its process had been killed */
+    assert_int_equal(ssbatch_study_tidy(&study, "a", &error), 0);
+    assert_false(exists("study/.a.part"));
+    assert_false(exists("study/.study/old-a"));
+    assert_false(exists("study/.study/runs/a"));
+}
+
 static void a_study_path_with_placeholders_is_refused(void **state) {
     struct ss_error error = {0};
     struct ssbatch_study other;
@@ -365,6 +382,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_new_result_replaces_the_old_one, make_study, remove_study),
     cmocka_unit_test_setup_teardown(an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_failed_attempt_that_keeps_its_folder_continues_in_it, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(remains_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_study_path_with_placeholders_is_refused, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_journal_is_on_disk_before_anything_is_done, make_study, remove_study),

@@ -203,3 +203,24 @@ int ssbatch_study_commit(
         return -1;
     return ssbatch_disk_remove_tree(hidden, error);
 }
+
+int ssbatch_study_tidy(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error) {
+    char hidden[SSBATCH_PATH], held[SSBATCH_PATH], old[SSBATCH_PATH], file[NAME_ROOM];
+    struct ssbatch_holder holder;
+    ssbatch_study_run_folder(study, name, true, hidden);
+    snprintf(file, sizeof file, "runs/%s", name);
+    ssbatch_study_file(study, file, held);
+    snprintf(file, sizeof file, "old-%s", name);
+    ssbatch_study_file(study, file, old);
+    if (!exists(hidden) && !exists(held) && !exists(old))
+        return 0;
+    int lock = ssbatch_study_lock_run(study, name, &holder, error);
+    if (lock < 0)
+        return lock == SSBATCH_HELD ? 0 : -1;
+    int status = ssbatch_disk_remove_tree(hidden, error);
+    if (ssbatch_disk_remove_tree(old, error) < 0)
+        status = -1;
+    ssbatch_study_unlock_run(study, name, lock);
+    return status;
+}

@@ -70,6 +70,13 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_lock_run(const struct ssbatch_
 SS_NONNULL()
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock);
 
+/*
+ * Removes what a call has left of a finished run that was killed between giving the result its name
+ * and unlocking the run.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_tidy(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error);
+
 /* ---- attempts ---- */
 
 /*
