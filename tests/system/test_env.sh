@@ -46,6 +46,7 @@ choose_environment() {
 # hold OPTION...: starts a hold of `place` and sets `holder`; its output is in $scratch/said. The shell ignores SIGINT
 # in what it starts in the background, and a script could not trap it then.
 hold() {
+    rm -f said
     env --default-signal=INT "$env" hold "$place" "$@" >said 2>"$output" &
     holder=$!
 }
@@ -212,6 +213,15 @@ killed_containers_end() {
     entered=
     "$env" close "$place"
     nothing_of_the_place_is_left
+    # A hold whose container ends says so.
+    open_place
+    read -r first _ <"places/$place/place"
+    kill -KILL "$first"
+    ends 1 "$holder"
+    holder=
+    grep -q "$place: it ended by itself" "$output" || fail "hold does not report the end of its container"
+    refuses "$place: it did not start: " hold "$place" --cpus 9999
+    nothing_of_the_place_is_left
 }
 
 # containers_follow_the_contract ENVIRONMENT
@@ -248,6 +258,7 @@ group_follows_the_contract() {
     done >quota
     [ "$(sed 's/ 100000$//' quota)" = 25000 ] || fail "wrong quota: $(cat quota)"
     close_by_signal TERM
+    refuses "$place: cpuset.cpus cannot be 9999" hold "$place" --cpus 9999
     places_follow_the_contract --quota 1
     # A group has no process that ends with its hold; close ends what entered.
     open_place
@@ -456,6 +467,33 @@ the_example_of_the_page_follows_the_contract() {
     grep -qx "nice or taskset is not installed" "$output" || fail "why-not: no reason"
 }
 
+samples_are_taken() {
+    [ "$(grep -c ',7.5$' energy.csv)" -ge 2 ]
+}
+
+# Power is sampled until SIGTERM, in whole lines.
+energy_is_sampled_until_it_is_terminated() {
+    local command=$experiments/energy
+    "$command" --help | grep -q "^Usage: tools/experiments/energy SOURCE" || fail "--help"
+    env=$command
+    refuses "SOURCE is missing" ''
+    refuses "--output is missing" "echo 7.5"
+    refuses "--output: /nowhere/file cannot be written" "echo 7.5" --output /nowhere/file
+    refuses "there is no source of power (rapl)" rapl --energy-root "$scratch" --output energy.csv
+    "$command" rapl --energy-root "$scratch" --why-not >"$output" || fail "--why-not: available"
+    grep -qx "there is no source of power (rapl)" "$output" || fail "--why-not: no reason"
+    ! "$command" "echo 7.5" --why-not >"$output" || fail "--why-not: unavailable"
+    "$command" "echo 7.5" --output energy.csv >said 2>"$output" &
+    holder=$!
+    await opens
+    await samples_are_taken
+    kill -TERM "$holder"
+    ends 0 "$holder"
+    holder='' env=''
+    awk -F, 'NR == 1 && $0 != "time,elapsed_seconds,watts" || NF != 3 { exit 1 }
+        NR > 1 && ($2 < NR - 1 || $3 != 7.5) { exit 1 }' energy.csv || fail "wrong samples: $(cat energy.csv)"
+}
+
 run_case lxc_follows_the_contract
 run_case podman_follows_the_contract
 run_case group_follows_the_contract
@@ -466,4 +504,5 @@ run_case options_and_names_are_checked
 run_case both_control_group_versions_are_configured
 run_case both_versions_of_groups_are_limited
 run_case the_example_of_the_page_follows_the_contract
+run_case energy_is_sampled_until_it_is_terminated
 end_cases

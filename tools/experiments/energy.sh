@@ -118,7 +118,7 @@ sample_command() {
     [[ $watts =~ ^[0-9]+(\.[0-9]+)?$ ]] || watts=
 }
 
-# At absolute times, so that as many samples are taken as seconds pass. A watt for one sample is a
+# Samples until the process ends, at absolute times, so that as many samples are taken as seconds pass. A watt for one sample is a
 # watt-second, so a second without a sample is an empty cell, not a missing line.
 sample_energy() {
     local begin due now watts count at never number=0
@@ -127,7 +127,7 @@ sample_energy() {
     at=$begin
     [ "$energy_source" != rapl ] || read_rapl
     echo time,elapsed_seconds,watts
-    while kill -0 $$ 2>/dev/null; do # the script, which may be killed
+    while :; do
         number=$((number + 1))
         due=$((begin + 1000000 * number))
         now=${EPOCHREALTIME/./}
@@ -138,8 +138,10 @@ sample_energy() {
 }
 
 start_energy() {
-    [ -n "$energy_source" ] || return 0
-    start sample_energy >"$scratch/energy.csv"
+    local source=$energy_source
+    [ -n "$source" ] || return 0
+    [ "$source" != command ] || source=$energy
+    start "$here/energy" "$source" --energy-root "$energy_root" --output "$scratch/energy.csv" >/dev/null
 }
 
 # What the iterations have cost, if there was power to be measured; the sums are ssreport's.

@@ -274,7 +274,7 @@ clear_place() {
         ! { read -ra process <"$file"; } 2>/dev/null || end_process "${process[@]}" || true
     done
     remove_group || fail "$place: processes in $group cannot be ended"
-    # What started the container may not have exited yet.
+    # The program that started the container may not have exited yet.
     ! { read -ra process <"$state/starter"; } 2>/dev/null || ! is_process "${process[@]}" ||
         kill -KILL "${process[0]}" 2>/dev/null || true
     clean
@@ -287,7 +287,7 @@ remove_state() {
     rmdir "$places" 2>/dev/null || true
 }
 
-# What `hold` does at its end, however that comes.
+# Closes the place when `hold` exits for any reason.
 leave() {
     trap '' TERM INT HUP
     if [ -n "$container" ]; then
