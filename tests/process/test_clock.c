@@ -161,7 +161,7 @@ START_TEST(a_frozen_run_ends_as_planned) {
 }
 END_TEST
 
-START_TEST(a_frozen_run_ends_as_planned_unprivileged) {
+START_TEST(an_unprivileged_frozen_run_ends_as_planned) {
     family_need_nobody();
     freeze_and_thaw("", 6, family_become_nobody);
 }
@@ -173,7 +173,7 @@ START_TEST(a_run_with_frozen_control_processes_ends_as_planned) {
 }
 END_TEST
 
-START_TEST(a_run_with_frozen_control_processes_ends_as_planned_unprivileged) {
+START_TEST(an_unprivileged_run_with_a_frozen_crew_ends_as_planned) {
     family_need_nobody();
     freeze_and_thaw("ss-", 3, family_become_nobody);
 }
@@ -210,9 +210,9 @@ PROCESS_MAIN(
     SS_CASE(start_time_skipped_by_the_wall_clock_starts_at_once),
     SS_CASE(a_wall_clock_set_back_delays_the_start),
     SS_CASE(a_frozen_run_ends_as_planned),
-    SS_CASE(a_frozen_run_ends_as_planned_unprivileged),
+    SS_CASE(an_unprivileged_frozen_run_ends_as_planned),
     SS_CASE(a_run_with_frozen_control_processes_ends_as_planned),
-    SS_CASE(a_run_with_frozen_control_processes_ends_as_planned_unprivileged),
+    SS_CASE(an_unprivileged_run_with_a_frozen_crew_ends_as_planned),
     SS_CASE(a_thawed_master_continues_executors_and_guardian),
     SS_CASE(run_signaled_while_frozen_ends))
 /* clang-format on */

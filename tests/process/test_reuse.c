@@ -54,7 +54,7 @@ static void in_numbers_of_ones_own(void (*body)(void), bool unprivileged) {
         in_numbers_of_ones_own(try_##name, false);                                                 \
     }                                                                                              \
     END_TEST                                                                                       \
-    START_TEST(name##_unprivileged) {                                                              \
+    START_TEST(name##_without_privileges) {                                                        \
         in_numbers_of_ones_own(try_##name, true);                                                  \
     }                                                                                              \
     END_TEST
@@ -313,15 +313,15 @@ REUSE_TEST(branches_of_the_same_tick_are_not_signaled)
 /* clang-format off */
 PROCESS_MAIN(
     SS_CASE(a_leader_that_ended_is_not_signaled),
-    SS_CASE(a_leader_that_ended_is_not_signaled_unprivileged),
+    SS_CASE(a_leader_that_ended_is_not_signaled_without_privileges),
     SS_CASE(leaders_of_iterations_are_not_signaled),
-    SS_CASE(leaders_of_iterations_are_not_signaled_unprivileged),
+    SS_CASE(leaders_of_iterations_are_not_signaled_without_privileges),
     SS_CASE(a_branch_that_ended_is_not_signaled),
-    SS_CASE(a_branch_that_ended_is_not_signaled_unprivileged),
+    SS_CASE(a_branch_that_ended_is_not_signaled_without_privileges),
     SS_CASE(a_reused_pid_of_any_process_is_not_signaled),
-    SS_CASE(a_reused_pid_of_any_process_is_not_signaled_unprivileged),
+    SS_CASE(a_reused_pid_of_any_process_is_not_signaled_without_privileges),
     SS_CASE(a_reused_group_of_any_process_is_not_signaled),
-    SS_CASE(a_reused_group_of_any_process_is_not_signaled_unprivileged),
+    SS_CASE(a_reused_group_of_any_process_is_not_signaled_without_privileges),
     SS_CASE(branches_of_the_same_tick_are_not_signaled),
-    SS_CASE(branches_of_the_same_tick_are_not_signaled_unprivileged))
+    SS_CASE(branches_of_the_same_tick_are_not_signaled_without_privileges))
 /* clang-format on */

@@ -308,7 +308,7 @@ profiles_are_compared() {
     [ "$(sed -n '1p' "$folder/out")" = "Base: base:without" ] || fail "the first line does not name the base"
     says_in_all "- target:without is 1.65 to 4.79 times as fast as base:without (25 benchmarks, "
     says_in_all "one more benchmark of the same kind lies in this range with a probability of 92.3%."
-    says_in_all "common benchmarks is [0.66, 1.84] instead of [1.65, 4.79], 2.65 times shorter."
+    says_in_all "benchmarks that both have span [0.66, 1.84] instead of [1.65, 4.79], 2.65 times shorter."
     says_in_all "Of these 2.65 times, one common factor makes 2.57 times (97.1% of the logarithm)"
     says_in_all "which is 2.905 before and 2.806 under quota-3900."
     says '^  target:quota-3900 .* 92\.3$'

@@ -45,7 +45,7 @@ static const struct ss_argument rows[] = {
                 "used more than --others"}},
     {0, NULL, {"go-on", AT(go_on), .help = "continue with the next run after one has failed"}},
     {0, "SEED", {"shuffle", SS_OPTION_COUNT, .help = "mix the order of the runs; if they have a "
-        "column `round`, those of each round"}, .take = take_seed},
+        "column `round`, only within each round"}, .take = take_seed},
     {0, NULL, {"dry-run", AT(dry_run),
         .help = "print the runs with their times and the programs that are missing"}},
 

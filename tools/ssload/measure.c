@@ -21,7 +21,7 @@ struct measurement {
     ss_time started;
     uint64_t taken;
     bool unwritable;   /* writing a sample failed */
-    bool nobody_reads; /* because the other end was closed */
+    bool nobody_reads; /* the other end was closed while a command runs: no error */
 };
 
 static int read_meter(struct measurement *it, struct ss_error *error) {

@@ -162,7 +162,10 @@ static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
     }
 }
 
-/* Reads all output, but keeps only the beginning. */
+/*
+ * Reads to the end, so that the child never waits for room in the pipe, but keeps only the
+ * beginning. The first signal that we receive ends the child with SIGTERM, the second with SIGKILL.
+ */
 static void read_output(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
     char rest[4096];
     size_t used = 0;

@@ -34,7 +34,8 @@ void ssprofile_say_range(
     const struct ssprofile_figures *figures = &target->figures;
     int decimals = decimals_of(figures->least, figures->most);
     if (figures->count < 2) {
-        ssprofile_say(findings, "%s:%s is %.4f times as fast as %s in the one benchmark of both.",
+        ssprofile_say(findings,
+            "%s:%s is %.4f times as fast as %s in the only benchmark that both have.",
             target->machine, target->limits, figures->median, base);
         return;
     }
@@ -77,7 +78,7 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
             is_shorter ? reduction.reduction : 1 / reduction.reduction,
             is_shorter ? "shorter" : "longer");
     ssprofile_say(findings,
-        "Under %s, the range of %s in %zu common benchmarks is %s instead of %s%s.",
+        "Under %s, the ratios of %s in the %zu benchmarks that both have span %s instead of %s%s.",
         throttled->limits, plain->machine, before->count, ranges[1], ranges[0], change);
     if (is_chance) {
         ssprofile_say(findings,

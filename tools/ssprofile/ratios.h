@@ -51,7 +51,7 @@ SS_NONNULL()
 bool ssprofile_is_chosen(
     const struct ssprofile_matching *matching, const char *name, const char *class);
 
-/* Explains a spread in percent by the number of repetitions (size_t). */
+/* Format of a reason: the spread in percent (double) and the number of repetitions (size_t). */
 #define SSPROFILE_UNCERTAIN "its mean is uncertain by %.3g%% (95%% confidence, %zu repetitions)"
 
 #define SSPROFILE_SPREAD_MAX 0.02 /* default limit for a stable benchmark */

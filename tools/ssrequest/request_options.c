@@ -30,7 +30,7 @@ static const struct ss_argument rows[] = {
     {0, "CLIENTS", {"closed", SS_OPTION_COUNT, AT(closed), .min = "1", .max = "100000",
         .help = "instead of a rate: this many clients, each sending its next request after the answer to the last one (a closed loop, as in wrk and ab)"}},
     {0, "DEMAND", {"capacity", SS_OPTION_TEXT, AT(capacity),
-        .help = "find the highest rate at which a limit on the response time holds: mean=1s, " "p95=2s; each trial lasts at least --duration, the first is at --rate or 10"}},
+        .help = "find the highest rate that keeps the response time within a limit, such as mean=1s or " "p95=2s; each trial lasts at least --duration; the first is at --rate, or 10 per second"}},
     {0, "WHEN", {"arrival", SS_OPTION_CHOICE, AT(arrival), .choices = "concurrent even poisson",
         .initial = "even",
         .help = "when the requests of a second are due: all at its start, at equal intervals, or with exponential gaps"},

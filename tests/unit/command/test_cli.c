@@ -362,7 +362,7 @@ static void missing_and_extra_values_are_refused(void **state) {
     refuse("--quiet=", "--quiet takes no value");
 }
 
-static void invalid_command_line_value_names_its_option(void **state) {
+static void error_for_an_invalid_value_names_the_option(void **state) {
     (void)state;
     refuse("-n 0", "--instances: '0' is too small: at least 1");
     refuse("--instances=1000001", "--instances: '1000001' is too large: at most 1000000");
@@ -497,7 +497,7 @@ UNIT_MAIN(
     cmocka_unit_test(invalid_labels_are_refused),
     cmocka_unit_test(unknown_option_gets_a_suggestion),
     cmocka_unit_test(missing_and_extra_values_are_refused),
-    cmocka_unit_test(invalid_command_line_value_names_its_option),
+    cmocka_unit_test(error_for_an_invalid_value_names_the_option),
     cmocka_unit_test(command_line_times_in_milliseconds_cause_a_warning),
     cmocka_unit_test(tolerance_may_have_a_percent_sign),
     cmocka_unit_test(empty_values_are_refused_if_meaningless),

@@ -235,7 +235,7 @@ static void option_may_have_a_single_bound(void **state) {
     refuse(bounded, "scale=2.9", "at least 3");
 }
 
-static void invalid_module_option_value_names_its_option(void **state) {
+static void error_for_an_invalid_module_value_names_the_option(void **state) {
     (void)state;
     refuse(all, "length=20", "length: '20' has no unit");
     refuse(all, "part=1.5", "part: '1.5' is not a load");
@@ -359,7 +359,7 @@ UNIT_MAIN(
     cmocka_unit_test(option_bounds_are_inclusive),
     cmocka_unit_test(option_values_beyond_bounds_are_refused),
     cmocka_unit_test(option_may_have_a_single_bound),
-    cmocka_unit_test(invalid_module_option_value_names_its_option),
+    cmocka_unit_test(error_for_an_invalid_module_value_names_the_option),
     cmocka_unit_test(option_choices_must_be_whole_words),
     cmocka_unit_test(required_options_must_be_given),
     cmocka_unit_test(module_without_options_refuses_options),

@@ -259,7 +259,7 @@ static void lines_that_cannot_be_read_are_refused(void **state) {
     assert_refused(
         "set a=1\nplan 1\n", "plan:2: the version of the plan must be in its first line");
     assert_refused("set a\n", "plan:1: 'a' is not a column: write KEY=VALUE");
-    assert_refused("set\n", "plan:1: set has no column: write set KEY=VALUE...");
+    assert_refused("set\n", "plan:1: set has no column: write 'set KEY=VALUE...'");
 }
 
 static void null_bytes_are_refused(void **state) {
@@ -276,12 +276,12 @@ static void null_bytes_are_refused(void **state) {
 
 static void runs_that_cannot_be_carried_out_are_refused(void **state) {
     (void)state;
-    assert_refused("# nothing\n", "plan:2: the plan has no run: write lines run NAME takes TIME "
-                                  "and main -- COMMAND");
-    assert_refused("run\n", "plan:1: the run has no name: write run NAME");
+    assert_refused("# nothing\n", "plan:2: the plan has no run: add a line 'run NAME takes TIME' "
+                                  "and, below it, 'main -- COMMAND'");
+    assert_refused("run\n", "plan:1: the run has no name: write 'run NAME'");
     assert_refused("run a load=3\nmain -- x\n",
         "plan:1: run a does not say how long it takes: add takes 70s, or another time");
-    assert_refused("run a takes\n", "plan:1: takes has no time: write takes 70s");
+    assert_refused("run a takes\n", "plan:1: takes has no time: write 'takes 70s'");
     assert_refused(
         "run a takes 10\n", "plan:1: takes: '10' has no unit: write 10s or 10M (minutes)");
     assert_refused("run a takes 10s limit 9s\n", "plan:1: run a has a limit that is shorter than "
@@ -289,7 +289,7 @@ static void runs_that_cannot_be_carried_out_are_refused(void **state) {
     assert_refused("run a take 1s\n", "plan:1: unknown word 'take': did you mean 'takes'? "
                                       "Available: takes, limit, keep, needs=NAME, KEY=VALUE");
     assert_refused("run a takes 1s\nbefore -- x\nrun b takes 1s\nmain -- x\n",
-        "plan:1: run a has no main: add a line main -- COMMAND below it");
+        "plan:1: run a has no main: add a line 'main -- COMMAND' below it");
     assert_refused("skip a\n", "plan:1: skip a has no reason: add reason=TEXT");
     assert_refused("skip a reason=no cpus\n",
         "plan:1: 'cpus' is not reason=TEXT or KEY=VALUE: quote the reason");

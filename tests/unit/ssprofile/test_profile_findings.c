@@ -56,7 +56,8 @@ static void range_finding_states_its_coverage(void **state) {
     expect_said(&findings, 0, "with a probability of 66.7%.");
     series = series_of(0, "without", plain_ratios, 1);
     ssprofile_say_range(&findings, &series, "B:without");
-    expect_said(&findings, 1, "1.6500 times as fast as B:without in the one benchmark of both");
+    expect_said(
+        &findings, 1, "1.6500 times as fast as B:without in the only benchmark that both have");
     table_free(&findings);
     assert_true(fabs(ssprofile_coverage_of(24) - 0.92) < 1e-12);
     assert_true(ssprofile_coverage_of(1) == 0 && ssprofile_coverage_of(0) == 0);
@@ -70,7 +71,7 @@ static void reduction_finding_states_its_factors(void **state) {
     ssprofile_say_reduction(&findings, &plain, &slow);
     assert_int_equal(table_rows(&findings), 3);
     expect_said(&findings, 0,
-        "Under quota-6352, the range of T in 5 common benchmarks is "
+        "Under quota-6352, the ratios of T in the 5 benchmarks that both have span "
         "[0.60, 2.54] instead of [1.65, 7.10], 2.81 times shorter.");
     expect_said(&findings, 1, "Of these 2.81 times, one common factor makes 2.79 times (99.");
     expect_said(&findings, 1, "relative spread 1.01 times (0.");

@@ -326,8 +326,8 @@ static void estimated_percentiles_are_marked(void **state) {
     assert_text(&report, "requests-rates", 0, "percentiles", "estimated");
     assert_text(&report, "requests", 0, "percentiles", "estimated");
     assert_non_null(strstr(report.responses[0].notes.text,
-        "its percentiles over several seconds are estimated from those of each: it has no complete "
-        "response-times.csv"));
+        "its percentiles over several seconds are estimated from the percentiles of each second, "
+        "because it has no complete response-times.csv"));
     assert_found(&report, "at most about 189 ms for 95 %");
     ssreport_report_free(&report);
     write_times("a", "1.000000,0.010000000,9,10\n1.000000,0.040000000,1,0\n"

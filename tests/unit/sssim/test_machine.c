@@ -145,7 +145,7 @@ static void busy_ticks_are_shared_in_proportion_to_load(void **state) {
 }
 
 /* If a tick had any cost, this would take hours. */
-static void simulated_ticks_have_no_cost(void **state) {
+static void ticks_of_an_idle_machine_take_no_time_to_simulate(void **state) {
     (void)state;
     struct machine machine;
     open_machine(&machine, 1, 0, 10000);
@@ -257,7 +257,7 @@ UNIT_MAIN(
     cmocka_unit_test(idle_counters_advance_by_hundredths_of_a_second),
     cmocka_unit_test(run_time_is_known_up_to_the_last_tick),
     cmocka_unit_test(busy_ticks_are_shared_in_proportion_to_load),
-    cmocka_unit_test(simulated_ticks_have_no_cost),
+    cmocka_unit_test(ticks_of_an_idle_machine_take_no_time_to_simulate),
     cmocka_unit_test(ticks_misjudge_bursts_in_step_with_the_clock),
     cmocka_unit_test(ticks_measure_bursts_out_of_step_correctly),
     cmocka_unit_test(sleepers_due_together_wake_in_order_of_their_number),

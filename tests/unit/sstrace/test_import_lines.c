@@ -230,14 +230,14 @@ static void krash_errors_state_the_expected_input(void **state) {
         {"profile }", "1:9", "expected '{', not '}'"},
         {"cpu { all_name 5 }", "1:16", "expected '=', not '5'"},
         {"cpu { all_name = }", "1:18", "expected a value, not '}'"},
-        {"0 { 5 10 5 20 }", "1:10", "expected a later time, not '5'"},
+        {"0 { 5 10 5 20 }", "1:10", "expected a time after the previous one, not '5'"},
         {"0 { -1 10 }", "1:5", "expected a number of seconds, not '-1'"},
         {"0 { 1e300 10 }", "1:5", "expected a number of seconds, not '1e300'"},
         {"0 { 0 ten }", "1:7", "expected a number"},
         {"0 { 0 101 }", "1:7", "expected a load from 0 to 100 %, not '101'"},
         {"0 { 0 1e999 }", "1:7", "expected a number"},
         {"0 { 0 nan }", "1:7", "expected a load from 0 to 100 %, not 'nan'"},
-        {"0 { 0 1 }\n0 { 0 1 }", "2:1", "expected a CPU that did not appear before, not '0'"},
+        {"0 { 0 1 }\n0 { 0 1 }", "2:1", "this CPU appears twice"},
         {"kill", "1:5", "expected a number of seconds, not the end of the file"},
         {"kill 0", "1:6", "expected a number of seconds above 0"},
         {"\xff\xfe", "1:1", "cpu, profile, kill"},
@@ -270,7 +270,7 @@ static void krash_profile_with_too_many_cpus_is_refused(void **state) {
     assert_non_null(text);
     for (int i = 0; i < 1025; i++)
         at += sprintf(at, "%d { 0 50 1 100 }\n", i);
-    assert_blamed(krash, NULL, text, "1025:1", "at most 1024 CPUs");
+    assert_blamed(krash, NULL, text, "1025:1", "more than 1024 CPUs");
     *strstr(text, "1024 {") = '\0';
     struct import_run run = import_text(krash, NULL, text);
     assert_levels(&run, 1, LEVELS(50, 100));

@@ -3,9 +3,9 @@
 #define SSREPORT_RESPONSES_H
 
 /*
- * A record of ssrequest: requests.csv, a line for each second, response-times.csv, the response
- * times of each second in buckets (older records lack it), and requests.json, the figures of the
- * whole run. Times are seconds; moments are seconds since 1970.
+ * A record of ssrequest: requests.csv (a line for each second), response-times.csv (the
+ * response times of each second in buckets; older records lack it) and requests.json (the figures
+ * of the whole run). Times are seconds; moments are seconds since 1970.
  */
 
 #include <stdbool.h>

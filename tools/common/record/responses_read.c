@@ -382,7 +382,7 @@ static void sum_up(struct ssreport_responses *responses) {
             ssreport_responses_of(seconds, responses->count, (enum ssreport_origin)i);
 }
 
-/* If rows are lost or damaged, they have fewer requests than the figures. */
+/* Notes if the seconds do not add up to the figures: rows are lost or damaged. */
 static void compare_with_figures(struct ssreport_responses *responses) {
     double sent = 0;
     for (size_t i = 0; i < responses->count; i++)

@@ -23,7 +23,7 @@ static size_t find_column(const struct table_sheet *sheet, const char *name, siz
         if (strcmp(sheet->columns[column].name, name) == 0)
             return column;
     }
-    fprintf(stderr, "the table %s has no column %s\n", sheet->name, name);
+    fprintf(stderr, "BUG: the table '%s' has no column '%s'\n", sheet->name, name);
     abort();
 }
 

@@ -250,7 +250,7 @@ static int read_version(struct reader *reader, char **words, struct ss_error *er
 static int read_set(struct reader *reader, char **words, struct ss_error *error) {
     struct pair pair;
     if (!words[1])
-        return ss_error_fail(error, "set has no column: write set KEY=VALUE...");
+        return ss_error_fail(error, "set has no column: write 'set KEY=VALUE...'");
     for (words++; *words; words++) {
         if (!split_pair(*words, &pair))
             return ss_error_fail(
@@ -288,7 +288,7 @@ static int read_time(struct reader *reader, char **words, ss_time *time, struct 
     struct ssbatch_plan *plan = reader->plan;
     struct ss_units_doubt doubt;
     if (!words[1])
-        return ss_error_fail(error, "%s has no time: write %s 70s", words[0], words[0]);
+        return ss_error_fail(error, "%s has no time: write '%s 70s'", words[0], words[0]);
     if (ss_units_time_sensible(words[1], SS_SECOND, time, &doubt, error) < 0)
         return ss_error_wrap(error, "%s", words[0]);
     if (doubt.text[0] && plan->doubt_count++ == 0)
@@ -327,7 +327,7 @@ static int read_run_word(
 static struct ssbatch_run *add_run(struct reader *reader, char **words, struct ss_error *error) {
     struct ssbatch_plan *plan = reader->plan;
     if (!words[1]) {
-        ss_error_fail(error, "the %s has no name: write %s NAME", words[0], words[0]);
+        ss_error_fail(error, "the %s has no name: write '%s NAME'", words[0], words[0]);
         return NULL;
     }
     if (check_name(words[1], error) < 0)
@@ -654,7 +654,7 @@ static int check_run(
     const struct reader *reader, const struct ssbatch_run *run, struct ss_error *error) {
     if (!run->reason && !has_main(run))
         return ss_error_fail(
-            error, "run %s has no main: add a line main -- COMMAND below it", run->name);
+            error, "run %s has no main: add a line 'main -- COMMAND' below it", run->name);
     for (size_t i = 0; i < run->need_count; i++) {
         if (check_need(reader, run, run->needs[i], error) < 0)
             return -1;
@@ -665,8 +665,8 @@ static int check_run(
 static int check_plan(struct reader *reader, struct ss_error *error) {
     const struct ssbatch_plan *plan = reader->plan;
     if (plan->run_count == 0)
-        return ss_error_fail(error, "the plan has no run: write lines run NAME takes TIME and "
-                                    "main -- COMMAND");
+        return ss_error_fail(error, "the plan has no run: add a line 'run NAME takes TIME' and, "
+                                    "below it, 'main -- COMMAND'");
     if (sort_runs(reader, error) < 0)
         return -1;
     for (size_t i = 0; i < plan->run_count; i++) {

@@ -17,7 +17,7 @@ struct table_sheet *ssreport_table(const struct ssreport_report *report, const c
         if (strcmp(report->tables[i].name, name) == 0)
             return &report->tables[i];
     }
-    fprintf(stderr, "no topic has a table %s\n", name);
+    fprintf(stderr, "ssreport: BUG: no topic has a table '%s'\n", name);
     abort();
 }
 

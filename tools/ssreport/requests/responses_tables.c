@@ -218,8 +218,8 @@ static void note_estimated(struct ssreport_report *report) {
                          report->points[j].stretch.response[SSREPORT_INTENDED].estimated;
         if (estimated)
             ssreport_notes_add(&of->notes,
-                "its percentiles over several seconds are estimated from those of each: it has no "
-                "complete " SSREPORT_RESPONSES_TIMES);
+                "its percentiles over several seconds are estimated from the percentiles of each "
+                "second, because it has no complete " SSREPORT_RESPONSES_TIMES);
     }
 }
 

@@ -56,8 +56,8 @@ const struct ss_argument queue_rows[] = {
                  .help = "the speed of each server: 1,1,0.5; default: 1 for all"}},
     {0, "WORD", {"balance", SS_OPTION_CHOICE, AT(balance), .initial = "round-robin",
                  .choices = "round-robin least-connections",
-                 .help = "which server gets the next request: each in turn, or one with the fewest "
-                         "unfinished ones"}},
+                 .help = "which server gets the next request: each in turn, or the one with the "
+                         "fewest unfinished requests"}},
     {0, "WORD", {"given-up", SS_OPTION_CHOICE, AT(given_up), .initial = "serve",
                  .choices = "serve skip",
                  .help = "a request that its client gave up is served, or skipped if the work has not begun"}},

@@ -113,7 +113,7 @@ static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *befo
     if (read_seconds(it, &event.time) != 0)
         return -1;
     if (event.time <= *before)
-        return blame(it, "a later time");
+        return blame(it, "a time after the previous one");
     *before = event.time;
     if (need(it, "a load") != 0 ||
         sstrace_scale_load(&it->scale, it->input, &it->field, &number, &event.load) != 0)
@@ -138,10 +138,10 @@ static int read_cpu(struct krash *it) {
         return blame(it, "cpu, profile, kill, NAME = VALUE or the number of a CPU");
     for (uint32_t i = 0; i < it->cpus_count; i++) {
         if (it->cpus[i] == number)
-            return blame(it, "a CPU that did not appear before");
+            return sstrace_input_blame(it->input, it->field.column, "this CPU appears twice");
     }
     if (it->cpus_count == CPUS_MAX)
-        return blame(it, "at most 1024 CPUs");
+        return sstrace_input_blame(it->input, it->field.column, "more than 1024 CPUs");
     uint32_t cpu = it->cpus_count++;
     it->cpus[cpu] = number;
     bool wanted = !it->samples->options->select || sstrace_samples_wants(it->samples, name);

@@ -63,7 +63,7 @@ static bool grow(struct sstrace_names *names) {
     return true;
 }
 
-/* Returns whether the name is new. At the limit, further names are not. */
+/* Returns whether the name is new. Once the table cannot grow, no name counts as new. */
 static bool note_name(struct sstrace_names *names, const char *name) {
     if (names->count * 2 >= names->capacity && (names->capacity >= NAMES_MAX || !grow(names)))
         return false;
