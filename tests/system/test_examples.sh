@@ -58,6 +58,7 @@ readme_examples_run() { page README.md; }
 contributing_examples_run() { page CONTRIBUTING.md; }
 changelog_examples_run() { page CHANGELOG.md; }
 experiments_examples_run() { page tools/experiments/README.md; }
+environments_examples_run() { page tools/experiments/env/README.md; }
 showstopper_examples_run() { page src/showstopper.1; }
 showstopper_method_examples_run() { page src/showstopper-method.7; }
 showstopper_record_examples_run() { page src/showstopper-record.5; }
@@ -163,6 +164,7 @@ run_case readme_examples_run
 run_case contributing_examples_run
 run_case changelog_examples_run
 run_case experiments_examples_run
+run_case environments_examples_run
 run_case showstopper_examples_run
 run_case showstopper_method_examples_run
 run_case showstopper_record_examples_run
