@@ -169,6 +169,8 @@ kill_at_random() {
         kill_hold
         [ $((turn % 4)) -ne 0 ] || "$env" close "$place"
     done
+    open_place "$@" # at once, although the killed one may still be running a command
+    close_by_signal TERM
     nothing_of_the_place_is_left
 }
 
@@ -321,7 +323,7 @@ reused_pids_are_never_entered() {
     # The next process of this pid would have another start time.
     sed -i '1s/ .*/ 1/' "places/$place/place"
     refuses "$place: its container has ended" enter "$place" -- touch entered
-    # Neither is another hold of this pid taken for ours.
+    # A holder with another start time is not accepted, either.
     sed -i 's/ .*/ 1/' "places/$place/holder"
     refuses "$place: it is not open" enter "$place" -- true
     close_by_signal TERM
@@ -442,7 +444,7 @@ both_versions_of_groups_are_limited() (
         )/cpuset/showstopper-x /cpuacct/showstopper-x" ] || fail "version 1: $(cat "$state/place.new")"
 )
 
-# The page has an environment that a user could have written.
+# Runs the environment that env/README.md shows as an example.
 the_example_of_the_page_follows_the_contract() {
     mkdir env
     ln -s "$envs/place.sh" env

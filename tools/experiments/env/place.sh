@@ -281,7 +281,7 @@ clear_place() {
     rm -rf --one-file-system -- "${state:?}"/*
 }
 
-# The last one removes the folder of all places.
+# remove_state: removes the folder of the place, and that of all places if it is empty.
 remove_state() {
     rm -rf --one-file-system -- "${state:?}"
     rmdir "$places" 2>/dev/null || true
@@ -307,12 +307,29 @@ wait_briefly() {
     done
 }
 
+# is_held: succeeds if the last process that held the place is alive.
+is_held() {
+    local holder
+    { read -ra holder <"$state/holder"; } 2>/dev/null && is_process "${holder[@]}"
+}
+
+# lock_free_place: locks a place that nobody holds. A command that a killed hold was running may keep the lock for a
+# moment.
+lock_free_place() {
+    local attempt
+    for ((attempt = 0; attempt < 20; attempt++)); do
+        ! lock_place -w 0.25 || return 0
+        ! is_held || break
+    done
+    fail "$place is held already"
+}
+
 hold() {
     local reason start
     name_place "${1-}"
     take_options "${@:2}"
     ! reason=$(why_not) || fail "$reason"
-    lock_place -n || fail "$place is held already"
+    lock_free_place
     trap leave EXIT
     trap 'exit 0' TERM INT HUP
     clear_place # of a hold that was killed
@@ -331,9 +348,8 @@ hold() {
 # read_place: sets `first`, pid and start time of the first process of a container, `account`, the group that
 # accounts for its CPU time, and `groups`, the folders of its groups. All are empty if it has none.
 read_place() {
-    local lines holder
-    { [ -e "$state/place" ] && read -ra holder <"$state/holder" && is_process "${holder[@]}"; } 2>/dev/null ||
-        fail "$place: it is not open"
+    local lines
+    { [ -e "$state/place" ] && is_held; } || fail "$place: it is not open"
     mapfile -t lines <"$state/place"
     read -ra first <<<"${lines[0]-}"
     account=${lines[1]-}
@@ -369,12 +385,13 @@ pass_on='cd "$0" || exit
         status=$?
     done
     exit $status'
-# The same in the process group that is stopped with the instance. nsenter enters a PID namespace by a child.
+# The form for an instance on the host, which stays in the process group that Showstopper stops. nsenter enters a PID
+# namespace by a child, so the shell must wait for it.
 # shellcheck disable=SC2016 # that shell expands it
 stay='cd "$0" && "$@"; exit $?'
 
-# enter COMMAND...: executes it in the container. From its folder in /proc on, no other process of that pid can be
-# meant.
+# enter COMMAND...: executes it in the container. The working folder is that of the first process in /proc: it never
+# refers to another process that reuses the pid.
 enter() {
     local start folder=$PWD form=$pass_on
     [ -z "$is_instance" ] || form=$stay
