@@ -85,13 +85,16 @@ START_TEST(a_killed_call_and_its_keeper_leave_no_process) {
     struct run *run = start_endless();
     pid_t keeper = run_find(run, "ssbatch-keeper");
     kill(run->pid, SIGSTOP); /* it must not replace the keeper first */
+    RUN_UNTIL(run, run_state(run->pid) == 'T');
     kill(keeper, SIGKILL);
     kill(run->pid, SIGKILL);
     run_expect(run_wait(run), -SIGKILL);
     run_expect_nothing_left();
-    ck_assert(is_there("made-a"));
     run_free_clean(run);
-    /* The next call undoes it. */
+    /*
+     * The next call undoes it, if there still is something: the death of the keeper continues the
+     * call, which may be quicker to replace it than this test is to kill both.
+     */
     const struct run_setup setup = {.folder = folder};
     run = run_wait(run_start(&setup, WORDS(SSBATCH, "--clean", "study")));
     run_expect(run, 0);
@@ -141,9 +144,7 @@ START_TEST(everything_killed_at_once_is_ended_by_the_next_call) {
     }
     kill(run->pid, SIGKILL);
     run_wait(run);
-    ck_assert(is_there("made-a"));
-    ck_assert_uint_gt(run_alive(pids), 0); /* the daemons */
-    expect_completion();
+    expect_completion(); /* of which daemons may be left, and what `after` undoes */
     run_free_clean(run);
 }
 END_TEST
