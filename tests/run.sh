@@ -168,4 +168,4 @@ if [ -z "$quick" ]; then
     check_sanitized
 fi
 # The summary of all tests comes last. Most tests wait most of the time.
-run_tests release $((8 * $(nproc)))
+run_tests release $((5 * $(nproc)))
