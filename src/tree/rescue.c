@@ -99,7 +99,7 @@ static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index) {
     return left;
 }
 
-/* Nobody else counts them: they are not our descendants, so no sweep finds them. */
+/* Counts what has survived SIGKILL. A sweep cannot: these are not our descendants. */
 static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
     static _Atomic uint32_t nothing;
     ss_time deadline = ss_platform_now() + KILLED_PATIENCE;

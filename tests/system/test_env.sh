@@ -329,7 +329,7 @@ reused_pids_are_never_entered() {
     close_by_signal TERM
 }
 
-# Of several holds at the same moment, one opens the place.
+# One of several holds at the same moment opens the place.
 simultaneous_holds_open_one_place() {
     local number pids=() status opened=0
     choose_environment group cgroup-quota

@@ -16,7 +16,7 @@ bool ssbatch_is_listed(const char *list, const char *name) {
 }
 
 int ssbatch_given_plan_read(struct ssbatch_plan *plan, const char *path, struct ss_error *error) {
-    if (!path)
+    if (!path || strcmp(path, "-") == 0)
         return ssbatch_plan_read(plan, stdin, "standard input", error);
     *plan = (struct ssbatch_plan){0};
     SS_OWNED(fclose) FILE *file = fopen(path, "re");

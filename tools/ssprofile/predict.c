@@ -57,7 +57,7 @@ static void print_help(void) {
         "Usage: ssprofile predict [OPTION]... PROFILE [APPLICATIONS]\n"
         "Prints an interval for the ratio of one more benchmark of the same kind, with its\n"
         "probability. PROFILE and APPLICATIONS are ratios.csv of ssprofile compare, or the folder\n"
-        "with it; how many of the applications lie within the interval is printed, too.\n"
+        "with it; the number of applications within the interval is printed, too.\n"
         "Benchmarks of the profile itself are not applications.\n\n");
     ss_arguments_print_help(stdout, rows);
 }

@@ -167,11 +167,12 @@ static void shown_text_is_not_cut_within_utf8_characters(void **state) {
     assert_string_equal(cut.text + strlen(cut.text) - 5, "\xc3\xa4...");
 }
 
-static void assert_quoted(const char *word, const char *expected) {
+static void assert_quoted_by(
+    void (*quote)(FILE *stream, const char *word), const char *word, const char *expected) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    ss_words_quote(stream, word);
+    quote(stream, word);
     assert_int_equal(fclose(stream), 0);
     assert_string_equal(text, expected);
     char **words = ss_words_split(text, NULL, NULL);
@@ -179,6 +180,10 @@ static void assert_quoted(const char *word, const char *expected) {
     assert_null(words[1]);
     free(words);
     free(text);
+}
+
+static void assert_quoted(const char *word, const char *expected) {
+    assert_quoted_by(ss_words_quote, word, expected);
 }
 
 static void quoted_words_are_read_back(void **state) {
@@ -196,17 +201,7 @@ static void quoted_words_are_read_back(void **state) {
 }
 
 static void assert_quoted_on_one_line(const char *word, const char *expected) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    ss_words_quote_line(stream, word);
-    assert_int_equal(fclose(stream), 0);
-    assert_string_equal(text, expected);
-    char **words = ss_words_split(text, NULL, NULL);
-    assert_string_equal(words[0], word);
-    assert_null(words[1]);
-    free(words);
-    free(text);
+    assert_quoted_by(ss_words_quote_line, word, expected);
 }
 
 static void control_characters_are_quoted_on_one_line(void **state) {

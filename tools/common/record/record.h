@@ -58,7 +58,7 @@ struct ssreport_label {
     char *name, *value;
 };
 
-/* What a plan says of a record: its columns, in their order. */
+/* The columns of a record in the plan of its study, in their order. */
 struct ssreport_columns {
     struct ssreport_label *items; /* owned */
     size_t count, room;

@@ -19,7 +19,7 @@
 static const char *const key_names[SSBATCH_KEYS] = {"command", "iteration", "repeat", "warmup",
     "scratch", "memory", "setup", "stop", "note", "needs"};
 
-/* Returns the key of this name; -1 if there is none. */
+/* Returns the key of this name, or -1. */
 static int find_key(const char *name) {
     for (int key = 0; key < SSBATCH_KEYS; key++) {
         if (strcmp(name, key_names[key]) == 0)

@@ -57,7 +57,7 @@ static const char *last_part(const struct ssbatch_workload *workload) {
 
 /* ---- texts with placeholders ---- */
 
-/* What the text is for: a command of showstopper, which replaces %, or one for a shell. */
+/* The purpose of a text: a command of showstopper, which replaces %, or one for a shell. */
 struct filling {
     const struct ssbatch_workload *workload;
     const struct ssbatch_use *use;

@@ -147,7 +147,7 @@ void ssbatch_plan_print(FILE *stream, const struct ssbatch_plan *plan) {
 
 /* ---- identity ---- */
 
-/* Returns the column with the smallest key above `key`; NULL if there is none. */
+/* Returns the column with the smallest key above `key`, or NULL. */
 static const struct ssbatch_column *next_column(
     const struct ssbatch_columns *columns, const char *key) {
     const struct ssbatch_column *next = NULL;

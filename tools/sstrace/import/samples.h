@@ -38,7 +38,7 @@ struct sstrace_import_options {
     enum sstrace_gaps gaps;
 };
 
-/* What the time of a sample means. */
+/* The meaning of the time of a sample. */
 enum sstrace_stamp {
     SSTRACE_STAMP_SPAN,  /* measured from `from` to `to` */
     SSTRACE_STAMP_BEGIN, /* began at `to`, and ended when the next one began */
