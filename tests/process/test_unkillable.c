@@ -117,6 +117,34 @@ START_TEST(an_attached_process_that_cannot_be_killed_fails_the_run) {
 }
 END_TEST
 
+/* The guardian kills what an executor has left, and has to look whether that ended. */
+START_TEST(survivors_of_a_killed_executor_are_reported) {
+    struct control_group group;
+    SKIP_UNLESS(make_group(&group), "cgroup-v1: cannot create a freezer group");
+    for (int is_frozen = 0; is_frozen < 2; is_frozen++) {
+        char pid[16];
+        const char *folder = run_make_folder(), *record = run_path(folder, "record");
+        struct run *target = run_start(NULL, WORDS("sh", "-c", "sleep 50 & wait"));
+        snprintf(pid, sizeof pid, "%d", (int)target->pid);
+        struct run *run =
+            START("-l", "50%", "-c", "fixed", "--record", record, "--end", "--attach", pid);
+        pid_t child = run_find(target, "sleep");
+        RUN_UNTIL(run, run_state(child) == 'T'); /* the run controls it */
+        hold(&group, target, is_frozen);
+        kill(run_find(run, "ss-executor"), SIGKILL);
+        run_expect(run_wait(run), 125);
+        struct run_text summary = run_read_file(run_path(folder, "record/summary.json"));
+        ck_assert_msg((strstr(summary.bytes, "1 killed process of instances") != NULL) == is_frozen,
+            "%s", summary.bytes);
+        set(&group, "freezer.state", "THAWED");
+        run_free(target);
+        run_free_clean(run);
+        run_remove_folder(folder);
+    }
+    control_group_remove(&group);
+}
+END_TEST
+
 /* Its instance is over while others run: only the end shows whether it is left. */
 START_TEST(a_process_that_ends_before_the_run_is_not_reported) {
     struct control_group group;
@@ -152,5 +180,6 @@ PROCESS_MAIN(
     SS_CASE(the_run_ends_even_if_a_process_cannot_be_killed),
     SS_CASE(the_next_iteration_does_not_wait_for_an_unkillable_process),
     SS_CASE(an_attached_process_that_cannot_be_killed_fails_the_run),
+    SS_CASE(survivors_of_a_killed_executor_are_reported),
     SS_CASE(a_process_that_ends_before_the_run_is_not_reported))
 /* clang-format on */
