@@ -327,6 +327,23 @@ static void journals_of_a_living_call_are_left_alone(void **state) {
     ssbatch_call_close(&call);
 }
 
+/* A call that begins has its folder before it has its lock. */
+static void a_call_that_has_no_lock_yet_keeps_its_folder(void **state) {
+    struct ssbatch_call call;
+    struct ss_error error = {0};
+    char path[200];
+    (void)state;
+    open_call(&call);
+    lives = true;
+    die(&call);
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    snprintf(path, sizeof path, "study/.study/calls/%s/lock", call.mark);
+    assert_true(exists(path));
+    lives = false;
+    assert_int_equal(clear_calls(NULL, &error), 0);
+    assert_false(exists(path));
+}
+
 static void journals_of_another_host_are_left_alone(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
@@ -388,6 +405,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_journal_is_on_disk_before_anything_is_done, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_living_call_are_left_alone, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_call_that_has_no_lock_yet_keeps_its_folder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_another_host_are_left_alone, make_study, remove_study),
     cmocka_unit_test_setup_teardown(processes_are_not_looked_for_after_a_reboot, make_study, remove_study),
     cmocka_unit_test_setup_teardown(what_cannot_be_undone_stays_in_the_journal, make_study, remove_study))

@@ -195,10 +195,19 @@ static bool has_journal(const struct ssbatch_study *study, const char *mark, con
     return stat(path, &status) == 0;
 }
 
-/* Returns the lock, -1 with the error set, or SSBATCH_HELD if the call lives. */
+static bool is_this_boot(const struct ssbatch_study *study, const struct owner *owner) {
+    return strncmp(owner->boot, study->boot, 8) == 0;
+}
+
+/*
+ * Returns the lock, -1 with the error set, or SSBATCH_HELD if the call lives. The lock of a call
+ * that lives is not tried: the call may be about to take it.
+ */
 static int lock_call(const struct ssbatch_study *study, const char *mark, const struct owner *owner,
     const struct ssbatch_undoer *undoer, struct ss_error *error) {
     char path[SSBATCH_PATH];
+    if (is_this_boot(study, owner) && undoer->lives(owner->pid, owner->started))
+        return SSBATCH_HELD;
     call_file(study, mark, "lock", path);
     SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock < 0)
@@ -206,8 +215,6 @@ static int lock_call(const struct ssbatch_study *study, const char *mark, const 
     for (int waits = 0; flock(lock, LOCK_EX | LOCK_NB) < 0; waits++) {
         if (errno != EWOULDBLOCK)
             return fail(path, error);
-        if (undoer->lives(owner->pid, owner->started))
-            return SSBATCH_HELD;
         if (waits == WAITS_MAX)
             return ss_error_fail(error, "%s: the processes of an earlier call do not end", mark);
         undoer->wait();
@@ -228,7 +235,7 @@ static int clear_call(const struct ssbatch_study *study, const char *mark, const
             (int)owner.pid);
     if (lock < 0)
         return lock == SSBATCH_HELD ? 0 : -1;
-    if (strncmp(owner.boot, study->boot, 8) == 0 && undoer->end_marked(mark) > 0)
+    if (is_this_boot(study, &owner) && undoer->end_marked(mark) > 0)
         return ss_error_fail(error, "processes of an earlier call do not end: see `ps`");
     return ssbatch_call_undo(study, mark, undoer, error);
 }
