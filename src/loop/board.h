@@ -137,6 +137,8 @@ struct ss_board {
     _Atomic uint32_t phase;  /* master */
     _Atomic uint32_t begun;  /* master: setup is complete, instances are being started */
     _Atomic uint32_t over;   /* master, rescuer: nothing is left to do */
+    _Atomic uint32_t looks;  /* guardian: complete searches for branches so far */
+    _Atomic uint32_t missed; /* executors: how many groups they were too late to hold */
     _Atomic uint32_t losses; /* executors, rescuer: how often they may have left something that only
                                 a sweep finds */
     _Atomic uint32_t swept;  /* rescuer: how many of `losses` a sweep has followed */

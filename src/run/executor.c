@@ -13,6 +13,9 @@
 /* The time to wait for killed processes to end. */
 #define CLEAR_PATIENCE (400 * SS_MILLISECOND)
 
+/* The interval between requests to the guardian for a last look. */
+#define REQUEST_INTERVAL (2 * SS_MILLISECOND)
+
 /*
  * The interval between checks whether something else changed the instance's state; a state may last
  * for hours.
@@ -135,12 +138,37 @@ static bool start_instance(struct executor *executor) {
 }
 
 /*
+ * Returns whether an attached instance is still empty after the guardian has looked for branches. A
+ * process that was born just before its parent was killed is nobody's orphan here: only the
+ * guardian, which reads reports of births, can find it.
+ */
+static bool stays_empty(struct executor *executor, ss_time deadline) {
+    const struct ss_board *board = executor->board;
+    uint32_t wanted = atomic_load(&board->looks) + 2; /* one may have begun before */
+    for (;;) {
+        uint32_t seen = atomic_load(&executor->row->wake);
+        bool looked = (int32_t)(atomic_load(&board->looks) - wanted) >= 0;
+        ss_instance_follow(&executor->instance, 0);
+        ss_time now = ss_platform_now();
+        if (!ss_instance_is_empty(&executor->instance))
+            return false;
+        if (looked || now >= deadline || is_orphaned(executor))
+            return true;
+        ring_bell(executor->setup->guardian_bell);
+        ss_platform_sleep(&executor->row->wake, seen, now + REQUEST_INTERVAL);
+    }
+}
+
+/*
  * The pid leaves the board before it is released to the system, but only after the whole tree is
  * gone: if this process dies in between, the guardian must still know the pid.
  */
 static int reap_instance(struct executor *executor) {
-    ss_instance_clear(
-        &executor->instance, &executor->row->wake, ss_platform_now() + CLEAR_PATIENCE);
+    ss_time deadline = ss_platform_now() + CLEAR_PATIENCE;
+    do
+        ss_instance_clear(&executor->instance, &executor->row->wake, deadline);
+    while (executor->instance.attached && ss_platform_now() < deadline &&
+           !stays_empty(executor, deadline));
     ss_perf_counts_end(&executor->perf_counts);
     if (executor->instance.attached)
         atomic_store(&executor->row->left, ss_instance_count_left(&executor->instance));

@@ -17,6 +17,9 @@
 #include "tree/isolation.h"
 #include "tree/sweep.h"
 
+/* How long the first signal to an attached program waits for the guardian, which may be dead. */
+#define GUARDIAN_PATIENCE (2 * SS_SECOND)
+
 static void note_setpoint(struct ss_master *master) {
     uint64_t changes = atomic_load(&master->board->setpoint_changes);
     if (changes == master->setpoints_seen)
@@ -132,6 +135,16 @@ static int open_board(struct ss_master *master) {
     return 0;
 }
 
+/*
+ * An attached program may fork and leave its parent at any time. The guardian only finds what is
+ * born after it has begun to listen, so no signal may cause births before.
+ */
+static void await_guardian(struct ss_board *board) {
+    ss_time deadline = ss_platform_now() + GUARDIAN_PATIENCE;
+    while (atomic_load(&board->looks) == 0 && ss_platform_now() < deadline)
+        ss_platform_sleep(&board->looks, 0, deadline);
+}
+
 static int open_crew(struct ss_master *master) {
     const struct ss_plan *plan = master->plan;
     struct ss_error *error = master->error;
@@ -146,6 +159,8 @@ static int open_crew(struct ss_master *master) {
     };
     if (ss_crew_open(&master->crew, error) < 0 || ss_crew_start_guardian(&master->crew, error) < 0)
         return -1;
+    if (master->board->attached)
+        await_guardian(master->board);
     if (plan->source.source != SS_SOURCE_SENSOR)
         return 0;
     int status = ss_sensor_start(

@@ -93,6 +93,11 @@ static void open_hold(struct ss_hold *hold, struct ss_branch *branch, uint32_t s
     ss_hold_open(hold);
 }
 
+static void report_missed(struct ss_board *board, struct ss_branch *branch, uint32_t serial) {
+    atomic_store(&branch->missed, serial);
+    atomic_fetch_add(&board->missed, 1);
+}
+
 bool ss_holds_refresh(
     struct ss_holds *holds, struct ss_board *board, uint32_t row, uint32_t *fresh) {
     uint32_t changes =
@@ -124,7 +129,7 @@ bool ss_holds_refresh(
         holds->of_slot[slot] = holds->count;
         /* The guardian may still hold the group and then cannot see that this executor does not. */
         if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid)
-            atomic_store(&branch->missed, hold->serial);
+            report_missed(board, branch, hold->serial);
     }
     return true;
 }

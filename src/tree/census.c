@@ -637,16 +637,33 @@ static void drop_groups(struct ss_census *census) {
     }
 }
 
-static void recount(struct ss_census *census, pid_t latest) {
-    census->limit = census->source->limit();
-    drop_groups(census);
-    turn_kin(census, latest);
+static void recheck_all(struct ss_census *census) {
     for (uint32_t i = census->count; i-- > 0;) {
         if (recheck(census, &census->members[i]))
             keep_kin(census, &census->members[i]);
         else
             forget(census, i);
     }
+}
+
+/*
+ * Claims the members of groups that an executor was too late to hold, each by itself. Not only at
+ * the next recount: until then nothing stops or ends them.
+ */
+static void split_missed_groups(struct ss_census *census) {
+    uint32_t missed = atomic_load(&census->board->missed);
+    if (missed == census->missed)
+        return;
+    census->missed = missed;
+    drop_groups(census);
+    recheck_all(census);
+}
+
+static void recount(struct ss_census *census, pid_t latest) {
+    census->limit = census->source->limit();
+    drop_groups(census);
+    turn_kin(census, latest);
+    recheck_all(census);
     if (census->crowded && census->count <= MEMBERS_MAX - MEMBERS_SPARE) {
         census->crowded = false;
         examine_all(census);
@@ -764,6 +781,10 @@ static ss_time next_interval(const struct ss_census *census, bool news) {
     return longer < LONGEST_INTERVAL ? longer : LONGEST_INTERVAL;
 }
 
+bool ss_census_is_complete(const struct ss_census *census) {
+    return census->budget > 0 && census->newcomers_count == census->young;
+}
+
 ss_time ss_census_take(struct ss_census *census, ss_time now) {
     pid_t latest = census->source->latest();
     bool due = now >= census->recount;
@@ -781,6 +802,7 @@ ss_time ss_census_take(struct ss_census *census, ss_time now) {
     if (news)
         census->latest = examine_since(census, census->latest, latest, true);
     census->fresh = false;
+    split_missed_groups(census);
     if (due) {
         recount(census, latest);
         plan_again(census);

@@ -76,6 +76,7 @@ struct ss_census {
     pid_t until;      /* ... up to this one get a second look */
     ss_time interval;
     ss_time due;               /* the next look, unless an event arrives earlier */
+    uint32_t missed;           /* as on the board at the last look */
     ss_time recount;           /* when all members are checked again */
     uint32_t budget;           /* lines of descent that may still be followed in this look */
     pid_t stranger;            /* a parent known in this look not to be ours; 0: none */
@@ -117,6 +118,9 @@ void ss_census_close(struct ss_census *census);
 
 /* Examines what is new. Returns when to look again; fork events may make that earlier. */
 ss_time ss_census_take(struct ss_census *census, ss_time now);
+
+/* Returns whether the last look examined every pid that had been assigned by then. */
+bool ss_census_is_complete(const struct ss_census *census);
 
 /*
  * Continues where another census of the same board has stopped and scans all processes: for a

@@ -89,6 +89,8 @@ static void take_census_if_due(struct ss_guardian *guardian) {
     guardian->notified = false;
     ss_watchdog_look(&guardian->watchdog, now);
     guardian->due = ss_census_take(&guardian->census, now);
+    if (ss_census_is_complete(&guardian->census))
+        ss_platform_wake(&guardian->board->looks);
     ss_rescue_refresh_holds(&guardian->rescue);
 }
 
@@ -129,6 +131,7 @@ static int open_guardian(void *context, int parent) {
     if (has_begun(board)) {
         ss_census_survey(&guardian->census);
         ss_rescue_refresh_holds(&guardian->rescue);
+        ss_platform_wake(&board->looks);
     }
     return 0;
 }

@@ -231,6 +231,27 @@ static int do_late_daemons(char **words) {
     payload_spin();
 }
 
+static volatile sig_atomic_t ended;
+
+static void note_end(int number) {
+    (void)number;
+    ended = 1;
+}
+
+/* At SIGTERM leaves a daemon behind, as a program that hands its cleanup to a helper does. */
+static int do_daemon_at_end(char **words) {
+    (void)words;
+    signal(SIGTERM, note_end);
+    payload_say("ready");
+    while (!ended)
+        payload_nap(1);
+    if (daemonise() == 0) {
+        signal(SIGTERM, SIG_IGN);
+        payload_spin();
+    }
+    return 0;
+}
+
 static void reap_all(void) {
     while (waitpid(-1, NULL, WNOHANG) > 0) {
     }
@@ -413,6 +434,7 @@ const struct payload_act payload_tree_acts[] = {
     {"daemon", do_daemon},
     {"daemon-storm", do_daemon_storm},
     {"late-daemons", do_late_daemons},
+    {"daemon-at-end", do_daemon_at_end},
     {"fork-storm", do_fork_storm},
     {"late-setsid", do_late_setsid},
     {"orphans", do_orphans},

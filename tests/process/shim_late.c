@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Preloaded into the program under test, delays its processes: SS_TEST_LATE=MS:NAME[:birth],... A
- * process of that name sleeps MS milliseconds at its start, or with `birth` just after it started
- * an instance, as if the machine were overloaded. "outside" names the process outside the PID
- * namespace of --isolate, which sleeps before it opens the terminal.
+ * Preloaded into the program under test, delays its processes: SS_TEST_LATE=MS:NAME[:WHEN],... A
+ * process of that name sleeps MS milliseconds at its start, with `birth` just after it started an
+ * instance, or with `event` after each poll(), as if the machine were overloaded. "outside" names
+ * the process outside the PID namespace of --isolate, which sleeps before it opens the terminal.
  */
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +30,14 @@ static char own_name[32];
  */
 #define INSIDE_MAX 50
 
-static void hold_up(bool birth) {
+static void hold_up(const char *now) {
     const char *at = getenv("SS_TEST_LATE");
     for (; at && *at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         long late;
         char name[32];
-        char what[8] = "";
-        if (sscanf(at, "%ld:%31[^:,]:%7[^,]", &late, name, what) >= 2 &&
-            strcmp(name, own_name) == 0 && birth == (strcmp(what, "birth") == 0))
+        char when[8] = "";
+        if (sscanf(at, "%ld:%31[^:,]:%7[^,]", &late, name, when) >= 2 &&
+            strcmp(name, own_name) == 0 && strcmp(when, now) == 0)
             nanosleep(&(struct timespec){late / 1000, late % 1000 * 1000000}, NULL);
     }
 }
@@ -50,7 +51,7 @@ PUBLIC int prctl(int option, ...) {
     va_end(rest);
     if (option == PR_SET_NAME) {
         snprintf(own_name, sizeof own_name, "%s", (const char *)words[0]);
-        hold_up(false);
+        hold_up("");
     }
     return (int)syscall(SYS_prctl, option, words[0], words[1], words[2], words[3]);
 }
@@ -58,14 +59,22 @@ PUBLIC int prctl(int option, ...) {
 /* The parent's first call after a fork; the child makes the same call itself. */
 PUBLIC int setpgid(pid_t pid, pid_t group) {
     if (pid != 0)
-        hold_up(true);
+        hold_up("birth");
     return (int)syscall(SYS_setpgid, pid, group);
+}
+
+PUBLIC int poll(struct pollfd *polls, nfds_t count, int timeout) {
+    int ready = (int)syscall(SYS_poll, polls, count, timeout);
+    int why = errno;
+    hold_up("event");
+    errno = why;
+    return ready;
 }
 
 static int open_late(const char *path, int flags, unsigned mode) {
     if (strcmp(path, "/dev/tty") == 0 && !*own_name && getpid() > INSIDE_MAX) {
         strcpy(own_name, "outside");
-        hold_up(false);
+        hold_up("");
         *own_name = '\0';
     }
     return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);

@@ -398,6 +398,43 @@ START_TEST(daemons_are_limited_and_ended) {
 }
 END_TEST
 
+/* A program may react to its first signal with births, before a busy guardian listens. */
+START_TEST(daemons_born_at_the_first_signal_are_ended) {
+    SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    struct run_setup late = {
+        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=300:ss-guardian")};
+    struct run *target = start_target(WORDS(PAYLOAD, "late-daemons", "2"));
+    struct run *run =
+        run_start(&late, WORDS(SHOWSTOPPER, SLOW, "--end", "--attach", pid_text(target->pid)));
+    RUN_UNTIL(run, family_find("payload-daemon").count == 2);
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_free(target);
+    run_expect_nothing_left();
+    run_free(run);
+}
+END_TEST
+
+/* A busy guardian learns of the birth only after the instance seems to have ended. */
+START_TEST(a_daemon_born_at_the_end_is_ended) {
+    SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    struct run_setup late = {
+        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=40:ss-guardian:event")};
+    struct run *target = start_target(WORDS(PAYLOAD, "daemon-at-end"));
+    struct run *run =
+        run_start(&late, WORDS(SHOWSTOPPER, SLOW, "--end", "--attach", pid_text(target->pid)));
+    RUN_UNTIL(run, run_state(target->pid) == 'T');
+    kill(run->pid, SIGTERM);
+    run_expect(run_wait(run), -SIGTERM);
+    run_expect(run_wait(target), 0);
+    run_free(target);
+    run_expect_nothing_left();
+    run_free(run);
+}
+END_TEST
+
 static bool namespaces_work(void) {
     struct run *run = run_wait(run_start(NULL, WORDS("unshare", "-mpf", "--mount-proc", "true")));
     bool work = run->status == 0;
@@ -813,6 +850,8 @@ PROCESS_MAIN(
     SS_CASE(a_tree_is_stopped_and_continued),
     SS_CASE(later_descendants_are_limited_and_orphans_survive),
     SS_CASE(daemons_are_limited_and_ended),
+    SS_CASE(daemons_born_at_the_first_signal_are_ended),
+    SS_CASE(a_daemon_born_at_the_end_is_ended),
     SS_CASE(daemons_are_reported_if_fork_events_are_unavailable),
     SS_CASE(unattached_members_of_the_process_group_are_not_stopped),
     SS_CASE(descendants_run_freely_after_the_attached_process_ends),

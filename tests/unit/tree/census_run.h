@@ -47,12 +47,17 @@ static inline uint32_t world_count_changes(void) {
     return count;
 }
 
+static inline void world_tell_missed_group(struct ss_branch *branch, uint32_t serial) {
+    if (atomic_exchange(&branch->missed, serial) != serial)
+        atomic_fetch_add(&world.board->missed, 1);
+}
+
 /* Reports missed branches, as executors that were too late do. */
 static inline void world_tell_missed(void) {
     for (uint32_t place = 0; place < SS_BOARD_BRANCHES; place++) {
         const struct world_hold *hold = &world.executors[place];
         if (hold->serial && hold->group && !hold->holds)
-            atomic_store(&ss_board_branches(world.board)[place].missed, hold->serial);
+            world_tell_missed_group(&ss_board_branches(world.board)[place], hold->serial);
     }
 }
 

@@ -306,6 +306,23 @@ static void group_missed_by_executor_becomes_single_branches(void **state) {
     world_check(true);
 }
 
+/* Until the next recount, a second later, it would neither be stopped nor ended. */
+static void missed_group_is_split_at_the_next_look(void **state) {
+    (void)state;
+    world_pass(1500 * SS_MILLISECOND);
+    pid_t middle = world_fork_session(world_leader(0));
+    pid_t worker = world_fork(middle);
+    world.late = true;
+    world_pass(100 * SS_MILLISECOND);
+    world_end(middle);
+    world.late = false;
+    world.changes = UINT32_MAX;
+    world_hold_all();
+    world_take();
+    world_expect_branch(0, worker, false);
+    world_check(true);
+}
+
 static pid_t ending;
 
 static bool is_gone_once_ended(void *holder, uint32_t slot) {
@@ -543,6 +560,7 @@ WORLD_MAIN(
     cmocka_unit_test(orphan_without_a_session_leader_is_a_single_branch),
     cmocka_unit_test(zombie_leader_does_not_make_a_group_branch),
     cmocka_unit_test(group_missed_by_executor_becomes_single_branches),
+    cmocka_unit_test(missed_group_is_split_at_the_next_look),
     cmocka_unit_test(group_missed_by_guardian_becomes_single_branches),
     cmocka_unit_test(foreign_group_is_not_claimed),
     cmocka_unit_test(foreign_group_without_a_leader_is_not_claimed),
