@@ -28,7 +28,7 @@
 
 #include <showstopper/control.h>
 
-/* The options, which the core fills in from the rows below. The layout is yours. */
+/* The options. The core fills this in from the rows below; the fields are yours to choose. */
 struct config {
     double gain;
     double start;
@@ -49,14 +49,14 @@ static const struct ss_option options[] = {
 /* The memory of an executor, kept from one update to the next. */
 struct memory {
     ss_time last; /* the last update */
-    double duty;  /* its result */
+    double duty;  /* the result of that update */
     bool started;
 };
 
 /*
  * Optional: checks what the rows cannot, once and before anything runs. An error ends the program
- * with its message, so say what is wrong and what to do about it. Set up here
- * what takes memory or time, and store it in `self->prepared`; release() then frees it.
+ * with its message, so say what is wrong and how to fix it. Set up anything here that takes memory
+ * or time, and store it in `self->prepared`; release() then frees it.
  */
 static int prepare(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
@@ -75,9 +75,8 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     struct memory *memory = self->own;
 
     /*
-     * `since` is when the present run of control began. A free section of the trace, or a
-     * pause of the whole run, may have come after the last update, which then says nothing about
-     * the present.
+     * `since` is when the present run of control began. After a free section of the trace, or a
+     * pause of the whole run, the last update predates it and says nothing about the present.
      */
     if (!memory->started || memory->last < input->moment.since)
         *memory = (struct memory){
@@ -91,7 +90,9 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     memory->last = input->moment.now;
     memory->duty += config->gain * (input->target - input->load) * seconds;
 
-    /* The core limits the result to [0, 1] with a warning. We have to bound our own state. */
+    /*
+     * The core limits the result to [0, 1] with a warning. The module has to bound its own state.
+     */
     if (memory->duty < 0)
         memory->duty = 0;
     if (memory->duty > 1)
@@ -99,20 +100,20 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     return memory->duty;
 }
 
-/* Optional: the number of other executors whose latest outputs are averaged with this one's. */
+/* Optional: returns how many other executors' latest outputs are averaged with this one's. */
 static uint32_t peers(const struct ss_self *self) {
     (void)self;
     return 2;
 }
 
-/* Optional: a clause that --dry-run and records show next to the options. */
+/* Optional: writes a clause that --dry-run and records show next to the options. */
 static void describe(const struct ss_self *self, ss_time round, char *buffer, size_t size) {
     const struct config *config = self->config;
     (void)round;
     snprintf(buffer, size, "an error of 10 %% moves the duty by %g %% a second", 10 * config->gain);
 }
 
-/* The only symbol that a module exports. Functions that are left out have a default. */
+/* The only symbol that a module exports. Functions that are left out get a default. */
 SS_MODULE_EXPORT const struct ss_control_module showstopper_module = {
     .head =
         {

@@ -12,7 +12,8 @@ struct ss_control_input {
     struct ss_moment moment;
     double target;                   /* L*, from 0 to 1 */
     double load;                     /* L, from 0 to 1; NaN for a module without feedback */
-    struct ss_account account;       /* for a module that sets `keeps_account` */
+    struct ss_account account;       /* CPU time used so far; only for a module that sets
+                                        `keeps_account` */
     struct ss_permission permission; /* run time permitted to all instances together */
     struct ss_place place;
     ss_time round;   /* mean length of a round of dithering; 0: no rounds */
@@ -23,7 +24,7 @@ struct ss_control_input {
 struct ss_control_module {
     struct ss_module head;
     bool open_loop;     /* needs no feedback: the feedback module is never called */
-    bool keeps_account; /* needs a feedback module that knows how much CPU time was used */
+    bool keeps_account; /* needs a feedback module with account() */
 
     /*
      * Returns this executor's own controller output, a duty. The core limits it to [0, 1] with a
@@ -33,8 +34,8 @@ struct ss_control_module {
     double (*update)(const struct ss_self *self, const struct ss_control_input *input);
 
     /*
-     * Optional, 0 if absent. Returns the number of other executors, those that published last,
-     * whose outputs are averaged with this one's to give the global duty.
+     * Optional, 0 if absent. Returns how many other executors' outputs, the most recently published
+     * ones, are averaged with this one's to give the global duty.
      */
     uint32_t (*peers)(const struct ss_self *self);
 };

@@ -18,14 +18,14 @@ struct ss_dithering_input {
     struct ss_moment moment;
     enum ss_state state;  /* the state that ends now */
     double target;        /* L*, from 0 to 1 */
-    ss_time quota_period; /* of a quota on the controlled CPU time; 0: no quota known */
+    ss_time quota_period; /* period of the quota on the controlled CPU time; 0: no quota known */
     ss_time grain;        /* resolution of the CPU time used */
-    double duty;          /* the local duty, just computed, from 0 to 1 */
+    double duty;          /* the local duty for this state, from 0 to 1 */
     struct ss_place place;
 };
 
 struct ss_planned_state {
-    enum ss_state state; /* the next state; the same one again continues it */
+    enum ss_state state; /* the next state; the current one again prolongs it */
     ss_time length;      /* its length, more than 0 */
 };
 
@@ -48,8 +48,8 @@ struct ss_dithering_module {
     bool spreads;
 
     /*
-     * Optional. Returns whether next() would return the same for any duty: then no duty is
-     * computed, and `input` has the last one.
+     * Optional. Returns whether the next state is already decided, whatever the duty: then no duty
+     * is computed, and `input` has the previous one.
      */
     bool (*is_planned)(const struct ss_self *self, const struct ss_dithering_input *input);
 };

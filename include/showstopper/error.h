@@ -31,7 +31,10 @@ static inline void ss_error_make_one_line(struct ss_error *error) {
     }
 }
 
-/* Always returns -1, so that `return ss_error_set(...)` reads well. */
+/*
+ * Sets the error, unless it is set already. Always returns -1, so that `return ss_error_set(...)`
+ * reads well.
+ */
 SS_FORMAT(3, 4)
 static inline int ss_error_set(struct ss_error *error, int status, const char *format, ...) {
     if (!error || error->status)
@@ -48,7 +51,7 @@ static inline int ss_error_set(struct ss_error *error, int status, const char *f
 /* Sets the most common error: the tool itself failed. */
 #define ss_error_fail(error, ...) ss_error_set(error, SS_ERROR_FAILED, __VA_ARGS__)
 
-/* Always returns -1. */
+/* Reports that memory is exhausted. Always returns -1. */
 static inline int ss_error_memory(struct ss_error *error) {
     return ss_error_fail(error, "out of memory");
 }

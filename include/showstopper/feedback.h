@@ -14,31 +14,32 @@ enum ss_source {
     SS_SOURCE_SENSOR,  /* numbers that a program prints; argument: its command line */
     SS_SOURCE_RUNTIME, /* CPU time of processes on the measured CPUs, or SS_SOURCE_IDLE if the
                           machine does not count it */
-    SS_SOURCE_IDLE, /* as SS_SOURCE_SYSTEM, with idle time in microseconds, or SS_SOURCE_SYSTEM if
-                       the machine does not count it so */
-    SS_SOURCE_OWN,  /* CPU time that the run's own processes used */
+    SS_SOURCE_IDLE,    /* as SS_SOURCE_SYSTEM, but with idle time in microseconds; SS_SOURCE_SYSTEM
+                          itself if the machine counts idle time in ticks only */
+    SS_SOURCE_OWN,     /* CPU time that the run's own processes used */
 };
 
 struct ss_source_request {
     enum ss_source source;
     const char *argument;
-    bool required; /* do not fall back to another source */
+    bool required; /* fail if the source is unavailable, instead of falling back to another one */
 };
 
 /*
  * One reading. All times are nanoseconds since some point in the past, summed over the measured
- * CPUs. Only differences between two readings of equal `set` have a meaning.
+ * CPUs. Only readings with the same `set` may be compared, and only their differences have a
+ * meaning.
  */
 struct ss_counters {
-    ss_time time;        /* of the reading, on the monotonic clock */
+    ss_time time;        /* time of the reading, on the monotonic clock */
     uint64_t set;        /* changes whenever CPUs come, go, or are exchanged */
     double capacity;     /* CPUs that make a load of 1: CPUs online, or a group's allowance */
     double cpus;         /* CPUs that can be used at one instant: more than a group's quota */
-    ss_time period;      /* of a quota; 0 without a quota */
-    uint64_t throttled;  /* by the quota: time, added when it lets tasks run again */
-    uint64_t idle;       /* idle and iowait */
-    uint64_t iowait;     /* that part of `idle` */
-    uint64_t steal;      /* taken by the hypervisor */
+    ss_time period;      /* period of the quota; 0 without a quota */
+    uint64_t throttled;  /* time for which the quota held tasks back; grows when it releases them */
+    uint64_t idle;       /* idle time, including iowait */
+    uint64_t iowait;     /* the part of `idle` spent waiting for I/O */
+    uint64_t steal;      /* time that the hypervisor took */
     uint64_t busy_ticks; /* what the kernel counted as busy, steal included: see the manual */
     uint64_t used;       /* SS_SOURCE_CGROUP, SS_SOURCE_RUNTIME, SS_SOURCE_OWN: CPU time used */
     bool ran;            /* `used` is valid, `idle` is not */
@@ -48,12 +49,13 @@ struct ss_counters {
 
 /* CPU time used so far, for control that keeps an account. */
 struct ss_account {
-    ss_time time;    /* of the reading */
-    uint64_t series; /* readings of different series cannot be compared */
-    double used;     /* nanoseconds since some point in the past */
-    double capacity; /* CPUs that make a load of 1; 0: nothing is known yet */
-    double cpus;     /* CPUs that can be used at one instant, at least `capacity` */
-    ss_time period;  /* of a quota that limits the mean of used CPUs to `capacity`; 0: no quota */
+    ss_time time;       /* time of the reading */
+    uint64_t series;    /* readings of different series cannot be compared */
+    double used;        /* nanoseconds since some point in the past */
+    double capacity;    /* CPUs that make a load of 1; 0: nothing is known yet */
+    double cpus;        /* CPUs that can be used at one instant, at least `capacity` */
+    ss_time period;     /* period of a quota that limits the mean of used CPUs to `capacity`; 0: no
+                           quota */
     uint64_t throttled; /* nanoseconds since some point in the past for which the quota has held
                            tasks back */
     ss_time grain;      /* resolution of `used` */
@@ -66,7 +68,7 @@ struct ss_feedback_module {
     void (*source)(const struct ss_self *self, struct ss_source_request *request);
 
     /*
-     * Returns whether to take a reading now. Each executor calls it before it asks for the
+     * Returns whether to take a reading now. Each executor calls this before it requests the
      * estimate, on the timing path: does not block or allocate. Reading costs microseconds, so
      * executors should share readings.
      */
@@ -78,13 +80,16 @@ struct ss_feedback_module {
 
     /*
      * Sets the load, from 0 to 1. Returns false before the first estimate of the present run of
-     * control. Until then instances run at a duty equal to the target. If there are more of them
-     * than CPUs and the control keeps an account, it is that divided by the number of instances per
-     * CPU.
+     * control. Until then instances run at a duty equal to the target. If there are more instances
+     * than CPUs and the control keeps an account, that duty is divided by the number of instances
+     * per CPU.
      */
     bool (*estimate)(const struct ss_self *self, const struct ss_moment *moment, double *load);
 
-    /* Optional: a module without it does not work with control that keeps an account. */
+    /*
+     * Optional: reports the CPU time used so far. A module without this function does not work with
+     * control that keeps an account.
+     */
     void (*account)(const struct ss_self *self, struct ss_account *account);
 };
 

@@ -25,7 +25,7 @@
 #include <showstopper/option.h>
 #include <showstopper/time.h>
 
-/* Changes whenever a table changes its meaning; modules of another version are refused. */
+/* Incremented whenever a table changes its meaning; modules of another version are refused. */
 #define SS_MODULE_VERSION 6
 
 /* The window of a run without --window. */
@@ -45,8 +45,8 @@ enum ss_kind {
 /*
  * The first argument of every function of a module. All memory named here begins zeroed.
  *
- * Each process has one: every executor, and the master, which asks the trace for targets, too. The
- * master also has executor memory of its own, at index `instances`.
+ * Every executor has a copy, and so has the master, which also asks the trace for targets. The
+ * master has executor memory of its own, at index `instances`.
  */
 struct ss_self {
     const struct ss_host *host; /* services of the program, up to release() */
@@ -57,20 +57,20 @@ struct ss_self {
     void *executors;            /* the executor memory of all executors, see ss_self_of() */
     size_t stride;              /* bytes from one executor's memory to the next */
     uint32_t executor;          /* the index of this executor: 0 to instances - 1 */
-    uint32_t instances;         /* N */
+    uint32_t instances;         /* N: number of instances */
     uint32_t cpus;              /* P: CPUs measured when the run began, at least 1 */
-    ss_time window;             /* length of the samples in which the load has to be even */
+    ss_time window;             /* length of the samples over which the load must be even */
 };
 
 /*
- * Returns the memory of executor `index`, for reading only. That executor may be writing: use
+ * Returns the memory of executor `index`, for reading only. That executor may be writing to it: use
  * atomics.
  */
 static inline const void *ss_self_of(const struct ss_self *self, uint32_t index) {
     return (const char *)self->executors + (size_t)index * self->stride;
 }
 
-/* Returns the length of the run's window in default windows. */
+/* Returns the run's window divided by the default window. */
 static inline double ss_self_window_scale(const struct ss_self *self) {
     return (double)self->window / (double)SS_WINDOW_DEFAULT;
 }
@@ -79,7 +79,7 @@ static inline double ss_self_window_scale(const struct ss_self *self) {
 struct ss_moment {
     ss_time now;   /* on the monotonic clock */
     ss_time since; /* when the present run of control began (start, end of a `free` section, end of
-                      a pause): values that a module remembers from before are invalid */
+                      a pause); discard values that a module remembers from before */
 };
 
 /* The head of every module's table. */
@@ -87,7 +87,7 @@ struct ss_module {
     uint32_t version; /* SS_MODULE_VERSION */
     uint32_t size;    /* sizeof the whole table */
     enum ss_kind kind;
-    const char *name;                /* as in the file's name */
+    const char *name;                /* the name of the file, without its suffix */
     const char *summary;             /* what it does, in one line */
     const struct ss_option *options; /* ended by SS_OPTION_END; NULL: no options. The first one is
                                         the main option, whose name may be omitted */
@@ -121,7 +121,7 @@ struct ss_module {
     void (*release)(struct ss_self *self);
 };
 
-/* The first fields of the head of a struct ss_`type`_module, of the kind SS_KIND_`TYPE`. */
+/* The first fields of the head of a struct ss_`type`_module, whose kind is SS_KIND_`TYPE`. */
 #define SS_MODULE_HEAD(type, TYPE)                                                                 \
     .version = SS_MODULE_VERSION, .size = sizeof(struct ss_##type##_module), .kind = SS_KIND_##TYPE
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Returns a well-mixed hash: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
- * generators, 2014).
+ * Returns a well-mixed hash of `word`: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom
+ * number generators, 2014).
  */
 static inline uint64_t ss_random_hash(uint64_t word) {
     word += UINT64_C(0x9e3779b97f4a7c15);
@@ -29,9 +29,9 @@ static inline double ss_random_next(uint64_t *state) {
 }
 
 /*
- * Returns a number from 0 up to, not including, 1. It is a hash of its index, not the next state of
- * a generator: there is no state, so all callers get the same number for an index. The seed is
- * mixed first; otherwise the sequences of two seeds could be shifted copies of each other.
+ * Returns a number from 0 up to, not including, 1: a hash of the index, not the next state of a
+ * generator. There is no state, so all callers get the same number for an index. The seed is mixed
+ * first; otherwise the sequences of two seeds could be shifted copies of each other.
  */
 static inline double ss_random(uint64_t seed, uint64_t index) {
     uint64_t word = ss_random_hash(ss_random_hash(seed) + index * UINT64_C(0x9e3779b97f4a7c15));
@@ -39,8 +39,8 @@ static inline double ss_random(uint64_t seed, uint64_t index) {
 }
 
 /*
- * Returns an exponentially distributed number with mean 1: ss_random_exponential(ss_random(3, 5)).
- * Link the caller with the mathematical library.
+ * Returns an exponentially distributed number with mean 1 for a uniform one:
+ * ss_random_exponential(ss_random(3, 5)). Link the caller with the mathematical library.
  */
 static inline double ss_random_exponential(double unit) {
     return -log1p(-unit);

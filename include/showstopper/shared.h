@@ -4,7 +4,7 @@
 
 /*
  * Memory that executors share although any of them may be killed at any instruction: no process
- * waits for another, and a later write replaces what a dead process has left half done.
+ * waits for another, and the next write replaces whatever a dead process left half done.
  */
 
 #include <stdatomic.h>
@@ -19,9 +19,9 @@
 #define SS_NOTICE_COPIES 4
 
 struct ss_notice_copy {
-    _Atomic uint64_t ticket; /* of the writer; 0 while the copy is being written */
-    _Atomic uint64_t check; /* of ticket and words: a writer that was delayed for long may overwrite
-                               a copy that is no longer its own */
+    _Atomic uint64_t ticket; /* ticket of the writer; 0 while the copy is being written */
+    _Atomic uint64_t check;  /* checksum of ticket and words: detects a delayed writer that
+                                overwrites a copy that another writer has reused since */
     _Atomic uint64_t words[SS_NOTICE_WORDS];
 };
 
@@ -58,8 +58,7 @@ static inline void ss_notice_publish(struct ss_notice *notice, const uint64_t *w
 
 /*
  * Copies the latest snapshot, which was published with `count` words. Returns false if nothing was
- * published, or if writers overtook every attempt, which means that newer ones were just published:
- * keep the previous snapshot.
+ * published, or if writers overtook every attempt; the caller then keeps its previous snapshot.
  */
 static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *words, int count) {
     for (int attempt = 0; attempt < 3; attempt++) {
@@ -81,7 +80,7 @@ static inline bool ss_notice_read(const struct ss_notice *notice, uint64_t *word
 
 /*
  * The right to do something that only one executor has to do. It expires, because its holder may be
- * dead. A holder that was merely late does the work a second time, so that must be harmless.
+ * dead. A holder that was only late repeats the work, so repeating it must be harmless.
  */
 typedef _Atomic uint64_t ss_claim;
 

@@ -7,7 +7,7 @@
 struct ss_place {
     uint32_t rank;  /* position of this instance among those that are alive: 0 to count - 1 */
     uint32_t count; /* number of instances that are alive, at least 1 */
-    ss_time time;   /* since the trace's start */
+    ss_time time;   /* time since the trace's start */
 };
 
 struct ss_space_module {

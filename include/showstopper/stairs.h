@@ -20,7 +20,7 @@ struct ss_stairs {
 };
 
 /*
- * Sets steps from one load to another. A rise of 90% in steps of 5% has 18 steps, even if 0.9 /
+ * Sets stairs from one load to another. A rise of 90% in steps of 5% has 18 steps, even if 0.9 /
  * 0.05 is not exactly 18.
  */
 static inline int ss_stairs_set(

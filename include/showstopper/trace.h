@@ -16,14 +16,17 @@ struct ss_trace_module {
     struct ss_module head;
 
     /*
-     * Sets the target at `time` since the trace's start. Called in every executor and in the
-     * master, on the timing path: does not block or allocate. `time` seldom goes back, but may. The
-     * target depends on `time` alone, so that all processes see the same target at the same
-     * instant.
+     * Sets the target at `time`, which counts from the trace's start. Called in every executor and
+     * in the master, on the timing path: does not block or allocate. `time` may go back, but seldom
+     * does. The target depends on `time` alone, so that all processes get the same target at the
+     * same instant.
      */
     void (*target)(const struct ss_self *self, ss_time time, struct ss_target *target);
 
-    /* Optional. Returns when the trace ends, or SS_TIME_NEVER. Called in the master. */
+    /*
+     * Optional. Returns the length of the trace, or SS_TIME_NEVER if it has no end. Called in the
+     * master.
+     */
     ss_time (*length)(const struct ss_self *self);
 };
 
@@ -47,8 +50,8 @@ struct ss_trace_records {
 };
 
 /*
- * Returns the number of records at or before `time`, by a search from `low` to `high`. All records
- * before `low` must be.
+ * Returns the number of records at or before `time`, by a binary search from `low` to `high`. All
+ * records before `low` must be at or before `time`.
  */
 static inline size_t ss_trace_count_until(
     const struct ss_trace_records *records, size_t low, size_t high, ss_time time) {

@@ -9,41 +9,40 @@
 
 /*
  * Keeps an account of CPU time: what the target has granted since control began, minus what has
- * been used. The balance is paid back within a short horizon, in addition to what the target takes
- * according to a model:
+ * been used. The balance is paid back within a short horizon, in addition to the CPU time that the
+ * target needs according to a model:
  *
- *   D = (L* P - b + E / H) / (N g)
+ *     D = (L* P - b + E / H) / (N g)
  *
- * g is the number of CPUs that an instance uses while it may run, b the number that is used no
- * matter what is allowed. Both are fitted during the run, by least squares over the recent past.
+ * g is the number of CPUs that an instance uses while it may run, b the number used regardless of
+ * the duty. Both are fitted during the run, by least squares over the recent past.
  */
 
 /* A target that changes by more than this at once begins a new account. */
 #define STEP 0.02
 
-/* Above this part of the CPUs, all of them count as busy. */
+/* Above this share of the CPUs, all of them count as busy. */
 #define FULL 0.95
 
 /*
- * Run time advances in ticks, so shorter intervals say little. So do those below a quarter of a
- * round, in which all CPUs may have been busy by chance.
+ * Run time advances in ticks, so intervals shorter than this say little. Nor do intervals below a
+ * quarter of a round say much: all CPUs may have been busy by chance.
  */
 #define LEARN_INTERVAL 8e6
 
-/* As a part of a round: see showstopper-method(7), "Constants of control". */
+/* The horizon as a part of a round: see showstopper-method(7), "Constants of control". */
 #define HORIZON 0.6
 
-/* How much larger a balance may grow if it can be paid back. */
+/* Factor by which the bound of the balance grows while the target is within reach. */
 #define DEBT_MORE 4
 
 /*
- * Part of a quota's allowance in a period that is added to the bound of the balance: a group may
- * use all of its allowance at once and then has to wait, and too tight a bound would forget the
- * excess meanwhile.
+ * Part of a quota's allowance in a period that is added to the bound of the balance. A group may
+ * use all of its allowance at once and then has to wait; a tighter bound would forget that excess.
  */
 #define QUOTA_PART 0.25
 
-/* Over this many periods of a quota, throttling counts as behavior of the workload. */
+/* Throttling that lasts for this many periods of a quota counts as behavior of the workload. */
 #define QUOTA_PERIODS 6
 
 struct config {
@@ -51,7 +50,7 @@ struct config {
     ss_time memory;
 };
 
-/* Counters at one time. */
+/* Counters at the time of a reading. */
 struct mark {
     ss_time time;
     double used;        /* CPU time, nanoseconds */
@@ -62,11 +61,11 @@ struct mark {
 struct model {
     struct mark last; /* the latest reading, to which all fields refer */
     struct mark fit;  /* the reading of the latest fit */
-    uint64_t series;  /* of the readings */
+    uint64_t series;  /* see struct ss_account */
     double owed;      /* E, nanoseconds of CPU time */
-    double target;    /* at the latest reading */
-    double gain;      /* g */
-    double base;      /* b */
+    double target;    /* target at the latest reading */
+    double gain;      /* g: CPUs that an instance uses while it may run */
+    double base;      /* b: CPUs used regardless of the duty */
     /* Means over the past of x (instances running), y (CPUs used) and their products. */
     double weight; /* nanoseconds */
     double x, y, xx, xy;
@@ -111,7 +110,7 @@ static double clamp(double value, double min, double max) {
     return fmin(fmax(value, min), max);
 }
 
-/* Adds an interval in which x instances ran on average and y CPUs were used. */
+/* Adds an interval in which x instances ran on average and used y CPUs. */
 static void weigh_in(struct model *model, double x, double y, double elapsed, double memory) {
     double kept = model->weight * memory / (memory + elapsed);
     double share = elapsed / (kept + elapsed);
@@ -139,8 +138,9 @@ static void fit(struct model *model, const struct ss_account *account) {
 
 /*
  * Returns whether a quota held the workload back for a part of an interval: then the used time says
- * little about what the workload uses while it may run. Over many periods it does, because the
- * quota always holds it back in the same way: a group with 5 ms in each 10 ms uses half a CPU.
+ * little about what the workload uses while it may run. Over many periods the used time does say
+ * it, because the quota then always holds the workload back in the same way: a group with 5 ms in
+ * each 10 ms uses half a CPU.
  */
 static bool is_throttled(
     const struct model *model, const struct mark *mark, const struct ss_account *account) {
@@ -158,8 +158,8 @@ static void learn(
     bool full = y > FULL * account->cpus || throttled;
     model->fit = *mark;
     /*
-     * All CPUs were busy, so more running instances would not have used more: this says nothing
-     * about g.
+     * All CPUs were busy, so more running instances would not have used more: the interval says
+     * nothing about g.
      */
     if (full && model->base + model->gain * x > y)
         return;
@@ -168,7 +168,7 @@ static void learn(
 }
 
 struct limits {
-    double owed;    /* nanoseconds of CPU time, to either side */
+    double owed;    /* bound of the balance on either side, nanoseconds of CPU time */
     double horizon; /* nanoseconds */
 };
 
@@ -180,8 +180,8 @@ static double find_duty(const struct model *model, const struct ss_control_input
 }
 
 /*
- * Bounds the debt, more tightly while the target is out of reach: otherwise all of it would be paid
- * back in one burst as soon as the target is within reach again.
+ * Bounds the debt, more tightly while the target is out of reach: otherwise a burst would pay all
+ * of it back as soon as the target is within reach again.
  */
 static double bound_debt(const struct model *model, const struct ss_control_input *input,
     const struct limits *limits, double owed) {
@@ -202,7 +202,10 @@ static void account_for(struct model *model, const struct ss_control_input *inpu
     model->target = input->target;
 }
 
-/* Begins a new account. The model of an earlier run of control is a better start than none. */
+/*
+ * Begins a new account. Keeps the model of an earlier run of control, which is a better start than
+ * no model.
+ */
 static void begin(
     struct model *model, const struct ss_control_input *input, const struct mark *mark) {
     *model = (struct model){
@@ -223,7 +226,7 @@ static double owed_now(const struct model *model, const struct ss_control_input 
            model->gain * given;
 }
 
-/* For a dithering without rounds. */
+/* The length of a round assumed for a dithering module without rounds. */
 #define ROUND (100 * SS_MILLISECOND)
 
 static double find_round(ss_time round) {

@@ -4,7 +4,7 @@
 #include <showstopper/control.h>
 
 struct config {
-    double duty; /* NaN: not given */
+    double duty; /* NaN: use the target */
 };
 
 static const struct ss_option options[] = {

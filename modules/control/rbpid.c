@@ -38,9 +38,9 @@ static void restart(struct memory *memory, const struct ss_control_input *input)
 }
 
 /*
- * Stops the integral while the output is beyond a bound: otherwise it would first have to be undone
- * before the output could leave the bound. The bound applies to ki I, so that this can reach any
- * duty for any ki.
+ * Stops the integral while the output is beyond a bound: otherwise the excess would first have to
+ * be undone before the output could leave the bound. The bound applies to ki I, so that the
+ * integral term can reach any duty for any ki.
  */
 static void integrate(
     struct memory *memory, const struct config *config, double error, double seconds) {

@@ -10,10 +10,10 @@ struct config {
     ss_time min;
 };
 
-/* The memory of an executor. Zeroed: at the beginning of a run. */
+/* The memory of an executor, zeroed at the beginning of a run. */
 struct memory {
     ss_time since;     /* when the run of control began to which the other fields belong */
-    double carried[2]; /* nanoseconds that are still owed to each state, by enum ss_state */
+    double carried[2]; /* nanoseconds still owed to each state, indexed by enum ss_state */
     bool stop_is_next;
 };
 
@@ -25,7 +25,7 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
-/* In every round one of the halves must be long enough, or next() would never end. */
+/* In every round at least one half must be long enough, or next() would never end. */
 static int check_lengths(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
     if (limits_check_round(self, "tau", config->tau, 2, error) < 0 ||
@@ -58,8 +58,8 @@ static bool plan_half(struct memory *memory, const struct config *config, double
 }
 
 /*
- * Runs for D_n tau, then stops for (1 - D_n+1) tau: each half is planned with the duty at its own
- * beginning. A half that is skipped takes no time, so the one after it begins now and has the same
+ * Runs for D_n tau, then stops for (1 - D_n+1) tau: each half is planned with the duty at its
+ * beginning. A half that is skipped takes no time, so the half after it begins now and has the same
  * duty.
  */
 static void next(const struct ss_self *self, const struct ss_dithering_input *input,

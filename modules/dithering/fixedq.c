@@ -21,13 +21,16 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
-/* At a duty of one half every quantum ends with a switch. */
+/*
+ * At a duty of one half the state changes after every quantum, so each quantum must be worth a
+ * switch.
+ */
 static int check_quantum(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
     return limits_check_round(self, "quantum", config->quantum, 1, error);
 }
 
-/* A first-order sigma-delta modulator: the rounding error is carried, never dropped. */
+/* A first-order sigma-delta modulator: the rounding error is carried to the next quantum. */
 static bool takes_quantum(struct memory *memory, double duty) {
     memory->owed += duty;
     bool run = memory->owed >= 0.5;

@@ -3,31 +3,33 @@
 #define SHOWSTOPPER_MODULES_DITHERING_LIMITS_H
 
 /*
- * Lower bounds of rounds and states. A switch costs the executor CPU time, which is lost to the
- * instances: with rounds of 10 us, two executors used all of two CPUs.
+ * Lower bounds of rounds and states. A switch costs the executor CPU time, which the instances
+ * lose: with rounds of 10 us, two executors used all of two CPUs.
  */
 
 #include <math.h>
 
 #include <showstopper/dithering.h>
 
-/* Nanoseconds of CPU time; 37 to 44 us were measured for stops and continues of serial instances.
- */
+/* Nanoseconds of CPU time per switch; stopping and continuing serial instances took 37 to 44 us. */
 #define SWITCH_COST 42e3
 
 /* The part of the measured CPUs that all executors together may use to switch. */
 #define SWITCH_PART_MAX 0.25
 
-/* A shorter state ends before the executor that began it sleeps again, or wakes in time. */
+/*
+ * A state shorter than this would end before the executor that began it sleeps again or wakes in
+ * time.
+ */
 #define STATE_MIN (100 * SS_MICROSECOND)
 
-/* The option for a struct config with this field. */
+/* The option `min` for a struct config that has this field. */
 #define LIMITS_OPTION_MIN                                                                          \
     SS_OPTION("min", TIME, min, .initial = "1m", .min = "1u",                                      \
         .help = "the shortest state that is enforced, at least 100u; shorter ones are added to a " \
                 "later one")
 
-/* Checks that `length`, in which every executor switches that many times, is long enough. */
+/* Checks that `length`, in which every executor switches `switches` times, is long enough. */
 static inline int limits_check_round(const struct ss_self *self, const char *option, ss_time length,
     int switches, struct ss_error *error) {
     double cost = switches * SWITCH_COST * self->instances;

@@ -12,14 +12,14 @@
  * Lengths for a window of SS_WINDOW_DEFAULT; they scale with the window, so that the number of
  * rounds in a window stays the same. TAU is the published quantum. If many instances share few
  * CPUs, rounds are longer: two executors that share a CPU then begin SLOT apart, which costs less
- * and lets the tick see what it counts. TAU_LONG limits this, because a change of the target has to
- * wait for a round, unless the executors would then begin less than SLOT_SHORT apart.
+ * and makes the tick count more accurately. TAU_LONG limits the length, because a change of the
+ * target has to wait for a round, unless the executors would then begin less than SLOT_SHORT apart.
  */
 #define TAU        107e6
 #define TAU_LONG   285e6
 #define SLOT       26.75e6
 #define SLOT_SHORT 8.9e6
-#define SLOT_MIN   2.2e6 /* between any two executors, for any number of CPUs */
+#define SLOT_MIN   2.2e6 /* least distance between two executors, for any number of CPUs */
 
 /*
  * Number of rounds in which all beginnings move back and forth once: ten plus the fractional part
@@ -28,24 +28,26 @@
 #define WANDERING 10.618033988749895
 
 /*
- * A workload that uses more CPUs in one round than in the next gets too much or too little, and
- * about a round later control has made up for it. Rounds are halved if that would make the load
- * uneven by more than UNEVEN, as a mean square relative to the window, and doubled if it would stay
- * clearly below that: see showstopper-method(7), "Constants of control".
+ * A workload that uses more CPUs in one round than in the next gets too much or too little time,
+ * and control needs about a round to compensate. Rounds are halved if the load would be uneven by
+ * more than UNEVEN, as a mean square relative to the window, and doubled if it would stay clearly
+ * below UNEVEN: see showstopper-method(7), "Constants of control".
  */
 #define UNEVEN       7e-5
-#define FITTED       16.0 /* to simulations */
-#define LENGTHENED   5.0  /* factor of unevenness if rounds are doubled */
-#define MADE_UP      0.6  /* part of a round after which a difference is made up */
+#define FITTED       16.0 /* fitted to simulations */
+#define LENGTHENED   5.0  /* factor by which unevenness grows if rounds are doubled */
+#define MADE_UP      0.6  /* part of a round after which control has compensated for a difference */
 #define MEMORY       2e9
-#define STEP         0.02 /* of the target; after a larger change, control learns the workload again */
-#define LEARNING     2    /* windows that this takes */
+#define STEP         0.02 /* part of the target; a larger change makes control learn again */
+#define LEARNING     2    /* windows that learning takes */
 #define HALVINGS_MAX 8
 
 /* Minimum length of a halved round, in steps of the readings. */
 #define GRAINS 10
 
-/* Rounds in a block. An error of a reading in one round is made up for in the next. */
+/*
+ * Number of rounds in a block. An error of a reading in one round is compensated for in the next.
+ */
 #define BLOCK 4
 
 struct config {
@@ -63,20 +65,21 @@ struct run {
     _Atomic uint32_t halvings;     /* how often the length of rounds has been halved */
 };
 
-/* The memory of an executor. Zeroed: at the beginning of a run. */
+/* The memory of an executor, zeroed at the beginning of a run. */
 struct memory {
     ss_time since;     /* when the run of control began to which the other fields belong */
-    uint64_t round;    /* the present round, counted from 1; 0: none yet */
-    ss_time end;       /* end of its running part; SS_TIME_NEVER: all of the round is */
-    double carried;    /* nanoseconds of running that are still owed */
+    uint64_t round;    /* number of the present round, counted from 1; 0: none yet */
+    ss_time end;       /* end of its running part; SS_TIME_NEVER: the whole round runs */
+    double carried;    /* nanoseconds of running still owed */
     int64_t turns;     /* see count_turns() */
-    uint32_t halvings; /* of the present round */
-    double target;     /* of the previous round */
+    uint32_t halvings; /* `halvings` for the present round */
+    double target;     /* target in the previous round */
     double asked;      /* duty of the previous round relative to its target; 0: unknown */
     double block;      /* sum of these relative duties in the present block */
     uint32_t in_block; /* number of rounds in `block` */
     double before;     /* `block` of the previous block; 0: unknown */
-    ss_time watched;   /* when to observe: some time after control began or the target stepped */
+    ss_time watched;   /* when to start observing: a while after control began or the target
+                          stepped */
 };
 
 static const struct ss_option options[] = {
@@ -111,8 +114,8 @@ static uint32_t halvings_of(const struct ss_self *self) {
 }
 
 /*
- * A few milliseconds are enough against the tick, so the amplitude does not grow for rounds longer
- * than TAU.
+ * An amplitude of a few milliseconds suffices against the tick, so it does not grow for rounds
+ * longer than TAU.
  */
 static struct pace choose_pace(const struct ss_self *self, uint32_t instances, uint32_t halvings) {
     const struct config *config = self->config;
@@ -133,7 +136,7 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
     if ((config->tau > 0 && limits_check_round(self, "tau", config->tau, 2, error) < 0) ||
         limits_check_state("min", config->min, error) < 0)
         return -1;
-    /* Other instances may end, and rounds are shortest for a single one. */
+    /* Other instances may end, and rounds are shortest if a single one is left. */
     struct pace pace = choose_pace(self, 1, 0);
     if ((double)config->min <= shortest(&pace) / 2)
         return 0;
@@ -144,8 +147,8 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
 }
 
 /*
- * Moves from -1 to 1 and back in straight lines. An executor has slept before it decides, and its
- * caches are cold: here and below simple arithmetic saves microseconds.
+ * Moves from -1 to 1 and back in straight lines. The executor has slept before this decision, and
+ * its caches are cold: here and below, simple arithmetic saves microseconds.
  */
 static double wander(double at) {
     double turns = at / WANDERING;
@@ -155,9 +158,9 @@ static double wander(double at) {
 
 /*
  * Returns when round `round` begins, relative to the beginning of the run of control: executor i of
- * n begins i/n of a round after the first. All move back and forth together, with a period that is
- * not commensurate with the round, so that neighbors keep their distance and no beginning stays in
- * step with the tick.
+ * n begins i/n of a round after the first. All beginnings move back and forth together, with a
+ * period that is not commensurate with the round, so that neighbors keep their distance and no
+ * beginning stays in step with the tick.
  */
 static double begin_of(const struct pace *pace, const struct ss_place *place, int64_t round) {
     double at = (double)round + (double)place->rank / place->count;
@@ -165,8 +168,8 @@ static double begin_of(const struct pace *pace, const struct ss_place *place, in
 }
 
 /*
- * Returns the round at this time. A millionth of a round early, or less than a nanosecond, counts
- * as in time.
+ * Returns the round at the time `at`. Being early by a millionth of a round, or by less than a
+ * nanosecond, counts as in time.
  */
 static int64_t round_at(const struct pace *pace, const struct ss_place *place, double at) {
     int64_t round = (int64_t)(at / pace->tau) - 2;
@@ -176,29 +179,32 @@ static int64_t round_at(const struct pace *pace, const struct ss_place *place, d
 }
 
 /*
- * Returns the number of rounds in which a state occurs once: if it is too short to be enforced in
- * every round, it occurs in every second or third one and is longer. The executors take turns. If
- * instead each waited until enough was owed, all would do it at the same time, for a duty that was
+ * Returns the number of rounds in which a state occurs once. A state that is too short to be
+ * enforced in every round occurs in every second or third one and is longer. The executors take
+ * turns: if each waited until enough time was owed, all would switch at once, for a duty that was
  * requested long ago.
  */
 static int64_t count_turns(
     const struct config *config, const struct pace *pace, double part, int64_t before) {
-    /* in the shortest rounds, plus a margin for rounding */
+    /* turns in the shortest rounds, plus a margin for rounding */
     double turns = (double)config->min / fmax(part * shortest(pace), 1) + 1e-6;
     int64_t needed = turns <= 1 ? 1 : (int64_t)turns + 1;
-    /* Hysteresis: with every small change, some executors would switch while others do not. */
+    /*
+     * Hysteresis: otherwise every small change would make some executors switch while others do
+     * not.
+     */
     bool enough = before >= needed && (double)(before - 1) < 1.3 * turns;
     return enough ? before : needed;
 }
 
 /*
- * Returns how long to run in a round of length `all`, including what is owed from earlier rounds.
+ * Returns how long to run in a round of length `all`, including the time owed from earlier rounds.
  */
 static double plan_run(struct memory *memory, const struct config *config, const struct pace *pace,
     const struct ss_dithering_input *input, int64_t round, double all) {
     bool low = input->duty <= 0.5;
-    double part =
-        low ? input->duty : 1 - input->duty; /* of the shorter state, as are `due` and `length` */
+    double part = low ? input->duty : 1 - input->duty; /* duty of the shorter state, to which `due`
+                                                          and `length` also refer */
     int64_t turns = memory->turns = count_turns(config, pace, part, memory->turns);
     double due = part * (turns == 1 ? all : (double)turns * pace->tau);
     if ((round + input->place.rank) % turns != 0)
@@ -214,8 +220,8 @@ static double plan_run(struct memory *memory, const struct config *config, const
 
 /*
  * Returns the end of the running part. A round that does not run, or runs all the time, gets no
- * computed end: the sum of a beginning and a length may differ from the next beginning in its last
- * bit, depending on whether the compiler fuses multiplications and additions, which would leave a
+ * computed end. Otherwise a beginning plus a length could differ from the next beginning in the
+ * last bit, depending on whether the compiler fuses multiplications and additions, and leave a
  * state of a nanosecond.
  */
 static ss_time end_of_run(ss_time since, double begin, double run, double all) {
@@ -224,15 +230,17 @@ static ss_time end_of_run(ss_time since, double begin, double run, double all) {
     return run >= all ? SS_TIME_NEVER : since + ss_time_from_double(begin + run + 0.5);
 }
 
-/* The first round may have begun before control did; 0 means no round. */
+/*
+ * Numbers rounds from 1: the first round may have begun before control did, and 0 means no round.
+ */
 static uint64_t name_of(int64_t round) {
     return (uint64_t)(round + 3);
 }
 
 /*
  * Returns whether rounds may be half as long as in `pace`. In rounds no longer than the period of a
- * quota, throttling would decide what is used in them. In rounds of only a few steps of the
- * counters, the error of one would decide the next.
+ * quota, throttling would decide how much CPU time is used. In rounds of only a few steps of the
+ * counters, the error of one round would decide the next.
  */
 static bool may_halve(
     const struct ss_self *self, const struct ss_dithering_input *input, const struct pace *pace) {
@@ -256,8 +264,8 @@ static double find_uneven(
 }
 
 /*
- * Executors do this one after another. If two do it at the same moment, only one round's share is
- * lost.
+ * Executors do this one after another. If two of them write at the same moment, only one round's
+ * share is lost.
  */
 static double follow_change(_Atomic uint64_t *mean, double square, double part) {
     double change = ss_double_from_word(atomic_load(mean));
@@ -273,9 +281,9 @@ static double square_of_change(double now, double before) {
 
 /*
  * Returns how much the workload changes. A wrong reading changes the duties of two rounds in
- * opposite directions, so little of it is left in the sum of a block. A workload that changes in
- * every round changes both alike, and one that changes seldom changes blocks more than rounds. The
- * smaller of the two is therefore the workload's. `part` is the weight of a round.
+ * opposite directions, so little of it remains in the sum of a block. A workload that changes in
+ * every round changes rounds and blocks alike, and one that changes seldom changes blocks more than
+ * rounds. The smaller of the two is therefore the workload's. `part` is the weight of a round.
  */
 static double find_change(struct run *run, struct memory *memory, double asked, double part) {
     double change = follow_change(&run->change, square_of_change(asked, memory->asked), part);
@@ -327,8 +335,8 @@ static void watch(
 
 /*
  * Adopts the length of rounds that another executor has found, at the end of this executor's round.
- * That may be in the middle of a round of the new length, of which the executor then runs its part
- * of the rest.
+ * That may be in the middle of a round of the new length; the executor then runs its part of the
+ * remaining time.
  */
 static bool follow(const struct ss_self *self, struct memory *memory) {
     uint32_t halvings = halvings_of(self);

@@ -8,9 +8,12 @@ struct config {
     ss_time period; /* 0: no blending */
 };
 
-/* Each executor blends for itself: the reading costs nothing and is the same for all. */
+/*
+ * Each executor blends numbers itself: reading costs nothing, and all executors read the same
+ * numbers.
+ */
 struct memory {
-    ss_time time; /* of the last number */
+    ss_time time; /* time of the last number */
     double load;
     bool known;
 };

@@ -4,12 +4,13 @@
 
 /*
  * The load estimate that all executors share, for modules that measure the load as the growth of
- * one counter. When a sample is due, the first executor to come takes it and blends it into the
+ * one counter. When a sample is due, the first executor to arrive takes it and blends it into the
  * published estimate:
  *
- *   L = (1 - w) L_prev + w * sample    w = 1 - period / (period + elapsed)
+ *     L = (1 - w) L_prev + w * sample
+ *     w = 1 - period / (period + elapsed)
  *
- * so that a sample as long as the period has the weight of all earlier ones.
+ * so that a sample as long as the period weighs as much as all earlier ones together.
  */
 
 #include <math.h>
@@ -23,7 +24,7 @@
         .help =                                                                                    \
             "the memory of the estimate: a sample of this length weighs as much as all before it")
 
-/* One reading as the module interprets it. */
+/* One reading, as the module interprets it. */
 struct estimate_reading {
     const struct ss_counters *counters;
     uint64_t count;  /* CPU time in nanoseconds; never falls */
@@ -37,7 +38,7 @@ struct estimate_reading {
  * the counters move in steps, and limiting each sample would bias loads near 0 and near 1.
  */
 struct estimate {
-    ss_time time; /* of the sample; 0 if `taken` is false */
+    ss_time time; /* time of the sample; 0 if `taken` is false */
     uint64_t set;
     double capacity;
     double cpus;
@@ -62,7 +63,7 @@ struct estimate_run {
     ss_claim claim;
 };
 
-/* An executor that samples for longer than this is dead, or too late to wait for. */
+/* An executor whose claim is older than this is dead, or too late to wait for. */
 #define ESTIMATE_CLAIM_EXPIRES (10 * SS_MILLISECOND)
 
 static inline void estimate_publish(struct ss_notice *notice, const struct estimate *estimate) {
@@ -84,8 +85,8 @@ static inline void estimate_publish(struct ss_notice *notice, const struct estim
 }
 
 /*
- * Returns the latest published estimate. An executor's own memory has a copy, for when writers
- * overtake the reader, or a writer that stalled in the middle has spoilt the latest notice.
+ * Returns the latest published estimate, or the executor's own copy if writers overtake this reader
+ * or a stalled writer has spoilt the latest notice.
  */
 static inline const struct estimate *estimate_look(const struct ss_self *self) {
     struct estimate_run *run = self->run;
@@ -116,7 +117,7 @@ static inline bool estimate_is_current(
     return estimate->taken && estimate->time >= moment->since;
 }
 
-/* Counters are updated at ticks, so samples that are closer say little more. */
+/* Counters are updated at ticks, so samples closer than this add little. */
 #define ESTIMATE_TICK (4 * SS_MILLISECOND)
 
 /* Scales the spacing for the default window to the run's window. */
@@ -126,12 +127,12 @@ static inline ss_time estimate_scale(const struct ss_self *self, ss_time spacing
     return scaled > min ? scaled : min;
 }
 
-/* Returns the published spacing of samples. */
+/* Returns the spacing of samples in the published tool. */
 static inline ss_time estimate_spacing(const struct ss_self *self) {
     return estimate_scale(self, 160 * SS_MILLISECOND / self->cpus);
 }
 
-/* Returns whether a sample is due and this executor has to take it. */
+/* Returns whether a sample is due and this executor must take it. */
 static inline bool estimate_wants_sample_after(
     const struct ss_self *self, const struct ss_moment *moment, ss_time spacing) {
     struct estimate_run *run = self->run;
@@ -148,8 +149,8 @@ static inline bool estimate_wants_sample(
 
 /*
  * Computes the load from one reading to the next. Returns false if the two cannot be compared: CPUs
- * came or went, or the counter fell or grew too fast. The kernel counts in ticks of up to 10 ms, of
- * which one may be credited late at either end.
+ * came or went, or the counter fell or grew too fast. The kernel counts in ticks of up to 10 ms,
+ * and one tick may be credited late at either end.
  */
 static inline bool estimate_compare(
     const struct estimate *last, const struct estimate_reading *reading, double *load) {
@@ -206,8 +207,8 @@ static inline struct estimate estimate_advance(const struct estimate *last,
 }
 
 /*
- * Returns whether another executor has sampled meanwhile, so that this reading is older than the
- * estimate, or so little newer that a single tick between the two would dominate it.
+ * Returns whether another executor has sampled meanwhile, so that this reading predates the
+ * estimate, or follows it so closely that a single tick between the two would dominate the result.
  */
 static inline bool estimate_is_overtaken(const struct estimate *last,
     const struct ss_moment *moment, const struct estimate_reading *reading) {

@@ -4,7 +4,7 @@
 #include <showstopper/space.h>
 
 struct config {
-    ss_time rotate; /* 0: never */
+    ss_time rotate; /* how often the order rotates; 0: never */
 };
 
 static const struct ss_option options[] = {
@@ -13,9 +13,7 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
-/*
- * Returns the position of an instance in the order in which instances are given work: 0 is first.
- */
+/* Returns the position of an instance in the order in which instances get work: 0 is first. */
 static uint32_t find_turn(const struct config *config, const struct ss_place *place) {
     if (config->rotate == 0)
         return place->rank;
@@ -25,7 +23,7 @@ static uint32_t find_turn(const struct config *config, const struct ss_place *pl
 
 /*
  * Rounds a number that is almost whole: an instance that should always run must get exactly 1, or
- * it would be stopped for nothing.
+ * needless stops would interrupt it.
  */
 static double make_whole(double instances) {
     double whole = round(instances);

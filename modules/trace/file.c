@@ -17,20 +17,20 @@ struct config {
     const char *path;
     double scale; /* factor for times */
     int loop;
-    ss_time offset; /* in the file's own time */
+    ss_time offset; /* offset into the file, before scaling */
 };
 
 struct trace {
     struct ss_trace_records records; /* times are scaled; at least one record */
-    ss_time offset;                  /* scaled */
+    ss_time offset;                  /* offset, scaled */
     ss_time end;                     /* time of the last record */
-    ss_time loop_from;               /* where it starts again: after a leading `free` section */
-    ss_time loop_length;             /* 0: it does not loop */
+    ss_time loop_from;               /* where a loop restarts: after a leading `free` section */
+    ss_time loop_length;             /* 0: the trace does not loop */
 };
 
 /* The memory of an executor. */
 struct cursor {
-    size_t index; /* of the record that was found last */
+    size_t index; /* index of the record found last */
 };
 
 static const struct ss_option options[] = {
@@ -136,7 +136,7 @@ static size_t count_from(const struct ss_trace_records *records, size_t guess, s
     return ss_trace_count_until(records, low, high, position);
 }
 
-/* Returns the time from `position`, where the free record `index` is in force, to the next load. */
+/* Returns the time from `position`, at which the free record `index` applies, to the next load. */
 static ss_time free_length(const struct trace *trace, size_t index, ss_time position) {
     const struct ss_trace_records *records = &trace->records;
     while (index < records->count && records->items[index].free)

@@ -7,7 +7,7 @@ struct config {
     double mean;
     double amplitude;
     ss_time period;
-    double phase; /* in periods */
+    double phase; /* phase in periods */
 };
 
 static const struct ss_option options[] = {
