@@ -44,7 +44,7 @@ struct range {
     uint32_t first, last, stride;
 };
 
-/* Reads numbers too large for a CPU as SS_CPUS_MAX. */
+/* Reads a number. A number too large for a CPU becomes SS_CPUS_MAX. */
 static bool read_number(const char **at, uint32_t *number) {
     if (**at < '0' || **at > '9')
         return false;
@@ -88,7 +88,7 @@ static const char *range_fault(const struct range *range) {
 
 _Static_assert(SS_CPUS_MAX == 8192, "the message above names the largest CPU");
 
-/* The kernel's files end with a newline. */
+/* Returns whether the text ends here. The kernel's files end with a newline. */
 static bool at_end(const char *at) {
     return !*at || (*at == '\n' && !at[1]);
 }
@@ -129,7 +129,7 @@ void ss_cpus_print(char *buffer, size_t size, const struct ss_cpus *cpus) {
         const char *comma = length > 0 ? "," : "";
         int added = last > first ? snprintf(item, sizeof item, "%s%u-%u", comma, first, last)
                                  : snprintf(item, sizeof item, "%s%u", comma, first);
-        /* A list cut inside a number would name another CPU. */
+        /* Drop an item that does not fit: a list cut inside a number would name another CPU. */
         if (length + (size_t)added >= size)
             return;
         memcpy(buffer + length, item, (size_t)added + 1);

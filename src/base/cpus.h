@@ -21,11 +21,11 @@ SS_NONNULL() void ss_cpus_add(struct ss_cpus *cpus, uint32_t cpu);
 /* Adds the CPUs of `other`. */
 SS_NONNULL() void ss_cpus_join(struct ss_cpus *cpus, const struct ss_cpus *other);
 
-/* Removes all CPUs but those of `other`. */
+/* Removes all CPUs that are not in `other`. */
 SS_NONNULL() void ss_cpus_keep(struct ss_cpus *cpus, const struct ss_cpus *other);
 SS_NONNULL() uint32_t ss_cpus_count(const struct ss_cpus *cpus);
 
-/* Returns the first of `cpus` that is not in `allowed`; SS_CPUS_MAX if all are. */
+/* Returns the first CPU of `cpus` that is not in `allowed`; SS_CPUS_MAX if all are. */
 SS_NONNULL()
 uint32_t ss_cpus_first_outside(const struct ss_cpus *cpus, const struct ss_cpus *allowed);
 

@@ -5,9 +5,9 @@
 #include <signal.h>
 
 /*
- * Fills in the signals that should end a program in good order: SIGINT, SIGTERM, and SIGHUP unless
- * nohup has made it ignored. SIGINT is included even if it is ignored, because a shell ignores it
- * for programs that it starts in the background.
+ * Fills in the signals that should end a program in an orderly way: SIGINT, SIGTERM, and SIGHUP
+ * unless nohup has made the process ignore it. Includes SIGINT even if it is ignored, because
+ * shells ignore it for programs that they start in the background.
  */
 void ss_end_signals(sigset_t *set);
 

@@ -7,15 +7,15 @@
 #include <string.h>
 
 /*
- * Makes room for `needed` items in an array that has `room`, like ALLOC_GROW of git:
+ * Makes room for `needed` items in an array with room for `room`, like ALLOC_GROW of git:
  *
- *   if (!SS_GROW(list->items, list->count + 1, list->room))
- *       return ss_error_memory(error);
- *   list->items[list->count++] = item;
+ *     if (!SS_GROW(list->items, list->count + 1, list->room))
+ *         return ss_error_memory(error);
+ *     list->items[list->count++] = item;
  *
  * The room grows by at least a half, so that appending takes constant time on average. An array
- * begins as NULL with a room of 0. Without memory the result is false, and the array and its room
- * are unchanged. The arguments are evaluated several times.
+ * begins as NULL with a room of 0. If memory is exhausted, the result is false, and the array and
+ * its room are unchanged. The arguments are evaluated several times.
  */
 #define SS_GROW(items, needed, room)                                                               \
     ((needed) <= (room) || (ss_grow(&(items), ss_grown(room, needed), sizeof *(items)) &&          \
@@ -26,7 +26,7 @@ static inline size_t ss_grown(size_t room, size_t needed) {
     return grown > needed ? grown : needed;
 }
 
-/* `array` points to a pointer of any type, which memcpy() may read and write. */
+/* `array` points to a pointer of any type; memcpy() may read and write that pointer. */
 static inline bool ss_grow(void *array, size_t room, size_t size) {
     void *items;
     memcpy(&items, array, sizeof items);

@@ -4,7 +4,7 @@
 
 /*
  * Distributions of lengths of time, counted in buckets. The width of the buckets is a parameter,
- * `bits`: values below 2^bits have a bucket each; from there on 2^bits equal buckets make a
+ * `bits`: values below 2^bits have a bucket each; larger values have 2^bits equal buckets per
  * doubling, so a bucket is at most 2^-bits of its values wide. Each bucket of a histogram lies
  * within one bucket of any coarser histogram, so histograms can be added without error.
  */
@@ -32,10 +32,10 @@ ss_time ss_histogram_bucket_min(unsigned bucket, unsigned bits);
 ss_time ss_histogram_bucket_middle(unsigned bucket, unsigned bits);
 ss_time ss_histogram_bucket_max(unsigned bucket, unsigned bits);
 
-/* At most this long, with the 0. */
+/* Size limit of the output of ss_histogram_put_bucket(), with the final 0. */
 #define SS_HISTOGRAM_BUCKET_ROOM 24
 
-/* Prints the smallest value in seconds, exactly: "0.012345344". Returns the end. */
+/* Prints the smallest value of a bucket in seconds, exactly: "0.012345344". Returns the end. */
 SS_NONNULL() char *ss_histogram_put_bucket(char *to, unsigned bucket, unsigned bits);
 
 /* ---- in memory ---- */
@@ -49,10 +49,10 @@ struct ss_histogram {
     uint64_t count;
     ss_time min, max; /* SS_TIME_NEVER and 0 without values */
     double sum;       /* nanoseconds; exact up to 104 days */
-    uint64_t *counts; /* of each bucket */
+    uint64_t *counts; /* number of values in each bucket */
 };
 
-/* Returns -1 without memory. */
+/* Returns -1 if memory is exhausted. */
 SS_NONNULL() SS_MUST_USE int ss_histogram_open(struct ss_histogram *histogram, unsigned bits);
 SS_NONNULL() void ss_histogram_close(struct ss_histogram *histogram);
 SS_NONNULL() void ss_histogram_clear(struct ss_histogram *histogram);
@@ -61,22 +61,22 @@ SS_NONNULL() void ss_histogram_clear(struct ss_histogram *histogram);
 SS_NONNULL() void ss_histogram_add(struct ss_histogram *histogram, ss_time value);
 
 /*
- * Adds values that were counted in a bucket of `bits`, which must not be less than the histogram's.
- * Each counts as the middle of the bucket.
+ * Adds values counted in a bucket of a histogram with at least as many `bits`. Each value counts as
+ * the middle of that bucket.
  */
 SS_NONNULL()
 void ss_histogram_add_bucket(
     struct ss_histogram *histogram, unsigned bucket, unsigned bits, uint64_t count);
 
-/* Sets the exact maximum. Ignored if its bucket is empty or a larger value was counted. */
+/* Sets the exact maximum, unless its bucket is empty or a larger value was counted. */
 SS_NONNULL() void ss_histogram_set_max(struct ss_histogram *histogram, ss_time max);
 
-/* Adds all values of `from`, whose `bits` must not be less. */
+/* Adds all values of `from`, which must have at least as many `bits`. */
 SS_NONNULL() void ss_histogram_merge(struct ss_histogram *into, const struct ss_histogram *from);
 
 /*
- * Finds the first non-empty bucket, starting at `bucket`: a loop begins with bucket 0 and continues
- * with the one after the result. Returns false if there are no more.
+ * Moves `bucket` to the first non-empty bucket at or after it: a loop begins with 0 and adds 1
+ * after each result. Returns false if no bucket is left.
  */
 SS_NONNULL() bool ss_histogram_next(const struct ss_histogram *histogram, unsigned *bucket);
 
@@ -84,12 +84,13 @@ SS_NONNULL() bool ss_histogram_next(const struct ss_histogram *histogram, unsign
 SS_NONNULL() double ss_histogram_mean(const struct ss_histogram *histogram);
 
 /*
- * Returns the smallest value that the part `share` (0 to 1) of all values does not exceed, in
- * seconds: the middle of its bucket, within `min` and `max`. NaN without values.
+ * Returns a quantile in seconds: the smallest value that the part `share` (0 to 1) of all values
+ * does not exceed. The result is the middle of that value's bucket, within `min` and `max`; NaN
+ * without values.
  */
 SS_NONNULL() double ss_histogram_quantile(const struct ss_histogram *histogram, double share);
 
-/* Does the same, rounded up to the end of the bucket. */
+/* Returns the quantile rounded up to the end of its bucket. */
 SS_NONNULL() double ss_histogram_quantile_max(const struct ss_histogram *histogram, double share);
 
 /* ---- in shared memory ---- */

@@ -7,11 +7,11 @@
 
 #include <showstopper/contract.h>
 
-/* Writes one JSON value after another. Reading JSON is left to a library. */
+/* Writes one JSON value after another. This project reads JSON with a library. */
 struct ss_json {
     FILE *stream;
     int depth;
-    bool follows; /* the next value needs a separator */
+    bool follows; /* the next value must be preceded by a separator */
 };
 
 /* The size of the longest form of one character, with the final 0. */

@@ -11,28 +11,28 @@
 #define SS_LINES_ROOM 65536
 
 /*
- * A file that always ends with a whole line. Lines are collected and written together. If the disk
- * has no room for all of them, the part that was written is removed again. These lines count as
- * lost, but later ones are tried again.
+ * A file that always ends with a whole line. Lines are buffered and written together. If the disk
+ * has room for only a part of them, that part is removed again. These lines count as lost, but
+ * later lines are still attempted.
  */
 struct ss_lines {
     int file;               /* -1: not open, and lines are dropped */
     int why;                /* errno of the first failure, or 0 */
-    uint64_t waiting, lost; /* lines */
-    off_t size;             /* up to the end of the last line in the file */
+    uint64_t waiting, lost; /* numbers of lines */
+    off_t size;             /* offset of the end of the last line in the file */
     size_t used;
     char bytes[SS_LINES_ROOM];
 };
 
-/* Creates the file in this folder; it must not exist. Returns 0 or a negative errno. */
+/* Creates the file `name` in `folder`; it must not exist. Returns 0 or a negative errno. */
 SS_NONNULL() int ss_lines_open(struct ss_lines *lines, int folder, const char *name);
 
-/* Takes over a file that is open for writing, and empty. */
+/* Takes ownership of an empty file that is open for writing. */
 SS_NONNULL() void ss_lines_adopt(struct ss_lines *lines, int file);
 
 /*
- * Returns where to write the next line, with room for `size` bytes, at most SS_LINES_ROOM. Pass the
- * end of the line, after the line feed, to ss_lines_end().
+ * Returns where to write the next line, with room for `size` bytes, at most SS_LINES_ROOM. After
+ * writing, pass the end of the line, after the line feed, to ss_lines_end().
  */
 SS_NONNULL() char *ss_lines_begin(struct ss_lines *lines, size_t size);
 SS_NONNULL() void ss_lines_end(struct ss_lines *lines, const char *end);

@@ -23,7 +23,7 @@ int ss_local_socket_check(const char *path, struct ss_error *error) {
         ss_words_show(path).text, SOCKET_PATH_MAX);
 }
 
-/* Removes the socket of a process that was killed. */
+/* Removes a socket that a killed process left behind. */
 static int remove_dead(const struct sockaddr_un *address, struct ss_error *error) {
     struct stat status;
     const char *path = address->sun_path;
@@ -35,7 +35,7 @@ static int remove_dead(const struct sockaddr_un *address, struct ss_error *error
     if (attempt < 0)
         return fail_at_path(path, strerror(errno), error);
     if (connect(attempt, (const struct sockaddr *)address, sizeof *address) == 0 ||
-        errno == EAGAIN) /* as many clients as it takes are waiting */
+        errno == EAGAIN) /* a listener exists, but its queue is full */
         return fail_at_path(path, "another process is listening there: choose another path", error);
     if (errno != ECONNREFUSED)
         return fail_at_path(path, strerror(errno), error);
@@ -44,7 +44,7 @@ static int remove_dead(const struct sockaddr_un *address, struct ss_error *error
     return 0;
 }
 
-/* Uses the umask, because another user could connect before a chmod(). */
+/* Restricts permissions with the umask, because another user could connect before a chmod(). */
 static int bind_it(struct ss_local_socket *local, mode_t permissions) {
     mode_t before = umask(0777);
     umask(before | (~permissions & 0777));

@@ -12,7 +12,7 @@
 struct ss_local_socket {
     int file; /* non-blocking; the owner calls listen() and closes it; -1 if absent */
     struct sockaddr_un address;
-    dev_t device; /* of the file, to recognize it */
+    dev_t device; /* device of the socket file, to recognize it */
     ino_t number; /* inode of the file; 0 if absent */
 };
 
@@ -20,16 +20,16 @@ struct ss_local_socket {
 int ss_local_socket_check(const char *path, struct ss_error *error);
 
 /*
- * Opens the socket. Others may connect as `permissions` and the umask allow. Replaces the socket
- * that a killed process has left at the path, but neither a socket with a listener nor any other
- * file. On failure nothing is open.
+ * Opens the socket. Others may connect as `permissions` and the umask allow. Replaces a socket that
+ * a killed process left at the path, but neither a socket with a listener nor any other file. On
+ * failure nothing stays open.
  */
 int ss_local_socket_open(
     struct ss_local_socket *local, const char *path, mode_t permissions, struct ss_error *error);
 
 /*
- * Removes the file, unless another process has replaced it. Call this before closing the socket:
- * until then no other file can have its inode.
+ * Removes the socket file, unless another process has replaced it. Call this before closing the
+ * socket: until then no other file can have the same inode.
  */
 void ss_local_socket_remove(struct ss_local_socket *local);
 

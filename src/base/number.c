@@ -11,8 +11,8 @@ char *ss_number_put(char *to, double number) {
     if (number == rint(number) && fabs(number) < 1e15)
         return to + snprintf(to, SS_NUMBER_ROOM, "%.0f", number == 0 ? 0 : number);
     /*
-     * 15 digits suffice for every decimal of as many digits, 17 for every double; %g drops zeros at
-     * the end.
+     * 15 digits suffice for every decimal with that many digits, 17 for every double; %g drops
+     * trailing zeros.
      */
     int length = 0;
     for (int digits = 15; digits <= 17; digits++) {
@@ -45,7 +45,7 @@ static char *put_digits(char *to, uint64_t number, int min) {
     return to;
 }
 
-/* Writes `amount`, in units of the last decimal, of which `power` make 1. */
+/* Writes `amount`, which counts units of the last decimal; `power` of them make 1. */
 static char *put_amount(char *to, bool negative, uint64_t amount, uint64_t power, int decimals) {
     if (negative && amount > 0)
         *to++ = '-';

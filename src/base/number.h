@@ -26,8 +26,8 @@ SS_NONNULL() char *ss_number_put_plain(char *to, double number);
 /* ---- much faster than printf ---- */
 
 /*
- * Writes this many decimals, at most 9, with halves rounded up. Writes nothing if the number has
- * more than 18 digits then.
+ * Writes a number with `decimals` decimals, at most 9, with halves rounded up. Writes nothing if
+ * that would take more than 18 digits.
  */
 SS_NONNULL() char *ss_number_put_fixed(char *to, double number, int decimals);
 

@@ -7,8 +7,8 @@
  *
  *     SS_OWNED(close) int file = open(path, O_RDONLY | O_CLOEXEC);
  *
- * ss_owned_take() takes it out of the variable. A negative descriptor and NULL own nothing. The
- * return value is computed before the release, so `return -errno` is safe.
+ * ss_owned_take() moves the resource out of the variable. A negative descriptor and NULL own
+ * nothing. The return value is computed before the release, so `return -errno` is safe.
  */
 
 #include <dirent.h>
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* `how`: close, free, fclose or closedir. */
+/* `how` is close, free, fclose or closedir. */
 #define SS_OWNED(how) __attribute__((cleanup(ss_owned_##how)))
 
 static inline void ss_owned_close(const int *descriptor) {

@@ -15,7 +15,7 @@
 struct escape {
     char letter;
     const char *pattern, *match, *other;
-    const char *instead; /* the POSIX form */
+    const char *instead; /* the POSIX equivalent */
 };
 
 static const struct escape escapes[] = {
@@ -52,7 +52,7 @@ static int check_escape(char letter, struct ss_error *error) {
     return 0;
 }
 
-/* Skips a bracket expression, in which no character has a special meaning for this check. */
+/* Skips a bracket expression, in which no character is special for this check. */
 static const char *skip_brackets(const char *at) {
     at += at[1] == '^' ? 2 : 1;
     at += *at == ']';
@@ -85,8 +85,8 @@ static size_t repetition_at(const char *at, double *max) {
 }
 
 /*
- * A repetition of a repetition, which POSIX leaves undefined, takes some libraries memory that
- * grows exponentially with its depth; so do nested numbers.
+ * Refuses a repetition of a repetition, which POSIX leaves undefined: some libraries then need
+ * memory that grows exponentially with its depth. The same holds for nested bounds.
  */
 static int check_repetition(const char *at, double *copies, struct ss_error *error) {
     double max, unused;

@@ -5,10 +5,10 @@
 #include <showstopper/error.h>
 
 /*
- * Refuses features of other regular expressions that POSIX extended ones lack: most would compile
- * silently and match something else, or nothing. Accepts an escape such as \w if the system's
- * regcomp() gives it the intended meaning. Also refuses patterns that would take too much memory,
- * such as a repetition of a repetition.
+ * Refuses features of other regular expressions that POSIX extended ones lack: most of them would
+ * compile silently and match something else, or nothing. Accepts an escape such as \w if the
+ * system's regcomp() supports it as intended. Also refuses patterns that would take too much
+ * memory, such as a repetition of a repetition.
  */
 SS_NONNULL(1) int ss_pattern_check(const char *pattern, struct ss_error *error);
 

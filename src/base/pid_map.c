@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Open addressing. The table is at most half full, so a search is short and always ends at a free
- * slot.
+ * The map uses open addressing. The table is at most half full, so a search is short and always
+ * ends at a free slot.
  */
 int ss_pid_map_open(struct ss_pid_map *map, uint32_t max) {
     uint32_t size = 16;
@@ -51,7 +51,7 @@ int ss_pid_map_set(struct ss_pid_map *map, pid_t pid, uint32_t value) {
     return 0;
 }
 
-/* Moves later entries up: a gap would end a search before it reaches them. */
+/* Moves later entries up, because a gap would end a search before it reaches them. */
 void ss_pid_map_remove(struct ss_pid_map *map, pid_t pid) {
     uint32_t gap = find(map, pid);
     if (pid <= 0 || map->slots[gap].pid != pid)

@@ -5,8 +5,8 @@
 #include <showstopper/error.h>
 
 /*
- * The body of a program. Returns 0 and may set the exit status in `status`, or sets the error,
- * whose status the program exits with.
+ * The body of a program. Returns 0 and may set the exit status in `status`; or returns -1 and sets
+ * the error, whose status becomes the exit status.
  */
 typedef int ss_program(char **argv, int *status, struct ss_error *error);
 

@@ -22,7 +22,10 @@ bool ss_streams_has_room(int file) {
     return poll(&room, 1, 0) > 0;
 }
 
-/* Output that could not be written is gone, so the last flush may succeed in spite of it. */
+/*
+ * Output that could not be written has been discarded, so the last flush may succeed although
+ * output is missing.
+ */
 int ss_streams_flush(struct ss_error *error) {
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))

@@ -15,10 +15,13 @@
  */
 void ss_streams_occupy(void);
 
-/* Returns whether output would not block. */
+/* Returns whether a write to `file` would not block. */
 bool ss_streams_has_room(int file);
 
-/* Call this last. Checks that everything has been written to standard output; status 125 if not. */
+/*
+ * Checks that everything has been written to standard output; sets status 125 if not. Call this
+ * last.
+ */
 int ss_streams_flush(struct ss_error *error);
 
 #endif

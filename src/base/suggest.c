@@ -10,7 +10,7 @@
 
 #define LONGEST 64
 
-/* tolower() depends on the locale. */
+/* Not tolower(), which depends on the locale. */
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
@@ -19,7 +19,7 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Computes the Damerau-Levenshtein distance, without changing a letter twice, row by row. */
+/* Computes the Damerau-Levenshtein distance (optimal string alignment) row by row. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length) {
     size_t rows[3][LONGEST + 1];
     size_t *before = rows[0], *above = rows[1], *row = rows[2];
@@ -51,7 +51,7 @@ const char *ss_suggest(const char *word, const char *const *names, size_t count)
         if (name_length > LONGEST)
             continue;
         size_t changes = distance(word, length, names[i], name_length);
-        /* About one letter in three may differ: more is another word. */
+        /* About one letter in three may differ; with more differences it is another word. */
         size_t longer = length > name_length ? length : name_length;
         bool begins = length >= 3 && strncasecmp(word, names[i], length) == 0;
         if (changes < best && (changes * 3 <= longer + 1 || begins)) {

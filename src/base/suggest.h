@@ -13,10 +13,10 @@
 SS_READS(2, 3) const char *ss_suggest(const char *word, const char *const *names, size_t count);
 
 struct ss_suggest_names {
-    const char *what; /* "option" */
+    const char *what; /* kind of name for the message, such as "option" */
     const char *const *names;
     size_t count;
-    const char *hint; /* where to look if no name is close; NULL: always lists all names */
+    const char *hint; /* where to look if no name is close; NULL: list all names */
 };
 
 /*

@@ -11,13 +11,12 @@ typedef unsigned __int128 wide;
 
 /*
  * Limits that keep all arithmetic below within 128 bits. A whole number of nanoseconds never needs
- * more digits: the longest such text in days has 22. Once a mantissa reaches its limit, no more
- * digits are added.
+ * more digits: the longest such text in days has 22. Digits after a mantissa's limit are dropped.
  */
 #define MANTISSA_LIMIT ((wide)10000000000000 * 10000000000) /* 10^23 */
 #define DECIMALS_LIMIT 30
 
-/* An exact number, not negative. */
+/* An exact number that is not negative. */
 struct quotient {
     wide over;  /* below 10^24 */
     wide under; /* 1 to 10^30 */
@@ -25,7 +24,7 @@ struct quotient {
 
 enum reading {
     READ_WELL,
-    READ_NOTHING, /* not a number */
+    READ_NOTHING, /* the text is not a number */
     READ_DIVIDES_BY_ZERO,
     READ_TOO_LARGE,
 };
@@ -44,7 +43,9 @@ static enum reading read_whole(const char **at, wide *value) {
     return READ_WELL;
 }
 
-/* `at` is after the point. Skips decimals that are too small to matter. */
+/*
+ * Reads the digits after the decimal point, at `at`. Skips decimals that are too small to matter.
+ */
 static void read_decimals(const char **at, struct quotient *number) {
     for (int decimals = 0; is_digit(**at); ++*at) {
         if (decimals == DECIMALS_LIMIT || number->over >= MANTISSA_LIMIT)
@@ -78,8 +79,8 @@ static enum reading read_number(const char **at, struct quotient *number) {
 }
 
 /*
- * Returns the nearest double: long division to more bits than a double has, and one bit for the
- * rest.
+ * Returns the nearest double, by long division to more bits than a double has, plus one bit for the
+ * remainder.
  */
 static double divide(const struct quotient *number) {
     wide over = number->over, under = number->under;
@@ -104,7 +105,10 @@ struct unit {
     ss_time length;
 };
 
-/* From the longest to the shortest: first the names that are printed, then other names. */
+/*
+ * Units from the longest to the shortest: first the names that are printed, then other accepted
+ * names.
+ */
 static const struct unit units[] = {
     {"d", 86400 * SS_SECOND},
     {"h", 3600 * SS_SECOND},
@@ -161,7 +165,7 @@ static const char *common_fault(const char *text, enum reading reading) {
     return NULL;
 }
 
-/* If `milliseconds` is set, the user may have meant them. */
+/* Reports an invalid time. `milliseconds` says whether the message may suggest milliseconds. */
 static int time_error(const char *text, enum reading reading, const char *rest, bool milliseconds,
     struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
@@ -226,7 +230,7 @@ int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
     return 0;
 }
 
-/* `cpus` of them make a load of 1; 0: unknown. */
+/* Divides a number of CPUs by `cpus`, which make a load of 1; 0: unknown. */
 static int divide_cpus(const char *text, const struct quotient *number, double cpus, double *value,
     struct ss_error *error) {
     struct ss_words_shown shown = ss_words_show(text);
@@ -344,10 +348,10 @@ void ss_units_print_time(char *buffer, size_t size, ss_time value) {
     snprintf(buffer, size, "%llu%s", (unsigned long long)(value / unit->length), unit->name);
 }
 
-/* In the order of the printed units. */
+/* Names for people, in the order of the printed units. */
 static const char *const shown[UNITS_PRINTED] = {"d", "h", "min", "s", "ms", "us", "ns"};
 
-/* Index of the second in `shown`: smaller parts are its decimals. */
+/* Index of "s" in `shown`: times below a second are also shown as decimals of it. */
 #define SECONDS 3
 
 void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value) {

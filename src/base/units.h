@@ -7,8 +7,8 @@
 
 /*
  * The only parser of quantities, for every option, module and trace. Each function requires that
- * the whole text is valid, or fails with what was expected; status 125. No function depends on the
- * locale. Decimals are read exactly and rounded once, to the nearest value.
+ * the whole text is valid; otherwise it fails with what was expected and status 125. No function
+ * depends on the locale. Decimals are read exactly and rounded once, to the nearest value.
  */
 
 /*
@@ -23,9 +23,8 @@ struct ss_units_doubt {
 };
 
 /*
- * As ss_units_time(), for a time that makes no sense below `sensible`: a shorter one in `m` was
- * most likely meant in minutes. It is accepted, with a warning in `doubt`. Messages do not suggest
- * milliseconds.
+ * Parses a time that makes no sense below `sensible`: a shorter one in `m` was most likely meant in
+ * minutes. Accepts it, with a warning in `doubt`. Messages do not suggest milliseconds.
  */
 SS_NONNULL(4)
 int ss_units_time_sensible(const char *text, ss_time sensible, ss_time *value,
@@ -49,23 +48,24 @@ SS_NONNULL(1, 2) int ss_units_count(const char *text, uint64_t *value, struct ss
 /* Parses a decimal or a fraction that is not negative. */
 SS_NONNULL(1, 2) int ss_units_number(const char *text, double *value, struct ss_error *error);
 
-/* Does the same for a percentage: 5 and 5% are 5. */
+/* Parses a percentage: 5 and 5% are 5. */
 SS_NONNULL(1, 2) int ss_units_percent(const char *text, double *value, struct ss_error *error);
 
 /*
- * Writes a time so that this parser reads it back exactly: a whole number of the largest possible
- * unit, "107m", "1500u". Writes SS_TIME_NEVER, which the parser does not have, as "never".
+ * Writes a time so that this parser reads it back exactly, as a whole number of the largest
+ * possible unit: "107m", "1500u". Writes SS_TIME_NEVER, which has no text that the parser accepts,
+ * as "never".
  */
 SS_WRITES(1, 2) void ss_units_print_time(char *buffer, size_t size, ss_time value);
 
 /* Size limit of the output of ss_units_show_time(), with the final 0. */
 #define SS_UNITS_SHOWN 40
 
-/* Writes a time for people, and as exact: "4.999941 s", "107 ms", "90 min", "0 s". */
+/* Writes a time for people, without loss: "4.999941 s", "107 ms", "90 min", "0 s". */
 SS_NONNULL() void ss_units_show_time(char text[SS_UNITS_SHOWN], ss_time value);
 
 /*
- * Writes the label of a mark on an axis with marks every `step`. All labels have the unit of the
+ * Writes the label of a tick on an axis with ticks every `step`. All labels use the unit of the
  * step; 0 has no unit.
  */
 SS_NONNULL() void ss_units_show_mark(char text[SS_UNITS_SHOWN], ss_time value, ss_time step);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/vernier.h"
 
-/* Prompt readings in which the offset follows the error of the fine count. */
+/* Number of prompt readings over which the offset follows the error of the fine count. */
 #define MEMORY 32
 
-/* Returns how far the coarse count is below the sum on average, if the offset is right. */
+/* Returns how far the coarse count is below the sum on average if the offset is right. */
 static int64_t usual(const struct ss_vernier_reading *reading) {
     return (int64_t)reading->step / 4;
 }
 
 /*
- * Limits how far the sum of fine count and offset is above the coarse count. The truth is at most a
- * step above it. The sum may be below it only while the fine count lags.
+ * Limits how far the sum of fine count and offset is above the coarse count. The true count is at
+ * most a step above it. The sum may be below the coarse count only while the fine count lags.
  */
 static int64_t correct(const struct ss_vernier_reading *reading, int64_t above) {
     if (reading->prompt && above < 0)

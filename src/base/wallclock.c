@@ -11,7 +11,7 @@
 
 enum verdict {
     UNDERSTOOD,
-    NO_TIME, /* not in a known form */
+    NO_TIME, /* unknown form */
     DOES_NOT_EXIST,
     OUT_OF_RANGE, /* does not fit in 64 bits of nanoseconds */
 };
@@ -37,7 +37,7 @@ static bool read_digits(const char **at, int digits, int *value) {
     return true;
 }
 
-/* Reads nanoseconds and skips smaller decimals. */
+/* Reads nanoseconds and skips further decimals. */
 static bool read_fraction(const char **at, int64_t *nanoseconds) {
     *nanoseconds = 0;
     if (!read_char(at, '.'))
@@ -66,12 +66,15 @@ static bool read_clock(const char **at, struct tm *tm, int64_t *nanoseconds) {
     return read_digits(at, 2, &tm->tm_sec) && read_fraction(at, nanoseconds);
 }
 
-/* A second of 60, a leap second, is the first of the next minute. */
+/*
+ * Returns whether the time of day is valid. Second 60, a leap second, is the first second of the
+ * next minute.
+ */
 static bool clock_exists(const struct tm *tm) {
     return tm->tm_hour <= 23 && tm->tm_min <= 59 && tm->tm_sec <= 60;
 }
 
-/* Years begin in March, so a leap day ends one. */
+/* Counts years from March, so that a leap day is the last day of a year. */
 static int64_t days_since_1970(int year, int month, int day) {
     int64_t y = month <= 2 ? year - 1 : year;
     int64_t era = y / 400, of_era = y - era * 400;
@@ -92,7 +95,8 @@ static bool same_minute(const struct tm *a, const struct tm *b) {
 
 /*
  * Converts local time to seconds since 1970. Returns false for a time that the clocks skip when
- * they are put forward. `dst` selects one of the two times when they are put back; -1: either.
+ * they are put forward. `dst` selects one of the two times when the clocks are put back; -1:
+ * either.
  */
 static bool from_local(const struct tm *local, int dst, time_t *seconds) {
     struct tm tm = *local;
@@ -152,7 +156,10 @@ static time_t floor_seconds(int64_t nanoseconds) {
     return (time_t)(nanoseconds / SECOND - (nanoseconds % SECOND < 0));
 }
 
-/* Returns whether the clock shows `clock` on this day, which may be twice, after `now`. */
+/*
+ * Finds the time at which the clock shows `clock` on this day, which may be twice, after `now`.
+ * Returns false if there is none.
+ */
 static bool on_this_day(const struct tm *clock, int64_t nanoseconds, int64_t now, int64_t *at) {
     bool found = false;
     for (int dst = 0; dst <= 1; dst++) {
@@ -179,7 +186,10 @@ static enum verdict read_time_of_day(const char *text, int64_t now, int64_t *at)
     time_t today = floor_seconds(now);
     struct tm day;
     localtime_r(&today, &day);
-    /* The clocks may skip the time tomorrow, or the whole day, but not also on the day after. */
+    /*
+     * The clocks may skip the time tomorrow, or skip the whole day, but not also skip it on the day
+     * after.
+     */
     for (int ahead = 0; ahead <= 3; ahead++) {
         clock.tm_year = day.tm_year;
         clock.tm_mon = day.tm_mon;

@@ -18,12 +18,12 @@ int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_err
 
 /*
  * Computes the number of a day from 1970-01-01 in the Gregorian calendar. Returns false if the day
- * does not exist. timegm() takes eight times as long, which makes importing a table of dates a
- * tenth slower.
+ * does not exist. timegm() takes eight times as long, and importing a table of dates would take a
+ * tenth longer.
  */
 SS_NONNULL() bool ss_wallclock_day(int year, int month, int day, int64_t *number);
 
-/* Writes RFC 3339 in UTC with milliseconds. */
+/* Writes a point in time as RFC 3339 in UTC with milliseconds. */
 SS_WRITES(1, 2) void ss_wallclock_print(char *buffer, size_t size, int64_t at);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/words.h"
 
-/* Opening a FIFO without a reader fails at once. */
+/* Opens a pipe or a device. Opening a FIFO without a reader fails at once instead of blocking. */
 static FILE *open_special(const char *path) {
     int descriptor = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (descriptor < 0)
@@ -21,7 +21,7 @@ static FILE *open_special(const char *path) {
     return stream;
 }
 
-/* More links than any system follows. */
+/* More links than any system follows in one path. */
 #define LINKS_MAX 40
 
 int ss_whole_file_resolve(const char *path, char *target, size_t size) {

@@ -10,17 +10,17 @@
 
 /*
  * A file that is written as a whole or not at all: it gets its name only when it is complete. A
- * pipe or a device is written directly, because a file must not replace it, and so is the target of
- * a link.
+ * pipe or a device is written directly, because no file may replace it. If the path is a link, its
+ * target is replaced.
  */
 struct ss_whole_file {
     FILE *stream;
     bool plain;
-    char path[4100]; /* with links resolved */
+    char path[4100]; /* the path, with links resolved */
     char temporary[4200];
 };
 
-/* Resolves links, for a file that need not exist. Returns 0 or a negative errno. */
+/* Resolves links; the file need not exist. Returns 0 or a negative errno. */
 SS_WRITES(2, 3) int ss_whole_file_resolve(const char *path, char *target, size_t size);
 
 /*
@@ -29,10 +29,13 @@ SS_WRITES(2, 3) int ss_whole_file_resolve(const char *path, char *target, size_t
  */
 SS_NONNULL(1) int ss_whole_file_check(const char *path, struct ss_error *error);
 
-/* All return -1 and set errno on failure. */
+/* Opens the file for writing. Returns -1 and sets errno on failure. */
 SS_NONNULL() int ss_whole_file_open(struct ss_whole_file *file, const char *path);
 
-/* Closes the file and gives it its name. On failure the previous file of that name remains. */
+/*
+ * Closes the file and gives it its name. On failure returns -1, sets errno, and leaves the previous
+ * file of that name unchanged.
+ */
 SS_NONNULL() int ss_whole_file_commit(struct ss_whole_file *file);
 
 /* Discards the output. */

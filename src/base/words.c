@@ -9,9 +9,9 @@ struct splitter {
     const char *line;
     const char *at;  /* the next byte to read */
     char *out;       /* where to write the next byte */
-    char open_quote; /* a quote that is still open; 0: none */
-    bool null;       /* an escape stands for the null byte, which ends a word */
-    size_t opened;   /* the position in the line of the quote or the escape, from 1 */
+    char open_quote; /* the quote that is still open; 0: none */
+    bool null;       /* an escape made the null byte, which ends a word */
+    size_t opened;   /* position of the opening quote or the escape in the line, from 1 */
 };
 
 static bool is_blank(char c) {
@@ -29,12 +29,12 @@ static void skip_blanks_and_comment(struct splitter *splitter) {
     }
 }
 
-/* Inside double quotes a backslash is an ordinary character, except before these. */
+/* Inside double quotes a backslash is an ordinary character, except before one of these. */
 static bool escapes_in_quotes(char next) {
     return next == '"' || next == '\\' || next == '$' || next == '`' || next == '\n';
 }
 
-/* `at` is after a backslash. A final backslash is literal, as in a shell. */
+/* Takes the character after a backslash, at `at`. A final backslash is literal, as in a shell. */
 static void take_escaped(struct splitter *splitter, char quote) {
     char next = *splitter->at;
     if (!next || (quote && !escapes_in_quotes(next))) {
@@ -78,7 +78,7 @@ static long take_digits(struct splitter *splitter, int base, int digits) {
     return number;
 }
 
-/* Writes a character in UTF-8. No escape is shorter than that. */
+/* Writes a character in UTF-8, which is never longer than its escape. */
 static void put_utf8(struct splitter *splitter, long c) {
     if (c < 0x80) {
         *splitter->out++ = (char)c;
@@ -90,7 +90,7 @@ static void put_utf8(struct splitter *splitter, long c) {
         *splitter->out++ = (char)(0x80 | (c >> 6 * more & 0x3f));
 }
 
-/* An escape that is a number, or one that bash does not know, which stays as it is. */
+/* Takes an escape that is a number. Leaves an escape that bash does not know as it is. */
 static bool take_number_escape(struct splitter *splitter, char kind) {
     const char *begin = splitter->at;
     long number = -1;
@@ -114,7 +114,7 @@ static bool take_number_escape(struct splitter *splitter, char kind) {
     return number != 0;
 }
 
-/* `at` is after the backslash of an escape in $'...'. Returns false for the null byte. */
+/* Takes the escape after a backslash in $'...'. Returns false for the null byte. */
 static bool take_c_escape(struct splitter *splitter) {
     static const char letters[] = "abeEfnrtv\\'\"?", values[] = "\a\b\033\033\f\n\r\t\v\\'\"?";
     char kind = *splitter->at++;
@@ -125,7 +125,7 @@ static bool take_c_escape(struct splitter *splitter) {
     return true;
 }
 
-/* `at` is at $', a string as the %q of bash's printf prints it. */
+/* Takes the string $'...' at `at`, as the %q of bash's printf prints it. */
 static bool take_c_quoted(struct splitter *splitter) {
     const char *begin = splitter->at;
     for (splitter->at += 2; *splitter->at && *splitter->at != '\'';) {
@@ -182,7 +182,9 @@ static int split_error(const struct splitter *splitter, struct ss_error *error) 
 }
 
 char **ss_words_split(const char *line, size_t *count, struct ss_error *error) {
-    /* At least one blank separates words, which leaves room for the byte that ends each. */
+    /*
+     * Every word but the last is followed by a blank, which leaves room for the byte that ends it.
+     */
     size_t length = strlen(line), max = length / 2 + 1;
     char **words = malloc((max + 1) * sizeof *words + length + 1);
     if (!words) {
@@ -283,7 +285,7 @@ bool ss_words_has(const char *list, char separator, const char *word) {
     return false;
 }
 
-/* Returns whether a shell takes the word literally. A leading NAME=VALUE would be an assignment. */
+/* Returns whether a shell reads the word literally. A leading NAME=VALUE would be an assignment. */
 static bool is_plain(const char *word) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "%+,-./:@_=";

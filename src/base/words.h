@@ -8,8 +8,8 @@
 #include <showstopper/error.h>
 
 /*
- * Splits a line into words as a shell would: blanks, single and double quotes, backslashes, and
- * $'...' with the escapes of bash; `#` at the beginning of a word starts a comment. Nothing is
+ * Splits a line into words as a shell would: at blanks, with single and double quotes, backslashes,
+ * and $'...' with the escapes of bash; `#` at the beginning of a word starts a comment. Nothing is
  * expanded. The words and the list, which ends with NULL, are one block: free() it. Returns NULL
  * with `error` set if a quote is open or an escape is a null byte. `count` may be NULL.
  */
@@ -22,9 +22,9 @@ SS_NONNULL(1) char **ss_words_split(const char *line, size_t *count, struct ss_e
 SS_NONNULL() bool ss_words_is_continued(const char *line);
 
 /*
- * Splits a list at its commas; a backslash escapes a comma or a backslash. There is at least one
- * item. The items and the list, which ends with NULL, are one block: free() it. Returns NULL
- * without memory. `count` may be NULL.
+ * Splits a list at its commas; a backslash escapes a comma or a backslash. The result has at least
+ * one item. The items and the list, which ends with NULL, are one block: free() it. Returns NULL if
+ * memory is exhausted. `count` may be NULL.
  */
 char **ss_words_split_list(const char *text, size_t *count, struct ss_error *error);
 
@@ -35,8 +35,8 @@ struct ss_words_part {
 };
 
 /*
- * Gets the next part of a list, up to `separator` or the end, and moves `at`, which begins at the
- * list, past it. Returns false at the end. An empty list has one part, which is empty.
+ * Gets the next part of a list, up to `separator` or the end, and moves `at` past it. Returns false
+ * at the end. An empty list has one part, which is empty.
  */
 SS_NONNULL() bool ss_words_next(const char **at, char separator, struct ss_words_part *part);
 
@@ -48,15 +48,18 @@ SS_NONNULL() bool ss_words_has(const char *list, char separator, const char *wor
 /* Writes a text as a CSV field, in quotes if necessary. */
 SS_NONNULL() void ss_words_quote_csv(FILE *stream, const char *text);
 
-/* Writes a word so that a shell, and ss_words_split(), read it back, in quotes if necessary. */
+/*
+ * Writes a word, in quotes if necessary, so that a shell and ss_words_split() read it back
+ * unchanged.
+ */
 SS_NONNULL() void ss_words_quote(FILE *stream, const char *word);
 
-/* Does the same on one line: a word with control characters is written as $'...'. */
+/* Writes a quoted word on one line: control characters become $'...'. */
 SS_NONNULL() void ss_words_quote_line(FILE *stream, const char *word);
 
 /*
- * User input made safe for a message: on one line, and cut if it is long. Use it in the argument
- * list: ss_error_set(error, 125, "'%s' is ...", ss_words_show(text).text).
+ * User input made safe for a message: one line, cut if it is long. Use it in the argument list:
+ * ss_error_set(error, 125, "'%s' is ...", ss_words_show(text).text).
  */
 struct ss_words_shown {
     char text[96];

@@ -15,7 +15,7 @@
 #include "loop/board.h"
 #include "platform/platform.h"
 
-/* Longer lines of descent are not followed. */
+/* Lines of descent are followed up to this depth. */
 #define DEPTH_MAX 256
 
 /* The maximum number of processes that an error lists for one name. */
@@ -42,7 +42,7 @@ static bool share_a_tree(pid_t left, pid_t right) {
 
 struct clash {
     pid_t pid;
-    pid_t master; /* of the run that already controls this process; 0: none */
+    pid_t master; /* master of the run that already controls this process; 0: none */
 };
 
 static bool has_instance(const struct ss_board *board, pid_t pid) {
@@ -81,7 +81,7 @@ static int refuse_other_runs(pid_t pid, struct ss_error *error) {
 /* An ancestor or descendant of the process that rules out attaching it; 0: none. */
 struct tree {
     int depth;
-    pid_t claimed; /* by another showstopper, which has not written to its board yet */
+    pid_t claimed; /* claimed by another showstopper, which has not written to its board yet */
     pid_t stopped; /* a stopped process of its tree */
 };
 
@@ -111,8 +111,8 @@ static void inspect_ancestors(struct tree *tree, pid_t pid) {
 }
 
 /*
- * A program that was stopped is meant to stay so, by its user or by job control, but the run would
- * continue it with the first round.
+ * Refuses a stopped program: its user or job control means it to stay stopped, but the run would
+ * continue it in the first round.
  */
 static int refuse_stopped(pid_t pid, pid_t stopped, struct ss_error *error) {
     if (pid == stopped)
@@ -142,8 +142,9 @@ static int refuse_claimed(pid_t pid, pid_t claimed, struct ss_error *error) {
 
 /*
  * Claims the process before looking for other runs: if two runs attach processes of one tree at the
- * same moment, each then notices the other. The claim lasts as long as any process of the run. If
- * the system has no claims, `claim` is negative, and only runs that already have a board are found.
+ * same moment, each then notices the other. The claim lasts until the last process of the run ends.
+ * If the system has no claims, `claim` is negative, and only runs that already have a board are
+ * found.
  */
 static int take_tree(pid_t pid, int *claim, struct ss_error *error) {
     SS_OWNED(close) int claimed = ss_platform_process_claim(pid);
@@ -247,7 +248,7 @@ static void collect_named(void *context, pid_t pid) {
         search->found[search->count++] = pid;
 }
 
-/* A process below another one of that name belongs to the other's tree. */
+/* Drops every process that is below another one of that name: it belongs to the other's tree. */
 static void drop_descendants(struct search *search) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < search->count; i++) {

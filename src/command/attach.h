@@ -7,7 +7,7 @@
 
 #include <showstopper/error.h>
 
-/* A running process that is taken as an instance. */
+/* A running process that serves as an instance. */
 struct ss_attachment {
     pid_t pid;
     uint64_t started; /* see ss_platform_process_started() */

@@ -15,7 +15,7 @@ static int take_label(
 
 #define AT(member) .offset = offsetof(struct ss_cli, member)
 
-/* In the order of --help. */
+/* The options, in the order of --help. */
 // clang-format off
 static const struct ss_argument rows[] = {
     {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
@@ -101,7 +101,10 @@ static const struct ss_argument rows[] = {
 };
 // clang-format on
 
-/* File names are appended to a folder's name: "dir/" becomes "dir". */
+/*
+ * Removes slashes at the end of a folder's name, to which file names are appended: "dir/" becomes
+ * "dir".
+ */
 static int cut_slashes(const char **name, struct ss_option_store *store) {
     size_t length = *name ? strlen(*name) : 0;
     if (length < 2 || (*name)[length - 1] != '/')

@@ -35,7 +35,7 @@ struct ss_cli {
     const char *replay;
     int progress; /* enum ss_progress_when */
     ss_time grace;
-    double tolerance; /* percent; NaN: off */
+    double tolerance; /* in percent; NaN: off */
     const char *set_pid;
     const char *set_load;
     const char *status_pid;

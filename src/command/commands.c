@@ -109,7 +109,7 @@ static int read_line(struct ss_commands *commands, const char *line, struct ss_e
     return status;
 }
 
-/* Reads one byte more than the limit, which shows that the file is too long. */
+/* Reads a whole file, or one byte more than the limit, which shows that the file is too long. */
 static char *read_bounded(FILE *file, size_t *length) {
     char *text = malloc(WORKLOADS_MAX + 2);
     if (text) {
@@ -119,7 +119,7 @@ static char *read_bounded(FILE *file, size_t *length) {
     return text;
 }
 
-/* Splits the text in place. */
+/* Splits the text into lines, in place. */
 static int read_lines(
     struct ss_commands *commands, char *text, size_t length, int *number, struct ss_error *error) {
     for (char *line = text, *end; line < text + length; line = end + 1) {
@@ -269,7 +269,10 @@ static bool read_interpreter(const char *path, char interpreter[FIRST_LINE]) {
     return *interpreter;
 }
 
-/* Checked here because the error of execvp() reads as if the script itself were missing. */
+/*
+ * Checks that a script's interpreter exists: the error of execvp() would read as if the script
+ * itself were missing.
+ */
 static int check_interpreter(const char *path, struct ss_error *error) {
     char interpreter[FIRST_LINE], script[FIRST_LINE];
     for (int depth = 0; depth < SCRIPTS_MAX && read_interpreter(path, interpreter); depth++) {

@@ -48,10 +48,10 @@ SS_MUST_USE int ss_commands_number(
 const char *ss_commands_find_percentage(
     const struct ss_commands *commands, const char *placeholder);
 
-/* Checks that each command can be found and executed; fails with status 127 or 126. */
+/* Checks that each command can be found and executed; fails with status 127 or 126 if not. */
 SS_MUST_USE int ss_commands_check(const struct ss_commands *commands, struct ss_error *error);
 
-/* Prints the number of instance `index` as the placeholder shows it. */
+/* Prints the number of instance `index` as the placeholder represents it. */
 SS_WRITES(1, 2)
 void ss_commands_print_number(char *buffer, size_t size, uint32_t index, uint32_t count);
 

@@ -32,8 +32,8 @@ static bool write_all(int to, const char *bytes, size_t length) {
 }
 
 /*
- * Returns how many bytes were copied from the current offset of `from`; -1: see errno, EFBIG: too
- * many.
+ * Copies from the current offset of `from`. Returns the number of bytes, or -1 with errno set:
+ * EFBIG if there are more than `max`.
  */
 static off_t copy_bytes(int from, int to, off_t max) {
     char chunk[CHUNK];

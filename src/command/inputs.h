@@ -10,7 +10,7 @@
 
 #include <showstopper/error.h>
 
-/* More than all modules together need. */
+/* More files than all modules together need. */
 #define SS_INPUTS_MAX 16
 
 /* The prefix of copies in a record. */
@@ -18,14 +18,15 @@
 
 /* A file that a run reads at its start and that its record keeps a copy of. */
 struct ss_input {
-    char name[80];      /* of the copy: input-trace-path, input-workloads */
-    const char *kind;   /* of the module that has the option; NULL: an option of the command line */
+    char name[80];      /* name of the copy: input-trace-path, input-workloads */
+    const char *kind;   /* kind of the module that has the option; NULL: an option of the command
+                           line */
     const char *option; /* the option's name */
-    const char *path;   /* as it was given */
+    const char *path;   /* the path as it was given */
     const char **slot;  /* where the reader takes the path from */
-    int file;           /* open if it was found; -1: it cannot be copied */
+    int file;           /* open if the file was found; -1: it cannot be copied */
     char spool[32];     /* for a pipe, which can be read only once: the path that is read instead */
-    dev_t device;       /* identity and state of a file, taken just before it is read */
+    dev_t device;       /* identity and state of the file, taken just before it is read */
     ino_t inode;
     off_t size; /* bytes */
     struct timespec changed;
@@ -38,17 +39,19 @@ struct ss_inputs {
 };
 
 /*
- * Call this before the file named in `*slot` is read: until check() the reader must take
- * the path from there. Texts are not copied. A file that cannot be opened is no error here: its
- * reader reports it.
+ * Registers an input. Call this before the file named in `*slot` is read: until check() the reader
+ * must take the path from there. Texts are not copied. A file that cannot be opened is no error
+ * here: its reader reports it.
  */
 SS_MUST_USE int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option,
     const char **slot, struct ss_error *error);
 
-/* Call this after all files have been read: checks that each is unchanged and can be copied. */
+/*
+ * Checks that each file is unchanged and can be copied. Call this after all files have been read.
+ */
 SS_MUST_USE int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error);
 
-/* Copies what was read into a folder, even if another file has the name by now. */
+/* Copies the files that were read into a folder, even if other files have their names by now. */
 SS_MUST_USE int ss_inputs_copy(const struct ss_inputs *inputs, int folder, struct ss_error *error);
 
 void ss_inputs_close(struct ss_inputs *inputs);

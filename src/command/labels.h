@@ -9,10 +9,10 @@
 #include "options/option.h"
 
 #define SS_LABELS_MAX      64
-#define SS_LABEL_NAME_MAX  64   /* characters in a name */
-#define SS_LABEL_VALUE_MAX 1024 /* bytes of a value */
+#define SS_LABEL_NAME_MAX  64   /* limit of characters in a name */
+#define SS_LABEL_VALUE_MAX 1024 /* limit of bytes in a value */
 
-/* A note of the user's about a run, kept in its record. */
+/* A user's note about a run, kept in its record. */
 struct ss_label {
     const char *name;
     const char *value;

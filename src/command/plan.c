@@ -45,8 +45,8 @@ static int read_workloads(struct ss_plan *plan, struct ss_commands *commands,
 }
 
 /*
- * Warns of a placeholder that was meant as a percentage: if the command is showstopper itself, -l
- * 60% would become -l 600.
+ * Warns of a placeholder that was probably meant as a percentage: if the command is showstopper
+ * itself, -l 60% would become -l 600.
  */
 static void warn_of_percentage(
     struct ss_plan *plan, const struct ss_commands *commands, const char *placeholder) {
@@ -70,7 +70,7 @@ static void take_commands(struct ss_plan *plan, const struct ss_commands *comman
     plan->line_count = commands->line_count;
 }
 
-/* Gives an attached process a command that says which process it is. */
+/* Resolves attached processes, and gives each a command that names the process. */
 static int resolve_attached(
     struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     struct ss_commands commands = {0};
@@ -135,8 +135,8 @@ static int number_instances(struct ss_plan *plan, struct ss_error *error) {
 }
 
 /*
- * Returns the first word of the command that would have set a target if it came earlier; NULL if
- * there is none.
+ * Returns the first word of the command that would have set a target if it were an option of
+ * showstopper; NULL if there is none.
  */
 static const char *find_late_target(const struct ss_cli *cli) {
     static const char *const options[] = {"-l", "--load", "-t", "--trace"};
@@ -215,7 +215,10 @@ static int open_source(struct ss_plan *plan, struct ss_error *error) {
     return 0;
 }
 
-/* Loads the feedback first: it defines a load of 100 %, on which the target may depend. */
+/*
+ * Loads the modules. The feedback is first: it defines a load of 100 %, on which the target may
+ * depend.
+ */
 static int load_modules(struct ss_plan *plan, const struct ss_cli *cli, struct ss_error *error) {
     plan->set.instances = plan->instances;
     plan->set.cpus = plan->cpu_count;
@@ -247,7 +250,7 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
         error, "--settle leaves no time to count: it must be shorter than the run");
 }
 
-/* Needed because the platform chooses the source, not the module. */
+/* Describes the source. The module cannot do this, because the platform chooses the source. */
 static void describe_source(char *buffer, size_t size, const struct ss_plan *plan) {
     const struct ss_counter_reader *reader = &plan->reader;
     char from[4200];
@@ -317,7 +320,7 @@ static size_t count_option_words(const struct ss_cli *cli) {
     return count - 1 - dashes;
 }
 
-/* Parses "all", "none", or the length of time at the end that is kept. */
+/* Parses --decisions: "all", "none", or how much time at the end is kept. */
 static int take_decisions(struct ss_plan *plan, const char *text, struct ss_error *error) {
     plan->no_decisions = strcmp(text, "none") == 0;
     plan->decisions_last = 0;
@@ -360,14 +363,17 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
 
 static int check_limits(const struct ss_plan *plan, struct ss_error *error) {
     uint64_t processes = 2 * (uint64_t)plan->instances + 2;
-    /* The guardian has two per instance, the master two for its output; all have the claims. */
+    /*
+     * The guardian has two files per instance, the master two for its output; all processes have
+     * the claims.
+     */
     uint64_t files = 2 * (uint64_t)plan->instances + plan->attached.count + 32;
     if (ss_platform_check_limits(processes, files, error) < 0)
         return ss_error_wrap(error, "%u instances", plan->instances);
     return 0;
 }
 
-/* Refuses options that have no meaning for processes that we have not started. */
+/* Refuses options that have no meaning for processes that the run has not started. */
 static int check_attach(const struct ss_cli *cli, struct ss_error *error) {
     const struct {
         const char *name;

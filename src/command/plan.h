@@ -19,17 +19,18 @@
 /* Everything about a run, checked and resolved before anything is started. */
 struct ss_plan {
     struct ss_module_set set;
-    char found[SS_KINDS][512]; /* what a module has found for its options in this run and why, and
-                                  for the feedback what is measured; "" if nothing */
+    char found[SS_KINDS][512]; /* which values a module has chosen for its options in this run and
+                                  why, and for the feedback what is measured; "" if nothing */
     uint32_t instances;
     struct ss_attachments attached; /* processes of the instances; empty if commands are started */
-    char ***commands;               /* of each instance, ending with NULL, placeholders replaced */
+    char ***commands;               /* command of each instance, ending with NULL, placeholders
+                                       replaced */
     struct ss_command_line *lines;  /* the commands as they were given */
     uint32_t line_count;
-    char **numbers;           /* of each instance: its index, zero-padded to equal width */
+    char **numbers;           /* number of each instance: its index, zero-padded to equal width */
     char total[16];           /* the number of instances, as text */
     const char *const *words; /* the command as it was given, or "-w" and its file */
-    const char *workloads[3]; /* or "--attach" and its pids */
+    const char *workloads[3]; /* "-w" and its file, or "--attach" and its pids */
 
     struct ss_cpus cpus; /* the CPUs that are measured */
     uint32_t cpu_count;
@@ -42,7 +43,7 @@ struct ss_plan {
     bool has_start_at;
     int64_t start_at; /* wall clock, nanoseconds since 1970 */
     ss_time grace;
-    double tolerance; /* percent; NaN: off */
+    double tolerance; /* in percent; NaN: off */
 
     bool fail_fast;
     bool repeat;
@@ -56,9 +57,10 @@ struct ss_plan {
     regex_t iteration;
     const char *output;           /* NULL: not redirected */
     bool tty;                     /* standard output of instances is a pseudo-terminal */
-    const char *json;             /* NULL: none */
+    const char *json;             /* file for the summary as JSON; NULL: none */
     const char *record;           /* a folder; NULL: none */
-    const struct ss_clock *clock; /* of its times; NULL: the machine's. Any other is simulated */
+    const struct ss_clock *clock; /* clock of the record's times; NULL: the machine's. Any other
+                                     clock is simulated */
     bool force;                   /* replace an existing record */
     bool no_decisions;            /* decisions are not recorded */
     ss_time
@@ -67,8 +69,8 @@ struct ss_plan {
     bool counters;           /* with `record`: events of the instances are counted */
     struct ss_inputs inputs; /* with `record`: the files that the run reads at its start */
     char *const *arguments;  /* the command line */
-    size_t option_words; /* how many of `arguments` are options, between the program's name and the
-                            command */
+    size_t option_words; /* the number of `arguments` that are options, between the program's name
+                            and the command */
 
     struct ss_source_request source;
     struct ss_counter_reader reader; /* open if the source has counters */
@@ -83,10 +85,10 @@ SS_MUST_USE int ss_plan_make(
 
 void ss_plan_free(struct ss_plan *plan);
 
-/* The output of --dry-run. */
+/* Prints the plan for --dry-run. */
 void ss_plan_print(FILE *stream, const struct ss_plan *plan);
 
-/* Reads the clock from which the record's times come. */
+/* Read the clocks from which the record's times come. */
 ss_time ss_plan_now(const struct ss_plan *plan);
 int64_t ss_plan_wallclock(const struct ss_plan *plan);
 

@@ -8,8 +8,8 @@
 struct ss_board;
 
 /*
- * Maps the board of a running master, which `pid` names on the command line. The message of a
- * failure begins with `option` and lists the masters that run.
+ * Maps the board of the running master that `pid` names on the command line. On failure, the
+ * message begins with `option` and lists the running masters.
  */
 SS_MUST_USE SS_NONNULL() struct ss_board *ss_running_attach(
     const char *option, const char *pid, struct ss_error *error);

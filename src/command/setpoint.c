@@ -25,7 +25,10 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
     }
     atomic_store(&board->setpoint, ss_word_from_double(value));
     atomic_fetch_add(&board->setpoint_changes, 1);
-    /* An executor that sleeps through a `free` interval would notice only at its end. */
+    /*
+     * An executor that sleeps through a `free` interval would notice the change only at the
+     * interval's end.
+     */
     for (uint32_t i = 0; i < board->instances; i++)
         ss_platform_wake(&board->rows[i].wake);
     ss_board_close(board);

@@ -12,11 +12,11 @@
 
 struct ss_board;
 
-/* Carries out --status: prints a line on a running master. */
+/* Carries out --status: prints a line about a running master. */
 SS_MUST_USE SS_NONNULL() int ss_status_show(
     FILE *stream, const struct ss_cli *cli, struct ss_error *error);
 
-/* Prints the line itself, at `now` of the monotonic clock and `wallclock`. */
+/* Prints that line; `now` is on the monotonic clock. */
 SS_NONNULL()
 void ss_status_print(FILE *stream, const struct ss_board *board, ss_time now, int64_t wallclock);
 

@@ -32,7 +32,7 @@ _Noreturn static void run(const struct ss_keeper *keeper, pid_t parent) {
     static const int none[] = {0};
     const struct ss_keeper_duty *duty = keeper->duty;
     setpgid(0, 0); /* a signal to the parent's group must not reach the keeper */
-    /* If the keeper has been stopped, the parent's death continues it. */
+    /* If the keeper is stopped, the parent's death continues it. */
     ss_platform_die_with(parent, SIGCONT);
     ss_platform_lifeline_own(keeper->line);
     ss_signals_adopt(SIG_IGN, none);
@@ -69,12 +69,12 @@ pid_t ss_keeper_start(struct ss_keeper *keeper) {
     return pid;
 }
 
-/* Returns false if there was no keeper or if it was killed. */
+/* Returns false if there was no keeper or if the keeper was killed. */
 static bool await_child(struct ss_keeper *keeper) {
     int status = 0;
     if (keeper->pid <= 0)
         return false;
-    kill(keeper->pid, SIGCONT); /* it may have been stopped */
+    kill(keeper->pid, SIGCONT); /* the keeper may be stopped */
     ss_platform_reap(keeper->pid, &status, 0);
     keeper->pid = 0;
     return WIFEXITED(status);
@@ -87,7 +87,8 @@ bool ss_keeper_dismiss(struct ss_keeper *keeper) {
         if (await_child(keeper))
             return true;
         if (ss_keeper_start(keeper) < 0)
-            poll(NULL, 0, 1 << i); /* a process that was just killed may still hold the memory */
+            poll(NULL, 0, 1 << i); /* retry: a process that was just killed may still hold the
+                                      memory */
     }
     return await_child(keeper);
 }

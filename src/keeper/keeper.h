@@ -11,8 +11,9 @@
 
 /*
  * A keeper is a child that outlives its parent, however the parent ends, and then cleans up for it.
- * It has a process group of its own and ignores what a terminal or a caller may send. A stopped
- * parent or keeper is continued when the other dies. The parent replaces a keeper that was killed.
+ * It has a process group of its own and ignores the signals that a terminal or a caller may send.
+ * If the parent or the keeper is stopped, the other's death continues it. The parent replaces a
+ * keeper that was killed.
  */
 
 /* The work of a keeper. All functions are called in the keeper; only `orphaned` is required. */
@@ -21,22 +22,21 @@ struct ss_keeper_duty {
 
     /*
      * Sets up the duty. `parent` is a pidfd, which is readable once the parent is dead, or negative
-     * where pidfds are not supported. With a negative result the keeper exits with
-     * SS_ERROR_FAILED.
+     * if pidfds are not supported. On a negative result the keeper exits with SS_ERROR_FAILED.
      */
     int (*open)(void *context, int parent);
 
     /*
-     * Called again and again while the parent lives. Must return when the parent dies (without a
-     * pidfd: every SS_KEEPER_BLIND milliseconds). Returns false if the keeper may exit. If absent,
-     * the keeper sleeps until the parent dies or dismisses it.
+     * Called in a loop while the parent lives. Must return when the parent dies (without a pidfd:
+     * every SS_KEEPER_BLIND milliseconds). Returns false if the keeper may exit. If absent, the
+     * keeper sleeps until the parent dies or dismisses it.
      */
     bool (*turn)(void *context);
 
-    /* Cleans up: the parent is dead and had not dismissed the keeper. */
+    /* Cleans up after the parent, which died without dismissing the keeper. */
     void (*orphaned)(void *context);
 
-    /* Called last, in either case. */
+    /* Called last, whether or not the parent has died. */
     void (*close)(void *context);
 
     void *context;
@@ -45,25 +45,25 @@ struct ss_keeper_duty {
 /* Polling interval for processes without a pidfd, in milliseconds. */
 #define SS_KEEPER_BLIND 50
 
-/* The parent's side. */
+/* A keeper as its parent knows it. */
 struct ss_keeper {
     const struct ss_keeper_duty *duty;
     pid_t pid;       /* 0: not started, or reaped */
     int line;        /* continues a stopped keeper when all processes that hold it are dead */
-    int parent_line; /* continues a stopped parent, likewise; keepers hold it */
+    int parent_line; /* continues a stopped parent when all keepers that hold it are dead */
     int leave[2];    /* readable once the keeper is dismissed */
 };
 
-/* The caller becomes the parent. Fails with a negative errno. */
+/* Makes the caller the parent. Fails with a negative errno. */
 SS_MUST_USE SS_NONNULL() int ss_keeper_open(
     struct ss_keeper *keeper, const struct ss_keeper_duty *duty);
 
-/* Starts the keeper, or another one after it was killed. Returns its pid or a negative errno. */
+/* Starts the keeper, or replaces a killed one. Returns its pid or a negative errno. */
 SS_MUST_USE SS_NONNULL() pid_t ss_keeper_start(struct ss_keeper *keeper);
 
 /*
- * Lets the keeper exit and waits for it. A keeper that was killed may have left work, so it is
- * replaced. Returns false if no keeper could finish.
+ * Lets the keeper exit and waits for it. Replaces a keeper that was killed, because it may have
+ * left work. Returns false if no keeper could finish.
  */
 SS_NONNULL() bool ss_keeper_dismiss(struct ss_keeper *keeper);
 
@@ -71,8 +71,8 @@ SS_NONNULL() bool ss_keeper_dismiss(struct ss_keeper *keeper);
 SS_NONNULL() void ss_keeper_close(struct ss_keeper *keeper);
 
 /*
- * For another process that outlives the parent: continues the keeper and waits until it has exited
- * or been killed, at most for `patience`. `started` is the keeper's start time.
+ * Continues the keeper and waits until it has exited or been killed, at most for `patience`. For a
+ * process that is not the parent but outlives it. `started` is the keeper's start time.
  */
 void ss_keeper_await(pid_t pid, uint64_t started, ss_time patience);
 

@@ -9,7 +9,8 @@
 
 #include "platform/platform.h"
 
-static int pipe_end = -1; /* signal handlers get no argument of ours */
+static int pipe_end = -1; /* the pipe's write end; global, because handlers get no argument of
+                             ours */
 
 static void pass_on(int number) {
     int saved = errno;
@@ -22,12 +23,16 @@ static void pass_on(int number) {
 
 static volatile sig_atomic_t demoted;
 
-/* A process that lost real-time priority again and again would take CPU time from all others. */
+/*
+ * A process that keeps losing real-time priority would otherwise starve all other processes each
+ * time.
+ */
 #define REGAINED_MAX 8
 
 /*
- * The kernel reports that we have not slept for long, but not why: when memory is short, we may
- * wait in the kernel for a process that our own priority keeps from finishing.
+ * Returns whether the kernel took real-time priority away. The kernel reports that we have not
+ * slept for long, but not why: when memory is short, we may wait in the kernel for a process that
+ * our own priority keeps from finishing.
  */
 static bool is_demotion(const siginfo_t *info) {
     if (info->si_code != SI_KERNEL)
@@ -37,9 +42,7 @@ static bool is_demotion(const siginfo_t *info) {
     return true;
 }
 
-/*
- * Interrupts a module's endless loop, so nothing but _exit() is safe; the guardian does the rest.
- */
+/* Interrupts a module's endless loop, so nothing but _exit() is safe; the guardian cleans up. */
 static void exit_stuck(int number, siginfo_t *info, void *context) {
     static const char why[] =
         "showstopper: the run was ended: a module is stuck in an endless loop\n";
@@ -69,7 +72,7 @@ void ss_signals_regain_priority(void) {
 
 static const struct {
     int number;
-    void (*handler)(int); /* the master's */
+    void (*handler)(int); /* the handler in the master */
 } known[] = {
     {SIGINT, pass_on},
     {SIGTERM, pass_on},
@@ -156,7 +159,7 @@ void ss_signals_adopt(void (*handler)(int), const int *wanted) {
             if (*number == known[i].number)
                 action.sa_handler = handler;
         }
-        /* If it were ignored, the kernel would reap our children. */
+        /* If SIGCHLD were ignored, the kernel would reap our children. */
         if (known[i].number == SIGCHLD && action.sa_handler == SIG_IGN)
             action.sa_handler = SIG_DFL;
         sigaction(known[i].number, &action, NULL);

@@ -19,15 +19,15 @@ struct ss_signals {
 };
 
 /*
- * From now on a write beyond the file size limit fails instead of killing the process. Instances
- * get the caller's setting, and release() restores it before another program is executed.
+ * Makes a write beyond the file size limit fail instead of killing the process. Instances get the
+ * caller's setting, and release() restores it before another program is executed.
  */
 void ss_signals_catch_file_limit(void);
 void ss_signals_release_file_limit(void);
 
 /*
- * For the master: each signal becomes a byte in the pipe, which the main loop reads. A signal that
- * the caller ignored (nohup) stays ignored.
+ * For the master: turns each signal into a byte in the pipe, which the main loop reads. A signal
+ * that the caller ignored (nohup) stays ignored.
  */
 SS_MUST_USE int ss_signals_open(struct ss_signals *signals);
 
@@ -42,31 +42,31 @@ int ss_signals_next(struct ss_signals *signals);
 pid_t ss_signals_fork(void);
 
 /*
- * In a child of ours: installs `handler` for `wanted` (ends with 0) and ignores all other signals
+ * For a child: installs `handler` for the signals of `wanted` (ends with 0) and ignores all others
  * that a terminal or a caller might send.
  */
 void ss_signals_adopt(void (*handler)(int), const int *wanted);
 
 /*
  * Requests real-time priority again. A process that used it for longer than our own limit loses it
- * and continues without. Call this once per turn of the loop. A loop that never gets here is left
- * to the watchdog.
+ * and continues without. Call this once per turn of the loop. The watchdog handles a loop that
+ * never gets here.
  */
 void ss_signals_regain_priority(void);
 
 /*
- * In a child before exec: restores exactly the caller's settings. With `terminal`, reading from a
+ * For a child before exec: restores exactly the caller's settings. With `terminal`, reading from a
  * terminal, writing to it and changing its settings do not stop the child. Async-signal-safe.
  */
 void ss_signals_restore(const struct ss_signals *signals, bool terminal);
 
 /*
- * Stops this process as Ctrl-Z does, until it is continued. If nothing could continue it, the
- * kernel does so at once.
+ * Stops this process as Ctrl-Z does, until it is continued. If no other process could continue it,
+ * the kernel continues it at once.
  */
 void ss_signals_suspend(void);
 
-/* Ends this process by the signal, so that its parent sees the true cause. */
+/* Ends this process by the signal, so that its parent learns the true cause. */
 void ss_signals_raise_default(int signal);
 
 #endif

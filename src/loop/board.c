@@ -43,7 +43,7 @@ static size_t rings_offset(uint32_t instances, size_t extra) {
     return (modules_offset(instances) + extra + 63) / 64 * 64;
 }
 
-/* If the file system needs a name, removes it at once. */
+/* Opens the segment. If the file system needs a name, removes it at once. */
 static int open_segment(void) {
     int descriptor = ss_platform_shared_create();
     for (int attempt = 0; descriptor < 0 && attempt < 100; attempt++) {
@@ -71,7 +71,7 @@ struct ss_board *ss_board_create(
         return NULL;
     }
     /*
-     * Memory is allocated now, because the kernel kills a process that touches it when none is
+     * Allocate the memory now: later, the kernel would kill a process that touches it when none is
      * left.
      */
     int status = posix_fallocate(*descriptor, 0, (off_t)size);

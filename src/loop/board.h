@@ -4,7 +4,7 @@
 
 /*
  * The shared memory of a run, through which master, guardian and executors inform each other. The
- * writers of each field are named here. A field is a single atomic word or a notice, so that no
+ * comment of a field names its writers. A field is a single atomic word or a notice, so that no
  * process ever waits for one that may be dead. "Rescuer" is the process that ends what dead
  * executors have left: the guardian, or executors if the guardian is dead, too (tree/rescue.h).
  */
@@ -50,45 +50,51 @@ enum ss_life {
 #define SS_ROW_ITERATIONS 8
 
 struct ss_iteration_slot {
-    _Atomic uint64_t start; /* monotonic */
+    _Atomic uint64_t start; /* on the monotonic clock */
     _Atomic uint64_t end;
 };
 
-/* The part of one executor. Written by that executor unless other writers are named. */
+/* The part of one executor. Written by that executor unless the comment names other writers. */
 struct ss_row {
     _Alignas(64) _Atomic uint32_t wake; /* any process: the futex on which the executor sleeps */
     _Atomic uint32_t life;              /* enum ss_life; rescuer, too */
-    _Atomic int32_t executor;           /* master: its pid; rescuer: -1 after its death */
+    _Atomic int32_t executor;           /* master: its pid; rescuer: -1 after the executor's
+                                           death */
     _Atomic uint64_t executor_started;  /* see ss_platform_process_started() */
     _Atomic int32_t leader; /* pid and process group of the instance; 0: none. If attached, its
                                first process; master, too */
     _Atomic uint64_t leader_started; /* see ss_platform_process_started(); master, too */
-    _Atomic uint32_t stopped; /* for Ctrl-Z: set before stopping, cleared after continuing; rescuers
-                                 only clear it */
+    _Atomic uint32_t stopped; /* for Ctrl-Z: set before the instance is stopped, cleared after it is
+                                 continued; rescuers only clear it */
     _Atomic int32_t status;   /* how the instance ended, as from waitpid() */
-    _Atomic int32_t exec_error;   /* errno */
+    _Atomic int32_t exec_error;   /* errno of the failed exec */
     _Atomic uint32_t ended_by_us; /* we caused the end that `status` describes */
-    _Atomic uint64_t ended_at;    /* monotonic: when the leader last ended by itself */
-    _Atomic uint64_t cpu_time;    /* of the executor itself, set when it exits; nanoseconds */
-    _Atomic uint64_t iterations;  /* number that ended with status 0 under --repeat */
+    _Atomic uint64_t ended_at;    /* monotonic time at which the leader last ended by itself */
+    _Atomic uint64_t cpu_time;    /* CPU time of the executor itself in nanoseconds, set when it
+                                     exits */
+    _Atomic uint64_t iterations;  /* number of iterations that ended with status 0 under --repeat */
     struct ss_iteration_slot recent_iterations[SS_ROW_ITERATIONS];
-    _Atomic uint64_t output;      /* of this executor's controller, a double */
+    _Atomic uint64_t output;      /* output of this executor's controller, a double */
     _Atomic uint64_t published;   /* number of outputs published */
     _Atomic uint64_t global_duty; /* a double, as is `local_duty` */
     _Atomic uint64_t local_duty;
     _Atomic uint32_t permitted; /* whether the instance may run, see permits.h; rescuer, too */
-    struct ss_notice instance_cpu_time; /* with SS_SOURCE_OWN, see tree/cpu_time.h */
-    _Atomic uint64_t switches;          /* stops and continues sent */
+    struct ss_notice instance_cpu_time; /* CPU time of the instance with SS_SOURCE_OWN, see
+                                           tree/cpu_time.h */
+    _Atomic uint64_t switches;          /* number of stops and continues sent */
     _Atomic uint32_t branches; /* guardian: changes whenever the instance gains or loses a branch */
     _Atomic uint32_t beat;     /* changes with every turn of the executor's loop */
     _Atomic uint32_t leaving;  /* guardian: processes may be leaving the instance's group, so notify
                                   the guardian of stops */
-    _Atomic uint32_t frozen;   /* guardian and executor: processes put into its freezer so far */
-    _Atomic uint32_t left;     /* processes of an attached instance that survived SIGKILL */
+    _Atomic uint32_t frozen;   /* guardian and executor: number of processes put into the row's
+                                  freezer so far */
+    _Atomic uint32_t left;     /* number of processes of an attached instance that survived
+                                  SIGKILL */
     _Atomic uint32_t failure;  /* enum ss_failure; guardian: SS_FAILURE_STUCK */
-    _Atomic uint64_t counts[SS_PERF_EVENTS]; /* its events so far, doubles; --counters */
-    _Atomic uint32_t counts_unknown; /* a bit for each event that it could not read last time */
-    _Atomic uint32_t uncounted;      /* threads whose events it could not count */
+    _Atomic uint64_t counts[SS_PERF_EVENTS]; /* with --counters: number of each event so far,
+                                                doubles */
+    _Atomic uint32_t counts_unknown; /* a bit for each event that could not be read last time */
+    _Atomic uint32_t uncounted;      /* number of threads whose events could not be counted */
     struct ss_shared_histogram lateness;
 };
 
@@ -108,13 +114,15 @@ enum ss_failure {
 struct ss_branch {
     _Atomic uint32_t owner;  /* row index + 1, stored last; 0: the slot is free */
     _Atomic uint32_t serial; /* changes with every use of the slot */
-    _Atomic int32_t pid;     /* of the process or of the group leader */
+    _Atomic int32_t pid;     /* pid of the process or of the group leader */
     _Atomic uint32_t group;  /* the branch is the whole group of `pid` */
     _Atomic uint64_t started;
-    _Atomic uint32_t missed; /* executor: the serial of the branch that had ended before the
-                                executor could hold it */
-    /* guardian, attached instances: a member of the group besides its leader; 0: none is known. As
-       long as it lives, no other group has this number. */
+    _Atomic uint32_t missed; /* executor: serial of a branch that had ended before the executor
+                                could hold it */
+    /*
+     * guardian, attached instances: a member of the group besides its leader; 0: none is known. As
+     * long as it lives, no other group can have this number.
+     */
     _Atomic int32_t witness;
     _Atomic uint64_t witness_started;
 };
@@ -127,26 +135,26 @@ struct ss_board {
     uint32_t version;
     uint32_t instances;
     uint64_t size;     /* bytes of the whole segment */
-    int32_t master;    /* pid; with --isolate, of the process outside */
+    int32_t master;    /* pid; with --isolate, pid of the process outside */
     uint32_t keep;     /* --keep, or --attach without --end: instances outlive the run */
     uint32_t attached; /* --attach: the instances ran before. They lead no group of ours, and all of
                           their processes are branches */
     uint32_t alone;    /* all children of the master belong to the run */
-    double load_cpus;  /* number of CPUs that a load of 1 is; 0: unknown */
-    _Atomic uint32_t ready;  /* set last: nothing is valid before */
-    _Atomic uint32_t phase;  /* master */
+    double load_cpus;  /* number of CPUs that make a load of 1; 0: unknown */
+    _Atomic uint32_t ready;  /* set last: before that, no field is valid */
+    _Atomic uint32_t phase;  /* master: enum ss_phase */
     _Atomic uint32_t begun;  /* master: setup is complete, instances are being started */
-    _Atomic uint32_t over;   /* master, rescuer: nothing is left to do */
-    _Atomic uint32_t looks;  /* guardian: complete searches for branches so far */
-    _Atomic uint32_t missed; /* executors: how many groups they were too late to hold */
+    _Atomic uint32_t over;   /* master, rescuer: no work is left */
+    _Atomic uint32_t looks;  /* guardian: number of complete searches for branches so far */
+    _Atomic uint32_t missed; /* executors: number of groups that they were too late to hold */
     _Atomic uint32_t losses; /* executors, rescuer: how often they may have left something that only
                                 a sweep finds */
     _Atomic uint32_t swept;  /* rescuer: how many of `losses` a sweep has followed */
     _Atomic uint32_t left;   /* rescuer: processes that survived SIGKILL, except those of attached
                                 instances (in their rows) */
-    _Atomic int32_t guardian;                      /* master */
+    _Atomic int32_t guardian;                      /* master: pid of the guardian */
     _Atomic uint64_t guardian_started;             /* guardian; see ss_platform_process_started() */
-    _Atomic int32_t sensor;                        /* master */
+    _Atomic int32_t sensor;                        /* master: pid of the sensor */
     _Atomic int32_t ancestors[SS_BOARD_ANCESTORS]; /* master: its ancestors' pids, ended by 0 */
     char mark[48];                     /* identifies the run in the environment of its instances */
     _Atomic int32_t end_signal;        /* master: the termination signal */
@@ -155,7 +163,7 @@ struct ss_board {
     _Atomic uint64_t control_since;    /* master: end of the last pause */
     _Atomic uint64_t paused;           /* master: time that pauses have taken from the trace */
     _Atomic uint64_t setpoint;         /* --set: the target in force, a double; NaN: the trace's */
-    _Atomic uint64_t setpoint_changes; /* --set: number of uses */
+    _Atomic uint64_t setpoint_changes; /* --set: number of changes so far */
     struct ss_notice sample;           /* master: a struct ss_board_sample, for --status */
     _Atomic uint64_t excess[SS_KINDS]; /* executors: the first value beyond [0, 1] of a module of
                                           the kind, a double; 0: none */
@@ -168,13 +176,14 @@ struct ss_board {
     _Atomic uint32_t branches;      /* guardian: changes whenever the branches of any row do */
     _Atomic uint32_t branches_used; /* guardian: slots from here on have never been used */
     _Atomic uint32_t beyond;        /* guardian: processes found that we may not signal */
-    _Atomic uint32_t strays; /* guardian: may descend from attached instances, without proof */
-    _Atomic uint32_t beat;   /* master: changes with every turn of its loop */
-    _Atomic uint32_t view;   /* master: number of rows that the live view occupies */
-    _Atomic uint32_t counts_wanted; /* master: changes to request the counts of all executors */
+    _Atomic uint32_t strays;        /* guardian: processes that may descend from attached instances,
+                                       without proof */
+    _Atomic uint32_t beat;          /* master: changes with every turn of its loop */
+    _Atomic uint32_t view;          /* master: number of rows that the live view occupies */
+    _Atomic uint32_t counts_wanted; /* master: incremented to request the counts of all executors */
     uint64_t branches_offset;
-    uint64_t modules_offset; /* of the modules' memory */
-    uint64_t rings_offset;   /* of the rings, one per row; 0: nothing is recorded */
+    uint64_t modules_offset; /* offset of the modules' memory */
+    uint64_t rings_offset;   /* offset of the rings, one per row; 0: nothing is recorded */
     struct ss_row rows[];
 };
 
@@ -186,7 +195,7 @@ struct ss_board {
 struct ss_board *ss_board_create(
     uint32_t instances, size_t extra, bool recorded, int *descriptor, struct ss_error *error);
 
-/* Maps the board that another process holds open. */
+/* Maps the board that another process holds open. Returns NULL with `error` set on failure. */
 struct ss_board *ss_board_attach(pid_t master, struct ss_error *error);
 
 void ss_board_close(struct ss_board *board);
@@ -194,16 +203,16 @@ void ss_board_close(struct ss_board *board);
 void *ss_board_modules(struct ss_board *board);
 struct ss_branch *ss_board_branches(struct ss_board *board);
 
-/* Returns NULL if nothing is recorded. */
+/* Returns the ring of a row; NULL if nothing is recorded. */
 struct ss_ring *ss_board_ring(struct ss_board *board, uint32_t row);
 
 /* Creates a board in ordinary memory, for the simulator and tests. free() it. */
 struct ss_board *ss_board_allocate(uint32_t instances, size_t extra);
 
-/* Does the same with rings, for a record. */
+/* Creates a board with rings in ordinary memory, for a record. */
 struct ss_board *ss_board_allocate_recorded(uint32_t instances, size_t extra);
 
-/* The monitor's latest sample, for other processes to print. NaN: absent or unknown. */
+/* The monitor's latest sample, for other processes to print. NaN: unknown. */
 struct ss_board_sample {
     double target;
     double load;
@@ -212,22 +221,22 @@ struct ss_board_sample {
 
 void ss_board_note_sample(struct ss_board *board, const struct ss_board_sample *sample);
 
-/* Returns false before the first sample. */
+/* Gets the latest sample. Returns false before the first one. */
 bool ss_board_read_sample(const struct ss_board *board, struct ss_board_sample *sample);
 
 /* Returns the time on the trace's own clock, which stops during pauses; 0 before its start. */
 ss_time ss_board_trace_time(const struct ss_board *board, ss_time now);
 
-/* Notes whether the executor's instance may run from now on. */
+/* Records whether the executor's instance may run from now on. */
 void ss_board_permit(struct ss_board *board, uint32_t executor, ss_time now, bool runs);
 
-/* Notes that the executor's instance takes part from now on, or no longer does. */
+/* Records that the executor's instance takes part from now on, or no longer does. */
 void ss_board_join(struct ss_board *board, uint32_t executor);
 void ss_board_leave(struct ss_board *board, uint32_t executor);
 
 /*
- * Returns whether nothing is left of the instance: its executor is done with it, or has died and
- * another process has ended it.
+ * Returns whether nothing is left of the instance: its executor has finished, or has died and
+ * another process has ended the instance.
  */
 bool ss_row_is_settled(const struct ss_row *row);
 
@@ -237,8 +246,8 @@ uint32_t ss_board_rank(const struct ss_board *board, uint32_t executor);
 void ss_board_publish_output(struct ss_board *board, uint32_t executor, double output);
 
 /*
- * Returns the mean of the executor's own output and those of the `peers` others that published last
- * and are alive, or of fewer if fewer have published.
+ * Returns the mean of the executor's own output and those of the `peers` living executors that
+ * published last, or of fewer if fewer have published.
  */
 double ss_board_mean_output(
     const struct ss_board *board, uint32_t executor, double own, uint32_t peers);

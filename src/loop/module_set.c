@@ -25,7 +25,9 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
     if (reason)
         return ss_error_fail(
             error, "the %s module '%s' cannot work here: %s", ss_kind_names[kind], name, reason);
-    /* One byte more, so that the pointer is valid even for a module without options. */
+    /*
+     * Allocate at least one byte, so that the pointer is valid even for a module without options.
+     */
     set->configs[kind] = calloc(1, module->head->config_size + 1);
     if (!set->configs[kind])
         return ss_error_memory(error);

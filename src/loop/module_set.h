@@ -31,7 +31,7 @@
 #define SS_CONTROL_WITHOUT_ACCOUNT "rbpid"
 
 /*
- * The rows for all kinds, and the target, for a structure with the fields modules, options and
+ * The rows for all kinds, and for the target, for a structure with the fields modules, options and
  * window.
  */
 #define SS_ARGUMENTS_MODULES(config)                                                               \
@@ -63,9 +63,9 @@ struct ss_module_set {
     bool is_prepared[SS_KINDS];
     struct ss_option_store store;
     struct ss_host host; /* the interface to the program that modules get */
-    double load_cpus; /* CPUs that make a load of 1, a unit for targets; 0: unknown. Set this before
-                         loading the trace */
-    uint32_t instances; /* set this, `cpus` and `window` before loading the first module */
+    double load_cpus;    /* CPUs that make a load of 1, a unit for targets; 0: unknown. Set this
+                            before loading the trace. */
+    uint32_t instances;  /* set this, `cpus` and `window` before loading the first module */
     uint32_t cpus;
     ss_time window;
 };
@@ -78,18 +78,18 @@ int ss_module_set_load(struct ss_module_set *set, enum ss_kind kind, const char 
     const char *options, struct ss_error *error);
 
 /*
- * Prepares the feedback, which must be loaded, and asks it what it measures. Call this before
- * loading the other modules: it sets what a load of 1 is.
+ * Prepares the feedback, which must be loaded, and finds the source that it measures. Call this
+ * before loading the other modules, because it sets which load is 1.
  */
 int ss_module_set_ask_source(
     struct ss_module_set *set, struct ss_source_request *request, struct ss_error *error);
 
-/* Prepares the modules that are not prepared yet: they check and read what they need. */
+/* Prepares the remaining modules, which check and read what they need. */
 int ss_module_set_prepare(struct ss_module_set *set, struct ss_error *error);
 
 /*
- * Describes as a clause what a prepared module has found for this run; "" if its options say it
- * all.
+ * Writes, as a clause, which values a prepared module has chosen for this run; "" if its options
+ * say it all.
  */
 void ss_module_set_describe(
     const struct ss_module_set *set, enum ss_kind kind, char *buffer, size_t size);

@@ -46,10 +46,10 @@ void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *t
             trace, ss_board_trace_time(board, now), target);
 }
 
-/* Smaller excesses are rounding errors and not reported. */
+/* Smaller excesses are rounding errors and are not reported. */
 #define EXCESS_MIN 1e-6
 
-/* Limits a module's value to [0, 1], and keeps the first value outside for a warning. */
+/* Limits a module's value to [0, 1], and keeps the first value outside that range for a warning. */
 static double limit_to_range(const struct ss_pipeline *pipeline, enum ss_kind kind, double value) {
     if (value < -EXCESS_MIN || value > 1 + EXCESS_MIN) {
         uint64_t none = 0;
@@ -98,8 +98,8 @@ static double ask_feedback(
 
 /*
  * Returns the duty until the load is known. A control that keeps an account assumes at first that
- * an instance uses one CPU. If instances share CPUs, the target itself is far too much: half of a
- * round for each of 64 instances exceeds two CPUs.
+ * an instance uses one CPU. If instances share CPUs, the target itself would be far too high: half
+ * of a round for each of 64 instances exceeds two CPUs.
  */
 static double first_duty(
     const struct ss_pipeline *pipeline, const struct ss_control_module *control, double target) {

@@ -19,14 +19,14 @@ struct ss_pipeline {
     uint32_t executor;
     struct ss_counters_source counters;
     ss_time since;        /* when the present run of control began */
-    double previous;      /* the latest global duty since then; NaN: none yet */
+    double previous;      /* the latest global duty since `since`; NaN: none yet */
     ss_time quota_period; /* see struct ss_dithering_input */
     ss_time grain;        /* see struct ss_dithering_input */
     struct ss_place place;
     uint32_t membership_seen; /* the board's `membership` when `place` was found */
 };
 
-/* A decision with the values that led to it. Zero-initialized: none yet. */
+/* A decision with the values that led to it. Zero-initialized: no decision yet. */
 struct ss_decision {
     bool free;          /* no control until `free_until`; the other fields are not set */
     ss_time free_until; /* on the monotonic clock */
@@ -35,7 +35,7 @@ struct ss_decision {
     double global_duty;
     double local_duty;
     struct ss_planned_state next;
-    enum ss_failure failure; /* why nothing could be decided */
+    enum ss_failure failure; /* why no decision was possible */
 };
 
 void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *set,
@@ -45,14 +45,14 @@ void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *
 void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since);
 
 /*
- * Returns when in its first round this executor begins. The point is arbitrary, as if executors had
- * been started at random, but the same in every run.
+ * Returns the offset at which this executor begins in its first round. The offset is arbitrary, as
+ * if executors had been started at random, but the same in every run.
  */
 ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline);
 
 /*
- * Decides at `now` what follows the state that was planned to end at `planned`. `decision` holds
- * this executor's previous decision.
+ * Decides at `now` which state follows the one that was planned to end at `planned`. `decision`
+ * holds this executor's previous decision.
  */
 void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time planned,
     enum ss_state state, struct ss_decision *decision);
@@ -61,7 +61,7 @@ void ss_pipeline_decide(struct ss_pipeline *pipeline, ss_time now, ss_time plann
 void ss_pipeline_warn_of_excess(
     const struct ss_module_set *set, struct ss_board *board, struct ss_option_store *store);
 
-/* Returns the target at this moment, after --set. The monitor calls this, too. */
+/* Sets the target at `now`, after any --set. The monitor calls this, too. */
 void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *trace,
     const struct ss_board *board, ss_time now, struct ss_target *target);
 

@@ -67,7 +67,7 @@ static void list_folders(struct folders *folders, enum ss_kind kind) {
     }
     add_folder(
         folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
-    /* NULL if privileges were raised: then no user may make us load a library of theirs. */
+    /* NULL if privileges were raised: then no user may make this process load their library. */
     const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
     for (struct ss_words_part folder; ss_words_next(&path, ':', &folder);)
         add_folder(folders, folder.text, (int)folder.length, kind);
@@ -202,7 +202,9 @@ static bool never_planned(const struct ss_self *self, const struct ss_dithering_
     return false;
 }
 
-/* Checks that the functions that a kind requires are present, and fills in the others. */
+/*
+ * Checks that the functions that a kind requires are present, and fills in defaults for the others.
+ */
 static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error *error) {
     struct ss_module *head = &module->table.head;
     if (!head->unavailable)

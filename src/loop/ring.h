@@ -10,9 +10,9 @@
 
 /* One state of an instance under control, from its decision to the next one. */
 struct ss_interval {
-    uint64_t begin;   /* monotonic, ns */
-    uint64_t planned; /* ns */
-    uint64_t length;  /* ns; the actual length */
+    uint64_t begin;   /* on the monotonic clock, ns */
+    uint64_t planned; /* planned length, ns */
+    uint64_t length;  /* actual length, ns */
     double target;
     double load; /* the estimate; NaN: unknown */
     double global_duty;
@@ -30,14 +30,14 @@ struct ss_interval {
  */
 struct ss_ring {
     _Alignas(64) _Atomic uint64_t head; /* executor: number of states put in */
-    _Atomic uint64_t lost;              /* executor */
+    _Atomic uint64_t lost;              /* executor: number of states that did not fit */
     _Alignas(64) _Atomic uint64_t tail; /* master: number of states taken out */
     struct ss_interval slots[SS_RING_SLOTS];
 };
 
 void ss_ring_put(struct ss_ring *ring, const struct ss_interval *interval);
 
-/* Returns false if the ring is empty. */
+/* Takes the oldest state out. Returns false if the ring is empty. */
 bool ss_ring_take(struct ss_ring *ring, struct ss_interval *interval);
 
 #endif

@@ -3,13 +3,13 @@
 
 /*
  * An executor that is later than this was not just late but away (stopped, or the machine was
- * suspended): it does not make up for the states that have passed.
+ * suspended): it does not catch up on the states that have passed.
  */
 #define AWAY SS_SECOND
 
 /*
- * After this many lapsed states in one step, the rest is not made up for either. This happens when
- * quanta are short and the executor is very late.
+ * After this many lapsed states in one step, the executor skips the rest. This happens when quanta
+ * are short and it is very late.
  */
 #define LAPSES_MAX 16
 
@@ -47,8 +47,8 @@ static void begin_control(struct ss_stepper *stepper, ss_time now, ss_time contr
     ss_time since = stepper->deadline;
     stepper->pause_seen = atomic_load(&board->control_since);
     /*
-     * All executors must give the run of control the same beginning, no matter when each notices:
-     * the start of the trace, the end of a pause, or the end of a `free` section, which was the
+     * All executors must use the same beginning for a run of control, no matter when each notices
+     * it: the start of the trace, the end of a pause, or the end of a `free` section, which was the
      * deadline.
      */
     if (since == SS_TIME_NEVER || since > now || since < control_start)
@@ -82,7 +82,7 @@ static struct ss_action decide_state(struct ss_stepper *stepper, ss_time now) {
         planned = ss_time_add(planned, decision->next.length);
         if (planned > now)
             break;
-        /* The whole state has lapsed. Its time is lost, and the next state is due. */
+        /* The whole state has lapsed. Its time is lost, and the next state is due now. */
         if (lapses == LAPSES_MAX)
             planned = now;
     }
@@ -95,8 +95,9 @@ struct ss_action ss_stepper_step(struct ss_stepper *stepper, ss_time now) {
     ss_time control_start = atomic_load(&board->control_start);
     switch (atomic_load(&board->phase)) {
     /*
-     * No instance runs before all have been started: hundreds of running instances would leave the
-     * others hardly any CPU time, and the last one would start minutes after the first.
+     * No instance runs before all have been started: hundreds of running instances would leave
+     * hardly any CPU time for the others to start, and the last one would start minutes after the
+     * first.
      */
     case SS_PHASE_STARTING:
     case SS_PHASE_PAUSED:

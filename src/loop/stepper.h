@@ -10,7 +10,7 @@
  */
 struct ss_stepper {
     struct ss_pipeline pipeline;
-    enum ss_state state;         /* of the instance, as ordered last */
+    enum ss_state state;         /* state of the instance, as ordered last */
     ss_time deadline;            /* planned end of the present state; SS_TIME_NEVER: open */
     bool controlled;             /* true during a run of control */
     ss_time pause_seen;          /* the board's `control_since` when control last began */
@@ -19,7 +19,7 @@ struct ss_stepper {
 };
 
 struct ss_action {
-    bool change; /* the instance has to be brought into `state` */
+    bool change; /* the instance must be brought into `state` */
     enum ss_state state;
     ss_time deadline; /* when to call again, unless woken earlier */
     enum ss_failure failure;

@@ -5,19 +5,22 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* With less idle time, instances have to wait for a CPU. */
+/* With less idle time than this, instances have to wait for a CPU. */
 #define IDLE_MIN 0.05
 
 /* A quota that is used up in this part of its periods limits the instances. */
 #define THROTTLED_MIN 0.5
 
-/* CPU use of stopped instances; less is the delay of a stop. */
+/*
+ * Minimum CPU use of stopped instances that counts as an escape; less is due to the delay of a
+ * stop.
+ */
 #define ESCAPED_MIN 0.02
 
-/* Showstopper's own CPU use; less makes no difference. */
+/* Minimum CPU use of Showstopper itself that matters. */
 #define OWN_MIN 0.02
 
-/* Unknown values compare as false. */
+/* Returns whether Showstopper itself is the largest user. Unknown values compare as false. */
 static bool is_own(const struct ss_doubt *doubt) {
     return doubt->own_use > fmax(fmax(doubt->others_use, doubt->instances_use), OWN_MIN);
 }

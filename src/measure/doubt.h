@@ -14,26 +14,26 @@
 enum ss_doubt_kind {
     SS_DOUBT_NONE,
     SS_DOUBT_BELOW, /* below the target with all instances always running */
-    SS_DOUBT_ABOVE, /* above it with all of them stopped */
+    SS_DOUBT_ABOVE, /* above the target with all instances stopped */
     SS_DOUBT_KINDS,
 };
 
-/* Everything known about the samples of one kind. */
+/* Everything known about the samples in doubt of one kind. */
 struct ss_doubt {
     enum ss_doubt_kind kind;
-    double part; /* part of the counted samples */
+    double part; /* part of the counted samples that is of this kind */
 
     /* Use of the measured CPUs in these samples, 0 to 1; NaN if unknown. */
     double instances_use;
     double others_use; /* processes other than ours and the instances' */
-    double own_use;    /* Showstopper's own */
+    double own_use;    /* Showstopper's own processes */
     double idle;
 
-    uint32_t instances;    /* instances of the run */
-    double running;        /* of these still alive, on average */
-    uint32_t cpus;         /* measured CPUs */
+    uint32_t instances;    /* number of instances of the run */
+    double running;        /* mean number of instances still alive */
+    uint32_t cpus;         /* number of measured CPUs */
     double quota_cpus;     /* CPUs that our control group may use; 0 without a limit */
-    double throttled;      /* part of its periods in which the quota was used up */
+    double throttled;      /* part of the quota's periods in which it was used up */
     const char *open_loop; /* the control module, if it ignores the load; otherwise NULL */
 };
 

@@ -6,19 +6,20 @@
 
 /*
  * The duty that is reported: the part of the time for which instances were allowed to run, as a
- * mean over living ones. It comes from permits, so it is what was done, not what was decided last.
+ * mean over the living ones. It comes from permits, so it shows what was done, not what was decided
+ * last.
  */
 struct ss_duty_meter {
-    ss_time time; /* of the previous call */
+    ss_time time; /* time of the previous call */
     struct ss_permission permission;
 };
 
-/* Begins a time. */
+/* Begins an interval. */
 void ss_duty_begin(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
 
 /*
- * Returns the duty since the previous call, 0 to 1, and begins the next time. NaN if no instance is
- * alive, or no time passed.
+ * Returns the duty since the previous call, 0 to 1, and begins the next interval. NaN if no
+ * instance is alive, or no time has passed.
  */
 double ss_duty_take(struct ss_duty_meter *meter, const struct ss_board *board, ss_time now);
 

@@ -70,7 +70,7 @@ void ss_settling_add(struct ss_settling *settling, double start, double end, dou
     if (!settling->within)
         settling->since = start;
     settling->within = true;
-    /* Samples are stamped microseconds late; this tolerance is far below a sample. */
+    /* Samples are stamped microseconds late; the tolerance is far shorter than a sample. */
     settling->settled = end - settling->since >= SETTLED_SECONDS - 1e-3;
 }
 

@@ -19,12 +19,14 @@ struct ss_figures {
     size_t capacity;
 };
 
-/* Adds a sample; loads are from 0 to 1. Returns false, without counting it, if memory runs out. */
+/*
+ * Adds a sample; loads are from 0 to 1. Returns false, without counting it, if memory is exhausted.
+ */
 bool ss_figures_add(struct ss_figures *figures, double target, double load);
 
 void ss_figures_free(struct ss_figures *figures);
 
-/* Return NaN without samples. */
+/* These functions return NaN without samples. */
 double ss_figures_target_mean(const struct ss_figures *figures);
 double ss_figures_load_mean(const struct ss_figures *figures);
 double ss_figures_error_mean_percent(const struct ss_figures *figures);
@@ -41,10 +43,12 @@ struct ss_settling {
     bool settled;
 };
 
-/* The sample covers the time from `start` to `end`, in seconds since the start of control. */
+/*
+ * Adds a sample that covers the time from `start` to `end`, in seconds since the start of control.
+ */
 void ss_settling_add(struct ss_settling *settling, double start, double end, double error);
 
-/* Returns seconds; NaN if the error never settled. */
+/* Returns when the error settled, in seconds since the start of control; NaN if it never did. */
 double ss_settling_seconds(const struct ss_settling *settling);
 
 #endif

@@ -9,7 +9,7 @@
 #include "measure/unfinished.h"
 
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length) {
-    /* If they are SS_TIME_NEVER, they remain so. */
+    /* SS_TIME_NEVER stays SS_TIME_NEVER. */
     iterations->from = ss_time_add(iterations->from, length);
     iterations->throughput.from = ss_time_add(iterations->throughput.from, length);
     if (SS_GROW(iterations->pauses, iterations->pause_count + 1, iterations->pause_room))
@@ -17,7 +17,7 @@ void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_tim
             (struct ss_pause){.begin = begin, .length = length};
 }
 
-/* Converts a time to a clock that stops in pauses and shows the right time now. */
+/* Converts a time to a clock that stops in pauses and agrees with the monotonic clock now. */
 static ss_time move_up(const struct ss_iterations *iterations, ss_time time) {
     ss_time moved = time;
     for (size_t i = iterations->pause_count; i-- > 0;) {
@@ -79,7 +79,7 @@ void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line) 
         snprintf(iterations->example, sizeof iterations->example, "%s", ss_words_show(line).text);
 }
 
-/* Welford: no difference of large sums. */
+/* Adds a length by Welford's method, which avoids differences of large sums. */
 static void add_length(struct ss_iteration_share *share, double seconds) {
     double mean = share->ended ? share->seconds / (double)share->ended : 0;
     share->ended++;
@@ -87,15 +87,17 @@ static void add_length(struct ss_iteration_share *share, double seconds) {
     share->squares += (seconds - mean) * (seconds - share->seconds / (double)share->ended);
 }
 
-/* Returns the time from the previous iteration to one that begins at `start`, without pauses. */
+/*
+ * Returns the time between the previous iteration and one that begins at `start`, excluding pauses.
+ */
 static double find_gap(
     const struct ss_iterations *iterations, const struct ss_iteration_share *share, ss_time start) {
     return ss_time_seconds(ss_time_since(start, move_up(iterations, share->since)));
 }
 
 /*
- * Returns the part of an iteration that is in the window. One that took no time counts where it
- * ended.
+ * Returns the part of an iteration that is in the window. An iteration that took no time counts
+ * where it ended.
  */
 static double find_part(const struct ss_iterations *iterations, ss_time start, ss_time end) {
     ss_time from = start > iterations->from ? start : iterations->from;
@@ -105,7 +107,7 @@ static double find_part(const struct ss_iterations *iterations, ss_time start, s
     return end == start ? 1 : (double)(to - from) / (double)(end - start);
 }
 
-/* Adds the iteration to its instance and command. `start` is without pauses. */
+/* Adds the iteration to its instance and command. `start` excludes pauses. */
 static void add_share(struct ss_iterations *iterations, const struct ss_iteration *iteration,
     ss_time start, double part) {
     struct ss_iteration_share *share = &iterations->shares[iteration->instance];
@@ -181,7 +183,7 @@ void ss_iterations_read(
     if (share->burst_size < 2 || iterations->from == SS_TIME_NEVER || now < iterations->from ||
         now > iterations->to)
         return;
-    /* Count the first one, too, which was not yet a burst. */
+    /* Count the first iteration of the burst, too: it did not count as one until now. */
     share->in_bursts += before == 1 ? 1 + (uint64_t)count : count;
 }
 
@@ -198,7 +200,10 @@ bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time n
     return iterations->from != SS_TIME_NEVER && to > iterations->from;
 }
 
-/* Returns false if the instance has no iteration in progress at `to`, the end of the window. */
+/*
+ * Finds the iteration that an instance has in progress at `to`, the end of the window. Returns
+ * false if there is none.
+ */
 static bool find_unfinished(const struct ss_iterations *iterations, uint32_t instance, ss_time to,
     struct ss_unfinished *unfinished) {
     const struct ss_iteration_share *share = &iterations->shares[instance];
@@ -264,7 +269,7 @@ static bool is_among(uint32_t line, uint32_t first, uint32_t count) {
     return line >= first && line - first < count;
 }
 
-/* Combines mean and deviation of the instances. */
+/* Combines the mean and deviation of several instances. */
 static void find_moments(const struct ss_iterations *iterations, uint32_t first, uint32_t count,
     struct ss_iteration_times *times) {
     double ended = 0, seconds = 0, squares = 0;

@@ -21,22 +21,23 @@ struct ss_iteration_share {
     uint64_t ended;
     double parts;
     double seconds; /* sum of the lengths of ended iterations */
-    double squares; /* sum of the squared differences between these lengths and their mean */
+    double squares; /* sum of the squared differences between the lengths and their mean */
     ss_time since;  /* end of the last iteration or start of the first; SS_TIME_NEVER if unknown */
     ss_time last;   /* length of the last iteration, in the window or before */
-    ss_time burst_from;  /* first end after a silence; ends that follow soon are a burst ... */
-    uint32_t burst_size; /* ... of this many; 0 if it is over */
+    ss_time burst_from;  /* first end after a silence; ends that follow soon after it form a burst
+                            ... */
+    uint32_t burst_size; /* ... of this size; 0 if it is over */
     uint64_t in_bursts;  /* iterations in the window that ended in bursts */
     bool begun;          /* an iteration has ended, in the window or before */
-    bool over;           /* the instance has ended by itself */
-    uint64_t gap_count;  /* successive pairs; the second ended in the window */
-    double gaps;         /* sum of the times between both, seconds */
+    bool over;           /* the instance has exited by itself */
+    uint64_t gap_count;  /* number of successive pairs whose second iteration ended in the window */
+    double gaps;         /* sum of the times between both iterations of a pair, seconds */
 };
 
 /* Iterations per second of one or all instances in the window. */
 struct ss_iteration_rate {
     double per_second;  /* includes estimated parts; NaN if no iteration was seen */
-    double uncertainty; /* standard deviation due to the estimates; NaN likewise */
+    double uncertainty; /* standard deviation due to the estimates; NaN if no iteration was seen */
     double estimated;   /* sum of the parts of iterations in progress at the end */
     double bound;       /* upper bound of `per_second` if no iteration was seen, otherwise NaN */
 };
@@ -45,7 +46,7 @@ struct ss_iteration_rate {
 struct ss_iteration_times {
     double mean;
     double deviation; /* sample standard deviation (n - 1) */
-    double median;    /* this and the percentiles: the middle of a bucket of a histogram */
+    double median;    /* the median and the percentiles are the middle of a bucket of a histogram */
     double p95;
     double p99;
 };
@@ -55,7 +56,7 @@ struct ss_iteration {
     uint32_t instance;
     uint32_t line; /* index of the command */
     ss_time start, end;
-    ss_time length; /* without pauses */
+    ss_time length; /* length without pauses */
     bool counted;   /* ended in the window */
 };
 
@@ -63,19 +64,20 @@ struct ss_iteration {
 struct ss_iterations {
     ss_time from; /* SS_TIME_NEVER before counting */
     ss_time to;
-    uint64_t seen;                     /* all iterations */
-    uint64_t ended;                    /* ended in the window */
+    uint64_t seen;                     /* number of all iterations */
+    uint64_t ended;                    /* number that ended in the window */
     double parts;                      /* parts of iterations in the window: a whole one adds 1 */
-    struct ss_iteration_share *shares; /* of each instance; NULL if not kept apart */
+    struct ss_iteration_share *shares; /* shares of each instance; NULL if instances are not kept
+                                          apart */
     uint32_t instances;
-    uint32_t *line_of;            /* command of each instance, likewise */
-    struct ss_histogram *lengths; /* of iterations in the window, by command */
+    uint32_t *line_of;            /* command of each instance; NULL likewise */
+    struct ss_histogram *lengths; /* lengths of iterations in the window, by command */
     uint32_t line_count;
-    struct ss_throughput throughput; /* since the start of the window */
+    struct ss_throughput throughput; /* throughput since the start of the window */
     struct ss_pause *pauses;         /* in order of time */
     size_t pause_count, pause_room;
-    uint64_t unmatched; /* lines of output that did not match ... */
-    char example[96];   /* ... and the first of them */
+    uint64_t unmatched; /* number of lines of output that did not match ... */
+    char example[96];   /* ... and the first such line */
 
     /* Called with each iteration; may be NULL. */
     void (*tell)(void *context, const struct ss_iteration *iteration);
@@ -84,30 +86,30 @@ struct ss_iterations {
 
 /*
  * Keeps instances and commands apart from now on, in memory of fixed size: a histogram for each
- * command. The caller fills in `line_of`. Returns -1 without memory.
+ * command. The caller fills in `line_of`. Returns -1 if memory is exhausted.
  */
 int ss_iterations_keep_apart(
     struct ss_iterations *iterations, uint32_t instances, uint32_t line_count);
 
 /*
- * An instance begins its first iteration. Each further one begins when the previous one ends. Does
- * nothing unless instances are kept apart.
+ * Reports that an instance begins its first iteration. Each further one begins when the previous
+ * one ends. Does nothing unless instances are kept apart.
  */
 void ss_iterations_start(struct ss_iterations *iterations, uint32_t instance, ss_time now);
 
 /*
- * An instance has ended by itself and has no iteration in progress at the end of the window. Does
- * nothing unless instances are kept apart.
+ * Reports that an instance has exited by itself, so it has no iteration in progress at the end of
+ * the window. Does nothing unless instances are kept apart.
  */
 void ss_iterations_stop(struct ss_iterations *iterations, uint32_t instance);
 
-/*
- * Adds an iteration. Allocates nothing, except when the number of throughput intervals has doubled.
- */
+/* Adds an iteration. Allocates nothing, except when the number of throughput intervals doubles. */
 void ss_iterations_add(
     struct ss_iterations *iterations, uint32_t instance, ss_time start, ss_time end);
 
-/* Adds iterations that ended at unknown times since the previous one, spread evenly up to `now`. */
+/*
+ * Adds iterations that ended at unknown times since the previous call, spread evenly up to `now`.
+ */
 void ss_iterations_add_evenly(
     struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now);
 
@@ -115,7 +117,7 @@ void ss_iterations_add_evenly(
  * Reports that the ends of `count` iterations, which are added next, were read at `now`, when the
  * instance had this duty. Two or more ends are a burst if they are read within SS_BURST_LENGTH
  * after SS_BURST_SILENCE without any: the program buffers its output, so the times of the ends are
- * unknown. A program also prints much at once after a long stop, so it must have run for
+ * unknown. A program also prints a lot at once after a long stop, so it must have run for
  * SS_BURST_RUNNING of that silence.
  */
 #define SS_BURST_SILENCE (250 * SS_MILLISECOND)
@@ -125,8 +127,7 @@ void ss_iterations_read(
     struct ss_iterations *iterations, uint32_t instance, uint32_t count, ss_time now, double duty);
 
 /*
- * Returns the number of iterations that ended in bursts, of `count` instances starting with
- * `first`.
+ * Returns the number of iterations that ended in bursts in `count` instances starting with `first`.
  */
 uint64_t ss_iterations_in_bursts(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);
@@ -140,13 +141,13 @@ void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line);
  */
 void ss_iterations_pause(struct ss_iterations *iterations, ss_time begin, ss_time length);
 
-/* Returns false before the window. */
+/* Returns whether iterations that end at `now` are counted; false before the window. */
 bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time now);
 
 /* Returns the rate in the window up to `now` or its end. All fields are NaN before the window. */
 struct ss_iteration_rate ss_iterations_rate(const struct ss_iterations *iterations, ss_time now);
 
-/* Does the same for `count` instances starting with `first`, which must be kept apart. */
+/* Returns the rate of `count` instances starting with `first`, which must be kept apart. */
 struct ss_iteration_rate ss_iterations_rate_of(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count, ss_time now);
 

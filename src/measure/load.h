@@ -6,7 +6,7 @@
 
 #include <showstopper/feedback.h>
 
-/* The load between two readings of one source. */
+/* The load between two readings from one source. */
 struct ss_load {
     double seconds;    /* time between the readings */
     double load;       /* 1 - (idle + iowait) / elapsed, or used / elapsed */
@@ -14,15 +14,16 @@ struct ss_load {
 };
 
 /*
- * The formulas of load that every program uses. Capacity is the time of the CPUs, in the same unit.
+ * The formulas of the load, which every program uses. `capacity` is the time of the CPUs, in the
+ * same unit.
  */
 double ss_load_of_idle(double idle, double capacity);
 double ss_load_of_used(double used, double capacity);
 double ss_load_of_ticks(double busy, double idle);
 
 /*
- * Returns false if the load is unknown: no time between the readings, CPUs that came or went,
- * counters that went backward, a sensor without a value.
+ * Computes the load between two readings. Returns false if it is unknown: no time has passed, CPUs
+ * came or went, counters went backward, or a sensor has no value.
  */
 bool ss_load_between(enum ss_source source, const struct ss_counters *from,
     const struct ss_counters *to, struct ss_load *load);

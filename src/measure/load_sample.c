@@ -30,11 +30,11 @@ struct ss_load_sample ss_load_sample_new(void) {
 
 /* ---- rows ---- */
 
-/* In the order of columns. */
+/* The columns, in the order of enum and heading. */
 static const struct column {
     const char *name;
     enum { TIME, ELAPSED, CPU, FRACTION, FLAG } sort;
-    unsigned only_with; /* 0 if always present */
+    unsigned only_with; /* bits of the column's option; 0 if always present */
     size_t offset;
 } columns_known[] = {
     {"time", TIME, 0, 0},
@@ -73,7 +73,7 @@ size_t ss_load_sample_heading(char line[SS_LOAD_SAMPLE_ROW], unsigned columns) {
     return (size_t)(stpcpy(at, "\n") - line);
 }
 
-/* `quote` surrounds texts, `unknown` replaces unknown values. */
+/* Prints one value. `quote` surrounds texts, `unknown` replaces unknown values. */
 static char *print_value(char *at, const struct column *column, const struct ss_load_sample *sample,
     const char *quote, const char *unknown) {
     if (column->sort == TIME) {
@@ -121,7 +121,7 @@ size_t ss_load_sample_json(
 
 /* ---- readings ---- */
 
-/* Returns false if a counter went backward. */
+/* Subtracts two readings of one CPU. Returns false if a counter went backward. */
 static bool subtract(
     const struct ss_cpu_times *from, const struct ss_cpu_times *to, struct ss_cpu_times *times) {
     uint64_t still_before = from->idle + from->iowait, still = to->idle + to->iowait;
@@ -130,7 +130,7 @@ static bool subtract(
         return false;
     /*
      * If a CPU becomes idle while a task waits for a disk, and is still idle afterward, the kernel
-     * moves that time from iowait to idle. Either counter may go backward, but not their sum.
+     * moves that time from iowait to idle. Either counter may go backward, but their sum may not.
      */
     uint64_t waited = to->iowait > from->iowait ? to->iowait - from->iowait : 0;
     if (waited > still - still_before)
@@ -182,7 +182,7 @@ bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu
     return span->capacity > 0;
 }
 
-/* Finds the item of this CPU, from `*at` on; NULL if absent. */
+/* Finds the item of this CPU, searching from `*at`; NULL if absent. */
 static const struct ss_cpu_times *find_cpu(
     const struct ss_cpu_reading *reading, size_t *at, uint32_t cpu) {
     while (*at < reading->count && reading->items[*at].cpu < cpu)

@@ -4,10 +4,10 @@
 
 #include "platform/platform.h"
 
-/* All measured CPUs together, instead of the number of a CPU. */
+/* The value of `cpu` for all measured CPUs together. */
 #define SS_LOAD_ALL_CPUS (-1)
 
-/* Room for a row in any form, and for the heading. */
+/* Size limit of a row in any form, and of the heading. */
 #define SS_LOAD_SAMPLE_ROW 768
 
 /* A sample as ssload prints it and samples.csv keeps it. Unknown values are NaN. */
@@ -15,11 +15,12 @@ struct ss_load_sample {
     int64_t time;      /* wall clock, nanoseconds since 1970 */
     double elapsed;    /* seconds since the run's start */
     double target;     /* 0 to 1, like the values below; NaN in `free` sections */
-    double load;       /* 1 - (idle + iowait) / elapsed, or what a group used of its allowance */
+    double load;       /* 1 - (idle + iowait) / elapsed, or the part of its allowance that a group
+                          used */
     double error;      /* target - load */
     double load_ticks; /* busy ticks over all ticks, as in mpstat, sar and top */
-    int32_t cpu;       /* or SS_LOAD_ALL_CPUS */
-    double user;       /* these six are relative to all ticks, or to a group's allowance */
+    int32_t cpu;       /* number of the CPU, or SS_LOAD_ALL_CPUS */
+    double user;       /* these six values are relative to all ticks, or to a group's allowance */
     double system;
     double irq;
     double steal;
@@ -30,7 +31,7 @@ struct ss_load_sample {
     bool counted; /* included in the run's figures */
 };
 
-/* A sample without known values. */
+/* Returns a sample in which every value is unknown. */
 struct ss_load_sample ss_load_sample_new(void);
 
 /* Optional columns. */
@@ -46,24 +47,25 @@ size_t ss_load_sample_csv(
 size_t ss_load_sample_json(
     char line[SS_LOAD_SAMPLE_ROW], const struct ss_load_sample *sample, unsigned columns);
 
-/* CPU time between two readings, or a sum of such. Zeroed: empty. */
+/* CPU time between two readings, or a sum of such times. Zeroed: empty. */
 struct ss_load_span {
-    double capacity; /* CPU time by the clock, nanoseconds */
+    double capacity; /* CPU time that passed, by the clock, nanoseconds */
     bool group;
     bool parts;
     struct ss_cpu_times times;
 };
 
 /*
- * Adds the time between two readings of one CPU or of all. Excludes CPUs that are not in both, or
- * whose counters went backward; returns false if none remains.
+ * Adds the time between two readings of one CPU or of all. Excludes CPUs that are not in both
+ * readings, or whose counters went backward; returns false if none remains.
  */
 bool ss_load_span_between(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,
     int32_t cpu, struct ss_load_span *span);
 
 /*
  * Computes the load of each CPU of the set between two readings, from idle time, in order of CPUs.
- * NaN if a CPU is not in both, or its counters went backward, and for readings of a group.
+ * The load is NaN if a CPU is not in both readings, if its counters went backward, and for readings
+ * of a group.
  */
 void ss_load_of_each_cpu(const struct ss_cpu_reading *from, const struct ss_cpu_reading *to,
     const struct ss_cpus *cpus, double *loads);
@@ -78,9 +80,9 @@ void ss_load_sample_set(struct ss_load_sample *sample, const struct ss_load_span
 
 /* Takes readings and keeps the last two. */
 struct ss_load_meter {
-    int (*read)(void *context, struct ss_cpu_reading *reading); /* 0, or an errno */
+    int (*read)(void *context, struct ss_cpu_reading *reading); /* returns 0 or a negative errno */
     void *context;
-    struct ss_cpu_reader reader; /* the usual context */
+    struct ss_cpu_reader reader; /* the context of `read` unless the caller sets another one */
     struct ss_cpu_reading last;
     struct ss_cpu_reading before;
 };
@@ -89,7 +91,7 @@ struct ss_load_meter {
 #define SS_LOAD_METER_CLOSED                                                                       \
     { .reader = SS_CPU_READER_CLOSED }
 
-/* Like ss_platform_cpu_times_open(). Takes no reading. The meter must not move. */
+/* Opens the meter like ss_platform_cpu_times_open(). Takes no reading. The meter must not move. */
 int ss_load_meter_open(struct ss_load_meter *meter, const struct ss_source_request *request,
     const struct ss_cpus *cpus, const struct ss_platform_roots *roots, struct ss_error *error);
 

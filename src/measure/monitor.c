@@ -5,10 +5,10 @@
 
 #include "loop/pipeline.h"
 
-/* A duty this close to a bound can do no more. */
+/* At a duty this close to a bound, control can do no more. */
 #define FULL_DUTY 0.995
 
-/* With such a duty, an error beyond this means that the target is out of reach. */
+/* At such a duty, an error beyond this means that the target is out of reach. */
 #define OUT_OF_REACH 0.02
 
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,
@@ -71,7 +71,7 @@ void ss_monitor_begin(struct ss_monitor *monitor, ss_time now) {
 }
 
 void ss_monitor_shift(struct ss_monitor *monitor, ss_time length) {
-    /* If they are SS_TIME_NEVER, they remain so. */
+    /* SS_TIME_NEVER stays SS_TIME_NEVER. */
     monitor->control_from = ss_time_add(monitor->control_from, length);
     monitor->counted_from = ss_time_add(monitor->counted_from, length);
 }
@@ -100,8 +100,8 @@ static uint32_t look_at_instances(const struct ss_board *board, double *decided)
 }
 
 /*
- * Use decisions to find whether control is at a bound. What was done may be less: a restarted
- * instance briefly may not run.
+ * Classifies the sample. Decisions show whether control is at a bound. The duty that was carried
+ * out may be lower: a restarted instance briefly may not run.
  */
 static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
     double error = sample->target - sample->load.load;
@@ -114,7 +114,7 @@ static void count_doubt(struct ss_monitor *monitor, struct ss_monitor_sample *sa
     monitor->running[sample->doubt] += running;
 }
 
-/* Returns false if the sample is excluded from all figures. */
+/* Counts a sample. Returns false if it is excluded from all figures. */
 static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) {
     double error = sample->target - sample->load.load;
     if (monitor->control_from != SS_TIME_NEVER) {
@@ -134,7 +134,7 @@ static bool count(struct ss_monitor *monitor, struct ss_monitor_sample *sample) 
 }
 
 /*
- * Sets the target just before the sample's end, because a step at its end has no effect yet.
+ * Sets the target from just before the sample's end, because a step at its end has no effect yet.
  * Returns false if part of the sample was uncontrolled: it began or ended in a `free` section.
  */
 static bool take_target(

@@ -11,18 +11,18 @@
 
 #define SS_MONITOR_INTERVAL (500 * SS_MILLISECOND)
 
-/* A sample of the machine, as shown and counted. */
+/* A sample of the machine, as it is shown and counted. */
 struct ss_monitor_sample {
     ss_time time;
     struct ss_load load;
-    struct ss_load_span parts; /* of the same reading; unknown without capacity */
-    double pressure;           /* likewise, see ss_cpu_reading */
+    struct ss_load_span parts; /* parts of the same reading; unknown without capacity */
+    double pressure;           /* pressure of the same reading, see ss_cpu_reading */
     double steal;              /* part of the CPUs' time that the hypervisor took; NaN if unknown */
-    const struct ss_load_meter *cpus; /* has the two readings of this sample until the next one;
+    const struct ss_load_meter *cpus; /* holds the two readings of this sample until the next one;
                                          NULL if CPUs are not read */
     double target;                    /* NaN in warm-up and `free` sections */
     double duty;                      /* see duty.h; NaN without a target */
-    enum ss_doubt_kind doubt;         /* if counted */
+    enum ss_doubt_kind doubt;         /* kind of doubt, if the sample is counted */
     bool counted;                     /* included in the figures */
 };
 
@@ -30,27 +30,27 @@ struct ss_monitor_sample {
 struct ss_monitor {
     const struct ss_module_set *set;
     struct ss_load_meter *meter; /* read once for each sample; closed for a sensor */
-    struct ss_load_meter *cpus; /* of each CPU: the same meter if it reads them, otherwise NULL. The
-                                   caller may set another one */
+    struct ss_load_meter *cpus;  /* meter of each CPU: `meter` if it reads the CPUs, otherwise NULL.
+                                    The caller may set another one */
     struct ss_board *board;
     enum ss_source source;
     struct ss_self trace;
     bool has_last; /* the meter's last reading is valid */
     struct ss_duty_meter duty;
     bool was_free;        /* the last reading was in a `free` section */
-    ss_time interval;     /* from sample to sample */
+    ss_time interval;     /* time from sample to sample */
     ss_time next;         /* time of the next sample */
     ss_time control_from; /* SS_TIME_NEVER before control */
-    ss_time counted_from; /* likewise, for the figures */
+    ss_time counted_from; /* start of counting for the figures; SS_TIME_NEVER likewise */
     struct ss_monitor_sample latest;
     struct ss_figures figures;
     struct ss_settling settling;
     double duty_sum;
-    double steal_sum;                 /* seconds per CPU ... */
-    double steal_seconds;             /* ... of counted time in which it was known */
-    uint64_t doubts[SS_DOUBT_KINDS];  /* counted samples of each kind */
-    uint64_t running[SS_DOUBT_KINDS]; /* sum of their instances */
-    uint64_t lost;                    /* samples that failed or were far too late */
+    double steal_sum;                 /* sum of stolen seconds per CPU ... */
+    double steal_seconds;             /* ... over the counted time in which they were known */
+    uint64_t doubts[SS_DOUBT_KINDS];  /* number of counted samples of each kind */
+    uint64_t running[SS_DOUBT_KINDS]; /* sum of the living instances in these samples */
+    uint64_t lost;                    /* number of samples that failed or were far too late */
 };
 
 void ss_monitor_open(struct ss_monitor *monitor, const struct ss_module_set *set,

@@ -23,12 +23,14 @@ const char *const ss_perf_names[SS_PERF_EVENTS] = {
     [SS_PERF_TASK_CLOCK] = "task_clock_seconds",
 };
 
-/* Returns whether the kernel causes the event: counted in user mode, it would wrongly be 0. */
+/* Returns whether the kernel causes the event: a count in user mode only would wrongly be 0. */
 static bool is_of_kernel(enum ss_perf_event event) {
     return event == SS_PERF_CONTEXT_SWITCHES || event == SS_PERF_MIGRATIONS;
 }
 
-/* The task clock still includes time in the kernel. */
+/*
+ * Returns whether a count in user mode excludes the kernel. The task clock still includes its time.
+ */
 static bool lacks_kernel(enum ss_perf_event event) {
     return event != SS_PERF_TASK_CLOCK;
 }
@@ -37,7 +39,7 @@ static bool make_room(struct ss_perf_meter *meter) {
     return SS_GROW(meter->sources, meter->count + SS_PERF_EVENTS, meter->room);
 }
 
-/* Without permission to count in the kernel, count user mode. */
+/* Opens an event. Without permission to count in the kernel, counts in user mode. */
 static int open_event(struct ss_perf_meter *meter, struct ss_perf_request *request) {
     const struct ss_perf_calls *calls = meter->calls;
     int descriptor = calls->open(calls->context, request);
@@ -69,7 +71,10 @@ int ss_perf_add(struct ss_perf_meter *meter, pid_t thread, bool after_exec) {
     return 0;
 }
 
-/* Returns NaN if unknown; the next call then counts from the same reading. */
+/*
+ * Returns the number of events since the previous reading; NaN if unknown, and the next call then
+ * counts from the same reading.
+ */
 static double read_source(struct ss_perf_meter *meter, struct ss_perf_source *source) {
     struct ss_perf_count now;
     const struct ss_perf_count *last = &source->last;

@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 
-/* A broken clock must not exhaust memory: ten years. */
+/* Ten years of intervals: a broken clock must not exhaust memory. */
 #define INTERVALS_MAX ((size_t)52596000)
 
 static bool make_room(struct ss_throughput *throughput, size_t count) {

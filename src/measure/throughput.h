@@ -9,8 +9,8 @@
 #define SS_THROUGHPUT_INTERVAL (6 * SS_SECOND)
 
 /*
- * Iterations in intervals of time. An iteration adds to each interval the part of it that is in the
- * interval, so it adds 1 in all. Time outside of the counted time is excluded.
+ * Iterations in intervals of time. An iteration adds to each interval the part of it that falls
+ * there, so in all it adds 1. Time outside of the counted time is excluded.
  */
 struct ss_throughput {
     ss_time from; /* start of the first interval; SS_TIME_NEVER before counting */
@@ -18,7 +18,7 @@ struct ss_throughput {
     size_t count, capacity;
 };
 
-/* Drops the iteration if memory runs out. */
+/* Adds an iteration, unless memory is exhausted. */
 void ss_throughput_add(struct ss_throughput *throughput, ss_time start, ss_time end);
 
 /* Returns the number of complete intervals up to `to`. */

@@ -21,7 +21,7 @@ double ss_unfinished_part_max(const struct ss_unfinished *unfinished) {
 }
 
 double ss_unfinished_part_deviation(const struct ss_unfinished *unfinished) {
-    /* The deviation of a uniform distribution from 0 to the maximum. */
+    /* The deviation of a uniform distribution between 0 and the maximum. */
     double max = ss_unfinished_part_max(unfinished) / sqrt(12);
     double length = ss_unfinished_length(unfinished);
     if (isnan(unfinished->deviation) || !(length > unfinished->elapsed / PART_MAX))

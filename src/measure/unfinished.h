@@ -4,18 +4,18 @@
 
 /*
  * An iteration that was in progress when counting ended. Its length is estimated from the
- * iterations of the same instance, so that the part that was done counts. Seconds.
+ * iterations of the same instance, so that the completed part counts. Times are in seconds.
  */
 struct ss_unfinished {
-    double elapsed;   /* since it began */
+    double elapsed;   /* time since it began */
     double counted;   /* part of `elapsed` in the counted time */
     double mean;      /* mean length of ended iterations; NaN if none */
-    double deviation; /* of their lengths; NaN if unknown */
+    double deviation; /* deviation of their lengths; NaN if unknown */
 };
 
 /*
  * Returns the estimated length, which exceeds `elapsed`, so that the part is below 1. NaN if no
- * iteration has ended.
+ * iteration has ended yet.
  */
 double ss_unfinished_length(const struct ss_unfinished *unfinished);
 

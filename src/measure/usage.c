@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 
-/* Largest part of the time that readings may take. */
+/* Readings may take at most 1 / COST_PART of the time. */
 #define COST_PART 100
 
 /* ---- which processes belong to the run ---- */
@@ -26,7 +26,7 @@ static struct ss_process_usage *find(struct ss_process_usage *processes, size_t 
     return pid > 0 ? bsearch(&wanted, processes, count, sizeof wanted, compare_pids) : NULL;
 }
 
-/* Follows parents to a process with a known owner, then marks all on the way. */
+/* Follows parents to a process with a known owner, then marks all processes on the way. */
 static enum ss_process_owner find_owner(
     struct ss_process_usage *processes, size_t count, struct ss_process_usage *process) {
     struct ss_process_usage *line[DEPTH_MAX];
@@ -42,7 +42,10 @@ static enum ss_process_owner find_owner(
     return ours ? SS_OWNER_INSTANCE : SS_OWNER_STRANGER;
 }
 
-/* The pid on the board of an ended instance may have been reused. */
+/*
+ * Marks a process of ours if its parent is the master. The pid that the board has for an ended
+ * instance may have been reused.
+ */
 static void mark_child(struct ss_process_usage *processes, size_t count, pid_t master, pid_t pid,
     enum ss_process_owner owner) {
     struct ss_process_usage *process = find(processes, count, pid);
@@ -112,7 +115,10 @@ static double grown(uint64_t from, uint64_t to) {
     return to > from ? (double)(to - from) : 0;
 }
 
-/* Time of interrupts and of the hypervisor belongs to no process. */
+/*
+ * Adds the use between two readings. Time of interrupts and of the hypervisor belongs to no
+ * process.
+ */
 static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     const struct ss_usage_tree *from, const struct ss_usage_tree *to) {
     double idle = (double)(span->times.idle + span->times.iowait);
@@ -125,7 +131,7 @@ static void add(struct ss_usage_sum *sum, const struct ss_load_span *span,
     sum->others += busy - instances - grown(from->own, to->own);
 }
 
-/* Returns false if nothing can be read. */
+/* Takes a reading. Returns false if nothing can be read. */
 static bool read_now(struct ss_usage *usage) {
     if (!usage->measures || ss_load_meter_read(&usage->meter) != 0)
         return false;

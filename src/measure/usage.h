@@ -4,7 +4,7 @@
 
 /*
  * Finds which processes use the CPUs while the load cannot follow the target. A reading visits all
- * processes, so readings are taken only while samples are in doubt, and cost at most a hundredth of
+ * processes, so readings are taken only while samples are in doubt, and take at most a hundredth of
  * a CPU.
  */
 
@@ -16,7 +16,7 @@
 enum ss_process_owner {
     SS_OWNER_UNKNOWN,
     SS_OWNER_STRANGER,
-    SS_OWNER_INSTANCE, /* in the tree of an instance */
+    SS_OWNER_INSTANCE, /* part of an instance's tree */
     SS_OWNER_EXECUTOR, /* waits for an instance */
     SS_OWNER_CREW,     /* master or guardian */
 };
@@ -26,16 +26,16 @@ struct ss_process_usage {
     enum ss_process_owner owner;
 };
 
-/* CPU time so far, in nanoseconds. */
+/* CPU time so far, in nanoseconds, by owner. */
 struct ss_usage_tree {
-    uint64_t instances; /* their trees, including reaped processes */
+    uint64_t instances; /* the instances' trees, including reaped processes */
     uint64_t own;       /* master, guardian and executors */
 };
 
 /*
- * Adds up the use of processes by tree, and sorts them by pid. The time of an ended process counts
- * for the one that reaped it. Once the master has reaped an executor, the executor's time counts
- * for the master with that of its instances.
+ * Adds up the use of processes by tree, and sorts the processes by pid. The time of an ended
+ * process counts for the process that reaped it. Once the master has reaped an executor, the
+ * executor's time and that of its instances count for the master.
  */
 struct ss_usage_tree ss_usage_add_up(
     const struct ss_board *board, pid_t master, struct ss_process_usage *processes, size_t count);
@@ -46,7 +46,7 @@ struct ss_usage_sum {
     double others;
     double own;
     double idle;
-    double periods; /* of the quota */
+    double periods; /* periods of the quota */
     double throttled;
 };
 
@@ -56,29 +56,29 @@ struct ss_usage {
     bool measures; /* the meter is open */
     struct ss_process_usage *processes;
     size_t count, capacity;
-    struct ss_usage_tree tree; /* of the last reading */
-    struct ss_quota quota;     /* likewise */
+    struct ss_usage_tree tree; /* CPU times at the last reading */
+    struct ss_quota quota;     /* quota at the last reading */
     bool has_last;             /* a previous reading exists */
-    enum ss_doubt_kind since;  /* kind of the samples since then */
-    bool mixed;                /* the samples differ */
-    ss_time due;               /* no previous reading */
+    enum ss_doubt_kind since;  /* kind of the samples since that reading */
+    bool mixed;                /* samples since that reading are of different kinds */
+    ss_time due;               /* time of the next reading */
     struct ss_usage_sum sums[SS_DOUBT_KINDS];
 };
 
-/* If the counters cannot be opened, all use is unknown. */
+/* Opens the meters. If the counters cannot be opened, all use is unknown. */
 void ss_usage_open(
     struct ss_usage *usage, const struct ss_board *board, const struct ss_cpus *cpus);
 
-/* Samples count from now on. */
+/* Begins: samples count from now on. */
 void ss_usage_begin(struct ss_usage *usage, ss_time now);
 
-/* The next sample begins now, not at the end of the last one. */
+/* Makes the next sample begin now, not at the end of the last one. */
 void ss_usage_drop(struct ss_usage *usage);
 
 /* Reports the kind of the sample that ends now. */
 void ss_usage_follow(struct ss_usage *usage, enum ss_doubt_kind kind, ss_time now);
 
-/* Sets the doubt's use, idle time and quota; NaN if unknown. */
+/* Sets the doubt's CPU use, idle time and quota; NaN if unknown. */
 void ss_usage_tell(const struct ss_usage *usage, struct ss_doubt *doubt);
 
 void ss_usage_close(struct ss_usage *usage);

@@ -53,7 +53,7 @@ static int call_taker(struct cursor *cursor, const struct ss_argument *row, char
     return 0;
 }
 
-/* Sets one option. `value` is the text joined to it (--name=value, -n12), or NULL. */
+/* Sets one option. `value` is the text joined to its name (--name=value, -n12), or NULL. */
 static int set_option(struct cursor *cursor, const struct ss_argument *row, char *value) {
     const char *name = row->option.name;
     char *config = cursor->config;

@@ -13,13 +13,13 @@
 struct ss_argument;
 
 /*
- * Stores the value of an option (NULL for a flag), or a word that is not an option. Both point into
- * argv. The parser puts the name of the option before the message of an error.
+ * Stores the value of an option (NULL for a flag), or a word that is not an option. The text points
+ * into argv. The parser puts the name of the option before the message of an error.
  */
 typedef int ss_argument_taker(
     void *config, const struct ss_argument *row, char *value, struct ss_error *error);
 
-/* One option of a command line: a module option's row, with what a command line adds. */
+/* One option of a command line: the row of a module option, plus what a command line adds. */
 struct ss_argument {
     char letter;       /* 0: no short form */
     const char *value; /* its name for the value in the help; NULL: a flag, stored in an int */
@@ -27,7 +27,7 @@ struct ss_argument {
     size_t second;           /* offset of a const char * for an unparsed second value; 0: none */
     bool may_be_empty;       /* an empty text is valid */
     ss_argument_taker *take; /* called for each occurrence; NULL: the field is set */
-    const char *heading;     /* printed above it in the help, or NULL */
+    const char *heading;     /* printed above the option in the help, or NULL */
 };
 
 #define SS_ARGUMENTS_END                                                                           \
@@ -40,10 +40,11 @@ struct ss_argument {
     { .take = (taker) }
 
 /*
- * Fills in the defaults and parses the words after argv[0], in all forms: -n 12, -n12, -qv, --name
- * value, --name=value. The taker at the end of the rows gets all words that are not options, which
- * may come anywhere, and every word after `--`. Without a taker, the first such word or `--` ends
- * the options, and `rest` points to the words that follow; if `rest` is NULL, there must be none.
+ * Fills in the defaults and parses the words after argv[0]. Options may be written -n 12, -n12,
+ * -qv, --name value or --name=value. The taker at the end of the rows gets all words that are not
+ * options, which may be anywhere, and every word after `--`. Without a taker, the first such word
+ * or `--` ends the options, and `rest` points to the words that follow; if `rest` is NULL, such
+ * words are refused.
  */
 SS_NONNULL(1, 2, 4)
 int ss_arguments_parse(const struct ss_argument *rows, void *config, struct ss_option_store *store,

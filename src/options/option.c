@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "base/words.h"
 
-/* More options than any module has. */
+/* More rows than any module has options. */
 #define ROWS_MAX 64
 
 void ss_option_store_free(struct ss_option_store *store) {
@@ -76,7 +76,8 @@ static int read_time(const struct ss_option *row, const char *text, ss_time *tim
 
 struct quantity {
     double cpus;                 /* see struct ss_option_store */
-    double value;                /* of any numeric type, comparable with the row's bounds */
+    double value;                /* the number of any numeric type, comparable with the row's
+                                    bounds */
     struct ss_units_doubt doubt; /* a warning about a valid value */
 };
 
@@ -185,7 +186,7 @@ int ss_option_set(const struct ss_option *row, const char *text, void *config,
     return 0;
 }
 
-/* Leaves fields without a default as they are. */
+/* Sets the fields of rows that have a default. */
 static int set_defaults(const struct ss_option *rows, void *config, struct ss_option_store *store,
     struct ss_error *error) {
     for (const struct ss_option *row = rows; row && row->name; row++) {
@@ -212,13 +213,16 @@ static const struct ss_option *find_row(
     return NULL;
 }
 
-/* A path or a command may contain '=' itself: only a plain word before it is an option's name. */
+/*
+ * Returns the '=' after an option's name, or NULL. A path or a command may contain '=' itself, so
+ * only plain words count as names.
+ */
 static char *name_end(char *item) {
     size_t length = strspn(item, "abcdefghijklmnopqrstuvwxyz-");
     return length > 0 && item[length] == '=' ? item + length : NULL;
 }
 
-/* Sets one item. Returns its row, or NULL. */
+/* Sets one item. Returns its row, or NULL on error. */
 static const struct ss_option *set_item(const struct ss_option *rows, char *item, bool first,
     void *config, struct ss_option_store *store, struct ss_error *error) {
     char *equals = name_end(item);
@@ -236,7 +240,7 @@ static const struct ss_option *set_item(const struct ss_option *rows, char *item
     return row && ss_option_set(row, item, config, store, error) == 0 ? row : NULL;
 }
 
-/* Sets the value for an option that is not given and has no default. */
+/* Sets every option to the value that means "not given". */
 static void set_not_given(const struct ss_option *rows, void *config) {
     for (const struct ss_option *row = rows; row->name; row++) {
         void *place = (char *)config + row->offset;
@@ -340,7 +344,7 @@ void ss_option_print_wrapped(FILE *stream, int margin, const char *text) {
             /* Keeps "58 %" together. */
             while (length > 0 && (text[length] != ' ' || text[length + 1] == '%'))
                 length--;
-            if (length == 0) /* a word that is too long for a line */
+            if (length == 0) /* a single word fills the line */
                 length = (int)strcspn(text, " ");
         }
         fprintf(stream, "%.*s\n", length, text);

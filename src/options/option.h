@@ -10,10 +10,12 @@
 /* Memory and warnings that belong to a configuration. Zeroed: empty. */
 struct ss_option_store {
     double cpus;  /* CPUs that make a load of 1, for loads given in CPUs; 0: refuses those */
-    double scale; /* the run's window in default windows, for defaults that follow it; 0: 1 */
+    double scale; /* the run's window divided by the default window, for defaults that scale; 0
+                     counts as 1 */
     char **texts; /* texts that the configuration points to */
     size_t count, room;
-    char **warnings; /* about values that are allowed but unlikely to be meant, each only once */
+    char **warnings; /* warnings about values that are allowed but probably a mistake, without
+                        duplicates */
     size_t warning_count, warning_room;
 };
 
@@ -22,10 +24,10 @@ void ss_option_store_free(struct ss_option_store *store);
 /* Returns a copy of `text` that lives as long as the store; NULL without memory. */
 SS_NONNULL() const char *ss_option_store_add(struct ss_option_store *store, const char *text);
 
-/* Adds a warning, unless the store has it already. Drops it if memory is short. */
+/* Adds a warning, unless the store has it already. Drops the warning if memory is exhausted. */
 SS_NONNULL() void ss_option_store_warn(struct ss_option_store *store, const char *text);
 
-/* Puts "LABEL: " before every warning from number `first` on. */
+/* Puts "LABEL: " before the warnings from index `first` to the end. */
 SS_NONNULL()
 void ss_option_store_label(struct ss_option_store *store, size_t first, const char *label);
 
@@ -39,8 +41,9 @@ void ss_option_store_print_warnings(
     FILE *stream, const char *program, const struct ss_option_store *store);
 
 /*
- * Sets one option from text: parse and range check. Messages and warnings begin with the option's
- * name. The store may be NULL for an option that is not a text and has no warnings.
+ * Sets one option from text, which is parsed and checked against its range. Messages and warnings
+ * begin with the option's name. The store may be NULL for an option that is not a text and has no
+ * warnings.
  */
 SS_NONNULL(1, 2)
 int ss_option_set(const struct ss_option *row, const char *text, void *config,

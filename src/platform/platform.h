@@ -22,10 +22,12 @@
 
 /* ---- clocks and sleeping ---- */
 
-/* The monotonic clock. It stands still while the machine is suspended. */
+/*
+ * Returns the time on the monotonic clock, which does not advance while the machine is suspended.
+ */
 ss_time ss_platform_now(void);
 
-/* Nanoseconds since 1970. Used for labels only, never to measure time. */
+/* Returns nanoseconds since 1970. Use it for labels only, never to measure time. */
 int64_t ss_platform_wallclock(void);
 
 /* Both clocks of a simulated machine. */
@@ -37,12 +39,12 @@ struct ss_clock {
 
 /*
  * Sleeps until `deadline`, until the word is woken, or until a signal arrives. Returns at once if
- * the word is no longer `seen`, so that no wake-up between a look and the sleep is lost. The word
- * may be in shared memory.
+ * the word no longer equals `seen`, so that no wake-up between a look and the sleep is lost. The
+ * word may be in shared memory.
  */
 SS_NONNULL() void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline);
 
-/* Changes the word and wakes all that sleep on it. Async-signal-safe. */
+/* Changes the word and wakes all processes that sleep on it. Async-signal-safe. */
 SS_NONNULL() void ss_platform_wake(_Atomic uint32_t *word);
 
 /* ---- this process ---- */
@@ -50,8 +52,8 @@ SS_NONNULL() void ss_platform_wake(_Atomic uint32_t *word);
 SS_WRITES(1, 2) int ss_platform_program_path(char *path, size_t size);
 
 /*
- * Sets what `ps` and `top` show for this process. The name overwrites the arguments of main() if
- * they have been passed to keep_arguments(), so they must not be used afterwards.
+ * Sets the name that `ps` and `top` show for this process. The name overwrites the arguments of
+ * main() if they were passed to keep_arguments(), so do not use them afterwards.
  */
 SS_NONNULL() void ss_platform_keep_arguments(int argc, char **argv);
 SS_NONNULL() void ss_platform_set_name(const char *name);
@@ -61,22 +63,22 @@ void ss_platform_adopt_orphans(void);
 
 /*
  * Makes the kernel send `signal` to this process when its parent dies. Fails if the parent is no
- * longer `parent`, because then the signal may never come.
+ * longer `parent`, because then the signal might never arrive.
  */
 int ss_platform_die_with(pid_t parent, int signal);
 
 /*
- * Opens a line that continues its owner, if the owner is stopped, once all processes that held the
- * line have ended. The caller owns it. Returns a descriptor, or a negative errno.
+ * Opens a line: once all processes that held the line have ended, the kernel continues its owner,
+ * if the owner is stopped. The caller is the owner. Returns a descriptor, or a negative errno.
  */
 int ss_platform_lifeline_open(void);
 
-/* Makes the caller the owner instead: forks inherit the line, but not the ownership. */
+/* Makes the caller the owner instead: a fork inherits the line, but not the ownership. */
 void ss_platform_lifeline_own(int line);
 
 /*
- * Returns a descriptor, or a negative errno. Each copy of it holds the line; forks inherit copies,
- * so the caller closes its own after the fork.
+ * Returns a descriptor that holds the line, or a negative errno. Each copy of the descriptor holds
+ * it; forks inherit copies, so the caller closes its own after the fork.
  */
 int ss_platform_lifeline_hold(int line);
 
@@ -91,7 +93,7 @@ SS_MUST_USE SS_NONNULL() int ss_platform_pty_open(int *ours, int *theirs);
 /* ---- isolation ---- */
 
 struct ss_isolation {
-    bool unprivileged; /* in a user namespace, too */
+    bool unprivileged; /* with a user namespace, too */
     uid_t user;
     gid_t group;
 };
@@ -102,7 +104,9 @@ struct ss_isolation {
  */
 SS_NONNULL() pid_t ss_platform_isolation_fork(struct ss_isolation *isolation);
 
-/* Completes the setup in that child, which will die with its parent. Returns 0 or a negative errno.
+/*
+ * Completes the setup in that child, and makes it die with its parent. Returns 0 or a negative
+ * errno.
  */
 SS_NONNULL() int ss_platform_isolation_settle(const struct ss_isolation *isolation);
 
@@ -113,24 +117,24 @@ struct ss_scheduling;
 struct ss_scheduling *ss_platform_scheduling_save(void);
 
 /*
- * Restores them between fork() and exec(). Async-signal-safe, best effort. With `pin`, the CPUs are
- * those instead of the saved ones.
+ * Restores the settings between fork() and exec(). Async-signal-safe, best effort. `pin`, if not
+ * NULL, replaces the saved CPUs.
  */
 SS_NONNULL(1)
 void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const struct ss_cpus *pin);
 
 /*
  * Makes our own wake-ups as exact as allowed: the finest timer slack, as many open files as the
- * hard limit allows, and with `realtime` real-time priority that children do not inherit, with a
- * limit on how long it may be used without sleeping. Returns 0 or the negative errno of setting
- * the priority.
+ * hard limit allows and, with `realtime`, real-time priority. Children do not inherit that
+ * priority, and the time it may be used without sleeping is limited. Returns 0 or the negative
+ * errno of setting the priority.
  */
 int ss_platform_be_punctual(bool realtime);
 
 /* Gives real-time priority back. Async-signal-safe. */
 void ss_platform_be_ordinary(void);
 
-/* waitpid() for callers at real-time priority; not interrupted by signals. */
+/* Like waitpid(), but safe at real-time priority and not interrupted by signals. */
 pid_t ss_platform_reap(pid_t pid, int *status, int flags);
 
 SS_NONNULL() void ss_platform_affinity(struct ss_cpus *cpus);
@@ -144,7 +148,7 @@ struct ss_process {
     pid_t parent;
     pid_t group;
     pid_t session;
-    char state;       /* as `ps` shows it; 'Z' only if no thread of it is left */
+    char state;       /* as `ps` shows it; 'Z' only if none of its threads is left */
     bool kernel;      /* a thread of the kernel */
     uint64_t started; /* see ss_platform_process_started() */
 };
@@ -160,7 +164,7 @@ SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process
 SS_NONNULL() bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]);
 
 /*
- * Returns the process group, or -1 if there is no such process. Much cheaper than
+ * Returns the process group, or -1 if there is no such process. Takes much less time than
  * ss_platform_process_look().
  */
 pid_t ss_platform_process_group(pid_t pid);
@@ -169,26 +173,26 @@ pid_t ss_platform_process_group(pid_t pid);
 bool ss_platform_process_may_signal(pid_t pid);
 
 /*
- * Returns the pid or thread ID that was assigned last, to any user; the other function returns the
- * upper limit. IDs are assigned in ascending order and then from the beginning again, so all new
- * ones are between two results. -1: not available.
+ * Returns the pid or thread ID that was assigned last, to any user, and the upper limit of IDs. IDs
+ * are assigned in ascending order and wrap around at the limit, so all new ones are between two
+ * results. -1 if not available.
  */
 pid_t ss_platform_process_latest(void);
 pid_t ss_platform_process_limit(void);
 
-/* Opens a descriptor that becomes readable when a process or thread starts; -1: not available. */
+/* Opens a descriptor that becomes readable when a process or thread starts; -1 if not available. */
 int ss_platform_fork_events_open(void);
 
 /*
- * Starts or stops the events. Returns false if they will not arrive. Other events may arrive, too.
- * Pending events stay readable until the next start.
+ * Starts or stops the events. Returns false if they will not arrive. Other kinds of events may
+ * arrive, too. Pending events stay readable until the next start.
  */
 bool ss_platform_fork_events_listen(int forks, bool on);
 
-/* Says whether all births since the last call were reported. */
+/* Whether all births since the last call were reported. */
 enum ss_births {
-    SS_BIRTHS_UNKNOWN, /* none are reported */
-    SS_BIRTHS_LOST,    /* some were not */
+    SS_BIRTHS_UNKNOWN, /* no births were reported */
+    SS_BIRTHS_LOST,    /* some births were not reported */
     SS_BIRTHS_ALL,
 };
 
@@ -198,7 +202,10 @@ enum ss_births {
  */
 bool ss_platform_fork_events_record(int forks);
 
-/* Calls `see` for every process, not thread, that has been forked since the last call, in order. */
+/*
+ * Calls `see` in order for every process that has been forked since the last call. Threads are left
+ * out.
+ */
 SS_NONNULL(2)
 enum ss_births ss_platform_fork_events_read(
     int forks, void (*see)(void *context, pid_t parent, pid_t child), void *context);
@@ -206,9 +213,7 @@ enum ss_births ss_platform_fork_events_read(
 /* Returns whether both processes belong to one user and are in the same control groups. */
 bool ss_platform_process_is_akin(pid_t one, pid_t other);
 
-/*
- * Returns a thread of the process, other than its first, that needs a CPU now; 0 if there is none.
- */
+/* Returns a thread of the process, other than its first, that needs a CPU now; 0 if none does. */
 pid_t ss_platform_thread_at_work(pid_t process);
 
 /* Calls `see` for all threads of a process. */
@@ -234,9 +239,9 @@ SS_WRITES(3, 4)
 bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size_t size);
 
 /*
- * Returns whether all threads of the process have begun to exit, or there is no such process. From
- * then on its environment cannot be read, though it is still the parent of its children until its
- * memory is freed, which takes about 0.1 s per GiB.
+ * Returns whether all threads of the process have begun to exit, or there is no such process. An
+ * exiting process's environment cannot be read, although it remains the parent of its children
+ * until its memory is freed, which takes about 0.1 s per GiB.
  */
 bool ss_platform_process_is_exiting(pid_t pid);
 
@@ -255,17 +260,20 @@ bool ss_platform_process_lives(pid_t pid, uint64_t started);
  */
 int ss_platform_process_open(pid_t pid, uint64_t started);
 
-/* Returns 0 or a negative errno; -ENOSYS if the system cannot do it. */
+/*
+ * Signals a process, or its group, by its pidfd. Returns 0 or a negative errno; -ENOSYS if the
+ * system does not support it.
+ */
 int ss_platform_process_signal(int pidfd, int signal);
 int ss_platform_process_signal_group(int pidfd, int signal);
 
-/* Does the same without an open pidfd, also on systems without pidfds. */
+/* Signals a process without an open pidfd, also on systems without pidfds. */
 int ss_platform_process_signal_once(pid_t pid, uint64_t started, int signal);
 
 /*
- * Claims a process for one holder on the machine, whichever user that is, until the last copy of
- * the returned descriptor is closed; forks inherit copies. -EBUSY: it is claimed already; other
- * negative errnos: no such process, or the system has no claims.
+ * Claims a process for one holder on the machine, whatever its user, until the last copy of the
+ * returned descriptor is closed; forks inherit copies. Returns -EBUSY if the process is already
+ * claimed, and another negative errno if there is no such process or the system has no claims.
  */
 int ss_platform_process_claim(pid_t pid);
 bool ss_platform_process_is_claimed(pid_t pid);
@@ -274,41 +282,41 @@ bool ss_platform_process_is_claimed(pid_t pid);
 bool ss_platform_process_holds_groups(void);
 
 /*
- * A freezer is for processes that may not be signaled. It is created when the first process is put
- * there. Returns false if the system or our permissions do not allow it. Children of its processes
- * are in it, too.
+ * Puts a process into a freezer, which can stop processes that may not be signaled. Creates the
+ * freezer for its first process. Returns false if the system or our permissions do not allow it.
+ * Later children of its processes are in it, too.
  */
 SS_NONNULL() bool ss_platform_freezer_put(const char *name, pid_t pid);
 
-/* Returns a descriptor for freeze(); -1: no such freezer. */
+/* Returns a descriptor for ss_platform_freezer_freeze(), or -1 if there is no such freezer. */
 SS_NONNULL() int ss_platform_freezer_open(const char *name);
 void ss_platform_freezer_freeze(int freezer, bool frozen);
 SS_NONNULL() void ss_platform_freezer_kill(const char *name);
 
-/* Returns false if it is not empty. */
+/* Removes the freezer. Returns false if it is not empty. */
 bool ss_platform_freezer_remove(const char *name);
 
 /*
- * CPU times in nanoseconds, but only as fine as a clock tick. All are from one reading, so that
- * they fit together.
+ * CPU times in nanoseconds, at the resolution of a clock tick. All are from one reading, so that
+ * they are consistent.
  */
 struct ss_process_times {
     pid_t pid;
     pid_t parent;
-    uint64_t used;   /* by all its threads */
-    uint64_t waited; /* by children that it has waited for, and by theirs */
+    uint64_t used;   /* CPU time of all its threads */
+    uint64_t waited; /* CPU time of the children that it has waited for, and of theirs */
 };
 
-/* Returns false if the process does not exist. */
+/* Gets the CPU times of a process. Returns false if it does not exist. */
 SS_NONNULL() bool ss_platform_process_times(pid_t pid, struct ss_process_times *times);
 
-/* Returns the CPU time used by a process; 0 if it is gone. */
+/* Returns the CPU time that a process has used; 0 if it is gone. */
 ss_time ss_platform_process_cpu_time(pid_t pid);
 
 /*
- * Counts the CPU time of a thread from now on, or with `descendants` also that of all threads and
- * processes that come from it from now on, each until it begins to exit. 0: the caller. Returns a
- * descriptor, or a negative errno.
+ * Opens a clock of the CPU time of a thread from now on. With `descendants`, the clock includes all
+ * threads and processes that descend from that thread from now on, each until it begins to exit.
+ * Thread 0 is the caller. Returns a descriptor, or a negative errno.
  */
 int ss_platform_task_clock_open(pid_t thread, bool descendants);
 uint64_t ss_platform_task_clock_read(int clock);
@@ -325,12 +333,12 @@ bool ss_platform_task_clock_works(void);
 /* Checks what every run needs: /proc, and /dev/null as the instances' input. */
 SS_MUST_USE int ss_platform_check_system(struct ss_error *error);
 
-/* Checks the first half of that: processes, CPU time, and the path of the program itself. */
+/* Checks the first half of these: processes, CPU time, and the path of the program itself. */
 SS_MUST_USE int ss_platform_check_proc(struct ss_error *error);
 
 /*
- * Checks that this many more processes and open files are allowed; the error says which limit is
- * too low.
+ * Checks that `processes` more processes and `files` more open files are allowed; the error says
+ * which limit is too low.
  */
 SS_MUST_USE int ss_platform_check_limits(
     uint64_t processes, uint64_t files, struct ss_error *error);
@@ -339,17 +347,17 @@ SS_MUST_USE int ss_platform_check_limits(
 
 /*
  * Creates a shared memory object, mode 0600, that never has a name, so that no name can be left
- * over. -1: the system supports only named ones.
+ * over. Returns -1 if the system supports only named ones.
  */
 int ss_platform_shared_create(void);
 
-/* Opens the object that process `pid` holds and that `fits`. */
+/* Opens the shared memory object that process `pid` holds and for which `fits` returns true. */
 SS_MUST_USE int ss_platform_shared_of(
     pid_t pid, bool (*fits)(int descriptor), struct ss_error *error);
 
 /* ---- the machine's counters ---- */
 
-/* Other roots of the system's file trees, for tests. NULL members: the usual ones. */
+/* Alternative roots of the system's file trees, for tests. NULL members select the usual roots. */
 struct ss_platform_roots {
     const char *proc;
     const char *cgroup;
@@ -359,17 +367,17 @@ struct ss_platform_roots {
 /* Larger than the number of groups that any system has directly below the root. */
 #define SS_GROUP_SUM_MAX 64
 
-/* The sum of the CPU time of several control groups. Zeroed: empty. */
+/* The sum of the CPU time of several control groups. Zeroed: no groups. */
 struct ss_group_sum {
     uint32_t count;
-    int groups[SS_GROUP_SUM_MAX]; /* descriptors of their files */
-    uint64_t set;                 /* changes with the groups */
-    uint64_t version;             /* of the folder that they were found in */
+    int groups[SS_GROUP_SUM_MAX]; /* descriptors of the groups' files */
+    uint64_t set;                 /* changes when a group is added or removed */
+    uint64_t version;             /* version of the folder in which the groups were found */
 };
 
 /*
- * On a machine with more idle states than this on all of its CPUs together, the steps of /proc/stat
- * average out, and reading so many files would take long.
+ * Limit for reading idle states. On a machine with more of them on all CPUs together, the steps of
+ * /proc/stat average out, and reading so many files would take long.
  */
 #define SS_RESIDENCIES_MAX 128
 
@@ -377,7 +385,7 @@ struct ss_group_sum {
 struct ss_residency {
     uint32_t cpu;
     int file;
-    bool known;    /* `time` was read */
+    bool known;    /* `time` is valid */
     uint64_t time; /* nanoseconds */
 };
 
@@ -386,7 +394,7 @@ struct ss_residencies {
     struct ss_residency states[SS_RESIDENCIES_MAX]; /* ascending by CPU */
     struct ss_vernier *verniers; /* in shared memory, each at the index of its CPU's first state */
     bool borrowed;               /* another reader owns and unmaps them */
-    int here;                    /* the CPU that they were read on; -1: there was more than one */
+    int here;                    /* CPU on which the states were read; -1: more than one */
 };
 
 struct ss_counter_reader {
@@ -397,29 +405,29 @@ struct ss_counter_reader {
     size_t size;
     double unit;     /* nanoseconds per unit in the file */
     double capacity; /* CPUs that make a load of 1, if the file does not say */
-    double at_once;  /* likewise, CPUs that can be used at the same time */
-    ss_time period;  /* SS_SOURCE_CGROUP: of the quota; 0: none */
-    int throttling;  /* likewise: the file with the time that the quota has held tasks back; only
-                        with `throttling_path` */
+    double at_once;  /* likewise: CPUs that can be used at the same time */
+    ss_time period;  /* SS_SOURCE_CGROUP: period of the quota; 0: no quota */
+    int throttling;  /* likewise: the file with the time for which the quota held tasks back; open
+                        only if `throttling_path` is set */
     bool whole;      /* SS_SOURCE_RUNTIME: the file covers all CPUs together */
     ss_time looked;  /* likewise: when CPUs were last counted */
     struct ss_group_sum sum;           /* likewise: `file` is the folder of these groups */
-    struct ss_residencies residencies; /* SS_SOURCE_IDLE */
-    char reason[128];                  /* why `source` is not the requested one; empty: it is */
+    struct ss_residencies residencies; /* SS_SOURCE_IDLE: time in idle states */
+    char reason[128];                  /* why `source` is not the requested one; empty if it is */
     char path[4096];                   /* the file that is read, for messages and records */
     char throttling_path[4096];        /* empty: none */
 };
 
 /*
- * For all sources except sensors. If SS_SOURCE_RUNTIME is not available, SS_SOURCE_IDLE is opened
- * instead, and SS_SOURCE_SYSTEM if that is not available either. Allocates everything here and
- * nothing in read().
+ * Opens a reader for any source except a sensor. If SS_SOURCE_RUNTIME is not available, opens
+ * SS_SOURCE_IDLE instead, and SS_SOURCE_SYSTEM if that is not available either. Allocates
+ * everything here and nothing in read().
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ss_platform_counters_open(struct ss_counter_reader *reader,
     const struct ss_source_request *request, const struct ss_cpus *cpus,
     const struct ss_platform_roots *roots, struct ss_error *error);
 
-/* Returns 0 or a negative errno. */
+/* Takes a reading. Returns 0 or a negative errno. */
 SS_NONNULL()
 int ss_platform_counters_read(struct ss_counter_reader *reader, struct ss_counters *counters);
 
@@ -429,7 +437,7 @@ void ss_platform_counters_close(struct ss_counter_reader *reader);
 SS_NONNULL() int ss_platform_counters_reopen(struct ss_counter_reader *reader);
 
 /*
- * SS_SOURCE_IDLE: two readers of the same CPUs share what they learn. `other` must outlive
+ * Lets two SS_SOURCE_IDLE readers of the same CPUs share what they learn. `other` must outlive
  * `reader`. No effect on readers of other sources.
  */
 SS_NONNULL()
@@ -441,8 +449,8 @@ SS_WRITES(1, 2)
 void ss_platform_counters_from(char *buffer, size_t size, const struct ss_counter_reader *reader);
 
 /*
- * The tightest CPU quota of our own control group and those above it, the number of its past
- * periods, and the number of those in which it was used up.
+ * The tightest CPU quota of our own control group and those above it, how many of its periods have
+ * passed, and in how many of them it was used up.
  */
 struct ss_quota {
     double cpus; /* 0: none */
@@ -459,14 +467,14 @@ void ss_platform_quota_read(const struct ss_platform_roots *roots, struct ss_quo
 
 /* How much of the machine our own control group and those above it allow us to use. */
 struct ss_allowance {
-    int version;                    /* of the hierarchy that limits CPU time; 0: unknown */
-    char own[SS_GROUP_PATH_SIZE];   /* our group in it */
+    int version;                    /* version of the hierarchy that limits CPU time; 0: unknown */
+    char own[SS_GROUP_PATH_SIZE];   /* our group in that hierarchy */
     bool is_known;                  /* all limits can be read */
-    double quota_cpus;              /* the tightest quota; 0: none was read */
-    ss_time time, period;           /* CPU time `time` in each `period` */
+    double quota_cpus;              /* the tightest quota; 0: no quota was found */
+    ss_time time, period;           /* the quota: CPU time `time` in each `period` */
     char group[SS_GROUP_PATH_SIZE]; /* the group that has this quota, and its folder */
     char folder[SS_GROUP_PATH_SIZE];
-    char cpus[4096]; /* that we may use, as the kernel lists them; empty: unknown */
+    char cpus[4096]; /* the CPUs that we may use, as the kernel lists them; empty: unknown */
 };
 
 SS_NONNULL(2)
@@ -478,32 +486,36 @@ void ss_platform_allowance_read(
 struct ss_limit_group {
     char folder[SS_GROUP_PATH_SIZE]; /* empty: not made */
     bool unified;                    /* version 2 */
-    char left[SS_GROUP_PATH_SIZE];   /* the group that the caller left for `caller`; empty: none */
+    char left[SS_GROUP_PATH_SIZE];   /* the group that the caller left for `caller`; empty if it
+                                        left none */
     char caller[SS_GROUP_PATH_SIZE];
 };
 
 /*
- * Makes a group PREFIX-PID, and removes those of processes that no longer exist. In version 1 it is
- * below our own group. In version 2 it is below the nearest group, from our own upward, that can
- * give controllers to its children. A group with limits is never left for one above it. If the
- * caller is the only process of a group, it moves into a new child group, so that the group can
- * give controllers, until the limit group is removed.
+ * Makes a group PREFIX-PID, and removes the groups of processes that no longer exist. In version 1
+ * the new group is below our own group. In version 2 it is below the nearest group, from our own
+ * upward, that can give controllers to its children. A group with limits is never left for one
+ * above it. If the caller is the only process of a group, it moves into a new child group until the
+ * limit group is removed, so that the group can give controllers.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ss_platform_limit_group_make(struct ss_limit_group *group,
     const char *prefix, const struct ss_platform_roots *roots, struct ss_error *error);
 
-/* Allows this many CPUs, on average over each period. Returns 0 or a negative errno. */
+/* Limits the group to `cpus` CPUs, on average over each period. Returns 0 or a negative errno. */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_cpus(
     const struct ss_limit_group *group, double cpus, ss_time period);
 
-/* Moves the caller into it; may be called between fork and exec. Returns 0 or a negative errno. */
+/*
+ * Moves the caller into the group; may be called between fork and exec. Returns 0 or a negative
+ * errno.
+ */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_enter(const struct ss_limit_group *group);
 
-/* Does nothing if it was not made. Its processes must have ended. */
+/* Removes the group, unless it was not made. Its processes must have ended. */
 SS_NONNULL() void ss_platform_limit_group_remove(struct ss_limit_group *group);
 
 /*
- * Returns the number of threads of the machine that run or are ready to, including the caller; -1:
+ * Returns how many threads of the machine run or are ready to run, including the caller; -1:
  * unknown.
  */
 long ss_platform_runnable(const struct ss_platform_roots *roots);
@@ -517,21 +529,21 @@ enum ss_perf_event {
     SS_PERF_STALLED_BACKEND,  /* cycles in which instructions waited for their operands */
     SS_PERF_L1D_REFERENCES,   /* reads from the first data cache */
     SS_PERF_L1D_MISSES,
-    SS_PERF_CACHE_REFERENCES, /* of the last level */
+    SS_PERF_CACHE_REFERENCES, /* accesses to the last-level cache */
     SS_PERF_CACHE_MISSES,
     SS_PERF_PAGE_FAULTS,
     SS_PERF_CONTEXT_SWITCHES,
-    SS_PERF_MIGRATIONS, /* from CPU to CPU */
+    SS_PERF_MIGRATIONS, /* moves from CPU to CPU */
     SS_PERF_TASK_CLOCK, /* nanoseconds of CPU time */
     SS_PERF_EVENTS,
 };
 
-/* An event of a thread, and of all threads and processes that come from it afterwards. */
+/* An event of a thread, and of all threads and processes that descend from it afterwards. */
 struct ss_perf_request {
     enum ss_perf_event event;
     pid_t thread;    /* 0: the caller */
-    bool after_exec; /* counted only in processes that execute a program, from there on */
-    bool user_only;  /* excludes the kernel */
+    bool after_exec; /* count only in processes that execute a program, from that point */
+    bool user_only;  /* exclude the kernel */
 };
 
 /* An event's count so far, including processes that have ended. */
@@ -555,22 +567,22 @@ extern const struct ss_perf_calls ss_platform_perf;
 
 /* ---- CPU time in its parts ---- */
 
-/* How one CPU or control group has spent its time: nanoseconds since some point in the past. */
+/* How one CPU or control group has spent its time, in nanoseconds since some point in the past. */
 struct ss_cpu_times {
     uint32_t cpu;
-    uint64_t user; /* with nice and guest time */
+    uint64_t user; /* including nice and guest time */
     uint64_t system;
-    uint64_t irq;   /* hard and soft interrupts */
-    uint64_t steal; /* taken by the hypervisor */
+    uint64_t irq;   /* hard and soft interrupts together */
+    uint64_t steal; /* time that the hypervisor took */
     uint64_t iowait;
-    uint64_t idle; /* without iowait */
-    uint64_t used; /* a control group: its total use, which is not exactly user plus system */
+    uint64_t idle; /* excluding iowait */
+    uint64_t used; /* total CPU time of a control group, which is not exactly user plus system */
 };
 
 struct ss_cpu_reading {
-    struct ss_counters counters; /* what the load is made of */
+    struct ss_counters counters; /* the counters that make the load */
     double pressure; /* part of the last 10 s in which some task waited for a CPU; NaN: unknown */
-    bool group;      /* there is one item, a control group */
+    bool group;      /* the only item is a control group */
     bool parts;      /* user and system are known; always so for CPUs */
     size_t count;
     struct ss_cpu_times *items; /* ascending by CPU, with room for all CPUs of the reader */
@@ -579,12 +591,13 @@ struct ss_cpu_reading {
 /* Counts each CPU separately. */
 struct ss_cpu_reader {
     struct ss_counter_reader counters;
-    struct ss_counter_reader stat; /* SS_SOURCE_RUNTIME: of the parts; file -1: none are read */
+    struct ss_counter_reader stat; /* SS_SOURCE_RUNTIME: reader of the parts; its file is -1 if none
+                                      are read */
     bool group;
     int pressure; /* -1: none */
     double pressure_now;
-    ss_time pressure_due; /* the earliest time of its next change */
-    int user;             /* files of a v1 group; -1: none */
+    ss_time pressure_due; /* earliest time of the next change of `pressure` */
+    int user;             /* files of a v1 group; -1: not open */
     int system;
 };
 
@@ -593,9 +606,9 @@ struct ss_cpu_reader {
     { .counters = {.file = -1}, .stat = {.file = -1}, .pressure = -1, .user = -1, .system = -1 }
 
 /*
- * SS_SOURCE_SYSTEM, SS_SOURCE_IDLE: the CPUs; SS_SOURCE_CGROUP: this control group, NULL: our own;
- * SS_SOURCE_RUNTIME: no parts until they are added. Allocates everything here and nothing in
- * read().
+ * Opens a reader of CPU times. SS_SOURCE_SYSTEM and SS_SOURCE_IDLE read the CPUs; SS_SOURCE_CGROUP
+ * reads one control group, NULL: our own; SS_SOURCE_RUNTIME reads no parts until they are added.
+ * Allocates everything here and nothing in read().
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ss_platform_cpu_times_open(struct ss_cpu_reader *reader,
     const struct ss_source_request *request, const struct ss_cpus *cpus,
@@ -609,7 +622,7 @@ SS_NONNULL(1)
 void ss_platform_cpu_times_add_parts(
     struct ss_cpu_reader *reader, const struct ss_platform_roots *roots);
 
-/* Returns 0 or a negative errno. */
+/* Takes a reading. Returns 0 or a negative errno. */
 SS_NONNULL()
 int ss_platform_cpu_times_read(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading);
 

@@ -10,7 +10,7 @@
 
 #include "base/grow.h"
 
-/* NaN, an end before control began, sorts first. */
+/* Returns whether an end is earlier. NaN, an end before control began, sorts first. */
 static bool is_before(double left, double right) {
     return isnan(left) ? !isnan(right) : left < right;
 }

@@ -9,8 +9,8 @@
 /* An instance that ended by itself before the run ended. */
 struct ss_end {
     uint32_t instance;
-    double seconds; /* since control began; negative: before; NaN: unknown because control had not
-                       begun */
+    double seconds; /* time since control began; negative: before; NaN: unknown because control had
+                       not begun */
     int status;     /* wait status */
 };
 
@@ -21,11 +21,11 @@ struct ss_ends {
     size_t capacity;
 };
 
-/* Drops the end if memory runs out. */
+/* Adds an end, unless memory is exhausted. */
 void ss_ends_add(struct ss_ends *ends, const struct ss_end *end);
 void ss_ends_free(struct ss_ends *ends);
 
-/* Returns how many did not exit with status 0. */
+/* Returns the number of instances that did not exit with status 0. */
 size_t ss_ends_failed(const struct ss_ends *ends);
 
 /* Large enough for every description. */

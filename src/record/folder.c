@@ -29,7 +29,7 @@ static const char *const names[] = {"plan.json", "platform.json", "samples.csv",
 #define PLATFORM_PATIENCE 5000
 
 /*
- * The run that writes a record holds a lock on its mark. A lock of this kind belongs to one
+ * Returns the lock that a run holds on the mark of its record. A lock of this kind belongs to one
  * process: it ends with the master and is not inherited by its children.
  */
 static struct flock whole_lock(void) {
@@ -48,7 +48,7 @@ pid_t ss_record_writer(const char *folder) {
     return !locked ? 0 : lock.l_pid > 0 ? lock.l_pid : -1;
 }
 
-/* Reports why the existing folder cannot be used. */
+/* Fails with the reason why the existing folder cannot be used. */
 static int refuse(const char *path, struct ss_error *error) {
     pid_t writer = ss_record_writer(path);
     char pid[32] = "";
@@ -88,7 +88,10 @@ static int write_plan(const struct ss_plan *plan, struct ss_error *error) {
     return ss_whole_file_commit(&file) < 0 ? fail(plan, "plan.json", error) : 0;
 }
 
-/* Runs in the child. Its messages are not part of our output. */
+/*
+ * Executes showstopper-platform in the child. Discards its messages, which are not part of our
+ * output.
+ */
 _Noreturn static void describe_platform(const char *program, const char *path) {
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     dup2(nowhere, STDIN_FILENO);
@@ -117,7 +120,9 @@ static void write_platform(const struct ss_plan *plan) {
     }
 }
 
-/* Reserves the space that the summary will need, in case the disk is full by then. */
+/*
+ * Writes the mark. Reserves the space that the summary will need, in case the disk is full by then.
+ */
 static int write_mark(int mark) {
     static const char text[] = "This run has not finished.\n";
     int why = posix_fallocate(mark, 0, SUMMARY_ROOM);
@@ -149,7 +154,7 @@ static int take_mark(int folder) {
             errno = EBUSY;
             return -1;
         }
-        /* A run that has just ended may have removed its mark before we locked it. */
+        /* A run that has just ended may have removed its mark before it was locked here. */
         if (is_named(folder, mark))
             return mark;
         close(mark);
@@ -220,7 +225,7 @@ int ss_record_folder_open(
     if (status == 0 && ss_inputs_copy(&plan->inputs, record->folder, error) < 0)
         status = ss_error_wrap(error, "--record: %s", plan->record);
     if (status == 0 && !plan->clock)
-        write_platform(plan); /* this machine is not the simulated one */
+        write_platform(plan); /* in a simulation, this machine is not the one that is recorded */
     else if (status < 0)
         ss_record_folder_remove(record, plan->record);
     return status;

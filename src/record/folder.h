@@ -25,7 +25,7 @@ SS_NONNULL(1) pid_t ss_record_writer(const char *folder);
  */
 struct ss_record_folder {
     int folder; /* -1 if nothing is recorded */
-    int mark;   /* -1 if `folder` is */
+    int mark;   /* -1 if `folder` is -1 */
     bool made;  /* we created the folder */
 };
 
@@ -36,7 +36,7 @@ struct ss_record_folder {
 SS_MUST_USE int ss_record_folder_open(
     struct ss_record_folder *record, const struct ss_plan *plan, struct ss_error *error);
 
-/* Removes everything again because the run could not be started. */
+/* Removes everything again, because the run could not be started. */
 void ss_record_folder_remove(struct ss_record_folder *record, const char *path);
 
 /* Completes the record: writes the summary and removes the mark. */

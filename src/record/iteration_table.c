@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Three numbers of up to 20 digits, one with seven more characters, and the bucket. */
+/*
+ * Size limit of a row: three numbers of up to 20 digits, one with seven more characters, and the
+ * bucket.
+ */
 #define ROW (80 + SS_HISTOGRAM_BUCKET_ROOM)
 
 static int open_histograms(struct ss_histogram *histograms, uint32_t count) {
@@ -38,7 +41,7 @@ void ss_iteration_table_close(struct ss_iteration_table *table) {
     *table = (struct ss_iteration_table){0};
 }
 
-/* Rows of the whole run have no `end`. */
+/* Writes a row per used bucket. Rows of the whole run have no `end`. */
 static void write_rows(const struct ss_histogram *histograms, uint32_t commands,
     struct ss_lines *lines, uint64_t end, bool is_whole) {
     for (uint32_t command = 0; command < commands; command++) {

@@ -12,31 +12,31 @@
 
 /*
  * The table iteration-times.csv: a row for each used bucket of each command, second by second and,
- * at the end, of the whole run. Holds two histograms for each command, whatever the run does.
+ * at the end, for the whole run. Holds two histograms for each command, however long the run is.
  */
 struct ss_iteration_table {
     struct ss_histogram *second; /* the current second, by command */
     struct ss_histogram *whole;  /* the seconds before it, by command */
-    uint32_t commands;           /* 0 if closed */
-    uint64_t seconds;            /* written so far */
+    uint32_t commands;           /* number of commands; 0 if closed */
+    uint64_t seconds;            /* number of seconds written so far */
 };
 
-/* Returns -1 without memory. */
+/* Opens the table. Returns -1 if memory is exhausted. */
 SS_NONNULL()
 SS_MUST_USE int ss_iteration_table_open(struct ss_iteration_table *table, uint32_t commands);
 
-/* Writes nothing. */
+/* Frees the histograms. Writes nothing. */
 SS_NONNULL() void ss_iteration_table_close(struct ss_iteration_table *table);
 
 /*
- * Adds an iteration that counts and ended when control had lasted for `elapsed`. If its second is
- * already written, it is added to the current one. Allocates nothing.
+ * Adds a counted iteration that ended when control had lasted for `elapsed`. If its second is
+ * already written, the iteration counts in the current second. Allocates nothing.
  */
 SS_NONNULL()
 void ss_iteration_table_add(struct ss_iteration_table *table, struct ss_lines *lines,
     const struct ss_iteration *iteration, ss_time elapsed);
 
-/* Writes the seconds that have ended by `elapsed`. */
+/* Writes all seconds that end by `elapsed`. */
 SS_NONNULL()
 void ss_iteration_table_advance(
     struct ss_iteration_table *table, struct ss_lines *lines, ss_time elapsed);

@@ -12,7 +12,7 @@
 /* The figures are doubtful if the hypervisor took more than this part of the CPU time. */
 #define DOUBTFUL_STEAL 0.01
 
-/* A doubt in more than this part of the counted samples explains the whole error. */
+/* A doubt in more than this part of the counted samples explains the entire error. */
 #define DOUBTFUL_THROUGHOUT 0.9
 
 /*
@@ -21,7 +21,7 @@
  */
 #define DOUBTFUL_BURSTS 0.1
 
-/* With fewer iterations per instance, one more or less makes a difference. */
+/* With fewer iterations per instance than this, one more or less makes a difference. */
 #define ITERATIONS_FEW 50
 
 /* The figures are doubtful if Showstopper itself used more than this part of one CPU. */
@@ -146,7 +146,7 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
 }
 
 void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
-    /* In a very short run, this is the cost of the start. */
+    /* In a very short run, this CPU time is the cost of the start. */
     if (outcome->samples > 0 && outcome->own_cpu > DOUBTFUL_OWN)
         ss_outcome_warn(outcome,
             "Showstopper itself used %.0f %% of one CPU, which is part of the load: a longer round "
@@ -209,7 +209,10 @@ static void take_shares(
 static const struct ss_iteration_times no_times = {NAN, NAN, NAN, NAN, NAN};
 static const struct ss_iteration_rate no_rate = {NAN, NAN, NAN, NAN};
 
-/* Bursts show the size of a buffer, not the speed of the program. */
+/*
+ * Removes figures that come from bursts: these show the size of a buffer, not the speed of the
+ * program.
+ */
 static void leave_out_bursts(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations) {
     uint64_t all = 0;
@@ -239,7 +242,7 @@ static void leave_out_bursts(
         (unsigned long long)all, (unsigned long long)iterations->ended);
 }
 
-/* Explains why there is no iteration, unless the load of other processes is the reason. */
+/* Explains why no iteration was seen, unless the load of other processes is the reason. */
 static void warn_of_no_match(struct ss_outcome *outcome, const struct ss_iterations *iterations) {
     if (iterations->unmatched == 1)
         ss_outcome_warn(outcome, "the only line of output does not match --iteration: '%s'",
@@ -271,7 +274,7 @@ static void warn_of_few(struct ss_outcome *outcome, const struct ss_plan *plan) 
             plan->line_count > 1 ? " of some command" : "");
 }
 
-/* A program that ends before the run is not a workload for all of it. */
+/* Warns of programs that ended before the run: they are not a workload for all of it. */
 static void warn_of_early_end(struct ss_outcome *outcome, const struct ss_plan *plan) {
     const struct ss_ends *ends = &outcome->ends;
     size_t done = ends->count - ss_ends_failed(ends);

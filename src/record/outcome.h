@@ -23,10 +23,10 @@
 struct ss_iteration_outcome {
     uint64_t ended;
     struct ss_iteration_rate rate;
-    struct ss_iteration_times times; /* of one instance: only the mean */
+    struct ss_iteration_times times; /* for one instance: only the mean */
 };
 
-/* The result of a run: everything that the summary says. NaN if unknown. */
+/* The result of a run: everything that the summary reports. NaN if unknown. */
 struct ss_outcome {
     int status;           /* exit status */
     int signal;           /* the signal that ended the run, raised again after cleanup; 0 if none */
@@ -43,12 +43,12 @@ struct ss_outcome {
     double steal_mean; /* part of the CPUs' time that the hypervisor took */
     double switches_per_second;
     double iterations;
-    struct ss_iteration_rate rate; /* of iterations */
+    struct ss_iteration_rate rate; /* rate of iterations */
     struct ss_iteration_times iteration_times;
     struct ss_iteration_outcome *of_lines;     /* per command; NULL if not counted */
-    struct ss_iteration_outcome *of_instances; /* per instance, likewise */
+    struct ss_iteration_outcome *of_instances; /* per instance; NULL if not counted */
     struct ss_throughput throughput;
-    size_t throughput_count; /* complete intervals */
+    size_t throughput_count; /* number of complete intervals */
     struct ss_ends ends;     /* instances that ended by themselves */
     double own_cpu;
     double wake_p50_us;
@@ -56,10 +56,10 @@ struct ss_outcome {
     double wake_max_us;
     char warnings[SS_WARNINGS_MAX][256];
     int warning_count;
-    double iterations_in_bursts; /* read at once after a silence; NaN if unknown */
+    double iterations_in_bursts; /* part read in bursts, at once after a silence; NaN if unknown */
     bool held_back; /* the load of other processes kept the instances stopped throughout */
-    uint64_t iterations_left;       /* missing in iterations.csv */
-    struct ss_record_folder record; /* open until the summary is written */
+    uint64_t iterations_left;       /* number of iterations missing in iterations.csv */
+    struct ss_record_folder record; /* remains open until the summary is written */
 };
 
 /* Sets everything to unknown. */
@@ -73,7 +73,7 @@ void ss_outcome_warn_of_own(struct ss_outcome *outcome);
 SS_FORMAT(2, 3)
 void ss_outcome_warn(struct ss_outcome *outcome, const char *format, ...);
 
-/* The data that figures are computed from. */
+/* The data from which figures are computed. */
 struct ss_outcome_input {
     const struct ss_plan *plan;
     const struct ss_board *board;
@@ -81,20 +81,23 @@ struct ss_outcome_input {
     const struct ss_usage *usage;
     ss_time own;       /* CPU time of our own processes in the counted time */
     uint64_t switches; /* stops and continues in the counted time */
-    ss_time end;       /* when control ends: now */
+    ss_time end;       /* now, when control ends */
 };
 
 /* Takes all figures except those of iterations. */
 void ss_outcome_take(struct ss_outcome *outcome, const struct ss_outcome_input *input);
 
 /*
- * Call this when no more iterations can end: one that ends after the counted time contributes a
- * part. Takes ownership of their throughput.
+ * Takes the figures of iterations. Call this when no more iterations can end: one that ends after
+ * the counted time contributes a part. Takes ownership of their throughput.
  */
 void ss_outcome_take_iterations(
     struct ss_outcome *outcome, const struct ss_plan *plan, struct ss_iterations *iterations);
 
-/* Fails with SS_STATUS_TOLERANCE. `tolerance` is in percent; NaN accepts every error. */
+/*
+ * Checks the mean error. Fails with SS_STATUS_TOLERANCE. `tolerance` is in percent; NaN accepts
+ * every error.
+ */
 SS_MUST_USE int ss_outcome_check(
     const struct ss_outcome *outcome, double tolerance, struct ss_error *error);
 

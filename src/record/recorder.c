@@ -14,7 +14,7 @@
 
 static const struct {
     const char *name;
-    const char *header; /* NULL if none */
+    const char *header; /* heading of the table; NULL if none */
 } files[] = {
     [SS_RECORD_SAMPLES] = {"samples.csv", NULL},
     [SS_RECORD_CPUS] = {"cpus.csv", NULL},
@@ -27,14 +27,14 @@ static const struct {
     [SS_RECORD_COUNTERS] = {"counters.csv", NULL},
 };
 
-/* Enough for any line except an event's text. */
+/* Enough for any row except the text of an event. */
 #define ROW 512
 
 static void set_wall(struct ss_recorder *recorder) {
     recorder->wall = ss_plan_wallclock(recorder->plan) - (int64_t)ss_plan_now(recorder->plan);
 }
 
-/* A load in cpus.csv is as exact as the steps of /proc/stat allow: "0.1234,". */
+/* The form of a load in cpus.csv, as exact as the steps of /proc/stat allow: "0.1234,". */
 #define CPU_DECIMALS 4
 #define CPU_COLUMN   7
 
@@ -137,8 +137,8 @@ void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin) {
 /* ---- rows ---- */
 
 /*
- * RFC 3339 in UTC. The text of the second is cached, because most rows share it with the row
- * before.
+ * Writes RFC 3339 in UTC. The text of the second is cached, because most rows share it with the
+ * previous row.
  */
 static char *put_time(struct ss_recorder *recorder, char *to, ss_time at) {
     int64_t wall = (int64_t)at + recorder->wall;
@@ -206,7 +206,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     row.elapsed = recorder->origin == SS_TIME_NEVER
                       ? NAN
                       : (double)(int64_t)(sample->time - recorder->origin) / 1e9;
-    /* The counted load may come from another source than the parts. */
+    /* The counted load and the parts may come from different sources. */
     row.load = sample->load.load;
     row.load_ticks = sample->load.load_ticks;
     row.target = sample->target;
@@ -218,7 +218,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
     put_cpus(recorder, sample, &row);
 }
 
-/* Returns false if the iteration's second is full. */
+/* Counts the iteration. Returns false if its second is full. */
 static bool keep_iteration(struct ss_recorder *recorder, ss_time end) {
     int64_t second = (int64_t)(end / SS_SECOND);
     if (second > recorder->iterations_second) {

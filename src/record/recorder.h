@@ -17,7 +17,7 @@
 enum ss_record_file {
     SS_RECORD_SAMPLES,
     SS_RECORD_CPUS,
-    SS_RECORD_DECISIONS, /* unless the plan has none */
+    SS_RECORD_DECISIONS, /* absent if the plan excludes decisions */
     SS_RECORD_ITERATIONS,
     SS_RECORD_ITERATION_TIMES,
     SS_RECORD_EVENTS,
@@ -33,8 +33,8 @@ enum ss_record_file {
 
 /*
  * Writes the record of a run as showstopper-record(5) describes it. Only the master writes;
- * executors hand over their decisions through rings and never wait for the disk. All functions do
- * nothing if nothing is recorded.
+ * executors hand over their decisions through rings and never wait for the disk. Unless a record is
+ * kept, all functions do nothing.
  */
 struct ss_recorder {
     struct ss_plan *plan;
@@ -44,11 +44,11 @@ struct ss_recorder {
     int64_t second; /* the second that `label` shows */
     char label[24];
     int64_t iterations_second; /* the second of the monotonic clock that `iterations_kept` counts */
-    uint32_t iterations_kept;  /* rows in that second */
-    uint64_t iterations_left;  /* rows left out because their second was full */
+    uint32_t iterations_kept;  /* number of rows in that second */
+    uint64_t iterations_left;  /* number of rows left out because their second was full */
     struct ss_iteration_table iteration_times;
     struct ss_rotation decisions;
-    double loads[SS_CPUS_MAX]; /* of the measured CPUs, in the current sample */
+    double loads[SS_CPUS_MAX]; /* loads of the measured CPUs in the current sample */
     struct ss_lines files[SS_RECORD_FILES];
 };
 
@@ -56,7 +56,7 @@ struct ss_recorder {
 SS_MUST_USE int ss_recorder_open(
     struct ss_recorder *recorder, struct ss_plan *plan, struct ss_error *error);
 
-/* Sets when control begins, as far as that is known. */
+/* Sets when control begins, as far as it is known. */
 void ss_recorder_set_origin(struct ss_recorder *recorder, ss_time origin);
 
 void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sample *sample);
@@ -64,7 +64,7 @@ void ss_recorder_sample(struct ss_recorder *recorder, const struct ss_monitor_sa
 SS_NONNULL()
 void ss_recorder_iteration(struct ss_recorder *recorder, const struct ss_iteration *iteration);
 
-/* Members without a value are omitted. */
+/* An event. Members without a value are omitted from the row. */
 struct ss_record_event {
     ss_time at;
     const char *name;
@@ -78,8 +78,8 @@ void ss_recorder_event(struct ss_recorder *recorder, const struct ss_record_even
 /* Counts since the previous row. NaN if unknown. */
 struct ss_record_counts {
     ss_time at;
-    long runnable;                 /* at that moment; -1 if unknown */
-    double values[SS_PERF_EVENTS]; /* the task clock in nanoseconds */
+    long runnable;                 /* number of runnable threads at that time; -1 if unknown */
+    double values[SS_PERF_EVENTS]; /* events; the task clock is in nanoseconds */
 };
 
 void ss_recorder_counts(struct ss_recorder *recorder, const struct ss_record_counts *counts);

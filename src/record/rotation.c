@@ -30,14 +30,14 @@ void ss_rotation_turn(
         return;
     if (rotation->began == SS_TIME_NEVER)
         rotation->began = row;
-    /* Rows of different executors are not in order. */
+    /* Do not turn for an early row: rows of different executors are not in order. */
     if (row < ss_time_add(rotation->began, rotation->keep))
         return;
     begin_file(rotation, lines, folder);
     rotation->began = row;
 }
 
-/* Appends the rows. On failure restores the file. */
+/* Appends the rows. On failure restores the file to its previous size. */
 static int append(int to, int from, off_t heading) {
     char bytes[65536];
     off_t size = lseek(to, 0, SEEK_END);
@@ -62,8 +62,8 @@ static int append(int to, int from, off_t heading) {
 }
 
 /*
- * Appends the rows of the newer file to the older one, which then gets its name, so that no row is
- * lost if this process is killed.
+ * Appends the rows of the newer file to the older one, which then takes the newer one's name, so
+ * that no row is lost if this process is killed.
  */
 int ss_rotation_join(const struct ss_rotation *rotation, int folder) {
     SS_OWNED(close) int older = openat(folder, rotation->aside, O_WRONLY | O_CLOEXEC);

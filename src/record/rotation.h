@@ -10,21 +10,27 @@
 
 /*
  * A table that keeps only the last rows, so that it does not grow with the run: a file that spans
- * `keep` is put aside and replaces the previous one. At the end both are joined.
+ * `keep` is put aside and replaces the previous one. At the end the two files are joined.
  */
 struct ss_rotation {
-    const char *name, *aside; /* of both files */
-    const char *heading;      /* the first line of each */
-    ss_time keep;  /* the table spans at least this, and at most twice; 0 keeps all rows */
+    const char *name, *aside; /* names of both files */
+    const char *heading;      /* the first line of each file */
+    ss_time keep;  /* the table spans at least this time, and at most twice; 0 keeps all rows */
     ss_time began; /* time of the first row in the file; SS_TIME_NEVER without rows */
 };
 
-/* Call this before each row, with the row's time, after the heading of the first file. */
+/*
+ * Starts a new file if it is time to. Call this before each row, with the row's time, after the
+ * heading of the first file.
+ */
 SS_NONNULL()
 void ss_rotation_turn(
     struct ss_rotation *rotation, struct ss_lines *lines, int folder, ss_time row);
 
-/* Call this when the lines are closed. On failure, a negative errno, there are still two files. */
+/*
+ * Joins both files. Call this when the lines are closed. Returns 0 or a negative errno; on failure
+ * there are still two files.
+ */
 SS_NONNULL() int ss_rotation_join(const struct ss_rotation *rotation, int folder);
 
 #endif

@@ -22,7 +22,7 @@
 /* The number of early ends in the text summary; further ones are counted. */
 #define ENDS_SHOWN 3
 
-/* One figure of a run, named as in showstopper-record(5). */
+/* Prints one figure of a run, named as in showstopper-record(5). */
 SS_FORMAT(6, 7)
 static void print_row(FILE *stream, const char *name, double value, int decimals, const char *unit,
     const char *format, ...) {
@@ -37,7 +37,7 @@ static void print_row(FILE *stream, const char *name, double value, int decimals
     fputc('\n', stream);
 }
 
-/* With fewer samples than this, 95 % of the samples would be all of them. */
+/* With fewer samples than this, the 95 % quantile would be the maximum. */
 #define ENOUGH_FOR_95 20
 
 static void print_errors(FILE *stream, const struct ss_outcome *outcome) {
@@ -73,8 +73,8 @@ static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
 }
 
 /*
- * Prints both the range of complete intervals and the mean: the mean covers all of the time and may
- * be outside the range.
+ * Prints both the range of complete intervals and the mean, which covers all of the time and may be
+ * outside the range.
  */
 static void print_intervals(FILE *stream, const struct ss_outcome *outcome) {
     double min = INFINITY, max = 0;
@@ -95,7 +95,7 @@ static void print_bound(FILE *stream, const char *label, const struct ss_iterati
     fprintf(stream, "%-18s at most %.3f /s: no iteration ended\n", label, rate->bound);
 }
 
-/* A small uncertainty is not worth a line. */
+/* A smaller uncertainty than this is not worth a line. */
 #define UNCERTAINTY_SHOWN 0.005
 
 static void print_estimate(FILE *stream, const struct ss_iteration_rate *rate) {
@@ -151,7 +151,7 @@ static void print_times(FILE *stream, const char *label, const struct ss_iterati
         times->median * factor, digits, times->p95 * factor, digits, times->p99 * factor);
 }
 
-/* Returns the rate of an instance; one that completed no iteration is the slowest. */
+/* Returns the rate of an instance; an instance that completed no iteration is the slowest. */
 static double rate_of(const struct ss_iteration_outcome *instance) {
     return isnan(instance->rate.per_second) ? 0 : instance->rate.per_second;
 }
@@ -191,8 +191,8 @@ static void print_command_line(FILE *stream, const struct ss_command_line *line)
 }
 
 /*
- * Different commands count different things, so no common figure is
- * printed for their iterations.
+ * Prints the figures of each command. Different commands count different things, so no common
+ * figure is printed for their iterations.
  */
 static void print_commands(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome) {
@@ -218,7 +218,9 @@ static void print_commands(
         fprintf(stream, "and %u more commands: see --json\n", plan->line_count - COMMANDS_SHOWN);
 }
 
-/* A successful end is early only if other instances continued. */
+/*
+ * Returns whether an end was early. A successful end was early only if other instances continued.
+ */
 static bool ended_early(const struct ss_outcome *outcome, const struct ss_end *end) {
     return end->status != 0 || strcmp(outcome->ended_by, "workloads") != 0;
 }
@@ -272,7 +274,9 @@ void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_
     }
 }
 
-/* Times are printed as text with a unit. */
+/*
+ * Returns whether JSON shows values of this type as numbers. Times are printed as text with a unit.
+ */
 static bool is_number(enum ss_option_type type) {
     return type == SS_OPTION_LOAD || type == SS_OPTION_COUNT || type == SS_OPTION_NUMBER ||
            type == SS_OPTION_PERCENT;

@@ -12,7 +12,7 @@
 /* Prints the summary as text. */
 void ss_summary_print(FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 
-/* Prints all that is needed to repeat the run, as one JSON object. */
+/* Prints everything that is needed to repeat the run, as one JSON object. */
 void ss_summary_print_plan(FILE *stream, const struct ss_plan *plan);
 
 /* Prints the summary as one JSON object. */
@@ -20,8 +20,8 @@ void ss_summary_print_json(
     FILE *stream, const struct ss_plan *plan, const struct ss_outcome *outcome);
 
 /*
- * Writes the JSON form to a file, which is replaced as a whole or not at all. Devices and pipes are
- * written to directly; "-" is standard output.
+ * Writes the JSON form to a file, which is replaced as a whole or not at all. A device or a pipe is
+ * written directly; "-" is standard output.
  */
 SS_MUST_USE int ss_summary_write(const struct ss_plan *plan, const struct ss_outcome *outcome,
     const char *path, struct ss_error *error);

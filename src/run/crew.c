@@ -105,8 +105,8 @@ void ss_crew_wake(struct ss_crew *crew) {
 }
 
 /*
- * Continues a process of ours that something else has stopped; its instance would stay in its
- * present state otherwise.
+ * Continues a process of ours that another process has stopped: otherwise its instance would stay
+ * in its present state.
  */
 static void unstop(const struct ss_crew *crew, pid_t pid) {
     bool ours = pid == crew->guardian.pid;
@@ -154,7 +154,7 @@ static ss_time shared_cpu_time(const struct ss_crew *crew) {
            ss_platform_process_cpu_time(crew->guardian.pid);
 }
 
-/* An executor that has exited has left its total on the board. */
+/* Returns an executor's CPU time. An executor that has exited has left its total on the board. */
 static ss_time executor_cpu_time(const struct ss_crew *crew, uint32_t index) {
     ss_time last = atomic_load(&crew->board->rows[index].cpu_time);
     return last ? last : ss_platform_process_cpu_time(crew->executors[index]);

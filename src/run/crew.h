@@ -25,19 +25,22 @@ struct ss_crew {
     struct ss_terminal terminal;
     struct ss_guardian_setup setup;
     struct ss_keeper_duty duty;
-    struct ss_keeper guardian; /* executors hold its lines, too */
+    struct ss_keeper guardian; /* executors hold the keeper's lines, too */
     pid_t *executors;          /* 0: not started, or reaped */
     uint32_t running;          /* executors not yet reaped */
-    ss_time *cpu_times;        /* of each executor, when counting began */
-    ss_time own_cpu;           /* of master and guardian, likewise */
+    ss_time *cpu_times;        /* CPU time of each executor when counting began */
+    ss_time own_cpu;           /* CPU time of master and guardian when counting began */
 };
 
-/* The caller has set the first four members. */
+/* Opens the crew. The caller has set the first four members. */
 SS_MUST_USE int ss_crew_open(struct ss_crew *crew, struct ss_error *error);
 
 SS_MUST_USE int ss_crew_start_guardian(struct ss_crew *crew, struct ss_error *error);
 
-/* `ends` become the instance's standard output and error; -1: inherits the caller's. */
+/*
+ * Starts an executor. `ends` become its instance's standard output and error; -1: inherits the
+ * caller's.
+ */
 SS_MUST_USE int ss_crew_start_executor(
     struct ss_crew *crew, uint32_t index, const int ends[2], struct ss_error *error);
 
@@ -45,8 +48,8 @@ SS_MUST_USE int ss_crew_start_executor(
 void ss_crew_wake(struct ss_crew *crew);
 
 /*
- * Reaps one child that has ended. Returns its pid, or 0 if there is none. `executor` is its index,
- * or UINT32_MAX if it was not an executor.
+ * Reaps one child that has exited. Returns its pid, or 0 if there is none. `executor` becomes its
+ * index, or UINT32_MAX if it was not an executor.
  */
 pid_t ss_crew_reap(struct ss_crew *crew, uint32_t *executor, int *status);
 
@@ -56,10 +59,10 @@ void ss_crew_kill(struct ss_crew *crew);
 /* Lets the guardian end and waits for it. */
 void ss_crew_dismiss_guardian(struct ss_crew *crew);
 
-/* Starts to count our own CPU time. */
+/* Starts counting our own CPU time. */
 void ss_crew_start_clock(struct ss_crew *crew);
 
-/* Returns the CPU time that all our processes have used since then. */
+/* Returns the CPU time that all our processes have used since ss_crew_start_clock(). */
 ss_time ss_crew_cpu_time(const struct ss_crew *crew);
 
 void ss_crew_close(struct ss_crew *crew);

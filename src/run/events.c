@@ -13,7 +13,7 @@ enum {
     POLL_SIGNALS,
     POLL_BELL,
     POLL_SENSOR,
-    POLL_OUTPUT, /* and all later ones */
+    POLL_OUTPUT, /* this index and all later ones */
 };
 
 _Static_assert(POLL_OUTPUT == SS_MASTER_POLLS, "room for what is not output");

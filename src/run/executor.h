@@ -17,7 +17,8 @@ struct ss_executor_setup {
     pid_t master;
     int master_bell;                   /* a byte makes the master look at the board */
     int guardian_bell;                 /* a byte makes the guardian look at the board */
-    struct ss_guardian_setup guardian; /* in case master and guardian die */
+    struct ss_guardian_setup guardian; /* for an executor that stands in when master and guardian
+                                          are dead */
     struct ss_launch launch;
 };
 

@@ -17,7 +17,7 @@
 #include "tree/isolation.h"
 #include "tree/sweep.h"
 
-/* How long the first signal to an attached program waits for the guardian, which may be dead. */
+/* How long the first signal to an attached program may wait for the guardian, which may be dead. */
 #define GUARDIAN_PATIENCE (2 * SS_SECOND)
 
 static void note_setpoint(struct ss_master *master) {
@@ -89,8 +89,8 @@ static void supervise(struct ss_master *master) {
         ss_master_handle_events(master, next_deadline(master));
         ss_time now = ss_platform_now();
         ss_master_read_sensor(master, now);
-        take_sample(
-            master, now); /* before the stage changes, so that its last sample is not lost */
+        take_sample(master, now); /* sampled before the stage changes, so that the last sample of
+                                     the stage is not lost */
         ss_master_take_perf(master, now);
         ss_master_advance(master, now);
         if (master->crew.running == 0 && master->stage >= SS_STAGE_STARTING) {
@@ -105,7 +105,7 @@ static void record_iteration(void *context, const struct ss_iteration *iteration
     ss_recorder_iteration(context, iteration);
 }
 
-/* Opens the record first, so that a run that cannot be recorded does not start. */
+/* Opens the recorder before anything else, so that a run that cannot be recorded does not start. */
 static int open_recorder(struct ss_master *master) {
     master->recorder = malloc(sizeof *master->recorder);
     if (!master->recorder)
@@ -128,7 +128,7 @@ static int open_board(struct ss_master *master) {
         atomic_store(&master->board->rows[i].leader, plan->attached.items[i].pid);
         atomic_store(&master->board->rows[i].leader_started, plan->attached.items[i].started);
     }
-    /* The first process of a container adopts the orphans of all others. */
+    /* The first process of a container adopts all orphans there. */
     master->board->alone = getpid() != 1 && !ss_platform_has_living_children();
     snprintf(master->board->mark, sizeof master->board->mark, "%d.%" PRIu64, (int)getpid(),
         ss_platform_process_started(getpid()));
@@ -136,8 +136,9 @@ static int open_board(struct ss_master *master) {
 }
 
 /*
- * An attached program may fork and leave its parent at any time. The guardian only finds what is
- * born after it has begun to listen, so no signal may cause births before.
+ * Waits until the guardian listens. An attached program may fork and leave its parent at any time.
+ * The guardian only finds processes that are born after it has begun to listen, so no signal may
+ * cause births before that.
  */
 static void await_guardian(struct ss_board *board) {
     ss_time deadline = ss_platform_now() + GUARDIAN_PATIENCE;
@@ -148,7 +149,7 @@ static void await_guardian(struct ss_board *board) {
 static int open_crew(struct ss_master *master) {
     const struct ss_plan *plan = master->plan;
     struct ss_error *error = master->error;
-    /* Adopts what a dead executor leaves, so that it can still be found. */
+    /* Adopts what dead executors leave, so that it can still be found. */
     ss_platform_adopt_orphans();
     ss_sweep_prepare(master->board);
     master->crew = (struct ss_crew){
@@ -181,7 +182,7 @@ static bool keep_iterations_apart(struct ss_master *master) {
     return true;
 }
 
-/* Reads the CPU time now: what executors have read last may be a round old. */
+/* Reads the CPU time now, because the executors' latest readings may be a round old. */
 static int read_spent(void *context, struct ss_cpu_reading *reading) {
     struct ss_master *master = context;
     *reading = (struct ss_cpu_reading){
@@ -210,7 +211,7 @@ static int open_spent_meter(struct ss_master *master) {
 }
 
 /*
- * Opens a meter for cpus.csv, no matter what the load of the run is. Without it the columns are
+ * Opens a meter for cpus.csv, whatever the load of the run is. If that fails, the columns stay
  * empty.
  */
 static void open_cpus(struct ss_master *master) {
@@ -221,7 +222,7 @@ static void open_cpus(struct ss_master *master) {
         master->monitor.cpus = &master->cpus;
 }
 
-/* The parts of the load are for the record only: control does not need them. */
+/* Opens the monitor. The parts of the load are for the record only: control does not need them. */
 static int open_monitor(struct ss_master *master) {
     struct ss_plan *plan = master->plan;
     enum ss_source source = plan->source.source;
@@ -235,7 +236,7 @@ static int open_monitor(struct ss_master *master) {
     request.source = master->monitor.source;
     if (ss_load_meter_open(&master->meter, &request, &plan->cpus, NULL, master->error) < 0)
         return -1;
-    /* The best source may have disappeared since the plan was made. */
+    /* The source that the plan chose may have disappeared since. */
     master->monitor.source = master->meter.reader.counters.source;
     ss_platform_counters_join(&master->meter.reader.counters, &plan->reader);
     if (plan->record)
@@ -257,8 +258,8 @@ static int open_master(struct ss_master *master) {
     if (ss_signals_open(&master->signals) < 0)
         return ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
     /*
-     * A process that forwards output is as busy as its writers make it, so it stays at normal
-     * priority.
+     * A process that forwards output is as busy as its writers make it, so the master then stays at
+     * normal priority.
      */
     int refused = ss_platform_be_punctual(!ss_plan_pipes_output(plan));
     if (refused)
@@ -290,7 +291,7 @@ static int open_master(struct ss_master *master) {
     return open_crew(master) < 0 ? -1 : ss_master_open_perf(master);
 }
 
-/* With --end, the user requested the end. */
+/* Warns of processes that are left. With --end, the user requested that they end. */
 static void warn_of_left(struct ss_master *master) {
     uint32_t left = atomic_load(&master->board->left);
     for (uint32_t i = 0; i < master->plan->instances; i++)
@@ -313,7 +314,10 @@ static void warn_of_excess(struct ss_master *master) {
     ss_option_store_free(&store);
 }
 
-/* Removes the record of a run that failed to start: it would block the next attempt. */
+/*
+ * Closes the recorder. Removes the record of a run that failed to start, because it would block the
+ * next attempt.
+ */
 static void close_recorder(struct ss_master *master) {
     if (!master->board || !atomic_load(&master->board->begun)) {
         ss_recorder_abandon(master->recorder);

@@ -8,8 +8,9 @@
 #include "record/outcome.h"
 
 /*
- * Runs the plan from the first fork to the last. Returns 0 with the outcome, or -1 with `error` set
- * and in `outcome` as much as is known. Nothing is left running in either case, except with --keep.
+ * Runs the plan from the first fork to the last reap. Returns 0 with the outcome, or -1 with
+ * `error` set and as much of `outcome` as is known. In either case no process is left running,
+ * except with --keep.
  */
 SS_MUST_USE int ss_master_run(
     struct ss_plan *plan, struct ss_outcome *outcome, struct ss_error *error);

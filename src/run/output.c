@@ -27,7 +27,7 @@ static int open_ends(
     return 0;
 }
 
-/* Checks for pseudo-terminals before any instance starts. */
+/* Checks that a pseudo-terminal can be created, before any instance starts. */
 static int check_tty(struct ss_error *error) {
     struct ss_output output = {.tty = true};
     int ends[2];
@@ -115,7 +115,7 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
     ss_iterations_add(output->iterations, stream->instance, ss_time_since(now, length), now);
 }
 
-/* Adds the iterations that one read has ended. */
+/* Adds the iterations that ended in one read. */
 static void add_matches(struct ss_output *output, struct ss_stream *stream, ss_time now) {
     if (stream->matches > 0) {
         ss_iterations_read(output->iterations, stream->instance, stream->matches, now,
@@ -164,7 +164,7 @@ static void close_stream(struct ss_output *output, uint32_t index) {
     output->polls[index].fd = -1;
 }
 
-/* A stream waits for input, or for room in its target. */
+/* Makes a stream wait for input, or for room in its target. */
 static void wait_for(struct ss_output *output, uint32_t index, bool room) {
     struct ss_stream *stream = &output->streams[index];
     stream->full = room;
@@ -184,7 +184,7 @@ void ss_output_move(struct ss_output *output, uint32_t index, ss_time now) {
     ssize_t length = read(stream->from, text, sizeof text);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    /* The end of a pseudo-terminal is reported as an error, EIO. */
+    /* A pseudo-terminal reports its end as an error, EIO. */
     if (length <= 0) {
         if (stream->line && stream->length > 0) {
             match_line(output, stream, now);

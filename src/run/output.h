@@ -16,10 +16,10 @@
 /* Bytes moved at a time: a pipe that has room takes them without blocking its writer. */
 #define SS_OUTPUT_CHUNK 4096
 
-/* The time in milliseconds that a stalled reader may delay the end of a run. */
+/* How long, in milliseconds, a stalled reader may delay the end of a run. */
 #define SS_OUTPUT_PATIENCE 300
 
-/* The length of a line that is matched against the pattern. */
+/* The length up to which a line is matched against the pattern. */
 #define SS_OUTPUT_LINE 4096
 
 /* One output stream of one instance, forwarded by the master. */
@@ -27,9 +27,10 @@ struct ss_stream {
     int from;  /* our end of the pipe or pseudo-terminal; -1: closed */
     int to;    /* where the output goes, unchanged */
     bool own;  /* `to` is a file that we opened */
-    bool full; /* `to` accepts no more; reading pauses until its reader catches up */
+    bool full; /* `to` accepts no more; reading pauses until there is room */
     uint32_t instance;
-    uint32_t matches; /* lines of the current read that ended an iteration of unknown length */
+    uint32_t matches; /* number of lines of the current read that ended an iteration of unknown
+                         length */
     size_t length;
     char *line; /* the current line so far; NULL: lines are not matched */
 };
@@ -40,21 +41,21 @@ struct ss_output {
     struct pollfd *polls; /* what each stream waits for */
     uint32_t count;
     uint32_t instances;
-    const char *folder;               /* NULL: forwarded */
-    int out;                          /* where standard output is forwarded to */
+    const char *folder;               /* folder for the output; NULL: it is forwarded */
+    int out;                          /* where standard output is forwarded */
     bool tty;                         /* standard output is a pseudo-terminal */
     bool errors;                      /* standard error is forwarded, too; else it is inherited */
     const regex_t *pattern;           /* NULL: lines are not matched */
-    struct ss_iterations *iterations; /* get the matches of `pattern`, per instance */
-    const struct ss_board *board;     /* for the duties of instances */
+    struct ss_iterations *iterations; /* receive the matches of `pattern`, per instance */
+    const struct ss_board *board;     /* the board, for the duties of instances */
     bool failed;                      /* some output could not be written */
-    int why;                          /* the errno */
+    int why;                          /* errno of the first failure */
 };
 
 /*
- * The caller has set the fields that say what to do: `instances`, `folder`, `out`, `tty`, `errors`,
- * `pattern`, `iterations` and `board`. Creates `folder` if it does not exist. Fails if no
- * pseudo-terminal can be created.
+ * Opens the output. The caller has set the fields that say what to do: `instances`, `folder`,
+ * `out`, `tty`, `errors`, `pattern`, `iterations` and `board`. Creates `folder` if it does not
+ * exist. Fails if no pseudo-terminal can be created.
  */
 SS_MUST_USE int ss_output_open(struct ss_output *output, struct ss_error *error);
 

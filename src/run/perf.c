@@ -8,7 +8,7 @@
 
 #define INTERVAL SS_SECOND
 
-/* The time to wait for executors. Later counts are part of the next row. */
+/* How long to wait for executors. Counts that arrive later are part of the next row. */
 #define PATIENCE (20 * SS_MILLISECOND)
 
 static void say_missing(struct ss_master *master, const char *text) {
@@ -17,8 +17,8 @@ static void say_missing(struct ss_master *master, const char *text) {
 }
 
 /*
- * Notes the events that are not available, for all executors: they have the permissions of the
- * master.
+ * Records which events are not available. This holds for all executors: they have the permissions
+ * of the master.
  */
 static int explain(struct ss_master *master) {
     struct ss_perf_meter probe = {.calls = &ss_platform_perf};
@@ -77,7 +77,8 @@ static void request_counts(struct ss_master *master, ss_time now) {
     struct ss_master_perf *perf = &master->perf;
     perf->asked = now;
     perf->collect = ss_time_add(now, PATIENCE);
-    perf->runnable = ss_platform_runnable(NULL); /* before executors wake up for this */
+    perf->runnable = ss_platform_runnable(NULL); /* counted before executors wake up for the
+                                                    request */
     while (perf->next <= now)
         perf->next += INTERVAL;
     atomic_fetch_add(&master->board->counts_wanted, 1);

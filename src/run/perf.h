@@ -5,18 +5,18 @@
 #include "run/state.h"
 
 /*
- * The master's part of --counters: each second it asks the executors for the counts of their
- * instances, and a moment later writes those that have arrived. Counts that arrive later are in the
+ * The master's part of --counters: each second it requests the counts of their instances from the
+ * executors, and a moment later writes those that have arrived. Counts that arrive later are in the
  * next row.
  */
 
 /*
- * Reports which events this machine does not count. Like all functions here, does nothing without
- * --counters.
+ * Reports which events this machine does not count. Like all functions here, this does nothing
+ * without --counters.
  */
 SS_MUST_USE int ss_master_open_perf(struct ss_master *master);
 
-/* From `now` on, a row is due every second. */
+/* Makes a row due every second from `now` on. */
 void ss_master_begin_perf(struct ss_master *master, ss_time now);
 
 /* Returns when the next request or row is due. */
@@ -25,7 +25,7 @@ ss_time ss_master_perf_due(const struct ss_master *master);
 /* Sends the request or writes the row that is due. */
 void ss_master_take_perf(struct ss_master *master, ss_time now);
 
-/* Writes the last row, when nothing is left to count. */
+/* Writes the last row when all instances have ended. */
 void ss_master_end_perf(struct ss_master *master, ss_time now);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Limits the walk through the tree of descendants, which may grow meanwhile. */
+/* Limits the walk through the tree of descendants, which may grow during the walk. */
 #define DEPTH_MAX 64
 
 void ss_perf_counts_open(
@@ -17,7 +17,7 @@ void ss_perf_counts_open(
     atomic_store(&row->counts_unknown, UINT32_MAX);
 }
 
-/* If memory is short, the instance is not counted. */
+/* Counts a thread. If memory is exhausted, the instance is not counted. */
 static void count_thread(struct ss_perf_counts *counts, pid_t thread, bool after_exec) {
     size_t left = counts->meter.left;
     if (ss_perf_add(&counts->meter, thread, after_exec) < 0)

@@ -11,14 +11,14 @@
  *
  * The events are opened on the leader itself, before it executes the command. They must not be
  * inherited from the executor: the kernel may exchange the events of parent and child when it
- * switches from one to the other, and the exec of the first child would then use up what enables
- * the events of all others.
+ * switches from one to the other, and the exec of the first child would then consume the enabling
+ * of all other children's events.
  */
 struct ss_perf_counts {
     const struct ss_board *board;
     struct ss_row *row;
     struct ss_perf_meter meter;
-    uint32_t answered; /* the last request that it answered */
+    uint32_t answered; /* the last request that was answered */
 };
 
 void ss_perf_counts_open(
@@ -33,7 +33,7 @@ void ss_perf_counts_attach(struct ss_perf_counts *counts, pid_t pid);
 /* Publishes the totals if the master has requested them. */
 void ss_perf_counts_answer(struct ss_perf_counts *counts);
 
-/* Call this when the instance has ended with all its processes. */
+/* Publishes the totals. Call this when all processes of the instance have ended. */
 void ss_perf_counts_end(struct ss_perf_counts *counts);
 
 #endif

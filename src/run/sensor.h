@@ -15,7 +15,7 @@
 
 /* A program that prints the load, one number from 0 to 1 per line. Only the master reads it. */
 struct ss_sensor {
-    pid_t pid; /* 0: none */
+    pid_t pid; /* pid of the program; 0: not started */
     int from;
     char line[256];
     size_t length;
@@ -28,7 +28,7 @@ SS_MUST_USE int ss_sensor_start(struct ss_sensor *sensor, const char *command,
     const struct ss_signals *signals, ss_time now, struct ss_error *error);
 
 /*
- * Reads what is available. Fails if the sensor has ended or has printed something that is not a
+ * Reads what is available. Fails if the sensor has exited or has printed something that is not a
  * load.
  */
 SS_MUST_USE int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error);

@@ -2,13 +2,13 @@
 #ifndef SHOWSTOPPER_RUN_STAGE_H
 #define SHOWSTOPPER_RUN_STAGE_H
 
-/* The life of a run: the action for each event in each stage, and the next stage. */
+/* The life of a run: a table with the action for each event in each stage, and the next stage. */
 
 enum ss_stage {
-    SS_STAGE_WAITING,  /* until the instances are started (--start-at) */
+    SS_STAGE_WAITING,  /* until --start-at, when the instances are started */
     SS_STAGE_STARTING, /* instances are being started */
-    SS_STAGE_WARMUP,   /* all run, uncontrolled */
-    SS_STAGE_SETTLING, /* controlled, not counted */
+    SS_STAGE_WARMUP,   /* all instances run, uncontrolled */
+    SS_STAGE_SETTLING, /* the load is controlled but not counted */
     SS_STAGE_COUNTING,
     SS_STAGE_ENDING, /* executors end their instances */
     SS_STAGE_OVER,
@@ -16,7 +16,7 @@ enum ss_stage {
 };
 
 enum ss_event {
-    SS_EVENT_TIME,    /* the stage is over */
+    SS_EVENT_TIME,    /* the planned time of the stage is over */
     SS_EVENT_STARTED, /* every instance has been started */
     SS_EVENT_PAUSE,   /* the terminal requests a pause (Ctrl-Z) */
     SS_EVENT_SIGNAL,  /* a signal requests the end */
@@ -31,8 +31,8 @@ enum ss_action {
     SS_ACTION_WARM_UP,
     SS_ACTION_SETTLE,
     SS_ACTION_COUNT,
-    SS_ACTION_FINISH,  /* the planned end */
-    SS_ACTION_END,     /* any other end */
+    SS_ACTION_FINISH,  /* ends as planned */
+    SS_ACTION_END,     /* ends for any other reason */
     SS_ACTION_HURRY,   /* shortens the grace period of the instances */
     SS_ACTION_KILL,    /* stops waiting for executors */
     SS_ACTION_SUSPEND, /* pauses before any clock runs */

@@ -12,15 +12,15 @@
 #include "run/perf.h"
 
 /*
- * The time before --start-at at which a run begins to start instances, and the additional time for
- * each instance.
+ * How long before --start-at a run begins to start instances, and the additional time for each
+ * instance.
  */
 #define START_LEAD     (200 * SS_MILLISECOND)
 #define START_LEAD_PER (2 * SS_MILLISECOND)
 
 #define FORKS_AT_ONCE 32
 
-/* The time that executors may take after their instances have been killed. */
+/* How long executors may take after their instances have been killed. */
 #define KILL_PATIENCE (500 * SS_MILLISECOND)
 
 /* Signals within this time count as one request: timeout(1) signals us and then our whole group. */
@@ -30,8 +30,8 @@
 struct cause {
     ss_time now;
     enum ss_stage from;
-    const char *by; /* of an end: for the summary ... */
-    int signal;     /* ... and for the instances */
+    const char *by; /* of an end: the reason in the summary ... */
+    int signal;     /* ... and the signal for the instances */
 };
 
 typedef void action(struct ss_master *master, const struct cause *cause);
@@ -64,7 +64,7 @@ static int start_executors(struct ss_master *master) {
         if (status < 0)
             return -1;
         atomic_fetch_add(&master->board->beat, 1);
-        /* A short sleep now and then keeps many forks within the limit on real-time priority. */
+        /* A short sleep after every few forks stays within the limit on real-time priority. */
         if (i % FORKS_AT_ONCE == FORKS_AT_ONCE - 1)
             poll(NULL, 0, 1);
     }
@@ -90,7 +90,9 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
                 master->outcome, "the trace began %.3f s after --start-at", (double)-left / 1e9);
     }
     master->stage_end = start;
-    /* Set in advance: an iteration's end may be read before the stage's end is noticed. */
+    /*
+     * Set in advance: the end of an iteration may be read before the end of the stage is noticed.
+     */
     master->iterations.from = ss_time_add(start, master->plan->settle);
     master->iterations.throughput.from = master->iterations.from;
     atomic_store(&board->control_start, start);
@@ -104,8 +106,8 @@ static void warm_up(struct ss_master *master, const struct cause *cause) {
 }
 
 /*
- * The stages of control begin when they were planned to, not when the master woke up: then the last
- * sample of a stage falls on its end.
+ * Begins a stage of control. Such stages begin as planned, not when the master wakes up, so that
+ * the last sample of a stage falls on its end.
  */
 static void settle(struct ss_master *master, const struct cause *cause) {
     (void)cause;
@@ -131,7 +133,10 @@ static void begin_counting(struct ss_master *master, const struct cause *cause) 
     ss_usage_begin(&master->usage, begin);
 }
 
-/* Takes the figures before any process is asked to end, because they describe control. */
+/*
+ * Takes the figures before any process is asked to end, because they must describe the time under
+ * control.
+ */
 static void take_outcome(struct ss_master *master, const char *by, ss_time now) {
     master->outcome->ended_by = by;
     master->iterations.to = now;
@@ -168,7 +173,7 @@ static void finish_run(struct ss_master *master, const struct cause *cause) {
     end_run(master, &planned);
 }
 
-/* Ends the grace period, unless it is over: then a signal must not prolong the end. */
+/* Shortens the grace period, unless it is over: then a signal must not prolong the end. */
 static void hurry(struct ss_master *master, const struct cause *cause) {
     if (ss_time_since(cause->now, master->ending_since) < SAME_WISH ||
         cause->now >= atomic_load(&master->board->end_grace))
@@ -184,9 +189,7 @@ static void kill_executors(struct ss_master *master, const struct cause *cause) 
     ss_crew_kill(&master->crew);
 }
 
-/*
- * Pauses only the master: the instances that were started are held anyway, and no clock runs yet.
- */
+/* Pauses only the master: instances that were started are held anyway, and no clock runs yet. */
 static void suspend(struct ss_master *master, const struct cause *cause) {
     (void)master;
     (void)cause;
@@ -302,5 +305,6 @@ void ss_master_advance(struct ss_master *master, ss_time now) {
     if (now >= master->stage_end)
         handle_event(master, SS_EVENT_TIME, now, NULL, 0);
     if (master->stage == SS_STAGE_SETTLING && now >= master->stage_end)
-        handle_event(master, SS_EVENT_TIME, now, NULL, 0); /* without --settle, or if we are late */
+        handle_event(master, SS_EVENT_TIME, now, NULL, 0); /* without --settle, or if the master is
+                                                              late */
 }

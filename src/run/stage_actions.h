@@ -6,10 +6,10 @@
 
 #include "run/state.h"
 
-/* Returns when a run that has yet to begin may start its instances. */
+/* Returns when a run that has not begun may start its instances. */
 ss_time ss_master_first_stage_end(const struct ss_plan *plan);
 
-/* Handles the events that need only time, or the start of all instances. */
+/* Handles events that depend only on time, or on the start of all instances. */
 void ss_master_advance(struct ss_master *master, ss_time now);
 
 /*
@@ -20,7 +20,7 @@ void ss_master_end(struct ss_master *master, const char *by, int signal);
 /* Ends the run because of a signal. */
 void ss_master_end_by_signal(struct ss_master *master, int signal);
 
-/* Pauses for Ctrl-Z. Returns when the run has been continued. */
+/* Pauses for Ctrl-Z. Returns when the run is continued. */
 void ss_master_pause(struct ss_master *master);
 
 /* Handles the end of the last executor. */

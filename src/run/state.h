@@ -18,8 +18,8 @@
 #include "tree/cpu_time.h"
 
 /*
- * The descriptors that the master polls besides the instances' output: signals, the bell, the
- * sensor.
+ * The number of descriptors that the master polls besides the instances' output: signals, the bell,
+ * the sensor.
  */
 #define SS_MASTER_POLLS 3
 
@@ -28,40 +28,40 @@ struct ss_master_perf {
     ss_time next;    /* when to send the next request to the executors; SS_TIME_NEVER: never */
     ss_time collect; /* when to write their answers; SS_TIME_NEVER: no request is open */
     ss_time asked;   /* when the open request was sent */
-    long runnable;   /* number of runnable threads at that time */
-    double (*told)[SS_PERF_EVENTS]; /* of each executor: its totals in the previous row */
+    long runnable;   /* number of runnable threads at `asked` */
+    double (*told)[SS_PERF_EVENTS]; /* totals of each executor in the previous row */
 };
 
 /* The master's own state of a run. */
 struct ss_master {
     struct ss_plan *plan;
     struct ss_board *board;
-    int descriptor; /* of the board */
+    int descriptor; /* descriptor of the board */
     struct ss_signals signals;
     struct ss_scheduling *scheduling;
     struct ss_crew crew;
     struct ss_sensor sensor;
     struct ss_output output;
-    struct ss_load_meter meter; /* the monitor's */
+    struct ss_load_meter meter; /* meter of the monitor */
     struct ss_master_perf perf;
     struct ss_load_meter cpus;     /* a second meter, if the first does not read the CPUs */
-    struct ss_cpu_time *cpu_times; /* of each instance; with SS_SOURCE_OWN, else NULL */
+    struct ss_cpu_time *cpu_times; /* meter of each instance with SS_SOURCE_OWN, otherwise NULL */
     struct ss_monitor monitor;
     struct ss_usage usage;
     struct ss_iterations iterations;
     struct ss_progress progress;
-    struct ss_recorder *recorder; /* large, so on the heap */
+    struct ss_recorder *recorder; /* on the heap because it is large */
     struct ss_outcome *outcome;
     struct ss_error *error;
     enum ss_stage stage;
     ss_time stage_end; /* planned end of the stage; SS_TIME_NEVER: open */
     ss_time ending_since;
-    uint64_t switches; /* sent by all executors before counting began */
+    uint64_t switches; /* number of switches that all executors sent before counting began */
     uint64_t setpoints_seen;
     uint32_t *lives; /* enum ss_life of each instance, as last seen */
     uint64_t *iterations_seen;
     ss_time first_failure; /* when the first failing instance ended */
-    int failure_status;    /* its exit status; 0: none */
+    int failure_status;    /* exit status of that instance; 0: none */
     struct pollfd *polls;
 };
 

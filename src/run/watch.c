@@ -22,7 +22,7 @@ static double elapsed_at(const struct ss_master *master, ss_time at) {
     return start == SS_TIME_NEVER ? NAN : (double)(int64_t)(at - start) / 1e9;
 }
 
-/* Reports the first few failures at once. */
+/* Reports the end of a failed instance at once, for the first few. */
 static void report_end(struct ss_master *master, const struct ss_end *end) {
     char how[SS_END_TEXT], when[SS_END_TEXT];
     ss_end_describe(how, end->status);
@@ -145,7 +145,7 @@ void ss_master_watch(struct ss_master *master) {
             on_life(master, i, life);
         }
         uint32_t failure = atomic_load(&row->failure);
-        /* An executor that is stuck is about to be killed. */
+        /* The guardian is about to kill an executor that is stuck. */
         if (failure && failure != SS_FAILURE_STUCK && life != SS_LIFE_EXEC_FAILED &&
             master->stage < SS_STAGE_ENDING)
             on_failure(master, i, failure);
@@ -169,8 +169,8 @@ static void on_executor_lost(struct ss_master *master, uint32_t index, int statu
 }
 
 /*
- * A guardian that exits by itself could not be set up, and a replacement would fail in the same
- * way.
+ * Replaces the guardian. One that exits by itself could not be set up, and a replacement would fail
+ * in the same way.
  */
 static void on_guardian_lost(struct ss_master *master, int status) {
     ss_master_note(master, "guardian_lost", -1, NULL, status);
@@ -194,7 +194,7 @@ void ss_master_reap(struct ss_master *master) {
                 master->stage < SS_STAGE_ENDING)
                 on_executor_lost(master, executor, status);
         } else if (pid == master->sensor.pid) {
-            master->sensor.pid = 0; /* the end of its pipe is handled in ss_sensor_read() */
+            master->sensor.pid = 0; /* ss_sensor_read() handles the end of its pipe */
         } else if (master->crew.guardian.pid == 0 && master->stage < SS_STAGE_OVER) {
             on_guardian_lost(master, status);
         }

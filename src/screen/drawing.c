@@ -29,7 +29,7 @@ void ss_progress_remember(struct ss_progress_history *history, double target, do
 enum style {
     STYLE_PLAIN,
     STYLE_LOAD,
-    STYLE_FREE, /* load outside of control */
+    STYLE_FREE, /* uncontrolled load */
     STYLE_TARGET,
     STYLE_TARGET_IN_LOAD,
 };
@@ -45,7 +45,8 @@ static const char *const styles[] = {
 /* The characters for this terminal. */
 struct glyphs {
     const char *bars[9];  /* in eighths of a row */
-    const char *marks[5]; /* a line, from the lower edge of a row to its upper edge */
+    const char *marks[5]; /* a line at different heights, from the lower edge of a row to its upper
+                             edge */
     const char *upright, *tick, *corner, *line;
 };
 
@@ -91,7 +92,7 @@ static void set_style(struct text *text, enum style style) {
     text->style = style;
 }
 
-/* One character, one column wide. */
+/* Writes one character, one column wide. */
 static void put_letter(struct text *text, const char *letter, enum style style) {
     if (text->left <= 0)
         return;
@@ -110,8 +111,9 @@ static void put_ascii(struct text *text, const char *ascii) {
 /* ---- the line of values ---- */
 
 /*
- * From the longest to the shortest. %c: clock, %t: target, %l: load, %e: error, %d: duty, %i:
- * iterations, %p: a percent sign. The part after the bar is left out if no iterations are counted.
+ * The line of values, from the longest form to the shortest. %c: clock, %t: target, %l: load, %e:
+ * error, %d: duty, %i: iterations, %p: a percent sign. The part after the bar is left out if no
+ * iterations are counted.
  */
 static const char *const lines[] = {
     "%c  target %t %p  load %l %p  error %e %p  duty %d %p|  %i iterations/s",
@@ -138,7 +140,7 @@ static void print_seconds(char *to, size_t size, double seconds, bool clock) {
             fmod(whole, 60));
 }
 
-/* If the end is known, the width stays the same for the whole run. */
+/* Prints the clock. If the end is known, the width stays the same for the whole run. */
 static void print_clock(char *to, size_t size, const struct ss_progress_values *values) {
     char elapsed[32];
     char total[32];
@@ -201,7 +203,7 @@ void ss_progress_print_values(
     if (values->ended > 0)
         snprintf(ended, sizeof ended, "  %" PRIu32 " of %" PRIu32 " ended", values->ended,
             values->instances);
-    /* Omit it if it leaves no room for the shortest line. */
+    /* Omit `ended` if it leaves no room for the shortest line. */
     if (strlen(ended) + SHORTEST > max)
         *ended = '\0';
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -230,7 +232,7 @@ void ss_progress_print_values(
 /* How samples map to columns: several samples share a column, or one sample has several columns. */
 struct scale {
     int columns;
-    int samples; /* per column */
+    int samples; /* samples per column */
     int repeats; /* columns per sample */
 };
 
@@ -254,8 +256,8 @@ struct column {
 };
 
 /*
- * Samples are grouped into columns by their index, not by their position on the screen; otherwise
- * the plot would change its shape as it moves to the left.
+ * Summarizes the samples of one column. Samples are grouped by their index, not by their position
+ * on the screen; otherwise the plot would change its shape as it moves to the left.
  */
 static struct column take_column(
     const struct ss_progress_history *history, struct scale scale, int from_right) {
@@ -292,7 +294,7 @@ static double reach(double value, int row, int rows) {
     return (fmin(fmax(value, 0), 1) * rows - row) * 8;
 }
 
-/* `row` counts from the bottom. */
+/* Writes one cell of the plot. `row` counts from the bottom. */
 static void put_cell(struct text *text, const struct column *column, int row, int rows) {
     const struct glyphs *glyphs = text->glyphs;
     int filled = 0;
@@ -373,7 +375,7 @@ int ss_progress_draw(char *buffer, size_t size, const struct ss_progress_picture
     int rows = (picture->height - 4) / 4;
     rows = rows < 1 ? 1 : rows > ROWS_MAX ? ROWS_MAX : rows;
     if (rows == 3)
-        rows = 2; /* 50 % must be at the edge of a row */
+        rows = 2; /* 50 % must be at the boundary of two rows */
     struct scale scale = choose_scale(picture->width - MARGIN);
     for (int row = rows - 1; row >= 0; row--) {
         start_row(&text, picture->width);

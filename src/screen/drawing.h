@@ -17,15 +17,15 @@
 /* Enough for the widest block in color. */
 #define SS_PROGRESS_TEXT 32768
 
-/* The current values. Loads, targets and duties are from 0 to 1; NaN: unknown or none. */
+/* The current values. Loads, targets and duties are from 0 to 1; NaN: unknown or absent. */
 struct ss_progress_values {
     double elapsed; /* seconds under control; negative: control has not begun */
-    double total;   /* seconds under control; NaN: open end */
+    double total;   /* length of the run under control, in seconds; NaN: open end */
     double target;
     double load;
     double error; /* mean of target minus load so far, in percent */
     double duty;
-    double iterations; /* per second */
+    double iterations; /* iterations per second */
     bool has_iterations;
     uint32_t instances;
     uint32_t ended; /* instances that ended by themselves */
@@ -34,13 +34,13 @@ struct ss_progress_values {
 struct ss_progress_history {
     double loads[SS_PROGRESS_HISTORY]; /* sample i is at index i modulo the size */
     double targets[SS_PROGRESS_HISTORY];
-    uint64_t count; /* of all samples so far */
+    uint64_t count; /* number of samples so far */
 };
 
 struct ss_progress_picture {
     struct ss_progress_values values;
     const struct ss_progress_history *history;
-    int width; /* of the window, in columns */
+    int width; /* width of the window, in columns */
     int height;
     bool unicode; /* false: ASCII */
     bool color;

@@ -18,15 +18,18 @@
 /* Terminals accept a scroll region only if it has at least two rows. */
 #define SCROLLED_MIN 2
 
-#define LINE_DOWN "\033D"  /* in the same column; scrolls if needed */
-#define ERASE_ROW "\033[K" /* from the cursor on */
+#define LINE_DOWN "\033D"  /* moves down in the same column; scrolls if necessary */
+#define ERASE_ROW "\033[K" /* erases from the cursor to the end of the row */
 
 static bool is_set(const char *name) {
     const char *value = getenv(name);
     return value && *value;
 }
 
-/* Without the height of the terminal, the position of the block is not known. */
+/*
+ * Returns whether rows can be reserved. Without the height of the terminal, the position of the
+ * block is not known.
+ */
 static bool can_reserve(void) {
     int width;
     int height;
@@ -48,15 +51,18 @@ void ss_progress_open(
     };
 }
 
-/* In a PID namespace of our own, the foreground group has no pid; then the block is drawn. */
+/*
+ * Returns whether the run is in the background. In a PID namespace of our own, the foreground group
+ * has no pid; then the block is drawn.
+ */
 static bool is_in_background(void) {
     pid_t group = tcgetpgrp(STDERR_FILENO);
     return group > 0 && group != getpgrp();
 }
 
 /*
- * Writes in one piece with signals blocked, since a signal would split the text and another process
- * could write in between. Errors are ignored, because the run does not depend on this output.
+ * Writes in one piece with signals blocked, because a signal would split the text and another
+ * process could write in between. Errors are ignored: the run does not depend on this output.
  */
 static void write_out(const char *text, size_t length) {
     sigset_t all;
@@ -112,7 +118,7 @@ static int find_width(int *height) {
     return width < WIDTH_MAX ? width : WIDTH_MAX;
 }
 
-/* Returns false if the block is still there. */
+/* Removes the block and releases its rows. Returns false if the block is still there. */
 static bool release(struct ss_progress *progress) {
     if (progress->rows == 0)
         return true;
@@ -123,7 +129,7 @@ static bool release(struct ss_progress *progress) {
     return true;
 }
 
-/* Makes rows below the cursor's line, which moves up if necessary. */
+/* Makes rows below the cursor's line, which moves up if the window is full. */
 static char *make_room(char *to, int rows) {
     for (int i = 0; i < rows; i++)
         to = stpcpy(to, LINE_DOWN);
@@ -131,9 +137,9 @@ static char *make_room(char *to, int rows) {
 }
 
 /*
- * The scroll region is set each time in case it has been reset; setting it moves the cursor. Rows
- * are erased before they are written, because after a full row the cursor is still on its last
- * column.
+ * Writes the block. Sets the scroll region each time in case it has been reset; setting it moves
+ * the cursor. Rows are erased before they are written, because after a full row the cursor is still
+ * on its last column.
  */
 static char *put_block(char *to, const char *block, int rows, int height) {
     int top = height - rows;
@@ -180,7 +186,7 @@ static void draw(struct ss_progress *progress) {
 void ss_progress_draw_due(struct ss_progress *progress, ss_time now) {
     if (now < ss_progress_due(progress))
         return;
-    /* A failed attempt counts, too, so that a terminal without room is not tried all the time. */
+    /* Count a failed attempt, too: a terminal without room must not be retried all the time. */
     progress->drawn_at = now;
     if (progress->foreground_only && is_in_background()) {
         release(progress);
@@ -202,14 +208,14 @@ void ss_progress_resize(struct ss_progress *progress) {
     if (!progress->drawn_at)
         return;
     progress->stale = true;
-    /* Redraw at once: the terminal may have lost its scroll region. */
+    /* Make a drawing due at once: the terminal may have lost its scroll region. */
     progress->drawn_at = ss_time_since(progress->drawn_at, SS_PROGRESS_INTERVAL);
 }
 
 /*
- * The terminal may have echoed ^C, or an instance may have written half a line, and there is no way
- * to find out. A full row of blanks leaves the cursor in the same row only if it was at the
- * beginning.
+ * Moves to the beginning of a line. The terminal may have echoed ^C, or an instance may have
+ * written half a line, and neither can be detected. A full row of blanks leaves the cursor in the
+ * same row only if it was at the beginning.
  */
 static void begin_line(void) {
     char text[WIDTH_MAX + 8];
@@ -241,7 +247,10 @@ void ss_progress_print(struct ss_progress *progress, const char *format, ...) {
     va_end(arguments);
 }
 
-/* A key may have been echoed in the cursor's line whether or not there is a block now. */
+/*
+ * Returns whether the block was ever drawn: even if it is hidden now, a key may have been echoed in
+ * the cursor's line.
+ */
 static bool was_used(const struct ss_progress *progress) {
     return progress->terminal && progress->drawn_at &&
            !(progress->foreground_only && is_in_background());

@@ -12,7 +12,7 @@
 
 #include "screen/drawing.h"
 
-/* At most four drawings per second. */
+/* The minimum time between two drawings: at most four per second. */
 #define SS_PROGRESS_INTERVAL (250 * SS_MILLISECOND)
 
 enum ss_progress_when {
@@ -22,22 +22,23 @@ enum ss_progress_when {
 };
 
 /*
- * The live block on standard error. It occupies the bottom rows of the window, and the rest scrolls
- * without them: instances write to the terminal directly, and their output and the block do not
- * overwrite each other. The cursor belongs to the instances and stays where it was. The block must
- * not outlive the run: if the master dies, the guardian releases the rows.
+ * The live block on standard error. It occupies the bottom rows of the window, and the rest of the
+ * window scrolls without them: instances write to the terminal directly, and their output and the
+ * block do not overwrite each other. The cursor belongs to the instances; drawing does not move it.
+ * The block must not outlive the run: if the master dies, the guardian releases the rows.
  */
 struct ss_progress {
     bool shown;
-    bool terminal; /* it can move its cursor; otherwise plain lines are printed now and then */
+    bool terminal; /* the terminal can move its cursor; otherwise plain lines are printed now and
+                      then */
     bool foreground_only; /* draw only while the run is in the foreground */
     bool summary_follows;
     bool unicode;
     bool color;
     bool stale;             /* the values have changed since the last drawing */
-    int rows;               /* of the block on the screen; 0: none */
-    int width;              /* of the window that it was drawn for, in columns */
-    int height;             /* likewise, in rows */
+    int rows;               /* rows of the block on the screen; 0: no block */
+    int width;              /* width of the window for which it was drawn, in columns */
+    int height;             /* height of that window, in rows */
     _Atomic uint32_t *view; /* a copy of `rows` for the guardian */
     ss_time drawn_at;       /* last attempt to draw; 0: never */
     ss_time total;          /* SS_TIME_NEVER: open end */
@@ -51,7 +52,7 @@ void ss_progress_open(
     struct ss_progress *progress, int when, bool quiet, ss_time total, _Atomic uint32_t *view);
 
 /*
- * Takes the values of the sample of time `sampled`, which does not change if a sample was lost;
+ * Takes the values of the sample taken at `sampled`, which does not change if a sample was lost;
  * `total` is filled in here. Prints plain lines but draws nothing yet.
  */
 void ss_progress_note(
@@ -60,20 +61,20 @@ void ss_progress_note(
 /* Returns when the next drawing is due; SS_TIME_NEVER: not before the next sample. */
 ss_time ss_progress_due(const struct ss_progress *progress);
 
-/* Draws if it is due. Never waits. */
+/* Draws if a drawing is due. Never waits. */
 void ss_progress_draw_due(struct ss_progress *progress, ss_time now);
 
 /* Removes the block until the next drawing is due. */
 void ss_progress_hide(struct ss_progress *progress);
 
-/* Called when the size of the window has changed. */
+/* Adapts to the terminal. Call this when the size of the window has changed. */
 void ss_progress_resize(struct ss_progress *progress);
 
 /* Prints a line above the block, whether or not it is shown. Never waits. */
 SS_FORMAT(2, 0)
 void ss_progress_say(struct ss_progress *progress, const char *format, va_list arguments);
 
-/* Does the same if the block is shown. */
+/* Prints a line above the block if the block is shown. */
 SS_FORMAT(2, 3)
 void ss_progress_print(struct ss_progress *progress, const char *format, ...);
 
@@ -83,7 +84,10 @@ void ss_progress_give_line(struct ss_progress *progress);
 /* Removes the block, begins a new line and ends drawing. */
 void ss_progress_finish(struct ss_progress *progress);
 
-/* Call this before the summary. May wait for a stopped terminal, as the summary does. */
+/*
+ * Closes the live view; call this before the summary. May wait for a stopped terminal, as the
+ * summary does.
+ */
 void ss_progress_close(struct ss_progress *progress);
 
 #endif

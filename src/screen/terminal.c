@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /*
- * In a PID namespace of our own, our group has no pid in the terminal's view; the process outside
- * restores the terminal then.
+ * Returns whether the run is in the foreground. In a PID namespace of our own, our group has no pid
+ * in the terminal's view; then the process outside restores the terminal.
  */
 static bool is_in_foreground(const struct ss_terminal *terminal) {
     return terminal->file >= 0 && terminal->group > 0 &&

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 #include <termios.h>
 
-/* The controlling terminal with its settings from the start of the run. */
+/* The controlling terminal, and its settings from the start of the run. */
 struct ss_terminal {
     int file;    /* -1: none */
     pid_t group; /* the run's process group */
@@ -22,7 +22,7 @@ void ss_terminal_open(struct ss_terminal *terminal);
  */
 void ss_terminal_close(struct ss_terminal *terminal);
 
-/* Leaves the settings as they are: another process restores them. */
+/* Closes without restoring the settings: another process restores them. */
 void ss_terminal_leave(struct ss_terminal *terminal);
 
 #endif

@@ -50,7 +50,7 @@ bool ss_screen_has_cursor(int descriptor) {
     return isatty(descriptor) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
 }
 
-/* Has the effect of the start key, Ctrl-Q. TCOON would undo only a TCOOFF, not a Ctrl-S. */
+/* Acts like the start key, Ctrl-Q. TCOON would undo only a TCOOFF, not a Ctrl-S. */
 static void undo_stop(int descriptor) {
     struct termios settings;
     if (tcgetattr(descriptor, &settings) != 0 || !(settings.c_iflag & IXON))
@@ -62,14 +62,14 @@ static void undo_stop(int descriptor) {
 }
 
 /*
- * Setting the scroll region moves the cursor, so the cursor is saved before; resizing the window
- * may reset the region, so the block is located by the cursor alone. A row is made below the cursor
- * if unknown, because in the upper left corner some terminals treat erasing as a request to
- * save the erased text.
+ * Setting the scroll region moves the cursor, so the cursor is saved first; resizing the window may
+ * reset the region, so only the cursor locates the block. If the cursor's row is unknown, a row is
+ * made below it, because in the upper left corner some terminals treat erasing as a request to save
+ * the erased text.
  */
 bool ss_screen_release(int descriptor) {
     static const char text[] =
-        SS_SCREEN_SAVE "\033[r" SS_SCREEN_RESTORE /* all rows scroll */
+        SS_SCREEN_SAVE "\033[r" SS_SCREEN_RESTORE /* all rows scroll again */
                        "\033D\033[A" SS_SCREEN_SAVE SS_SCREEN_PLAIN "\r\n\033[J" SS_SCREEN_RESTORE;
     if (!ss_streams_has_room(descriptor))
         undo_stop(descriptor);

@@ -9,11 +9,11 @@ bool ss_screen_is_unicode(void);
 
 /*
  * Finds the size of the terminal's window, or COLUMNS and LINES, or 80 x 24; at most 10000 each.
- * Returns false if it is not a terminal with a window.
+ * Returns false if `descriptor` is not a terminal with a window.
  */
 bool ss_screen_size(int descriptor, int *columns, int *rows);
 
-/* Returns whether it is a terminal that can move its cursor. */
+/* Returns whether `descriptor` is a terminal that can move its cursor. */
 bool ss_screen_has_cursor(int descriptor);
 
 /* ---- a block at the bottom of the window that does not scroll ---- */
@@ -24,9 +24,9 @@ bool ss_screen_has_cursor(int descriptor);
 
 /*
  * Makes the whole window scroll again and removes the block, which is everything below the cursor,
- * also after a resize. The cursor stays where it is. A terminal that was stopped by Ctrl-S is
- * continued, because the next process that uses the terminal has to write to it. Never waits;
- * returns false if the terminal has no room.
+ * even after a resize. The cursor stays where it is. If Ctrl-S stopped the terminal, continues it,
+ * because the next process that uses the terminal has to write to it. Never waits; returns false if
+ * the terminal has no room.
  */
 bool ss_screen_release(int descriptor);
 

@@ -20,8 +20,9 @@ struct ss_trace_record ss_trace_unpack(const struct ss_trace_packed *packed) {
 }
 
 /*
- * Every step is invertible for a given word, so that a change of one word always changes the
- * result. The shift brings the upper bits down, which a multiplication never does.
+ * Mixes bytes into the checksum, word by word. Every step is invertible for a given word, so a
+ * change of one word always changes the result. The shift brings the upper bits down, which a
+ * multiplication never does.
  */
 static uint64_t mix(uint64_t checksum, const void *bytes, size_t size) {
     const unsigned char *at = bytes;

@@ -19,7 +19,7 @@ struct ss_trace_header {
     char magic[8];
     uint32_t order;
     uint32_t version;
-    uint64_t count;  /* of records, at least 1 */
+    uint64_t count;  /* number of records, at least 1 */
     uint64_t length; /* the last record's time, ns */
 };
 

@@ -6,11 +6,11 @@
 
 #include "trace/record.h"
 
-/* Reads a whole trace in either form. `name` is used in messages. Status 2. */
+/* Reads a whole trace in either form. `name` is used in messages. Fails with status 2. */
 int ss_trace_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);
 
-/* Does the same from a file, into memory. The file is not needed afterwards. */
+/* Reads a file into memory. The file is not needed afterwards. */
 int ss_trace_load(const char *path, struct ss_trace_records *records, struct ss_error *error);
 
 #endif

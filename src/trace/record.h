@@ -13,8 +13,9 @@
 #define SS_TRACE_LOAD_MIN 1e-9
 
 /*
- * Receives records, one after another; times never decrease. `end` is called once, after the last
- * record. After either has failed, neither is called again. Embedded as the first member of a sink.
+ * Receives records, one after another, in order of time. `end` is called once, after the last
+ * record. After either function has failed, neither is called again. Embedded as the first member
+ * of a sink.
  */
 struct ss_trace_sink {
     int (*take)(

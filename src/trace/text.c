@@ -18,14 +18,14 @@ struct reader {
     struct ss_error *error;
     struct ss_trace_record last; /* valid after the first record */
     bool any;
-    uint64_t number; /* of the line, from 1 */
-    size_t length;   /* bytes of `line`, without the comment and the line end */
+    uint64_t number; /* number of the line, from 1 */
+    size_t length;   /* length of `line` in bytes, without the comment and the line end */
     bool too_long;   /* the line does not fit into `line` */
     char line[LINE_LONGEST + 1];
     char field[LINE_LONGEST + 1];
 };
 
-/* Adds the place before the message and the line after it. `column` counts bytes. */
+/* Puts the place before the message and the line after it. `column` counts bytes. */
 static int blame(struct reader *reader, const char *column) {
     if (!reader->error)
         return -1;

@@ -8,12 +8,12 @@
 
 /*
  * Reads the text form. Messages have the form "NAME:LINE:COLUMN: what was expected", followed by
- * the line itself. Status 2. A trace without a record is an error, too.
+ * the line itself. Fails with status 2. A trace without a record is an error, too.
  */
 int ss_trace_text_read(
     FILE *stream, const char *name, struct ss_trace_sink *sink, struct ss_error *error);
 
-/* Writes one line, from which exactly the same record is read again. */
+/* Writes one line, which reads back as exactly the same record. */
 void ss_trace_text_write(FILE *stream, const struct ss_trace_record *record);
 
 #endif

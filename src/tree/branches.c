@@ -9,7 +9,9 @@
 #include "platform/platform.h"
 
 void ss_branches_tell(struct ss_board *board, uint32_t row) {
-    /* Rescuers see the change first: what an executor stops, they must be able to continue. */
+    /*
+     * Rescuers must see the change first: they must be able to continue whatever an executor stops.
+     */
     atomic_fetch_add(&board->branches, 1);
     atomic_fetch_add(&board->rows[row].branches, 1);
     ss_platform_wake(&board->rows[row].wake);
@@ -69,8 +71,8 @@ static bool still_stands(struct ss_board *board, const struct ss_hold *hold) {
 }
 
 /*
- * Releases a process, which must not stay stopped once no process tracks it. Only the executor
- * continues it: the guardian might continue a process that is stopped for another reason.
+ * Releases a process, which must not stay stopped once no process of ours tracks it. Only the
+ * executor continues it: the guardian might continue a process that is stopped for another reason.
  */
 static void release_hold(struct ss_hold *hold, uint32_t row) {
     if (row != SS_HOLDS_ALL)
@@ -79,7 +81,8 @@ static void release_hold(struct ss_hold *hold, uint32_t row) {
 }
 
 /*
- * A branch that changes while it is read matches no process: the start time does not fit the pid.
+ * Opens a branch. A branch that changes while it is read matches no process, because the start time
+ * does not fit the pid.
  */
 static void open_hold(struct ss_hold *hold, struct ss_branch *branch, uint32_t slot, uint32_t row) {
     *hold = (struct ss_hold){
@@ -127,7 +130,9 @@ bool ss_holds_refresh(
         struct ss_hold *hold = &holds->list[holds->count++];
         open_hold(hold, branch, slot, owner - 1);
         holds->of_slot[slot] = holds->count;
-        /* The guardian may still hold the group and then cannot see that this executor does not. */
+        /*
+         * The guardian may still hold the group and then cannot know that this executor does not.
+         */
         if (row != SS_HOLDS_ALL && hold->group && hold->pidfd < 0 && !hold->by_pid)
             report_missed(board, branch, hold->serial);
     }
@@ -172,7 +177,10 @@ struct leaderless {
     int signal;
 };
 
-/* The number of a group is not assigned to another one as long as the group has members. */
+/*
+ * Returns whether the witness of a group lives. The number of a group is not assigned to another
+ * one as long as the group has members.
+ */
 static bool has_witness(struct ss_board *board, const struct ss_hold *hold) {
     const struct ss_branch *branch = &ss_board_branches(board)[hold->slot];
     struct ss_process witness;

@@ -11,7 +11,7 @@
 /*
  * The parts of an instance's tree that are outside the instance's own group. The guardian finds
  * them and writes them to the board. The guardian and the executors each open pidfds for them, so
- * that a signal cannot reach another process even when a pid is reused.
+ * that a signal cannot reach another process even if a pid is reused.
  */
 
 struct ss_hold {
@@ -34,7 +34,7 @@ struct ss_holds {
 
 #define SS_HOLDS_ALL UINT32_MAX
 
-/* The caller has set pid, start time and `group`. */
+/* Opens the process. The caller has set pid, start time and `group`. */
 void ss_hold_open(struct ss_hold *hold);
 void ss_hold_close(struct ss_hold *hold);
 
@@ -63,17 +63,17 @@ bool ss_holds_refresh(
 /* Returns the entry for a slot of the board, or NULL. */
 const struct ss_hold *ss_holds_find(const struct ss_holds *holds, uint32_t slot);
 
-/* Returns 0 or a negative errno; -ESRCH if no process is left. */
+/* Signals a branch. Returns 0 or a negative errno; -ESRCH if no process is left. */
 int ss_hold_signal(const struct ss_hold *hold, int signal);
 
-/* Signal the entries from index `from` on, in list order and in reverse order. */
+/* Signal the entries from index `from`, in list order and in reverse order. */
 void ss_holds_signal(const struct ss_holds *holds, uint32_t from, uint32_t row, int signal);
 void ss_holds_signal_reversed(const struct ss_holds *holds, uint32_t row, int signal);
 
 /*
- * Signals the members of groups that cannot be opened any more because their leaders have ended, if
- * a witness on the board proves that the number still means that group. Searches all processes, for
- * a rescuer that has not held these groups itself.
+ * Signals the members of groups that can no longer be opened because their leaders have ended, if a
+ * witness on the board proves that the number still belongs to that group. Searches all processes,
+ * for a rescuer that has not held these groups itself.
  */
 SS_NONNULL()
 void ss_holds_signal_leaderless(

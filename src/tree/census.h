@@ -11,14 +11,15 @@
  * all: it examines only pids assigned since the last look. It checks the group of a known process
  * again, every 0.1 s in the first second of the process and more often at the very start, because
  * most processes that leave their group do so when they begin, and once a second after that. A
- * process can leave its group only while it may run. Once some have left, all young ones are
- * therefore checked after each stop, and they count as young for longer the less they may run.
+ * process can leave its group only while it may run. Once some have left, the census therefore
+ * checks all young processes after each stop; the less they may run, the longer they count as
+ * young.
  *
  * Groups of attached instances may have members that are not ours, unless one of ours has begun
  * their session; each process in other groups is a branch by itself. Orphans get parents that are
- * not ours, so once known they remain members, and so do their descendants. An orphan whose parent
+ * not ours, so known orphans remain members, and so do their descendants. An orphan whose parent
  * was never seen, such as a daemon, is ours if the kernel has reported its birth, or if one of ours
- * has begun its session. Others that may be ours are counted as strays.
+ * has begun its session. Other orphans that may be ours are counted as strays.
  */
 
 #include "base/pid_map.h"
@@ -27,8 +28,8 @@
 #include "tree/branches.h"
 
 /*
- * Where the census learns about processes: the platform functions, or a
- * simulated system in tests.
+ * Where the census gets its information about processes: the platform functions, or a simulated
+ * system in tests.
  */
 struct ss_census_source {
     pid_t (*latest)(void);
@@ -39,8 +40,8 @@ struct ss_census_source {
     bool (*freezer)(const char *name, pid_t pid);
     void (*each)(void (*see)(void *context, pid_t pid), void *context);
     bool (*is_gone)(void *holder, uint32_t slot); /* whether no process of the branch is left */
-    bool (*listen)(
-        void *holder, bool on); /* turns fork events on or off; false: they are not available */
+    bool (*listen)(void *holder, bool on); /* turns fork events on or off; returns false if they are
+                                              not available */
     /* Calls `see` for every birth since the last call, in order. Only for attached instances. */
     enum ss_births (*births)(
         void *holder, void (*see)(void *context, pid_t parent, pid_t child), void *context);
@@ -53,14 +54,14 @@ struct ss_census_member {
     pid_t pid;
     uint32_t row;
     uint32_t slot; /* its branch on the board; SS_BOARD_BRANCHES: covered by its group */
-    pid_t session; /* at first sight; 0: unknown */
+    pid_t session; /* session at first sight; 0: unknown */
     bool beyond;   /* we may not signal it: it is frozen, or counted as out of reach */
 };
 
 /* A recently assigned pid. Its group is checked repeatedly while it is young. */
 struct ss_census_newcomer {
     pid_t pid;
-    bool ours; /* it has been counted; otherwise it could not be seen or traced yet */
+    bool ours; /* it has been counted; otherwise its group or its ancestors are not known yet */
     ss_time since;
     ss_time due;
 };
@@ -76,14 +77,14 @@ struct ss_census {
     pid_t until;      /* ... up to this one get a second look */
     ss_time interval;
     ss_time due;               /* the next look, unless an event arrives earlier */
-    uint32_t missed;           /* as on the board at the last look */
+    uint32_t missed;           /* the board's count of missed groups at the last look */
     ss_time recount;           /* when all members are checked again */
     uint32_t budget;           /* lines of descent that may still be followed in this look */
     pid_t stranger;            /* a parent known in this look not to be ours; 0: none */
     bool ours;                 /* this look has met one of our processes ... */
     bool found;                /* ... and one in a group not known before */
     bool listening;            /* every new process is reported */
-    bool surveying;            /* the first look of this census: births may be older than it */
+    bool surveying;            /* the first look of this census: births may predate it */
     bool fresh;                /* the processes examined now have just been started */
     bool crowded;              /* some processes did not fit */
     struct ss_pid_map covered; /* maps groups that one signal reaches to rows */
@@ -96,22 +97,22 @@ struct ss_census {
      * of a second each. The dead are thus known for long enough to attribute their children.
      */
     struct ss_pid_map kin[2];
-    enum ss_births births; /* since the last look */
+    enum ss_births births; /* births since the last look */
     pid_t own_session;     /* session of showstopper itself, in which not all processes are ours */
     struct ss_pid_map strays; /* strays that the board counts, and those from before the census */
-    pid_t *leaders;           /* of each row, as entered in `covered` */
-    pid_t *tops;              /* of each row, as entered in `roots` */
+    pid_t *leaders;           /* leader of each row, as entered in `covered` */
+    pid_t *tops;              /* top of each row, as entered in `roots` */
     struct ss_census_member *members;
     uint32_t count;
-    struct ss_census_newcomer *newcomers; /* oldest first */
+    struct ss_census_newcomer *newcomers; /* newcomers, oldest first */
     uint32_t newcomers_count;
     uint32_t young;   /* how many of them are ours */
-    ss_time *left_at; /* of each row: when one of its processes was last found outside its group; 0:
-                         never */
+    ss_time *left_at; /* for each row, when one of its processes was last found outside its group;
+                         0: never */
     ss_time now;      /* time of this look */
 };
 
-/* Counts processes whose pids were assigned after `since`. */
+/* Opens a census that counts processes whose pids were assigned after `since`. */
 SS_MUST_USE int ss_census_open(struct ss_census *census, struct ss_board *board,
     const struct ss_census_source *source, bool groups, pid_t since);
 void ss_census_close(struct ss_census *census);

@@ -8,7 +8,10 @@
 #include "base/grow.h"
 #include "platform/platform.h"
 
-/* Reading a clock takes a few microseconds, or some tens while its thread runs. */
+/*
+ * Limit of threads with a clock. Reading a clock takes a few microseconds, or some tens while its
+ * thread runs.
+ */
 #define ENTRIES_MAX 256
 
 static bool knows(const struct ss_clocks *clocks, pid_t thread) {

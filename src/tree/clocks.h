@@ -10,8 +10,8 @@
 
 /*
  * The CPU time of a set of processes and of all their future descendants, as the kernel counts it
- * for threads. It is exact at any moment and includes processes that live between two readings, but
- * lacks what processes use while they exit. Zero-initialized: empty.
+ * for threads. It is exact at any moment and includes processes that live and die between two
+ * readings, but excludes what processes use while they exit. Zero-initialized: no processes.
  */
 struct ss_clocks {
     struct ss_clocks_entry *entries;
@@ -25,12 +25,12 @@ struct ss_clocks_entry {
 };
 
 /*
- * Adds the threads of a process that are not known yet. Returns how many were added, or -1 if the
+ * Adds those threads of a process that have no clock yet. Returns how many were added, or -1 if the
  * system does not let us count them, or there are too many.
  */
 SS_NONNULL() int ss_clocks_add(struct ss_clocks *clocks, pid_t process);
 
-/* Returns the nanoseconds of CPU time since each thread was added. */
+/* Returns the nanoseconds of CPU time that threads have used since they were added. */
 SS_NONNULL() uint64_t ss_clocks_read(const struct ss_clocks *clocks);
 
 SS_NONNULL() void ss_clocks_close(struct ss_clocks *clocks);

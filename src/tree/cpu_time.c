@@ -12,7 +12,8 @@
 #define COST_PART 50
 
 /*
- * ... or, if clocks supply the time in between, 1 / COST_PART_SPARED, and no more often than this.
+ * ... or, if clocks supply the time in between, 1 / COST_PART_SPARED, and at intervals of at least
+ * this.
  */
 #define LISTING_INTERVAL (100 * SS_MILLISECOND)
 #define COST_PART_SPARED 200
@@ -23,7 +24,7 @@
 #define LEARNED        (500 * SS_MILLISECOND)
 #define CORRECTION_MAX 2.0
 
-/* An excess over the listings is given up within about this many listings. */
+/* Number of listings over which an excess over them is given up. */
 #define GIVEN_UP 16
 
 #define RATE_MEMORY (100 * SS_MILLISECOND)
@@ -31,7 +32,7 @@
 /* How often to retry opening the clocks while processes are being started. */
 #define ATTEMPTS_MAX 20
 
-/* Clocks of running processes may lag by a tick of the system. */
+/* Clocks of running processes may lag by this much, a tick of the system. */
 #define GRAIN (10 * SS_MILLISECOND)
 
 /*
@@ -92,7 +93,7 @@ static void list_descendants(struct ss_cpu_time *meter, uint32_t from) {
     }
 }
 
-/* Lists processes that have lost their parent: they are not children of any that is listed. */
+/* Lists processes that have lost their parent: they are not children of any listed process. */
 static void list_orphans(struct ss_cpu_time *meter) {
     struct ss_branch *branches = ss_board_branches(meter->board);
     uint32_t used = atomic_load(&meter->board->branches_used);
@@ -108,7 +109,10 @@ static void list_orphans(struct ss_cpu_time *meter) {
     }
 }
 
-/* Lists the executor itself for the times that it has waited for. It is the parent of orphans. */
+/*
+ * Lists all processes, and the executor itself for the times that it has waited for: it is the
+ * parent of orphans.
+ */
 static void list_processes(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];
     bool attached = meter->board->attached;
@@ -124,8 +128,8 @@ static void list_processes(struct ss_cpu_time *meter) {
 /* ---- their CPU time ---- */
 
 /*
- * Reads the times that were waited for before the clocks: the time of a child that ends in between
- * is then missing once, instead of counted twice.
+ * Reads the clocks. Reads the times that were waited for first: the time of a child that ends in
+ * between is then missing once instead of counted twice.
  */
 static void read_clocks(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];
@@ -135,7 +139,7 @@ static void read_clocks(struct ss_cpu_time *meter) {
         if (ss_platform_process_times(process->pid, &times))
             process->waited = times.waited;
         else
-            process->pid = 0; /* it has just ended */
+            process->pid = 0; /* the process has just exited */
     }
     for (uint32_t i = 0; i < meter->now.count; i++) {
         struct ss_cpu_time_process *process = &meter->now.items[i];
@@ -154,7 +158,10 @@ static struct ss_cpu_time_process *successor(
     return process && process->used >= old->used && process->waited >= old->waited ? process : NULL;
 }
 
-/* Copies the history of known processes to the new reading. A new orphan's past is not ours. */
+/*
+ * Copies the history of known processes to the new reading. The past of a new orphan does not
+ * count.
+ */
 static void carry_over(struct ss_cpu_time *meter, bool first) {
     for (uint32_t i = 0; i < meter->now.count; i++) {
         struct ss_cpu_time_process *process = &meter->now.items[i];
@@ -171,7 +178,7 @@ static void carry_over(struct ss_cpu_time *meter, bool first) {
     }
 }
 
-/* Adds the time of a process that has gone to its closest ancestor that still exists. */
+/* Adds the time of a process that is gone to its closest ancestor that still exists. */
 static void pass_on(struct ss_cpu_time *meter, const struct ss_cpu_time_process *gone) {
     const struct ss_cpu_time_process *above = find_process(&meter->last, gone->parent);
     struct ss_cpu_time_process *there = NULL;
@@ -204,7 +211,10 @@ static void swap_lists(struct ss_cpu_time *meter) {
     meter->now = list;
 }
 
-/* Lists the processes again. If none has been started on the machine, repeats the last list. */
+/*
+ * Lists the processes again. If no process has been started on the machine since, repeats the last
+ * list.
+ */
 static void list_anew(struct ss_cpu_time *meter) {
     pid_t latest = ss_platform_process_latest();
     swap_lists(meter);
@@ -239,7 +249,7 @@ static uint64_t sum_up(struct ss_cpu_time *meter, ss_time now) {
 
 /* ---- the kernel's clocks ---- */
 
-/* Returns how many threads were added, or -1. */
+/* Opens clocks for all listed processes. Returns how many threads were added, or -1. */
 static int add_all(struct ss_cpu_time *meter) {
     int all = 0;
     list_processes(meter);
@@ -254,7 +264,7 @@ static int add_all(struct ss_cpu_time *meter) {
 
 /*
  * Opens clocks for all threads. A process started meanwhile may or may not be included in the clock
- * of a thread, so opening starts over until none was.
+ * of a thread, so opening starts over until no process was started during it.
  */
 static void open_clocks(struct ss_cpu_time *meter) {
     struct ss_row *row = &meter->board->rows[meter->row];
@@ -267,7 +277,7 @@ static void open_clocks(struct ss_cpu_time *meter) {
     }
     if (added >= 0 && !meter->board->attached)
         meter->self = ss_platform_task_clock_open(atomic_load(&row->executor), false);
-    meter->now.count = 0; /* they have not been read */
+    meter->now.count = 0; /* these processes have not been read */
     meter->refused = added < 0 || (!meter->board->attached && meter->self < 0);
     if (meter->refused)
         close_clocks(meter);
@@ -294,7 +304,7 @@ static void follow_clocks(struct ss_cpu_time *meter) {
 
 /*
  * Compares the clocks with a listing. Listings are late by varying times and never early, so the
- * total is never less than the listed time. Gives up an excess of the total slowly.
+ * total is never less than the listed time. Reduces an excess of the total slowly.
  */
 static void compare(struct ss_cpu_time *meter) {
     meter->clocked += meter->unlisted;

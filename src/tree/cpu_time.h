@@ -11,24 +11,25 @@
 /*
  * The CPU time of one instance: the clocks of its living processes, the times that their parents
  * have waited for, and the last known clocks of processes that ended without being waited for. A
- * process that lives between two readings counts if its parent waits for it.
+ * process that lives and dies between two readings counts if its parent waits for it.
  *
  * That sum is complete but late: clocks advance with the system's tick, and the times waited for in
  * steps of 10 ms. If the system permits it, clocks that the kernel keeps for threads and their
- * descendants fill the time between. These lack what processes use while they exit, and on a
- * virtual machine they advance while the host runs something else.
+ * descendants fill the time between. These clocks exclude what processes use while they exit, and
+ * on a virtual machine they advance while the host runs something else.
  */
 
 struct ss_cpu_time_process {
     pid_t pid;
     pid_t parent; /* its parent in the list; 0: not listed */
     uint64_t used;
-    uint64_t waited;   /* by children that it has waited for */
+    uint64_t waited;   /* time used by children that it has waited for */
     uint64_t waited_0; /* `waited` at first sight */
-    uint64_t before;   /* excluded from the count: used before it was known */
-    uint64_t ended;    /* used by children that disappeared before the previous listing */
-    uint64_t ending; /* used by those that disappeared since, which `waited` may not include yet */
-    uint64_t lost;   /* the part of `ended` that it has not waited for */
+    uint64_t before;   /* excluded from the count: time used before the process was known */
+    uint64_t ended;    /* time used by children that disappeared before the previous listing */
+    uint64_t ending; /* time used by children that disappeared since, which `waited` may not include
+                        yet */
+    uint64_t lost;   /* the part of `ended` that the process has not waited for */
 };
 
 struct ss_cpu_time_list {
@@ -46,18 +47,19 @@ struct ss_cpu_time {
     struct ss_clocks clocks;
     int self;      /* the clock of the executor alone, to subtract from the others; -1: not open */
     uint64_t seen; /* sum of the clocks at the last reading, without the executor */
-    uint64_t unlisted; /* the part of it since the last listing */
+    uint64_t unlisted; /* the part of `seen` since the last listing */
     uint64_t clocked;  /* recent CPU time by the clocks ... */
     uint64_t told;     /* ... and by listings */
     uint64_t known;    /* total by listings; never falls */
     uint64_t compared; /* `known` when the clocks were last compared with it */
     pid_t latest;      /* the last pid that was assigned when `now` was listed */
-    uint64_t lost;     /* by processes that have gone with all of their listed ancestors */
+    uint64_t lost;     /* time used by processes that are gone together with all of their listed
+                          ancestors */
     uint64_t total;    /* best estimate: nanoseconds since some point in the past */
-    uint64_t shown;    /* as `total`, but never falls */
+    uint64_t shown;    /* `total`, but never falls */
     ss_time read_at;   /* time of the last reading */
-    bool runs;         /* the instance has been allowed to run since then */
-    double rate;       /* CPUs used recently while it ran */
+    bool runs;         /* the instance has been allowed to run since `read_at` */
+    double rate;       /* number of CPUs used recently while it ran */
     ss_time due;       /* earliest next listing, which limits the cost */
 };
 
@@ -65,13 +67,13 @@ void ss_cpu_time_open(struct ss_cpu_time *meter, struct ss_board *board, uint32_
 void ss_cpu_time_close(struct ss_cpu_time *meter);
 
 /*
- * Publishes the last reading to the other executors, and whether the instance runs from `now` on.
+ * Publishes the last reading for the other executors, and whether the instance runs from `now` on.
  */
 void ss_cpu_time_publish(struct ss_cpu_time *meter, bool runs, ss_time now);
 
 /*
- * Sums up all instances: the readings that their executors have published, and what those that run
- * are likely to have used since.
+ * Sums up all instances: the readings that their executors have published, and the estimated use
+ * since then of those that run.
  */
 void ss_cpu_time_sum(struct ss_board *board, uint32_t cpus, struct ss_counters *counters);
 

@@ -7,7 +7,7 @@
 
 #include "platform/platform.h"
 
-/* Milliseconds that killed processes may take to leave a freezer. */
+/* How many milliseconds killed processes may take to leave a freezer. */
 #define PATIENCE 100
 
 void ss_freezer_name(const struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]) {
@@ -41,7 +41,7 @@ void ss_freezer_release(const struct ss_board *board, uint32_t row) {
     close(freezer);
 }
 
-/* With --keep a process may stay in a freezer forever, running. */
+/* Removes all freezers. With --keep a process may stay in one forever, running. */
 void ss_freezers_remove(const struct ss_board *board) {
     for (uint32_t row = 0; row < board->instances; row++) {
         char name[SS_FREEZER_NAME];

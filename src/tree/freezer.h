@@ -5,7 +5,7 @@
 #include "loop/board.h"
 
 /*
- * Each row may have a freezer, see ss_platform_freezer_put(), for processes that have changed their
+ * A row may have a freezer, see ss_platform_freezer_put(), for processes that have changed their
  * user.
  */
 
@@ -13,14 +13,14 @@
 
 void ss_freezer_name(const struct ss_board *board, uint32_t row, char name[SS_FREEZER_NAME]);
 
-/* Returns a descriptor for ss_platform_freezer_freeze(); -1: the row has no freezer. */
+/* Returns a descriptor for ss_platform_freezer_freeze(); -1 if the row has no freezer. */
 int ss_freezer_open(const struct ss_board *board, uint32_t row);
 
 void ss_freezer_kill(const struct ss_board *board, uint32_t row);
 
 /*
- * Called when the executor is dead: kills what is in the freezer, except
- * with --keep, and thaws it.
+ * Kills the processes in the freezer, except with --keep, and thaws it. Called when the executor is
+ * dead.
  */
 void ss_freezer_release(const struct ss_board *board, uint32_t row);
 

@@ -13,8 +13,8 @@
 #include "tree/watchdog.h"
 
 /*
- * How long executors wait for the guardian to end what dead executors have
- * left before they do it.
+ * How long executors wait for the guardian to end what dead executors have left before they end it
+ * themselves.
  */
 #define GUARDIAN_PATIENCE (2 * SS_SECOND)
 
@@ -22,7 +22,7 @@ struct ss_guardian {
     struct ss_board *board;
     struct ss_rescue rescue;
     int forks;     /* -1: fork events are not available */
-    bool records;  /* they are always recorded, for the census of attached instances */
+    bool records;  /* fork events are always recorded, for the census of attached instances */
     bool notified; /* a possible fork event, a stop or the bell has arrived */
     struct ss_census_source source;
     struct ss_census census;
@@ -47,7 +47,10 @@ static bool listen_for_forks(void *context, bool on) {
     return told;
 }
 
-/* The master is dead. The executors know it, too, and end their instances; this ends the rest. */
+/*
+ * Takes over from a dead master. The executors notice its death, too, and end their instances; this
+ * ends the rest.
+ */
 static void take_over(const struct ss_guardian_setup *setup, struct ss_rescue *rescue) {
     if (atomic_load(&setup->board->view))
         ss_screen_release(STDERR_FILENO);
@@ -94,7 +97,7 @@ static void take_census_if_due(struct ss_guardian *guardian) {
     ss_rescue_refresh_holds(&guardian->rescue);
 }
 
-/* Returns whether instances may be older than the census. */
+/* Returns whether instances may predate the census. */
 static bool has_begun(const struct ss_board *board) {
     if (board->attached)
         return true;
@@ -126,7 +129,7 @@ static int open_guardian(void *context, int parent) {
         ss_watchdog_open(&guardian->watchdog, board, setup->master) < 0)
         return -1;
     guardian->rescue.polls[SS_RESCUE_MASTER].fd = parent;
-    /* A replacement guardian may have missed much, so its first look does not wait. */
+    /* A replacement guardian may have missed a lot, so its first look does not wait. */
     wait_for_events(guardian, 0);
     if (has_begun(board)) {
         ss_census_survey(&guardian->census);
@@ -140,8 +143,8 @@ static bool do_turn(void *context) {
     struct ss_guardian_setup *setup = context;
     struct ss_guardian *guardian = setup->guardian;
     if (atomic_load(&guardian->board->over)) {
-        wait_for_events(guardian, 0); /* for an executor that died after the last look */
-        /* Processes that were counted as left may have ended since. */
+        wait_for_events(guardian, 0); /* once more, for an executor that died after the last look */
+        /* Processes that were counted as left may have exited since. */
         if (atomic_load(&guardian->board->left) > 0)
             ss_rescue_sweep(&guardian->rescue, 0);
         return false;

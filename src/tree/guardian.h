@@ -13,20 +13,21 @@ struct ss_guardian_setup {
     pid_t master;
     int bell;                     /* the guardian's end: a byte says that the board has changed */
     int master_bell;              /* the master's end, likewise */
-    struct ss_terminal *terminal; /* the run's terminal, restored here if the master cannot */
+    struct ss_terminal *terminal; /* the run's terminal, which the guardian restores if the master
+                                     cannot */
     struct ss_guardian *guardian; /* set in the guardian itself */
 };
 
 /*
- * The process that outlives all others of a run: a keeper that knows every executor and every
- * instance. When an executor or the master dies, it continues and ends what they have left. `setup`
- * must outlive the keeper.
+ * The guardian is the process that outlives all others of a run: a keeper that knows every executor
+ * and every instance. When an executor or the master dies, the guardian continues and ends what
+ * they have left. `setup` must outlive the keeper.
  */
 SS_NONNULL() struct ss_keeper_duty ss_guardian_duty(struct ss_guardian_setup *setup);
 
 /*
- * Called by an executor that has outlived the master and is done with its own instance. Waits until
- * the guardian has finished; if the guardian was killed, does its work instead. `setup` has the
+ * Waits until the guardian has finished; if the guardian was killed, does its work instead. Called
+ * by an executor that has outlived the master and is done with its own instance. `setup` has the
  * bells of the run.
  */
 void ss_guardian_stand_in(const struct ss_guardian_setup *setup);

@@ -13,14 +13,14 @@
 
 #define ROUND (2 * SS_MILLISECOND)
 
-/* How long to wait for the leader to stop, since the rest of the instance runs on meanwhile. */
+/* How long to wait for the leader to stop; the rest of the instance continues to run meanwhile. */
 #define STOP_PATIENCE (50 * SS_MILLISECOND)
 #define STOP_ROUND    (50 * SS_MICROSECOND)
 
 /* Stops between two searches for a running thread. */
 #define AIM_INTERVAL 8
 
-/* Exits in the child. A negative errno means that the command is not the cause. */
+/* Exits in the child after a failure. A negative errno means that the command is not the cause. */
 _Noreturn static void report_and_exit(int report, int why) {
     while (write(report, &why, sizeof why) < 0 && errno == EINTR) {
     }
@@ -28,7 +28,8 @@ _Noreturn static void report_and_exit(int report, int why) {
 }
 
 /*
- * Waits for the executor. End of file means that it is dead, which no signal reports with --keep.
+ * Waits until the executor is prepared. End of file means that it is dead, which no signal reports
+ * with --keep.
  */
 static void await_prepared(int gate[2]) {
     char byte;
@@ -65,7 +66,9 @@ static void exec_command(const struct ss_launch *launch, pid_t executor, int rep
     report_and_exit(report, errno);
 }
 
-/* End of file means that exec closed the pipe; anything else is an errno. */
+/*
+ * Reads the child's report. End of file means that exec closed the pipe; anything else is an errno.
+ */
 static int read_report(int report) {
     int why = 0;
     ssize_t length;
@@ -115,7 +118,7 @@ int ss_instance_start(
     if (launch->prepare)
         prepare(launch, leader, gate);
     if (leader > 0) {
-        setpgid(leader, leader); /* parent and child both do this, whichever comes first */
+        setpgid(leader, leader); /* both parent and child call this, because either may run first */
         why = read_report(report[0]);
         *exec_failed = why > 0;
         why = abs(why);
@@ -173,8 +176,8 @@ static void freeze(struct ss_instance *instance, bool frozen) {
 }
 
 /*
- * A shell is notified that its job has stopped unless the shell itself has stopped by then, which
- * it does only once it is given a CPU.
+ * Waits until the leader has stopped. A shell is notified that its job has stopped unless the shell
+ * itself has stopped by then, which it does only once it is given a CPU.
  */
 static void await_stop(const struct ss_instance *instance) {
     _Atomic uint32_t nothing = 0;
@@ -188,9 +191,9 @@ static void await_stop(const struct ss_instance *instance) {
 }
 
 /*
- * A stop takes effect when one of a process's threads notices the signal, and the kernel picks the
- * first one. If that thread sleeps while others keep all CPUs busy, it waits milliseconds for a
- * CPU.
+ * Stops the leader. A stop takes effect when one of a process's threads notices the signal, and the
+ * kernel picks the first thread. If that thread sleeps while others keep all CPUs busy, it waits
+ * milliseconds for a CPU.
  */
 static void stop_leader(struct ss_instance *instance) {
     /* A thread is signaled by its ID, which is only safe for our own children. */
@@ -276,7 +279,7 @@ struct search {
 
 /*
  * Kills a child. Every descendant becomes our child when the processes in between die, and only we
- * can reap it. One that has just changed its user is not in a freezer yet.
+ * can reap it. A child that has just changed its user is not in a freezer yet.
  */
 static void kill_child(void *context, pid_t pid) {
     struct search *search = context;
@@ -295,9 +298,9 @@ static void kill_child(void *context, pid_t pid) {
 }
 
 /*
- * Known processes are killed in every round. Unknown ones have to be searched for among all
- * processes, not in the first rounds because they are rare. After a find the next search follows at
- * once, for the children of what was found; otherwise the distance between searches doubles.
+ * Kills known processes in every round. Unknown ones have to be searched for among all processes;
+ * they are rare, so the first rounds skip the search. After a find the next search follows at once,
+ * for the children of the processes found; otherwise the distance between searches doubles.
  */
 #define FIRST_SEARCH 16
 

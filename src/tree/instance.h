@@ -19,7 +19,7 @@ struct ss_launch {
     const char *mark;      /* see SS_SWEEP_MARK */
     int input;             /* becomes standard input */
     int output;            /* becomes standard output; -1: the caller's */
-    int errors;            /* standard error, likewise */
+    int errors;            /* becomes standard error; -1: the caller's */
     bool keep;             /* the instance may outlive its executor */
     bool terminal;         /* a terminal is attached, which must not stop the instance */
     const struct ss_signals *signals;
@@ -37,23 +37,25 @@ struct ss_launch {
  * made. The leader is reaped last, so its pid cannot be reused while it is set here.
  *
  * An attached instance is a process that ran before, which is signaled through its pidfd, and its
- * descendants, each a branch. None of them is our child.
+ * descendants, each a branch. None of these is our child.
  */
 struct ss_instance {
     pid_t leader; /* 0: not started */
     bool attached;
-    struct ss_hold root;    /* of an attached instance: its first process */
-    struct ss_board *board; /* has its branches */
+    struct ss_hold root;    /* the first process of an attached instance */
+    struct ss_board *board; /* the board with its branches */
     uint32_t row;
     int freezer; /* holds processes that we may not signal; -1 or 0: none */
     struct ss_holds holds;
     pid_t listener; /* the leader's thread that reacts to a stop soonest; 0: the first one */
-    unsigned stops; /* since the start; a new listener is searched for every few stops */
+    unsigned stops; /* number of stops since the start; a new listener is searched for every few
+                       stops */
 };
 
 /*
  * Starts the command in its own group and waits until it has been executed, so that no signal
- * reaches it before. Returns 0 or the errno of fork or exec; `exec_failed` tells which.
+ * reaches it before. Returns 0 or the errno of fork or exec; `exec_failed` says which of them
+ * failed.
  */
 int ss_instance_start(
     struct ss_instance *instance, const struct ss_launch *launch, bool *exec_failed);
@@ -62,8 +64,8 @@ int ss_instance_start(
 void ss_instance_attach(struct ss_instance *instance, pid_t pid, uint64_t started);
 
 /*
- * Parents are stopped before their children and continued after them, so that no parent sees a
- * stopped child.
+ * Stop and continue the instance. Parents are stopped before their children and continued after
+ * them, so that no parent sees a stopped child.
  */
 void ss_instance_stop(struct ss_instance *instance);
 void ss_instance_continue(struct ss_instance *instance);
@@ -72,7 +74,7 @@ void ss_instance_signal(struct ss_instance *instance, int signal);
 /* Updates the branches; sends the signal, if it is not 0, to new ones. */
 void ss_instance_follow(struct ss_instance *instance, int signal);
 
-/* Continues the leader if something else has stopped it. */
+/* Continues the leader if another process has stopped it. */
 void ss_instance_unstop(struct ss_instance *instance);
 
 /* Returns whether the leader has ended. Does not reap it. */
@@ -87,18 +89,18 @@ bool ss_instance_is_empty(const struct ss_instance *instance);
 /* Returns how many known processes of an attached instance have not ended. */
 uint32_t ss_instance_count_left(const struct ss_instance *instance);
 
-/* Reaps ended descendants that lost their parent, but not the leader. */
+/* Reaps descendants that lost their parent and have exited, but not the leader. */
 void ss_instance_reap_orphans(const struct ss_instance *instance);
 
 /*
- * Ends all that is left, wherever it is, and waits for that until `deadline`. The caller sleeps on
- * `word`.
+ * Ends all processes that are left, wherever they are, and waits for their end until `deadline`.
+ * The caller sleeps on `word`.
  */
 void ss_instance_clear(struct ss_instance *instance, _Atomic uint32_t *word, ss_time deadline);
 
 /*
- * Reaps the leader and returns how it ended, or 0 if it was attached. Its pid is invalid from here
- * on.
+ * Reaps the leader and returns how it ended, or 0 if it was attached. Its pid is invalid
+ * afterwards.
  */
 int ss_instance_reap(struct ss_instance *instance);
 

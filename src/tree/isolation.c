@@ -15,7 +15,7 @@
 #include "screen/terminal.h"
 #include "screen/window.h"
 
-/* Sent by the first process inside to the one outside. */
+/* A message from the first process inside to the one outside. */
 struct message {
     enum { FAILED, STOPPED, ENDED } kind;
     int value; /* an errno, or the run's wait status */
@@ -32,8 +32,8 @@ struct caller {
 };
 
 /*
- * Where signals are passed on to: from outside to the first process
- * inside, from there to the run.
+ * The process to which signals are passed on: outside, the first process inside; there, the run.
+ * Global, because handlers get no argument of ours.
  */
 static volatile sig_atomic_t next_process;
 
@@ -44,7 +44,10 @@ static void pass_on(int number) {
     errno = saved;
 }
 
-/* Until there is a process to pass them on to, signals are blocked: they would be lost, or kill. */
+/*
+ * Blocks signals. Until there is a process to pass them on to, they would be lost, or would kill
+ * this process.
+ */
 static void block_signals(struct caller *caller) {
     static const struct sigaction usual = {.sa_handler = SIG_DFL};
     sigset_t all;
@@ -95,9 +98,9 @@ static bool is_alone(int report) {
 }
 
 /*
- * Runs the first process inside; everything inside ends with it. Returns only in the run. Both have
- * groups of their own, so that signals from the keyboard, or to the whole group of the process
- * outside, come in through that process and only once.
+ * Runs the first process inside; everything inside ends with it. Returns only in the run. Both
+ * processes have groups of their own, so that signals from the keyboard, or to the whole group of
+ * the process outside, arrive only once, through that process.
  */
 static void run_init(int report, const struct ss_isolation *isolation) {
     int why = ss_platform_isolation_settle(isolation);
@@ -128,7 +131,8 @@ static void run_init(int report, const struct ss_isolation *isolation) {
 }
 
 /*
- * Stops this process after the run has stopped. If no shell could continue them, both keep running.
+ * Stops this process after the run has stopped. If no shell could continue them, both continue to
+ * run.
  */
 static void suspend(void) {
     sigset_t stop;
@@ -171,7 +175,7 @@ static int stand_outside(pid_t first, int report, const struct ss_board *board,
     while (waitpid(first, NULL, 0) < 0 && errno == EINTR) {
     }
     ss_terminal_close(terminal);
-    /* The namespace may have ended with a killed master before the guardian could do this. */
+    /* If the master was killed, the namespace may have ended before the guardian could do this. */
     if (atomic_load(&board->view))
         ss_screen_release(STDERR_FILENO);
     if (!received)

@@ -12,7 +12,7 @@
 /* How long executors may take to end their own instances once the master is dead. */
 #define MASTER_GONE_PATIENCE (400 * SS_MILLISECOND)
 
-/* How long the search for the rest may take after that. */
+/* How long the search for remaining processes may take after that. */
 #define SWEEP_PATIENCE SS_SECOND
 
 /* How long killed processes of an attached instance may take to end, and how often to look. */
@@ -56,8 +56,8 @@ static void hold_leader(struct ss_rescue *rescue, uint32_t index) {
 
 /*
  * Signals by pid, as long as the start time still matches, on systems without pidfds. Once the
- * leader is gone, the pid may belong to an unrelated group; then only the sweep can find what is
- * ours.
+ * leader is gone, the pid may belong to an unrelated group; then only the sweep can find our
+ * processes.
  */
 static void signal_by_pid(const struct ss_charge *charge, bool group, int signal) {
     if (charge->leader_pid > 1 &&
@@ -65,7 +65,7 @@ static void signal_by_pid(const struct ss_charge *charge, bool group, int signal
         kill(group ? -charge->leader_pid : charge->leader_pid, signal);
 }
 
-/* Other processes of an attached instance are branches. */
+/* Signals the leader of an instance. The other processes of an attached instance are branches. */
 static void signal_instance(const struct ss_rescue *rescue, uint32_t index, int signal) {
     const struct ss_charge *charge = &rescue->charges[index];
     bool group = !rescue->board->attached;
@@ -99,7 +99,10 @@ static uint32_t count_left(const struct ss_rescue *rescue, uint32_t index) {
     return left;
 }
 
-/* Counts what has survived SIGKILL. A sweep cannot: these are not our descendants. */
+/*
+ * Counts the processes of an attached instance that survived SIGKILL. A sweep cannot count them,
+ * because they are not our descendants.
+ */
 static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
     static _Atomic uint32_t nothing;
     ss_time deadline = ss_platform_now() + KILLED_PATIENCE;
@@ -111,8 +114,8 @@ static void count_survivors(struct ss_rescue *rescue, uint32_t index) {
 }
 
 /*
- * Ends what a dead executor is known to have left, or continues it with --keep. Parents are
- * continued last, so that no shell sees its children stopped.
+ * Ends the processes that a dead executor is known to have left, or continues them with --keep.
+ * Parents are continued last, so that no shell sees its children stopped.
  */
 static void clear(struct ss_rescue *rescue, uint32_t index) {
     struct ss_row *row = &rescue->board->rows[index];
@@ -176,7 +179,10 @@ void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline) {
     atomic_store(&rescue->board->left, rescue->board->keep ? 0 : rescue->sweep.touched);
 }
 
-/* The board counts what is still to be done, in case this process is killed before it is. */
+/*
+ * Sweeps if something may have been left. The board counts the losses still to be handled, in case
+ * this process is killed before it is done.
+ */
 static void sweep_for_losses(struct ss_rescue *rescue) {
     struct ss_board *board = rescue->board;
     for (uint32_t losses; (losses = atomic_load(&board->losses)) != atomic_load(&board->swept);) {
@@ -205,7 +211,10 @@ uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout) {
         hold_executor(rescue, i);
         hold_leader(rescue, i);
         if (is_lost(rescue, i)) {
-            /* In this order: if this process is killed, the next rescuer must find the executor. */
+            /*
+             * Keep this order: if this process is killed in between, the next rescuer must find the
+             * executor.
+             */
             clear(rescue, i);
             drop_executor(rescue, i);
         }

@@ -11,8 +11,8 @@
 #include "tree/sweep.h"
 
 /*
- * Ends what dead executors have left, or continues it with --keep. Done by the guardian and by
- * every executor that outlives both master and guardian; several may do it at once.
+ * Ends what dead executors have left, or continues it with --keep. The guardian does this, and so
+ * does every executor that outlives both master and guardian; several processes may do it at once.
  */
 
 /* The pidfds of one executor and of its instance's leader. */
@@ -23,24 +23,24 @@ enum { SS_RESCUE_BELL, SS_RESCUE_MASTER, SS_RESCUE_FORKS, SS_RESCUE_EXECUTORS };
 
 struct ss_rescue {
     struct ss_board *board;
-    int master_bell; /* a byte here says that the board has changed */
+    int master_bell; /* a byte in this pipe says that the board has changed */
     struct ss_charge *charges;
     struct pollfd *polls;   /* SS_RESCUE_EXECUTORS + the number of executors; -1: not waited for */
-    struct ss_holds *holds; /* all branches */
+    struct ss_holds *holds; /* holds of all branches */
     struct ss_sweep sweep;
-    bool blind; /* some process has no pidfd and has to be polled */
+    bool blind; /* some process has no pidfd and must be polled */
 };
 
 /*
- * `bell`: a byte there says that the board has changed; -1: absent. The guardian sets the poll
- * SS_RESCUE_MASTER, which is absent otherwise.
+ * Opens a rescue. A byte in `bell` says that the board has changed; -1: no bell. Only the guardian
+ * sets the poll SS_RESCUE_MASTER.
  */
 SS_MUST_USE int ss_rescue_open(
     struct ss_rescue *rescue, struct ss_board *board, pid_t master, int bell, int master_bell);
 
 /*
- * Sleeps until something happens, or for `timeout` milliseconds, and ends what dead executors have
- * left. Returns how many executors are not done with their instances.
+ * Sleeps until an event, or for `timeout` milliseconds, and ends what dead executors have left.
+ * Returns how many executors are not done with their instances.
  */
 uint32_t ss_rescue_look(struct ss_rescue *rescue, int timeout);
 
@@ -49,13 +49,12 @@ const struct ss_hold *ss_rescue_find_hold(struct ss_rescue *rescue, uint32_t slo
 
 void ss_rescue_refresh_holds(struct ss_rescue *rescue);
 
-/* Searches for what is left until `deadline`, and writes to the board how many processes that is.
- */
+/* Searches for remaining processes until `deadline`, and writes their number to the board. */
 void ss_rescue_sweep(struct ss_rescue *rescue, ss_time deadline);
 
 /*
- * Call this when the master is dead. The executors notice that, too, and end their instances; this
- * then ends the executors that did not, and all that they have left.
+ * Takes over when the master is dead. The executors notice its death, too, and end their instances;
+ * this function ends the executors that did not, and all that they have left.
  */
 void ss_rescue_take_over(struct ss_rescue *rescue);
 

@@ -9,19 +9,18 @@
 
 #define DEPTH_MAX 256
 
-/* Time for killed processes to disappear. */
+/* The time between rounds, for killed processes to disappear. */
 #define ROUND (3 * SS_MILLISECOND)
 
 /*
- * Time for exiting processes to free their memory: until the next round, which takes CPU time from
- * them, and beyond the deadline for those that were exiting before it.
+ * The time for exiting processes to free their memory: until the next round, which takes CPU time
+ * from them, and beyond the deadline for processes that were exiting before it.
  */
 #define EXIT_ROUND    (30 * SS_MILLISECOND)
 #define EXIT_PATIENCE (10 * SS_SECOND)
 
 /*
- * How many rounds in a row must find nothing: a process may start where a
- * round has looked already.
+ * How many rounds in a row must find nothing: a process may start where a round has already looked.
  */
 #define EMPTY_ROUNDS 2
 
@@ -49,7 +48,10 @@ static bool may_adopt(const struct ss_sweep *sweep, pid_t pid) {
     return false;
 }
 
-/* As long as the master lives, it has not reaped what is on the board, so the pid is enough. */
+/*
+ * Returns whether this is the process on the board. As long as the master lives, it has not reaped
+ * what is on the board, so the pid suffices.
+ */
 static bool is_one(
     const struct ss_sweep *sweep, const struct ss_process *process, uint64_t started) {
     return getppid() == sweep->master || process->started == started;
@@ -67,7 +69,7 @@ static const struct ss_row *find_executor(
     return NULL;
 }
 
-/* Returns whether the process is one of ours that ends by itself. */
+/* Returns whether the process is one of ours that exits by itself. */
 static bool is_crew(const struct ss_sweep *sweep, pid_t pid, const struct ss_process *process) {
     const struct ss_board *board = sweep->board;
     return pid == getpid() || pid == atomic_load(&board->sensor) ||
@@ -90,8 +92,8 @@ static bool has_exit(const struct ss_sweep_exits *exits, pid_t pid) {
 }
 
 /*
- * After the deadline only parents count that were exiting in the round before: on a busy machine
- * there is always one that has just begun.
+ * Waits for a parent to exit. After the deadline, waits only for parents that were exiting in the
+ * previous round: on a busy machine there is always one that has just begun.
  */
 static void await_exit(struct ss_sweep *sweep, pid_t pid) {
     struct ss_sweep_exits *exits = &sweep->exits;
@@ -113,22 +115,22 @@ static bool has_marked_top(struct ss_sweep *sweep, pid_t pid, pid_t top) {
 }
 
 /*
- * Walks up to the process just below an adopter. A child of the master that is not crew is an
- * orphan of ours, unless the program may have inherited children (`something & exec showstopper`);
- * then, and elsewhere, the process must carry the mark. All descendants of a process of ours are
- * ours, whatever their environment says.
+ * Returns whether a process is ours. Walks up to the process just below an adopter. A child of the
+ * master that is not crew is an orphan of ours, unless the program may have inherited children
+ * (`something & exec showstopper`); then, and elsewhere, the process must carry the mark. All
+ * descendants of a process of ours are ours, whatever their environment says.
  */
 static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process) {
     pid_t seen = pid;
     pid_t parent = process.parent;
     for (int depth = 0; depth < DEPTH_MAX; depth++) {
-        /* A living executor ends what is below it until it is done with that or gives it up. */
+        /* A living executor ends its descendants until it is done or gives up. */
         const struct ss_row *row = find_executor(sweep, pid, &process);
         if (row)
             return depth > 0 && ss_row_is_settled(row);
         if (pid <= 1 || is_crew(sweep, pid, &process))
             return false;
-        /* As long as we are the master's child, its pid cannot have been reused. */
+        /* As long as we are the master's child, the master's pid cannot have been reused. */
         bool has_master = getppid() == sweep->master;
         if (has_master && pid == sweep->master)
             return false;
@@ -147,7 +149,7 @@ static bool is_ours(struct ss_sweep *sweep, pid_t pid, struct ss_process process
     if (has_marked_top(sweep, seen, pid))
         return true;
     if (pid == parent && !has_exit(&sweep->exits, pid))
-        sweep->stranger = parent; /* which goes for all its other children, too */
+        sweep->stranger = parent; /* so all its other children are not ours either */
     return false;
 }
 

@@ -6,7 +6,7 @@
 
 /*
  * Ends what a dead executor or master has left, wherever it is. As long as the master lives,
- * orphans are its children; after that only the mark in their environment identifies them.
+ * orphans are its children; afterwards only the mark in their environment identifies them.
  */
 
 /* The environment variable with the mark of the run, ss_board.mark. */
@@ -23,11 +23,11 @@ struct ss_sweep_exits {
 struct ss_sweep {
     struct ss_board *board;
     pid_t master;
-    pid_t stranger;   /* a parent that this round has found not to be ours */
-    uint32_t touched; /* processes signaled in this round */
+    pid_t stranger;   /* a parent that turned out not to be ours in this round */
+    uint32_t touched; /* number of processes signaled in this round */
     bool late;        /* this round begins after the deadline */
     struct ss_sweep_exits exits;
-    struct ss_sweep_exits exits_before; /* in the previous round */
+    struct ss_sweep_exits exits_before; /* parents that were exiting in the previous round */
 };
 
 /*
@@ -40,7 +40,7 @@ void ss_sweep_open(struct ss_sweep *sweep, struct ss_board *board, pid_t master)
 
 /*
  * Scans all processes and kills those that are ours and not below a living executor, or continues
- * them with --keep; repeats that until none are left or `deadline` has passed.
+ * them with --keep; repeats the scan until none is left or `deadline` has passed.
  */
 void ss_sweep_run(struct ss_sweep *sweep, ss_time deadline);
 

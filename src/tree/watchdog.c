@@ -8,12 +8,12 @@
 
 #define INTERVAL (500 * SS_MILLISECOND)
 
-/* CPU time that no turn of a loop needs. */
+/* More CPU time than any turn of a loop needs. */
 #define STUCK SS_SECOND
 
 struct ss_watched {
     uint32_t beat;
-    bool suspect;     /* the last look, too, found the beat unchanged */
+    bool suspect;     /* the beat was unchanged at the last look, too */
     ss_time cpu_time; /* when it became suspect */
 };
 
@@ -27,7 +27,10 @@ int ss_watchdog_open(struct ss_watchdog *watchdog, struct ss_board *board, pid_t
     return watchdog->watched ? 0 : -1;
 }
 
-/* CPU time is read only for a suspect, because reading it costs more than everything else here. */
+/*
+ * Returns whether a process is stuck. Reads its CPU time only if it is suspect, because that costs
+ * more than everything else here.
+ */
 static bool is_stuck(struct ss_watched *watched, uint32_t beat, pid_t pid) {
     if (beat != watched->beat || beat == 0) {
         *watched = (struct ss_watched){.beat = beat};
@@ -48,8 +51,8 @@ static bool is_stopped(pid_t pid, uint64_t started) {
 }
 
 /*
- * An executor's pid is valid as long as it is on the board, because its
- * parent has not reaped it.
+ * Checks an executor. Its pid is valid as long as it is on the board, because its parent has not
+ * reaped it.
  */
 static void look_at_executor(struct ss_watchdog *watchdog, uint32_t index) {
     struct ss_row *row = &watchdog->board->rows[index];
@@ -74,7 +77,7 @@ void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now) {
                       is_stopped(watchdog->master, watchdog->master_started);
     for (uint32_t i = 0; i < board->instances; i++)
         look_at_executor(watchdog, i);
-    /* The master reports this itself, as if the kernel had sent the signal. */
+    /* The master itself reports this, as if the kernel had sent the signal. */
     if (atomic_load(&board->phase) == SS_PHASE_RUNNING &&
         is_stuck(&watchdog->watched[board->instances], atomic_load(&board->beat), watchdog->master))
         ss_platform_process_signal_once(watchdog->master, watchdog->master_started, SIGXCPU);

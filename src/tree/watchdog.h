@@ -10,9 +10,9 @@
 
 /*
  * Detects a process of ours that loops forever in a module. Each process changes a word of the
- * board once per turn of its loop; one that uses much CPU time in between is stuck. Elapsed time
- * proves nothing: the machine may be overloaded or have been suspended. While the master is
- * stopped, this also continues executors that something else has stopped.
+ * board once per turn of its loop; one that uses much CPU time between two changes is stuck.
+ * Elapsed time proves nothing: the machine may be overloaded or have been suspended. While the
+ * master is stopped, the watchdog also continues executors that another process has stopped.
  */
 struct ss_watchdog {
     struct ss_board *board;
@@ -26,7 +26,7 @@ struct ss_watchdog {
 SS_MUST_USE int ss_watchdog_open(
     struct ss_watchdog *watchdog, struct ss_board *board, pid_t master);
 
-/* Checks if it is time to, and kills what is stuck. */
+/* Kills what is stuck, if a check is due. */
 void ss_watchdog_look(struct ss_watchdog *watchdog, ss_time now);
 
 #endif

@@ -22,7 +22,7 @@ int ss_linux_own_cgroup(
     for (char *line; (line = strsep(&rest, "\n"));) {
         strsep(&line, ":");
         const char *list = strsep(&line, ":");
-        /* The list of v2 is empty. */
+        /* The list of controllers is empty in v2. */
         if (line && *line == '/' && ss_words_has(list, ',', controller ? controller : "")) {
             snprintf(path, size, "%s", line);
             return 0;
@@ -34,9 +34,9 @@ int ss_linux_own_cgroup(
 bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
     const struct ss_platform_roots *roots, const char *controller) {
     static const struct {
-        const char *controller; /* NULL: all of them */
+        const char *controller; /* NULL: all controllers */
         const char *folder;
-        const char *mark; /* the file by which the folder is known */
+        const char *mark; /* the file whose presence identifies the folder */
         int version;
     } places[] = {
         {"cpu", "/cpu", "", 1},
@@ -72,7 +72,10 @@ static ss_time parse_time(const char *text) {
                                                       : 0;
 }
 
-/* A group without such a file has no limit: the root, or one whose controller is off. */
+/*
+ * Reads the quota of a group. A group without such a file has no limit: it is the root, or its
+ * controller is off.
+ */
 static void read_quota(struct ss_linux_quota *quota, const char *folder) {
     char path[SS_GROUP_PATH_SIZE + 64], text[256], period[256] = "";
     *quota = (struct ss_linux_quota){0};
@@ -126,7 +129,7 @@ void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder,
 /* ---- the allowance ---- */
 
 /*
- * Finds the CPUs of the nearest group that names them. A group that does not exist here is in
+ * Finds the CPUs of the nearest group that names any. A group that does not exist here is in
  * another namespace.
  */
 static void find_cpus(struct ss_allowance *allowance, const struct ss_platform_roots *roots) {
@@ -163,7 +166,7 @@ void ss_platform_allowance_read(
         return;
     allowance->version = hierarchy.version;
     snprintf(allowance->own, sizeof allowance->own, "%s", hierarchy.own);
-    /* "/.." leads out of our namespace, to groups that we cannot see. */
+    /* "/.." leads out of our namespace, to groups that are not visible here. */
     if (strstr(hierarchy.own, "/.."))
         return;
     snprintf(folder, sizeof folder, "%s%s", hierarchy.root, hierarchy.own);

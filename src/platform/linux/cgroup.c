@@ -67,9 +67,9 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
 }
 
 /*
- * Finds the limits of a group, which are in the same folder as its CPU time, or in the v1 hierarchy
- * of `cpu`. There our own group may have another path; any other group is assumed to have the same
- * one.
+ * Finds the limits of a group, in the same folder as its CPU time or in the v1 hierarchy of `cpu`.
+ * Our own group may have another path in that hierarchy; any other group is assumed to have the
+ * same path.
  */
 static void find_quota(struct ss_linux_quota *tightest, const char *folder, const char *group,
     const struct ss_platform_roots *roots) {
@@ -92,8 +92,8 @@ static bool read_cpus(const char *path, struct ss_cpus *cpus) {
 }
 
 /*
- * Counts the measured CPUs that the group may use; all of them if the group does not say. As with
- * find_quota(), version 1 has them in a hierarchy of their own.
+ * Counts the measured CPUs that the group may use; all of them if the group does not limit them. As
+ * with find_quota(), version 1 has a hierarchy of its own for them.
  */
 static uint32_t allowed_cpus(const char *folder, const char *group,
     const struct ss_platform_roots *roots, const struct ss_cpus *measured) {
@@ -156,7 +156,7 @@ static uint64_t read_throttled(const struct ss_counter_reader *reader) {
         return 0;
     ssize_t length = pread(reader->throttling, text, sizeof text - 1, 0);
     text[length > 0 ? length : 0] = '\0';
-    /* The first field is v2's, the second v1's. */
+    /* The first field exists in v2, the second in v1. */
     return ss_linux_read_count(text, "throttled_usec ") * SS_MICROSECOND +
            ss_linux_read_count(text, "throttled_time ");
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A process is claimed by a lock on its folder in /proc. The folder's inode belongs to this process
- * and not to its pid, every user can open it, and the kernel drops the lock with its last holder.
+ * A process is claimed by a lock on its folder in /proc. The folder's inode belongs to this
+ * process, not to its pid; every user can open the folder; and the kernel drops the lock with its
+ * last holder.
  */
 
 #include <errno.h>

@@ -19,8 +19,8 @@ int64_t ss_platform_wallclock(void) {
 }
 
 /*
- * FUTEX_WAIT_BITSET is the one call that takes an absolute deadline, checks the word again before
- * it sleeps and is interrupted by signals, so one system call per state suffices and no wake-up is
+ * FUTEX_WAIT_BITSET is the only call that takes an absolute deadline, checks the word again before
+ * it sleeps and is interrupted by signals. So one system call per state suffices and no wake-up is
  * lost.
  */
 void ss_platform_sleep(_Atomic uint32_t *word, uint32_t seen, ss_time deadline) {

@@ -8,7 +8,7 @@
 #include "platform/linux/stat.h"
 #include "platform/platform.h"
 
-/* A line of /proc/stat for one CPU: name and ten numbers of up to 20 digits. */
+/* Size limit of a line of /proc/stat for one CPU: a name and ten numbers of up to 20 digits. */
 #define STAT_LINE 230
 
 #define RESIDENCIES "/sys/devices/system/cpu/cpu*/cpuidle"

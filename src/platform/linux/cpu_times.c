@@ -8,7 +8,10 @@
 #include "platform/linux/stat.h"
 #include "platform/platform.h"
 
-/* Larger than any file with one number, and than the first number of the pressure file. */
+/*
+ * Larger than any file with one number, and than the part of the pressure file up to its first
+ * number.
+ */
 #define SMALL_FILE 128
 
 /* The kernel updates its pressure averages no more often than this. */
@@ -83,7 +86,7 @@ static int read_small(int file, char *text) {
     return length > 0 ? 0 : -1;
 }
 
-/* "some avg10=1.23 ...": percent with two decimals. */
+/* Reads the pressure from "some avg10=1.23 ...": percent with two decimals. */
 static double read_pressure(int file) {
     static const char label[] = "some avg10=";
     char text[SMALL_FILE];
@@ -124,7 +127,10 @@ static void take_group(const struct ss_cpu_reader *reader, struct ss_cpu_reading
     }
 }
 
-/* The load does not depend on the second file: a reading without it has no parts. */
+/*
+ * Reads the parts from /proc/stat. The load does not depend on that file: without it, the reading
+ * has no parts.
+ */
 static void take_runtime(struct ss_cpu_reader *reader, struct ss_cpu_reading *reading) {
     struct ss_counters ignored;
     if (reader->stat.file >= 0 && ss_platform_counters_read(&reader->stat, &ignored) == 0)

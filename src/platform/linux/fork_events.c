@@ -13,15 +13,15 @@
 #include "platform/platform.h"
 
 /*
- * More messages than can be pending. Without a limit, a reader might never finish, because
+ * More messages than can be pending. Without a limit, the reading loop might never end, because
  * processes may cause events faster than it reads them.
  */
 #define MESSAGES_MAX 1024
 
-/* The number of events that one call reads, at about 1 us each. */
+/* The number of events that one call reads; each takes about 1 us. */
 #define READ_MAX 16384
 
-/* Distinguishes answers to us from answers to other listeners, which get the same events. */
+/* Distinguishes answers to us from answers to other listeners, which arrive here, too. */
 static uint32_t serial;
 
 struct message {
@@ -40,13 +40,13 @@ int ss_platform_fork_events_open(void) {
     return -1;
 }
 
-/* Returns false if no message is pending. `length` is not positive if some were lost. */
+/* Returns false if no message is pending. `length` is not positive if messages were lost. */
 static bool receive(int forks, struct message *message, ssize_t *length) {
     *length = recv(forks, message, sizeof *message, 0);
     return *length > 0 || errno == EINTR || errno == ENOBUFS;
 }
 
-/* Discards earlier events, which must not be taken for new ones. */
+/* Discards earlier events, so that they do not count as new ones. */
 static void forget(int forks) {
     struct message message;
     ssize_t length;
@@ -54,7 +54,10 @@ static void forget(int forks) {
     }
 }
 
-/* The answer is available as soon as the request has been sent, unless the kernel ignored it. */
+/*
+ * Returns whether the kernel granted the request. The answer is available as soon as the request
+ * has been sent, unless the kernel ignored the request.
+ */
 static bool is_granted(int forks) {
     struct message message;
     struct cn_msg connector;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A process that has changed its user cannot be signaled, but any process that may write to the
- * control group (v2) of both can freeze it.
+ * A process that has changed its user cannot be signaled, but any process that may write to a
+ * common control group (v2) can freeze it.
  */
 
 #include <errno.h>
@@ -59,7 +59,7 @@ int ss_platform_freezer_open(const char *name) {
 
 void ss_platform_freezer_freeze(int freezer, bool frozen) {
     if (freezer >= 0 && !write_number(freezer, frozen))
-        return; /* it has been removed because it is empty */
+        return; /* the kernel has removed the group because it was empty */
 }
 
 void ss_platform_freezer_kill(const char *name) {

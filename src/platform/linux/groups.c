@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Reads the CPU time of the whole machine from version 2 of control groups: the sum over the child
- * groups of the root. The root's own cpu.stat is made from clock ticks, those of its children are
- * exact. With systemd every process is in one of them, except for kernel threads.
+ * Reads the CPU time of the whole machine from version 2 of control groups, as the sum over the
+ * child groups of the root. The root's own cpu.stat is derived from clock ticks, but that of its
+ * children is exact. With systemd every process is in one of these children, except for kernel
+ * threads.
  */
 
 #include <errno.h>
@@ -35,8 +36,8 @@ void ss_linux_groups_close(struct ss_counter_reader *reader) {
 }
 
 /*
- * Returns a number that changes whenever a child is made or removed. Not all file systems count
- * links of folders.
+ * Returns a number that changes whenever a child is made or removed. Uses the time of the change,
+ * too, because not all file systems count links of folders.
  */
 static uint64_t children_version(int folder) {
     struct stat status;
@@ -55,13 +56,16 @@ static int add_group(struct ss_group_sum *sum, int folder, const struct entry *e
     snprintf(name, sizeof name, "%s/cpu.stat", entry->name);
     int file = openat(folder, name, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return errno == ENOENT ? 0 : -errno; /* it was just removed */
+        return errno == ENOENT ? 0 : -errno; /* the group was just removed */
     sum->groups[sum->count++] = file;
     sum->set = (sum->set ^ entry->inode) * UINT64_C(1099511628211); /* FNV-1a */
     return 0;
 }
 
-/* Not readdir(): it allocates, and this is called while readings are taken. */
+/*
+ * Lists the child groups. Not with readdir(): it allocates, and this is called while readings are
+ * taken.
+ */
 static int list_groups(struct ss_counter_reader *reader) {
     struct ss_group_sum *sum = &reader->sum;
     _Alignas(struct entry) char entries[4096];
@@ -101,7 +105,10 @@ static int add_up(const struct ss_group_sum *sum, uint64_t *used) {
     return sum->count > 0 ? 0 : -ENOENT;
 }
 
-/* A removed group takes its CPU time with it, so the sum then covers another set of groups. */
+/*
+ * Reads the sum. A removed group takes its CPU time with it, so the sum then covers another set of
+ * groups.
+ */
 int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
     bool changed = children_version(reader->file) != reader->sum.version;
     int why = changed ? list_groups(reader) : 0;
@@ -109,7 +116,7 @@ int ss_linux_groups_read(struct ss_counter_reader *reader, uint64_t *used) {
         why = add_up(&reader->sum, used);
     if (why != -ENODEV)
         return why;
-    /* A group was removed meanwhile. */
+    /* A group was removed during the sum. */
     why = list_groups(reader);
     return why ? why : add_up(&reader->sum, used);
 }
@@ -120,8 +127,9 @@ int ss_linux_groups_reopen(struct ss_counter_reader *reader) {
 }
 
 /*
- * Kernel threads cannot leave the root; the sum would lack any other process there. A process
- * outside our namespace has pid 0 and may be of either kind.
+ * Returns whether a folder has processes that could leave the root. Kernel threads cannot; the sum
+ * would lack any other process there. A process outside our namespace has pid 0 and may be of
+ * either kind.
  */
 static bool has_processes(const struct ss_platform_roots *roots, const char *folder) {
     char path[4096];

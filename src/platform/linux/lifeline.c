@@ -2,7 +2,7 @@
 
 /*
  * A pipe whose reader requests a signal (F_SETSIG). The kernel sends it when the last writer has
- * closed its end; SIGCONT then continues the reader even if it is stopped.
+ * closed the pipe; SIGCONT then continues the reader even if it is stopped.
  */
 
 #include <errno.h>

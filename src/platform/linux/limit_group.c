@@ -3,9 +3,9 @@
 /*
  * A control group of our own, whose quota limits the processes in it.
  *
- * Version 1 allows one below any group. In version 2 a group other than the root either has
- * processes or gives controllers to its children, not both, so our own group usually
- * cannot hold ours.
+ * Version 1 allows a new group below any group. In version 2 a group other than the root either has
+ * processes or gives controllers to its children, not both, so the group that we are in usually
+ * cannot be the parent.
  */
 
 #include <dirent.h>
@@ -22,12 +22,12 @@
 #include "base/words.h"
 #include "platform/linux/linux.h"
 
-/* The group that ours is created in. */
+/* The group in which ours is created. */
 struct place {
     char folder[SS_GROUP_PATH_SIZE - 256];
     bool unified; /* version 2 */
-    bool enable;  /* it does not yet give the controller to its children */
-    bool leave;   /* its only process, the caller, must leave it first */
+    bool enable;  /* the group does not yet give the controller to its children */
+    bool leave;   /* the caller, its only process, must leave it first */
 };
 
 static int write_file(const char *folder, const char *name, const char *text) {
@@ -58,7 +58,7 @@ static bool lists_cpu(const char *folder, const char *name) {
     return ss_words_has(text, ' ', "cpu");
 }
 
-/* Returns whether a group has limits, which a group outside of it would escape. */
+/* Returns whether a group has limits, which a group outside of it would not be subject to. */
 static bool is_limited(const char *folder) {
     static const char *const limits[] = {"cpu.max", "memory.max", "cpuset.cpus"};
     char text[4096];
@@ -80,7 +80,7 @@ static bool can_hold_unified(struct place *place) {
         return false;
     place->enable = true;
     read_file(place->folder, "cgroup.procs", processes);
-    /* Only the root of the hierarchy lacks a type; that of a container has one. */
+    /* Only the root of the hierarchy lacks a type; the root of a container has one. */
     if (!*processes || !has_file(place->folder, "cgroup.type", F_OK))
         return true;
     snprintf(own, sizeof own, "%d", (int)getpid());
@@ -88,7 +88,7 @@ static bool can_hold_unified(struct place *place) {
     return place->leave;
 }
 
-/* Searches upward from our own group. */
+/* Finds a place, searching upward from our own group. */
 static bool find_unified(struct place *place, const char *root) {
     place->unified = true;
     while (!can_hold_unified(place)) {
@@ -132,7 +132,7 @@ static void remove_old(const char *folder, const char *prefix) {
     }
 }
 
-/* Moves the caller from the place into a group of its own there. */
+/* Moves the caller from the place into a new child group of that place. */
 static int leave_place(struct ss_limit_group *group, const struct place *place) {
     snprintf(group->left, sizeof group->left, "%s", place->folder);
     snprintf(group->caller, sizeof group->caller, "%.4200s.caller", group->folder);
@@ -145,7 +145,7 @@ static int make_group(struct ss_limit_group *group, const struct place *place) {
     int result = place->leave ? leave_place(group, place) : 0;
     if (result == 0 && place->enable)
         result = write_file(place->folder, "cgroup.subtree_control", "+cpu");
-    /* A group of this name was made by an earlier process with our pid. */
+    /* A group of this name is left from an earlier process with our pid. */
     if (result == 0 && mkdir(group->folder, 0755) < 0 && errno != EEXIST)
         result = -errno;
     if (result == 0 &&
@@ -195,7 +195,10 @@ int ss_platform_limit_group_enter(const struct ss_limit_group *group) {
 void ss_platform_limit_group_remove(struct ss_limit_group *group) {
     if (*group->folder)
         rmdir(group->folder);
-    /* Processes may return only after the place has stopped giving controllers to its children. */
+    /*
+     * Processes may return to the place only after it has stopped giving controllers to its
+     * children.
+     */
     if (*group->left && write_file(group->left, "cgroup.subtree_control", "-cpu") == 0 &&
         write_file(group->left, "cgroup.procs", "0") == 0)
         rmdir(group->caller);

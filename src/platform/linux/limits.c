@@ -28,7 +28,7 @@ static int check_limit(
 }
 
 struct tasks {
-    bool mine; /* only those of this user */
+    bool mine; /* count only this user's processes */
     uint64_t count;
 };
 
@@ -42,8 +42,8 @@ static void count_tasks_of(void *context, pid_t pid) {
 }
 
 /*
- * Counts the processes of this user or of all users. Threads count as processes, as they do in the
- * kernel.
+ * Counts the processes of this user or of all users. Threads count, too, as the kernel's limits
+ * apply to them.
  */
 static uint64_t count_tasks(bool mine) {
     struct tasks tasks = {.mine = mine};

@@ -16,8 +16,8 @@ SS_NONNULL()
 int ss_linux_cgroup_parse(struct ss_counter_reader *reader, struct ss_counters *counters);
 
 /*
- * Returns -1 with the reader's `reason` set if the machine does not account CPU time or hides it
- * from us.
+ * Opens the file with the CPU time of processes. Returns -1 with the reader's `reason` set if the
+ * machine does not account CPU time or hides it from us.
  */
 SS_NONNULL(1)
 int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_platform_roots *roots);
@@ -38,7 +38,7 @@ SS_NONNULL() void ss_linux_groups_close(struct ss_counter_reader *reader);
 
 /*
  * Reads the time in idle states of the reader's CPUs. open() returns NULL, or why that time is not
- * used. Once the files of a CPU can no longer be read, its coarse count serves alone.
+ * used. Once the files of a CPU can no longer be read, only its coarse count is used.
  */
 SS_NONNULL(1)
 const char *ss_linux_residency_open(
@@ -66,13 +66,13 @@ static inline const char *ss_linux_cgroup_root(const struct ss_platform_roots *r
 /* The hierarchy of control groups that has a controller. */
 struct ss_linux_hierarchy {
     int version;
-    char root[2048]; /* its folder */
+    char root[2048]; /* the folder at which it is mounted */
     char own[2048];  /* the path of our own group in it */
 };
 
 /*
- * Finds the hierarchy of "cpu" or "cpuset": that of version 1 if the controller is there, as it
- * cannot be in both. Returns false if it is unknown.
+ * Finds the hierarchy of "cpu" or "cpuset": version 1 if the controller is there, because it cannot
+ * be in both versions. Returns false if the hierarchy is unknown.
  */
 SS_NONNULL(1, 3)
 bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
@@ -80,15 +80,15 @@ bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
 
 /* CPU time that a group may use in each period. */
 struct ss_linux_quota {
-    double cpus;          /* on average over a period; 0: no limit */
+    double cpus;          /* average over a period; 0: no limit */
     ss_time time, period; /* 0: no limit */
     bool is_unreadable;   /* a group has a limit that cannot be read */
     char folder[SS_GROUP_PATH_SIZE];
 };
 
 /*
- * Replaces a quota with the tightest one of a group and of all groups above it, if that is tighter.
- * In a container the root has a limit, too.
+ * Replaces a quota with the tightest one of a group and all groups above it, if that is tighter. In
+ * a container even the root may have a limit.
  */
 SS_NONNULL()
 void ss_linux_tighten_quota(struct ss_linux_quota *tightest, const char *folder, const char *root);
@@ -103,7 +103,7 @@ SS_WRITES(2, 3) int ss_linux_read_text(const char *path, char *buffer, size_t si
 
 /*
  * Reads the number after blanks and returns where it ends. Not strtoull(): executors read a number
- * in every round, and after a sleep nothing of the C library is cached.
+ * in every round, and after a sleep the C library is not in the caches.
  */
 static inline const char *ss_linux_read_number(const char *at, uint64_t *number) {
     while (*at == ' ')
@@ -129,17 +129,19 @@ static inline uint64_t ss_linux_read_count(const char *text, const char *name) {
  */
 SS_WRITES(2, 3) const char *ss_linux_read_stat(const char *path, char *text, size_t size);
 
-/* Like ss_platform_process_look(), for an ID that may be a thread's, and without an identity. */
+/*
+ * Reads a process or a thread by its ID, like ss_platform_process_look() but without an identity.
+ */
 SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);
 
 /* Returns false for kernel threads and for processes that are exiting or gone. */
 bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid);
 
-/* Opens a pidfd of whatever has this pid now. Returns a negative errno if that fails. */
+/* Opens a pidfd of the process that has this pid now. Returns a negative errno on failure. */
 int ss_linux_pidfd_open(pid_t pid);
 
 /*
- * Returns a number that the kernel gives to one process only, read from its pidfd; 0: not
+ * Returns a number that the kernel gives to one process only, read from a pidfd of it; 0 if not
  * available.
  */
 uint64_t ss_linux_pidfd_identity(int pidfd);

@@ -11,10 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/*
- * The order of the arguments differs between architectures only after the second one, and those are
- * 0.
- */
+/* Architectures differ in the order of the arguments only after the second one, and those are 0. */
 static pid_t fork_into(int flags) {
 #if defined(__s390__)
     return (pid_t)syscall(SYS_clone, 0, flags | SIGCHLD, 0, 0, 0);
@@ -40,7 +37,7 @@ static int write_text(const char *path, const char *text) {
     return write(file, text, length) == (ssize_t)length ? 0 : -errno;
 }
 
-/* Maps only our own user and group, to themselves; others have no name inside. */
+/* Maps only our own user and group, to themselves; other IDs are unmapped inside. */
 static int map_own_ids(const struct ss_isolation *isolation) {
     char text[64];
     int why = write_text("/proc/self/setgroups", "deny");
@@ -57,8 +54,8 @@ int ss_platform_isolation_settle(const struct ss_isolation *isolation) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /*
      * Our mounts must not be visible outside, and /proc must show the pids of this namespace. In a
-     * chroot, / may not be a mount point; then it is enough that the mount over /proc is not
-     * visible outside.
+     * chroot, / may not be a mount point; then it suffices that the mount over /proc is not visible
+     * outside.
      */
     if ((mount("none", "/", NULL, MS_REC | MS_SLAVE, NULL) < 0 &&
             mount("none", "/proc", NULL, MS_REC | MS_SLAVE, NULL) < 0) ||

@@ -7,7 +7,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* The number of descriptors left for pidfds, pipes and files, which matter more than counts. */
+/* The number of descriptors reserved for pidfds, pipes and files, which matter more than counts. */
 #define SPARE 256
 
 #define L1D_READ(result)                                                                           \
@@ -32,8 +32,8 @@ static const struct {
 };
 
 /*
- * The descendants of a thread inherit its event in the disabled state, and exec enables their
- * copies.
+ * Opens an event. The descendants of a thread inherit it in the disabled state, and exec enables
+ * their copies.
  */
 static int open_event(void *context, const struct ss_perf_request *request) {
     struct perf_event_attr event = {
@@ -56,7 +56,7 @@ static int open_event(void *context, const struct ss_perf_request *request) {
     return ss_linux_leaves_room(descriptor, SPARE) ? ss_owned_take(&descriptor) : -EMFILE;
 }
 
-/* The fields are in the order of read_format. */
+/* Reads an event's count; `numbers` has the order of read_format. */
 static int read_event(void *context, int descriptor, struct ss_perf_count *count) {
     uint64_t numbers[3];
     (void)context;
@@ -81,8 +81,8 @@ const struct ss_perf_calls ss_platform_perf = {
 };
 
 /*
- * The text is "0.20 0.18 0.12 1/80 11206"; the fourth field is the number of runnable threads and
- * of all threads.
+ * Returns the number of runnable threads from /proc/loadavg. The text is "0.20 0.18 0.12 1/80
+ * 11206"; the fourth field is the number of runnable threads and of all threads.
  */
 long ss_platform_runnable(const struct ss_platform_roots *roots) {
     char path[4200], text[128];

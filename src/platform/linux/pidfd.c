@@ -22,7 +22,7 @@
 #endif
 
 int ss_linux_pidfd_open(pid_t pid) {
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* close-on-exec by itself */
+    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* the kernel makes it close-on-exec */
     return pidfd < 0 ? -errno : pidfd;
 }
 
@@ -52,6 +52,6 @@ int ss_platform_process_signal_group(int pidfd, int signal) {
 
 bool ss_platform_process_holds_groups(void) {
     SS_OWNED(close) int self = ss_linux_pidfd_open(getpid());
-    /* Otherwise it is unsupported or forbidden. */
+    /* Any other error means that it is unsupported or forbidden. */
     return self >= 0 && send_signal(self, 0, PIDFD_SIGNAL_PROCESS_GROUP) == 0;
 }

@@ -10,14 +10,17 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* /proc shows a thread like a process if it is looked up by its ID. */
+/*
+ * Returns whether an ID is that of a thread, which /proc shows like a process if it is looked up by
+ * its ID.
+ */
 static bool is_thread(pid_t pid) {
     return syscall(SYS_tgkill, pid, pid, 0) < 0 && errno == ESRCH;
 }
 
 /*
- * The start time is in clock ticks, and within one tick a pid can be given to two processes. So the
- * identity replaces it if it is available.
+ * Replaces the start time with the process's identity if that is available. The start time is in
+ * clock ticks, and within one tick the kernel can give a pid to two processes.
  */
 static void identify(int pidfd, struct ss_process *found) {
     uint64_t identity = ss_linux_pidfd_identity(pidfd);
@@ -32,7 +35,10 @@ bool ss_platform_process_look(pid_t pid, struct ss_process *found) {
     bool there = ss_linux_process_read(pid, found);
     if (pidfd >= 0) {
         identify(pidfd, found);
-        /* If the process has still not been reaped, the pid belonged to it all the time. */
+        /*
+         * If the process has still not been reaped, the pid has belonged to it since the first
+         * look.
+         */
         there &= ss_platform_process_signal(pidfd, 0) != -ESRCH;
     }
     return there;
@@ -58,8 +64,8 @@ bool ss_platform_process_may_signal(pid_t pid) {
 }
 
 /*
- * Looking at a process needs a descriptor for a moment; without one, a living process would be
- * taken for dead. So pidfds leave some descriptors free.
+ * Looking at a process takes a descriptor for a moment; without one, a living process would be
+ * mistaken for a dead one. So pidfds leave some descriptors free.
  */
 #define SPARE 8
 
@@ -76,10 +82,7 @@ int ss_platform_process_open(pid_t pid, uint64_t started) {
         return pidfd; /* ENOSYS: pidfds are not supported */
     if (!ss_linux_leaves_room(pidfd, SPARE))
         return -EMFILE;
-    /*
-     * If the process is still alive after its start time was read, then that was its own start
-     * time.
-     */
+    /* If the process is still alive after its start time was read, that start time was its own. */
     struct pollfd ended = {.fd = pidfd, .events = POLLIN};
     if (ss_platform_process_started(pid) == started && poll(&ended, 1, 0) == 0)
         return ss_owned_take(&pidfd);

@@ -34,7 +34,7 @@ bool ss_platform_process_times(pid_t pid, struct ss_process_times *times) {
     at += 2; /* skips the state, which is field 3 */
     for (int field = 4; field <= 17; field++) {
         at += strspn(at, " ");
-        at += *at == '-'; /* fields that may be negative are not used */
+        at += *at == '-'; /* skips the sign: fields that may be negative are not used */
         at = ss_linux_read_number(at, &fields[field]);
     }
     uint64_t tick = SS_SECOND / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -75,7 +75,7 @@ bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
         else if (field == 9)
             process->kernel = value & KERNEL_THREAD;
         else if (field == 20 && process->state == 'Z' && value > 1)
-            process->state = 'S'; /* only the first thread has ended */
+            process->state = 'S'; /* only the first thread has exited */
         else if (field == 22)
             process->started = value;
         at = end;
@@ -83,7 +83,7 @@ bool ss_linux_process_read(pid_t pid, struct ss_process *process) {
     return process->started != 0;
 }
 
-/* The last field of /proc/loadavg; pids are assigned in ascending order. */
+/* Reads the last field of /proc/loadavg; the kernel assigns pids in ascending order. */
 pid_t ss_platform_process_latest(void) {
     char text[128];
     if (ss_linux_read_text("/proc/loadavg", text, sizeof text) < 0)
@@ -121,7 +121,10 @@ static void see_if_child(void *context, pid_t pid) {
         parent->see(parent->context, pid);
 }
 
-/* A child is listed with the thread that started it. */
+/*
+ * Visits the children that a thread has started: /proc lists a child with the thread that started
+ * it.
+ */
 static void see_children_of_thread(const struct parent *parent, const char *thread) {
     char path[64];
     SS_OWNED(free) char *text = NULL;
@@ -132,7 +135,7 @@ static void see_children_of_thread(const struct parent *parent, const char *thre
         parent->see(parent->context, (pid_t)strtol(text, NULL, 10));
 }
 
-/* Not every kernel is built with them. */
+/* Returns whether the kernel lists children; not every kernel is built with that. */
 static bool has_lists(void) {
     static int known = -1;
     char path[64];
@@ -158,7 +161,7 @@ void ss_platform_process_children(pid_t pid, void (*see)(void *context, pid_t pi
     }
 }
 
-/* Finds `variable` in NAME=VALUE strings that end with a zero byte, and reads the text after it. */
+/* Finds `variable` in NAME=VALUE strings that end with a zero byte, and reads its value. */
 static bool read_variable(int file, const char *variable, char *rest, size_t size) {
     size_t length = strlen(variable);
     size_t matched = 0; /* SIZE_MAX: this string does not match */
@@ -193,7 +196,7 @@ bool ss_platform_process_variable(pid_t pid, const char *name, char *value, size
 #define EXITING       0x4
 #define KERNEL_THREAD 0x200000
 
-/* Reads field 9 of a stat file. False if there is no such file. */
+/* Reads field 9 of a stat file. Returns false if there is no such file. */
 static bool read_flags(const char *path, unsigned *flags) {
     char text[1024];
     const char *at = ss_linux_read_stat(path, text, sizeof text);

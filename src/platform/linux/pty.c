@@ -8,7 +8,10 @@
 
 #include "platform/platform.h"
 
-/* Since Linux 4.13 it is opened without its name, which another mount of devpts may not have. */
+/*
+ * Opens the other end. Since Linux 4.13 this needs no path, which may be missing if devpts is
+ * mounted elsewhere.
+ */
 static int open_peer(int ours) {
     unsigned number;
     char path[32];

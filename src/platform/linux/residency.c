@@ -2,8 +2,9 @@
 
 /*
  * Idle time to the microsecond: the time that CPUs have spent in idle states, which cpuidle counts.
- * It counts a stay in such a state when it ends, so a CPU that is idle now lags behind; /proc/stat
- * does not, but counts idle time in clock ticks. A vernier joins the two for each CPU.
+ * cpuidle counts a stay in such a state when the stay ends, so the count of an idle CPU lags;
+ * /proc/stat does not lag, but counts in clock ticks. A vernier combines the two counts of each
+ * CPU.
  */
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static void close_states(struct ss_residencies *residencies) {
         ss_owned_close(&residencies->states[--residencies->count].file);
 }
 
-/* Opens the files of all states of one CPU. Returns NULL, or why that is impossible. */
+/* Opens the files of all states of one CPU. Returns NULL, or why they cannot be opened. */
 static const char *add_cpu(
     struct ss_residencies *residencies, const struct ss_platform_roots *roots, uint32_t cpu) {
     int file = -1;
@@ -62,7 +63,7 @@ const char *ss_linux_residency_open(
     return why;
 }
 
-/* The verniers are shared by all processes and stay open. */
+/* Opens the files again. The verniers are shared by all processes and stay mapped. */
 void ss_linux_residency_reopen(struct ss_residencies *residencies) {
     for (uint32_t i = 0; i < residencies->count; i++) {
         struct ss_residency *state = &residencies->states[i];
@@ -114,7 +115,7 @@ uint64_t ss_linux_residency_refine(
     struct ss_residencies *residencies, const struct ss_cpu_times *times, uint64_t tick) {
     struct ss_vernier_reading reading = {
         .coarse = times->idle + times->iowait,
-        .step = 2 * tick, /* both are rounded down to ticks */
+        .step = 2 * tick, /* both counts are rounded down to ticks */
         .prompt = (int)times->cpu == residencies->here,
     };
     struct ss_vernier *vernier = NULL;

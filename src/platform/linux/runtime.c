@@ -11,10 +11,13 @@
 /* The inode of the first control group namespace (PROC_CGROUP_INIT_INO in the kernel). */
 #define FIRST_NAMESPACE 0xEFFFFFFBU
 
-/* CPUs may come and go; checking for that costs more than a reading. */
+/* CPUs may come and go, but checking for that costs more than a reading. */
 #define LOOK_INTERVAL (2 * SS_SECOND)
 
-/* In any other namespace the visible root is that of a container, not of the machine. */
+/*
+ * Returns whether this is the initial namespace. In any other one the visible root is that of a
+ * container, not of the machine.
+ */
 static bool is_first_namespace(const struct ss_platform_roots *roots) {
     char path[4096];
     struct stat status;
@@ -51,8 +54,8 @@ static bool has_all_cpus(const struct ss_counter_reader *reader) {
 }
 
 /*
- * The file has a number of up to 20 digits for each possible CPU; those after the last measured one
- * may be cut off.
+ * Returns the size of the list: a number of up to 20 digits for each possible CPU. Numbers after
+ * the last measured CPU may be cut off.
  */
 static size_t list_size(const struct ss_cpus *cpus) {
     uint32_t last = 0;
@@ -98,7 +101,7 @@ int ss_linux_runtime_open(struct ss_counter_reader *reader, const struct ss_plat
     return 0;
 }
 
-/* Requires the character after the number, without which it may have been cut off. */
+/* Reads a number. Requires a character after it; without that, the number may have been cut off. */
 static bool read_number(const char **at, uint64_t *number) {
     const char *end = ss_linux_read_number(*at, number);
     bool found = end > *at && end[-1] != ' ';
@@ -106,7 +109,7 @@ static bool read_number(const char **at, uint64_t *number) {
     return found && (*end == ' ' || *end == '\n');
 }
 
-/* One number for each possible CPU, in order. */
+/* Adds up the measured CPUs. The file has one number for each possible CPU, in order. */
 static int add_cpus(const struct ss_counter_reader *reader, uint64_t *used) {
     const char *at = reader->buffer;
     uint32_t found = 0;

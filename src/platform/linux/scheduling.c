@@ -71,7 +71,9 @@ int ss_platform_be_punctual(bool realtime) {
     }
     if (!realtime)
         return 0;
-    /* Only the soft limit: a lowered hard limit could not be raised again for the instances. */
+    /*
+     * Lower only the soft limit: a lowered hard limit could not be raised again for the instances.
+     */
     struct rlimit limit;
     if (getrlimit(RLIMIT_RTTIME, &limit) == 0 &&
         (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > REALTIME_LIMIT_US)) {
@@ -95,9 +97,9 @@ void ss_platform_affinity(struct ss_cpus *cpus) {
 }
 
 /*
- * The kernel spins in here while another process reads the files of this one in /proc. At real-time
- * priority it would keep a reader on the same CPU from finishing, for as long as real-time
- * processes may run at all: 0.95 s.
+ * While another process reads the files of this one in /proc, the kernel spins in waitpid(). At
+ * real-time priority that would keep a reader on the same CPU from finishing for as long as
+ * real-time processes may run at all: 0.95 s.
  */
 pid_t ss_platform_reap(pid_t pid, int *status, int flags) {
     bool realtime = (sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO;

@@ -29,7 +29,9 @@ ss_time ss_platform_own_wait(void) {
 static char *arguments;
 static size_t arguments_size;
 
-/* The kernel shows the contents of the memory block that held the argument strings. */
+/*
+ * The kernel shows the memory block that held the argument strings, so the name is written there.
+ */
 void ss_platform_keep_arguments(int argc, char **argv) {
     arguments = argv[0];
     const char *end = argv[0];
@@ -51,8 +53,8 @@ void ss_platform_adopt_orphans(void) {
 }
 
 /*
- * waitid() for stopped children only neither reports zombies nor waits for them, so "no child"
- * means that no child is alive.
+ * waitid() for stopped children only neither reports zombies nor waits for them, so ECHILD means
+ * that no child is alive.
  */
 bool ss_platform_has_living_children(void) {
     siginfo_t info = {0};

@@ -7,8 +7,7 @@
 #include "platform/linux/linux.h"
 
 /*
- * The columns of /proc/stat, see proc(5). The columns after these are guest time, which user time
- * includes.
+ * The columns of /proc/stat, see proc(5). Later columns are guest time, which user time includes.
  */
 enum { USER, NICE, SYSTEM, IDLE, IOWAIT, IRQ, SOFTIRQ, STEAL, COLUMNS };
 

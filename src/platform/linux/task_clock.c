@@ -7,7 +7,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* Keep descriptors for pidfds, pipes and files: unlike this clock, they have no substitute. */
+/* Descriptors reserved for pidfds, pipes and files: unlike this clock, they have no substitute. */
 #define SPARE 256
 
 int ss_platform_task_clock_open(pid_t thread, bool descendants) {
@@ -16,7 +16,7 @@ int ss_platform_task_clock_open(pid_t thread, bool descendants) {
         .size = sizeof event,
         .config = PERF_COUNT_SW_TASK_CLOCK,
         .inherit = descendants,
-        /* Otherwise only root may open it. It still counts time in the kernel. */
+        /* Without this, only root may open the clock. It still counts time in the kernel. */
         .exclude_kernel = 1,
         .exclude_hv = 1,
     };

@@ -9,7 +9,7 @@
 #include "base/owned.h"
 #include "platform/linux/linux.h"
 
-/* With many waiting threads, a sample of them is enough. */
+/* If many threads wait, a sample of them suffices. */
 #define ASKED_MAX 64
 
 /* The link count of a folder with one entry. */
