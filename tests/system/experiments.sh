@@ -61,3 +61,18 @@ manifest() {
         }
         { print $at[column] }' "$scratch/$1/manifest.csv" | paste -sd ' '
 }
+
+# needs_ssbatch: notes that a part is skipped, and fails, if ssbatch is not built.
+needs_ssbatch() {
+    [ -x "$build/bin/ssbatch" ] && return
+    skip_part "left-out: ssbatch is not built"
+    return 1
+}
+
+# listed STUDY COLUMN: prints this column of all runs of a study of ssbatch, in order; - if it is unknown.
+listed() {
+    { "$build/bin/ssbatch" --list --json "$scratch/$1" || true; } | python3 -c '
+import json, sys
+for row in json.load(sys.stdin):
+    print({**row["columns"], **row}.get(sys.argv[1]) or "-")' "$2" | paste -sd ' '
+}

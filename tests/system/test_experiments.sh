@@ -102,6 +102,7 @@ impossible_studies_fail() {
 }
 
 dry_run_prints_the_plan_and_its_duration() {
+    needs_ssbatch || return 0
     experiment accuracy --dry-run --methods default,nbench,cdc --workloads serial --targets 25,50
     prints "serial-25-default-own-1: 6 min 01 s"
     prints "serial-50-cdc-53m-1: 6 min 01 s"
@@ -111,19 +112,21 @@ dry_run_prints_the_plan_and_its_duration() {
     prints "sets-parallel-serial-1: 2 h 04 min"
     prints "4 runs, 8 h 16 min to go"
     experiment throughput --dry-run --methods default,1cdc --workloads serial
-    prints "24 runs, 2 h 28 min to go"
+    prints "to come: 2 h 28 min"
+    [ "$(grep -c '^serial-.*: 6 min 11 s$' "$output")" -eq 24 ] || fail "expected 24 runs"
     mkdir "$scratch/eight"
     printf '#!/bin/sh\necho 8\n' >"$scratch/eight/nproc"
     chmod +x "$scratch/eight/nproc"
     PATH=$scratch/eight:$PATH experiment throughput --dry-run --methods default,nbench,1cdc \
         --workloads serial --instances 8 --targets 12.5%,1/2,0.55,75
-    [ "$(sed -n 's/: .*//p' "$output" | paste -sd ' ')" = "serial-default-n8-12.5-1 $(:
+    [ "$(sed -n 's/^\(serial-.*\): .*/\1/p' "$output" | paste -sd ' ')" = "serial-default-n8-12.5-1 $(:
         )serial-default-n8-50-1 serial-default-n8-55-1 serial-default-n8-75-1 serial-nbench-n1-1 $(:
         )serial-nbench-n4-1 serial-nbench-n6-1 serial-1cdc-n1-12.5-1 serial-1cdc-n1-50-1 $(:
         )serial-1cdc-n1-55-1 serial-1cdc-n1-75-1" ] || fail "wrong list of runs"
     experiment throughput --dry-run --stairs --methods default,nbench --workloads serial
     prints "skipped: method=nbench: it follows no stairs"
-    prints "1 runs, 1 h 57 min to go"
+    prints "nbench: skipped: it follows no stairs"
+    prints "to come: 1 h 57 min"
     experiment replay --dry-run --workloads serial
     prints "serial-default-1_18-1: 4 min 31 s"
     experiment accuracy --dry-run --methods default --targets 50 -- sleep 1
@@ -134,6 +137,7 @@ dry_run_prints_the_plan_and_its_duration() {
 
 # Times and loads are accepted in the units of showstopper, and its warnings are shown.
 units_are_parsed_as_by_showstopper() {
+    needs_ssbatch || return 0
     experiment accuracy --dry-run --methods default,cdc --workloads serial --targets 25%,1/2,0.75,100 \
         --taus 0.1s --warmup 2M --settle 1500m --seconds 1min
     prints "serial-25-default-own-1: 3 min 01 s"
@@ -145,7 +149,7 @@ units_are_parsed_as_by_showstopper() {
         prints "sets-serial-serial-1: 3 min 23 s"
     done
     experiment throughput --dry-run --stairs --methods default --workloads serial --levels 95:5:1
-    prints "1 runs, 9 h 09 min to go"
+    prints "to come: 9 h 09 min"
     experiment replay --dry-run --scales 0.5 --deviation 5% --warmup 0 --workloads serial --tau 0.05s
     prints "serial-default-0.5-1: 13 min 31 s"
     experiment accuracy --dry-run --methods default --workloads serial --targets 50 --warmup 3m --settle 0
@@ -153,12 +157,13 @@ units_are_parsed_as_by_showstopper() {
 }
 
 quick_plans_take_less_than_five_minutes() {
+    needs_ssbatch || return 0
     local name
     for name in accuracy throughput replay interference "throughput --instances 64"; do
         # Some machines do not report which CPUs share a core or a chip.
         # shellcheck disable=SC2086 # the words of a call
         call $name --quick --dry-run || prints "interference: no run is possible here, for the reasons above"
-        prints "[0-9]+ runs, ([0-4] min [0-9]+ s|[0-9.]+ s) to go"
+        prints "([0-9]+ runs,|to come:) ([0-4] min [0-9]+ s|[0-9.]+ s)( to go)?"
     done
 }
 
@@ -225,7 +230,7 @@ link_programs() {
     cat >"$1/showstopper" <<END
 #!/usr/bin/env bash
 words=("\$@")
-[[ " \$* " != *" -l 50% "* ]] || for number in "\${!words[@]}"; do
+[[ " \$* " != *" -l "@(50%|0.5)" "* ]] || for number in "\${!words[@]}"; do
     [ "\${words[number]}" != --duration ] || words[number + 1]=1000s
 done
 exec '$build/bin/showstopper' "\${words[@]}"
@@ -310,6 +315,31 @@ a_terminated_study_leaves_no_process() {
     [ -z "$(ls "$scratch/ram")" ] || fail "terminated: leftover data"
 }
 
+# The study of ssbatch ends by the signal, and continues where it was.
+an_ended_study_of_ssbatch_leaves_nothing() {
+    needs_ssbatch || return 0
+    local pid status=0 call=(throughput --methods 1cdc --workloads serial --targets '25,50' --warmup 0 --settle 0
+        --seconds 2 --output ended)
+    link_programs "$scratch/slow"
+    set -m
+    (cd "$scratch" && exec "$experiments/throughput" --bin "$scratch/slow" --ram "$scratch/ram" "${call[@]:1}") \
+        >"$output" 2>&1 &
+    pid=$!
+    set +m
+    await second_run_begins
+    kill -INT "$pid"
+    wait "$pid" || status=$?
+    [ "$status" -eq 130 ] || fail "interrupted: status $status"
+    prints "throughput: interrupted; .*"
+    nothing_runs
+    nothing_is_left
+    [ "$(listed ended status)" = "done to come" ] || fail "wrong status: $(listed ended status)"
+}
+
+second_run_begins() {
+    grep -q 'run 2 of 2' "$output" && compgen -G "$scratch/ram/*/result/record/samples.csv" >/dev/null
+}
+
 # list_groups FOLDER: prints the control groups of the last study in this folder.
 list_groups() {
     find /sys/fs/cgroup -name "showstopper-experiment.$(cat "$scratch/$1/lock").*" 2>/dev/null || true
@@ -343,32 +373,32 @@ other_load_limiters_are_measured() {
 
 # A failed run is reported with its output and ends the study, unless --go-on is given.
 failed_runs_are_reported() {
+    needs_ssbatch || return 0
     local call=(throughput --methods 1cdc --targets '40,60' --seconds 60 --warmup 0 --settle 0
         --output failed --name broken)
     local throw='echo out; echo "Exception, of main" >&2; echo "    at here" >&2; exit 9'
-    refuses "--go-on tries them" "${call[@]}" -- sh -c "$throw"
-    prints "broken-1cdc-n1-40-1: failed with status 9; .*/failed/broken-1cdc-n1-40-1/output/0.err begins:"
-    prints "    Exception, of main"
-    prints "        at here"
-    ! grep -q '^\[2/2\]' "$output" || fail "the second run was started"
-    [ "$(manifest failed status)" = failed ] || fail "manifest: the failure is missing"
-    [ "$(manifest failed reason)" = "status 9: Exception; of main" ] || fail "manifest: wrong reason"
-    [ -z "$(ls -A "$scratch/failed/runs")" ] || fail "the failed run was kept in runs"
-    [ "$(cat "$scratch/failed/failed/broken-1cdc-n1-40-1/output/0.out")" = out ] || fail "wrong output of the failed run"
-    refuses "2 runs failed" "${call[@]}" --go-on -- sh -c "$throw"
-    [ "$(manifest failed status)" = "failed failed" ] || fail "manifest: expected two failures"
+    refuses "--go-on also tries the others" "${call[@]}" -- sh -c "$throw"
+    prints "ssbatch: broken-1cdc-n1-40-1: failed: main ended with status 9"
+    ! grep -q 'run 2 of 2' "$output" || fail "the second run was started"
+    [ "$(listed failed status)" = "failed to come" ] || fail "wrong status: $(listed failed status)"
+    [[ $(listed failed reason) = "main ended with status 9"* ]] || fail "wrong reason: $(listed failed reason)"
+    [ "$(cat "$scratch/failed/broken-1cdc-n1-40-1/output/0.out")" = out ] || fail "wrong output of the failed run"
+    grep -q '^Exception, of main' "$scratch/failed/broken-1cdc-n1-40-1/output/0.err" || fail "wrong errors of the failed run"
+    refuses "some runs failed" "${call[@]}" --go-on -- sh -c "$throw"
+    [ "$(listed failed status)" = "failed failed" ] || fail "expected two failures: $(listed failed status)"
     printf '#!/nosuch/interpreter\n' >"$scratch/lost"
     chmod +x "$scratch/lost"
     refuses "interpreter /nosuch/interpreter does not exist" "${call[@]}" -- ./lost
-    prints "broken-1cdc-n1-40-1: failed with status 12[67]; .*/showstopper.err begins:"
+    prints "ssbatch: broken-1cdc-n1-40-1: failed: main ended with status 12[67].*"
     # The failure of one instance of two is enough.
-    refuses "failed with status 9" throughput --methods nbench --targets 100 --instances 2 --seconds 90 \
+    refuses "failed: main ended with status 9" throughput --methods nbench --targets 100 --instances 2 --seconds 90 \
         --warmup 0 --settle 0 --output one-of-two --name broken -- sh -c '[ % = 0 ] || exit 9; exec sleep 99'
     # Corrected, without results of an earlier call.
     experiment "${call[@]}" --seconds 2 --iteration '^turn$' -- sh -c 'echo well >&2; while sleep 0.1; do echo turn; done'
-    [ "$(manifest failed status)" = "done done" ] || fail "manifest: the repeated runs are not done"
-    [ ! -e "$scratch/failed/failed/broken-1cdc-n1-40-1" ] || fail "the earlier failure was kept"
-    [ "$(cat "$scratch/failed/runs/broken-1cdc-n1-40-1/output/0.err")" = well ] || fail "wrong output of the repeated run"
+    [ "$(listed failed status)" = "done done" ] || fail "the repeated runs are not done: $(listed failed status)"
+    [ ! -e "$scratch/failed/broken-1cdc-n1-40-1/output/0.out" ] ||
+        [ "$(cat "$scratch/failed/broken-1cdc-n1-40-1/output/0.out")" != out ] || fail "the earlier failure was kept"
+    [ "$(cat "$scratch/failed/broken-1cdc-n1-40-1/output/0.err")" = well ] || fail "wrong output of the repeated run"
 }
 
 # finite RUN REASON NAME OPTION...: fails unless the run failed because its command ended by itself.
@@ -382,19 +412,30 @@ finite() {
     rm -rf "$scratch/finite"
 }
 
+# finite_run RUN REASON OPTION...: does the same for throughput, whose studies are those of ssbatch.
+finite_run() {
+    refuses "$1: failed: record: $2" throughput --output finite "${@:3}"
+    grep -q -- "; --repeat starts it again" "$output" || fail "$1: the message suggests no remedy"
+    [ "$(listed finite status)" = failed ] || fail "$1: wrong status: $(listed finite status)"
+    [[ $(listed finite reason) = "record: $2"* ]] || fail "$1: wrong reason: $(listed finite reason)"
+    nothing_is_left
+    rm -rf "$scratch/finite"
+}
+
 # Commands end by themselves: only what was measured is reported.
 commands_that_end_by_themselves_are_reported() {
+    needs_ssbatch || return 0
     local short=(--warmup 0 --settle 0) by_itself="the command ended by itself"
     printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
     printf '[short]\ncommand = sleep 0.2\n[again]\ncommand = sleep 0.2\nrepeat = yes\n' >"$scratch/short.txt"
-    finite true-1cdc-n1-50-1 "nothing was counted: $by_itself in the warm-up" throughput --methods 1cdc \
+    finite_run true-1cdc-n1-50-1 "nothing was counted: $by_itself" --methods 1cdc \
         --targets 50 --warmup 9 --settle 0 --seconds 99 -- true
     finite short-50-cdc-107m-1 "nothing was counted: $by_itself after 0." accuracy --methods cdc --targets 50 \
         --taus 107m "${short[@]}" --seconds 99 --catalogue short.txt --workload short
     # A command must last until the end of a staircase or trace.
     finite sleep-cdc-1_1-1 "$by_itself after " replay --methods cdc --warmup 0 --scales 1/1 \
         --trace "$scratch/trace.txt" -- sleep 1
-    finite sleep-1cdc-n1-stairs-1 "$by_itself after " throughput --stairs --methods 1cdc --levels 80:40:40 \
+    finite_run sleep-1cdc-n1-stairs-1 "the trace was not followed to its end: $by_itself" --stairs --methods 1cdc --levels 80:40:40 \
         --hold 99 --edge 0 --warmup 0 -- sleep 1
     # The run does not wait for the other side.
     finite sets-short-serial-1 "nothing was counted: $by_itself after " interference --sets 0/0 --share \
@@ -407,27 +448,30 @@ commands_that_end_by_themselves_are_reported() {
     # With `repeat`, each end counts as an iteration.
     experiment throughput --methods nbench --targets 1% "${short[@]}" --seconds 2 --output again \
         --catalogue short.txt --workload again
-    prints "\| again \| nbench \| 1 \| $number \| $number \| $number \|"
+    reports "\| again \| nbench \| 1 \| 1 \| $number \| $number \| $number \|"
 }
 
 # A study that measured none of its figures exits with status 1.
 a_study_without_figures_fails() {
+    needs_ssbatch || return 0
     local short=(--warmup 0 --settle 0 --seconds 1)
     refuses "throughput: no run has counted iterations" throughput --methods nbench --targets 1% "${short[@]}" \
         -- sleep 99
     prints "Warning: sleep has no throughput: .*"
-    prints "\| sleep \| nbench \| 1 \| $number \| $number \| - \|"
-    [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "the unknown rate has a figure"
+    reports "\| sleep \| nbench \| 1 \| 1 \| $number \| $number \|  \|"
+    [ ! -x "$build/bin/ssreport" ] ||
+        [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "the unknown rate has a figure"
     refuses "interference: no run has counted iterations" interference --sets 0/0 --share --levels 40:40:40 \
         --hold 1 --edge 0 --warmup 0 --background serial -- sleep 99
     # The rate of a command that takes longer than the run is unknown.
     experiment throughput --methods nbench --targets 1% "${short[@]}" --repeat --output longer -- sleep 99
-    prints "\| sleep \| nbench \| 1 \| $number \| $number \| - \|"
+    reports "\| sleep \| nbench \| 1 \| 1 \| $number \| $number \|  \|"
 }
 
 # The README's example, with a harness that prints what DaCapo has printed, and two instances that
 # cannot share a folder.
 the_example_of_the_readme_works() {
+    needs_ssbatch || return 0
     local readme=$experiments/README.md line words record
     mkdir -p "$scratch/stub"
     cat >"$scratch/stub/java" <<END
@@ -439,57 +483,105 @@ END
     eval "words=($line)"
     PATH=$scratch/stub:$PATH experiment throughput --methods cdc --targets 100 --instances 2 \
         --warmup 0 --settle 0 --seconds 6 --output example "${words[@]}"
-    record=$scratch/example/runs/h2-cdc-n2-100-1
-    [ "$(awk -F, 'NR > 1 { count[$1]++ } END { print count[0], count[1] }' "$record/iterations.csv")" = \
-        "5 5" ] || fail "wrong iterations.csv: $(cat "$record/iterations.csv")"
+    record=$scratch/example/h2-cdc-n2-100-1
+    [ "$(awk -F, 'NR > 1 { count[$1]++ } END { print count[0], count[1] }' "$record/record/iterations.csv")" = \
+        "5 5" ] || fail "wrong iterations.csv: $(cat "$record/record/iterations.csv")"
     cmp -s "$record/output/1.err" "$checkout/tests/data/experiments/dacapo.txt" || fail "wrong output of the instance"
 }
 
 # Another process spins on each CPU.
 load_of_other_processes_is_reported() {
+    needs_ssbatch || return 0
     local cpu pids=() call=(throughput --methods 1cdc --targets 25% --workloads serial --warmup 0
-        --settle 0 --seconds 2 --output swamped)
+        --settle 0 --seconds 6 --output swamped)
     for ((cpu = 0; cpu < $(nproc); cpu++)); do
         timeout "$patience" sh -c 'while :; do :; done' &
         pids+=($!)
     done
     experiment "${call[@]}" --others 15%
     prints "Warning: this machine is already [0-9]+ % busy, .*"
-    prints "serial-1cdc-n1-25-1: others used [0-9]+ % of the machine"
-    prints "Warning: serial-1cdc-n1-25-1: others used [0-9]+ % of the machine. .*"
-    head -n 1 "$scratch/swamped/report.md" | grep -q '^Warning: serial-1cdc-n1-25-1: others used' ||
-        fail "the report does not begin with the disturbed runs: $(cat "$scratch/swamped/report.md")"
+    prints "ssbatch: serial-1cdc-n1-25-1: warning: other processes used [0-9.]+ % of the machine"
+    [ ! -x "$build/bin/ssreport" ] || [[ $(sed -n 2p "$scratch/swamped/report/findings.csv") = others,* ]] ||
+        fail "the findings do not begin with the disturbed runs: $(cat "$scratch/swamped/report/findings.csv")"
     kill "${pids[@]}"
     wait "${pids[@]}" 2>/dev/null || true
-    awk -v others="$(manifest swamped others)" 'BEGIN { exit !(others > 0.15 && others <= 1) }' ||
-        fail "wrong share of other processes: $(manifest swamped others)"
+    awk -v others="$(listed swamped others)" 'BEGIN { exit !(others > 0.15 && others <= 1) }' ||
+        fail "wrong share of other processes: $(listed swamped others)"
+    # A run whose folder was removed is repeated.
+    rm -r "$scratch/swamped/serial-1cdc-n1-25-1"
     experiment "${call[@]}"
-    ! grep -q 'others used' "$output" || fail "load of other processes reported for a quiet run"
+    ! grep -q '^ssbatch: .*other processes used' "$output" || fail "load of other processes reported for a quiet run"
 }
 
 throughput_is_measured() {
+    needs_ssbatch || return 0
     local half
     experiment throughput --methods default,nbench --workloads serial --parts 1 --instances 1 \
         --warmup 0 --settle 0 --seconds 4
-    prints "\| serial \| default \| 1 \| 1 \| $number \| $number \|"
-    prints "\| serial \| nbench \| $(nproc) \| 1 \| $number \| $number \|"
+    reports "\| serial \| default \| 1 \| 1 \| 100.00 \| $number \| $number \|"
+    reports "\| serial \| nbench \| 1 \| $(nproc) \| 100.00 \| $number \| $number \|"
     # Numbers of instances are distinguished by their loads.
     experiment throughput --methods nbench --workloads serial --targets 50 --warmup 0 --settle 0 \
         --seconds 4 --output half
     half=$((($(nproc) + 1) / 2))
-    prints "\| serial \| nbench \| $half \| $(awk -v half="$half" -v cpus="$(nproc)" 'BEGIN {
-        printf "%.4g", half / cpus }') \| $number \| $number \|"
-    [ ! -x "$build/bin/ssreport" ] || [ "$(wc -l <"$scratch/half/report/methods.csv")" -eq 2 ] ||
-        fail "the steps of a short run are missing"
-    experiment throughput --stairs --methods default --workloads serial --levels 80:40:40 --hold 2 \
+    reports "\| serial \| nbench \| 1 \| $half \| $(awk -v half="$half" -v cpus="$(nproc)" 'BEGIN {
+        printf "%.2f", 100 * half / cpus }') \| $number \| $number \|"
+    # Without feedback, because other load could keep all instances stopped.
+    experiment throughput --stairs --methods cdc --workloads serial --levels 80:40:40 --hold 2 \
         --edge 0.5 --warmup 0 --output stairs
-    [ "$(cut -d, -f 9- "$scratch/stairs/throughput.csv" | grep -c ,)" -eq 0 ] || fail "wrong columns in throughput.csv"
-    if [ -x "$build/bin/ssreport" ]; then
-        "$build/bin/ssreport" --quiet --output "$scratch/again" "$scratch/stairs" || fail "ssreport: status $?"
-        diff -r -x report.html "$scratch/stairs/report" "$scratch/again" || fail "ssreport prints different figures"
-    fi
+    [ -x "$build/bin/ssreport" ] || return 0
+    [ "$(wc -l <"$scratch/half/report/methods.csv")" -eq 2 ] || fail "the steps of a short run are missing"
+    [ "$(head -n 1 "$scratch/stairs/throughput.csv")" = \
+        workload,method,round,instances,step,half,target,load,iterations_per_second ] || fail "wrong columns in throughput.csv"
+    "$build/bin/ssreport" --quiet --output "$scratch/again" "$scratch/stairs" || fail "ssreport: status $?"
+    diff -r -x report.html "$scratch/stairs/report" "$scratch/again" || fail "ssreport prints different figures"
     [ "$(cut -d, -f 5,6,7 "$scratch/stairs/throughput.csv" | paste -sd ' ')" = \
-        "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] || fail "wrong steps"
+        "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] || fail "wrong steps: $(cat "$scratch/stairs/throughput.csv")"
+}
+
+short=(--warmup 0 --settle 0 --seconds 2)
+
+# The plan that is printed is the one that is carried out.
+throughput_prints_its_plan() {
+    needs_ssbatch || return 0
+    local call=(throughput --methods '1cdc,nbench' --workloads serial --targets 50 "${short[@]}" --counters
+        --energy "echo '{7.5}' | tr -d '{}'")
+    experiment "${call[@]}" --plan
+    grep -v '^Power: ' "$output" >"$scratch/plan"
+    grep -q '^main -- showstopper .* --counters ' "$scratch/plan" || fail "--counters is missing"
+    PATH=$build/bin:$PATH timeout "$patience" ssbatch "$scratch/from-plan" "$scratch/plan" 2>"$output" ||
+        fail "ssbatch: status $?"
+    experiment "${call[@]}" --output from-plan
+    ! grep -q 'run 1 of' "$output" || fail "a run was repeated, so the plan was another one"
+    [ "$(listed from-plan workload)" = "serial serial" ] || fail "wrong workloads"
+    grep -q ',7\.5$' "$scratch/from-plan/serial-1cdc-n1-50-1/energy.csv" || fail "no power samples"
+    reports "\| (.*/)?serial-1cdc-n1-50-1(/record)? \| .* \| 7\.50 \| .*"
+    refuses "the study cannot continue" "${call[@]}" --targets 60 --warmup 1 --output from-plan
+    grep -q 'the lines above the first run differ' "$output" || fail "the differing settings are not named"
+}
+
+# list_places: prints the places of studies that are open.
+list_places() {
+    ls "${SHOWSTOPPER_PLACES:-/run/showstopper-places}" 2>/dev/null || true
+}
+
+throughput_uses_all_methods() {
+    needs_ssbatch || return 0
+    local before method
+    before=$(list_places)
+    cat >"$scratch/turns.txt" <<'END'
+[turns]
+command = sh -c 'while :; do i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; echo turn; done'
+iteration = ^turn$
+END
+    experiment throughput --methods quota,cpulimit,cdc,nbench-fit --workloads turns --catalogue turns.txt \
+        --targets 50 --quick --instances 1 --output methods
+    [ "$(list_places)" = "$before" ] || fail "a place is left: $(list_places)"
+    for method in quota=env/group cpulimit=cpulimit; do
+        grep -q "^skipped: method=${method%=*}: " "$output" ||
+            grep -q "${method#*=}" "$scratch/methods/turns-${method%=*}-n1-50-1/record/plan.json" ||
+            fail "the load is not held by ${method%=*}"
+    done
 }
 
 # Iterations are proportional to the time only if no other process uses the CPUs.
@@ -695,6 +787,9 @@ run_case a_study_without_figures_fails
 run_case the_example_of_the_readme_works
 run_case load_of_other_processes_is_reported alone
 run_case throughput_is_measured
+run_case throughput_prints_its_plan
+run_case throughput_uses_all_methods
+run_case an_ended_study_of_ssbatch_leaves_nothing
 run_case a_trace_is_replayed alone
 run_case the_edges_of_steps_are_cut
 run_case placements_follow_recorded_topologies

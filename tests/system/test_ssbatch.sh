@@ -160,6 +160,18 @@ options_choose_runs() {
     says err "elsewhere: not a study"
 }
 
+records_are_written_to_the_folder_in_memory() {
+    begin
+    mkdir ram
+    printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo {record} >where; mkdir {record}; echo x >{record}/data'" >plan
+    expect 0 ssbatch --ram-folder "$PWD/ram" study plan
+    [[ $(cat where) = "$PWD/ram/ssbatch-"*/record ]] || fail "wrong folder: $(cat where)"
+    is study/a/record/data x
+    [ -z "$(ls ram)" ] || fail "left in memory: $(ls ram)"
+    expect 125 ssbatch --ram-folder ram study plan
+    says err "--ram-folder: 'ram' is relative: give an absolute path"
+}
+
 failed_runs_are_repeated() {
     begin
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo x >>tries; [ \$(wc -l <tries) = 3 ]'" >plan
@@ -316,17 +328,20 @@ records_without_a_result_fail() {
     cat >plan <<'END'
 run none takes 1s
 main -- showstopper -n 1 -l 50% --duration 1s --warmup 10s true
+run short takes 9s
+main -- showstopper -n 1 -f realtime -c fixed -C duty=100% -t staircase -T levels=80%:40%:40%,hold=9s sleep 1
 run unmatched takes 1s
 main -- showstopper -n 1 -l 50% --duration 1s --iteration '^nothing$' sh -c 'while :; do echo x; sleep 0.01; done'
 run good takes 1s
 main -- showstopper -n 1 -l 50% --duration 1s --iteration '^x$' sh -c 'while :; do echo x; sleep 0.01; done'
 END
     expect 1 ssbatch --go-on study plan
-    says err "none: failed: record: nothing was counted: the run has no sample"
+    says err "none: failed: record: nothing was counted: the command ended by itself; --repeat starts it again"
+    says err "short: failed: record: the trace was not followed to its end: the command ended by itself"
     says err "unmatched: failed: record: no line of output matched --iteration"
     [ -e study/good/record/summary.json ] || fail "the record of showstopper is missing"
     expect 1 ssbatch --list study
-    says out "2 failed"
+    says out "3 failed"
 }
 
 # tests/system/batch-chaos makes many rounds.
@@ -341,6 +356,7 @@ run_case finished_runs_are_not_repeated
 run_case changed_runs_are_refused_without_redo
 run_case results_have_output_columns_and_times
 run_case options_choose_runs
+run_case records_are_written_to_the_folder_in_memory
 run_case failed_runs_are_repeated
 run_case disturbed_runs_are_reported_and_repeated
 run_case own_use_does_not_disturb_a_run

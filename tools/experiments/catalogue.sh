@@ -254,13 +254,19 @@ warn_of_warmup() {
     done
 }
 
+# counts_iterations NAME: whether the iterations of a workload can be counted.
+counts_iterations() {
+    local counts
+    counts=$(entry "$1" iteration)$(entry "$1" repeat)
+    ! is_users "$1" || counts=$iteration$repeat
+    [[ -n $counts && $counts != no ]]
+}
+
 # warn_of_counting NAME...: of workloads whose iterations cannot be counted, so that they have no throughput.
 warn_of_counting() {
-    local word counts
+    local word
     for word; do
-        counts=$(entry "$word" iteration)$(entry "$word" repeat)
-        ! is_users "$word" || counts=$iteration$repeat
-        [[ -n $counts && $counts != no ]] ||
+        counts_iterations "$word" ||
             say "Warning: $word has no throughput: only --iteration or --repeat counts its iterations"
     done
 }

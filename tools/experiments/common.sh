@@ -43,8 +43,8 @@ common_usage() {
   --output DIR        where all of it is kept; default $output
   --ram DIR           a RAM disk for the data of runs; default /dev/shm. TMPDIR becomes a new folder
                       there, and {scratch} in the command a folder in it for each instance
-  --go-on             continue after a run that failed; without it, a run that fails in the first half
-                      of its time ends the study
+  --go-on             continue after a run that failed; without it, a run that fails (in experiments that
+                      have no --plan: in the first half of its time) ends the study
   --others LOAD       warn if other processes use more of the machine, before the study or during a run;
                       default $others
   --bin DIR           where the programs are; default: the build of this tree, else the PATH

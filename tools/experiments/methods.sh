@@ -108,7 +108,7 @@ count_instances() {
 # percent and -i for children, the other one whole percents and -m for them.
 limit_words() {
     local options=(-q) form='%.0f' limit
-    if cpulimit --help 2>&1 | grep -q -- --include-children; then
+    if [[ $(cpulimit --help 2>&1) = *--include-children* ]]; then
         options=(-i)
         form='%.2f'
     elif [[ ! $2 =~ ^(serial|blocking|parallel)$ ]]; then

@@ -23,6 +23,9 @@
 /* Polling interval in milliseconds while another call is cleaned up. */
 #define CLEAN_INTERVAL 10
 
+/* Where --ram keeps files. */
+#define MEMORY "/dev/shm"
+
 /* The state of a run in this call. */
 enum turn { TURN_PENDING, TURN_BEGUN, TURN_DONE, TURN_FAILED };
 
@@ -444,7 +447,9 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
         .values = &batch->values,
         .folder = batch->folder,
         .redo = batch->options->redo,
-        .in_memory = batch->options->in_memory != 0,
+        .memory = batch->options->memory      ? batch->options->memory
+                  : batch->options->in_memory ? MEMORY
+                                              : NULL,
     };
     if (ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &batch->undoer, &left) < 0)
         fprintf(stderr, "ssbatch: warning: what an earlier call has left: %s\n", left.message);

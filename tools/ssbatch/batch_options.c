@@ -52,6 +52,7 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"ram", AT(in_memory),
         .help = "let runs write to memory (/dev/shm), and copy their files to STUDY afterwards"},
         .heading = "How"},
+    {0, "DIR", {"ram-folder", SS_OPTION_TEXT, AT(memory), .help = "likewise, in this folder"}},
     {0, "PERCENT", {"others", SS_OPTION_PERCENT, AT(others), .max = "100",
         .help = "warn of runs in which other processes used more of the machine"}},
     {0, "FILE", {"joblog", SS_OPTION_TEXT, AT(joblog),
@@ -100,6 +101,9 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
             ss_words_show(options->plan).text);
     if (options->list + options->clean + options->dry_run > 1)
         return ss_error_fail(error, "--list, --clean and --dry-run exclude each other");
+    if (options->memory && *options->memory != '/')
+        return ss_error_fail(error, "--ram-folder: '%s' is relative: give an absolute path",
+            ss_words_show(options->memory).text);
     if (options->retries_disturbed && isnan(options->others))
         return ss_error_fail(
             error, "--retry-disturbed needs to know what disturbs a run: add --others 2%%");

@@ -18,6 +18,7 @@ struct ssbatch_options {
     int go_on;
     int retries_disturbed;
     int in_memory;
+    const char *memory; /* where --ram keeps files; NULL: the default */
     int dry_run;
     int list;
     int csv;

@@ -13,9 +13,6 @@
 #include "merge.h"
 #include "verdict.h"
 
-/* Where the records of --ram are written. */
-#define MEMORY "/dev/shm"
-
 /* A run while it is carried out. */
 struct carried {
     const struct ssbatch_carrier *carrier;
@@ -47,7 +44,7 @@ static int note_journal(const struct carried *carried, struct ss_error *error) {
     const struct ssbatch_carrier *carrier = carried->carrier;
     char *text = NULL;
     size_t size;
-    if (!has_after(&carried->run->lines) && !carried->carrier->in_memory)
+    if (!has_after(&carried->run->lines) && !carried->carrier->memory)
         return 0;
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
@@ -56,7 +53,7 @@ static int note_journal(const struct carried *carried, struct ss_error *error) {
     ss_words_quote_line(stream, carrier->folder);
     fputc('\n', stream);
     ssbatch_stage_print_journal(&carried->stage, stream);
-    if (carried->carrier->in_memory) {
+    if (carried->carrier->memory) {
         fputs("remove ", stream);
         ss_words_quote_line(stream, carried->scratch);
         fputc('\n', stream);
@@ -70,7 +67,7 @@ static int note_journal(const struct carried *carried, struct ss_error *error) {
 
 /* A run that continues an earlier attempt finds its files in memory, too. */
 static int make_memory(const struct carried *carried, struct ss_error *error) {
-    if (!carried->carrier->in_memory)
+    if (!carried->carrier->memory)
         return 0;
     if ((mkdir(carried->scratch, 0700) < 0 && errno != EEXIST) ||
         (mkdir(carried->out, 0777) < 0 && errno != EEXIST))
@@ -83,9 +80,9 @@ static int choose_folders(struct carried *carried, struct ss_error *error) {
     char hidden[SSBATCH_PATH];
     ssbatch_study_run_folder(carried->carrier->study, run->name, true, hidden);
     snprintf(carried->scratch, sizeof carried->scratch, "%s", hidden);
-    if (carried->carrier->in_memory)
-        snprintf(carried->scratch, sizeof carried->scratch, MEMORY "/ssbatch-%d-%.200s",
-            (int)getpid(), run->name);
+    if (carried->carrier->memory)
+        snprintf(carried->scratch, sizeof carried->scratch, "%.3800s/ssbatch-%d-%.200s",
+            carried->carrier->memory, (int)getpid(), run->name);
     if (ssbatch_disk_path(carried->result, hidden, SSBATCH_RESULT, error) < 0)
         return -1;
     return ssbatch_disk_path(carried->out, carried->scratch, SSBATCH_RESULT, error);
@@ -177,14 +174,14 @@ static int write_document(
 /* Moves what is kept out of memory. */
 static int collect(const struct carried *carried, struct ss_error *error) {
     ssbatch_disk_remove_empty(carried->out);
-    if (!carried->carrier->in_memory)
+    if (!carried->carrier->memory)
         return 0;
     return ssbatch_disk_copy_tree(carried->out, carried->result, error);
 }
 
 /* Keeps the journal if an `after` failed, so that the next call tries it again. */
 static int forget(const struct carried *carried, struct ss_error *error) {
-    if (carried->carrier->in_memory && ssbatch_disk_remove_tree(carried->scratch, error) < 0)
+    if (carried->carrier->memory && ssbatch_disk_remove_tree(carried->scratch, error) < 0)
         return -1;
     return carried->stage.left
                ? 0

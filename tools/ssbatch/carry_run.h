@@ -18,7 +18,7 @@ struct ssbatch_carrier {
     struct ssbatch_stage *outer; /* the study's lines, or NULL */
     const char *folder;          /* the current folder */
     const char *redo;            /* carried out although they are done; see ssbatch_is_listed() */
-    bool in_memory;
+    const char *memory;          /* where records are written first; NULL: in the study */
 };
 
 /* The outcome of an attempt. */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/units.h"
 #include "base/words.h"
 #include "batch.h"
 #include "merge.h"
@@ -16,13 +15,25 @@ static void report_missing(void *context, const struct ssbatch_line *line) {
     printf("%s: the program '%s' is missing\n", missing->run, ss_words_show(line->words[0]).text);
 }
 
-static void print_dry_run(const struct ssbatch_run *run, bool done) {
-    char takes[SS_UNITS_SHOWN];
-    ss_units_show_time(takes, run->takes);
-    if (run->reason)
-        printf("%s: skipped: %s\n", run->name, run->reason);
+/* Prints a time as "3.5 s", "6 min 01 s" or "2 h 28 min". */
+static void print_span(ss_time time) {
+    double seconds = ss_time_seconds(time);
+    unsigned long long whole = (unsigned long long)(seconds + 0.5);
+    if (whole < 60)
+        printf("%.3g s", seconds);
+    else if (whole < 3600)
+        printf("%llu min %02llu s", whole / 60, whole % 60);
     else
-        printf("%s: %s%s\n", run->name, takes, done ? ", done" : "");
+        printf("%llu h %02llu min", whole / 3600, whole % 3600 / 60);
+}
+
+static void print_dry_run(const struct ssbatch_run *run, bool done) {
+    printf("%s: ", run->name);
+    if (run->reason)
+        printf("skipped: %s", run->reason);
+    else
+        print_span(run->takes);
+    puts(done ? ", done" : "");
 }
 
 int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct ss_error *error) {
@@ -31,7 +42,6 @@ int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct s
     struct ss_error ignored = {0};
     struct missing missing = {.run = "the study"};
     ss_time left = 0;
-    char text[SS_UNITS_SHOWN];
     bool exists =
         ssbatch_study_open(&study, options->study, &ssbatch_disk_real, false, &ignored) == 0;
     if (options->only && !exists)
@@ -55,9 +65,11 @@ int ssbatch_dry_run(const struct ssbatch_options *options, int *status, struct s
         missing.run = run->name;
         ssbatch_programs_missing(&run->lines, report_missing, &missing);
     }
-    ss_units_show_time(text, left);
-    if (result == 0)
-        printf("to come: %s\n", text);
+    if (result == 0) {
+        fputs("to come: ", stdout);
+        print_span(left);
+        putchar('\n');
+    }
     if (missing.count > 0)
         *status = 1;
     ssbatch_plan_free(&plan);

@@ -15,6 +15,35 @@ static bool has_pattern(char *const *words) {
     return false;
 }
 
+static const char *value_of(char *const *word, const char *option) {
+    size_t length = strlen(option);
+    if (strncmp(*word, option, length) != 0)
+        return NULL;
+    if ((*word)[length] == '=')
+        return *word + length + 1;
+    return (*word)[length] ? NULL : word[1];
+}
+
+/* Returns whether a command of showstopper follows a load that changes. */
+static bool follows_trace(char *const *words) {
+    for (; *words && strcmp(*words, "--") != 0; words++) {
+        const char *trace = value_of(words, "--trace");
+        if (!trace)
+            trace = value_of(words, "-t");
+        if (trace)
+            return strcmp(trace, "constant") != 0;
+    }
+    return false;
+}
+
+/* Describes why the run was shorter than planned; "" if it was not. */
+static const char *describe_early_end(const struct json_object *summary) {
+    const char *by = document_text(summary, "ended_by");
+    return by && strcmp(by, "workloads") == 0
+               ? "the command ended by itself; --repeat starts it again"
+               : "";
+}
+
 int ssbatch_check_record(const char *record, char *const *words, struct ss_error *error) {
     char path[4400];
     struct stat status;
@@ -27,9 +56,13 @@ int ssbatch_check_record(const char *record, char *const *words, struct ss_error
     double samples = document_number(summary, "samples");
     double iterations = document_number(summary, "iterations");
     double bound = document_number(summary, "iterations_per_second_bound");
+    const char *early = describe_early_end(summary);
     json_object_put(summary);
     if (samples == 0)
-        return ss_error_fail(error, "nothing was counted: the run has no sample");
+        return ss_error_fail(
+            error, "nothing was counted: %s", *early ? early : "the run has no sample");
+    if (*early && follows_trace(words))
+        return ss_error_fail(error, "the trace was not followed to its end: %s", early);
     if (iterations == 0 && !(bound > 0) && has_pattern(words))
         return ss_error_fail(error, "no line of output matched --iteration");
     return 0;

@@ -36,6 +36,50 @@ static size_t find(const struct ssreport_report *report, const char *method, dou
     return 0;
 }
 
+/* Without iterations, a run has a load but no throughput. */
+static void each_run_has_a_row_of_loads(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct ssreport_run *run = add_run(&report, "nbench", 0.5, 0.6, 7);
+    run->record.has_iterations = false;
+    run->record.instance_count = 3;
+    run->figures = (struct ssreport_figures){.load_mean = 0.61, .throughput = NAN};
+    finish_report(&report);
+    assert_rows(&report, "loads", 1);
+    assert_text(&report, "loads", 0, "method", "nbench");
+    assert_cell(&report, "loads", 0, "instances", 3);
+    assert_cell(&report, "loads", 0, "step", NAN);
+    assert_cell(&report, "loads", 0, "target", 0.5);
+    assert_cell(&report, "loads", 0, "load", 0.61);
+    assert_cell(&report, "loads", 0, "iterations_per_second", NAN);
+    ssreport_report_free(&report);
+}
+
+static void each_step_of_stairs_has_a_row_of_loads(void **state) {
+    (void)state;
+    static const double targets[] = {0.8, 0.4, 0.4, 0.8};
+    static const char *const halves[] = {"down", "down", "up", "up"};
+    struct ssreport_report report = begin_report();
+    struct ssreport_run *run = add_run(&report, "default", 0, 0, 0);
+    run->steps.items = reallocarray(run->steps.items, 4, sizeof *run->steps.items);
+    run->steps.count = 4;
+    for (int i = 0; i < 4; i++)
+        run->steps.items[i] = (struct ssreport_step){.target = targets[i],
+            .half = 1 + i / 2,
+            .load = {.mean = targets[i] + 0.01},
+            .throughput = 10 * targets[i]};
+    finish_report(&report);
+    assert_rows(&report, "loads", 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_cell(&report, "loads", i, "step", (double)i + 1);
+        assert_text(&report, "loads", i, "half", halves[i]);
+        assert_cell(&report, "loads", i, "target", targets[i]);
+        assert_cell(&report, "loads", i, "load", targets[i] + 0.01);
+        assert_cell(&report, "loads", i, "iterations_per_second", 10 * targets[i]);
+    }
+    ssreport_report_free(&report);
+}
+
 /*
  * N-bench covers 20 and 60 %, the latter twice; 1-CDC covers only 30 to 50 %. At 40 % the baseline
  * is half way from 2 to (5 + 7) / 2.
@@ -180,6 +224,8 @@ static void each_environment_has_its_own_baseline(void **state) {
 
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(each_run_has_a_row_of_loads),
+    cmocka_unit_test(each_step_of_stairs_has_a_row_of_loads),
     cmocka_unit_test(method_deviations_refer_to_the_wider_baseline),
     cmocka_unit_test(steps_shorter_than_their_iterations_are_not_compared),
     cmocka_unit_test(methods_with_different_foreign_load_are_not_compared),

@@ -204,18 +204,21 @@ static void leave_out_pauses(struct ssreport_run *run) {
         energy->count = kept;
 }
 
-/* Reads the energy from the record's folder; for runs side by side, also from the parent folder. */
+/*
+ * Reads the energy from the record's folder; for runs side by side and runs of a study, also from
+ * the parent folder.
+ */
 static void find_energy(struct ssreport_run *run, const char *path) {
     char folder[8500], file[8600];
     struct ss_error error = {0};
     snprintf(folder, sizeof folder, "%s", path);
-    for (int up = 0; up < (run->role ? 2 : 1); up++) {
+    for (int up = 0; up < (run->role || run->columns.count > 0 ? 2 : 1); up++) {
         if (up > 0)
             snprintf(folder, sizeof folder, "%s/..", path);
         snprintf(file, sizeof file, "%s/energy.csv", folder);
         if (access(file, F_OK) < 0)
             continue;
-        run->energy.shared = up > 0;
+        run->energy.shared = up > 0 && run->role;
         if (ssreport_energy_read(&run->energy, folder, &run->record.notes, &error) < 0)
             ssreport_notes_add(&run->record.notes, "no power: %s", error.message);
         leave_out_pauses(run);
@@ -265,8 +268,10 @@ int ssreport_load_record(struct ssreport_report *report, const struct ssreport_s
         return result;
     run->manifest = report->manifest_count;
     set_origin(run, source->fields);
+    if (copy_columns(run, source->columns) < 0)
+        return -1;
     find_surroundings(run, source->path);
-    return copy_columns(run, source->columns);
+    return 0;
 }
 
 /* Adds a failure for a planned run that is missing. */

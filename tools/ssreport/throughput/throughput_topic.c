@@ -5,10 +5,16 @@
 #include <string.h>
 
 #include "html_page.h"
+#include "loads.h"
 #include "methods.h"
 #include "predict.h"
 
 // clang-format off
+static const struct table_column load_columns[] = {
+    {"workload", "workload"}, {"method", "method"}, {"round", "round"}, {"instances", "instances"},
+    {"step", "step", .if_known = true}, {"half", NULL}, {"target", "target, %", 2, true},
+    {"load", "load, %", 2, true}, {"iterations_per_second", "iterations/s", 3},
+};
 static const struct table_column method_columns[] = {
     {"set", NULL}, {"environment", "environment"}, {"measured_in", NULL}, {"workload", "workload"},
     {"method", "method"}, {"tau_seconds", "mean round, s", 3}, {"round", "round"},
@@ -47,6 +53,7 @@ static const struct table_column prediction_columns[] = {
 static const struct table_sheet tables[] = {
     TABLE_INIT("prediction", "Throughput over a trace, predicted from the local curve",
         prediction_columns),
+    TABLE_INIT("loads", "Throughput at each load", load_columns),
     TABLE_INIT("methods",
         "Throughput at each load, against the baseline (cdc: constant duty cycle, 1cdc: of one "
         "instance)", method_columns),
@@ -57,6 +64,7 @@ static const struct table_sheet tables[] = {
 // clang-format on
 
 static int build(struct ssreport_report *report, struct ss_error *error) {
+    ssreport_loads_fill(report);
     if (ssreport_methods_fill(report) < 0)
         return ss_error_memory(error);
     return report->trace ? ssreport_report_predict(report, report->trace, error) : 0;
