@@ -74,7 +74,9 @@ void ss_iterations_stop(struct ss_iterations *iterations, uint32_t instance) {
         iterations->shares[instance].over = true;
 }
 
-void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line) {
+void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line, ss_time now) {
+    if (iterations->from <= now && now <= iterations->to)
+        iterations->unmatched_counted++;
     if (iterations->unmatched++ == 0)
         snprintf(iterations->example, sizeof iterations->example, "%s", ss_words_show(line).text);
 }

@@ -76,8 +76,9 @@ struct ss_iterations {
     struct ss_throughput throughput; /* throughput since the start of the window */
     struct ss_pause *pauses;         /* in order of time */
     size_t pause_count, pause_room;
-    uint64_t unmatched; /* number of lines of output that did not match ... */
-    char example[96];   /* ... and the first such line */
+    uint64_t unmatched;         /* number of lines of output that did not match ... */
+    char example[96];           /* ... and the first such line */
+    uint64_t unmatched_counted; /* number of unmatched lines that were read in the window */
 
     /* Called with each iteration; may be NULL. */
     void (*tell)(void *context, const struct ss_iteration *iteration);
@@ -132,8 +133,8 @@ void ss_iterations_read(
 uint64_t ss_iterations_in_bursts(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);
 
-/* Reports a line of output that did not match. */
-void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line);
+/* Reports a line of output that was read at `now` and did not match. */
+void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line, ss_time now);
 
 /*
  * Reports a pause of the run. It is excluded from the window and from iterations in progress:

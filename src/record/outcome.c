@@ -43,6 +43,7 @@ void ss_outcome_open(struct ss_outcome *outcome) {
         .iterations = NAN,
         .rate = {NAN, NAN, NAN, NAN},
         .iterations_in_bursts = NAN,
+        .lines_unmatched = NAN,
         .iteration_times = {NAN, NAN, NAN, NAN, NAN},
         .own_cpu = NAN,
         .wake_p50_us = NAN,
@@ -304,6 +305,8 @@ void ss_outcome_take_iterations(
     if (!ss_iterations_are_counted(iterations, iterations->to))
         return;
     outcome->iterations = (double)iterations->ended;
+    if (plan->has_iteration)
+        outcome->lines_unmatched = matched ? 0 : (double)iterations->unmatched_counted;
     if (!matched)
         return;
     outcome->rate = ss_iterations_rate(iterations, iterations->to);

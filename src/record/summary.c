@@ -490,6 +490,7 @@ void ss_summary_print_json(
     print_rate_json(&json, &outcome->rate);
     ss_json_number(&json, "iterations_in_bursts", outcome->iterations_in_bursts);
     ss_json_number(&json, "iterations_left_out", (double)outcome->iterations_left);
+    ss_json_number(&json, "lines_unmatched", outcome->lines_unmatched);
     print_throughput(&json, outcome);
     print_ends_json(&json, outcome);
     ss_json_number(&json, "own_cpu", outcome->own_cpu);

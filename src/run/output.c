@@ -102,7 +102,7 @@ static void match_line(struct ss_output *output, struct ss_stream *stream, ss_ti
     stream->line[stream->length] = '\0';
     stream->length = 0;
     if (regexec(output->pattern, stream->line, 2, groups, 0) != 0) {
-        ss_iterations_mismatch(output->iterations, stream->line);
+        ss_iterations_mismatch(output->iterations, stream->line, now);
         return;
     }
     if (output->pattern->re_nsub == 0 || groups[1].rm_so < 0) {

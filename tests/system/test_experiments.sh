@@ -242,10 +242,10 @@ interrupted_half_way() {
     local pid status=0 first=$scratch/accuracy-results/runs/serial-25-cdc-107m-1/summary.json
     : >"$output"
     link_programs "$scratch/bin"
-    # In a separate job; otherwise it would ignore SIGINT.
+    # A shell in the background, and whoever it starts, may ignore SIGINT.
     set -m
-    (cd "$scratch" && exec "$experiments/${tiny[0]}" --bin "$scratch/bin" --ram "$scratch/ram" \
-        "${tiny[@]:1}") >>"$output" 2>&1 &
+    (cd "$scratch" && exec env --default-signal=INT "$experiments/${tiny[0]}" --bin "$scratch/bin" \
+        --ram "$scratch/ram" "${tiny[@]:1}") >>"$output" 2>&1 &
     pid=$!
     set +m
     await second_run_records
@@ -322,11 +322,11 @@ an_ended_study_of_ssbatch_leaves_nothing() {
         --seconds 2 --output ended)
     link_programs "$scratch/slow"
     set -m
-    (cd "$scratch" && exec "$experiments/throughput" --bin "$scratch/slow" --ram "$scratch/ram" "${call[@]:1}") \
-        >"$output" 2>&1 &
+    (cd "$scratch" && exec env --default-signal=INT "$experiments/throughput" --bin "$scratch/slow" \
+        --ram "$scratch/ram" "${call[@]:1}") >"$output" 2>&1 &
     pid=$!
     set +m
-    await second_run_begins
+    await second_run_begins "$pid"
     kill -INT "$pid"
     wait "$pid" || status=$?
     [ "$status" -eq 130 ] || fail "interrupted: status $status"
@@ -336,7 +336,9 @@ an_ended_study_of_ssbatch_leaves_nothing() {
     [ "$(listed ended status)" = "done to come" ] || fail "wrong status: $(listed ended status)"
 }
 
+# second_run_begins PID: fails the test if the study has ended before.
 second_run_begins() {
+    kill -0 "$1" 2>/dev/null || fail "the study ended before its second run"
     grep -q 'run 2 of 2' "$output" && compgen -G "$scratch/ram/*/result/record/samples.csv" >/dev/null
 }
 
@@ -513,22 +515,28 @@ load_of_other_processes_is_reported() {
     ! grep -q '^ssbatch: .*other processes used' "$output" || fail "load of other processes reported for a quiet run"
 }
 
+# Iterations are short, so that some end on a busy machine.
 throughput_is_measured() {
     needs_ssbatch || return 0
     local half
-    experiment throughput --methods default,nbench --workloads serial --parts 1 --instances 1 \
-        --warmup 0 --settle 0 --seconds 4
+    cat >"$scratch/short.txt" <<'END'
+[serial]
+command = ssburn serial --work 500000
+iteration = iteration [0-9]+ ([0-9.]+) ms
+END
+    experiment throughput --methods default,nbench --workloads serial --catalogue short.txt --parts 1 \
+        --instances 1 --warmup 0 --settle 0 --seconds 4
     reports "\| serial \| default \| 1 \| 1 \| 100.00 \| $number \| $number \|"
     reports "\| serial \| nbench \| 1 \| $(nproc) \| 100.00 \| $number \| $number \|"
     # Numbers of instances are distinguished by their loads.
-    experiment throughput --methods nbench --workloads serial --targets 50 --warmup 0 --settle 0 \
-        --seconds 4 --output half
+    experiment throughput --methods nbench --workloads serial --catalogue short.txt --targets 50 --warmup 0 \
+        --settle 0 --seconds 4 --output half
     half=$((($(nproc) + 1) / 2))
     reports "\| serial \| nbench \| 1 \| $half \| $(awk -v half="$half" -v cpus="$(nproc)" 'BEGIN {
         printf "%.2f", 100 * half / cpus }') \| $number \| $number \|"
     # Without feedback, because other load could keep all instances stopped.
-    experiment throughput --stairs --methods cdc --workloads serial --levels 80:40:40 --hold 2 \
-        --edge 0.5 --warmup 0 --output stairs
+    experiment throughput --stairs --methods cdc --workloads serial --catalogue short.txt --levels 80:40:40 \
+        --hold 2 --edge 0.5 --warmup 0 --output stairs
     [ -x "$build/bin/ssreport" ] || return 0
     [ "$(wc -l <"$scratch/half/report/methods.csv")" -eq 2 ] || fail "the steps of a short run are missing"
     [ "$(head -n 1 "$scratch/stairs/throughput.csv")" = \
@@ -560,23 +568,25 @@ throughput_prints_its_plan() {
     grep -q 'the lines above the first run differ' "$output" || fail "the differing settings are not named"
 }
 
-# list_places: prints the places of studies that are open.
+# list_places STUDY: prints the places of this study that are open.
 list_places() {
-    ls "${SHOWSTOPPER_PLACES:-/run/showstopper-places}" 2>/dev/null || true
+    local place
+    place=$(sed -n 's/^place //p' "$scratch/$1/.study/values")
+    [ -n "$place" ] || fail "$1 has no name for its places"
+    compgen -G "${SHOWSTOPPER_PLACES:-/run/showstopper-places}/$place.*" || true
 }
 
 throughput_uses_all_methods() {
     needs_ssbatch || return 0
-    local before method
-    before=$(list_places)
+    local method
     cat >"$scratch/turns.txt" <<'END'
 [turns]
-command = sh -c 'while :; do i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; echo turn; done'
+command = sh -c 'while :; do i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); done; echo turn; done'
 iteration = ^turn$
 END
     experiment throughput --methods quota,cpulimit,cdc,nbench-fit --workloads turns --catalogue turns.txt \
         --targets 50 --quick --instances 1 --output methods
-    [ "$(list_places)" = "$before" ] || fail "a place is left: $(list_places)"
+    [ -z "$(list_places methods)" ] || fail "a place is left: $(list_places methods)"
     for method in quota=env/group cpulimit=cpulimit; do
         grep -q "^skipped: method=${method%=*}: " "$output" ||
             grep -q "${method#*=}" "$scratch/methods/turns-${method%=*}-n1-50-1/record/plan.json" ||

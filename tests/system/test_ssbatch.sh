@@ -331,15 +331,18 @@ main -- showstopper -n 1 -l 50% --duration 1s --warmup 10s true
 run short takes 9s
 main -- showstopper -n 1 -f realtime -c fixed -C duty=100% -t staircase -T levels=80%:40%:40%,hold=9s sleep 1
 run unmatched takes 1s
-main -- showstopper -n 1 -l 50% --duration 1s --iteration '^nothing$' sh -c 'while :; do echo x; sleep 0.01; done'
+main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 3s --iteration '^nothing$' sh -c 'while :; do echo x; sleep 0.01; done'
+run long takes 1s
+main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 1s --iteration '^end$' sh -c 'echo heading; sleep 99; echo end'
 run good takes 1s
-main -- showstopper -n 1 -l 50% --duration 1s --iteration '^x$' sh -c 'while :; do echo x; sleep 0.01; done'
+main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 3s --iteration '^x$' sh -c 'while :; do echo x; sleep 0.01; done'
 END
     expect 1 ssbatch --go-on study plan
     says err "none: failed: record: nothing was counted: the command ended by itself; --repeat starts it again"
     says err "short: failed: record: the trace was not followed to its end: the command ended by itself"
-    says err "unmatched: failed: record: no line of output matched --iteration"
+    says err "unmatched: failed: record: no line of output matched --iteration, of "
     [ -e study/good/record/summary.json ] || fail "the record of showstopper is missing"
+    [ -e study/long/record/summary.json ] || fail "an iteration longer than the run is a failure"
     expect 1 ssbatch --list study
     says out "3 failed"
 }

@@ -110,14 +110,21 @@ static void unmatched_lines_are_shown_if_no_iteration_was_found(void **state) {
     (void)state;
     set_up();
     outcome.held_back = true; /* buffering does not explain an expression that never matches */
-    ss_iterations_mismatch(&iterations, "step\t1 done");
-    ss_iterations_mismatch(&iterations, "step 2 done");
+    ss_iterations_mismatch(&iterations, "step\t1 done", 9 * SS_SECOND);
+    ss_iterations_mismatch(&iterations, "step 2 done", 15 * SS_SECOND);
     take();
     assert_int_equal(outcome.warning_count, 1);
     assert_true(is_warned_of("no line of output matched --iteration, of 2 lines; the first is"));
     assert_true(is_warned_of("1 done'"));
     assert_true(isnan(outcome.rate.per_second));
     assert_true(isnan(outcome.rate.bound));
+    assert_that(outcome.lines_unmatched, ==, 1); /* the first precedes the counted time */
+    tear_down();
+    set_up();
+    ss_iterations_mismatch(&iterations, "heading", 15 * SS_SECOND);
+    read_at(0, 1, 16000);
+    take();
+    assert_that(outcome.lines_unmatched, ==, 0);
     tear_down();
 }
 
