@@ -12,7 +12,7 @@
 
 #define DOCUMENT_MAX ((size_t)16 << 20)
 
-/* Returns NULL if the stream cannot be read or is too long. */
+/* Reads the whole stream. Returns NULL if it cannot be read or is too long. */
 static char *read_stream(FILE *stream) {
     char *text = NULL;
     size_t used = 0, room = 0, length = 1;
@@ -41,7 +41,7 @@ struct json_object *document_parse(const char *text, char *why, size_t size) {
     if (!tokener)
         return NULL;
     json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-    /* The final 0 is parsed, too, because it ends a number. */
+    /* The final 0 is parsed, too: without it, a number at the end would be incomplete. */
     struct json_object *value = json_tokener_parse_ex(tokener, text, (int)strlen(text) + 1);
     enum json_tokener_error error = json_tokener_get_error(tokener);
     if (!value)

@@ -3,8 +3,8 @@
 #define JSON_DOCUMENT_H
 
 /*
- * JSON documents of up to 16 MiB, read whole with json-c; json_object_put() frees what
- * document_parse() and document_read() return.
+ * JSON documents of up to 16 MiB, read as a whole with json-c. Free the results of document_parse()
+ * and document_read() with json_object_put().
  */
 
 #include <json-c/json.h>
@@ -14,8 +14,8 @@
 #include <showstopper/error.h>
 
 /*
- * Parses a text. Returns NULL, with the reason in `why`, if it is not exactly one JSON value, or
- * null.
+ * Parses a text. If it is not exactly one JSON value, or is null, returns NULL with the reason in
+ * `why`.
  */
 SS_WRITES(2, 3)
 struct json_object *document_parse(const char *text, char *why, size_t size) SS_NONNULL();
@@ -24,32 +24,35 @@ SS_WRITES(2, 3)
 struct json_object *document_parse_stream(FILE *stream, char *why, size_t size) SS_NONNULL();
 
 /*
- * Reads a file. Returns NULL with the error set; `hint` says what to do if it is missing, "" for
- * nothing.
+ * Reads a file. Returns NULL with the error set; `hint` says what to do if the file is missing, or
+ * is "".
  */
 struct json_object *document_read(const char *folder, const char *name, const char *hint,
     struct ss_error *error) SS_NONNULL(1, 2, 3);
 
-/* Returns a member of this type, or NULL, also if `object` is NULL or not an object. */
+/*
+ * Returns the member of this name and type; NULL if there is none, or `object` is NULL or not an
+ * object.
+ */
 struct json_object *document_get(
     const struct json_object *object, const char *name, enum json_type type) SS_NONNULL(2);
 
-/* Return a member, NULL or NaN if absent or of another type. */
+/* Return a member; NULL or NaN if it is absent or of another type. */
 const char *document_text(const struct json_object *object, const char *name) SS_NONNULL(2);
 double document_number(const struct json_object *object, const char *name) SS_NONNULL(2);
 
-/* Returns NULL if the value is not a string. */
+/* Returns the text of a string; NULL if the value is not a string. */
 const char *document_as_text(struct json_object *value);
 
 /*
- * Fails if a document of a record has a later schema than SS_RECORD_SCHEMA, and says what to do.
+ * Fails if the document has a later schema than SS_RECORD_SCHEMA; the message says what to do.
  * Accepts NULL and documents without a schema.
  */
 SS_MUST_USE int document_check_schema(const struct json_object *document, struct ss_error *error);
 
 /*
- * Joins the strings of a list with blanks, with "?" for anything else. Returns NULL without a list
- * or if out of memory; free() the result.
+ * Joins the strings of a list with blanks; "?" replaces any other value. Returns NULL without a
+ * list or if memory is exhausted; free() the result.
  */
 char *document_join(struct json_object *list);
 

@@ -9,9 +9,9 @@
 /* ---- style ---- */
 
 /*
- * Font sizes are 1.5, 1.2, 1 and 0.875 rem, the last for tables and pictures. A picture is scaled
- * so that its letters have this size, or less on a narrow screen. A caption is as wide as its
- * table, but not wider than the screen.
+ * Font sizes are 1.5, 1.2, 1 and 0.875 rem; the last is for tables and pictures. A picture is
+ * scaled so that its letters have this size, or a smaller one on a narrow screen. A caption is as
+ * wide as its table, but not wider than the screen.
  */
 static const char style[] =
     "body{margin:0 auto;max-width:110rem;padding:1rem;background:var(--paper);color:var(--ink);"

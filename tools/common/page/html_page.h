@@ -27,14 +27,17 @@ void page_answer(FILE *page, const char *sentence) SS_NONNULL();
 /* Prints a warning; `name` is its subject, or NULL. */
 void page_note(FILE *page, const char *name, const char *text) SS_NONNULL(1, 3);
 
-/* Folds what follows until page_unfold(), if it is long: "Runs: 30 rows". */
+/*
+ * Folds what follows until page_unfold(), if `count` is large. The summary of the fold is, for
+ * example, "Runs: 30 rows".
+ */
 void page_fold(FILE *page, const char *title, size_t count, const char *of) SS_NONNULL();
 void page_unfold(FILE *page) SS_NONNULL();
 
-/* Prints a table, folded if it is long; nothing without rows. */
+/* Prints a table, folded if it is long. Prints nothing without rows. */
 void page_sheet(FILE *page, const struct table_sheet *sheet) SS_NONNULL();
 
-/* Print a list of findings, in which no line begins with a percent sign. */
+/* Print a list of findings. No line may begin with a percent sign. */
 void page_findings_begin(FILE *page) SS_NONNULL();
 void page_finding(FILE *page, const char *sentence) SS_NONNULL();
 void page_findings_end(FILE *page) SS_NONNULL();

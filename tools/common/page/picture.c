@@ -27,7 +27,7 @@ static const struct {
 };
 
 /*
- * Replaces a color of the palette, such as "rgb(0, 114, 178)", by a variable, which has another
+ * Replaces a color of the palette, such as "rgb(0, 114, 178)", with a variable, which has another
  * value in a dark scheme.
  */
 static size_t change_color(FILE *page, const char *at) {
@@ -59,7 +59,7 @@ static size_t change(FILE *page, const char *at, unsigned number) {
     return change_color(page, at);
 }
 
-/* Makes letters of the picture as large as those of the page, if there is room. */
+/* Scales the picture so that its letters are as large as those of the page, if there is room. */
 static void write_size(FILE *page, const char *svg) {
     double width;
     const char *box = strstr(svg, "viewBox=\"");

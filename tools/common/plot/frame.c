@@ -27,8 +27,10 @@ void plot_begin_on_page(FILE *script) {
 }
 
 void plot_axis(FILE *script, char axis, const char *name, enum plot_range range) {
-    /* Without the bounds, gnuplot draws zeros alone from -1 to 1 and a single point between values
-       that were not measured. */
+    /*
+     * Without these bounds, gnuplot would draw an axis from -1 to 1 for zeros only, and would place
+     * a single point between values that were not measured.
+     */
     static const char *const ranges[] = {"0:0.001<*", "*<0:0<*", "*:*"};
     bool is_logarithmic = range == PLOT_LOGARITHMIC;
     fprintf(script, "set %clabel \"%s%s\"\nset %crange [%s]\n", axis, name,
@@ -44,7 +46,7 @@ void plot_axis_between(FILE *script, char axis, const char *name, double from, d
     fprintf(script, "\"\nset %crange [%.9g:%.9g]\n", axis, from, to);
 }
 
-/* Labels that are closer, as a part of the axis, would overlap. */
+/* Labels closer than this, as a part of the axis, would overlap. */
 #define LABELS_APART 0.07
 
 void plot_axis_logarithmic(FILE *script, char axis, const char *name, double from, double to) {

@@ -11,10 +11,10 @@
 
 #include "palette.h"
 
-/* Sizes are in CSS pixels: 16 make the size of a page's text. */
+/* Sizes in CSS pixels: 16 are the text size of a page. */
 #define PLOT_WIDTH     560
 #define PLOT_HEIGHT    300
-#define PLOT_TEXT_SIZE 14 /* same size as tables */
+#define PLOT_TEXT_SIZE 14 /* the text size of tables */
 #define PLOT_SMALL     12
 
 enum plot_kind {
@@ -30,23 +30,26 @@ void plot_begin_on_page(FILE *script) SS_NONNULL();
 
 /* What the range of an axis must include besides its data. */
 enum plot_range {
-    PLOT_FROM_ZERO,   /* 0 is the minimum */
-    PLOT_AROUND_ZERO, /* 0 is included, for deviations */
-    PLOT_LOGARITHMIC, /* "(logarithmic)" is added to the name */
+    PLOT_FROM_ZERO,   /* the axis begins at 0 */
+    PLOT_AROUND_ZERO, /* the axis includes 0, for deviations */
+    PLOT_LOGARITHMIC, /* the scale is logarithmic, which the name of the axis says */
 };
 
-/* Sets an axis; `axis` is 'x' or 'y', as below. */
+/* Sets an axis; `axis` is 'x' or 'y' in all functions here. */
 void plot_axis(FILE *script, char axis, const char *name, enum plot_range range) SS_NONNULL();
 
-/* Sets an axis; its name says where the axis begins, unless it includes 0. */
+/*
+ * Sets an axis from `from` to `to`. The name of the axis says where it begins, unless it includes
+ * 0.
+ */
 void plot_axis_between(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();
 
-/* Sets a logarithmic axis, with as many labels at round numbers as fit. `from` must be above 0. */
+/* Sets a logarithmic axis, with labels at as many round numbers as fit. `from` must be above 0. */
 void plot_axis_logarithmic(FILE *script, char axis, const char *name, double from, double to)
     SS_NONNULL();
 
-/* Sets an axis for parts of 1 in percent: from `least` to `most`, rounded outward to 5 %. */
+/* Sets an axis for parts of 1, in percent: from `least` to `most`, rounded outward to 5 %. */
 void plot_axis_percent(FILE *script, char axis, const char *name, double least, double most)
     SS_NONNULL();
 

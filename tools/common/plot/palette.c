@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* All except the grid have a contrast of at least 3 with the background. */
+/* All colors except the grid's have a contrast of at least 3 with the background. */
 const struct plot_color plot_palette[] = {
     {"ink", PLOT_INK, "#e3e5e8"},
     {"axis", PLOT_AXIS, "#868b91"},

@@ -3,7 +3,7 @@
 #define PLOT_PALETTE_H
 
 /*
- * The colors of all pictures. Scripts use those of a light scheme; a page replaces them by
+ * The colors of all pictures. Scripts use the colors of a light scheme; a page replaces them with
  * variables, which have other values in a dark scheme.
  */
 
@@ -11,7 +11,7 @@
 
 #include <showstopper/contract.h>
 
-#define PLOT_INK    "#222222" /* text, and marks on top of others */
+#define PLOT_INK    "#222222" /* text, and marks on top of other colors */
 #define PLOT_AXIS   "#80868b"
 #define PLOT_GRID   "#dddddd"
 #define PLOT_BLUE   "#0072b2"
@@ -25,7 +25,7 @@
 
 /* Fill styles, through which either background is visible. */
 #define PLOT_SHADED "fs transparent solid 0.18 noborder"
-#define PLOT_HALF   "fs transparent solid 0.5 noborder" /* with marks on top */
+#define PLOT_HALF   "fs transparent solid 0.5 noborder" /* for areas with marks on top */
 
 /* Rings around points of any color. */
 #define PLOT_RINGS "points pt 6 ps 1.7 lw 1.6 lc rgb \"" PLOT_INK "\""
@@ -45,12 +45,12 @@ extern const struct plot_color plot_palette[];
 #define PLOT_PAPER_LIGHT "#ffffff"
 #define PLOT_PAPER_DARK  "#16181c"
 
-/* Finds the color with these parts, from 0 to 255, in the light scheme; NULL if absent. */
+/* Finds the color with these components, from 0 to 255, in the light scheme; NULL if absent. */
 const struct plot_color *plot_color_find(const unsigned parts[3]) SS_NONNULL();
 
 /*
- * Color and mark (gnuplot's point type) of one of several series. They differ in both, for readers
- * who cannot distinguish the colors.
+ * Return the color and the mark (gnuplot's point type) of one of several series. Series differ in
+ * both, for readers who cannot distinguish the colors.
  */
 const char *plot_series_color(size_t series);
 int plot_series_mark(size_t series);

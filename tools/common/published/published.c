@@ -42,7 +42,7 @@ struct reader {
     size_t column_count;
 };
 
-/* Returns false if the field is too long. */
+/* Copies a field as text. Returns false if it is too long. */
 static bool copy_field(char *text, size_t size, const struct sstrace_field *field) {
     if (field->length >= size)
         return false;
@@ -127,7 +127,7 @@ static bool parse_row(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Reads a table. If it cannot be read, a note says why. */
+/* Reads a table. If it cannot be read, adds a note with the reason. */
 static void read_table(
     const char *folder, const struct ssreport_csv *csv, struct ssreport_notes *notes) {
     struct ss_error error = {0};
@@ -181,7 +181,7 @@ const struct published_table *published_find_table(
     return NULL;
 }
 
-/* Returns whether a published word means the same as one of ours. */
+/* Returns whether a published word has the same meaning as one of ours. */
 static bool is_word(const struct published *published, const char *theirs, const char *ours) {
     for (size_t i = 0; i < published->name_count; i++) {
         if (strcmp(ours, published->names[i].ours) == 0) {

@@ -4,7 +4,7 @@
 
 /*
  * Figures published by others, for comparison. They are tables in a folder: references.csv names
- * and describes each of them, names.csv maps our workloads to theirs.
+ * and describes the tables, names.csv maps our workloads to the published ones.
  */
 
 #include <stdbool.h>
@@ -16,18 +16,18 @@
 #include "statistics.h"
 
 #define PUBLISHED_KEYS_MAX 3
-#define PUBLISHED_WORD     32 /* bytes of a key, a name or a value, with the final 0 */
+#define PUBLISHED_WORD     32 /* size limit of a key, a name or a value, with the final 0 */
 #define PUBLISHED_TEXT     128
 
 /* A row of references.csv. */
 struct published_table {
     char name[PUBLISHED_WORD];    /* name of the file, without ".csv"; empty without values */
-    size_t keys;                  /* number of its first columns, which name a row */
+    size_t keys;                  /* number of its leading columns, which name a row */
     char program[PUBLISHED_WORD]; /* program that shows it */
     char source[PUBLISHED_TEXT];  /* where it was published */
-    char tables[PUBLISHED_WORD];  /* number of the table there */
+    char tables[PUBLISHED_WORD];  /* number of the table in that source */
     char what[PUBLISHED_TEXT];    /* content of the table */
-    char beside[PUBLISHED_WORD];  /* our table that shows its values, too */
+    char beside[PUBLISHED_WORD];  /* our table that also shows its values */
     char note[PUBLISHED_TEXT];
     double tau; /* mean length of a round, seconds; NaN if irrelevant */
 };
@@ -44,7 +44,7 @@ struct published_name {
     char ours[PUBLISHED_WORD], theirs[PUBLISHED_WORD];
 };
 
-/* All published figures. All zero: empty. */
+/* All published figures. Zeroed: no figures. */
 struct published {
     struct published_table *tables;
     size_t table_count, table_capacity;
@@ -54,10 +54,10 @@ struct published {
     size_t name_count, name_capacity;
 };
 
-/* Finds the folder of the running program, or of its installation. */
+/* Finds the folder next to the running program, or that of its installation. */
 SS_WRITES(1, 2) void published_folder(char *folder, size_t size);
 
-/* Reads the tables that `program` shows; `notes` says what cannot be read. */
+/* Reads the tables that `program` shows. Adds a note for each table that cannot be read. */
 void published_read(struct published *published, const char *folder, const char *program,
     struct ssreport_notes *notes) SS_NONNULL();
 
@@ -68,16 +68,17 @@ const struct published_table *published_find_table(
     const struct published *published, const char *name) SS_NONNULL();
 
 /*
- * Finds a cell by its table, its first two keys and its column. Accepts our words, too: `serial`
- * for fop in the tables, `pi-even` for pi_even. Returns NULL if absent, or if a word is NULL.
+ * Finds a cell by its table, its first two keys and its column. Also accepts our words: `serial`
+ * for fop in the tables, `pi-even` for pi_even. Returns NULL if the cell is absent, or if a word is
+ * NULL.
  */
 const struct published_cell *published_find(const struct published *published, const char *table,
     const char *const keys[2], const char *column) SS_NONNULL(1, 2, 3);
 
-/* Returns the number of a cell; NaN if it has none, or for NULL. */
+/* Returns the number of a cell; NaN if it has none, or is NULL. */
 double published_number(const struct published_cell *cell);
 
-/* Returns whether the text of a cell contains this word; false for NULL. */
+/* Returns whether the text of a cell contains this word; false if the cell is NULL. */
 bool published_has_word(const struct published *published, const struct published_cell *cell,
     const char *word) SS_NONNULL(1);
 

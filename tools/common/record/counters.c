@@ -6,19 +6,19 @@
 
 #include "csv.h"
 
-/* A row covers the time since the row before it; the first one covers a second. */
+/* A row covers the time since the previous row; the first row covers a second. */
 #define USUAL_LENGTH 1.0
 
-/* A row may exceed its step by this many seconds. */
+/* The time between two rows may exceed a second by this many seconds. */
 #define SLACK 0.02
 
 enum { ELAPSED, RUNNABLE, FIRST };
 
 struct reader {
     struct ssreport_counters *counters;
-    double last; /* end of the previous row, elapsed; NaN if none */
+    double last; /* elapsed time at the end of the previous row; NaN if none */
 
-    /* End of the last row with this counter: its next value covers the time since. */
+    /* End of the last row that has the counter: its next value covers the time since then. */
     double since[SSREPORT_COUNTERS];
 };
 
@@ -35,7 +35,7 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
             return false;
     }
     if (isnan(second.end))
-        return true; /* warm-up */
+        return true; /* the row belongs to the warm-up */
     bool is_first = isnan(reader->last);
     if (second.end <= reader->last)
         return false;

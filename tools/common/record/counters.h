@@ -17,7 +17,7 @@ enum ssreport_counter {
     SSREPORT_STALLED_BACKEND,  /* cycles */
     SSREPORT_L1D_REFERENCES,
     SSREPORT_L1D_MISSES,
-    SSREPORT_CACHE_REFERENCES, /* last level */
+    SSREPORT_CACHE_REFERENCES, /* accesses to the last-level cache */
     SSREPORT_CACHE_MISSES,
     SSREPORT_PAGE_FAULTS,
     SSREPORT_CONTEXT_SWITCHES,
@@ -27,11 +27,12 @@ enum ssreport_counter {
 };
 
 struct ssreport_second {
-    double begin, end;                /* seconds, elapsed */
-    double runnable;                  /* threads of the machine; NaN if unknown */
+    double begin, end;                /* elapsed seconds */
+    double runnable;                  /* number of runnable threads on the machine; NaN if
+                                         unknown */
     double counts[SSREPORT_COUNTERS]; /* sum over all instances; NaN if not counted */
 
-    /* Start of each value: before `begin` if earlier rows lack the counter. */
+    /* Start of the time that each value covers: before `begin` if earlier rows lack the counter. */
     double since[SSREPORT_COUNTERS];
 };
 
@@ -46,14 +47,14 @@ int ssreport_counters_read(struct ssreport_counters *counters, const char *folde
 
 void ssreport_counters_free(struct ssreport_counters *counters);
 
-/* Sums of the rows between two times, elapsed. */
+/* Sums of the rows between two elapsed times. */
 struct ssreport_counted {
     size_t rows;
-    double seconds;                 /* covered by these rows */
-    double runnable;                /* mean; NaN if unknown */
-    double sums[SSREPORT_COUNTERS]; /* NaN if no row has it */
+    double seconds;                 /* time that these rows cover */
+    double runnable;                /* mean number of runnable threads; NaN if unknown */
+    double sums[SSREPORT_COUNTERS]; /* sum of each counter; NaN if no row has it */
 
-    /* Seconds for which each was counted: without a counter the value is unknown, not 0. */
+    /* Seconds for which each counter was counted: otherwise its value is unknown, not 0. */
     double known[SSREPORT_COUNTERS];
 };
 

@@ -19,23 +19,25 @@ struct ssreport_power {
 struct ssreport_energy {
     struct ssreport_power *samples;
     size_t count, capacity;
-    bool shared; /* includes everything that ran at the same time */
+    bool shared; /* the power includes everything that ran at the same time */
 };
 
-/* Reads energy.csv in a folder. Returns -1 with the error set if it is missing or unreadable. */
+/*
+ * Reads energy.csv in a folder. Returns -1 with the error set if the file is missing or unreadable.
+ */
 int ssreport_energy_read(struct ssreport_energy *energy, const char *folder,
     struct ssreport_notes *notes, struct ss_error *error);
 
 void ssreport_energy_free(struct ssreport_energy *energy);
 
 struct ssreport_cost {
-    size_t seconds; /* seconds with known power */
-    size_t unknown; /* seconds in which the source had no value */
+    size_t seconds; /* number of seconds with known power */
+    size_t unknown; /* number of seconds in which the source had no value */
     double watt_hours;
-    double watts; /* mean; NaN if unknown */
+    double watts; /* mean power; NaN if unknown */
 };
 
-/* Sums up the samples between two times, seconds since 1970. Each covers one second. */
+/* Sums up the samples between two times, in seconds since 1970. Each sample covers one second. */
 struct ssreport_cost ssreport_energy_between(
     const struct ssreport_energy *energy, double from, double to);
 

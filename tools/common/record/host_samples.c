@@ -10,10 +10,10 @@
 
 #include "csv.h"
 
-/* A sample may be stamped this many seconds after the end of its time. */
+/* A sample may be stamped this many seconds after its end. */
 #define LATE 0.02
 
-/* Reads a table that may be missing. */
+/* Reads a table, which may be missing. */
 static void read_table(
     const char *folder, const struct ssreport_csv *csv, struct ssreport_record *record) {
     char path[8600];
@@ -89,7 +89,7 @@ static bool add_cpu(struct ssreport_surroundings *surroundings, const char *name
     return true;
 }
 
-/* After time and elapsed seconds there is a column for each CPU, under any name. */
+/* After the time and the elapsed seconds there is a column for each CPU, under any name. */
 enum { ELAPSED = 1, FIRST_CPU = 2 };
 
 static void take_heading(struct ssreport_surroundings *surroundings, char *line) {
@@ -101,7 +101,7 @@ static void take_heading(struct ssreport_surroundings *surroundings, char *line)
     }
 }
 
-/* Returns false, and takes nothing, if the row is invalid. */
+/* Takes the loads of a row. Takes none, and returns false, if the row is invalid. */
 static bool take_loads(struct ssreport_surroundings *surroundings,
     const struct ssreport_record *record, const char *line) {
     size_t column = 0;

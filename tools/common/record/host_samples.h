@@ -2,7 +2,10 @@
 #ifndef SSREPORT_SURROUNDINGS_H
 #define SSREPORT_SURROUNDINGS_H
 
-/* Measurements during a run, next to its record: by the host of an environment, and per CPU. */
+/*
+ * Measurements during a run, kept next to its record: the load of an environment's host, and of
+ * each CPU.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,25 +19,26 @@ struct ssreport_host_load {
 
 struct ssreport_cpu {
     char name[24];
-    double sum; /* loads, 0 to 1 */
+    double sum; /* sum of loads from 0 to 1 */
     size_t samples;
 };
 
 struct ssreport_surroundings {
     struct ssreport_host_load *host; /* owned */
     size_t host_count, host_capacity;
-    double clock[2]; /* seconds by which the guest's clock is ahead, at start and end; NaN if
-                        unknown */
+    double clock[2]; /* seconds by which the guest's clock is ahead of the host's, at start and end;
+                        NaN if unknown */
     size_t vcpus;
-    double vcpu_host, vcpu_wall; /* sums over all of host CPU time and of elapsed time, seconds */
+    double vcpu_host, vcpu_wall; /* seconds of host CPU time and of elapsed time, summed over all
+                                    virtual CPUs */
     struct ssreport_cpu *cpus;   /* owned; counted time only */
     size_t cpu_count, cpu_capacity;
 };
 
 /*
  * Reads host-load.csv, guest-clock.csv, guest-vcpus.csv and cpus.csv in the folder of a record.
- * Each may be missing; problems are noted in the record. Times of a record made inside a guest are
- * converted to the host's clock.
+ * Each may be missing; problems become notes of the record. Converts the times of a record made
+ * inside a guest to the host's clock.
  */
 void ssreport_surroundings_read(struct ssreport_surroundings *surroundings, const char *folder,
     struct ssreport_record *record, bool inside);

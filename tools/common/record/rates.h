@@ -6,15 +6,15 @@
 
 /*
  * Iterations in equal intervals of any length. An iteration adds to each interval the part of it
- * that is in the interval, so it adds 1 in all. The method is that of throughput.h, in seconds.
+ * that falls there, so in all it adds 1. The method is that of throughput.h, but in seconds.
  */
 struct ssreport_rates {
     double from, interval; /* seconds */
-    size_t count;          /* complete intervals */
-    double *parts;         /* iterations in each */
+    size_t count;          /* number of complete intervals */
+    double *parts;         /* sum of the parts of iterations in each interval */
 };
 
-/* Covers the time between `from` and `to` with intervals. Returns -1 if out of memory. */
+/* Divides the time between `from` and `to` into intervals. Returns -1 if memory is exhausted. */
 int ssreport_rates_open(struct ssreport_rates *rates, double from, double to, double interval);
 
 void ssreport_rates_add(struct ssreport_rates *rates, double start, double end);

@@ -48,7 +48,7 @@ struct ssreport_range ssreport_instance_range(const struct ssreport_instance *in
         most_known = fmax(most_known, instance->parts[i].known);
     for (size_t i = 0; instance->parts && i < SSREPORT_DUTY_PARTS; i++) {
         const struct ssreport_duty *part = &instance->parts[i];
-        /* Skip parts with little data, which are not representative. */
+        /* Skip parts of the run with little data, which are not representative. */
         if (!(part->known > 0) || part->known < most_known / 2)
             continue;
         double duty = part->running / part->known;

@@ -18,16 +18,16 @@
 #include "record_warnings.h"
 #include "statistics.h"
 
-/* A sample of the load: the time since the previous sample. Loads are 0 to 1. */
+/* A sample of the load, for the time since the previous sample. Loads are from 0 to 1. */
 struct ssreport_sample {
     double begin, end;
     double target; /* NaN in a `free` section */
     double load;
     double duty;  /* NaN if unknown */
-    bool counted; /* included in the figures */
+    bool counted; /* the figures include the sample */
 };
 
-/* Time for which the run was paused, elapsed. */
+/* A pause of the run, in elapsed time. */
 struct ssreport_pause {
     double begin, end;
 };
@@ -37,7 +37,7 @@ struct ssreport_iteration {
     double instance; /* NaN if unknown */
 };
 
-/* The run is divided into this many parts to show how the duty of an instance changes. */
+/* The number of parts into which the run is divided to show how the duty of an instance changes. */
 #define SSREPORT_DUTY_PARTS 120
 
 struct ssreport_duty {
@@ -64,38 +64,39 @@ struct ssreport_columns {
     size_t count, room;
 };
 
-/* Returns the value of a column; "" if absent. */
+/* Returns the value of a column; "" if the record lacks the column. */
 const char *ssreport_columns_get(const struct ssreport_columns *columns, const char *name);
 
-/* Sets a column, also one that is already set. Returns -1 without memory. */
+/* Sets a column, replacing any previous value. Returns -1 if memory is exhausted. */
 int ssreport_columns_set(struct ssreport_columns *columns, const char *name, const char *value);
 
 void ssreport_columns_free(struct ssreport_columns *columns);
 
 struct ssreport_record {
     const char *path;  /* only while reading */
-    char *name;        /* its path */
-    const char *title; /* the part of the name that is shown; NULL for all of it */
+    char *name;        /* path of the record */
+    const char *title; /* the part of the name that is shown; NULL: all of it */
     struct ssreport_notes notes;
     bool interrupted;
-    bool running;       /* interrupted because the run is still in progress */
-    bool never_stopped; /* has a fixed duty of 100 % */
+    bool running;       /* incomplete because the run is still in progress */
+    bool never_stopped; /* the duty is fixed at 100 % */
 
-    /* Owned; NULL if unknown. */
+    /* Owned texts; NULL if unknown. */
     char *version, *command, *started, *ended_by;
 
     struct ssreport_label *labels; /* owned */
     size_t label_count, label_capacity;
 
-    /* From the run's own summary; NaN if unknown. */
+    /* Figures from the run's own summary; NaN if unknown. */
     double instance_count, cpu_count, settling, switches, iterations_done, iterations_left, own_cpu,
         lateness_p99_us, error_mean_percent, steal, iteration_mean, iteration_deviation;
 
     double wall;         /* start of control, seconds since 1970; NaN if unknown */
-    double counted_from; /* 0 without --settle */
+    double counted_from; /* start of the counted time; 0 without --settle */
     double ended;        /* end of control; 0 if unknown */
-    double first_end;    /* when the first instance ended by itself; INFINITY if none did */
-    double *over;        /* instances that ended by themselves */
+    double first_end;    /* time at which the first instance ended by itself; INFINITY if none
+                            did */
+    double *over;        /* numbers of the instances that ended by themselves */
     size_t over_count, over_capacity;
     struct ssreport_pause *pauses; /* owned, in order */
     size_t pause_count, pause_capacity;
@@ -104,9 +105,11 @@ struct ssreport_record {
     size_t sample_count, sample_capacity;
     struct ssreport_iteration *iterations;
     size_t iteration_count, iteration_capacity;
-    struct ss_histogram iteration_times; /* in the counted time; empty if not recorded */
+    struct ss_histogram iteration_times; /* lengths of iterations in the counted time; empty if not
+                                            recorded */
     bool has_iterations;                 /* the run counted iterations */
-    bool is_bursty;                      /* so the run's summary has no throughput */
+    bool is_bursty;                      /* iterations were read in bursts, so the run's summary has
+                                            no throughput */
     struct ssreport_counters counters;   /* empty if not recorded */
     struct ssreport_instance *instances;
     size_t instance_room;
@@ -123,7 +126,10 @@ const char *ssreport_record_label(const struct ssreport_record *record, const ch
 /* Returns the end of the last sample; 0 without samples. */
 double ssreport_record_end(const struct ssreport_record *record);
 
-/* Returns the end of the counted time: the end of control or, if unknown, of the last sample. */
+/*
+ * Returns the end of the counted time: the end of control or, if that is unknown, of the last
+ * sample.
+ */
 double ssreport_record_counted_to(const struct ssreport_record *record);
 
 /* Convert an elapsed time to the run's clock, and back. */

@@ -8,17 +8,17 @@
 #include "json_document.h"
 #include "record_tables.h"
 
-/* At most this many instances are named; the others are counted. */
+/* Up to this many failed instances are named; further ones are only counted. */
 #define FAILURES_NAMED 3
 
 struct event_reader {
     struct ssreport_record *record;
     bool ending;
-    size_t failed;      /* instances that ended by themselves with a failure */
-    char failures[400]; /* the first ones */
+    size_t failed;      /* number of instances that ended by themselves with a failure */
+    char failures[400]; /* names of the first ones */
 };
 
-/* A number, or a text in older records. */
+/* Prints an instance, which is a number, or a text in older records. */
 static void print_instance(char *buffer, size_t size, struct json_object *event) {
     const char *text = document_text(event, "instance");
     double number = document_number(event, "instance");
@@ -28,7 +28,7 @@ static void print_instance(char *buffer, size_t size, struct json_object *event)
         snprintf(buffer, size, "%.0f", number);
 }
 
-/* Older records have a status instead of words. */
+/* Appends an instance to the failures. Older records have a status instead of words. */
 static void name_failure(
     struct event_reader *reader, struct json_object *event, double status, double at) {
     char instance[24];
@@ -42,7 +42,7 @@ static void name_failure(
         how ? ss_words_show(how).text : words);
 }
 
-/* An instance that ends by itself contributes nothing from then on. */
+/* Handles the end of an instance, which contributes nothing from then on. */
 static void take_end(struct event_reader *reader, struct json_object *event, double elapsed) {
     struct ssreport_record *record = reader->record;
     double status = document_number(event, "value");
@@ -59,7 +59,7 @@ static void take_end(struct event_reader *reader, struct json_object *event, dou
         name_failure(reader, event, status, at);
 }
 
-/* A pause during the warm-up delays control, where time begins. */
+/* Handles a pause. A pause during the warm-up delays control, where time begins. */
 static void take_pause(struct ssreport_record *record, double elapsed) {
     if (elapsed > 0 && ssreport_csv_make_room((void **)&record->pauses, record->pause_count,
                            &record->pause_capacity, sizeof *record->pauses))
@@ -78,7 +78,7 @@ static void take_ending(struct event_reader *reader, double elapsed) {
         reader->record->ended = ssreport_record_run_time(reader->record, elapsed);
 }
 
-/* Returns false if the line is not an event. */
+/* Handles a line. Returns false if it is not an event. */
 static bool take_event(struct event_reader *reader, const char *line) {
     char why[128];
     struct json_object *event = document_parse(line, why, sizeof why);
@@ -87,7 +87,7 @@ static bool take_event(struct event_reader *reader, const char *line) {
     bool known = name != NULL;
     struct ssreport_record *record = reader->record;
     if (known && strcmp(name, "settling") == 0)
-        record->counted_from = INFINITY; /* not yet */
+        record->counted_from = INFINITY; /* counting has not begun yet */
     else if (known && strcmp(name, "counting") == 0)
         record->counted_from = ssreport_record_run_time(record, fmax(elapsed, 0));
     else if (known && strcmp(name, "paused") == 0)

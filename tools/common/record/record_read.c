@@ -22,7 +22,7 @@ static char *copy(const char *text) {
 
 /* ---- plan and summary ---- */
 
-/* Ignores values that are not texts. */
+/* Reads the labels. Ignores values that are not texts. */
 static void read_labels(struct ssreport_record *record, struct json_object *labels) {
     if (!labels)
         return;
@@ -40,7 +40,10 @@ static void read_labels(struct ssreport_record *record, struct json_object *labe
     }
 }
 
-/* With a fixed duty of 100 % nothing is ever stopped, whatever the target is. */
+/*
+ * Returns whether the instances were never stopped: with a fixed duty of 100 % nothing is, whatever
+ * the target.
+ */
 static bool is_never_stopped(struct json_object *plan) {
     struct json_object *modules = document_get(plan, "modules", json_type_object);
     struct json_object *control = document_get(modules, "control", json_type_object);
@@ -52,7 +55,10 @@ static bool is_never_stopped(struct json_object *plan) {
 /* Part of the warning that the control module ignores the load. */
 #define OPEN_LOOP "does not follow the load"
 
-/* A run that is never stopped is a reference: it is not meant to reach a target. */
+/*
+ * Notes a warning of the run, unless it does not apply: a run that is never stopped is a reference,
+ * and is not meant to reach a target.
+ */
 static void note_warning(struct ssreport_record *record, const char *warning) {
     if (!record->never_stopped || !warning || !strstr(warning, OPEN_LOOP))
         ssreport_notes_add(&record->notes, "warning: %s", warning ? warning : "?");
@@ -92,7 +98,7 @@ static void take_summary(struct ssreport_record *record, struct json_object *sum
         note_warning(record, document_as_text(json_object_array_get_idx(warnings, i)));
 }
 
-/* Notes if the document is missing or damaged. Fails only if it has a later schema. */
+/* Reads a document. Notes if it is missing or damaged, and fails only if it has a later schema. */
 static int read_document(struct ssreport_record *record, const char *name,
     void take(struct ssreport_record *, struct json_object *), struct ss_error *error) {
     struct ss_error missing = {0};

@@ -6,7 +6,7 @@
 
 /*
  * Reads a record, even if parts are missing or damaged; `notes` says which. Returns -1 with the
- * error set if there is nothing to report. Free the record in either case.
+ * error set if nothing can be reported. Free the record in either case.
  */
 int ssreport_record_read(
     struct ssreport_record *record, const char *path, const char *name, struct ss_error *error);

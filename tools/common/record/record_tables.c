@@ -11,14 +11,17 @@
 
 #define INSTANCES_MAX 1000000
 
-/* The largest number of iterations in a bucket: sums of such counts do not overflow. */
+/*
+ * The largest number of iterations in a bucket that is accepted: sums of such counts do not
+ * overflow.
+ */
 #define COUNT_MAX 1e12
 
 /* Seconds from one sample to the next; longer if one was lost. */
 #define USUAL_LENGTH 0.5
 #define LENGTH_MAX   1.0
 
-/* The time of a sample this many seconds after the previous one is wrong. */
+/* A sample that is this many seconds later than the previous one has a wrong time. */
 #define SILENCE_MAX 86400.0
 
 /* ---- samples ---- */
@@ -30,7 +33,10 @@ struct sample_reader {
     bool was_free;
 };
 
-/* Older records lack the column, and the times of their bounds are slightly late. */
+/*
+ * Returns whether a sample is counted. Older records lack the column, and the times of their bounds
+ * are slightly late.
+ */
 static bool is_counted(
     struct sample_reader *reader, const struct ssreport_sample *sample, double counted) {
     bool is_free = isnan(sample->target), was_free = reader->was_free;
@@ -47,7 +53,10 @@ static void set_wall(
         record->wall = at - elapsed;
 }
 
-/* A sample begins when the previous one, or a pause, ends, unless samples were lost. */
+/*
+ * Returns when a sample began: at the end of the previous sample or of a pause, unless samples were
+ * lost.
+ */
 static double find_begin(const struct ssreport_record *record, double last, double end) {
     double begin = end - last <= LENGTH_MAX ? last : end - USUAL_LENGTH;
     for (size_t i = 0; i < record->pause_count; i++) {
@@ -124,7 +133,7 @@ static struct ssreport_instance *find_instance(struct ssreport_record *record, d
     return &record->instances[index];
 }
 
-/* Splits the time where it crosses from one part of the run into the next. */
+/* Adds a stretch of one state, split where it crosses from one part of the run into the next. */
 static bool add_stretch(const struct ssreport_record *record, struct ssreport_instance *instance,
     double begin, double end, bool running) {
     double part_length = ssreport_record_end(record) / SSREPORT_DUTY_PARTS;
@@ -184,7 +193,7 @@ struct times_reader {
     struct ss_histogram whole, seconds;
 };
 
-/* Rows of the whole run have no elapsed time. */
+/* Takes a row. Rows of the whole run have no elapsed time. */
 static bool take_times(void *context, const struct sstrace_field *fields) {
     struct times_reader *reader = context;
     double end, bucket, count;
@@ -206,7 +215,7 @@ static void read_times(struct ssreport_record *record, struct times_reader *read
         .name = "iteration-times.csv", .columns = columns, .take = take_times, .context = reader};
     if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "%s", error.message);
-    /* A killed run lacks rows of the whole run; a full disk may lose any. */
+    /* A killed run lacks the rows of the whole run; a full disk may lose any row. */
     bool is_whole = reader->whole.count >= reader->seconds.count;
     ss_histogram_merge(&record->iteration_times, is_whole ? &reader->whole : &reader->seconds);
 }
@@ -238,7 +247,7 @@ static bool take_iteration(void *context, const struct sstrace_field *fields) {
         iteration.instance != floor(iteration.instance))
         iteration.instance = NAN;
     if (isnan(iteration.start) || isnan(iteration.end))
-        return true; /* warm-up */
+        return true; /* the row belongs to the warm-up */
     if (iteration.end < iteration.start ||
         !ssreport_csv_make_room((void **)&record->iterations, record->iteration_count,
             &record->iteration_capacity, sizeof iteration))

@@ -6,17 +6,20 @@
 
 #include "record.h"
 
-/* Call this before reading tables: events say when counting began and which instances ended. */
+/*
+ * Reads the events, which say when counting began and which instances ended. Call this before
+ * reading tables.
+ */
 void ssreport_record_read_events(struct ssreport_record *record);
 
-/* Read the tables of a record. Any but the samples may be missing, which is noted. */
+/* Read the tables of a record. Any table but the samples may be missing, which is noted. */
 int ssreport_record_read_samples(struct ssreport_record *record, struct ss_error *error);
 
-/* Call these after the samples are read. */
+/* Call these functions after the samples have been read. */
 void ssreport_record_read_decisions(struct ssreport_record *record);
 void ssreport_record_read_iterations(struct ssreport_record *record);
 
-/* Records of schema 1 lack this table. */
+/* Reads iteration-times.csv, which records of schema 1 lack. */
 void ssreport_record_read_iteration_times(struct ssreport_record *record);
 
 /*
@@ -25,7 +28,7 @@ void ssreport_record_read_iteration_times(struct ssreport_record *record);
  */
 void ssreport_record_add_unfinished(struct ssreport_record *record);
 
-/* The table is optional. */
+/* Reads counters.csv, which is optional. */
 void ssreport_record_read_counters(struct ssreport_record *record);
 
 #endif

@@ -87,7 +87,10 @@ static double estimate_quantile(const struct ssreport_response_second *seconds, 
     return high;
 }
 
-/* Adds up the buckets of all seconds. Returns false if a second lacks them, or if out of memory. */
+/*
+ * Adds up the buckets of all seconds. Returns false if a second has none, or if memory is
+ * exhausted.
+ */
 static bool merge_buckets(struct ss_histogram *all, const struct ssreport_response_second *seconds,
     size_t count, enum ssreport_origin origin) {
     unsigned bits = SS_HISTOGRAM_FINE;
@@ -124,8 +127,8 @@ static void set_percentiles(struct ssreport_response *response,
 }
 
 /*
- * Requests that wait for each other are not independent, so seconds are treated as batches,
- * weighted by their requests.
+ * Returns the uncertainty of the mean. Requests that wait for each other are not independent, so
+ * seconds are treated as batches, weighted by their requests.
  */
 static struct ssreport_sureness find_sureness(const struct ssreport_response_second *seconds,
     size_t count, enum ssreport_origin origin, double mean) {
@@ -186,7 +189,10 @@ static bool is_same_rate(double one, double other) {
     return isnan(one) ? isnan(other) : fabs(one - other) <= 1e-6 * fabs(one);
 }
 
-/* A stretch that is too short keeps all of its seconds: those of published runs have two. */
+/*
+ * Returns how many seconds are excluded at each end. A stretch that is too short keeps all of its
+ * seconds: those of published runs have only two.
+ */
 static size_t seconds_left_out(double edge, size_t count) {
     double length = edge == SSREPORT_EDGE_DEFAULT ? fmin((double)count / 6, 30) : edge;
     size_t whole = (size_t)fmin(floor(length + 1e-9), (double)count);

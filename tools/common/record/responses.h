@@ -22,7 +22,7 @@
 /* Response times of requests; NaN if unknown. */
 struct ssreport_response {
     double mean, p50, p95, p99, most;
-    bool estimated; /* percentiles are estimates from those of each second */
+    bool estimated; /* percentiles are estimated from those of each second */
     struct ssreport_sureness mean_sureness;
 };
 
@@ -33,7 +33,7 @@ enum ssreport_origin {
     SSREPORT_ORIGINS,
 };
 
-/* Number of successes that ended in a second with response times in a bucket. */
+/* Successes that ended in one second, in one bucket of response times. */
 struct ssreport_response_bucket {
     unsigned bucket; /* see base/histogram.h */
     uint64_t counts[SSREPORT_ORIGINS];
@@ -41,10 +41,11 @@ struct ssreport_response_bucket {
 
 struct ssreport_response_second {
     double at;         /* moment of the end; NaN in virtual time */
-    double begin, end; /* since the run began */
-    double rate;       /* requested, per second; NaN in a closed loop */
-    double due, sent, refused, completed, failed, timeouts, bytes; /* in this second */
-    double waiting, unfinished;                                    /* at the end */
+    double begin, end; /* seconds since the run began */
+    double rate;       /* requests per second; NaN in a closed loop */
+    double due, sent, refused, completed, failed, timeouts, bytes; /* in this second: numbers of
+                                                                      requests, and bytes */
+    double waiting, unfinished;                                    /* at the end of this second */
     double lateness_most;
     struct ssreport_response response[SSREPORT_ORIGINS]; /* successes that ended in this second */
     const struct ssreport_response_bucket *buckets; /* all successes that ended in this second */
@@ -57,24 +58,25 @@ struct ssreport_response_load {
     double at, load;
 };
 
-/* The highest rate at which a demand on the response time holds. */
+/* The highest rate at which a requirement on the response time holds. */
 struct ssreport_capacity {
     char *demand;        /* "p95=2s"; NULL without a search */
-    double held, failed; /* highest rate at which it held, lowest at which it did not */
+    double held, failed; /* highest rate at which the requirement held, lowest rate at which it did
+                            not */
     double held_times, failed_times;
 };
 
 struct ssreport_responses {
-    char *name;        /* its path */
+    char *name;        /* path of the record */
     const char *title; /* the part of the name that is shown */
     char *path;
-    int set; /* 0: the first set, 1: that of --against */
+    int set; /* 0: the first set, 1: the set of --against */
     struct ssreport_notes notes;
     bool interrupted; /* the figures of the whole run are missing */
 
-    /* From the figures of the whole run; NULL and NaN if unknown. */
+    /* Figures of the whole run; NULL and NaN if unknown. */
     char *version, *arrival, *profile, *targets, *when_full, *causes;
-    bool closed; /* clients send after their answers */
+    bool closed; /* each client sends its next request after an answer */
     double cap, timeout, begin, ended, duration;
     double intended, sent, refused, waiting, unfinished, succeeded, failed, timeouts, bytes;
     double success_ratio, throughput, unfinished_most, own_cpu;
@@ -84,7 +86,7 @@ struct ssreport_responses {
 
     struct ssreport_response_second *seconds;
     size_t count, room;
-    struct ssreport_response_bucket *buckets; /* second by second */
+    struct ssreport_response_bucket *buckets; /* buckets of all seconds, in order */
     size_t bucket_count, bucket_room;
 
     /* Measurements without a record of showstopper. */
@@ -92,19 +94,20 @@ struct ssreport_responses {
     struct ssreport_response_load *loads;
     size_t load_count, load_room;
 
-    /* From a manifest; NULL and 0 if absent. */
+    /* Values from a manifest; NULL and 0 if absent. */
     char *experiment, *workload, *method, *group, *environment, *power_source;
     double target, tau, round;
-    double edge;     /* see settings */
+    double edge;     /* see struct ssreport_settings */
     double others;   /* see struct ssreport_run */
-    size_t manifest; /* the manifest's number, from 1; 0 if none */
+    size_t manifest; /* number of the manifest, from 1; 0 if none */
 };
 
 /* Returns whether a folder contains a record of ssrequest. */
 bool ssreport_responses_are_in(const char *folder);
 
 /*
- * Returns -1 with the error set if there is nothing to report. Free the responses in either case.
+ * Reads a record. Returns -1 with the error set if nothing can be reported. Free the responses in
+ * either case.
  */
 int ssreport_responses_read(struct ssreport_responses *responses, const char *path,
     const char *name, struct ss_error *error);
@@ -113,8 +116,8 @@ void ssreport_responses_free(struct ssreport_responses *responses);
 
 /*
  * Returns the figures of several seconds; NaN if no request succeeded. Percentiles come from the
- * sum of the seconds' buckets. If a second lacks buckets, they are estimates, as if times between
- * two known percentiles of a second were evenly spread.
+ * sum of the seconds' buckets. If a second lacks buckets, percentiles are estimated as if times
+ * between two known percentiles of a second were evenly spread.
  */
 struct ssreport_response ssreport_responses_of(
     const struct ssreport_response_second *seconds, size_t count, enum ssreport_origin origin);
@@ -138,19 +141,19 @@ double ssreport_responses_added_by_stops(double duty, double tau, double work);
 /* ---- stretches of constant rate ---- */
 
 struct ssreport_stretch {
-    size_t first, count; /* counted seconds */
-    double begin, end;   /* whole stretch, since the run began */
+    size_t first, count; /* index of the first counted second, and their number */
+    double begin, end;   /* the whole stretch, in seconds since the run began */
     double from, to;     /* moments of the counted seconds */
-    double rate;         /* requested */
+    double rate;         /* requested rate */
     double due, sent, refused, completed, failed, timeouts;
     double lateness_most;
     struct ssreport_response response[SSREPORT_ORIGINS];
 };
 
 /*
- * Finds the next stretch, from second `*next` on, and advances `*next`. Excludes `edge` seconds,
- * rounded down, at both ends (SSREPORT_EDGE_DEFAULT: as for steps). Returns false after the last
- * stretch.
+ * Finds the next stretch, beginning at second `*next`, and advances `*next`. Excludes `edge`
+ * seconds, rounded down, at both ends (SSREPORT_EDGE_DEFAULT: as for steps). Returns false if none
+ * is left.
  */
 bool ssreport_responses_stretch(const struct ssreport_responses *responses, double edge,
     size_t *next, struct ssreport_stretch *stretch);

@@ -16,7 +16,7 @@
 /* Seconds from one row to the next; longer if a row is missing. */
 #define LENGTH_MAX 1.5
 
-/* The time of a row this many seconds after the previous one is wrong. */
+/* A row that is this many seconds later than the previous one has a wrong time. */
 #define SILENCE_MAX 86400.0
 
 /* A percentile may exceed the maximum by this factor, because it is rounded to a bucket. */
@@ -45,7 +45,7 @@ enum {
 
 struct reader {
     struct ssreport_responses *responses;
-    const char *why; /* reason for refusing the last row */
+    const char *why; /* why the last row was refused */
 };
 
 static bool refuse(struct reader *reader, const char *why) {
@@ -69,7 +69,10 @@ static bool read_counts(
            read_count(&fields[BYTES], &second->bytes);
 }
 
-/* Percentiles must ascend. All are empty if no request succeeded. */
+/*
+ * Reads the response times of a row. Percentiles must ascend. All fields are empty if no request
+ * succeeded.
+ */
 static bool read_response(struct ssreport_response *response, const struct sstrace_field *fields) {
     double *const values[] = {
         &response->mean, &response->p50, &response->p95, &response->p99, &response->most};
@@ -86,7 +89,9 @@ static bool read_response(struct ssreport_response *response, const struct sstra
     return true;
 }
 
-/* Requests since the previous row must add up, unless a row is missing. */
+/*
+ * Returns whether the requests since the previous row add up. If a row is missing, they need not.
+ */
 static bool adds_up(
     const struct ssreport_responses *responses, const struct ssreport_response_second *second) {
     static const struct ssreport_response_second none;
@@ -152,17 +157,17 @@ static int read_table(struct ssreport_responses *responses, struct ss_error *err
 
 /* ---- response-times.csv ---- */
 
-/* Both files have the end of a second with six decimals. */
+/* Tolerance for the end of a second, which both files have with six decimals. */
 #define SAME_END 1e-6
 
-/* Width of the buckets in records of schema 1, which name each by its middle. */
+/* Width of the buckets in records of schema 1, which name each bucket by its middle. */
 #define BITS_BEFORE 7
 
 enum { END, INTENDED, ACTUAL, BUCKET, MIDDLE };
 
 struct bucket_reader {
     struct ssreport_responses *responses;
-    size_t second; /* of the previous row */
+    size_t second; /* index of the second of the previous row */
 };
 
 static bool read_tally(const struct sstrace_field *field, uint64_t *tally) {
@@ -173,7 +178,10 @@ static bool read_tally(const struct sstrace_field *field, uint64_t *tally) {
     return true;
 }
 
-/* Ignores rows without a second: those of the whole run, and the last of a run that was killed. */
+/*
+ * Takes a row. Ignores rows without a second: those of the whole run, and the last second of a
+ * killed run.
+ */
 static bool take_bucket(void *context, const struct sstrace_field *fields) {
     struct bucket_reader *reader = context;
     struct ssreport_responses *responses = reader->responses;
@@ -203,7 +211,7 @@ static bool take_bucket(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Drops the buckets of a second if they lack successes. */
+/* Assigns the buckets to their seconds. Drops the buckets of a second if they lack successes. */
 static void share_out_buckets(struct ssreport_responses *responses) {
     const struct ssreport_response_bucket *buckets = responses->buckets;
     for (size_t i = 0; i < responses->count; i++) {
@@ -221,7 +229,7 @@ static void share_out_buckets(struct ssreport_responses *responses) {
     }
 }
 
-/* Early records lack this table. */
+/* Reads response-times.csv, which early records lack. */
 static void read_buckets(struct ssreport_responses *responses) {
     static const char *const columns[] = {
         "elapsed_seconds", "intended", "actual", "bucket_seconds", "response_seconds", NULL};
@@ -334,7 +342,7 @@ static void take_document(struct ssreport_responses *responses, struct json_obje
 }
 
 /*
- * Fails only if the record has a later schema. A missing document means that the run was
+ * Reads requests.json. Fails only if it has a later schema. If it is missing, the run was
  * interrupted.
  */
 static int read_document(
@@ -382,7 +390,7 @@ static void sum_up(struct ssreport_responses *responses) {
             ssreport_responses_of(seconds, responses->count, (enum ssreport_origin)i);
 }
 
-/* Notes if the seconds do not add up to the figures: rows are lost or damaged. */
+/* Adds a note if the seconds do not add up to the figures, because rows are lost or damaged. */
 static void compare_with_figures(struct ssreport_responses *responses) {
     double sent = 0;
     for (size_t i = 0; i < responses->count; i++)
@@ -431,7 +439,7 @@ static bool take_load(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-/* Searches the folder of the record and its parent. */
+/* Searches the folder of the record, then its parent. */
 static bool find_file(
     const struct ssreport_responses *responses, const char *name, char folder[4200]) {
     char path[4300];

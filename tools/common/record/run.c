@@ -8,17 +8,17 @@
 #include "record_read.h"
 #include "statistics.h"
 
-/* Largest difference between a summary and its samples, which have six decimals: percent. */
+/* Largest difference between a summary and its samples, which have six decimals, in percent. */
 #define ROUNDING 0.01
 
-/* Round widths of bins, in percent. */
+/* Candidates for the width of bins, in percent. */
 static const double widths[] = {0.05, 0.1, 0.25, 0.5, 1, 2.5, 5};
 
 /* ---- figures ---- */
 
 /*
- * Takes percentiles from the buckets. If rows are missing, mean and deviation are those of the
- * run's own summary.
+ * Takes percentiles from the buckets. If rows are missing, takes mean and deviation from the run's
+ * own summary.
  */
 static void take_times(struct ssreport_run *run, bool rows_lack) {
     const struct ss_histogram *times = &run->record.iteration_times;
@@ -49,7 +49,7 @@ static void set_iterations(struct ssreport_run *run) {
     run->figures.iteration.p95 = ssreport_quantile_of(lengths, count, 0.95);
     run->figures.iteration.p99 = ssreport_quantile_of(lengths, count, 0.99);
     free(lengths);
-    /* Buckets are complete, even if rows were left out. */
+    /* Buckets are complete, even if rows are missing. */
     if (record->iteration_times.count >= count)
         take_times(run, record->iteration_times.count > count);
 }
@@ -90,7 +90,7 @@ static void compare_with_summary(struct ssreport_run *run) {
             "the mean error is %.3f %% in the summary and %.3f %% in the samples", summary, mean);
 }
 
-/* Chooses a width that covers nearly all errors, with 0 in the middle. */
+/* Sets the bins, with a width that covers nearly all errors and with 0 in the middle. */
 static void set_distribution(struct ssreport_run *run) {
     size_t i = 0;
     double reach = run->figures.error_p95_percent * 1.5;
@@ -128,8 +128,8 @@ struct ssreport_means ssreport_run_means(
 }
 
 /*
- * Returns whether iterations exceed a step or interval. Neighbors then share an iteration, and do
- * not show the effect of their own loads.
+ * Returns whether iterations are longer than a step or interval. Neighbors then share an iteration,
+ * and do not show the effect of their own loads.
  */
 static bool is_exceeded(const struct ssreport_run *run, size_t i, double from) {
     double interval = run->rates.interval;
@@ -146,7 +146,7 @@ static void note_exceeded(struct ssreport_run *run) {
             run->exceeded, run->exceeded + run->fit.count, run->fits_steps ? "steps" : "intervals");
 }
 
-/* Collects the points for the line: steps if there are enough, otherwise intervals. */
+/* Collects the points of the line: steps if there are enough, otherwise intervals. */
 static size_t collect(struct ssreport_run *run) {
     size_t used = 0;
     size_t count = run->fits_steps ? run->steps.count : run->rates.count;

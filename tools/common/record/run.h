@@ -19,9 +19,9 @@ struct ssreport_figures {
     double error_mean_percent, error_mse_e4, error_p95_percent;
     double duty_mean;
     double throughput;       /* iterations per second; NaN if unknown */
-    double throughput_bound; /* if no iteration ended, otherwise NaN */
+    double throughput_bound; /* upper bound if no iteration ended, otherwise NaN */
 
-    /* Lengths of the iterations that ended in that time, in seconds; NaN if unknown. */
+    /* Lengths of the iterations that ended in the counted time, in seconds; NaN if unknown. */
     struct {
         double mean, deviation, median, p95, p99;
     } iteration;
@@ -38,52 +38,56 @@ struct ssreport_distribution {
 /* A record and everything computed from it. */
 struct ssreport_run {
     struct ssreport_record record;
-    int set; /* 0: the first set, 1: that of --against */
+    int set; /* 0: the first set, 1: the set of --against */
     struct ssreport_figures figures;
     struct ssreport_distribution errors;
     struct ssreport_steps steps;
     struct ssreport_rates rates;
-    struct ssreport_fit fit; /* throughput over load, through steps or otherwise intervals */
+    struct ssreport_fit fit; /* throughput over load, through steps if there are enough, otherwise
+                                through intervals */
     bool fits_steps;
-    struct ssreport_curve curve;  /* through the same points, if they are steps */
+    struct ssreport_curve curve;  /* curve through the same points, if they are steps */
     double confidence;            /* for intervals of the line, such as 0.95 */
     double *loads, *throughputs;  /* points of the line; `loads` owns both */
-    double least_load, most_load; /* of these points */
-    size_t exceeded;              /* excluded steps or intervals, see note_exceeded() */
+    double least_load, most_load; /* smallest and largest load of these points */
+    size_t exceeded;              /* number of excluded steps or intervals, see note_exceeded() */
 
     struct ssreport_energy energy;
     struct ssreport_beside beside;
     struct ssreport_surroundings surroundings;
 
-    /* From a manifest, otherwise from labels; NULL and 0 if absent. */
+    /* Values from a manifest, otherwise from labels; NULL and 0 if absent. */
     char *experiment, *workload, *method, *placement, *role, *group;
-    char *environment;  /* see ssreport_run_environment() */
-    char *measured_in;  /* `inside` or `host` of the environment */
-    char *power_source; /* what the samples of power cover */
-    double target,
-        stands_for;  /* 0 to 1; instances that are never stopped make a load by themselves */
-    double tau;      /* mean length of a round, seconds */
-    double speed;    /* speed of a replay: 2 is twice as fast as the trace */
-    double round;    /* from 1 */
-    double others;   /* part of the machine that other processes used; NaN if unknown */
-    size_t manifest; /* the number of the manifest or study, from 1; 0 if none */
+    char *environment;         /* see ssreport_run_environment() */
+    char *measured_in;         /* `inside` or `host` of the environment */
+    char *power_source;        /* what the samples of power cover */
+    double target, stands_for; /* load from 0 to 1 that the run represents, because instances that
+                                  are never stopped set the load themselves */
+    double tau;                /* mean length of a round, seconds */
+    double speed;              /* speed of a replay: 2 is twice as fast as the trace */
+    double round;              /* number of the round, from 1 */
+    double others;             /* part of the machine that other processes used; NaN if unknown */
+    size_t manifest;           /* number of the manifest or study, from 1; 0 if none */
 
-    /* From the plan of a study; empty and NULL if absent. */
+    /* Columns of the study's plan; empty and NULL if absent. */
     struct ssreport_columns columns;
     double axis;   /* value of the column along which figures are compared; 0 if absent */
     char *variant; /* "size=large": the columns in which records differ, without those above */
 };
 
 /*
- * Reads a record and computes its figures. Returns -1 with the error set if there is nothing to
- * report. Free the run in either case.
+ * Reads a record and computes its figures. Returns -1 with the error set if nothing can be
+ * reported. Free the run in either case.
  */
 int ssreport_run_read(struct ssreport_run *run, const char *path, const char *name,
     const struct ssreport_settings *settings, struct ss_error *error);
 
 void ssreport_run_free(struct ssreport_run *run);
 
-/* The machine itself, in no environment. Records of earlier versions call it `none`, or nothing. */
+/*
+ * The name of the machine itself as an environment. Earlier versions recorded it as `none`, or not
+ * at all.
+ */
 #define SSREPORT_HOST "host"
 const char *ssreport_environment_name(const char *label);
 
@@ -91,7 +95,7 @@ const char *ssreport_environment_name(const char *label);
 const char *ssreport_run_environment(const struct ssreport_run *run);
 bool ssreport_run_is_on_host(const struct ssreport_run *run);
 
-/* Fits the line through the steps or rates. Returns -1 if out of memory. */
+/* Fits the line through the steps or rates. Returns -1 if memory is exhausted. */
 int ssreport_run_fit(struct ssreport_run *run);
 
 /* Means of several samples; NaN without samples. */

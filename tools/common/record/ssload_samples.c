@@ -13,7 +13,7 @@
 /* Seconds from one sample to the next; longer if one was lost. */
 #define LENGTH_MAX 2.0
 
-/* The clocks of both may differ by this many seconds. */
+/* The clocks of both records may differ by this many seconds. */
 #define SLACK 0.02
 
 enum { TIME, LOAD, TARGET };
@@ -21,7 +21,7 @@ enum { TIME, LOAD, TARGET };
 struct reader {
     const struct ssreport_record *record;
     struct ss_figures figures;
-    double last; /* end of the previous sample, elapsed in the run; NaN if none */
+    double last; /* elapsed time at the end of the previous sample; NaN if none */
 };
 
 static double target_at(const struct ssreport_record *record, double run_time) {

@@ -9,14 +9,15 @@
 #include "record.h"
 
 struct ssreport_beside {
-    size_t samples;   /* in the counted time of the run; if 0, the rest is NaN */
-    double load_mean; /* 0 to 1 */
+    size_t samples;   /* number of samples in the counted time of the run; if 0, the other fields
+                         are NaN */
+    double load_mean; /* mean load, from 0 to 1 */
     double error_mean_percent, error_mse_e4;
 };
 
 /*
  * Reads beside.csv in the record's folder, which is optional. A sample without a target gets the
- * run's. Problems are noted.
+ * run's target. Problems are noted.
  */
 struct ssreport_beside ssreport_beside_read(struct ssreport_record *record, const char *folder);
 

@@ -9,14 +9,14 @@
 /* Targets in a record have six decimals. */
 #define SAME_TARGET 1e-6
 
-/* Targets of two runs that differ by less are the same level. */
+/* Targets of two runs that differ by less than this are the same level. */
 #define SAME_LEVEL 1e-4
 
 #define EDGE_MAX    30.0 /* seconds */
 #define EDGE_PART   (1 / 6.0)
-#define SAMPLES_MIN 3    /* including the edges */
+#define SAMPLES_MIN 3    /* minimum length of a step, including the edges */
 #define SLACK       0.02 /* tolerated lateness of a sample, seconds */
-#define STAIRS_MIN  3    /* steps */
+#define STAIRS_MIN  3    /* minimum number of steps in a staircase */
 #define TWICE       1.5
 
 /* ---- search ---- */
@@ -33,7 +33,10 @@ static int add_stretch(
     return 0;
 }
 
-/* A sample has the target at its end; the edges absorb earlier targets. */
+/*
+ * Finds stretches of equal target. A sample has the target at its end; the edges absorb earlier
+ * targets.
+ */
 static int find_stretches(struct ssreport_steps *steps, const struct ssreport_record *record) {
     bool open = false;
     for (size_t i = 0; i < record->sample_count; i++) {
@@ -52,7 +55,7 @@ static int find_stretches(struct ssreport_steps *steps, const struct ssreport_re
 
 /* ---- the staircase ---- */
 
-/* Direction from the previous step to step `i`: 1 is up, -1 down. */
+/* Returns the direction from the previous step to step `i`: 1 is up, -1 is down. */
 static int direction(const struct ssreport_steps *steps, size_t i) {
     return steps->items[i].target > steps->items[i - 1].target ? 1 : -1;
 }
@@ -171,14 +174,17 @@ double ssreport_steps_iteration(const struct ssreport_record *record, double fro
 static struct ssreport_mean find_rates(const struct ssreport_record *record,
     const struct ssreport_step *step, const struct ssreport_settings *settings) {
     struct ssreport_rates rates;
-    /* If out of memory, no steps are reported. */
+    /* If memory is exhausted, there are no rates, and their mean is NaN. */
     ssreport_steps_rates(&rates, record, step->from, step->to, settings->interval);
     struct ssreport_mean mean = ssreport_mean_of(rates.parts, rates.count, settings->confidence);
     ssreport_rates_close(&rates);
     return mean;
 }
 
-/* Returns false if the step is too short. `loads` has room for all samples. */
+/*
+ * Computes the figures of the samples. Returns false if the step is too short. `loads` has room for
+ * all samples.
+ */
 static bool look_at_samples(struct ssreport_step *step, const struct ssreport_record *record,
     const struct ssreport_settings *settings, double *loads) {
     double length = step->end - step->begin;

@@ -13,21 +13,21 @@
 
 struct ssreport_settings {
     double edge;       /* seconds excluded at both ends of a step, or SSREPORT_EDGE_DEFAULT */
-    double interval;   /* of throughput, seconds */
-    double confidence; /* such as 0.95 */
+    double interval;   /* length of the intervals of throughput, in seconds */
+    double confidence; /* of intervals, such as 0.95 */
     double deviation;  /* tolerated difference of a replay's throughput, 0 to 1 */
 };
 
 struct ssreport_step {
-    double begin, end; /* whole step, seconds */
-    size_t first;      /* first sample */
-    double from, to;   /* counted time: from one sample to another */
+    double begin, end; /* the whole step, in seconds */
+    size_t first;      /* index of the first sample */
+    double from, to;   /* the counted time, from the end of one sample to that of another */
     double target;
-    int half; /* 1 or 2 in a staircase that turns once; 1 without a turn; 0: no staircase */
-    struct ssreport_mean load; /* counted samples */
+    int half; /* 1 or 2 in a staircase that turns once; 1 without a turn; 0 if not a staircase */
+    struct ssreport_mean load; /* loads of the counted samples */
     double error_mean_percent, error_mse_e4;
     double throughput;          /* iterations per second; NaN if unknown */
-    double throughput_bound;    /* if no iteration ended, otherwise NaN */
+    double throughput_bound;    /* upper bound if no iteration ended, otherwise NaN */
     struct ssreport_mean rates; /* throughput of the complete intervals, for its scatter */
     bool is_exceeded;           /* iterations take longer than the counted time */
 };
@@ -35,20 +35,21 @@ struct ssreport_step {
 struct ssreport_steps {
     struct ssreport_step *items;
     size_t count;
-    size_t too_short; /* stretches with fewer than three samples, or with none outside the edges */
+    size_t too_short; /* number of stretches with fewer than three samples, or without samples
+                         between the edges */
 };
 
 /*
  * Finds the steps: maximal stretches of counted samples with the same target. The step at which a
  * staircase turns is split in two if it is 1.5 times as long as the others, because it then holds
- * its level twice. Returns -1 if out of memory.
+ * its level twice. Returns -1 if memory is exhausted.
  */
 int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_record *record,
     const struct ssreport_settings *settings);
 
 void ssreport_steps_free(struct ssreport_steps *steps);
 
-/* Returns how often, including this step, its level was held in its half. */
+/* Returns how often the level of a step was held in its half, up to and including this step. */
 size_t ssreport_steps_occurrence(const struct ssreport_steps *steps, size_t at);
 
 /* Returns the step of the same level, half and occurrence in another run; NULL if absent. */
@@ -56,8 +57,8 @@ const struct ssreport_step *ssreport_steps_counterpart(
     const struct ssreport_steps *steps, size_t at, const struct ssreport_steps *of);
 
 /*
- * Counts iterations per second of all instances in equal intervals between two times; no intervals
- * if not counted. Returns -1 if out of memory.
+ * Counts iterations per second of all instances in equal intervals between two times. Without
+ * counted iterations there are no intervals. Returns -1 if memory is exhausted.
  */
 int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_record *record,
     double from, double to, double interval);
@@ -66,8 +67,9 @@ int ssreport_steps_rates(struct ssreport_rates *rates, const struct ssreport_rec
 double ssreport_steps_throughput(const struct ssreport_record *record, double from, double to);
 
 /*
- * Returns an upper bound of the throughput if no iteration ended in that time: each instance may
- * have been about to end one. NaN otherwise, and if iterations were not counted.
+ * Returns an upper bound of the throughput if no iteration ended in that time, because each
+ * instance may have been about to end one. Returns NaN otherwise, and if iterations were not
+ * counted.
  */
 double ssreport_steps_bound(const struct ssreport_record *record, double from, double to);
 

@@ -6,14 +6,15 @@
 #include "measure/unfinished.h"
 #include "record_tables.h"
 
-/* The iterations of one instance. Seconds. */
+/* The iterations of one instance. Times are in seconds. */
 struct course {
-    size_t count; /* ended in the counted time */
-    double sum;   /* of their lengths */
+    size_t count; /* number that ended in the counted time */
+    double sum;   /* sum of their lengths */
     double last_end, last_length;
     bool begun, over;
-    size_t gap_count; /* between successive iterations of which the second is counted */
-    double gaps;      /* from the end of one to the start of the next */
+    size_t gap_count; /* number of gaps between successive iterations of which the second is
+                         counted */
+    double gaps;      /* sum of the times from the end of one to the start of the next */
 };
 
 static struct course *sum_up(const struct ssreport_record *record, size_t count, double to) {
@@ -45,7 +46,7 @@ static struct course *sum_up(const struct ssreport_record *record, size_t count,
 
 static void add(
     struct ssreport_record *record, size_t instance, const struct course *course, double to) {
-    /* It begins after the usual gap. */
+    /* The iteration begins after the usual gap. */
     double gap = course->gap_count ? course->gaps / (double)course->gap_count : 0;
     struct ss_unfinished unfinished = {
         .elapsed = to - course->last_end - gap,

@@ -6,10 +6,10 @@
 
 #include <showstopper/contract.h>
 
-/* In the order of the option's choices. */
+/* The ways to balance, in the order of the option's choices. */
 enum ssrequest_balance {
     SSREQUEST_ROUND_ROBIN,
-    SSREQUEST_LEAST_CONNECTIONS, /* among equals, the next in turn */
+    SSREQUEST_LEAST_CONNECTIONS, /* among equal targets, chooses the next in turn */
 };
 
 /* Chooses the target of the next request out of `count`; `last` got the previous one. */

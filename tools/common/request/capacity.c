@@ -48,7 +48,7 @@ static double figure_of(
 
 double ssrequest_criterion_figure(
     const struct ssrequest_criterion *criterion, const struct ssrequest_tally *tally) {
-    /* Failures may take longer than successes, or no time at all. */
+    /* Consider both: failures may take longer than successes, or no time at all. */
     double successes = figure_of(criterion, &tally->successes[SSREQUEST_INTENDED]);
     double all = figure_of(criterion, &tally->all[SSREQUEST_INTENDED]);
     return all > successes ? all : successes;
@@ -86,11 +86,11 @@ void ssrequest_capacity_tell(
 }
 
 /*
- * The state of the search. If `lowest_failed` is below `highest_held`, rates between them may hold
- * or fail.
+ * What is known in a search. If `lowest_failed` is below `highest_held`, rates between them may
+ * hold or fail.
  */
 struct known {
-    double lowest_failed, highest_held;   /* so far; INFINITY and 0 if none */
+    double lowest_failed, highest_held;   /* rates so far; INFINITY and 0 if none */
     struct ssrequest_trials held, failed; /* see the result */
 };
 
@@ -123,7 +123,7 @@ static double stride(const struct ssrequest_capacity *capacity, const struct kno
     return fmax(capacity->search.precision, doubt);
 }
 
-/* Returns the next rate while nothing has failed yet, or nothing has held. */
+/* Returns the next rate while no rate has failed yet, or none has held. */
 static double next_outside(const struct ssrequest_capacity *capacity, const struct known *known) {
     const struct ssrequest_search *search = &capacity->search;
     if (capacity->count == 0)

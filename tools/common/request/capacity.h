@@ -3,12 +3,12 @@
 #define SSREQUEST_CAPACITY_H
 
 /*
- * The search for the highest rate at which a service is fast enough. It runs nothing: it chooses
- * the next rate to try, and is given whether the criterion held there. Trials vary, and near the
- * capacity some hold and some fail. A rate is therefore known only if several trials agree, and the
- * result is an interval: from a rate that always held to one that always failed. Its width depends
- * on the trials: with five of them, the interval contains the true capacity in at least 95 of 100
- * searches if the figure's standard deviation is below half of the figure.
+ * The search for the highest rate at which a service is fast enough. The search runs nothing: it
+ * chooses the next rate to try, and the caller reports whether the criterion held. Trials vary, and
+ * near the capacity some hold and some fail. A rate is therefore known only if several trials
+ * agree, and the result is an interval: from a rate that always held to one that always failed. Its
+ * width depends on the trials: with five of them, the interval contains the true capacity in at
+ * least 95 of 100 searches if the figure's standard deviation is below half of the figure.
  */
 
 #include <stdbool.h>
@@ -26,7 +26,7 @@
 #define SSREQUEST_SUCCESSES_MIN 0.99
 
 struct ssrequest_criterion {
-    bool mean;    /* otherwise the percentile of `share` */
+    bool mean;    /* the figure is the mean, otherwise the percentile of `share` */
     double share; /* 0 to 1 */
     ss_time limit;
 };
@@ -36,8 +36,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_criterion_parse(
     const char *text, struct ssrequest_criterion *criterion, struct ss_error *error);
 
 /*
- * Returns the figure from the due time, in seconds: of successes or of all requests, whichever is
- * longer. NaN without successes.
+ * Returns the figure, measured from the due time, in seconds: that of successes or of all requests,
+ * whichever is longer. NaN without successes.
  */
 SS_NONNULL()
 double ssrequest_criterion_figure(
@@ -55,20 +55,20 @@ bool ssrequest_criterion_holds(
 
 #define SSREQUEST_TRIALS_MAX 100
 
-/* A wider interval, relative to its upper end, is not sure. */
+/* An interval that is wider than this, relative to its upper end, is not sure. */
 #define SSREQUEST_SURE_WIDTH 0.2
 
 struct ssrequest_search {
     double start;     /* requests per second */
-    double max;       /* no higher rate is doubled */
-    double precision; /* required width of the interval, relative to its upper end: 0.02 */
-    unsigned repeats; /* number of trials that must agree at each end: 5 */
+    double max;       /* the rate is not doubled beyond this */
+    double precision; /* required width of the interval, relative to its upper end, such as 0.02 */
+    unsigned repeats; /* number of trials that must agree at each end, such as 5 */
 };
 
 struct ssrequest_trial {
     double rate;
-    double seconds;       /* ssrequest_criterion_figure() */
-    double success_ratio; /* of all requests that were due */
+    double seconds;       /* result of ssrequest_criterion_figure() */
+    double success_ratio; /* part of all requests that were due */
     bool held;
     bool steady;     /* response times became stationary, see capacity_trial.h */
     double measured; /* counted time, seconds */
@@ -78,21 +78,24 @@ struct ssrequest_trial {
 struct ssrequest_trials {
     double rate;
     unsigned held, failed;
-    unsigned unsteady; /* held, but were not stationary */
+    unsigned unsteady; /* number of trials that held but were not stationary */
 };
 
 struct ssrequest_capacity {
     struct ssrequest_search search;
     struct ssrequest_trials rates[SSREQUEST_TRIALS_MAX]; /* in the order of their first trials */
     size_t count;
-    struct ssrequest_trial trials[SSREQUEST_TRIALS_MAX]; /* in order */
+    struct ssrequest_trial trials[SSREQUEST_TRIALS_MAX]; /* all trials, in order */
     unsigned trial_count;
 };
 
 struct ssrequest_capacity_result {
-    struct ssrequest_trials held; /* the highest rate that held below all that failed; 0 if none */
-    struct ssrequest_trials failed; /* the lowest rate that failed above all that held; 0 if none */
-    bool agreed;                    /* both exist, with the required number of trials */
+    struct ssrequest_trials held; /* the highest rate that held and is below all rates that failed;
+                                     0 if none */
+    struct ssrequest_trials failed; /* the lowest rate that failed and is above all rates that held;
+                                       0 if none */
+    bool agreed;                    /* `held` and `failed` exist, with the required number of
+                                       trials */
     bool upper_bound;               /* `held` may not hold for long: only the upper end is known */
     bool sure; /* agreed, no upper bound, and at most SSREQUEST_SURE_WIDTH wide */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capacity_trial.h"
 
-/* A trial above this multiple of the limit is abandoned. */
+/* A trial is abandoned if its figure exceeds the limit by this factor. */
 #define HOPELESS 2
 
 _Static_assert(
@@ -33,7 +33,7 @@ double ssrequest_trial_measured(const struct ssrequest_trial_watch *watch) {
     return ss_time_seconds(watch->period * (watch->periods - watch->stage_begin));
 }
 
-/* Returns whether so many requests have failed that waiting cannot change the result. */
+/* Returns whether enough requests have failed that waiting cannot change the result. */
 static bool has_failures(const struct ssrequest_tally *tally) {
     double ended = (double)(tally->sent - tally->unfinished + tally->refused);
     return (double)tally->outcomes[SSREQUEST_SUCCESS] < SSREQUEST_SUCCESSES_MIN * ended;

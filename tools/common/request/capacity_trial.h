@@ -4,9 +4,9 @@
 
 /*
  * Decides how long a trial of a search for a capacity lasts: until its response times are
- * stationary. The warm-up is followed by stages, each twice as long as the previous one. Each stage
- * counts anew, because a stage that was not stationary is warm-up, too. There is no clock: the
- * caller reports the end of each period.
+ * stationary. Stages follow the warm-up, each twice as long as the previous one. Each stage counts
+ * anew, because a stage that was not stationary is warm-up, too. There is no clock: the caller
+ * reports the end of each period.
  */
 
 #include <showstopper/contract.h>
@@ -15,8 +15,10 @@
 #include "generator.h"
 #include "steady.h"
 
-/* Periods of the warm-up and of the first stage; the number of stages; periods of the longest
- * trial. */
+/*
+ * The number of periods of the warm-up and of the first stage; the number of stages; the number of
+ * periods of the longest trial.
+ */
 #define SSREQUEST_TRIAL_WARMUP  1
 #define SSREQUEST_TRIAL_STAGE   4
 #define SSREQUEST_TRIAL_STAGES  4
@@ -24,10 +26,10 @@
 
 struct ssrequest_trial_watch {
     const struct ssrequest_criterion *criterion;
-    struct ssrequest_tally *tally; /* of the current stage */
+    struct ssrequest_tally *tally; /* tally of the current stage */
     ss_time period;
-    struct ssrequest_steady steady; /* likewise */
-    unsigned periods;               /* ended so far */
+    struct ssrequest_steady steady; /* response times of the current stage */
+    unsigned periods;               /* number of periods that have ended */
     unsigned stage, stage_begin;    /* first period of the stage; 0 in the warm-up */
     bool is_steady, is_over;
 };
@@ -36,8 +38,8 @@ struct ssrequest_trial_watch {
 ssrequest_witness ssrequest_trial_witness;
 
 /*
- * Reports the end of a period. Returns true if the trial has lasted long enough: the caller stops
- * sending, and unfinished requests count for the last stage.
+ * Reports the end of a period. Returns true if the trial has lasted long enough: the caller then
+ * stops sending, and unfinished requests count for the last stage.
  */
 SS_NONNULL()
 bool ssrequest_trial_step(struct ssrequest_trial_watch *watch);

@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_CONTROL_H
 #define SSREQUEST_CONTROL_H
 
-/* Commands to a run in progress. Each is a line, and is answered by a line. */
+/* Commands for a run in progress. Each command is a line, and so is its answer. */
 
 #include <stddef.h>
 
@@ -22,7 +22,7 @@ struct ssrequest_control {
     double rate; /* requests per second: SSREQUEST_CONTROL_RATE */
     char **urls; /* SSREQUEST_CONTROL_URLS: 1 to SSREQUEST_TARGETS_MAX; NULL after the last */
     size_t url_count;
-    char **words; /* memory of the URLs */
+    char **words; /* memory that holds the URLs */
 };
 
 /* Parses a line, without its line feed. Does not check URLs. */
@@ -32,7 +32,7 @@ SS_NONNULL()
 void ssrequest_control_free(struct ssrequest_control *control);
 
 /*
- * Finds each new URL among the previous ones, see ssrequest_generator_retarget(). Duplicates are
+ * Finds the previous index of each new URL, see ssrequest_generator_retarget(). Duplicates are
  * matched one to one.
  */
 SS_NONNULL()

@@ -12,8 +12,8 @@
 #include "rows.h"
 
 /*
- * Creates the folder, which must not exist, and begins the tables, if `rows` is not NULL. On
- * failure it leaves nothing behind.
+ * Creates the folder, which must not exist, and begins the tables if `rows` is not NULL. Leaves
+ * nothing behind on failure.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_folder_open(
     const char *path, struct ssrequest_rows *rows, struct ss_error *error);

@@ -12,24 +12,24 @@
 #define WAITING_MAX 16777216
 
 /*
- * Sending takes tens of microseconds of real time, while answers arrive and time passes. After this
- * many requests the caller gets its turn.
+ * Number of requests after which the caller gets its turn: sending takes tens of microseconds of
+ * real time, while answers arrive and time passes.
  */
 #define SENDS_AT_ONCE 16
 
 #define NO_TARGET SSREQUEST_TARGET_NEW
 
-/* First in, first out. */
+/* A queue: first in, first out. */
 struct line {
     ss_time *moments;
     size_t first, count, capacity;
 };
 
 struct slot {
-    struct ssrequest_one one; /* first, so both have the same address */
+    struct ssrequest_one one; /* first, so that both structs have the same address */
     bool used;
     uint32_t balanced;  /* the target that counts it in `unfinished_of`, or NO_TARGET */
-    uint32_t next_free; /* while unused */
+    uint32_t next_free; /* index of the next free slot, while this one is unused */
 };
 
 struct ssrequest_generator {
@@ -40,17 +40,17 @@ struct ssrequest_generator {
     ssrequest_witness *witness;
     void *witness_context;
     struct slot *slots;
-    uint32_t next_free; /* the cap if no slot is free */
+    uint32_t next_free; /* index of a free slot; the cap if none is free */
     uint64_t unfinished;
     uint64_t unfinished_of[SSREQUEST_TARGETS_MAX];
     uint32_t last_target;
     uint32_t labels;     /* number of earlier targets */
-    struct line waiting; /* due but not sent: the latest numbers */
+    struct line waiting; /* numbers of requests that are due but not sent */
     struct line ready;   /* clients with an answer, by the time at which they send */
-    struct line pausing; /* clients after a failure, likewise */
+    struct line pausing; /* clients after a failure, by the time at which they send */
     uint64_t intended;
-    unsigned sends; /* left for this call of advance() */
-    ss_time over;   /* last end of a request, or of sending, so far */
+    unsigned sends; /* number of sends left for this call of advance() */
+    ss_time over;   /* latest end of a request, or of sending, so far */
     bool stopped;
 };
 
@@ -102,7 +102,7 @@ static int check_rules(const struct ssrequest_rules *rules, struct ss_error *err
     return 0;
 }
 
-/* Both lines have room for all clients, so none is lost. */
+/* Makes the queues of clients. Each has room for all clients, so none is lost. */
 static bool make_clients(struct ssrequest_generator *generator) {
     uint64_t count = generator->rules.closed;
     if (count == 0)
@@ -233,7 +233,7 @@ static void begin_one(struct ssrequest_generator *generator, ss_time due, ss_tim
         send_one(generator, number, due, now);
     else if (generator->rules.when_full == SSREQUEST_DROP ||
              generator->waiting.count == WAITING_MAX ||
-             !line_add(&generator->waiting, due)) /* without memory it is refused */
+             !line_add(&generator->waiting, due)) /* without memory, the request is refused */
         refuse(generator, number, due, now);
 }
 
@@ -401,7 +401,7 @@ void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now
         uint64_t number = generator->intended - generator->waiting.count;
         never_send(generator, number, line_take(&generator->waiting), now);
     }
-    /* Requests that a late generator has not reached. */
+    /* Account for requests that a late generator has not reached. */
     while (generator->rules.closed == 0 && is_due(generator, now)) {
         ss_time due = next_due(generator);
         take_due(generator, due);

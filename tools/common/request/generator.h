@@ -3,9 +3,9 @@
 #define SSREQUEST_GENERATOR_H
 
 /*
- * Sends requests when they are due, or when previous ones have ended. It has neither a clock nor a
- * network: callers pass the time, and a transport sends. ssrequest's transport is libcurl in real
- * time, sssim's is a queue in virtual time.
+ * Sends requests when they are due, or when previous ones have ended. The generator has neither a
+ * clock nor a network: callers pass the time, and a transport sends. ssrequest's transport is
+ * libcurl in real time, sssim's is a queue in virtual time.
  */
 
 #include <stdbool.h>
@@ -27,22 +27,23 @@ struct ssrequest_one {
     ss_time due, sent;
     uint32_t target; /* index among the current targets */
     uint32_t label;  /* index among all targets of the run */
-    uint32_t status; /* of the answer, if the transport sets it, see struct ssrequest_ended */
-    uint32_t slot;   /* from 0 to the cap: an index for the transport's own data */
+    uint32_t status; /* status of the answer, if the transport sets it, see struct
+                        ssrequest_ended */
+    uint32_t slot;   /* below the cap: an index for the transport's own data */
 };
 
 struct ssrequest_transport {
     /*
      * Begins a request, and may set `sent` to a later moment: the last of many is sent later than
-     * the first. Never ends it within this call: immediate failures are reported later.
+     * the first. Never ends a request within this call: even immediate failures are reported later.
      */
     void (*send)(void *context, struct ssrequest_one *one);
     void *context;
 };
 
-/* In the order of the option's choices. */
+/* What to do at the cap, in the order of the option's choices. */
 enum ssrequest_when_full {
-    SSREQUEST_DELAY, /* it waits, as do later ones; it is refused if 2^24 wait */
+    SSREQUEST_DELAY, /* requests wait, as do later ones; refused if 2^24 wait */
     SSREQUEST_DROP,
 };
 
@@ -51,17 +52,17 @@ struct ssrequest_rules {
     enum ssrequest_when_full when_full;
     /*
      * Number of clients that each send after their answer, or 10 ms after a failure; 0: the
-     * schedule decides.
+     * schedule says when to send.
      */
     uint64_t closed;
     /*
-     * From then on neither waiting requests nor clients' requests are sent. Requests that were due
-     * before are sent even if advance() is called late. The run does not end before that, because
-     * the rate may change. SS_TIME_NEVER: it ends with the schedule.
+     * The end of sending. From then on neither waiting requests nor clients' requests are sent.
+     * Requests that were due before are sent even if advance() is called late. The run does not end
+     * earlier, because the rate may change. SS_TIME_NEVER: the run ends with the schedule.
      */
     ss_time end;
-    uint64_t max;     /* number of requests in all; 0: no limit but `end` */
-    uint32_t targets; /* at least 1 */
+    uint64_t max;     /* total number of requests; 0: no limit but `end` */
+    uint32_t targets; /* number of targets, at least 1 */
     enum ssrequest_balance balance;
     /* The targets of requests in turn; NULL: the balance chooses. */
     const uint32_t *order;
@@ -71,22 +72,22 @@ struct ssrequest_rules {
 /* The outcome of a request. */
 enum ssrequest_fate {
     SSREQUEST_ENDED,
-    SSREQUEST_REFUSED,    /* at the cap, never sent */
-    SSREQUEST_NEVER_SENT, /* waited when sending ended */
+    SSREQUEST_REFUSED,    /* refused at the cap, never sent */
+    SSREQUEST_NEVER_SENT, /* waiting when sending ended */
     SSREQUEST_UNFINISHED, /* abandoned */
 };
 
 /*
- * Called when a request ends in any way. `ended->finished` is that moment; `ended->sent` and
- * `one->sent` are SS_TIME_NEVER if it was never sent; outcome and bytes are valid only with
- * SSREQUEST_ENDED.
+ * Called when a request ends in any way. `ended->finished` is the moment of the end; `ended->sent`
+ * and `one->sent` are SS_TIME_NEVER if the request was never sent; outcome and bytes are valid only
+ * with SSREQUEST_ENDED.
  */
 typedef void ssrequest_witness(void *context, const struct ssrequest_one *one,
     enum ssrequest_fate fate, const struct ssrequest_ended *ended);
 
 struct ssrequest_generator;
 
-/* `schedule` is NULL with `closed`. The caller owns schedule and tally. */
+/* Opens a generator. `schedule` is NULL with `closed`. The caller owns schedule and tally. */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssrequest_generator_open(struct ssrequest_generator **generator,
     const struct ssrequest_rules *rules, struct ssrequest_schedule *schedule,
     const struct ssrequest_transport *transport, struct ssrequest_tally *tally,
@@ -97,15 +98,20 @@ SS_NONNULL(1, 2)
 void ssrequest_generator_watch(
     struct ssrequest_generator *generator, ssrequest_witness *witness, void *context);
 
-/* Sends a few of the requests that are due; next() is now if there are more. */
+/*
+ * Sends a few of the requests that are due. If more are due, ssrequest_generator_next() is `now`.
+ */
 SS_NONNULL()
 void ssrequest_generator_advance(struct ssrequest_generator *generator, ss_time now);
 
-/* Returns when to call advance() next; SS_TIME_NEVER: after the next request has ended, if any. */
+/*
+ * Returns when to call advance() next; SS_TIME_NEVER: only after the next request has ended, if
+ * any.
+ */
 SS_NONNULL()
 ss_time ssrequest_generator_next(const struct ssrequest_generator *generator);
 
-/* Sets the rate from `now` on, see ssrequest_schedule_turn(). Not with `closed`. */
+/* Sets the rate from `now`, see ssrequest_schedule_turn(). Do not use this with `closed`. */
 SS_NONNULL()
 void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now, double rate);
 
@@ -113,14 +119,17 @@ void ssrequest_generator_turn(struct ssrequest_generator *generator, ss_time now
 
 /*
  * Sends later requests to `targets` targets, at most SSREQUEST_TARGETS_MAX. `before[i]` is the
- * previous index of target i, whose requests in progress the balance keeps counting, or
+ * previous index of target i, whose requests in progress the balance still counts, or
  * SSREQUEST_TARGET_NEW.
  */
 SS_NONNULL()
 void ssrequest_generator_retarget(
     struct ssrequest_generator *generator, const uint32_t *before, uint32_t targets);
 
-/* Called by the transport: `one` has ended and is no longer valid. Call advance() soon. */
+/*
+ * Ends `one`, which is then no longer valid. Called by the transport; call advance() soon
+ * afterwards.
+ */
 SS_NONNULL()
 void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ssrequest_one *one,
     enum ssrequest_outcome outcome, uint64_t bytes, ss_time now);
@@ -129,19 +138,19 @@ void ssrequest_generator_finish(struct ssrequest_generator *generator, struct ss
 SS_NONNULL()
 bool ssrequest_generator_is_over(const struct ssrequest_generator *generator);
 
-/* Returns when the run ended: with sending or with the last request. */
+/* Returns when the run ended: at the end of sending or of the last request, whichever is later. */
 SS_NONNULL()
 ss_time ssrequest_generator_over(const struct ssrequest_generator *generator);
 
-/* Ends sending: abandons waiting requests; the transport finishes those in progress. */
+/* Ends sending: abandons waiting requests, while the transport finishes those in progress. */
 SS_NONNULL()
 void ssrequest_generator_stop(struct ssrequest_generator *generator, ss_time now);
 
-/* Does the same, but first sends the requests that are due, as far as the cap permits. */
+/* Ends sending after the requests that are due, as far as the cap permits. */
 SS_NONNULL()
 void ssrequest_generator_end(struct ssrequest_generator *generator, ss_time now);
 
-/* Also abandons requests in progress as unfinished. The transport must forget them. */
+/* Ends sending, and abandons requests in progress as unfinished. The transport must forget them. */
 SS_NONNULL()
 void ssrequest_generator_abandon(struct ssrequest_generator *generator, ss_time now);
 

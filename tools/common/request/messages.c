@@ -15,10 +15,10 @@
 #define BODY_MAX   (64 * 1024 * 1024) /* bytes */
 #define METHOD_MAX 31                 /* bytes */
 
-/* This many earlier messages are searched for a body from the same file. */
+/* This many previous messages are searched for a body from the same file. */
 #define SHARED_WITHIN 64
 
-/* Valid in names and methods: "token" of RFC 9110. */
+/* Characters that are valid in names and methods: "token" of RFC 9110. */
 static const char token_bytes[] =
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -54,7 +54,7 @@ static int read_body(struct ssrequest_message *message, const char *path, struct
     return result < 0 ? ss_error_wrap(error, "%s", ss_words_show(path).text) : 0;
 }
 
-/* Reads a file once even if many messages send it. */
+/* Sets the body from a file, which is read only once even if many messages send it. */
 static int share_body(struct ssrequest_messages *messages, struct ssrequest_message *message,
     const char *path, struct ss_error *error) {
     size_t first = messages->count > SHARED_WITHIN ? messages->count - SHARED_WITHIN : 0;
@@ -72,7 +72,10 @@ static int share_body(struct ssrequest_messages *messages, struct ssrequest_mess
     return read_body(message, path, error);
 }
 
-/* Servers expect a length, even 0, if the method usually has a body. */
+/*
+ * Sets an empty body if the method usually has a body: servers then expect a length, even if it is
+ * 0.
+ */
 static void add_empty_body(struct ssrequest_message *message) {
     static const char *const methods[] = {"POST", "PUT", "PATCH"};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -107,7 +110,7 @@ static struct ssrequest_message *add_message(
     return message;
 }
 
-/* The list owns its parts from here on, even if it is incomplete. */
+/* Counts a message, even if it is incomplete: the list owns its parts from here on. */
 static int count_message(struct ssrequest_messages *messages, int result) {
     messages->count++;
     return result;

@@ -16,23 +16,27 @@
 
 struct ssrequest_message {
     char *method;
-    char *target;     /* path and query of the request line; NULL for those of the URL */
-    const char *body; /* NULL without a body */
+    char *target;     /* path and query of the request line; NULL: those of the URL */
+    const char *body; /* NULL: no body */
     size_t body_size; /* bytes */
-    char *body_path;  /* file of the body; NULL if none */
-    char *own_body;   /* owned body; NULL: shared with an earlier message */
+    char *body_path;  /* file of the body; NULL if it is not from a file */
+    char *own_body;   /* the body if this message owns it; NULL if it is shared with a previous
+                         message */
 };
 
-/* Messages, sent in turn. Zeroed: empty; open() or read() fills it. */
+/* Messages that are sent in turn. Zeroed: no messages; open() or read() fills it. */
 struct ssrequest_messages {
     struct ssrequest_message *list;
     size_t count, room;
     const char *headers[SSREQUEST_HEADERS_MAX]; /* headers of all messages; owned by the caller */
     size_t header_count;
-    const char *file; /* path of the file, owned by the caller; NULL if from options */
+    const char *file; /* path of the file, owned by the caller; NULL if the message is from
+                         options */
 
-    /* For a file with whole URLs: their hosts as "http://host:port", and the host of each message
-     * as an index. Otherwise 0 and NULL. */
+    /*
+     * For a file with whole URLs: their hosts as "http://host:port", and each message's index of
+     * its host. Otherwise 0 and NULL.
+     */
     char *origins[SSREQUEST_TARGETS_MAX];
     uint32_t origin_count;
     uint32_t *order;
@@ -40,8 +44,8 @@ struct ssrequest_messages {
 };
 
 /*
- * Makes one message. `method` NULL means POST with data, otherwise GET. `data` is text, @FILE, or
- * @- for standard input; NULL for no body.
+ * Makes one message. If `method` is NULL, it is POST with data, otherwise GET. `data` is text,
+ * @FILE, or @- for standard input; NULL: no body.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_messages_open(struct ssrequest_messages *messages,
     const char *method, const char *data, struct ss_error *error);

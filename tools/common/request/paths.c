@@ -7,7 +7,7 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 
-/* A file, or the folder and name of one that does not exist yet. */
+/* An existing file, or the folder and name of a file that does not exist yet. */
 struct place {
     bool known, exists;
     struct stat status;

@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_PATHS_H
 #define SSREQUEST_PATHS_H
 
-/* The files that a run reads and writes. Two outputs in one file would overwrite each other. */
+/* The files that a run reads and writes. Two outputs to one file would overwrite each other. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,15 +11,15 @@
 #include <showstopper/error.h>
 
 struct ssrequest_path {
-    const char *option; /* "--json" */
+    const char *option; /* such as "--json" */
     const char *path;   /* NULL if not given */
     bool read;          /* an input, which may be shared */
 };
 
 /*
- * Fails if an output is the same file as another output or as an input, whatever the names.
- * `printed` is a descriptor that the run also prints to, or -1. Devices such as
- * /dev/null take any number of outputs.
+ * Fails if an output is the same file as another output or an input, whatever their names.
+ * `printed` is a descriptor to which the run also prints, or -1. Any number of outputs may share a
+ * device such as /dev/null.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_paths_check(
     const struct ssrequest_path *paths, size_t count, int printed, struct ss_error *error);

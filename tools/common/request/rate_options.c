@@ -5,7 +5,7 @@
 
 #define CAP_DEFAULT 200
 
-/* An option and the shapes that it applies to, as bits; CLOSED is a bit, too. */
+/* An option and the shapes to which it applies, as bits; CLOSED is a bit, too. */
 struct belonging {
     const char *name;
     bool given;
@@ -67,7 +67,7 @@ static int check(const struct ssrequest_given *given, bool has_shape, struct ss_
     return 0;
 }
 
-/* Returns the shape that the given options belong to. */
+/* Returns the shape to which the given options belong. */
 static int guess_shape(const struct ssrequest_given *given) {
     if (given->trace)
         return SSREQUEST_TRACE;

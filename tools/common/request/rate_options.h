@@ -11,7 +11,10 @@
 
 #include "run_result.h"
 
-/* Default of --duration for SSREQUEST_CONSTANT and a closed loop, which nothing else ends. */
+/*
+ * Default of --duration for SSREQUEST_CONSTANT and a closed loop, which would not end by
+ * themselves.
+ */
 #define SSREQUEST_DURATION_DEFAULT (10 * SS_SECOND)
 
 struct ssrequest_given {
@@ -20,27 +23,27 @@ struct ssrequest_given {
     ss_time duration, hold; /* SS_TIME_NEVER if not given */
     const char *trace;      /* NULL if not given */
     uint64_t closed, cap;   /* 0 if not given */
-    bool finds_rate;        /* SSREQUEST_CONSTANT needs no rate */
+    bool finds_rate;        /* the rate is found by a search, so SSREQUEST_CONSTANT needs none */
 };
 
 /* Returns the state in which no option is given. */
 struct ssrequest_given ssrequest_given_nothing(void);
 
 /*
- * Checks that options agree, and sets defaults: the shape is that of the other options; the cap is
- * 200, or with `closed` too large to be reached.
+ * Checks that options agree, and sets defaults. The shape is derived from the other options; the
+ * cap is 200, or with `closed` too large to be reached.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_given_settle(
     struct ssrequest_given *given, struct ss_error *error);
 
 /*
  * Fails with the message that the option `name` does not apply to the shape, or to `closed`. For
- * options of one program only; call it after settle().
+ * options that only one program has; call this after settle().
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_given_refuse(
     const struct ssrequest_given *given, const char *name, struct ss_error *error);
 
-/* Makes the profile; reads a trace. With `closed` it is empty. */
+/* Makes the profile, and reads a trace if one is given. With `closed` the profile is empty. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_given_profile(
     const struct ssrequest_given *given, struct ssrequest_profile *profile, struct ss_error *error);
 

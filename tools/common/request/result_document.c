@@ -9,7 +9,7 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 
-/* Prints all digits: a double cannot hold every seed. */
+/* Prints a whole number with all digits: a double cannot represent every seed. */
 static void print_whole(struct ss_json *json, const char *name, uint64_t number) {
     char digits[24];
     snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);
@@ -37,7 +37,7 @@ static void print_profile(struct ss_json *json, const struct ssrequest_account *
     ss_json_close(json, '}');
 }
 
-/* Values that do not apply to this kind of loop are null. */
+/* Prints the request's part. Values that do not apply to this kind of loop are null. */
 static void print_request(struct ss_json *json, const struct ssrequest_account *account) {
     bool closed = account->rules.closed > 0;
     ss_json_text(json, "loop", closed ? "closed" : "open");
@@ -142,7 +142,7 @@ static void print_capacity(struct ss_json *json, const struct ssrequest_account 
     ss_json_close(json, '}');
 }
 
-/* Prints the number of complete answers by status, and when failures were. */
+/* Prints the number of complete answers by status, and the time of failures. */
 static void print_answers(struct ss_json *json, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     bool failed = tally->first_failure != SS_TIME_NEVER;
@@ -177,7 +177,7 @@ static void print_figures(struct ss_json *json, const struct ssrequest_account *
     ss_json_number(json, "own_cpu_wait_seconds", account->own_wait_seconds);
 }
 
-/* Prints the names of headers alone: a value may be a secret. */
+/* Prints the messages. Headers are printed by name only: a value may be a secret. */
 static void print_messages(struct ss_json *json, const struct ssrequest_messages *messages) {
     const struct ssrequest_message *only = messages->file ? NULL : messages->list;
     ss_json_text(json, "method", only ? only->method : NULL);

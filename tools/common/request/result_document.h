@@ -13,7 +13,7 @@
 SS_NONNULL()
 void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account);
 
-/* Writes a new file at `path`, whole or not at all; "-" is standard output. */
+/* Writes a new file at `path` as a whole or not at all; "-" is standard output. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_document_write(
     const char *path, const struct ssrequest_account *account, struct ss_error *error);
 

@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "base/words.h"
 
-/* Room for a line: the number of fields, each at most as long as a number. */
+/* Size limit of a line: the number of fields, each at most as long as a number. */
 #define FIELDS    23
 #define LINE_ROOM (FIELDS * (SS_NUMBER_ROOM + 1))
 
@@ -22,8 +22,8 @@ static const char seconds_heading[] =
     "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n";
 
 /*
- * A line for each bucket with successes in a second or, at the end, in the whole run, which has no
- * elapsed time. A bucket is named by its smallest time.
+ * The heading of the buckets. There is a line for each bucket with successes in a second and, at
+ * the end, in the whole run, which has no elapsed time. A bucket is named by its smallest time.
  */
 static const char times_heading[] = "elapsed_seconds,bucket_seconds,intended,actual\n";
 
@@ -33,23 +33,23 @@ static const char each_heading[] =
 struct ssrequest_rows {
     const struct ssrequest_tally *tally;
     const struct ssrequest_profile *profile;
-    double turned;    /* requests per second; negative for the profile's */
+    double turned;    /* requests per second; negative: the profile's rate applies */
     double epoch;     /* seconds since 1970 at the start */
     ss_time begin;    /* start of the current second */
     ss_time since;    /* last change of the rate in this second, or its start */
-    double asked_for; /* requests of this second before `since` */
+    double asked_for; /* number of requests of this second before `since` */
     bool has_last;
     struct ssrequest_second last;
 
-    /* The current second: */
+    /* Response times of the current second: */
     struct ss_histogram times[SSREQUEST_ORIGINS];
-    struct ss_histogram before[SSREQUEST_ORIGINS]; /* sum of the previous seconds */
+    struct ss_histogram before[SSREQUEST_ORIGINS]; /* sum of all previous seconds */
     double lateness_max;
     uint64_t failed, timeouts, bytes;
-    uint64_t due, sent, refused; /* before this second */
+    uint64_t due, sent, refused; /* totals before this second */
 
     const char *each_path;
-    bool each_is_new; /* a new, empty file, which is removed if the run does not begin */
+    bool each_is_new; /* the file is new and empty, and is removed if the run does not begin */
     struct ss_lines seconds, response_times, each;
 };
 
@@ -123,7 +123,10 @@ int ssrequest_rows_keep(struct ssrequest_rows *rows, int folder, struct ss_error
     return 0;
 }
 
-/* Keeps an existing file until the run begins. Fails at once for a FIFO without a reader. */
+/*
+ * Opens the file of --requests, and keeps its content until the run begins. Fails at once for a
+ * FIFO without a reader.
+ */
 int ssrequest_rows_keep_each(
     struct ssrequest_rows *rows, const char *path, struct ss_error *error) {
     int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -158,7 +161,7 @@ void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch) {
     add_heading(&rows->each, each_heading, sizeof each_heading - 1);
 }
 
-/* Returns the number of requests at the requested rate between two times of one second. */
+/* Returns how many requests the rate asks for between two times of one second. */
 static double asked_for(const struct ssrequest_rows *rows, ss_time from, ss_time to) {
     if (to <= from)
         return 0;
@@ -231,7 +234,7 @@ static bool find_used(const struct ss_histogram times[SSREQUEST_ORIGINS], unsign
     return has_intended || has_actual;
 }
 
-/* `end` is the end of a second, or SS_TIME_NEVER for the whole run. */
+/* Writes the buckets. `end` is the end of a second, or SS_TIME_NEVER for the whole run. */
 static void write_times(
     struct ssrequest_rows *rows, const struct ss_histogram times[SSREQUEST_ORIGINS], ss_time end) {
     for (unsigned bucket = 0; find_used(times, &bucket); bucket++) {
@@ -317,7 +320,10 @@ static void end_second(struct ssrequest_rows *rows, ss_time end) {
         .bytes = rows->bytes,
         .lateness_max = rows->lateness_max,
     };
-    /* Written before the second's line, so that a killed run leaves no line without buckets. */
+    /*
+     * Write the buckets before the second's line, so that a killed run leaves no line without
+     * buckets.
+     */
     if (rows->response_times.file >= 0)
         write_times(rows, rows->times, end);
     for (int origin = 0; origin < SSREQUEST_ORIGINS; origin++) {

@@ -12,12 +12,12 @@
 /* A part of the run of at most a second. Times are seconds, NaN if unknown. */
 struct ssrequest_second {
     ss_time begin, end;
-    double rate;                      /* requested rate, per second; NaN in a closed loop */
-    uint64_t due, sent, refused;      /* in this second */
-    uint64_t waiting, unfinished;     /* at its end */
+    double rate;                      /* requested rate per second; NaN in a closed loop */
+    uint64_t due, sent, refused;      /* numbers of requests in this second */
+    uint64_t waiting, unfinished;     /* numbers at its end */
     uint64_t completed;               /* successes that ended in this second */
     uint64_t failed, timeouts, bytes; /* ended in this second; failures include timeouts */
-    double lateness_max;              /* of requests sent in this second */
+    double lateness_max;              /* of the requests sent in this second */
     double mean[SSREQUEST_ORIGINS];   /* response time of `completed` */
     double median[SSREQUEST_ORIGINS], p95[SSREQUEST_ORIGINS], p99[SSREQUEST_ORIGINS];
     double max[SSREQUEST_ORIGINS];
@@ -25,15 +25,18 @@ struct ssrequest_second {
 
 struct ssrequest_rows;
 
-/* `tally` is the generator's; `profile` is NULL for a closed loop. */
+/* Opens the rows. `tally` is the generator's; `profile` is NULL for a closed loop. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_rows_open(struct ssrequest_rows **rows,
     const struct ssrequest_tally *tally, const struct ssrequest_profile *profile,
     struct ss_error *error);
 
-/* Closes the files. Fails if lines were lost, and names the first such file. */
+/* Closes the files. Fails if lines were lost; the message names the first such file. */
 int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error);
 
-/* Files in the folder of a record: a line per second, and its response times in buckets. */
+/*
+ * Files in the folder of a record: one has a line per second, the other its response times in
+ * buckets.
+ */
 #define SSREQUEST_ROWS_SECONDS "requests.csv"
 #define SSREQUEST_ROWS_TIMES   "response-times.csv"
 
@@ -49,29 +52,29 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_rows_keep_each(
 SS_NONNULL()
 void ssrequest_rows_begin(struct ssrequest_rows *rows, double epoch);
 
-/* Replaces the profile's rate from now on; a negative rate restores it. */
+/* Replaces the profile's rate from `now`; a negative rate restores the profile's. */
 SS_NONNULL()
 void ssrequest_rows_turn(struct ssrequest_rows *rows, ss_time now, double rate);
 
 /*
- * Ends the seconds that are over. Call this with each new `now` before the generator, so that
- * events count in the right second. Returns true if a second has ended.
+ * Ends the seconds that are over. Call this with each new `now` before calling the generator, so
+ * that events count in the right second. Returns true if a second has ended.
  */
 SS_NONNULL()
 bool ssrequest_rows_advance(struct ssrequest_rows *rows, ss_time now);
 
-/* Does the same at the end of the run; the last part may be shorter than a second. */
+/* Ends the last second at the end of the run; it may be shorter than a second. */
 SS_NONNULL()
 void ssrequest_rows_finish(struct ssrequest_rows *rows, ss_time now);
 
-/* The transport calls this for each request that it sends. */
+/* Records that a request was sent. The transport calls this for each request. */
 SS_NONNULL()
 void ssrequest_rows_send(struct ssrequest_rows *rows, const struct ssrequest_one *one);
 
 /* A witness of the generator; `context` is the rows. */
 ssrequest_witness ssrequest_rows_witness;
 
-/* Returns the last second that ended; NULL if none. */
+/* Returns the last second that has ended; NULL if none has. */
 SS_NONNULL()
 const struct ssrequest_second *ssrequest_rows_last(const struct ssrequest_rows *rows);
 

@@ -23,7 +23,10 @@ const char *ssrequest_balance_name(enum ssrequest_balance balance) {
     return names[balance];
 }
 
-/* Binary search: a trace may have a stretch for each second of a day. */
+/*
+ * Finds the first stretch that ends after `moment`. Binary search: a trace may have a stretch for
+ * each second of a day.
+ */
 static size_t first_ending_after(const struct ssrequest_profile *profile, ss_time moment) {
     size_t low = 0, high = profile->count;
     while (low < high) {
@@ -37,7 +40,7 @@ static size_t first_ending_after(const struct ssrequest_profile *profile, ss_tim
 }
 
 double ssrequest_mean_rate(const struct ssrequest_profile *profile, ss_time from, ss_time to) {
-    double mean = 0; /* exact within one stretch */
+    double mean = 0; /* starting at 0 makes the result exact within one stretch */
     for (size_t i = first_ending_after(profile, from); i < profile->count; i++) {
         const struct ssrequest_stretch *stretch = &profile->stretches[i];
         if (stretch->begin >= to || to <= from)

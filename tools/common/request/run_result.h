@@ -14,7 +14,7 @@
 #include "generator.h"
 #include "messages.h"
 
-/* In the order of the choices of --profile. */
+/* The shapes, in the order of the choices of --profile. */
 enum ssrequest_shape {
     SSREQUEST_CONSTANT,
     SSREQUEST_STEP,
@@ -23,7 +23,7 @@ enum ssrequest_shape {
 
 struct ssrequest_account {
     const char *program;                       /* "ssrequest" */
-    const char *const *targets;                /* as given */
+    const char *const *targets;                /* targets as given */
     size_t target_count;                       /* 0 in a simulation */
     const struct ssrequest_messages *messages; /* NULL in a simulation */
 
@@ -37,28 +37,29 @@ struct ssrequest_account {
     double rate;       /* requests per second: SSREQUEST_CONSTANT, SSREQUEST_TRACE */
     double max, step;  /* likewise: SSREQUEST_STEP */
     ss_time hold;      /* SSREQUEST_STEP */
-    const char *trace; /* SSREQUEST_TRACE: its path */
+    const char *trace; /* SSREQUEST_TRACE: path of the trace */
     enum ssrequest_arrival arrival;
     uint64_t seed;
     bool turned; /* the rate was changed during the run */
 
-    /* The results: */
+    /* Results: */
     double begin;    /* seconds since 1970, UTC; NaN in virtual time */
-    ss_time asked;   /* time in which requests were due; less than the profile if interrupted */
-    ss_time took;    /* until the last request ended or was abandoned; at least `asked` */
+    ss_time asked;   /* time for which requests were due; less than the profile's length if
+                        interrupted */
+    ss_time took;    /* time until the last request ended or was abandoned; at least `asked` */
     ss_time skipped; /* start of the figures on the tally's clock */
     double own_cpu_seconds;  /* CPU time of the generator; NaN if unknown */
-    double own_wait_seconds; /* time without a CPU although ready to run; NaN if unknown */
-    double connections;      /* connections opened; NaN in a simulation */
+    double own_wait_seconds; /* time ready to run without a CPU; NaN if unknown */
+    double connections;      /* number of connections opened; NaN in a simulation */
     const struct ssrequest_tally *tally;
 
     /*
-     * A search for a capacity, instead of a tally; NULL without a search. The profile is that of a
-     * trial, and `rate` is NaN.
+     * The search for a capacity, instead of a tally; NULL without a search. The profile is that of
+     * a trial, and `rate` is NaN.
      */
     const struct ssrequest_capacity *capacity;
-    const char *demand; /* as given */
-    ss_time timeout;    /* of a request */
+    const char *demand; /* the requirement, as given */
+    ss_time timeout;    /* limit of a request */
 };
 
 /* Return names as in options and JSON: "constant", "round-robin", ... */
@@ -77,7 +78,7 @@ double ssrequest_mean_rate(const struct ssrequest_profile *profile, ss_time from
 SS_NONNULL()
 double ssrequest_success_ratio(const struct ssrequest_tally *tally);
 
-/* Returns the successes per second of `took`; NaN if that is 0. */
+/* Returns successes per second of `took`; NaN if `took` is 0. */
 SS_NONNULL()
 double ssrequest_throughput(const struct ssrequest_account *account);
 

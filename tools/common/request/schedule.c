@@ -17,7 +17,7 @@
 #define STRETCHES_MAX 10000000
 #define RATE_MAX      1000000000
 #define RAMP_SHORTEST (100 * SS_MILLISECOND)
-#define RAMP_STEP     0.01 /* of the full rate */
+#define RAMP_STEP     0.01 /* as a part of the full rate */
 
 /* Makes room for `count` more stretches. */
 static int reserve(struct ssrequest_profile *profile, size_t count, struct ss_error *error) {
@@ -82,7 +82,7 @@ int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double
     return 0;
 }
 
-/* The rates between two consecutive records. */
+/* The change of the rate between two consecutive records. */
 struct ramp {
     ss_time begin, end;
     double first, last; /* rates */
@@ -95,7 +95,7 @@ static uint64_t ramp_pieces(const struct ramp *ramp, double full) {
 }
 
 /*
- * Approximates a ramp by flat pieces with the rates of their middles, which keeps the number of
+ * Approximates a ramp with flat pieces at the rates of their middles, which keeps the number of
  * requests.
  */
 static int add_ramp(struct ssrequest_profile *profile, const struct ramp *ramp, double full,
@@ -176,8 +176,8 @@ void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
         .profile = profile,
         .arrival = arrival,
         .rate = -1,
-        .cursor.random =
-            ss_random_hash(seed), /* hashed: otherwise one seed could continue another */
+        .cursor.random = ss_random_hash(seed), /* hashed: otherwise the sequence of one seed could
+                                                  continue that of another */
     };
     if (arrival == SSREQUEST_POISSON)
         schedule->cursor.need = draw_gap(arrival, &schedule->cursor.random);
@@ -187,7 +187,7 @@ static double rate_of(const struct ssrequest_schedule *schedule, size_t stretch)
     return schedule->rate >= 0 ? schedule->rate : schedule->profile->stretches[stretch].rate;
 }
 
-/* Advances to `to` in this stretch. The request may be due at once, but not before. */
+/* Advances to `to` in this stretch. A request may be due at `to`, but not before. */
 static void go_to(
     const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
     double expected =
@@ -197,8 +197,9 @@ static void go_to(
 }
 
 /*
- * Moments are computed from the start of the stretch, not from the last moment, so that rounding
- * errors do not add up. A moment that rounds to the end of the stretch belongs to the next one.
+ * Advances to the next moment. Computes it from the start of the stretch, not from the last moment,
+ * so that rounding errors do not add up. A moment that rounds to the end of the stretch belongs to
+ * the next stretch.
  */
 static ss_time step_gaps(
     const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor) {
@@ -218,7 +219,7 @@ static ss_time step_gaps(
     return SS_TIME_NEVER;
 }
 
-/* Returns the expected number of requests until `to`; advances the cursor's stretch. */
+/* Returns the expected number of requests until `to`, and advances the cursor's stretch. */
 static double expected_until(
     const struct ssrequest_schedule *schedule, struct ssrequest_cursor *cursor, ss_time to) {
     const struct ssrequest_profile *profile = schedule->profile;

@@ -19,7 +19,7 @@ struct ssrequest_stretch {
     double rate; /* requests per second */
 };
 
-/* Consecutive stretches of constant rate. Zeroed: empty. */
+/* Consecutive stretches of constant rate. Zeroed: no stretches. */
 struct ssrequest_profile {
     struct ssrequest_stretch *stretches;
     size_t count, room;
@@ -28,14 +28,15 @@ struct ssrequest_profile {
 SS_MUST_USE SS_NONNULL(1) int ssrequest_profile_constant(
     struct ssrequest_profile *profile, double rate, ss_time duration, struct ss_error *error);
 
-/* Adds the rates 0, `step`, 2 `step` and so on below `max`, each for `hold`. */
+/* Adds the rates 0, `step`, 2 `step` and so on, up to below `max`, each for `hold`. */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_profile_step(struct ssrequest_profile *profile, double max,
     double step, ss_time hold, struct ss_error *error);
 
 /*
- * Adds the loads of a trace, text or compiled, times `rate`. A ramp becomes stretches that differ
- * by a hundredth of `rate`, of at least 100 ms, with the same number of requests. A `free` stretch
- * has no requests. `duration` SS_TIME_NEVER: the whole trace; after its end the last load holds.
+ * Adds the loads of a trace, text or compiled, multiplied by `rate`. A ramp becomes stretches of at
+ * least 100 ms whose rates differ by a hundredth of `rate`, with the same number of requests. A
+ * `free` stretch has no requests. `duration` SS_TIME_NEVER: the whole trace; otherwise the last
+ * load holds after the trace's end.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_profile_trace(struct ssrequest_profile *profile,
     const char *path, double rate, ss_time duration, struct ss_error *error);
@@ -47,33 +48,35 @@ void ssrequest_profile_free(struct ssrequest_profile *profile);
 
 /* ---- schedules ---- */
 
-/* In the order of the option's choices. */
+/* The arrivals, in the order of the option's choices. */
 enum ssrequest_arrival {
-    SSREQUEST_CONCURRENT, /* all of a second at its start; seconds count from the start of the
-                             profile */
+    SSREQUEST_CONCURRENT, /* all requests of a second at its start; seconds count from the start of
+                             the profile */
     SSREQUEST_EVEN,       /* at equal intervals, the first at once */
-    SSREQUEST_POISSON,    /* with exponential gaps */
+    SSREQUEST_POISSON,    /* at exponentially distributed intervals */
 };
 
 /* A position in a schedule. */
 struct ssrequest_cursor {
-    uint64_t random; /* state */
+    uint64_t random; /* state of the generator */
     size_t stretch;
-    ss_time from;   /* in this stretch; SSREQUEST_CONCURRENT: start of the next second */
+    ss_time from;   /* position in this stretch; SSREQUEST_CONCURRENT: start of the next second */
     double need;    /* expected number of requests between `from` and the next one */
     double rest;    /* SSREQUEST_CONCURRENT: fraction of a request from previous seconds */
-    uint64_t burst; /* SSREQUEST_CONCURRENT: requests still due at `burst_due` */
+    uint64_t burst; /* SSREQUEST_CONCURRENT: number of requests still due at `burst_due` */
     ss_time burst_due;
 };
 
-/* Call begin() first. The same seed gives the same moments. */
+/*
+ * The moments at which requests are due. Call begin() first. The same seed gives the same moments.
+ */
 struct ssrequest_schedule {
     const struct ssrequest_profile *profile;
     enum ssrequest_arrival arrival;
-    double rate;                    /* rate set by turn(); negative for the profile's */
-    struct ssrequest_cursor cursor; /* after the last moment that next() gave */
-    struct ssrequest_cursor ahead;  /* with `known`: after the next moment */
-    ss_time ahead_due; /* with `known`: the next moment, SS_TIME_NEVER if there are no more */
+    double rate;                    /* rate set by turn(); negative: the profile's rate */
+    struct ssrequest_cursor cursor; /* position after the last moment that next() returned */
+    struct ssrequest_cursor ahead;  /* with `known`: position after the next moment */
+    ss_time ahead_due; /* with `known`: the next moment; SS_TIME_NEVER if none is left */
     bool known;
 };
 
@@ -81,20 +84,20 @@ SS_NONNULL()
 void ssrequest_schedule_begin(struct ssrequest_schedule *schedule,
     const struct ssrequest_profile *profile, enum ssrequest_arrival arrival, uint64_t seed);
 
-/* Gives the next moment, not before the last one. Returns false if there are no more. */
+/* Sets the next moment, which is never before the last one. Returns false if none is left. */
 SS_NONNULL()
 bool ssrequest_schedule_next(struct ssrequest_schedule *schedule, ss_time *due);
 
 /*
- * Returns the moment that next() will give, unless turn() is called before; SS_TIME_NEVER if there
- * are no more.
+ * Returns the moment that next() will return, unless turn() is called before; SS_TIME_NEVER if none
+ * is left.
  */
 SS_NONNULL()
 ss_time ssrequest_schedule_peek(struct ssrequest_schedule *schedule);
 
 /*
- * Sets the rate from `now` to the end of the profile; SSREQUEST_CONCURRENT: from the next second
- * on. Moments that next() gave remain valid. Take all moments before `now` first.
+ * Sets the rate from `now` to the end of the profile; SSREQUEST_CONCURRENT: from the next second.
+ * Moments that next() has returned remain valid. Take all moments before `now` first.
  */
 SS_NONNULL()
 void ssrequest_schedule_turn(struct ssrequest_schedule *schedule, ss_time now, double rate);

@@ -14,15 +14,15 @@ struct ssrequest_shown {
 struct ssrequest_shown ssrequest_show_time(double seconds);
 
 /*
- * Shows a number with at least two digits, and all before the point: "0.25", "99.8", "1234"; "-"
- * for NaN.
+ * Shows a number with at least two digits, and with all digits before the point: "0.25", "99.8",
+ * "1234"; "-" for NaN.
  */
 struct ssrequest_shown ssrequest_show_number(double number);
 
 /* Shows a count: "1,234,567". */
 struct ssrequest_shown ssrequest_show_count(uint64_t count);
 
-/* Shows a part in percent; 0 % and 100 % only if exact. */
+/* Shows a part in percent; prints 0 % and 100 % only if they are exact. */
 struct ssrequest_shown ssrequest_show_share(uint64_t part, uint64_t whole);
 
 #endif

@@ -6,10 +6,10 @@
 #define BATCHES     SSREQUEST_STEADY_BATCHES
 #define BATCHES_MIN 16
 
-/* Batches that differ by less, relative to their mean, count as equal. */
+/* Batches that differ by less than this, relative to their mean, count as equal. */
 #define ALIKE 0.1
 
-/* With fewer requests in the service on average, there is no queue. */
+/* With fewer requests than this in the service on average, there is no queue. */
 #define NO_QUEUE 0.5
 
 #define RISE 1.25

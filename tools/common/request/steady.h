@@ -5,7 +5,7 @@
 /*
  * Decides whether response times are stationary. While a queue fills, or if the observation is not
  * much longer than the correlation of response times, the means of successive batches are
- * correlated, too. Memory is fixed: if there are too many batches, pairs are merged.
+ * correlated. Memory is fixed: if there are too many batches, pairs are merged.
  */
 
 #include <stdbool.h>
@@ -18,8 +18,8 @@
 /* Zeroed: empty. */
 struct ssrequest_steady {
     double sums[SSREQUEST_STEADY_BATCHES];
-    uint64_t size;  /* values in each batch */
-    uint64_t count; /* values */
+    uint64_t size;  /* number of values in each batch */
+    uint64_t count; /* number of values */
     double total;
 };
 
@@ -35,7 +35,8 @@ SS_NONNULL()
 bool ssrequest_steady_is_reached(const struct ssrequest_steady *steady, double elapsed);
 
 /*
- * Returns whether values of the second half are at least a quarter longer than those of the first.
+ * Returns whether the values of the second half are at least a quarter longer than those of the
+ * first.
  */
 SS_NONNULL()
 bool ssrequest_steady_rises(const struct ssrequest_steady *steady);

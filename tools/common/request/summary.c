@@ -26,8 +26,8 @@
 #define BUSY 0.9
 
 /*
- * If the generator waits for a CPU for more than this part of the time, response times are
- * affected.
+ * If the generator waits for a CPU for more than this part of the time, measured response times are
+ * too long.
  */
 #define STARVED 0.05
 
@@ -60,10 +60,10 @@ static const char *plural(uint64_t count) {
     return count == 1 ? "" : "s";
 }
 
-/* A reason for failures, and their number. */
+/* A reason for failures, and how many there were. */
 struct cause {
     uint64_t count;
-    unsigned place; /* order among equal counts */
+    unsigned place; /* position of the cause, for an order among equal counts */
     char text[72];
 };
 
@@ -85,7 +85,7 @@ static int compare_causes(const void *one, const void *other) {
     return a->place < b->place ? -1 : 1;
 }
 
-/* Lists "8 timeout", "3 with status 503", the most frequent first. */
+/* Lists the causes, the most frequent first: "8 timeout", "3 with status 503". */
 static size_t list_causes(struct cause causes[CAUSES_MAX], const struct ssrequest_tally *tally) {
     size_t count = 0;
     uint64_t with_status = 0;
@@ -202,7 +202,7 @@ static void tell_failures(FILE *stream, const struct ssrequest_account *account)
                     "nothing about the service. Lower --cap, or raise the limit on open files.");
 }
 
-/* Reports coordinated omission, and the effect of failures. */
+/* Reports coordinated omission, and the effect of failures on response times. */
 static void tell_times(FILE *stream, const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     double intended = ss_histogram_quantile(&tally->successes[SSREQUEST_INTENDED], 0.99);
@@ -220,7 +220,10 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
             ssrequest_show_time(intended).text, ssrequest_show_time(all).text);
 }
 
-/* Returns whether more was to be sent: always in a closed loop, otherwise if requests were late. */
+/*
+ * Returns whether more requests were to be sent: always in a closed loop, otherwise if requests
+ * were late.
+ */
 static bool is_saturated(const struct ssrequest_account *account) {
     const struct ssrequest_tally *tally = account->tally;
     return account->rules.closed > 0 || tally->refused > 0 || tally->waiting > 0 ||
@@ -238,8 +241,8 @@ static const char *what_it_did(char text[128], double used, double waited) {
 }
 
 /*
- * Reports which side limited the rate: the generator if it hardly ever waited for the service,
- * because it ran or had no CPU.
+ * Reports which side limited the rate. It was the generator if it hardly ever waited for the
+ * service, because it ran or had no CPU.
  */
 static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
     double used = account->own_cpu_seconds / ss_time_seconds(account->took);
@@ -358,7 +361,7 @@ static void print_figures(FILE *stream, const struct ssrequest_account *account)
 
 /* ---- a search ---- */
 
-/* "5 of 5 trials" */
+/* Describes how many trials agree: "5 of 5 trials". */
 static const char *agreement(char text[48], unsigned agreed, const struct ssrequest_trials *all) {
     snprintf(text, 48, "%u of %u trial%s", agreed, all->held + all->failed,
         plural(all->held + all->failed));

@@ -3,7 +3,7 @@
 #define SSREQUEST_TALLY_H
 
 /*
- * The outcomes of requests, in figures. Always:
+ * The outcomes of requests, in figures. These equations always hold:
  *
  *     intended = sent + refused + waiting
  *     sent = succeeded + failed, of every cause + unfinished
@@ -48,28 +48,30 @@ struct ssrequest_ended {
     ss_time due, sent, finished;
     enum ssrequest_outcome outcome;
     uint64_t bytes;  /* of the answer, headers and body */
-    unsigned status; /* of a complete answer, such as 404; 0 otherwise */
+    unsigned status; /* status of a complete answer, such as 404; 0 otherwise */
 };
 
-/* Status codes are below this. */
+/* All status codes are below this. */
 #define SSREQUEST_STATUSES 1000
 
 struct ssrequest_tally {
     uint64_t intended, sent, refused, waiting,
-        unfinished; /* `waiting` and `unfinished` are current */
+        unfinished; /* `waiting` and `unfinished` are current numbers */
     uint64_t outcomes[SSREQUEST_OUTCOMES];
     uint64_t statuses[SSREQUEST_STATUSES]; /* complete answers by status */
     uint64_t bytes;
     uint64_t unfinished_most;
-    ss_time first_failure, last_failure; /* ends of failed requests; SS_TIME_NEVER and 0 if none */
-    ss_time timeout;                     /* --timeout: a timeout counts as at least this */
+    ss_time first_failure, last_failure; /* times at which the first and the last failed request
+                                            ended; SS_TIME_NEVER and 0 if none */
+    ss_time timeout;                     /* limit of --timeout: a timeout counts as at least this
+                                            long */
     struct ss_histogram successes[SSREQUEST_ORIGINS];
     /*
-     * Includes failures, and requests that never ended or were never sent, with the time that they
-     * waited. Refused requests have no time, unsent ones none from sending.
+     * Times including failures, and requests that never ended or were never sent, with the time
+     * that they waited. Refused requests have no time, and unsent ones have none from sending.
      */
     struct ss_histogram all[SSREQUEST_ORIGINS];
-    struct ss_histogram lateness; /* from due to sent, of all sent requests */
+    struct ss_histogram lateness; /* time from due to sent, of all sent requests */
 };
 
 SS_MUST_USE SS_NONNULL(1) int ssrequest_tally_open(
@@ -78,25 +80,26 @@ SS_NONNULL()
 void ssrequest_tally_close(struct ssrequest_tally *tally);
 
 /*
- * Resets all but waiting and unfinished requests, which still count as intended and sent, so that
- * the sums hold.
+ * Resets everything except waiting and unfinished requests, which still count as intended and sent,
+ * so that the equations hold.
  */
 SS_NONNULL()
 void ssrequest_tally_clear(struct ssrequest_tally *tally);
 
 SS_NONNULL()
-void ssrequest_tally_due(struct ssrequest_tally *tally); /* A request becomes due and waits. */
+void ssrequest_tally_due(struct ssrequest_tally *tally); /* Counts a request that becomes due and
+                                                            waits. */
 SS_NONNULL()
 void ssrequest_tally_refuse(
-    struct ssrequest_tally *tally); /* A waiting request is dropped at the cap. */
+    struct ssrequest_tally *tally); /* Counts a waiting request that is dropped at the cap. */
 SS_NONNULL()
 void ssrequest_tally_send(struct ssrequest_tally *tally, ss_time due, ss_time sent);
 SS_NONNULL()
 void ssrequest_tally_end(struct ssrequest_tally *tally, const struct ssrequest_ended *ended);
 
 /*
- * Call this at the end of the run for each request that waits (`sent` is SS_TIME_NEVER) or is
- * unfinished.
+ * Counts a request that waits (`sent` is SS_TIME_NEVER) or is unfinished at the end of the run.
+ * Call this for each of them.
  */
 SS_NONNULL()
 void ssrequest_tally_abandon(struct ssrequest_tally *tally, ss_time due, ss_time sent, ss_time now);

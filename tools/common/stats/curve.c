@@ -7,27 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of finite bandwidths to try, each a constant factor larger than the previous one. */
+/* The number of finite bandwidths to try, each a constant factor larger than the previous one. */
 #define BANDWIDTHS 24
 
-/* The largest finite bandwidth, in ranges of x: its weights are nearly equal. */
+/* The largest finite bandwidth, in multiples of the range of x: its weights are nearly equal. */
 #define WIDEST 4.0
 
 /*
- * Loads that are closer, in ranges of x, count as one, such as those of a level that is held twice.
+ * Loads closer than this, in multiples of the range of x, count as one, such as those of a level
+ * that is held twice.
  */
 #define ONE_LOAD 0.01
 
 /* Minimum number of different loads in a window: a line through two of them is always exact. */
 #define LOADS_MIN 3
 
-/* Choose a smoother curve if its error is larger by at most this factor. */
+/* A smoother curve is chosen if its error is larger by at most this factor. */
 #define HARDLY 1.05
 
-/* Exclude curves in which a point has more weight at itself: it would predict itself. */
+/*
+ * A curve is excluded if a point has more weight than this at itself, because it would then predict
+ * itself.
+ */
 #define OWN_WEIGHT_MAX 0.95
 
-/* Squared errors that are smaller than this, relative to squared values, are rounding errors. */
+/* Squared errors smaller than this, relative to squared values, are rounding errors. */
 #define ROUNDING 1e-24
 
 static double weight_of(double distance, double bandwidth) {
@@ -66,8 +70,8 @@ static size_t count_loads(const struct ssreport_curve *curve, double x, double b
 }
 
 /*
- * Returns the smallest bandwidth for which no window is empty, even in the middle of a gap. Points
- * are sorted by x.
+ * Returns the smallest bandwidth at which no window is empty, even in the middle of a gap. Points
+ * must be sorted by x.
  */
 static double narrowest(const struct ssreport_curve *curve) {
     double range = curve->most - curve->least, gap = 0;
@@ -82,8 +86,8 @@ static double narrowest(const struct ssreport_curve *curve) {
 }
 
 /*
- * Sets variance and freedom for the curve's bandwidth. Returns the mean squared error of predicting
- * each point from the others; infinite if the bandwidth cannot be used.
+ * Sets the variance and degrees of freedom for the curve's bandwidth. Returns the mean squared
+ * error of predicting each point from the others; infinite if the bandwidth cannot be used.
  */
 static double judge(struct ssreport_curve *curve, double *weights) {
     double trace = 0, squares = 0, residuals = 0, left_out = 0;

@@ -9,20 +9,20 @@
 #include "statistics.h"
 
 /*
- * The curve at x is the value there of a line fitted by weighted least squares: a point at distance
- * d below the bandwidth h has the weight (1 - |d/h|^3)^3. An infinite h gives one straight line
+ * A curve. Its value at x is that of a line fitted by weighted least squares: a point at distance d
+ * below the bandwidth h has the weight (1 - |d/h|^3)^3. An infinite h gives one straight line
  * through all points.
  */
 struct ssreport_curve {
-    size_t count;       /* points; 0 if there is no curve */
+    size_t count;       /* number of points; 0 if there is no curve */
     double *x, *y;      /* sorted by x; one allocation, at `x` */
     double bandwidth;   /* in units of x */
-    double least, most; /* smallest and largest x, between which the curve is defined */
-    double variance;    /* of a point around the curve */
+    double least, most; /* smallest and largest x; the curve is defined between them */
+    double variance;    /* variance of a point around the curve */
     double freedom;     /* n - 2 tr(L) + tr(L'L), for the hat matrix L */
 };
 
-/* Limits on the number of points: outside of them there is no curve. */
+/* Limits of the number of points: with fewer or more points there is no curve. */
 #define SSREPORT_CURVE_MIN 5
 #define SSREPORT_CURVE_MAX 2000
 
@@ -30,8 +30,8 @@ struct ssreport_curve {
  * Fits a curve through copies of the points, in any order. Tries bandwidths from the smallest that
  * leaves no gap to infinity, and chooses the largest whose mean squared error of predicting each
  * point from the others is at most 5 % above the smallest such error. Sets `count` to 0 if the
- * points make no curve, such as points at a single x. Returns 0, or -1 if out of memory; in both
- * cases the caller calls ssreport_curve_free().
+ * points make no curve, such as points at a single x. Returns 0, or -1 if memory is exhausted; call
+ * ssreport_curve_free() in both cases.
  */
 SS_READS(2, 4)
 SS_READS(3, 4)
@@ -49,16 +49,16 @@ SS_NONNULL()
 void ssreport_curve_weigh(const struct ssreport_curve *curve, double x, double *weights);
 
 /*
- * Returns the sum of weights[i] y[i] over the points of a curve, which must have some, and the
- * confidence interval of that sum's mean by Student's t.
+ * Returns the sum of weights[i] y[i] over the points of a curve with points, and the confidence
+ * interval of that sum's mean by Student's t.
  */
 SS_NONNULL()
 struct ssreport_band ssreport_curve_sum(
     const struct ssreport_curve *curve, const double *weights, double confidence);
 
 /*
- * Returns the curve at `x` and the confidence interval of the mean there; NaN outside of
- * [least, most], without a curve, or if out of memory.
+ * Returns the curve at `x` and the confidence interval of the mean there; NaN outside of [least,
+ * most], without a curve, or if memory is exhausted.
  */
 SS_NONNULL()
 struct ssreport_band ssreport_curve_at(

@@ -7,7 +7,7 @@ struct sorting {
     const struct stats_key *key;
 };
 
-/* Equal items stay in their order. */
+/* Compares two items; equal items keep their order. */
 static int compare_items(const void *left, const void *right, void *context) {
     const struct sorting *sorting = context;
     size_t one = *(const size_t *)left, other = *(const size_t *)right;
@@ -16,7 +16,10 @@ static int compare_items(const void *left, const void *right, void *context) {
     return order ? order : (one > other) - (one < other);
 }
 
-/* In `sorted` equal items are neighbors. Sets `next`, and `group` to the first item of each. */
+/*
+ * Sets `next`, and sets `group` to the first item of each group. Equal items are neighbors in
+ * `sorted`.
+ */
 static void link_items(
     struct stats_groups *groups, const size_t *sorted, size_t count, const struct sorting *by) {
     for (size_t i = 0; i < count; i++) {
@@ -46,7 +49,7 @@ struct stats_groups stats_group_by(const void *items, size_t count, const struct
     }
     qsort_r(groups.first, used, sizeof *groups.first, compare_items, &sorting);
     link_items(&groups, groups.first, used, &sorting);
-    /* First items come before the others of their group, so their numbers are there in time. */
+    /* The first item of a group precedes the others, so its number is known when they need it. */
     for (size_t i = 0; i < count; i++) {
         if (groups.group[i] == i) {
             groups.first[groups.count] = i;

@@ -18,21 +18,21 @@
 #include <showstopper/contract.h>
 
 struct stats_key {
-    size_t size; /* of an item, in bytes */
+    size_t size; /* size of an item, in bytes */
 
-    /* Compares like the function of qsort_r(); 0 if both items are in one group. */
+    /* Compares like the function of qsort_r(): returns 0 if both items are in one group. */
     int (*compare)(const void *left, const void *right, void *context);
 
-    /* Returns whether an item is in any group; NULL if all items are. */
+    /* Returns whether an item is in any group; NULL: all items are. */
     bool (*includes)(const void *item, void *context);
     void *context;
 };
 
 struct stats_groups {
     size_t count, items;
-    size_t *first; /* first item of each group, in ascending order; NULL if out of memory */
-    size_t *next;  /* next item in the group of each item; `items` after the last */
-    size_t *group; /* group of each item; `items` if it is in none */
+    size_t *first; /* first item of each group, in ascending order; NULL if memory is exhausted */
+    size_t *next;  /* for each item, the next item in its group; `items` after the last */
+    size_t *group; /* for each item, its group; `items` if it is in none */
 };
 
 /* Returns the groups; the caller frees them, as with SS_OWNED(groups). */

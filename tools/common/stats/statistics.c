@@ -9,10 +9,12 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
-/* With fewer points, a line has no degree of freedom. */
+/* With fewer points than this, a line has no degree of freedom. */
 #define POINTS_MIN 3
 
-/* Returns the distance of the bounds of a two-sided interval, in standard errors. */
+/*
+ * Returns the distance of the bounds of a two-sided interval from its middle, in standard errors.
+ */
 static double bound(double confidence, double freedom) {
     return gsl_cdf_tdist_Pinv((1 + confidence) / 2, freedom);
 }
@@ -56,7 +58,7 @@ double ssreport_median_of(double *values, size_t count) {
     return gsl_stats_median_from_sorted_data(values, 1, count);
 }
 
-/* The number of values below the median is binomially distributed. */
+/* The number of values below the median has a binomial distribution. */
 struct ssreport_interval ssreport_median_interval(double *values, size_t count, double confidence) {
     size_t from_end = 0;
     while (2 * (from_end + 1) <= count &&
@@ -94,7 +96,7 @@ static double p_value(double coefficient, double error, size_t freedom) {
     return both_tails(coefficient / error, (double)freedom);
 }
 
-/* Figures that follow from the line and its covariance. */
+/* Computes the figures that follow from the line and its covariance. */
 static void judge(struct ssreport_fit *fit) {
     fit->intercept_error = sqrt(fit->covariance[0]);
     fit->slope_error = sqrt(fit->covariance[2]);
@@ -115,7 +117,7 @@ struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t c
     if (count < POINTS_MIN)
         return fit;
     double squares;
-    /* If all x are equal this divides 0 by 0; if all y are equal, so does r_squared. */
+    /* If all x are equal, this divides 0 by 0; if all y are equal, r_squared does. */
     gsl_fit_linear(x, 1, y, 1, count, &fit.intercept, &fit.slope, &fit.covariance[0],
         &fit.covariance[1], &fit.covariance[2], &squares);
     fit.r_squared = 1 - squares / gsl_stats_tss(y, 1, count);

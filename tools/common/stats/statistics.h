@@ -5,7 +5,7 @@
 /*
  * Statistics of values in memory. All values must be finite. A result that the values do not
  * determine is NaN: the mean of no value, the deviation of one, a line through two points.
- * figures.h has the figures of control quality.
+ * figures.h computes the figures of control quality.
  */
 
 #include <stdbool.h>
@@ -16,11 +16,11 @@
 struct ssreport_mean {
     size_t count;
     double mean;      /* NaN if count is 0 */
-    double deviation; /* standard deviation, n - 1; NaN, like the interval, if count is below 2 */
+    double deviation; /* standard deviation (n - 1); NaN, like the interval, if count is below 2 */
     double low, high; /* confidence interval of the mean, Student's t */
 };
 
-/* Returns the mean of `values`; `confidence` is that of its interval, such as 0.95. */
+/* Returns the mean of `values`; `confidence` is the level of its interval, such as 0.95. */
 SS_READS(1, 2)
 struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double confidence);
 
@@ -30,14 +30,14 @@ struct ssreport_mean ssreport_mean_of(const double *values, size_t count, double
  */
 double ssreport_median_of(double *values, size_t count);
 
-/* Bounds of a value: infinite if there is no bound, NaN if unknown. */
+/* Bounds of a value: infinite if unbounded, NaN if unknown. */
 struct ssreport_interval {
     double low, high;
 };
 
 /*
- * Returns the confidence interval of the median, for any distribution: its bounds are two of the
- * values, and infinite if there are too few values (95 % needs six). Sorts `values` in place if the
+ * Returns the confidence interval of the median, for any distribution. Its bounds are two of the
+ * values, or infinite if there are too few values (95 % needs six). Sorts `values` in place if the
  * bounds are finite.
  */
 SS_NONNULL()
@@ -73,24 +73,25 @@ struct ssreport_range {
 };
 
 /*
- * y = intercept + slope x by least squares.
+ * The line y = intercept + slope x by least squares.
  *
- * All members but `count` are NaN with fewer than three points, since a line through two leaves no
- * residual, and if all x are equal, since no line then fits better than another.
- * If all y are equal, the slope is 0 and r_squared is NaN: there is no variance to explain.
- * If all points are on a line, errors are 0, and the p-value of a coefficient is 0, or NaN if the
- * coefficient is 0, too.
+ * All members but `count` are NaN with fewer than three points, because a line through two leaves
+ * no residual, and if all x are equal, because no line then fits better than another. If all y are
+ * equal, the slope is 0 and r_squared is NaN: there is no variance to explain. If all points are on
+ * a line, errors are 0, and the p-value of a coefficient is 0, or NaN if the coefficient is 0, too.
  */
 struct ssreport_fit {
     size_t count;
     double intercept, slope;
     double intercept_error, slope_error; /* standard errors */
-    double intercept_p, slope_p;         /* that the coefficient is 0: two-sided, t with n - 2 */
+    double intercept_p, slope_p;         /* p-value that the coefficient is 0: two-sided, t with n -
+                                            2 */
     double r_squared;
-    double covariance[3]; /* intercept with itself, intercept with slope, slope with itself */
+    double covariance[3]; /* covariance of intercept with itself, of intercept with slope, of slope
+                             with itself */
 };
 
-/* Returns why there is no line, as a static string; NULL if there is one. */
+/* Returns why there is no line, as a static string; NULL if there is a line. */
 SS_NONNULL()
 const char *ssreport_fit_missing(const struct ssreport_fit *fit);
 
@@ -100,12 +101,12 @@ SS_READS(1, 3)
 SS_READS(2, 3)
 struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t count);
 
-/* A line or a curve at one x, and the confidence interval of the mean there. */
+/* A line or a curve at one x, and the confidence interval of the mean at that x. */
 struct ssreport_band {
     double y, low, high;
 };
 
-/* Returns the line at `x`, also outside of the points; bounds are NaN if the line has no errors. */
+/* Returns the line at `x`, even outside of the points; bounds are NaN if the line has no errors. */
 SS_NONNULL()
 struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, double confidence);
 

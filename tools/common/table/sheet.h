@@ -14,10 +14,10 @@
 #include <showstopper/contract.h>
 
 struct table_column {
-    const char *name;    /* name in CSV and JSON, and in the program */
-    const char *heading; /* for readers; NULL if the column is for programs only */
-    int decimals;        /* for readers */
-    bool percent;        /* for readers, of a part of 1 */
+    const char *name;    /* name in CSV and JSON, and for the program */
+    const char *heading; /* heading for readers; NULL if the column is for programs only */
+    int decimals;        /* number of decimals that readers see */
+    bool percent;        /* readers see a part of 1 in percent */
     bool if_known;       /* shown to readers only if a row has a value */
     struct {
         const char *heading; /* NULL if not shown in text */
@@ -26,7 +26,7 @@ struct table_column {
 };
 
 struct table_cell {
-    char *text; /* owned; NULL if the cell is a number */
+    char *text; /* owned; NULL: the cell is a number */
     double number;
 };
 
@@ -35,10 +35,10 @@ struct table_sheet {
     const char *title;
     const struct table_column *columns;
     size_t column_count;
-    struct table_cell *cells; /* row by row */
+    struct table_cell *cells; /* cells, row by row */
     size_t count, capacity;
-    bool failed;        /* a cell is missing, because memory ran out */
-    const char *prefix; /* omitted from texts for readers, not from CSV; NULL if none */
+    bool failed;        /* memory was exhausted, so a cell is missing */
+    const char *prefix; /* prefix omitted from texts for readers, not from CSV; NULL if none */
 };
 
 #define TABLE_SHEET(name_, title_, columns_)                                                       \
@@ -47,14 +47,14 @@ struct table_sheet {
         .columns = (columns_),                                                                     \
         .column_count = sizeof(columns_) / sizeof *(columns_)})
 
-/* A member of a static array of empty tables. */
+/* Initializes a member of a static array of empty tables. */
 #define TABLE_INIT(name_, title_, columns_)                                                        \
     {                                                                                              \
         .name = (name_), .title = (title_), .columns = (columns_),                                 \
         .column_count = sizeof(columns_) / sizeof *(columns_)                                      \
     }
 
-/* A value for the column of this name; NaN and NULL if unknown. */
+/* A value for the column of this name; unknown values are NaN and NULL. */
 struct table_value {
     const char *column, *text;
     double number;
@@ -87,9 +87,9 @@ static inline struct table_value table_value_of_count(const char *column, size_t
 }
 
 /*
- * TABLE_ROW(sheet, CELL("step", i + 1), CELL("load", load)) adds a row; columns that are not
- * named are empty. TABLE_CELLS() sets more cells of the last row. A column that the sheet does
- * not have is an error of the program, which aborts.
+ * TABLE_ROW(sheet, CELL("step", i + 1), CELL("load", load)) adds a row; columns that are not named
+ * stay empty. TABLE_CELLS() sets more cells of the last row. Naming a column that the sheet lacks
+ * is a bug and aborts the program.
  */
 #define TABLE_ROW(sheet, ...) (table_add_row(sheet), TABLE_CELLS(sheet, __VA_ARGS__))
 #define TABLE_CELLS(sheet, ...)                                                                    \
@@ -112,41 +112,49 @@ const struct table_cell *table_cell_at(
 /* Returns whether readers see a column. */
 bool table_shows(const struct table_sheet *sheet, size_t column);
 
-/* Orders two rows by the column of this name: by strcmp(), or numbers, unknown ones first. */
+/*
+ * Orders two rows by the column of this name: texts by strcmp(), numbers by value, unknown numbers
+ * first.
+ */
 int table_compare(const struct table_sheet *sheet, size_t row, size_t other, const char *name);
 
 /* ---- for programs ---- */
 
 void table_print_csv(FILE *stream, const struct table_sheet *sheet);
 
-/* Prints a list of objects, whose members are named as the columns; unknown values are null. */
+/*
+ * Prints a list of objects, whose members have the names of the columns; unknown values are null.
+ */
 void table_print_json(FILE *stream, const struct table_sheet *sheet);
 
 /* ---- for readers ---- */
 
-/* Prints the columns with a heading or, if none has one, all columns by their names. */
+/* Prints the columns with a heading or, if no column has a heading, all columns by their names. */
 void table_print_markdown(FILE *stream, const struct table_sheet *sheet);
 
-/* Prints the title and the columns with a heading in text; nothing without rows. */
+/* Prints the title and the columns with a heading as text. Prints nothing without rows. */
 void table_print_text(FILE *stream, const struct table_sheet *sheet, const char *title);
 
-/* Prints a name, cut off on the left if it is too long: the end of a path says more. */
+/* Prints a name, cut on the left if it is too long: the end of a path says more. */
 void table_text_name(FILE *stream, const char *name, int width);
 
 /* Prints a blank and a number, or a dash if it is unknown. */
 void table_text_number(FILE *stream, int width, int decimals, double number);
 
-/* Prints all rows, or those whose first cell is `only`, without their first column. */
+/*
+ * Prints all rows or, if `only` is not NULL, those whose first cell is `only`, without their first
+ * column.
+ */
 void table_print_html(FILE *stream, const struct table_sheet *sheet, const char *only);
 
 void table_free(struct table_sheet *sheet);
 
 /* ---- texts in HTML ---- */
 
-/* Prints a text, escaped; characters that no document may contain become a mark. */
+/* Prints a text, escaped; characters that no document may contain are replaced. */
 void table_html_text(FILE *stream, const char *text);
 
-/* Prints the first bytes of a text, up to the end of a letter. */
+/* Prints the first `size` bytes of a text, up to the end of a letter. */
 void table_html_part(FILE *stream, const char *text, size_t size);
 
 /* Prints a number, or a dash for NaN. */

@@ -63,12 +63,12 @@ static void print_row(FILE *stream, const struct table_sheet *sheet, size_t row,
     fputs("</tr>\n", stream);
 }
 
-/* Rows of a sheet, from `from` up to but not including `to`. */
+/* Rows of a sheet from `from` up to, not including, `to`. */
 struct rows {
     size_t from, to;
 };
 
-/* Returns the rows from the first to the last with this text in the first cell. */
+/* Returns the rows from the first to the last whose first cell has this text. */
 static struct rows find_rows(const struct table_sheet *sheet, const char *only) {
     size_t count = table_rows(sheet);
     struct rows rows = {only ? count : 0, only ? 0 : count};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* CSV, JSON, Markdown, and text on a terminal. */
+/* Prints tables as CSV, JSON and Markdown, and as text on a terminal. */
 
 #include <math.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void print_markdown_text(FILE *stream, const char *text) {
     }
 }
 
-/* Returns whether a column is printed: those for readers or, if there are none, all. */
+/* Returns whether a column is printed: one for readers or, if there are no such columns, any. */
 static bool is_in_markdown(const struct table_sheet *sheet, size_t column) {
     bool any = false;
     for (size_t i = 0; i < sheet->column_count; i++)
@@ -130,7 +130,10 @@ static bool is_left(const struct table_sheet *sheet, size_t column) {
     return sheet->cells[column].text && sheet->columns[column].text.width >= 10;
 }
 
-/* A column that is flush left after one that is not begins with a blank. */
+/*
+ * Returns the width of the gap before a column. It is wider if the column is flush left after one
+ * that is not.
+ */
 static int gap_before(const struct table_sheet *sheet, size_t column) {
     for (size_t i = column; i-- > 0;) {
         if (sheet->columns[i].text.heading)

@@ -101,7 +101,7 @@ static void use_heading(struct csv_reader *reader, const struct heading *heading
     }
 }
 
-/* Uses all columns, in order; the fields are their names. */
+/* Uses all columns, in order; `fields` become their names. */
 static int use_all(struct csv_reader *reader) {
     struct heading heading = {0};
     struct sstrace_walk walk;
@@ -150,7 +150,10 @@ int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char
 
 /* ---- rows ---- */
 
-/* Returns whether the line is a heading: joined files have several, perhaps in another order. */
+/*
+ * Returns whether the line is a heading: joined files have several headings, which may differ in
+ * order.
+ */
 static bool is_heading(struct csv_reader *reader) {
     struct heading heading;
     struct ss_error ignored = {0}, *error = reader->input->error;
@@ -199,7 +202,7 @@ enum csv_line csv_next(struct csv_reader *reader) {
 
 /* ---- whole tables ---- */
 
-/* Invalid lines: the first one in full, and the number of others. */
+/* Invalid lines: the first one in full, and the number of further ones. */
 struct faults {
     size_t count;
     char first[256];
@@ -216,7 +219,7 @@ static void note_fault(struct faults *faults, const struct sstrace_input *input,
     *input->error = (struct ss_error){0};
 }
 
-/* Returns false if the line is invalid; the input's error or `why` says why. */
+/* Handles a line. Returns false if it is invalid; the input's error or `why` has the reason. */
 static bool handle_line(
     struct csv_reader *reader, enum csv_line line, const struct ssreport_csv *csv) {
     if (line == CSV_COMMENT)

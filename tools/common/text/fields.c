@@ -63,12 +63,12 @@ void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, 
     walk->input = input;
     walk->separator = separator;
     walk->at = input->text;
-    /* Leading blanks separate nothing. */
+    /* Skip leading blanks: they separate nothing. */
     if (separator == ' ')
         walk->at = skip_blanks(walk->at, ' ');
 }
 
-/* Moves past a field; `end` is the separator after it, or the end of the line. */
+/* Moves past a field; `end` is the separator after the field, or the end of the line. */
 static void move_past(struct sstrace_walk *walk, const char *end) {
     if (walk->separator == ' ')
         end = skip_blanks(end, ' ');
@@ -144,7 +144,7 @@ int sstrace_walk_count(struct sstrace_walk *walk, size_t *count) {
     return 0;
 }
 
-/* Skips unused fields. Returns whether the field with this number exists. */
+/* Skips unused fields. Returns 1 if the field with this number exists, 0 if not, -1 on error. */
 static int skip_to(struct sstrace_walk *walk, size_t *passed, size_t number) {
     struct sstrace_field field;
     int more = 1;
@@ -230,7 +230,7 @@ static bool is_missing(const struct sstrace_field *field) {
     return false;
 }
 
-/* A number as written: digits times a power of 10. */
+/* A number as it is written: digits times a power of 10. */
 struct decimal {
     uint64_t digits;
     int power;
@@ -265,7 +265,10 @@ static const char *parse_exponent(const char *at, const char *end, struct decima
     return behind;
 }
 
-/* In the first case both operands are exact, so the result is rounded only once. */
+/*
+ * Returns the value. If both operands are exact, as in the first case, the result is rounded only
+ * once.
+ */
 static double value_of(const struct decimal *decimal) {
     static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
         1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};

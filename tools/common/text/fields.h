@@ -14,12 +14,12 @@
 #include "input.h"
 
 #define SSTRACE_PICKS 24
-#define SSTRACE_NAME  512 /* bytes of a name, with the final 0 */
+#define SSTRACE_NAME  512 /* size limit of a name in bytes, with the final 0 */
 
 struct sstrace_field {
-    const char *text; /* points into the line; no final 0 */
+    const char *text; /* points into the line, without a final 0 */
     size_t length;    /* bytes */
-    size_t column;    /* of its first byte, from 1, for messages */
+    size_t column;    /* column of its first byte, from 1, for messages */
 };
 
 /* Iterates over the fields of a line. */
@@ -30,21 +30,21 @@ struct sstrace_walk {
 };
 
 struct sstrace_pick {
-    size_t number; /* of the field, from 1 */
+    size_t number; /* number of the field, from 1 */
     struct sstrace_field *field;
 };
 
 struct sstrace_table {
     struct sstrace_input *input;
     char separator;
-    size_t columns; /* fields of each row; 0 for as many as the first row has */
+    size_t columns; /* number of fields in each row; 0: as many as the first row has */
     size_t count;
     struct sstrace_pick picks[SSTRACE_PICKS]; /* picked fields, in the order of their numbers */
 };
 
 /*
- * Sets the separator from an option, "tab" or a single character; if NULL, guesses it from the
- * line.
+ * Sets the separator from an option, "tab" or a single character; if the option is NULL, guesses
+ * the separator from the line.
  */
 SS_MUST_USE SS_NONNULL(2, 3) int sstrace_table_separator(
     const char *option, const char *line, char *separator, struct ss_error *error);
@@ -52,7 +52,7 @@ SS_MUST_USE SS_NONNULL(2, 3) int sstrace_table_separator(
 SS_NONNULL()
 void sstrace_walk_begin(struct sstrace_walk *walk, struct sstrace_input *input, char separator);
 
-/* Gets the next field. Returns 1, 0 if there are no more fields, or -1 if quotes are invalid. */
+/* Gets the next field. Returns 1, 0 if none is left, or -1 if quotes are invalid. */
 SS_NONNULL()
 int sstrace_walk_next(struct sstrace_walk *walk, struct sstrace_field *field);
 
@@ -65,13 +65,16 @@ SS_NONNULL()
 void sstrace_table_pick(struct sstrace_table *table, size_t number, struct sstrace_field *field);
 
 /*
- * Reads the picked fields of the next row; skips empty lines and lines that begin with #. Returns
- * 1, 0 if there are no more rows, or -1 if there are too few fields or too many.
+ * Reads the picked fields of the next row. Skips empty lines and lines that begin with #. Returns
+ * 1, 0 if no row is left, or -1 if there are too few fields or too many.
  */
 SS_NONNULL()
 int sstrace_table_next(struct sstrace_table *table);
 
-/* Splits the current line; returns the same. */
+/*
+ * Splits the current line and reads its picked fields. Returns the same values as
+ * sstrace_table_next().
+ */
 SS_NONNULL()
 int sstrace_table_split(struct sstrace_table *table);
 
@@ -92,8 +95,8 @@ int sstrace_field_name(
     const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]);
 
 /*
- * Parses a decimal number, independently of the locale. Marks of missing values (nothing, -, nan,
- * na, n/a, null) give NaN. Returns false for anything else.
+ * Parses a decimal number, whatever the locale. Marks of missing values (nothing, -, nan, na, n/a,
+ * null) give NaN. Returns false for anything else.
  */
 SS_NONNULL()
 bool sstrace_field_number(const struct sstrace_field *field, bool comma, double *value);

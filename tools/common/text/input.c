@@ -22,7 +22,7 @@ static ssize_t read_again(int descriptor, void *buffer, size_t size) {
     return length;
 }
 
-/* Reads for the stream: first the head, which was read before. */
+/* Reads for the stream: first the head, which has been read already, then the rest. */
 static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size) {
     size_t left = input->head_length - input->head_used;
     if (left == 0)
@@ -34,7 +34,8 @@ static ssize_t read_next(struct sstrace_input *input, char *buffer, size_t size)
 }
 
 /*
- * Fails if a line is too long while reading lines, so that an endless line does not exhaust memory.
+ * Reads on. While reading lines, fails if a line is too long, so that an endless line does not
+ * exhaust memory.
  */
 static ssize_t read_on(void *cookie, char *buffer, size_t size) {
     struct sstrace_input *input = cookie;
@@ -87,7 +88,7 @@ static const char *find_packer(const struct sstrace_input *input) {
     return NULL;
 }
 
-/* Runs in a child: copies the input to a pipe. It is not a failure if the reader stops early. */
+/* Copies the input to a pipe. Runs in a child. A reader that stops early is not a failure. */
 _Noreturn static void feed(struct sstrace_input *input, int to) {
     char buffer[65536];
     ssize_t length;
@@ -103,8 +104,8 @@ _Noreturn static void feed(struct sstrace_input *input, int to) {
 }
 
 /*
- * Executes the unpacking program. Its messages are dropped, because we report failures; it ends if
- * its reader stops early.
+ * Executes the unpacking program. Discards its messages, because the parent reports failures. The
+ * program ends if its reader stops early.
  */
 _Noreturn static void unpack(const char *program, int from, int to) {
     signal(SIGPIPE, SIG_DFL);
@@ -115,7 +116,7 @@ _Noreturn static void unpack(const char *program, int from, int to) {
     _exit(127);
 }
 
-/* Starts two children: one passes on the head and the rest of the input, the other unpacks them. */
+/* Starts two children: one passes on the head and the rest of the input, the other unpacks it. */
 static int start_unpacking(struct sstrace_input *input, const char *program) {
     int packed[2], plain[2];
     if (pipe2(packed, O_CLOEXEC) < 0)
@@ -193,7 +194,7 @@ int sstrace_input_read_line(struct sstrace_input *input) {
     }
     input->in_lines = true;
     ssize_t length = getline(&input->text, &input->capacity, input->stream);
-    /* getline() may still have returned a part of the line. */
+    /* getline() may nevertheless have returned a part of the line. */
     if (input->unbroken > LINE_LONGEST) {
         input->line++;
         return blame_length(input);
@@ -235,12 +236,15 @@ int sstrace_input_blame(struct sstrace_input *input, size_t column, const char *
         input->text ? "\"" : "");
 }
 
-/* Returns whether a child failed. SIGPIPE, because we stopped reading, is not a failure. */
+/*
+ * Returns whether a child failed. SIGPIPE is not a failure, because this process may stop reading
+ * early.
+ */
 static bool has_failed(int status) {
     return status != 0 && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
 }
 
-/* Waits for the children. Their failure replaces any error in the data, which it explains. */
+/* Waits for the children. Their failure explains and so replaces any error in the data. */
 static int reap(struct sstrace_input *input) {
     const char *why = NULL;
     for (int i = 0; i < 2; i++) {

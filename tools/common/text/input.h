@@ -19,48 +19,48 @@ struct sstrace_input {
     FILE *stream;
     struct ss_error *error;
 
-    /* The current line, without its newline and with a final 0; the caller may change it. */
+    /* The current line, without its newline and with a final 0. The caller may change it. */
     char *text;
     size_t length;
-    uint64_t line; /* number of that line, from 1; 0 before the first */
+    uint64_t line; /* number of the current line, from 1; 0 before the first */
 
     int descriptor;
     size_t head_length, head_used;
     pid_t children[2]; /* unpacking processes; 0 if none */
     size_t capacity;
-    bool pending;                /* the current line was given back */
+    bool pending;                /* the current line was put back */
     bool in_lines;               /* the input is read line by line */
     size_t unbroken;             /* approximate number of bytes since the last newline */
-    char head[SSTRACE_HEAD + 1]; /* the first bytes of the input, not yet read, and a 0 */
+    char head[SSTRACE_HEAD + 1]; /* the first bytes of the input, not yet returned, and a 0 */
 };
 
 /* Opens a file, or standard input if `path` is NULL or "-". */
 SS_MUST_USE SS_NONNULL(1) int sstrace_input_open(
     struct sstrace_input *input, const char *path, struct ss_error *error);
 
-/* For tests: opens the input at a descriptor, which the caller still owns. */
+/* Opens the input at a descriptor, which the caller still owns. For tests. */
 SS_MUST_USE SS_NONNULL(1, 3) int sstrace_input_open_descriptor(
     struct sstrace_input *input, int descriptor, const char *name, struct ss_error *error);
 
 /*
  * Reads the next line into `text`. Returns 1, 0 at the end of the file, or -1 with the error set if
- * reading fails, or the line is longer than 1 MiB or contains a null byte.
+ * reading fails, or if the line is longer than 1 MiB or contains a null byte.
  */
 SS_NONNULL()
 int sstrace_input_read_line(struct sstrace_input *input);
 
-/* The next call of sstrace_input_read_line() gives the same line again. */
+/* Puts the current line back: the next call of sstrace_input_read_line() returns it again. */
 SS_NONNULL()
 void sstrace_input_unread_line(struct sstrace_input *input);
 
 /*
- * Sets the error "NAME:LINE:COLUMN: what was expected, in "LINE"", status 2; with the current line;
- * columns count from 1. Always returns -1.
+ * Sets the error "NAME:LINE:COLUMN: what was expected, in "LINE"", with the current line and status
+ * 2. Columns count from 1. Always returns -1.
  */
 __attribute__((format(printf, 3, 4))) int sstrace_input_blame(
     struct sstrace_input *input, size_t column, const char *format, ...);
 
-/* Closes the input. Fails if a process that unpacks failed: then data is missing. */
+/* Closes the input. Fails if the unpacking failed, because data is then missing. */
 SS_NONNULL()
 int sstrace_input_close(struct sstrace_input *input);
 

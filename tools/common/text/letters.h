@@ -6,7 +6,10 @@
 
 #include <showstopper/contract.h>
 
-/* Bytes of the UTF-8 letter at `text`; 0 if it is invalid or must not appear in SVG and XML. */
+/*
+ * Returns the length of the UTF-8 letter at `text` in bytes; 0 if it is invalid or must not appear
+ * in SVG and XML.
+ */
 SS_NONNULL()
 size_t text_letter_length(const char *text);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Warnings about a record, on one line: "a; b". Drops what does not fit. */
+/* Warnings about a record, on one line: "a; b". Drops warnings that do not fit. */
 struct ssreport_notes {
     char text[1024];
 };
