@@ -20,7 +20,7 @@
 #include "progress.h"
 #include "values.h"
 
-/* Polling interval in milliseconds while another call is cleaned up. */
+/* Polling interval in milliseconds for the end of another call's clean-up. */
 #define CLEAN_INTERVAL 10
 
 /* Where --ram keeps files. */
@@ -32,7 +32,7 @@ enum turn { TURN_PENDING, TURN_BEGUN, TURN_DONE, TURN_FAILED };
 struct batch {
     const struct ssbatch_options *options;
     struct ssbatch_study study;
-    struct ssbatch_plan plan; /* with all runs that the study keeps */
+    struct ssbatch_plan plan; /* the plan with all runs that the study keeps */
     const struct ssbatch_run **runs;
     enum turn *turns;
     size_t count;
@@ -44,8 +44,8 @@ struct batch {
     struct ssbatch_undoer undoer;
     struct ssbatch_programs programs;
     struct ssbatch_values values;
-    char folder[SSBATCH_PATH];  /* the current one */
-    char scratch[SSBATCH_PATH]; /* of the study's lines */
+    char folder[SSBATCH_PATH];  /* the current folder */
+    char scratch[SSBATCH_PATH]; /* the folder for temporary files of the study's lines */
     struct ssbatch_stage outer;
     bool has_outer;
     struct ssbatch_carrier carrier;
@@ -54,7 +54,7 @@ struct batch {
 
     size_t failed, elsewhere;
     int signal;
-    bool stop; /* after a failure */
+    bool stop; /* stop after a failure */
 };
 
 static void say(struct batch *batch, const char *name, const char *text) {
@@ -91,7 +91,10 @@ static struct ssbatch_undoer make_undoer(struct after_context *context) {
     };
 }
 
-/* Runs in the keeper. An `after` that fails stays in the journal, for the next call. */
+/*
+ * Undoes the call. Runs in the keeper. An `after` that fails stays in the journal, for the next
+ * call.
+ */
 static void undo_in_keeper(void *context, struct ssbatch_spawner *spawner) {
     struct batch *batch = context;
     struct ss_error ignored = {0};
@@ -287,7 +290,7 @@ static int carry_attempts(struct batch *batch, const struct ssbatch_run *run,
 
 static int carry_needed(struct batch *batch, size_t index, struct ss_error *error);
 
-/* Returns whether all runs that this one needs are done; carries them out first. */
+/* Carries out the runs that this one needs. Returns whether all of them are done. */
 static int check_needs(struct batch *batch, const struct ssbatch_run *run, struct ss_error *error) {
     char text[400];
     for (size_t i = 0; i < run->need_count; i++) {
@@ -295,10 +298,10 @@ static int check_needs(struct batch *batch, const struct ssbatch_run *run, struc
         enum turn turn = TURN_FAILED;
         size_t j = 0;
         if (!needed)
-            continue; /* a value, which is known */
+            continue; /* the need is a value, which is known */
         while (j < batch->count && batch->runs[j] != needed)
             j++;
-        if (j == batch->count) { /* not of this call */
+        if (j == batch->count) { /* the need is not a run of this call */
             int known = has_result(batch, needed, &turn, error);
             if (known < 0)
                 return -1;

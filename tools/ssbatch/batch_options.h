@@ -9,11 +9,11 @@ struct ssbatch_options {
     const char *study; /* never NULL, except for --help and --version */
     const char *plan;  /* NULL: standard input */
     const char *only;  /* names separated by commas, or NULL */
-    const char *redo;  /* likewise */
+    const char *redo;  /* names separated by commas, or NULL */
     const char *joblog;
     uint64_t retries;
     uint64_t seed;
-    double others; /* percent; NaN: no warning */
+    double others; /* in percent; NaN: no warning */
     int shuffles;  /* --shuffle was given */
     int go_on;
     int retries_disturbed;

@@ -17,9 +17,9 @@
 struct carried {
     const struct ssbatch_carrier *carrier;
     const struct ssbatch_run *run;
-    char result[SSBATCH_PATH];  /* in the hidden folder */
+    char result[SSBATCH_PATH];  /* path of the result in the hidden folder */
     char scratch[SSBATCH_PATH]; /* the hidden folder, or one in memory */
-    char out[SSBATCH_PATH];     /* in `scratch`: what is kept */
+    char out[SSBATCH_PATH];     /* folder in `scratch` with what is kept */
     struct ssbatch_stage stage;
 };
 
@@ -65,7 +65,9 @@ static int note_journal(const struct carried *carried, struct ss_error *error) {
     return status;
 }
 
-/* A run that continues an earlier attempt finds its files in memory, too. */
+/*
+ * Makes the folder in memory. A run that continues an earlier attempt also finds its files there.
+ */
 static int make_memory(const struct carried *carried, struct ss_error *error) {
     if (!carried->carrier->memory)
         return 0;
@@ -171,7 +173,7 @@ static int write_document(
     return 0;
 }
 
-/* Moves what is kept out of memory. */
+/* Moves the result out of memory. */
 static int collect(const struct carried *carried, struct ss_error *error) {
     ssbatch_disk_remove_empty(carried->out);
     if (!carried->carrier->memory)
@@ -179,7 +181,7 @@ static int collect(const struct carried *carried, struct ss_error *error) {
     return ssbatch_disk_copy_tree(carried->out, carried->result, error);
 }
 
-/* Keeps the journal if an `after` failed, so that the next call tries it again. */
+/* Removes the journal. Keeps it if an `after` failed, so that the next call tries it again. */
 static int forget(const struct carried *carried, struct ss_error *error) {
     if (carried->carrier->memory && ssbatch_disk_remove_tree(carried->scratch, error) < 0)
         return -1;
@@ -188,7 +190,7 @@ static int forget(const struct carried *carried, struct ss_error *error) {
                : ssbatch_call_forget(carried->carrier->call, carried->run->name, error);
 }
 
-/* Returns the CPU time of other processes as a fraction of the machine; NaN if unknown. */
+/* Returns the CPU time of other processes as a part of the machine; NaN if unknown. */
 static double share_of_others(const struct carried *carried, ss_time before, ss_time elapsed) {
     const struct ssbatch_spawner *spawner = carried->carrier->spawner;
     ss_time after = spawner->machine_time(spawner->context);
@@ -220,7 +222,7 @@ static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) 
         attempt->reason, sizeof attempt->reason, "%s", stage->why.status ? stage->why.message : "");
 }
 
-/* An interrupted run keeps its hidden folder and is carried out again. */
+/* Keeps the result. An interrupted run keeps its hidden folder and is carried out again later. */
 static int keep(struct carried *carried, uint64_t number, const struct ssbatch_attempt *attempt,
     struct ss_error *error) {
     const struct ssbatch_carrier *carrier = carried->carrier;
@@ -242,7 +244,7 @@ static int keep(struct carried *carried, uint64_t number, const struct ssbatch_a
     return forget(carried, error);
 }
 
-/* Another call may have carried out the run since this one looked. */
+/* Returns whether another call has carried out the run since this call last checked. */
 static bool is_done_meanwhile(const struct ssbatch_carrier *carrier, const struct ssbatch_run *run,
     struct ssbatch_attempt *attempt, struct ss_error *error) {
     if (ssbatch_is_listed(carrier->redo, run->name))

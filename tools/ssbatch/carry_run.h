@@ -26,22 +26,22 @@ struct ssbatch_attempt {
     enum ssbatch_status
         status;        /* SSBATCH_TO_COME: interrupted, or another process carries it out */
     char reason[1024]; /* why it failed, or who carries it out; "" otherwise */
-    int signal;        /* interrupted by this one */
-    int exit_status;   /* of the first `main` that failed; 0: none did */
+    int signal;        /* the signal that interrupted the attempt; 0: none */
+    int exit_status;   /* exit status of the first `main` that failed; 0: none did */
     double seconds;
     int64_t begin;
-    double others; /* NaN: unknown */
+    double others; /* CPU time of other processes, as a part of the machine; NaN: unknown */
 };
 
 /*
- * Carries out a run, or notes that it is skipped, and keeps the result. Fails only if that could
- * not be kept.
+ * Carries out a run, or records that it is skipped, and keeps the result. Fails only if the result
+ * could not be kept.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_carry_run(const struct ssbatch_carrier *carrier,
     const struct ssbatch_run *run, uint64_t number, struct ssbatch_attempt *attempt,
     struct ss_error *error);
 
-/* Opens the file to which `after`s print that a keeper or a later call carries out. */
+/* Opens the file for the output of `after`s that a keeper or a later call carries out. */
 int ssbatch_open_log(const struct ssbatch_study *study) SS_NONNULL();
 
 #endif

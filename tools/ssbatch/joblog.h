@@ -10,7 +10,7 @@ struct ssbatch_joblog {
     size_t rows;
 };
 
-/* Appends to the file, which gets a heading if it is empty. `path` may be NULL. */
+/* Opens the file for appending, with a heading if it is empty. `path` may be NULL. */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_joblog_open(
     struct ssbatch_joblog *log, const char *path, struct ss_error *error);
 

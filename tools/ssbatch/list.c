@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The table of all runs, made from the plan that the study keeps and from each run.json. */
+/* Prints the table of all runs, from the plan that the study keeps and from each run.json. */
 
 #include <errno.h>
 #include <math.h>
@@ -16,10 +16,10 @@
 #include "merge.h"
 #include "run_document.h"
 
-/* One row: a run, or a role of it. NULL and NaN: unknown. */
+/* One row: a run, or one role of it. Unknown values are NULL and NaN. */
 struct row {
     const struct ssbatch_run *run;
-    const struct ssbatch_line *line; /* NULL: the run has none */
+    const struct ssbatch_line *line; /* NULL: the run has no such line */
     const char *status, *reason, *begin, *end, *host, *version, *record;
     double seconds, others;
 };
@@ -27,7 +27,7 @@ struct row {
 struct table {
     FILE *stream;
     struct ss_json json;
-    const char **keys; /* of all columns of the plan */
+    const char **keys; /* keys of all columns of the plan */
     size_t key_count, key_room;
     size_t counts[SSBATCH_STATUSES];
 };
@@ -106,7 +106,7 @@ static const char *column_of(const struct row *row, const char *key) {
     return value ? value : ssbatch_columns_get(&row->run->columns, key);
 }
 
-/* The columns before those of the plan. */
+/* The names of the columns that precede those of the plan. */
 static const char *const names[] = {
     "run", "role", "status", "reason", "begin", "end", "host", "version", "record"};
 

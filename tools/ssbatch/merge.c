@@ -62,7 +62,7 @@ static const struct ssbatch_run *find_other(
     return NULL;
 }
 
-/* Returns the plan whose lines are the study's; NULL with the error set. */
+/* Returns the plan that has the study's lines; NULL with the error set. */
 static const struct ssbatch_plan *choose_study(
     const struct ssbatch_plan *kept, const struct ssbatch_plan *plan, struct ss_error *error) {
     SS_OWNED(free) char *before = print_study(kept);
@@ -116,7 +116,7 @@ struct merging {
     FILE *stream;
 };
 
-/* Prints the kept run or the one that replaces it. */
+/* Prints the kept run or the run that replaces it. */
 static int merge_run(
     const struct merging *merging, const struct ssbatch_run *kept, struct ss_error *error) {
     const struct ssbatch_run *after = ssbatch_plan_find(merging->plan, kept->name);
@@ -147,7 +147,7 @@ static int print_merged(const struct merging *merging, struct ss_error *error) {
     return 0;
 }
 
-/* A run may need what this plan no longer has. */
+/* Checks the merged plan: a run may need one that the new plan no longer has. */
 static int check_merged(const char *text, struct ss_error *error) {
     struct ssbatch_plan plan;
     SS_OWNED(fclose) FILE *stream = fmemopen((char *)(uintptr_t)text, strlen(text), "r");

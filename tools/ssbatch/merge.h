@@ -5,7 +5,7 @@
 #include "plan.h"
 #include "study_folder.h"
 
-/* Names of runs that differ from finished runs of the same name. */
+/* Names of runs that were refused because they differ from finished runs of the same name. */
 struct ssbatch_refusals {
     char **names; /* owned, with their texts */
     size_t count, room;
@@ -14,18 +14,20 @@ struct ssbatch_refusals {
 /* Returns whether the name is in a list separated by commas; the list may be NULL. */
 SS_NONNULL(2) bool ssbatch_is_listed(const char *list, const char *name);
 
-/* Reads a plan from a file, or from standard input for NULL. Free it in either case. */
+/*
+ * Reads a plan from a file, or from standard input if `path` is NULL. Free the plan in either case.
+ */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_given_plan_read(
     struct ssbatch_plan *plan, const char *path, struct ss_error *error);
 
-/* Reads the plan that the study keeps; empty if absent. Free it in either case. */
+/* Reads the plan that the study keeps; an absent plan is empty. Free the plan in either case. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_kept_plan_read(
     struct ssbatch_plan *plan, const struct ssbatch_study *study, struct ss_error *error);
 
 /*
  * Adds the runs of a plan to those that the study keeps. A run with other columns or commands
- * replaces the kept one, unless that is done and not listed in `redo`: then it is refused. The
- * caller holds the lock of the study.
+ * replaces the kept run. If the kept run is done and not listed in `redo`, the new one is refused
+ * instead. The caller holds the lock of the study.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_merge(const struct ssbatch_study *study,
     const struct ssbatch_plan *plan, const char *redo, struct ssbatch_refusals *refusals,

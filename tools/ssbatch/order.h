@@ -7,8 +7,8 @@
 #include "plan.h"
 
 /*
- * Mixes the order of runs. Runs of one round (column `round`) stay together, and rounds in their
- * order. The same seed gives the same order.
+ * Shuffles runs. Runs of one round (column `round`) stay together, and rounds keep their order. The
+ * same seed gives the same order.
  */
 SS_NONNULL()
 void ssbatch_shuffle(const struct ssbatch_run **runs, size_t count, uint64_t seed);

@@ -10,14 +10,14 @@
 
 /*
  * Prints the progress of the study: one line that is rewritten on a terminal, otherwise a line for
- * each run. The time left is that of the plan, scaled by the times of the runs so far.
+ * each run. The time left is the planned one, scaled by how long the runs took so far.
  */
 struct ssbatch_progress {
     FILE *stream; /* NULL: quiet */
     bool rewrites;
-    size_t runs, begun;    /* to be carried out in this call */
-    double planned, taken; /* seconds, of the runs that have ended */
-    double left;           /* seconds by the plan, of the remaining runs */
+    size_t runs, begun;    /* number of runs to carry out in this call, and of those begun */
+    double planned, taken; /* planned and actual time of the runs that have ended, in seconds */
+    double left;           /* planned time of the remaining runs, in seconds */
     bool shown;            /* a line is on the terminal */
 };
 
@@ -25,7 +25,10 @@ struct ssbatch_progress {
 SS_NONNULL()
 void ssbatch_progress_begin(struct ssbatch_progress *progress, const char *name);
 
-/* Call this when it has ended. `taken` is 0 if its time is not typical; `seconds` is the plan's. */
+/*
+ * Call this when a run has ended. `taken` is 0 if its time is not typical; `seconds` is the planned
+ * time.
+ */
 SS_NONNULL()
 void ssbatch_progress_end(struct ssbatch_progress *progress, double seconds, double taken);
 

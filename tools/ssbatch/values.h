@@ -5,14 +5,14 @@
 #include "stage.h"
 #include "study_folder.h"
 
-/* The values of `once` in the folder of a study, a line NAME VALUE each. */
+/* The values of `once` lines in the folder of a study, as lines NAME VALUE. */
 
-/* Adds those that the study keeps. */
+/* Adds the values that the study keeps. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_values_read(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error);
 
 /*
- * Keeps all values. If another call has found some meanwhile, its values count, for this call, too.
+ * Keeps all values. If another call has found values meanwhile, they replace the ones of this call.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_values_keep(
     struct ssbatch_values *values, const struct ssbatch_study *study, struct ss_error *error);

@@ -12,7 +12,7 @@
 #include "base/owned.h"
 #include "base/words.h"
 
-/* How long the keeper waits for a minder, which needs less. */
+/* How long the keeper waits for a minder, which usually needs less. */
 #define MINDER_PATIENCE (8 * SS_SECOND)
 
 /* How long killed processes may take to disappear. */
@@ -31,7 +31,7 @@ static int find_minder(const struct ssbatch_crew *crew, pid_t pid) {
     return -1;
 }
 
-/* A minder exits with 0 once nothing is left of its command. */
+/* Handles the exit of a minder, which exits with 0 once nothing is left of its command. */
 static void on_minder_gone(struct ssbatch_crew *crew, int number, int status) {
     struct ssbatch_slot *slot = &crew->slots[number];
     crew->minders[number] = 0;
@@ -54,7 +54,7 @@ static void on_child(struct ssbatch_crew *crew, pid_t pid, int status) {
         on_minder_gone(crew, number, status);
     } else if (pid == crew->keeper.pid) {
         crew->keeper.pid = 0;
-        /* Without memory it is tried again when the keeper is dismissed. */
+        /* If memory is exhausted, dismissing the keeper tries this again. */
         if (!WIFEXITED(status) && ss_keeper_start(&crew->keeper) < 0)
             crew->keeper.pid = 0;
     }
@@ -106,7 +106,7 @@ static int find_free(const struct ssbatch_crew *crew) {
     return -1;
 }
 
-/* Waits until the command has been executed, or could not be. */
+/* Waits until the command has been executed, or has failed to be. */
 static void await_exec(int executed) {
     char byte;
     while (read(executed, &byte, 1) < 0 && errno == EINTR) {
@@ -147,7 +147,7 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
     int why = atomic_load(&slot->why);
     if (why == 0)
         return number;
-    crew->forgotten[number] = true; /* free once the minder has exited */
+    crew->forgotten[number] = true; /* the slot becomes free once the minder has exited */
     return ss_error_set(error, why == ENOENT ? SS_ERROR_NOT_FOUND : SS_ERROR_NOT_EXECUTABLE,
         "%s: %s", ss_words_show(order->words[0]).text, strerror(why));
 }
@@ -303,7 +303,7 @@ static void await_minders(const struct ssbatch_crew *crew) {
     }
 }
 
-/* Makes the keeper a spawner of its own; signals do not wake it. */
+/* Takes over from a dead ssbatch. Makes the keeper a spawner of its own; signals do not wake it. */
 static void take_over(void *context) {
     struct ssbatch_crew *crew = context;
     await_minders(crew);

@@ -23,7 +23,7 @@
  *      `- ssbatch-minder ...
  */
 
-/* Commands at the same time, with those that left a daemon. */
+/* The maximum number of commands at the same time, including those that left a daemon. */
 #define SSBATCH_SLOTS 64
 
 /* The variable in the environment of all commands; its value names this call. */
@@ -33,19 +33,19 @@
 
 struct ssbatch_crew {
     char mark[SSBATCH_MARK_ROOM];
-    struct ssbatch_slot *slots;   /* shared */
+    struct ssbatch_slot *slots;   /* in shared memory */
     pid_t minders[SSBATCH_SLOTS]; /* 0: free, or reaped */
     bool forgotten[SSBATCH_SLOTS];
     bool used[SSBATCH_SLOTS];
-    bool lost; /* a minder was killed, and what was below it has become ours */
+    bool lost; /* a minder was killed, and its descendants have become our children */
     int bell[2];
-    int ended_by; /* the signal that asks us to end, or 0 */
+    int ended_by; /* the signal that requests our end, or 0 */
     bool blind;   /* in the keeper: signals do not wake us */
     struct ss_signals signals;
     struct ss_counter_reader machine;
     bool reads_machine;
 
-    /* Called in the keeper when ssbatch is dead and so are all of its commands. */
+    /* Called in the keeper when ssbatch and all of its commands are dead. */
     void (*undo)(void *context, struct ssbatch_spawner *spawner);
     void *undo_context;
     struct ss_keeper_duty duty;
@@ -53,19 +53,19 @@ struct ssbatch_crew {
 };
 
 /*
- * Sets up what is shared, and starts the keeper. The caller has set `undo` and `mark`; the crew
- * must not be moved afterwards.
+ * Sets up what the processes share, and starts the keeper. The caller has set `undo` and `mark`;
+ * the crew must not be moved afterwards.
  */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_crew_open(struct ssbatch_crew *crew, struct ss_error *error);
 
 SS_NONNULL() struct ssbatch_spawner ssbatch_crew_spawner(struct ssbatch_crew *crew);
 
-/* Dismisses the keeper. No command is left. */
+/* Dismisses the keeper. Call this when no command is left. */
 SS_NONNULL() void ssbatch_crew_close(struct ssbatch_crew *crew);
 
 /*
  * Ends the processes of another call, which is dead: waits for guardians among them and kills the
- * rest. Returns how many are left.
+ * rest. Returns how many processes are left.
  */
 SS_NONNULL() size_t ssbatch_crew_end_marked(const char *mark);
 

@@ -6,7 +6,7 @@
 
 #include <showstopper/error.h>
 
-/* Values that commands of `once` have printed. */
+/* Values that the commands of `once` lines have printed. */
 struct ssbatch_value {
     char *name, *value;
 };
@@ -16,7 +16,7 @@ struct ssbatch_values {
     size_t count, room;
 };
 
-/* Returns NULL if absent. */
+/* Returns the value of this name; NULL if absent. */
 SS_NONNULL() const char *ssbatch_values_get(const struct ssbatch_values *values, const char *name);
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_values_set(
     struct ssbatch_values *values, const char *name, const char *value, struct ss_error *error);

@@ -13,7 +13,7 @@
 #include "base/grow.h"
 #include "platform/platform.h"
 
-/* Interval and number of attempts to kill the descendants that are left. */
+/* Interval and number of attempts to kill the remaining descendants. */
 #define ROUND      (20 * SS_MILLISECOND)
 #define ROUNDS_MAX 250
 
@@ -36,7 +36,10 @@ static void add_child(void *context, pid_t pid) {
         family->pids[family->count++] = pid;
 }
 
-/* Skips a pid that is no longer a child of `parent`: it may have been reused. */
+/*
+ * Signals a process and its descendants. Skips a pid that is no longer a child of `parent`: it may
+ * have been reused.
+ */
 static void signal_tree(pid_t pid, pid_t parent, int signal) {
     struct family children = {0};
     struct ss_process process;
@@ -112,7 +115,10 @@ static int sleep_until(const struct watch *watch, ss_time deadline) {
     return signal > 0 ? signal : 0;
 }
 
-/* Returns whether the command has ended. If ssbatch dies meanwhile, the grace is cut short. */
+/*
+ * Returns whether the command has ended within its grace, which is shorter if ssbatch dies
+ * meanwhile.
+ */
 static bool ends_within(struct watch *watch, ss_time grace) {
     ss_time deadline = ss_platform_now() + grace;
     for (reap(watch); watch->command && ss_platform_now() < deadline; reap(watch)) {
@@ -122,13 +128,16 @@ static bool ends_within(struct watch *watch, ss_time grace) {
     return watch->command == 0;
 }
 
-/* As long as the leader has not been reaped, its group's number cannot be reused. */
+/*
+ * Signals the command's group. As long as the leader has not been reaped, the number of its group
+ * cannot be reused.
+ */
 static void terminate(const struct watch *watch) {
     kill(-watch->command, SIGTERM);
     kill(-watch->command, SIGCONT);
 }
 
-/* A second SIGTERM cuts the grace of showstopper short. */
+/* Ends the command. A second SIGTERM makes showstopper end without grace. */
 static void end_command(struct watch *watch) {
     bool orphan = is_orphan(watch);
     ss_time grace = atomic_load(&watch->minder->slot->grace);
@@ -151,8 +160,8 @@ static bool has_family(struct watch *watch) {
 }
 
 /*
- * Only the command itself is killed at first, so that its guardian, if it has one, can clean up.
- * Guardians ignore SIGTERM.
+ * Ends the command and its descendants. At first only the command itself is killed, so that its
+ * guardian, if it has one, can clean up. Guardians ignore SIGTERM.
  */
 static void end_family(struct watch *watch) {
     end_command(watch);
@@ -197,7 +206,7 @@ void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) {
         _exit(SS_ERROR_FAILED);
     }
     setpgid(watch.command,
-        watch.command); /* in the command, too, because either process may run first */
+        watch.command); /* called in the command, too, because either process may run first */
     atomic_store(&slot->pid, watch.command);
     close(executed);
     while (has_family(&watch)) {

@@ -13,35 +13,41 @@
 #include "spawner.h"
 
 /*
- * The parent of one command. As a subreaper it knows all processes that the command starts, even
- * daemons, and ends them at SIGTERM or when ssbatch dies. ssbatch and its keeper see the state of
- * both in shared memory.
+ * A minder is the parent of one command. As a subreaper it knows all processes that the command
+ * starts, even daemons, and ends them at SIGTERM or when ssbatch dies. ssbatch and its keeper see
+ * the state of command and minder in shared memory.
  */
 struct ssbatch_slot {
     _Atomic int32_t minder; /* 0: the slot is free */
     _Atomic uint64_t minder_started;
-    _Atomic int32_t pid;    /* of the command */
+    _Atomic int32_t pid;    /* pid of the command */
     _Atomic int32_t why;    /* errno if the command was not executed */
-    _Atomic int32_t status; /* once `ended`: 128 + N for signal N */
+    _Atomic int32_t status; /* once the command has ended: its exit status, or 128 + N for signal
+                               N */
     _Atomic uint32_t ended;
-    _Atomic uint64_t cpu_time; /* set when the minder exits */
-    _Atomic uint64_t grace;    /* between SIGTERM and SIGKILL */
+    _Atomic uint64_t cpu_time; /* CPU time of the command and its descendants, set when the minder
+                                  exits */
+    _Atomic uint64_t grace;    /* time between SIGTERM and SIGKILL */
 };
 
 struct ssbatch_minder {
     struct ssbatch_slot *slot;
     const struct ssbatch_order *order;
-    const struct ss_signals *signals; /* the caller's, which the command gets back */
+    const struct ss_signals *signals; /* the caller's signal settings, which the command gets
+                                         back */
     pid_t master;
     int bell; /* a byte says that the command has ended */
 };
 
-/* Call this in a child of ss_signals_fork(). It closes `executed` once the command runs. */
+/*
+ * Runs the minder. Call this in a child of ss_signals_fork(). Closes `executed` once the command
+ * runs.
+ */
 _Noreturn void ssbatch_minder_run(const struct ssbatch_minder *minder, int executed) SS_NONNULL();
 
 /*
- * Signals the descendants of this process that are alive, except the children for which `is_spared`
- * returns true and what is below those.
+ * Signals the living descendants of this process, except the children for which `is_spared` returns
+ * true and the descendants of those.
  */
 void ssbatch_signal_descendants(
     int signal, bool (*is_spared)(void *context, pid_t pid), void *context);
@@ -49,7 +55,7 @@ void ssbatch_signal_descendants(
 /* How long guardians of killed commands may take to end their instances. */
 #define SSBATCH_GUARDIAN_PATIENCE (1500 * SS_MILLISECOND)
 
-/* The grace of commands when ssbatch has died, before a second SIGTERM, and before SIGKILL. */
+/* The grace of commands when ssbatch has died: before a second SIGTERM, and before SIGKILL. */
 #define SSBATCH_ORPHAN_GRACE  (1200 * SS_MILLISECOND)
 #define SSBATCH_ORPHAN_GRACE2 (800 * SS_MILLISECOND)
 

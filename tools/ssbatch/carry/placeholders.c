@@ -10,7 +10,7 @@
 struct finding {
     struct ssbatch_stage *stage;
     const struct ssbatch_act *act;
-    bool fixed; /* only what is known before the run */
+    bool fixed; /* replace only what is known before the run */
 };
 
 static char *print_record(const struct finding *finding) {
@@ -20,7 +20,7 @@ static char *print_record(const struct finding *finding) {
     return text;
 }
 
-/* {at}, {at+25s} */
+/* Returns the text for {at} or {at+25s}. */
 static char *find_moment(
     const struct finding *finding, const char *offset, struct ss_error *error) {
     char text[64];
@@ -46,7 +46,7 @@ static const struct ssbatch_act *find_role(const struct ssbatch_stage *stage, co
     return stage->outer ? find_role(stage->outer, role) : NULL;
 }
 
-/* {ROLE.pid}, {ROLE.1} */
+/* Returns the text for {ROLE.pid} or {ROLE.1}. */
 static char *find_of_role(
     const struct finding *finding, const char *placeholder, struct ss_error *error) {
     char role[128];

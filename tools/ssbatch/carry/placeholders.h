@@ -5,13 +5,16 @@
 #include "stage.h"
 
 /*
- * Replaces the placeholders in the words of an act, which had none so far, and adds --record to
- * `showstopper`. With `fixed`, placeholders that depend on what happens in the run are refused.
+ * Replaces the placeholders in the words of an act, which must not have been replaced before, and
+ * adds --record to `showstopper`. With `fixed`, refuses placeholders that depend on what happens in
+ * the run.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_act_replace(
     struct ssbatch_stage *stage, struct ssbatch_act *act, bool fixed, struct ss_error *error);
 
-/* Returns a text with its placeholders replaced, to be freed; NULL with the error set. */
+/*
+ * Returns a text with its placeholders replaced, which the caller frees; NULL with the error set.
+ */
 SS_MUST_USE SS_NONNULL(1, 2, 3) char *ssbatch_act_replace_text(struct ssbatch_stage *stage,
     const struct ssbatch_act *act, const char *text, struct ss_error *error);
 

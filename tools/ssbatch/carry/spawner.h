@@ -9,13 +9,13 @@
 #include <showstopper/time.h>
 
 /*
- * Starts, watches and ends commands, and reads the clocks: everything that a run needs of the
- * system. batch_crew.h has the real one; tests supply theirs.
+ * Starts, watches and ends commands, and reads the clocks: everything that a run needs from the
+ * system. batch_crew.h has the real one; tests supply their own.
  */
 
 struct ssbatch_order {
     char *const *words;
-    int output, errors;  /* files; the standard input is empty */
+    int output, errors;  /* descriptors; the standard input is empty */
     const char *folder;  /* the command's current folder */
     const char *scratch; /* its temporary files go to SCRATCH/tmp; NULL: as usual */
 };
@@ -23,27 +23,27 @@ struct ssbatch_order {
 enum ssbatch_life {
     SSBATCH_RUNS,
     SSBATCH_ENDED, /* the command has exited, but processes that it started may live */
-    SSBATCH_GONE,  /* nothing is left of it */
+    SSBATCH_GONE,  /* neither the command nor any of its processes is left */
 };
 
 struct ssbatch_state {
     enum ssbatch_life life;
     pid_t pid;
-    int status;       /* once it has ended: the exit status; 128 + N for signal N */
-    ss_time cpu_time; /* once it is gone: of the command and its descendants */
+    int status;       /* once the command has ended: its exit status, or 128 + N for signal N */
+    ss_time cpu_time; /* once it is gone: CPU time of the command and its descendants */
 };
 
 struct ssbatch_spawner {
     void *context;
 
-    /* Returns the number of the command, or -1 if it could not be executed. */
+    /* Starts a command. Returns its number, or -1 if it could not be executed. */
     int (*start)(void *context, const struct ssbatch_order *order, struct ss_error *error);
 
     struct ssbatch_state (*look)(void *context, int number);
 
     /*
-     * Begins to end a command and what it has started: SIGTERM, after `grace` SIGKILL to the
-     * command alone, and to its descendants when guardians among them have had time to finish.
+     * Begins to end a command and its descendants. Sends SIGTERM and, after `grace`, SIGKILL to the
+     * command alone; the descendants get SIGKILL when guardians among them have had time to finish.
      */
     void (*end)(void *context, int number, ss_time grace);
 
@@ -54,8 +54,8 @@ struct ssbatch_spawner {
     void (*clear)(void *context);
 
     /*
-     * Sleeps until `deadline`, or until something has happened. Returns the signal that interrupts
-     * the study, or 0; after a signal always the same.
+     * Sleeps until `deadline`, or until an event. Returns the signal that interrupts the study, or
+     * 0; after a signal always the same signal.
      */
     int (*wait)(void *context, ss_time deadline);
 
@@ -64,7 +64,7 @@ struct ssbatch_spawner {
 
     /* CPU time that the whole machine has used so far; SS_TIME_NEVER: unknown. */
     ss_time (*machine_time)(void *context);
-    double cpus; /* of the machine */
+    double cpus; /* number of CPUs of the machine */
 };
 
 #endif

@@ -16,7 +16,7 @@
 
 #define PATH_ROOM 4400
 
-/* Polling interval for the output or file that shows that a `beside` is ready. */
+/* Polling interval for the output or the file by which a `beside` shows that it is ready. */
 #define READY_INTERVAL (10 * SS_MILLISECOND)
 
 /* How long ended commands may take to disappear, beyond their grace. */
@@ -35,7 +35,7 @@ static void name_files(struct ssbatch_act *act, size_t index) {
         snprintf(act->base, sizeof act->base, "%s", act->line->role);
     else if (act->line->kind == SSBATCH_MAIN)
         snprintf(act->base, sizeof act->base, "record");
-    else /* no role has a dot */
+    else /* a role has no dot, so this name cannot clash with one */
         snprintf(
             act->base, sizeof act->base, "%s.%zu", ssbatch_kind_name(act->line->kind), index + 1);
 }
@@ -152,7 +152,7 @@ static void read_last_error(
     snprintf(path, sizeof path, "%s/%s.stderr", stage->out, act->base);
     SS_OWNED(fclose) FILE *file = fopen(path, "re");
     if (file && fseek(file, -ERRORS_MAX, SEEK_END) < 0)
-        rewind(file); /* it is shorter */
+        rewind(file); /* the file is shorter than that */
     while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         if (line[0])
@@ -176,7 +176,7 @@ static bool is_ok(const struct ssbatch_act *act) {
     return act->line->ok[act->status & 255];
 }
 
-/* Fails the run if a `beside` ended by itself with a status that is not expected. */
+/* Fails the run if a `beside` exited by itself with an unexpected status. */
 static int check_besides(struct ssbatch_stage *stage, struct ssbatch_stage *of) {
     for (size_t i = 0; i < of->lines->count; i++) {
         struct ssbatch_act *act = &of->acts[i];
@@ -192,7 +192,7 @@ static ss_time end_of(const struct ssbatch_stage *stage) {
     return stage->limit ? stage->begun + stage->limit : SS_TIME_NEVER;
 }
 
-/* Waits for something to happen, at most until `wake`. Returns -1 if the run has failed. */
+/* Waits for an event, at most until `wake`. Returns -1 if the run has failed. */
 static int pump(struct ssbatch_stage *stage, ss_time wake) {
     struct ssbatch_spawner *spawner = stage->spawner;
     char limit[SS_UNITS_SHOWN];
@@ -210,7 +210,7 @@ static int pump(struct ssbatch_stage *stage, ss_time wake) {
 
 /* ---- readiness ---- */
 
-/* Returns whether a line of the output matches the pattern, and keeps its group 1. */
+/* Returns whether a line of the output matches the pattern; if so, keeps its group 1. */
 static bool find_match(const struct ssbatch_stage *stage, struct ssbatch_act *act) {
     char path[PATH_ROOM];
     char *line = NULL;
@@ -223,7 +223,7 @@ static bool find_match(const struct ssbatch_stage *stage, struct ssbatch_act *ac
     while (file && !found && read < OUTPUT_MAX && (length = getline(&line, &room, file)) > 0) {
         read += length;
         if (line[length - 1] != '\n' && !act->ended)
-            break; /* the rest of it is still to come */
+            break; /* the rest of the line has not been written yet */
         line[strcspn(line, "\n")] = '\0';
         found = regexec(act->line->regex, line, 2, groups, 0) == 0;
         if (found && groups[1].rm_so >= 0)
@@ -284,7 +284,7 @@ static int run_once(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     return ssbatch_values_set(stage->values, act->line->role, act->found, &stage->why);
 }
 
-/* Starts the `main`s from `first` to before `end`, and waits for all of them. */
+/* Starts the `main`s from `first` up to, not including, `end`, and waits for all of them. */
 static int run_mains(struct ssbatch_stage *stage, size_t first, size_t end) {
     struct ssbatch_spawner *spawner = stage->spawner;
     if (stage->moment == 0)
@@ -346,7 +346,7 @@ int ssbatch_stage_run(struct ssbatch_stage *stage) {
 
 /* ---- the end ---- */
 
-/* Waits until nothing is left of an act that was asked to end. */
+/* Waits until nothing is left of an act that is being ended. */
 static void await_gone(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     struct ssbatch_spawner *spawner = stage->spawner;
     ss_time deadline = spawner->now(spawner->context) + SSBATCH_GRACE + END_PATIENCE;
@@ -404,10 +404,10 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     }
     stage->left |= stage->why.status != 0;
     if (why.status)
-        stage->why = why; /* the first reason counts */
+        stage->why = why; /* the first reason is kept */
 }
 
-/* Ends daemons, which the `after`s may still need. */
+/* Ends daemons. This comes last because the `after`s may need them. */
 static void end_rest(struct ssbatch_stage *stage) {
     for (size_t i = 0; i < stage->lines->count; i++) {
         if (stage->acts[i].number >= 0)

@@ -8,59 +8,63 @@
 
 #define SSBATCH_BASE_ROOM 80
 
-/* A line of the plan that is carried out. */
+/* A line of the plan while it is carried out. */
 struct ssbatch_act {
     const struct ssbatch_line *line;
-    char base[SSBATCH_BASE_ROOM]; /* of its files: BASE/, BASE.stdout, BASE.stderr */
-    char **words;                 /* with placeholders replaced; NULL until then; owned */
+    char base[SSBATCH_BASE_ROOM]; /* the path of its files without suffix: BASE/, BASE.stdout,
+                                     BASE.stderr */
+    char **words;                 /* the words with placeholders replaced; NULL until then; owned */
     bool started, ended;
-    bool asked;       /* to end */
-    int number;       /* the spawner's; -1 if nothing is left of it */
-    pid_t pid;        /* of the command */
-    int status;       /* once ended */
-    ss_time cpu_time; /* once nothing is left */
+    bool asked;       /* the command has been told to end */
+    int number;       /* its number at the spawner; -1 if nothing is left of the command */
+    pid_t pid;        /* pid of the command */
+    int status;       /* status, once the command has ended */
+    ss_time cpu_time; /* CPU time, once nothing is left of the command */
     char *found;      /* group 1 of its pattern, or NULL; owned */
 };
 
 /*
- * The lines of a run, or those of the study, while they are carried out: `before`s in order;
- * `beside`s until they are ready; adjacent `main`s together. In the end `beside`s get SIGTERM in
- * reverse order, and then the `after`s run, whatever happened.
+ * The lines of a run, or those of the study, while they are carried out: first each `before` in
+ * order; then each `beside` until it is ready; then adjacent `main`s together. In the end every
+ * `beside` gets SIGTERM, in reverse order, and then each `after` runs, whatever happened.
  */
 struct ssbatch_stage {
     struct ssbatch_spawner *spawner;
     const struct ssbatch_lines *lines;
-    const char *name;              /* of the run; "study" */
+    const char *name;              /* name of the run; "study" for the study's lines */
     const char *out;               /* the folder for records and output, which exists */
     const char *scratch;           /* the folder for temporary files, which exists */
     const char *folder;            /* the current folder of commands */
-    struct ssbatch_stage *outer;   /* the study's lines, for a run; may be NULL */
-    struct ssbatch_values *values; /* those of `once` are added */
-    ss_time limit;                 /* how long it may take; 0: no limit */
+    struct ssbatch_stage *outer;   /* for a run: the study's lines; may be NULL */
+    struct ssbatch_values *values; /* values; those of `once` lines are added */
+    ss_time limit;                 /* how long the stage may take; 0: no limit */
 
     /* Private. */
-    struct ssbatch_act *acts; /* for each line */
+    struct ssbatch_act *acts; /* one for each line */
     ss_time begun;
-    int64_t moment;      /* of {at}; 0: not fixed yet */
-    int signal;          /* interrupted by this one */
-    bool left;           /* an `after` failed, so something may be left */
-    struct ss_error why; /* why the run failed; status 0: it did not */
+    int64_t moment;      /* time of {at}; 0: not fixed yet */
+    int signal;          /* the signal that interrupted the stage; 0: none */
+    bool left;           /* an `after` failed, so something may be left behind */
+    struct ss_error why; /* why the run failed; status 0: it did not fail */
 };
 
 /*
- * Prepares the lines and replaces the placeholders of `after`s, which must be known before the
- * run. The caller has set the first members. Free it in either case.
+ * Prepares the lines, and replaces the placeholders of each `after`, which must be known before the
+ * run. The caller has set the first members. Free the stage in either case.
  */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_stage_open(
     struct ssbatch_stage *stage, struct ss_error *error);
 
-/* Writes the journal that undoes this stage: its `after`s. */
+/* Writes the journal that undoes this stage: each `after` of it. */
 SS_NONNULL() void ssbatch_stage_print_journal(const struct ssbatch_stage *stage, FILE *stream);
 
-/* Carries out everything but `after`s. Returns -1 with the reason in `why`. */
+/* Carries out every line but `after`s. Returns -1 with the reason in `why`. */
 SS_MUST_USE SS_NONNULL() int ssbatch_stage_run(struct ssbatch_stage *stage);
 
-/* Ends running commands and carries out the `after`s. Sets `why` if only that fails. */
+/*
+ * Ends running commands and carries out each `after`. Sets `why` only if the run had not failed
+ * before.
+ */
 SS_NONNULL() void ssbatch_stage_end(struct ssbatch_stage *stage);
 
 /* Returns the CPU time of all commands that are gone. */
@@ -68,10 +72,7 @@ SS_NONNULL() ss_time ssbatch_stage_cpu_time(const struct ssbatch_stage *stage);
 
 SS_NONNULL() void ssbatch_stage_free(struct ssbatch_stage *stage);
 
-/*
- * Carries out one command for its effect, in at most SSBATCH_AFTER_LIMIT: for the `after`s of a
- * journal.
- */
+/* Carries out one `after` of a journal, in at most SSBATCH_AFTER_LIMIT. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_carry_after(
     struct ssbatch_spawner *spawner, const struct ssbatch_order *order, struct ss_error *error);
 

@@ -19,7 +19,7 @@
 static const char *const key_names[SSBATCH_KEYS] = {"command", "iteration", "repeat", "warmup",
     "scratch", "memory", "setup", "stop", "note", "needs"};
 
-/* Returns the key of this name, or -1. */
+/* Returns the index of the key of this name, or -1. */
 static int find_key(const char *name) {
     for (int key = 0; key < SSBATCH_KEYS; key++) {
         if (strcmp(name, key_names[key]) == 0)
@@ -38,7 +38,7 @@ void ssbatch_catalogue_free(struct ssbatch_catalogue *catalogue) {
     *catalogue = (struct ssbatch_catalogue){0};
 }
 
-/* Takes over a text. Returns it; NULL without memory. */
+/* Takes ownership of a text. Returns the text; NULL if memory is exhausted. */
 static const char *keep_text(struct ssbatch_catalogue *catalogue, char *text) {
     if (text && SS_GROW(catalogue->texts, catalogue->text_count + 1, catalogue->text_room))
         return catalogue->texts[catalogue->text_count++] = text;
@@ -85,7 +85,7 @@ static bool is_number(const char *text) {
     return digits > 0 && !*rest;
 }
 
-/* A number without a unit is a time in seconds. */
+/* Checks a time. A number without a unit is in seconds. */
 static int check_time(const char *value, struct ss_error *error) {
     ss_time time;
     return is_number(value) ? 0 : ss_units_time(value, &time, error);
@@ -144,21 +144,21 @@ int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struc
 struct reader {
     struct ssbatch_catalogue *catalogue;
     const char *path;  /* owned by the catalogue */
-    size_t first;      /* workload of this file */
-    size_t section;    /* first workload of this section */
-    unsigned heading;  /* line of its last heading; 0: no heading yet */
-    unsigned line;     /* where an error is, from 1 */
-    unsigned read;     /* lines read so far */
-    int key;           /* of the value that may be continued; -1: none */
-    unsigned key_line; /* where it begins */
-    char *value;       /* owned */
+    size_t first;      /* index of the first workload of this file */
+    size_t section;    /* index of the first workload of this section */
+    unsigned heading;  /* number of the line of the last heading; 0: no heading yet */
+    unsigned line;     /* number of the line in messages, from 1 */
+    unsigned read;     /* number of lines read so far */
+    int key;           /* key of the value that may be continued; -1: none */
+    unsigned key_line; /* number of the line where that value begins */
+    char *value;       /* text of that value; owned */
 };
 
 static bool is_in_section(const struct reader *reader) {
     return reader->section < reader->catalogue->count;
 }
 
-/* Gives the value to all workloads of the section. */
+/* Ends a value and gives it to all workloads of the section. */
 static int end_value(struct reader *reader, struct ss_error *error) {
     struct ssbatch_catalogue *catalogue = reader->catalogue;
     int key = reader->key;
@@ -193,7 +193,9 @@ static int end_section(struct reader *reader, struct ss_error *error) {
         error, "[%s] has no command: add a line command = ...", ss_words_show(first->name).text);
 }
 
-/* Letters, digits and ._+- in parts that / separates; the first character is a letter or a digit.
+/*
+ * Returns whether a name is valid: letters, digits and ._+- in parts that / separates; the first
+ * character is a letter or a digit.
  */
 static bool is_name(const char *name) {
     char previous = '/';
@@ -228,7 +230,7 @@ static int add_name(
     return 0;
 }
 
-/* Reads [NAME NAME...]. Consecutive headings share a section. */
+/* Reads [NAME NAME...]. Consecutive headings begin one section. */
 static int read_heading(struct reader *reader, char *line, struct ss_error *error) {
     bool adjacent = reader->heading > 0 && reader->heading == reader->read - 1;
     if (!adjacent && end_section(reader, error) < 0)
@@ -321,7 +323,7 @@ static int read_file(struct reader *reader, FILE *file, struct ss_error *error) 
     return end_section(reader, error);
 }
 
-/* Removes the workloads of the last file that an earlier file defines. */
+/* Removes the workloads of the last file that an earlier file has already defined. */
 static void drop_known(struct ssbatch_catalogue *catalogue, size_t first) {
     size_t kept = first;
     for (size_t i = first; i < catalogue->count; i++) {
@@ -367,7 +369,7 @@ static int read_named_by_environment(struct ssbatch_catalogue *catalogue, struct
     return 0;
 }
 
-/* Writes the path of the installed catalogue, or of that in the build tree. */
+/* Writes the path of the installed catalogue, or of the catalogue in the build tree. */
 static void find_installed(char *path, size_t size) {
     char program[4096];
     if (ss_platform_program_path(program, sizeof program) == 0) {

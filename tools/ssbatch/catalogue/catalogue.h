@@ -26,12 +26,12 @@ enum ssbatch_key {
 
 struct ssbatch_workload {
     const char *name;
-    const char *file;                 /* where it is defined */
+    const char *file;                 /* the file that defines it */
     const char *values[SSBATCH_KEYS]; /* NULL if absent */
-    unsigned lines[SSBATCH_KEYS];     /* of the values in the file, from 1 */
+    unsigned lines[SSBATCH_KEYS];     /* numbers of the values' lines in the file, from 1 */
 };
 
-/* Zero-initialized: empty. */
+/* Workloads of one or more files. Zero-initialized: empty. */
 struct ssbatch_catalogue {
     struct ssbatch_workload *items; /* owned; in the order of the files */
     size_t count, room;
@@ -42,7 +42,7 @@ struct ssbatch_catalogue {
 void ssbatch_catalogue_free(struct ssbatch_catalogue *catalogue);
 
 /*
- * Adds the workloads of a file whose names the catalogue does not have yet, so that the first file
+ * Adds the workloads of a file, except names that the catalogue already has, so that the first file
  * that defines a name wins. Messages begin with "FILE:LINE: ". Free the catalogue in either case.
  */
 SS_NONNULL(1, 2)
@@ -50,18 +50,18 @@ int ssbatch_catalogue_read(
     struct ssbatch_catalogue *catalogue, const char *path, struct ss_error *error);
 
 /*
- * Adds the files that are searched after those of --catalogue: of the variable
- * SHOWSTOPPER_CATALOGUE, of the user, and the one that was installed.
+ * Adds the files that are searched after those of --catalogue: those that the variable
+ * SHOWSTOPPER_CATALOGUE names, the user's, and the installed one.
  */
 SS_NONNULL(1)
 int ssbatch_catalogue_read_default(struct ssbatch_catalogue *catalogue, struct ss_error *error);
 
-/* Returns the workload of this name. Returns NULL with the error set if there is none. */
+/* Returns the workload of this name; NULL with the error set if there is none. */
 SS_NONNULL(1, 2)
 const struct ssbatch_workload *ssbatch_catalogue_find(
     const struct ssbatch_catalogue *catalogue, const char *name, struct ss_error *error);
 
-/* Refuses a value that the key cannot have. */
+/* Fails if the key cannot have this value. */
 SS_NONNULL(2)
 int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struct ss_error *error);
 

@@ -19,7 +19,7 @@ void ssbatch_pairs_free(struct ssbatch_pairs *pairs) {
     *pairs = (struct ssbatch_pairs){0};
 }
 
-/* Returns the index of a name, which is added if it is new; NONE without memory. */
+/* Returns the index of a name, which is added if it is new; NONE if memory is exhausted. */
 static size_t index_of(struct ssbatch_pairs *pairs, const char *name) {
     for (size_t i = 0; i < pairs->name_count; i++) {
         if (strcmp(pairs->names[i], name) == 0)
@@ -58,8 +58,8 @@ static int add_product(
 }
 
 /*
- * Names in a circle: each is in front of those that follow it, up to half of the circle. With an
- * even number of names, those that face each other meet once.
+ * Adds each two names once. The names are in a circle, and each is in front of those that follow
+ * it, up to half of the circle. If their number is even, names that face each other meet once.
  */
 static int add_symmetric(struct ssbatch_pairs *pairs, char *const *names, struct ss_error *error) {
     size_t count = 0;
@@ -75,7 +75,7 @@ static int add_symmetric(struct ssbatch_pairs *pairs, char *const *names, struct
     return 0;
 }
 
-/* Adds the pairs of "A:B,C:D", which is split in place. */
+/* Adds the pairs of "A:B,C:D", and splits the text in place. */
 static int add_list(struct ssbatch_pairs *pairs, char *list, struct ss_error *error) {
     char *next;
     for (char *pair = list; pair; pair = next) {
@@ -121,25 +121,27 @@ int ssbatch_pairs_add(struct ssbatch_pairs *pairs, char *form, char *const *work
 /* ---- the order ---- */
 
 /*
- * Pairs are the edges of a bipartite graph: each name is a node in front and one behind. Gaps are
- * edges that make all nodes have the same degree, because such a graph consists of perfect
- * matchings: groups of pairs in which each name is once in front and once behind.
+ * Pairs are the edges of a bipartite graph: each name is a node in front and a node at the back.
+ * Gaps are edges that give all nodes the same degree, because such a graph consists of perfect
+ * matchings: groups of pairs in which each name is once in front and once at the back.
  */
 struct edge {
     size_t front, back;
     bool is_gap;
-    size_t next; /* with the same ends; NONE: the last one */
+    size_t next; /* the next edge with the same ends; NONE: the last one */
 };
 
 struct graph {
     size_t nodes, degree;
-    struct edge *edges; /* nodes * degree */
+    struct edge *edges; /* nodes * degree edges */
     size_t edge_count;
-    size_t *heads; /* by front * nodes + back: the first edge that no group has; NONE: none left */
-    size_t *partner, *by; /* of a group: by back, the front or NONE; by front, the edge */
-    bool *tried;          /* by back */
-    struct edge *members; /* of all groups; those of group i are from i * nodes on */
-    size_t *sizes;        /* of the groups, without gaps */
+    size_t *heads; /* by front * nodes + back: the first edge that is in no group yet; NONE: none
+                      left */
+    size_t *partner, *by; /* of a group: for each back, the front or NONE; for each front, the
+                             edge */
+    bool *tried;          /* for each back, whether it was tried */
+    struct edge *members; /* edges of all groups; group i begins at i * nodes */
+    size_t *sizes;        /* number of pairs in each group, without gaps */
 };
 
 static void close_graph(struct graph *graph) {
@@ -160,7 +162,7 @@ static void add_edge(struct graph *graph, size_t front, size_t back, bool is_gap
     graph->edges[graph->edge_count++] = (struct edge){front, back, is_gap, NONE};
 }
 
-/* Adds gaps from nodes in front that lack edges to nodes behind that lack edges. */
+/* Adds gaps from front nodes that lack edges to back nodes that lack edges. */
 static void add_gaps(struct graph *graph, const size_t *fronts, size_t *backs) {
     size_t back = 0;
     for (size_t front = 0; front < graph->nodes; front++) {
@@ -208,7 +210,9 @@ static int open_graph(
     return 0;
 }
 
-/* Finds a partner behind this node; other nodes change theirs if necessary (an augmenting path). */
+/*
+ * Finds a partner for a front node; other nodes change partners if necessary (an augmenting path).
+ */
 static bool find_partner(struct graph *graph, size_t front) {
     for (size_t apart = 0; apart < graph->nodes; apart++) {
         size_t back = (front + apart) % graph->nodes;
@@ -225,7 +229,7 @@ static bool find_partner(struct graph *graph, size_t front) {
     return false;
 }
 
-/* Takes a perfect matching out of the graph. */
+/* Removes a perfect matching from the graph and makes it a group. */
 static void take_group(struct graph *graph, size_t group) {
     size_t nodes = graph->nodes;
     for (size_t i = 0; i < nodes; i++)
@@ -246,7 +250,7 @@ static size_t common_divisor(size_t a, size_t b) {
     return b ? common_divisor(b, a % b) : a;
 }
 
-/* A group passes through all places, each pair in another place in each pass. */
+/* Prints a group. It passes through all places, with each pair in another place in each pass. */
 static void print_group(FILE *stream, const struct ssbatch_pairs *pairs, const struct graph *graph,
     size_t group, char *const *places, uint64_t round) {
     const struct edge *members = &graph->members[group * graph->nodes];

@@ -2,7 +2,7 @@
 #ifndef SSBATCH_PAIR_ORDER_H
 #define SSBATCH_PAIR_ORDER_H
 
-/* Which workloads run beside each other, and in which order. */
+/* Which workloads run together, and in which order. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,22 +11,23 @@
 #include <showstopper/error.h>
 
 struct ssbatch_pair {
-    size_t front, back; /* indices of names */
+    size_t front, back; /* indexes of names */
 };
 
-/* Zero-initialized: empty. */
+/* Pairs of workloads. Zero-initialized: empty. */
 struct ssbatch_pairs {
-    const char **names; /* owned; the texts are the caller's. In the order in which they appear */
+    const char **names; /* owned, in order of appearance; the caller owns the texts */
     size_t name_count, name_room;
     struct ssbatch_pair *items; /* owned; each pair once */
     size_t count, room;
 };
 
 /*
- * Adds the pairs that `form` describes: each of the workloads before each of them ("all"); each two
- * of them once, so turned that each is in front as often as behind, or once more ("symmetric"); a
- * list "A:B,C:D" of FRONT:BACK; or, if `form` is NULL, each of the workloads before each of
- * `background`. The lists end with NULL. Free the pairs in either case.
+ * Adds the pairs that `form` describes. "all" pairs each of the workloads in front with each of
+ * them at the back. "symmetric" pairs each two of them once, turned so that each is in front as
+ * often as at the back, or once more. A list "A:B,C:D" has FRONT:BACK pairs. NULL pairs each of the
+ * workloads in front with each of `background` at the back. The lists end with NULL. Free the pairs
+ * in either case.
  */
 SS_NONNULL(1, 3, 4)
 int ssbatch_pairs_add(struct ssbatch_pairs *pairs, char *form, char *const *workloads,
@@ -36,10 +37,11 @@ void ssbatch_pairs_free(struct ssbatch_pairs *pairs);
 
 /*
  * Writes a line "FRONT BACK PLACE ROUND" for each pair in each place and round. The order is
- * balanced, so that a study that is interrupted, or a machine that changes, favors nothing: after
- * any line, the numbers of times that each name was in front in each place differ by at most one,
- * and likewise behind. This requires that all names are in equally many pairs, and each is as often
- * in front as behind; otherwise counts differ accordingly. `places` ends with NULL.
+ * balanced, so that neither the interruption of a study nor a change of the machine favors a
+ * workload: after any line, the numbers of times that each name was in front in each place differ
+ * by at most one, and so do those at the back. This requires that all names are in equally many
+ * pairs, and each is as often in front as at the back; otherwise counts differ accordingly.
+ * `places` ends with NULL.
  */
 SS_NONNULL(1, 2, 3)
 int ssbatch_pairs_print(FILE *stream, const struct ssbatch_pairs *pairs, char *const *places,

@@ -111,7 +111,7 @@ static int read_catalogue(
     return ssbatch_catalogue_read_default(catalogue, error);
 }
 
-/* Refuses a workload that cannot run here, or warns of it. */
+/* Refuses a workload that cannot run here, or only warns about it. */
 static int check_missing(const struct request *request, const struct ssbatch_workload *workload,
     struct ss_error *error) {
     SS_OWNED(free) char *lacks = NULL;
@@ -164,7 +164,7 @@ static int print_workload(FILE *stream, const struct request *request,
     return print_words(stream, request, workload, error);
 }
 
-/* The values become parts of words and of the name of a folder. */
+/* Checks values that become parts of words and of the name of a folder. */
 static int check_use(const struct request *request, struct ss_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     const char *role = request->role;

@@ -12,11 +12,11 @@
 /* Returns whether the command line, without the program's name, has one of these options. */
 SS_NONNULL() bool ssbatch_plan_words_requested(char *const *words);
 
-/* Prints what the command line requests. */
+/* Prints the words that the command line requests. */
 SS_NONNULL(1, 2)
 int ssbatch_plan_words_print(FILE *stream, char **argv, struct ss_error *error);
 
-/* Prints a paragraph for each of the options. */
+/* Prints a paragraph of help for each of the options. */
 SS_NONNULL() void ssbatch_plan_words_print_help(FILE *stream);
 
 #endif

@@ -12,11 +12,11 @@
 #include "base/words.h"
 #include "command/commands.h"
 
-/* Columns of the list of workloads. */
+/* Layout of the list of workloads, in columns. */
 #define LIST_NAME  28
 #define LIST_WIDTH 80
 
-/* A text that is written to memory. */
+/* A text that is being written to memory. */
 struct text {
     FILE *stream;
     char *bytes;
@@ -49,7 +49,7 @@ static const char *memory_of(
     return use->memory ? use->memory : value_of(workload, SSBATCH_MEMORY);
 }
 
-/* The last part of the name: "h2" of "dacapo/h2". */
+/* Returns the last part of the name: "h2" of "dacapo/h2". */
 static const char *last_part(const struct ssbatch_workload *workload) {
     const char *slash = strrchr(workload->name, '/');
     return slash ? slash + 1 : workload->name;
@@ -57,15 +57,15 @@ static const char *last_part(const struct ssbatch_workload *workload) {
 
 /* ---- texts with placeholders ---- */
 
-/* The purpose of a text: a command of showstopper, which replaces %, or one for a shell. */
+/* How a text is filled in: for a command of showstopper, which replaces %, or for a shell. */
 struct filling {
     const struct ssbatch_workload *workload;
     const struct ssbatch_use *use;
-    const char *instance; /* its index, or % */
+    const char *instance; /* index of the instance, or % */
     bool for_shell;       /* the shell expands variables */
 };
 
-/* Writes a text that neither the plan nor, outside of a shell, showstopper may change. */
+/* Writes a text so that neither the plan nor, outside of a shell, showstopper changes it. */
 static void put_plain(FILE *stream, const char *text, bool for_shell) {
     for (; *text; text++) {
         if (*text == '{' || (*text == '%' && !for_shell))
@@ -74,7 +74,7 @@ static void put_plain(FILE *stream, const char *text, bool for_shell) {
     }
 }
 
-/* Writes the absolute path of the folder of the catalogue file. */
+/* Writes the absolute path of the catalogue file's folder. */
 static void put_here(FILE *stream, const struct filling *filling) {
     SS_OWNED(free) char *file = strdup(filling->workload->file);
     char folder[PATH_MAX];
@@ -203,7 +203,7 @@ static int print_word(
     return end_word(&text, stream, error);
 }
 
-/* A time without a unit is in seconds. */
+/* Prints the time that the command may take to end. A time without a unit is in seconds. */
 static void print_grace(FILE *stream, const char *stop) {
     fprintf(
         stream, " --grace %s%s", stop, isdigit((unsigned char)stop[strlen(stop) - 1]) ? "s" : "");
@@ -262,7 +262,7 @@ int ssbatch_workload_print(FILE *stream, const struct ssbatch_workload *workload
     return status == 0 && !whole ? ss_error_memory(error) : status;
 }
 
-/* Writes a line that makes the folder of an instance, and runs the setup there. */
+/* Writes a line that makes the folder of an instance and runs the setup there. */
 static int print_setup_line(FILE *stream, const struct filling *filling, struct ss_error *error) {
     const char *setup = filling->workload->values[SSBATCH_SETUP];
     if (!setup) {
@@ -311,7 +311,7 @@ void ssbatch_workload_print_once(
 
 /* ---- what is missing ---- */
 
-/* Writes a need with the values of its variables. */
+/* Writes a need with its variables replaced by their values. */
 static void put_expanded(FILE *stream, const char *need) {
     while (*need) {
         size_t length = variable_length(need);
@@ -330,7 +330,7 @@ static bool can_be_executed(const char *program) {
     return ss_commands_check(&commands, NULL) == 0;
 }
 
-/* Writes `before` and what is missing for a need. Returns false if nothing is. */
+/* If the machine lacks a need, writes `before` and the need. Returns whether it does. */
 static bool print_lack(FILE *stream, const char *before, const char *need) {
     size_t variable = variable_length(need);
     char expanded[PATH_MAX] = "";
@@ -350,7 +350,10 @@ static bool print_lack(FILE *stream, const char *before, const char *need) {
     return true;
 }
 
-/* Returns the needs and the program of the command, if it is named without quotes; free() it. */
+/*
+ * Returns the needs and, if the command begins with a word without quotes, its program; free() the
+ * result.
+ */
 static char *list_needs(const struct ssbatch_workload *workload) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "._/+-";
@@ -363,7 +366,7 @@ static char *list_needs(const struct ssbatch_workload *workload) {
     return asprintf(&list, "%s %.*s", needs, length, command) < 0 ? NULL : list;
 }
 
-/* Whether an earlier word of the list is the same. */
+/* Returns whether an earlier word of the list is the same. */
 static bool is_repeated(char *const *words, char *const *word) {
     for (; words < word; words++) {
         if (strcmp(*words, *word) == 0)

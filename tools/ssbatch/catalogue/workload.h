@@ -2,7 +2,7 @@
 #ifndef SSBATCH_WORKLOAD_H
 #define SSBATCH_WORKLOAD_H
 
-/* A workload of the catalogue as lines and words of a plan. */
+/* Prints a workload of the catalogue as lines and words of a plan. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,43 +12,49 @@
 
 /* How a workload is run. */
 struct ssbatch_use {
-    const char *role;   /* NULL: it has none, and {side} is "alone" */
-    const char *memory; /* instead of the workload's; NULL: that of the workload */
+    const char *role;   /* NULL: the workload has no role, and {side} is "alone" */
+    const char *memory; /* replaces the workload's memory; NULL: as in the catalogue */
 };
 
 /*
  * Writes the words that follow the options of showstopper: how iterations are counted, `--`, and
- * the command, with the placeholder % of instances in it. A workload without an expression for
- * iterations is repeated.
+ * the command, with % for the number of the instance. A workload without an expression for
+ * iterations runs with --repeat.
  */
 SS_NONNULL(1, 2, 3)
 int ssbatch_workload_print(FILE *stream, const struct ssbatch_workload *workload,
     const struct ssbatch_use *use, struct ss_error *error);
 
-/* Writes a line `before` for each instance, which makes its folder and runs the setup there. */
+/*
+ * Writes a line `before` for each instance, which makes the instance's folder and runs the setup
+ * there.
+ */
 SS_NONNULL(1, 2, 3)
 int ssbatch_workload_print_setup(FILE *stream, const struct ssbatch_workload *workload,
     const struct ssbatch_use *use, uint32_t instances, struct ss_error *error);
 
 /*
- * Writes the line `once` that calibrates the work of an iteration, if the command has {work}; two
- * workloads with the same name of the value have the same line.
+ * Writes the line `once` that calibrates the work of an iteration, if the command has {work}. Two
+ * workloads whose values have the same name have the same line.
  */
 SS_NONNULL()
 void ssbatch_workload_print_once(
     FILE *stream, const struct ssbatch_workload *workload, const struct ssbatch_use *use);
 
 /*
- * Writes what the workload needs and this machine lacks, separated by commas, and returns whether
- * there is anything. The program of the command is needed, even if `needs` does not name it.
+ * Writes what the workload needs and this machine lacks, separated by commas. Returns whether it
+ * lacks anything. The program of the command is needed, even if `needs` does not name it.
  */
 SS_NONNULL()
 bool ssbatch_workload_print_missing(FILE *stream, const struct ssbatch_workload *workload);
 
-/* Returns why the workload is unfit; NULL if it is not. */
+/* Returns why the workload is unfit; NULL if it is fit. */
 SS_NONNULL() const char *ssbatch_workload_unfit(const struct ssbatch_workload *workload);
 
-/* Writes a line of at most 80 columns for each workload: whether it can run here, or what lacks. */
+/*
+ * Writes a line of at most 80 columns for each workload: whether it can run here or, if not, what
+ * is missing.
+ */
 SS_NONNULL() void ssbatch_catalogue_list(FILE *stream, const struct ssbatch_catalogue *catalogue);
 
 #endif

@@ -63,7 +63,10 @@ void ssbatch_plan_free(struct ssbatch_plan *plan) {
 
 /* ---- output ---- */
 
-/* A shell reads KEY='a b' like 'KEY=a b', which is harder to read. */
+/*
+ * Prints a column. Writes KEY='a b', which a shell reads like 'KEY=a b' and which is easier to
+ * read.
+ */
 static void print_pair(FILE *stream, const char *key, const char *value) {
     fprintf(stream, " %s=", key);
     ss_words_quote_line(stream, value);

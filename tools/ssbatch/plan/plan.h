@@ -2,8 +2,7 @@
 #ifndef SSBATCH_PLAN_H
 #define SSBATCH_PLAN_H
 
-/* The plan of a study, see showstopper-plan(5): its runs, and the commands that each consists of.
- */
+/* The plan of a study, see showstopper-plan(5): its runs, and the commands of each run. */
 
 #include <regex.h>
 #include <stdbool.h>
@@ -22,7 +21,7 @@ struct ssbatch_column {
     const char *key, *value;
 };
 
-/* In order, each key once. */
+/* Columns, in order, each key once. */
 struct ssbatch_columns {
     struct ssbatch_column *items; /* owned; the texts are the plan's */
     size_t count, room;
@@ -44,18 +43,20 @@ enum ssbatch_kind {
 /* Returns "once", "before" and so on. */
 const char *ssbatch_kind_name(enum ssbatch_kind kind);
 
-/* A line with a command. Roles and names of values are unique in the study and each run. */
+/* A line with a command. Roles and names of values are unique within the study and each run. */
 struct ssbatch_line {
     enum ssbatch_kind kind;
-    unsigned number;        /* in the plan, from 1 */
-    const char *role;       /* or the name of a value (once); NULL if absent, never for once */
-    const char *pattern;    /* text of ready= or match=; NULL if absent. A value has a group 1 */
+    unsigned number;        /* number of the line in the plan, from 1 */
+    const char *role;       /* for `once`, the name of the value, never NULL; otherwise the role,
+                               NULL if absent */
+    const char *pattern;    /* text of ready= or match=; NULL if absent. That of a value has a group
+                               1 */
     regex_t *regex;         /* the pattern, compiled; NULL if absent; owned */
-    const char *ready_file; /* before replacement; NULL if absent. Only besides have one */
-    bool has_ok;            /* ok= is given; without it, `ok` has only status 0 */
-    bool ok[256];           /* which exit statuses are a success; 128 + N for signal N */
-    struct ssbatch_columns columns; /* of this line only */
-    char **words;                   /* before replacement; at least one; ends with NULL */
+    const char *ready_file; /* before replacement; NULL if absent. Only a `beside` has one */
+    bool has_ok;            /* ok= was given; otherwise `ok` has only status 0 */
+    bool ok[256];           /* exit statuses that mean success; 128 + N for signal N */
+    struct ssbatch_columns columns; /* columns of this line alone */
+    char **words;                   /* before replacement; at least one word; ends with NULL */
 };
 
 struct ssbatch_lines {
@@ -65,41 +66,44 @@ struct ssbatch_lines {
 
 struct ssbatch_run {
     const char *name;   /* usable as a file name, and unique in the plan */
-    unsigned number;    /* line in the plan, from 1 */
-    const char *reason; /* why the plan skips it; NULL if it is to be carried out */
+    unsigned number;    /* number of the line in the plan, from 1 */
+    const char *reason; /* why the plan skips the run; NULL if it does not */
     ss_time takes;
     ss_time limit; /* 0: none; never below `takes` */
-    bool keep;     /* its folder survives attempts */
+    bool keep;     /* the folder of the run survives attempts */
 
-    /* Values (once) and earlier runs, none of them skipped; the list is owned. */
+    /* Names of values (once) and earlier runs, none of them skipped; the list is owned. */
     const char **needs;
     size_t need_count, need_room;
 
-    struct ssbatch_columns columns; /* of `set` and of its own */
+    struct ssbatch_columns columns; /* columns of `set` and of the run itself */
 
-    /* In order; at least one `main`, and at most one without a role. Empty if it is skipped. */
+    /*
+     * The lines, in order; at least one `main`, and at most one without a role. Empty if the run is
+     * skipped.
+     */
     struct ssbatch_lines lines;
 };
 
 struct ssbatch_plan {
-    struct ssbatch_lines study; /* values, and lines above the first run, in order; no `main` */
-    struct ssbatch_run *runs;   /* owned; in order; those that are skipped, too */
+    struct ssbatch_lines study; /* values and lines above the first run, in order; no `main` */
+    struct ssbatch_run *runs;   /* owned; in order, including skipped runs */
     size_t run_count, run_room;
 
-    /* Times that were probably meant in minutes. */
+    /* Times that were probably meant in minutes: */
     size_t doubt_count;
-    char doubt[256]; /* the first of them, with its place; "" if none */
+    char doubt[256]; /* the first of them, with its place; "" if there are none */
 
     /* Private. */
-    struct ssbatch_run **by_name; /* sorted */
+    struct ssbatch_run **by_name; /* sorted by name */
     char ***blocks;               /* the words of each line */
     size_t block_count, block_room;
 };
 
 /*
- * Reads a plan up to the end of the stream. `name` is the plan in messages, which begin with
- * "NAME:LINE: ". Returns -1 with the error set. Free the plan in either case; it need not be
- * initialized. The plan must not be copied, since it points into itself.
+ * Reads a plan up to the end of the stream. Messages begin with "NAME:LINE: ". Returns -1 with the
+ * error set. Free the plan in either case; it need not be initialized. Do not copy the plan,
+ * because it points into itself.
  */
 SS_NONNULL(1, 2, 3)
 int ssbatch_plan_read(
@@ -112,7 +116,7 @@ SS_NONNULL()
 struct ssbatch_run *ssbatch_plan_find(const struct ssbatch_plan *plan, const char *name);
 
 /*
- * Writes the lines of the study, one run, or everything as a plan that reads back as the same. A
+ * Write the lines of the study, one run, or the whole plan, so that they read back as the same. A
  * run is written with all of its columns, so that it does not depend on `set`.
  */
 SS_NONNULL() void ssbatch_plan_print_study(FILE *stream, const struct ssbatch_plan *plan);
@@ -120,9 +124,9 @@ SS_NONNULL() void ssbatch_plan_print_run(FILE *stream, const struct ssbatch_run 
 SS_NONNULL() void ssbatch_plan_print(FILE *stream, const struct ssbatch_plan *plan);
 
 /*
- * Writes the identity of a run: all of it but times, `keep` and line numbers, with columns sorted
- * by key. Two runs whose identity is the same text are the same run. The values that it needs or
- * mentions are part of it.
+ * Writes the identity of a run: everything except times, `keep` and line numbers, with columns
+ * sorted by key, and including the values that the run needs or mentions. Two runs with the same
+ * identity are the same run.
  */
 SS_NONNULL()
 void ssbatch_plan_print_identity(

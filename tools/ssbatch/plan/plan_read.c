@@ -17,13 +17,13 @@
 struct reader {
     struct ssbatch_plan *plan;
     FILE *stream;
-    const char *name;                /* of the plan */
-    unsigned line;                   /* where the words begin, from 1 */
-    unsigned read;                   /* lines read so far */
+    const char *name;                /* name of the plan */
+    unsigned line;                   /* number of the line where the words begin, from 1 */
+    unsigned read;                   /* number of lines read so far */
     bool begun;                      /* a line with words was read */
-    bool in_run;                     /* the last line that was no command is a run */
-    struct ssbatch_columns set, own; /* of `set` so far, and of this line */
-    char *piece, *text;              /* a line, and one with its continuations */
+    bool in_run;                     /* the last line that is not a command began a run */
+    struct ssbatch_columns set, own; /* columns of `set` so far, and of this line */
+    char *piece, *text;              /* a line, and a line with its continuations */
     size_t piece_room, length, text_room;
 };
 
@@ -75,7 +75,9 @@ static int read_text(struct reader *reader, struct ss_error *error) {
     return status;
 }
 
-/* Splits the line into words, which belong to the plan from now on. NULL with the error set. */
+/*
+ * Splits the line into words, which the plan then owns. Returns NULL with the error set on failure.
+ */
 static char **read_words(struct reader *reader, struct ss_error *error) {
     struct ssbatch_plan *plan = reader->plan;
     if (!SS_GROW(plan->blocks, plan->block_count + 1, plan->block_room)) {
@@ -90,7 +92,7 @@ static char **read_words(struct reader *reader, struct ss_error *error) {
 
 /* ---- names ---- */
 
-/* A comma would end the name in a list, and a % or { in a command is replaced. */
+/* Checks a name. A comma would end the name in a list, and a % or { in a command is replaced. */
 static int check_name(const char *name, struct ss_error *error) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "._+-=@:";
@@ -113,7 +115,7 @@ static int check_name(const char *name, struct ss_error *error) {
     return 0;
 }
 
-/* The role of a command, or the name of a value: what placeholders begin with. */
+/* Checks the role of a command or the name of a value, with which placeholders begin. */
 static int check_role(const char *role, struct ss_error *error) {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -151,7 +153,7 @@ static struct ssbatch_run *last_run(const struct reader *reader) {
     return reader->in_run ? &reader->plan->runs[reader->plan->run_count - 1] : NULL;
 }
 
-/* A name means one thing in a run, to which the names of the study belong, too. */
+/* Checks that a role is free. A name has one meaning in a run, including the names of the study. */
 static int check_role_is_free(
     const struct reader *reader, enum ssbatch_kind kind, const char *role, struct ss_error *error) {
     const struct ssbatch_plan *plan = reader->plan;
@@ -165,7 +167,7 @@ static int check_role_is_free(
 
 /* ---- columns ---- */
 
-/* Columns of the table of runs that the program fills in. */
+/* Columns of the table of runs that ssbatch fills in itself. */
 static const char *const own_columns[] = {
     "run", "role", "status", "reason", "begin", "end", "others", "host", "version"};
 
@@ -212,7 +214,7 @@ struct pair {
     char *key, *value;
 };
 
-/* Splits KEY=VALUE in place. Returns false, and changes nothing, if there is no `=`. */
+/* Splits KEY=VALUE in place. Without an `=`, changes nothing and returns false. */
 static bool split_pair(char *word, struct pair *pair) {
     char *equals = strchr(word, '=');
     if (!equals)
@@ -222,7 +224,7 @@ static bool split_pair(char *word, struct pair *pair) {
     return true;
 }
 
-/* Adds to the columns of this line. */
+/* Adds a pair to the columns of this line. */
 static int add_own_column(struct reader *reader, const struct pair *pair, struct ss_error *error) {
     if (check_key(pair->key, error) < 0)
         return -1;
@@ -271,7 +273,7 @@ static int add_need(struct ssbatch_run *run, const char *need, struct ss_error *
     return 0;
 }
 
-/* Splits A,B in place. Whether there are such names is checked at the end of the plan. */
+/* Splits A,B in place and adds the names. The end of the plan checks that they exist. */
 static int add_needs(struct ssbatch_run *run, char *list, struct ss_error *error) {
     char *rest;
     for (char *need = strtok_r(list, ",", &rest); need; need = strtok_r(NULL, ",", &rest)) {
@@ -304,7 +306,7 @@ static int refuse_run_word(const char *word, struct ss_error *error) {
     return ss_suggest_refuse(&known, word, error);
 }
 
-/* Reads a word of a run, or two. Returns how many, or -1. */
+/* Reads one or two words of a run. Returns their number, or -1. */
 static int read_run_word(
     struct reader *reader, struct ssbatch_run *run, char **words, struct ss_error *error) {
     struct pair pair;
@@ -323,7 +325,10 @@ static int read_run_word(
     return add_own_column(reader, &pair, error) < 0 ? -1 : 1;
 }
 
-/* Adds a run, or a skipped one, with the columns of `set`. NULL with the error set. */
+/*
+ * Adds a run, or a skipped one, with the columns of `set`. Returns NULL with the error set on
+ * failure.
+ */
 static struct ssbatch_run *add_run(struct reader *reader, char **words, struct ss_error *error) {
     struct ssbatch_plan *plan = reader->plan;
     if (!words[1]) {
@@ -444,7 +449,7 @@ static int set_ready_file(
     return 0;
 }
 
-/* Reads what precedes the command in a line of a run or the study. */
+/* Reads a word before the command, in a line of a run or the study. */
 static int read_line_word(
     struct reader *reader, struct ssbatch_line *line, char *word, struct ss_error *error) {
     struct pair pair;
@@ -473,7 +478,7 @@ static int read_line_word(
     return add_own_column(reader, &pair, error);
 }
 
-/* Reads the words up to the command, which is not empty. */
+/* Reads the words up to the command, which must not be empty. */
 static int read_line_words(
     struct reader *reader, struct ssbatch_line *line, char **words, struct ss_error *error) {
     char **dashes = words;
@@ -597,7 +602,7 @@ static int read_lines(struct reader *reader, struct ss_error *error) {
 
 /* ---- checks of the whole plan ---- */
 
-/* By name; of one name, by line. */
+/* Orders runs by name, and those of one name by line. */
 static int compare_runs(const void *one, const void *other) {
     const struct ssbatch_run *a = *(struct ssbatch_run *const *)one;
     const struct ssbatch_run *b = *(struct ssbatch_run *const *)other;

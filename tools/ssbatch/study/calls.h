@@ -8,9 +8,9 @@
 
 /*
  * Journals of what calls of ssbatch have to undo. A call has a folder in .study/calls, named by its
- * mark, with a file `lock` that it and all that it forks hold, and a journal NAME.undo for each run
- * that is being carried out: lines `folder PATH`, `after WORD...` and `remove PATH`. A journal is
- * on disk before anything that it undoes is done, and only the host of its call carries it out.
+ * mark, with a file `lock` that the call and all its children hold, and a journal NAME.undo for
+ * each run in progress: lines `folder PATH`, `after WORD...` and `remove PATH`. A journal is on
+ * disk before anything that it undoes is done, and only the host of its call carries it out.
  */
 
 #define SSBATCH_CALL_MARK 128
@@ -28,11 +28,14 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_open(struct ssbatch_call *call,
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_note(
     const struct ssbatch_call *call, const char *name, const char *journal, struct ss_error *error);
 
-/* Removes the journal of a run for which everything is undone. */
+/* Removes the journal of a run once everything in it is undone. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_forget(
     const struct ssbatch_call *call, const char *name, struct ss_error *error);
 
-/* Writes the path of a folder for temporary files of the call. It is removed with the call's. */
+/*
+ * Writes the path of a folder for temporary files of the call. The folder is removed with that of
+ * the call.
+ */
 SS_NONNULL() void ssbatch_call_folder(const struct ssbatch_call *call, char path[SSBATCH_PATH]);
 
 /* Removes the call's folder, unless it still has journals. */
@@ -41,12 +44,12 @@ SS_NONNULL() void ssbatch_call_close(struct ssbatch_call *call);
 /* The operations that undoing needs; tests supply their own. */
 struct ssbatch_undoer {
     void *context;
-    /* Carries out an `after`. */
+    /* Carries out one `after`. */
     int (*after)(void *context, char *const *words, const char *folder, struct ss_error *error);
-    /* Ends the processes of a call that is dead. Returns how many are left. */
+    /* Ends the processes of a dead call. Returns how many are left. */
     size_t (*end_marked)(const char *mark);
     bool (*lives)(pid_t pid, uint64_t started);
-    void (*wait)(void); /* for a moment */
+    void (*wait)(void); /* waits for a moment */
 };
 
 /*
@@ -57,9 +60,9 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_undo(const struct ssbatch_study
     const char *mark, const struct ssbatch_undoer *undoer, struct ss_error *error);
 
 /*
- * Undoes what dead calls on this host have left; waits for those whose keeper is doing so. With a
- * name, only calls with a journal of that run; a call that lives is an error then. `own` is the
- * caller's mark, or "".
+ * Undoes what dead calls on this host have left; if the keeper of a call is doing so, waits for it.
+ * With a name, considers only calls with a journal of that run, and fails if such a call lives.
+ * `own` is the caller's mark, or "".
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int ssbatch_calls_clear(const struct ssbatch_study *study,
     const char *own, const char *name, const struct ssbatch_undoer *undoer, struct ss_error *error);

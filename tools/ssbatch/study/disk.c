@@ -64,7 +64,7 @@ int ssbatch_disk_make_folder(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error) {
     if (mkdir(path, 0777) < 0 && errno != EEXIST)
         return fail(path, error);
-    return sync_parent(disk, path, error); /* it may exist and not be on disk yet */
+    return sync_parent(disk, path, error); /* the folder may exist but not be on disk yet */
 }
 
 /* Called for each entry of a folder. */
@@ -91,7 +91,10 @@ static int each_entry(
     return 0;
 }
 
-/* Links, pipes and sockets have no contents; their folder's sync keeps them. */
+/*
+ * Syncs a file or folder. Links, pipes and sockets have no contents; the sync of their folder
+ * suffices.
+ */
 static int sync_entry(
     const void *disk, const char *path, const struct stat *status, struct ss_error *error) {
     if (S_ISDIR(status->st_mode))
@@ -190,7 +193,7 @@ static int copy_entry(
     if (S_ISLNK(status->st_mode))
         return copy_link(path, to, error);
     if (!S_ISDIR(status->st_mode))
-        return 0; /* a pipe or a socket means nothing without its processes */
+        return 0; /* a pipe or a socket is useless without its processes */
     if (mkdir(to, status->st_mode & 0777) < 0 && errno != EEXIST)
         return fail(to, error);
     return ssbatch_disk_copy_tree(path, to, error);

@@ -6,8 +6,8 @@
 #include <showstopper/error.h>
 
 /*
- * Files that survive a power cut. The operations whose order decides that are handed in, so that
- * tests can log them and cut the power between any two.
+ * Files that survive a power cut. The caller supplies the operations whose order matters for that,
+ * so that tests can log them and cut the power between any two.
  */
 struct ssbatch_disk {
     void *context;
@@ -16,12 +16,12 @@ struct ssbatch_disk {
     int (*unlink)(void *context, const char *path);
 };
 
-/* The operating system's. */
+/* The operations of the operating system. */
 extern const struct ssbatch_disk ssbatch_disk_real;
 
 #define SSBATCH_PATH 4200
 
-/* Writes "FOLDER/NAME". Fails if it is too long. */
+/* Writes "FOLDER/NAME". Fails if the path is too long. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_path(
     char path[SSBATCH_PATH], const char *folder, const char *name, struct ss_error *error);
 
@@ -29,7 +29,7 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_path(
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_make_folder(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
 
-/* Syncs a file or a folder itself. */
+/* Syncs a file or a folder, without the folder's contents. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_sync(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
 
@@ -37,7 +37,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_sync(
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_sync_tree(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
 
-/* Renames and syncs the folder of the new name. */
+/* Renames a file or folder, and syncs the folder of the new name. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_rename(
     const struct ssbatch_disk *disk, const char *from, const char *to, struct ss_error *error);
 
@@ -45,14 +45,14 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_rename(
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_unlink(
     const struct ssbatch_disk *disk, const char *path, struct ss_error *error);
 
-/* Writes a whole file: under another name, synced, renamed, its folder synced. */
+/* Writes a whole file: under another name, which is synced and renamed; then syncs its folder. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_disk_write(
     const struct ssbatch_disk *disk, const char *path, const char *text, struct ss_error *error);
 
-/* Removes a tree; succeeds if it does not exist. Not synced. */
+/* Removes a tree, without a sync; succeeds if it does not exist. */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_disk_remove_tree(const char *path, struct ss_error *error);
 
-/* Copies the contents of a folder into another one, which exists. Not synced. */
+/* Copies the contents of a folder into another one, which must exist, without a sync. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_disk_copy_tree(
     const char *from, const char *to, struct ss_error *error);
 

@@ -9,13 +9,13 @@
 #include "plan.h"
 #include "sha256.h"
 
-/* A program file as it was when it was read. */
+/* A program file, as it was when it was read. */
 struct ssbatch_program {
-    char *path; /* as found by PATH, or as in the plan; owned */
+    char *path; /* the path found by PATH, or as in the plan; owned */
     char digest[SSBATCH_SHA256_TEXT];
     dev_t device;
     ino_t inode;
-    int64_t changed; /* nanoseconds */
+    int64_t changed; /* time of the last change, in nanoseconds */
     off_t size;
 };
 
@@ -25,12 +25,15 @@ struct ssbatch_programs {
     size_t count, room;
 };
 
-/* Calls `see` for each program of a run: the first words, and executable files with a path. */
+/*
+ * Calls `see` for each program of a run: the first words of its lines, and words that are paths of
+ * executable files.
+ */
 SS_NONNULL(1, 2, 3)
 void ssbatch_programs_of_run(struct ssbatch_programs *programs, const struct ssbatch_run *run,
     void (*see)(void *context, const struct ssbatch_program *program), void *context);
 
-/* Calls `see` for the first word of each line that names no program. */
+/* Calls `see` for the first word of each line in which that word is not the name of a program. */
 SS_NONNULL(1, 2)
 void ssbatch_programs_missing(const struct ssbatch_lines *lines,
     void (*see)(void *context, const struct ssbatch_line *line), void *context);

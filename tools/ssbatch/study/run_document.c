@@ -48,7 +48,7 @@ static void write_time(struct ss_json *json, const char *name, int64_t time) {
 
 struct program_list {
     struct ss_json *json;
-    const char **seen; /* a program that appears twice is written once */
+    const char **seen; /* paths seen so far: a program that appears twice is written once */
     size_t count, room;
 };
 
@@ -142,7 +142,7 @@ enum ssbatch_status ssbatch_run_document_status(const struct json_object *docume
 }
 
 struct comparison {
-    struct json_object *programs; /* of the document */
+    struct json_object *programs; /* programs of the document */
     char *why;
     bool differs;
 };

@@ -8,10 +8,10 @@
 
 #include <showstopper/contract.h>
 
-/* SHA-256 (FIPS 180-4), to recognize programs and plans; a library for it alone is too much. */
+/* SHA-256 (FIPS 180-4), to recognize programs and plans. Not worth a dependency on a library. */
 struct ssbatch_sha256 {
     uint32_t state[8];
-    uint64_t length; /* bytes so far */
+    uint64_t length; /* number of bytes so far */
     unsigned char block[64];
 };
 
@@ -24,7 +24,7 @@ void ssbatch_sha256_add(struct ssbatch_sha256 *hash, const void *bytes, size_t c
 SS_NONNULL()
 void ssbatch_sha256_end(struct ssbatch_sha256 *hash, char text[SSBATCH_SHA256_TEXT]);
 
-/* Returns 0, or -1 with errno set if the file cannot be read. */
+/* Computes the digest of a file. Returns 0, or -1 with errno set if the file cannot be read. */
 SS_MUST_USE SS_NONNULL() int ssbatch_sha256_of_file(
     const char *path, char text[SSBATCH_SHA256_TEXT]);
 

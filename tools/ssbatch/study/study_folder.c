@@ -107,7 +107,7 @@ static void read_holder(int lock, struct ssbatch_holder *holder) {
         holder->pid = pid;
 }
 
-/* Returns whether the lock still has its name: its previous holder removes it. */
+/* Returns whether the lock file still has its name: the previous holder of the lock removes it. */
 static bool has_name(int lock, const char *path) {
     struct stat ours, named;
     return fstat(lock, &ours) == 0 && stat(path, &named) == 0 && ours.st_ino == named.st_ino &&
@@ -173,7 +173,7 @@ int ssbatch_study_begin(
     return make_folder(inner, error);
 }
 
-/* Moves an earlier result out of the way: a folder cannot be renamed to one with contents. */
+/* Moves an earlier result away: a folder cannot be renamed to one with contents. */
 static int displace(const struct ssbatch_study *study, const char *result, struct ss_error *error) {
     char old[SSBATCH_PATH], inner[NAME_ROOM];
     if (!exists(result))

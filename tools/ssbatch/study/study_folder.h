@@ -24,12 +24,12 @@
  */
 struct ssbatch_study {
     const struct ssbatch_disk *disk;
-    char path[SSBATCH_PATH]; /* absolute */
+    char path[SSBATCH_PATH]; /* absolute path */
     char host[65];
-    char boot[40]; /* differs after each start of the host */
+    char boot[40]; /* changes with each start of the host */
 };
 
-/* Opens a study; if `create`, makes it. */
+/* Opens a study. With `create`, makes it if it does not exist. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_open(struct ssbatch_study *study,
     const char *path, const struct ssbatch_disk *disk, bool create, struct ss_error *error);
 
@@ -38,19 +38,19 @@ SS_NONNULL()
 void ssbatch_study_file(
     const struct ssbatch_study *study, const char *name, char path[SSBATCH_PATH]);
 
-/* Writes the path of a run's folder: of the result, or of the hidden one for temporary files. */
+/* Writes the path of a run's folder: that of its result, or the hidden one for temporary files. */
 SS_NONNULL()
 void ssbatch_study_run_folder(
     const struct ssbatch_study *study, const char *name, bool hidden, char path[SSBATCH_PATH]);
 
-/* The folder in the hidden one that becomes the result. */
+/* The name of the folder in the hidden one that becomes the result. */
 #define SSBATCH_RESULT "result"
 
 /* Waits for the lock on the plan. Returns its descriptor, or -1; closing it unlocks. */
 SS_MUST_USE SS_NONNULL(1) int ssbatch_study_lock(
     const struct ssbatch_study *study, struct ss_error *error);
 
-/* Who holds a lock. */
+/* The process that holds a lock. */
 struct ssbatch_holder {
     char host[65];
     pid_t pid;
@@ -60,18 +60,18 @@ struct ssbatch_holder {
 #define SSBATCH_HELD (-2)
 
 /*
- * Locks a run for this process and all that it forks. Returns a descriptor, -1 with the error set,
+ * Locks a run for this process and its later children. Returns a descriptor, -1 with the error set,
  * or SSBATCH_HELD with the holder.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_study_lock_run(const struct ssbatch_study *study,
     const char *name, struct ssbatch_holder *holder, struct ss_error *error);
 
-/* Releases it, even if processes that were forked since still live. */
+/* Unlocks a run, even if processes that were forked since still live. */
 SS_NONNULL()
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock);
 
 /*
- * Removes what a call has left of a finished run that was killed between giving the result its name
+ * Removes what a call has left of a finished run if the call was killed between naming the result
  * and unlocking the run.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_tidy(
@@ -80,15 +80,15 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_tidy(
 /* ---- attempts ---- */
 
 /*
- * Makes the hidden folder of a run, with its result. With `keep`, those of an interrupted or failed
- * attempt serve again; otherwise they are emptied.
+ * Makes the hidden folder of a run, with the folder of its result. With `keep`, reuses those of an
+ * interrupted or failed attempt; otherwise empties them.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_begin(
     const struct ssbatch_study *study, const char *name, bool keep, struct ss_error *error);
 
 /*
- * Gives the result its name, instead of an earlier one, and removes the hidden folder. All of it is
- * on disk before it gets the name, and the name is on disk when this returns.
+ * Gives the result its name, replacing an earlier one, and removes the hidden folder. The whole
+ * result is on disk before it gets the name, and the name is on disk when this returns.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_commit(
     const struct ssbatch_study *study, const char *name, struct ss_error *error);
