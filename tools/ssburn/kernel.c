@@ -15,8 +15,8 @@
 #define KERNELS_MAX 128
 
 /*
- * Length of a batch. The clock is read between batches: often enough to detect a stop, rarely
- * enough to be free.
+ * Length of a batch. The clock is read between batches: often enough to detect a stop, and rarely
+ * enough to cost nothing.
  */
 #define BATCH (1 * SS_MILLISECOND)
 
@@ -91,7 +91,8 @@ static void do_rounds(void *context, uint64_t rounds) {
 }
 
 /*
- * Finds how many rounds fit into a batch, by CPU time, so that stops of the process do not matter.
+ * Finds how many rounds fit into a batch. Measures CPU time, so that stops of the process do not
+ * matter.
  */
 static uint64_t find_batch(struct bench *bench) {
     ss_time first = calibrate_thread_clock(NULL);

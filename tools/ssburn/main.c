@@ -32,8 +32,8 @@ static int burn(const struct options *options, struct ss_error *error) {
 }
 
 /*
- * Restores default signals. The parent may ignore or block them; then ssburn would not end with its
- * reader, and could not wait for children.
+ * Restores default signals. If the parent ignores or blocks them, ssburn would otherwise not end
+ * with its reader, and could not wait for children.
  */
 static void reset_signals(void) {
     sigset_t set;
@@ -44,7 +44,7 @@ static void reset_signals(void) {
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* Returns -1 if the command line is invalid and -2 if something failed. */
+/* Executes the command. Returns -1 if the command line is invalid and -2 if the command failed. */
 static int execute(char **argv, struct ss_error *error) {
     struct options options;
     if (argv[0] && argv[1] && strcmp(argv[1], "kernel") == 0)

@@ -19,7 +19,7 @@ static bool read_word(const char *sys, int index, const char *name, char word[32
     return got;
 }
 
-/* Parses "32K", "8M"; 0 if invalid. */
+/* Parses "32K", "8M". Returns 0 if invalid. */
 static size_t size_of(const char *word) {
     unsigned long number;
     char unit = ' ';

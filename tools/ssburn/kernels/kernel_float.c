@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Floating point and matrices. */
+/* Kernels for floating point and matrices. */
 
 #include <complex.h>
 #include <math.h>
 
 #include "kernels.h"
 
-/* pi by Nilakantha's series; the opaque zero keeps it from being computed at compile time. */
+/* Computes pi by Nilakantha's series; the opaque zero keeps the compiler from computing it. */
 #define NILAKANTHA(type, terms, result)                                                            \
     type result = 3, sign_ = 4;                                                                    \
     for (int i_ = 2; i_ < 2 * (terms); i_ += 2) {                                                  \
@@ -44,7 +44,7 @@ static bool long_double_round(struct kernel_hand *hand) {
 const struct kernel kernel_long_double = {
     "long-double", "long-double", "pi by a series in extended precision", long_double_round};
 
-/* Horner's rule for exp(x), in products and sums only. */
+/* Computes exp(x) by Horner's rule, with products and sums only. */
 static bool polynomial_round(struct kernel_hand *hand) {
     double sum = 0, x = (double)(hand->state++ % 8) / 8;
     for (int i = 0; i < 5000; i++) {
@@ -60,7 +60,7 @@ static bool polynomial_round(struct kernel_hand *hand) {
 const struct kernel kernel_polynomial = {
     "polynomial", "float", "polynomials: products and sums", polynomial_round};
 
-/* The integral of sqrt(x) from 0 to 1 is 2/3. */
+/* Integrates sqrt(x) from 0 to 1, which is 2/3. */
 static bool sqrt_round(struct kernel_hand *hand) {
     double sum = 0;
     (void)hand;
@@ -148,7 +148,7 @@ static void transform(double *re, double *im, double direction) {
     }
 }
 
-/* Transforms forth and back, which restores the data. */
+/* Transforms forth and back, which must restore the data. */
 static bool fft_round(struct kernel_hand *hand) {
     double *re = hand->memory, *im = re + POINTS, apart = 0;
     for (size_t i = 0; i < POINTS; i++) {
@@ -171,8 +171,8 @@ const struct kernel kernel_fft = {"fft", "float",
 #define SIDE 48
 
 /*
- * Checks a product: the sum of its elements is the sum of products of column and row sums, which is
- * exact with small integers.
+ * Checks a product: the sum of its elements is the sum of products of column sums and row sums,
+ * which is exact with small integers.
  */
 #define PRODUCT(type, hand)                                                                        \
     type(*a)[SIDE] = (hand)->memory, (*b)[SIDE] = a + SIDE, (*c)[SIDE] = b + SIDE;                 \
@@ -220,7 +220,10 @@ const struct kernel kernel_matrix_int = {"matrix-int", "matrix",
     "products of 48 x 48 matrices of 32-bit integers", matrix_int_round, KERNEL_FIXED,
     3 * SIDE *SIDE * sizeof(int32_t)};
 
-/* Gaussian elimination. A dominant diagonal needs no pivoting; the solution is 1, 2, 3, ... */
+/*
+ * Solves a system by Gaussian elimination. A dominant diagonal needs no pivoting; the solution is
+ * 1, 2, 3, ...
+ */
 static bool matrix_solve_round(struct kernel_hand *hand) {
     double(*a)[SIDE + 1] = hand->memory, apart = 0;
     for (size_t i = 0; i < SIDE; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Integers, bits, branches and calls. */
+/* Kernels for integers, bits, branches and calls. */
 
 #include "kernels.h"
 
@@ -10,7 +10,7 @@
 #define LCG_ADDEND UINT64_C(1442695040888963407)
 #define LCG_STEPS  100000
 
-/* Returns the state after this many steps, by squaring. */
+/* Returns the state after `steps` steps, by squaring. */
 static uint64_t lcg_jump(uint64_t x, uint64_t steps) {
     uint64_t factor = 1, addend = 0, f = LCG_FACTOR, a = LCG_ADDEND;
     for (; steps > 0; steps >>= 1) {
@@ -58,7 +58,7 @@ static bool int8_round(struct kernel_hand *hand) {
         sum = (uint8_t)(sum + (uint8_t)(i * times));
         KERNEL_OPAQUE(sum);
     }
-    /* Every value 200 times: 200 * 255 * 128 modulo 256. */
+    /* Each value occurs 200 times: 200 * 255 * 128 modulo 256. */
     return sum == (uint8_t)(200 * 255 * 128);
 }
 
@@ -73,7 +73,7 @@ static uint64_t mulmod(uint64_t a, uint64_t b) {
     return sum >= MERSENNE ? sum - MERSENNE : sum;
 }
 
-/* Fermat: a^(p - 1) is 1 modulo a prime p. */
+/* Checks Fermat's little theorem: a^(p - 1) is 1 modulo a prime p. */
 static bool int128_round(struct kernel_hand *hand) {
     bool right = true;
     for (int i = 0; i < 200; i++) {
@@ -186,7 +186,7 @@ const struct kernel kernel_gray = {"gray", "bit", "conversions to Gray code and 
 
 /* ---- branches ---- */
 
-/* Below 10000 the longest chain begins at 6171. */
+/* Finds the longest Collatz chain below 10000, which begins at 6171. */
 static bool collatz_round(struct kernel_hand *hand) {
     unsigned longest = 0, from = 0;
     (void)hand;

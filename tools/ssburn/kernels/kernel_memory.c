@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Caches and memory: latency by a walk, bandwidth by streams. */
+/* Kernels for caches and memory: latency by a walk, bandwidth by streams. */
 
 #include <string.h>
 
@@ -10,7 +10,10 @@
 
 #define STEPS 20000
 
-/* One cycle through all lines in random order; each line knows its position in the cycle. */
+/*
+ * A cache line of the walk, which is one cycle through all lines in random order. Each line knows
+ * its position in the cycle.
+ */
 struct line {
     uint32_t next;
     uint32_t position;
@@ -19,7 +22,7 @@ struct line {
 
 _Static_assert(sizeof(struct line) == 64, "one step touches one cache line");
 
-/* Sattolo's shuffle leaves a single cycle. */
+/* Links the lines by Sattolo's shuffle, which makes a single cycle. */
 static bool walk_open(struct kernel_hand *hand) {
     struct line *lines = hand->memory;
     uint32_t count = (uint32_t)(hand->bytes / sizeof *lines);
@@ -57,7 +60,7 @@ const struct kernel kernel_latency_memory = {"latency-memory", "memory",
 
 /* ---- bandwidth ---- */
 
-/* Bytes that a round streams, from where the last round ended. */
+/* The number of bytes that a round streams, starting where the last round ended. */
 #define PIECE ((size_t)256 << 10)
 
 static size_t take_piece(struct kernel_hand *hand, size_t room, size_t piece) {
@@ -75,7 +78,7 @@ static bool count_open(struct kernel_hand *hand) {
     return true;
 }
 
-/* The sum of a row of numbers. */
+/* Sums the words, which are consecutive numbers, and checks the sum. */
 static bool sum_words(const uint64_t *words, size_t first, size_t count) {
     uint64_t sum = 0;
     for (size_t i = 0; i < count; i++)
@@ -125,7 +128,7 @@ static bool copy_round(struct kernel_hand *hand) {
 const struct kernel kernel_copy_memory = {"copy-memory", "memory",
     "memory copied, beyond all caches", copy_round, KERNEL_MEMORY, 0, count_open};
 
-/* Computes a = b + 3 c, each a third of the memory. */
+/* Prepares a = b + 3 c, in which each array is a third of the memory. */
 static bool triad_open(struct kernel_hand *hand) {
     size_t third = hand->bytes / 24;
     double *b = (double *)hand->memory + third, *c = b + third;
@@ -156,7 +159,7 @@ static bool update_round(struct kernel_hand *hand) {
     while (2 * mask <= hand->bytes / 8)
         mask *= 2;
     mask--;
-    /* The same changes twice restore the original. */
+    /* Making the same changes twice restores the original. */
     uint64_t seed = ++hand->state, before = words[seed & mask];
     for (int twice = 0; twice < 2; twice++) {
         uint64_t random = seed;

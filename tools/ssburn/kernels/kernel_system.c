@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* System calls. */
+/* Kernels for system calls. */
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Strings, hashes and sorting. */
+/* Kernels for strings, hashes and sorting. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #define TEXT 8192
 
-/* Repeats "the quick brown fox ...", with one needle at the end. */
+/* Fills the memory with "the quick brown fox ...", repeated, with one needle at the end. */
 static bool text_open(struct kernel_hand *hand) {
     static const char words[] = "the quick brown fox jumps over the lazy dog ";
     char *text = hand->memory;
@@ -68,7 +68,7 @@ const struct kernel kernel_string_format = {
 
 /* ---- hashes ---- */
 
-/* A text followed by its own CRC has the same residue for all texts. */
+/* Computes a CRC. A text followed by its own CRC has the same residue for all texts. */
 static uint32_t crc_bytes(uint32_t crc, const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) {
         crc ^= bytes[i];
@@ -107,7 +107,10 @@ static bool fnv_round(struct kernel_hand *hand) {
 
 const struct kernel kernel_fnv = {"fnv", "hash", "hashes of short texts (FNV-1a)", fnv_round};
 
-/* A hash table with open addressing: checks that it finds exactly what was inserted. */
+/*
+ * Inserts into a hash table with open addressing, and checks that it finds exactly what was
+ * inserted.
+ */
 static bool hash_table_round(struct kernel_hand *hand) {
     uint64_t *table = hand->memory, seed = ++hand->state, put = seed, get = seed;
     const uint64_t mask = 4095;
@@ -200,8 +203,8 @@ const struct kernel kernel_sort_heap = {"sort-heap", "sort", "4096 numbers sorte
 #define DIGITS 256
 
 /*
- * Counters are not on the stack, where their address differs from run to run, and with it how often
- * the CPU mistakes a load of them for one of numbers written just before.
+ * The counters are here, not on the stack. The address of the stack differs from run to run, and
+ * with it how often the CPU mistakes a load of a counter for a load of numbers just written.
  */
 struct radix {
     uint32_t numbers[2][NUMBERS];
@@ -237,7 +240,7 @@ static bool search_open(struct kernel_hand *hand) {
     return true;
 }
 
-/* Searches numbers of which every second one is in the array. */
+/* Searches the array for numbers, half of which it contains. */
 static bool search_round(struct kernel_hand *hand) {
     const uint32_t *numbers = hand->memory;
     uint64_t found = 0, wrong = 0, random = ++hand->state;

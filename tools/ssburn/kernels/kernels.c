@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * Limits on working sets. One CPU gets only a part of a cache of hundreds of MiB that many CPUs
- * share, and preparing a walk through more memory would take longer than measuring it.
+ * Limits of working sets. A cache of hundreds of MiB is shared by many CPUs, so one CPU gets only a
+ * part of it; and preparing a walk through more memory would take longer than measuring it.
  */
 #define LAST_MAX   ((size_t)32 << 20)
 #define MEMORY_MIN ((size_t)64 << 20)
@@ -42,9 +42,9 @@ static size_t bytes_of(const struct kernel *kernel, const struct caches *caches)
 }
 
 /*
- * Allocates huge pages if possible. The cache lines to which small pages map differ from run to
- * run, which changes the rate of some kernels by a tenth or more; a huge page maps to all lines
- * evenly.
+ * Allocates memory, in huge pages if possible. The cache lines to which small pages map differ from
+ * run to run, which changes the rate of some kernels by a tenth or more; a huge page maps to all
+ * lines evenly.
  */
 static void *take_memory(size_t bytes) {
     size_t whole = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;

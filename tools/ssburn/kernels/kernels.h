@@ -22,13 +22,13 @@ enum kernel_size {
     KERNEL_FIXED
 };
 
-/* The data of a kernel. */
+/* The data of a running kernel. */
 struct kernel_hand {
     void *memory; /* NULL if not needed */
     size_t bytes;
     uint64_t state;      /* position at which the last round ended */
-    int descriptors[4];  /* -1 if not open */
-    const void *private; /* further data of the kernel */
+    int descriptors[4];  /* -1: not open */
+    const void *private; /* additional data of the kernel */
 };
 
 struct kernel {
@@ -36,19 +36,20 @@ struct kernel {
     const char *help;
 
     /*
-     * Does a fixed amount of work, the same on every machine. Returns false if the result is wrong.
+     * Does a fixed amount of work, which is the same on every machine. Returns false if the result
+     * is wrong.
      */
     bool (*round)(struct kernel_hand *hand);
 
     enum kernel_size size;
-    size_t bytes; /* KERNEL_FIXED */
+    size_t bytes; /* size for KERNEL_FIXED */
 
     bool (*open)(
         struct kernel_hand *hand); /* NULL if not needed; returns false with errno set on failure */
-    void (*close)(struct kernel_hand *hand); /* NULL for kernel_close(), which frees `memory` */
+    void (*close)(struct kernel_hand *hand); /* NULL: kernel_close() only frees `memory` */
 };
 
-/* All kernels; NULL after the last. */
+/* All kernels, ended by NULL. */
 extern const struct kernel *const kernels[];
 
 SS_MUST_USE SS_NONNULL(1, 2, 3) int kernel_open(const struct kernel *kernel,
@@ -59,11 +60,14 @@ void kernel_close(const struct kernel *kernel, struct kernel_hand *hand);
 /* Returns the compiler and its flags. */
 const char *kernel_compiler(void);
 
-/* Hides a value from the optimizer, so that work is neither removed nor hoisted out of the loop. */
+/*
+ * Hides a value from the optimizer, which then neither removes the work nor hoists it out of the
+ * loop.
+ */
 #define KERNEL_OPAQUE(value) __asm__ volatile("" : "+r"(value))
 #define KERNEL_MEMORY_SEEN() __asm__ volatile("" ::: "memory")
 
-/* A round of xorshift with a multiplication (Marsaglia; Vigna). */
+/* Returns the next number of a xorshift generator with a multiplication (Marsaglia; Vigna). */
 static inline uint64_t kernel_random(uint64_t *state) {
     uint64_t x = *state;
     x ^= x >> 12;

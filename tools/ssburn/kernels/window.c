@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "window.h"
 
-/* Longer pauses are stops: ticks and interrupts take less. */
+/* Pauses longer than this are stops: ticks and interrupts take less. */
 #define STOP_MIN (2 * SS_MILLISECOND)
 
 void window_begin(struct window *window, ss_time now) {

@@ -4,7 +4,7 @@
 
 /*
  * Measures the rate of work that is stopped from time to time. The measurement may begin and end
- * within a round of running and being stopped, so the rate covers whole rounds, from the end of the
+ * within a round of running and stopping, so the rate covers whole rounds, from the end of the
  * first stop to the end of the last.
  */
 
@@ -15,21 +15,21 @@
 
 struct window_mark {
     ss_time when;
-    uint64_t done; /* rounds of work done before this time */
+    uint64_t done; /* rounds of work done before that time */
 };
 
 struct window {
     struct window_mark begin, now;
-    struct window_mark first, last; /* ends of stops */
+    struct window_mark first, last; /* marks at the ends of stops */
     uint64_t stops;
-    ss_time min; /* shortest time of a batch; 0 before the first */
+    ss_time min; /* shortest time of a batch; 0: no batch yet */
 };
 
 SS_NONNULL()
 void window_begin(struct window *window, ss_time now);
 
 /*
- * Notes that a batch of this many rounds of work has just ended. All batches should take about the
+ * Records that a batch of `rounds` rounds of work has just ended. All batches should take about the
  * same time.
  */
 SS_NONNULL()
@@ -40,8 +40,8 @@ SS_NONNULL()
 ss_time window_length(const struct window *window);
 
 /*
- * Returns the rate per second. It is taken over all the time if the whole rounds make up less than
- * half of it.
+ * Returns the rate per second. If whole rounds make up less than half of the time, the rate covers
+ * all of it.
  */
 SS_NONNULL()
 double window_rate(const struct window *window);

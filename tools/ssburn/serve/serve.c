@@ -23,13 +23,13 @@
 
 struct server {
     const struct serve_options *options;
-    uint64_t units; /* mean work of a request */
+    uint64_t units; /* mean work of a request, in units */
     struct work_memory memory;
     struct serve_queue queue;
     struct serve_http *http;
     struct serve_listener listener;
-    sigset_t ends;                /* the signals that end it */
-    _Atomic uint64_t worked_time; /* nanoseconds of CPU time, all workers */
+    sigset_t ends;                /* the signals that end the server */
+    _Atomic uint64_t worked_time; /* CPU time of all workers, in nanoseconds */
 };
 
 /* ---- threads ---- */
@@ -49,7 +49,7 @@ static void work(struct server *server, uint64_t number) {
 }
 
 static void stop_listening(struct server *server) {
-    serve_listener_close(&server->listener); /* before the socket is closed */
+    serve_listener_close(&server->listener); /* called before the socket is closed */
     serve_http_quiesce(server->http);
     serve_queue_close(&server->queue);
 }
@@ -75,7 +75,10 @@ static void play_part(void *shared, uint64_t number) {
 
 /* ---- the server ---- */
 
-/* All threads inherit the mask. The second signal is neither blocked nor ignored. */
+/*
+ * Blocks the signals, for all threads, because they inherit the mask. The second signal is neither
+ * blocked nor ignored.
+ */
 static void hold_signals(struct server *server) {
     ss_end_signals(&server->ends);
     signal(SIGINT, SIG_DFL);

@@ -7,7 +7,7 @@
 
 /*
  * Runs `ssburn serve`, whose name is argv[0]. Returns -1 if the command line is invalid and -2 if
- * it failed; the error says why.
+ * serving failed; the error says why.
  */
 SS_MUST_USE SS_NONNULL(1) int serve_command(char **argv, struct ss_error *error);
 

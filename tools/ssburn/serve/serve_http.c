@@ -8,13 +8,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time for clients to read their answers at the end. */
+/* How long clients may take to read their answers at the end. */
 #define LINGER_SECONDS 2
 
-/* Descriptors for other purposes than connections. */
+/* The number of descriptors kept for other purposes than connections. */
 #define DESCRIPTORS_KEPT 64
 
-/* Limits memory: kernel and library use a few tens of kilobytes per connection. */
+/*
+ * The maximum number of connections, which limits memory: kernel and library use a few tens of
+ * kilobytes for each.
+ */
 #define CONNECTIONS_MAX 65536
 
 enum answer { ANSWER_NONE, ANSWER_DONE, ANSWER_REFUSED, ANSWER_DROPPED };
@@ -29,14 +32,14 @@ struct serve_request {
 struct serve_http {
     struct MHD_Daemon *daemon;
     struct MHD_Response *page, *busy;
-    char *bytes; /* of the page */
+    char *bytes; /* content of the page */
     struct serve_queue *queue;
-    uint64_t numbers; /* requests so far */
+    uint64_t numbers; /* number of requests so far */
     atomic_bool ending;
     /* Protects all fields below. The acceptor owns the counts until it ends. */
     pthread_mutex_t mutex;
     pthread_cond_t less;
-    uint64_t unanswered; /* requests whose answers have not been sent */
+    uint64_t unanswered; /* number of requests whose answers have not been sent */
     struct serve_counts counts;
 };
 
@@ -50,8 +53,8 @@ static enum MHD_Result answer(struct serve_request *request) {
 }
 
 /*
- * The connection must be suspended before a worker can see the request: the request may be done,
- * and the connection resumed, before serve_queue_put() returns.
+ * Puts a request into the queue. Suspends its connection before a worker can see the request: the
+ * request may be done, and the connection resumed, before serve_queue_put() returns.
  */
 static void enqueue(struct serve_request *request) {
     struct serve_http *http = request->http;
@@ -76,8 +79,8 @@ static struct serve_request *begin_request(
 }
 
 /*
- * Called when the head of a request has arrived, for each piece of its body, at the end of the
- * body, and when a connection is resumed.
+ * Handles a request. Called when its head has arrived, for each piece of its body, at the end of
+ * the body, and when its connection is resumed.
  */
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
     const char *method, const char *version, const char *body, size_t *body_bytes, void **own) {
@@ -135,7 +138,7 @@ void serve_request_answer(struct serve_request *request, bool is_done) {
     MHD_resume_connection(request->connection);
 }
 
-/* Returns how many connections fit into the limit on descriptors, which is raised first. */
+/* Raises the limit on descriptors. Returns how many connections fit into it. */
 static unsigned find_connections(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)

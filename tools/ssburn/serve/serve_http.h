@@ -3,7 +3,7 @@
 #define SSBURN_SERVE_HTTP_H
 
 /*
- * The HTTP part of the server: one thread accepts connections, reads requests and writes answers.
+ * The HTTP part of the server. One thread accepts connections, reads requests and writes answers.
  */
 
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct serve_http;
 /* One request, while it is in the queue and at a worker. */
 struct serve_request;
 
-/* Requests by outcome; their sum is the number of requests. */
+/* Numbers of requests by outcome, whose sum is the number of all requests. */
 struct serve_counts {
     uint64_t served;  /* completed, with the whole answer sent */
     uint64_t refused; /* 503: the queue was full */
@@ -28,8 +28,8 @@ struct serve_counts {
 };
 
 /*
- * Takes over the listening socket, and puts requests into the queue as struct serve_request.
- * Returns NULL on failure.
+ * Takes ownership of the listening socket, and puts requests into the queue as struct
+ * serve_request. Returns NULL on failure.
  */
 SS_NONNULL(2)
 struct serve_http *serve_http_start(
@@ -40,8 +40,8 @@ SS_NONNULL()
 uint64_t serve_request_number(const struct serve_request *request);
 
 /*
- * Sends the answer of a request, which a worker has completed if `is_done`. Ends the caller's use
- * of the request.
+ * Sends the answer to a request. `is_done` says that a worker has completed it. The caller must not
+ * use the request afterwards.
  */
 SS_NONNULL()
 void serve_request_answer(struct serve_request *request, bool is_done);
@@ -50,7 +50,7 @@ void serve_request_answer(struct serve_request *request, bool is_done);
 SS_NONNULL()
 void serve_http_quiesce(struct serve_http *http);
 
-/* Waits a moment for answers to be sent. All requests must have been answered. */
+/* Waits a moment for answers to be sent. Every request must have an answer. */
 SS_NONNULL()
 struct serve_counts serve_http_stop(struct serve_http *http);
 

@@ -64,7 +64,7 @@ static int bind_port(struct serve_listener *listener) {
     listener->file = socket(listener->address.ss_family, SOCKET_FLAGS, 0);
     if (listener->file < 0)
         return -1;
-    /* Otherwise the port of a previous server would be unavailable for a minute. */
+    /* Without this option, the port of a previous server would be unavailable for a minute. */
     setsockopt(listener->file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(listener->file, address, listener->length) < 0)
         return -1;
@@ -100,7 +100,7 @@ static int open_port(struct serve_listener *listener, struct ss_error *error) {
 
 int serve_listener_open(struct serve_listener *listener, struct ss_error *error) {
     int result = listener->path ? open_path(listener, error) : open_port(listener, error);
-    /* The kernel limits the backlog to what it permits. */
+    /* The kernel reduces the backlog to its own limit. */
     if (result == 0 && listen(listener->file, INT_MAX) < 0)
         result = fail(listener, error);
     if (result == 0)

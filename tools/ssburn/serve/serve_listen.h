@@ -9,12 +9,13 @@
 
 #include "base/local_socket.h"
 
-/* The address at which the server listens. */
+/* The address on which the server listens. */
 struct serve_listener {
     int file;                        /* the listening socket; -1 if absent or handed over */
-    const char *path;                /* of a Unix socket, owned by the caller; NULL for a port */
-    struct ss_local_socket local;    /* of a path */
-    struct sockaddr_storage address; /* of a port, as are the fields below */
+    const char *path;                /* path of a Unix socket, owned by the caller; NULL for a
+                                        port */
+    struct ss_local_socket local;    /* the socket at that path */
+    struct sockaddr_storage address; /* address of a port, like the fields below */
     socklen_t length;
     char url[128];
 };

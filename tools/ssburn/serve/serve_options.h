@@ -13,15 +13,15 @@
 struct serve_options {
     int help, version;
     const char *listen;  /* a port, or the path of a Unix socket */
-    const char *address; /* of the port */
+    const char *address; /* address of the port */
     ss_time work;        /* CPU time of a request */
     uint64_t units;      /* in units of burn_work.h; 0: derived from `work` */
     int spread;          /* enum serve_spread, of serve_spread.h */
     uint64_t seed;
-    uint64_t memory; /* bytes */
+    uint64_t memory; /* in bytes */
     uint64_t workers;
-    uint64_t queue; /* requests */
-    uint64_t bytes; /* of an answer */
+    uint64_t queue; /* length of the queue, in requests */
+    uint64_t bytes; /* size of an answer, in bytes */
 };
 
 SS_MUST_USE SS_NONNULL(1, 2, 3) int serve_options_parse(struct serve_options *options,

@@ -27,8 +27,8 @@ static size_t count_stuck(const struct serve_queue *queue) {
 }
 
 /*
- * A worker counts as idle once it has finished its item, even if it is not running yet, so that
- * room does not depend on the kernel's scheduling.
+ * Adds an item. A worker counts as idle once it has finished its item, even if it is not running
+ * yet, so that the room in the queue does not depend on the kernel's scheduling.
  */
 bool serve_queue_put(struct serve_queue *queue, void *item) {
     pthread_mutex_lock(&queue->mutex);

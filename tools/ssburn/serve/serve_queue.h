@@ -18,20 +18,20 @@ struct serve_queue {
     pthread_cond_t settled; /* no worker is busy */
     void **ring;
     size_t size;  /* size of the ring: the limit, plus one for each worker, which may be idle */
-    size_t first; /* in the ring: index of the oldest */
+    size_t first; /* index of the oldest item in the ring */
     size_t waiting;
     size_t limit; /* how many may wait while all workers are busy */
     size_t workers;
-    size_t busy; /* workers that have taken an item and not finished it */
-    size_t max;  /* largest number that waited for a busy worker */
+    size_t busy; /* number of workers that have taken an item and not finished it */
+    size_t max;  /* largest number of items that waited for a busy worker */
     bool closed;
 };
 
-/* Opens a queue. With `limit` 0 it has room only while a worker is idle. */
+/* Opens a queue. If `limit` is 0, it has room only while a worker is idle. */
 SS_MUST_USE SS_NONNULL(1) int serve_queue_open(
     struct serve_queue *queue, size_t limit, size_t workers, struct ss_error *error);
 
-/* Frees the queue, which no thread may use any more. */
+/* Frees the queue. No thread may use it any more. */
 SS_NONNULL()
 void serve_queue_free(struct serve_queue *queue);
 
@@ -41,11 +41,11 @@ void serve_queue_free(struct serve_queue *queue);
 SS_NONNULL()
 bool serve_queue_put(struct serve_queue *queue, void *item);
 
-/* Called by a worker: waits for an item. Returns NULL if the queue is closed. */
+/* Waits for an item. Returns NULL if the queue is closed. Called by workers. */
 SS_NONNULL()
 void *serve_queue_take(struct serve_queue *queue);
 
-/* Called by a worker: its item is finished. */
+/* Reports that a worker has finished its item. Called by workers. */
 SS_NONNULL()
 void serve_queue_done(struct serve_queue *queue);
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* In the order of the words of --spread. */
+/* How the work of requests varies, in the order of the words of --spread. */
 enum serve_spread { SERVE_CONSTANT, SERVE_EXPONENTIAL };
 
 /*

@@ -9,17 +9,17 @@
 /*
  * Tokens circulate in a ring of threads; a thread with a token works and passes it on. Two thirds
  * of the work of a hop are done under one mutex, so an instance cannot use more than one and a half
- * CPUs, however many there are. With fewer tokens that mutex would often be free, and the use would
+ * CPUs, however many there are. With fewer tokens the mutex would often be free, and the use would
  * depend on how fast the machine wakes a thread.
  */
 #define TOKENS    4
 #define HOP_UNITS UINT64_C(24000) /* about 60 us */
-#define HOP_STEPS UINT64_C(2000)  /* with a working set, whose units take longer */
+#define HOP_STEPS UINT64_C(2000)  /* with a working set, in which a unit takes longer */
 
 struct seat {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
-    unsigned tokens; /* tokens that wait for the thread of this seat */
+    unsigned tokens; /* number of tokens that wait for the thread of this seat */
     bool closed;
 };
 
@@ -27,11 +27,11 @@ struct ring {
     struct burn *burn;
     struct ss_error *error;
     struct seat *seats;
-    uint64_t hop;   /* units */
+    uint64_t hop;   /* units of a hop */
     uint64_t alone; /* units of a hop that are done under the mutex */
-    uint64_t hops;  /* per iteration */
+    uint64_t hops;  /* hops of an iteration */
     pthread_mutex_t mutex;
-    uint64_t left; /* hops of this iteration; under the mutex, as the rest */
+    uint64_t left; /* hops left in this iteration; protected by the mutex, like the rest */
     int more;      /* last result of the tally */
 };
 
@@ -43,7 +43,7 @@ static void seat_put(struct seat *seat, unsigned tokens, bool close) {
     pthread_mutex_unlock(&seat->mutex);
 }
 
-/* Returns false if there are no more tokens. */
+/* Takes a token. Returns false if there are no more. */
 static bool seat_take(struct seat *seat) {
     pthread_mutex_lock(&seat->mutex);
     while (seat->tokens == 0 && !seat->closed)

@@ -12,7 +12,7 @@
 
 /* The parameters of a class. */
 struct burn {
-    uint64_t threads; /* threads, or children at a time */
+    uint64_t threads; /* number of threads, or of children at a time */
     uint64_t work;    /* units of one iteration */
     struct work_memory memory;
     struct tally tally;

@@ -76,7 +76,7 @@ static int take_class(
         &(struct ss_suggest_names){"class", names, CLASS_COUNT, "see --help"}, word, error);
 }
 
-/* The bounds, as text, are THREADS_MAX and WORK_UNITS_MAX. */
+/* The bounds below, which are text, are THREADS_MAX and WORK_UNITS_MAX. */
 #define AT(member) .offset = offsetof(struct options, member)
 
 // clang-format off
@@ -111,7 +111,7 @@ void options_print_help(void) {
     ss_arguments_print_help(stdout, rows);
 }
 
-/* Returns how many CPUs we may use, which may be fewer than the machine has. */
+/* Returns how many CPUs this process may use, which may be fewer than the machine has. */
 static uint64_t cpus_usable(void) {
     struct ss_cpus cpus;
     ss_platform_affinity(&cpus);

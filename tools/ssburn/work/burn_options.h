@@ -13,7 +13,7 @@
 struct burn_class {
     const char *name;
     int (*run)(struct burn *burn, struct ss_error *error);
-    uint64_t threads; /* unless --threads is given; 0: the CPUs that we may use */
+    uint64_t threads; /* 0: not given; then the number of CPUs that this process may use */
     uint64_t threads_max;
     const char *help;
 };
@@ -23,9 +23,9 @@ struct options {
     const struct burn_class *class;
     uint64_t threads;
     ss_time iteration;
-    uint64_t work; /* units; 0: derived from `iteration` */
+    uint64_t work; /* in units; 0: derived from `iteration` */
     uint64_t iterations;
-    uint64_t memory; /* bytes */
+    uint64_t memory; /* in bytes */
 };
 
 SS_MUST_USE SS_NONNULL(1, 2) int options_parse(
@@ -36,7 +36,7 @@ void options_print_help(void);
 SS_MUST_USE SS_NONNULL(1, 2) int options_read_size(
     const char *text, uint64_t *bytes, struct ss_error *error);
 
-/* Does the same for a working set of burn_work.h. */
+/* Parses the size of a working set of burn_work.h. */
 SS_MUST_USE SS_NONNULL(1, 2) int options_read_memory(
     const char *text, uint64_t *bytes, struct ss_error *error);
 

@@ -14,7 +14,7 @@ static ss_time monotonic_now(void) {
     return (ss_time)now.tv_sec * SS_SECOND + (ss_time)now.tv_nsec;
 }
 
-/* Writes a line with one call, so that lines of instances that share a pipe do not mix. */
+/* Writes a line with one call, so that lines of instances on one pipe do not mix. */
 static int print_line(const char *line, struct ss_error *error) {
     size_t left = strlen(line);
     while (left > 0) {

@@ -12,8 +12,8 @@ struct work_line {
 _Static_assert(sizeof(struct work_line) == WORK_LINE_BYTES, "one step touches one cache line");
 
 /*
- * A round of xorshift with a multiplication (Marsaglia; Vigna), which costs about as much as
- * typical integer code with dependent instructions.
+ * Returns the state after a round of xorshift with a multiplication (Marsaglia; Vigna), which costs
+ * about as much as typical integer code with dependent instructions.
  */
 static inline uint64_t mix_round(uint64_t x) {
     x ^= x >> 12;
@@ -22,7 +22,10 @@ static inline uint64_t mix_round(uint64_t x) {
     return x * UINT64_C(0x2545f4914f6cdd1d);
 }
 
-/* Sattolo's shuffle leaves a single cycle, so a walk visits every line before any twice. */
+/*
+ * Links the lines by Sattolo's shuffle, which makes a single cycle, so a walk visits every line
+ * before any line twice.
+ */
 static void shuffle(struct work_line *lines, size_t count) {
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
     for (size_t i = 0; i < count; i++)
@@ -65,7 +68,7 @@ void work_begin(struct work_hand *hand, const struct work_memory *memory, uint64
         hand->line = &memory->lines[number * UINT64_C(0x9e3779b97f4a7c15) % memory->count];
 }
 
-/* Not inlined: calibration and the work itself must be the same machine code. */
+/* Not inlined: calibration and the work itself must use the same machine code. */
 __attribute__((noinline)) void work_do(struct work_hand *hand, uint64_t units) {
     if (hand->line) {
         struct work_line *line = hand->line;

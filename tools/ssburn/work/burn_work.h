@@ -16,21 +16,23 @@
 
 struct work_line;
 
-/* The working set: one cycle through all its cache lines in random order. Zeroed: empty. */
+/*
+ * The working set: one cycle through all its cache lines in random order. Zeroed: no working set.
+ */
 struct work_memory {
     struct work_line *lines;
-    size_t count; /* cache lines */
+    size_t count; /* number of cache lines */
 };
 
-/* Makes an empty set if `bytes` is 0. */
+/* Builds a working set; if `bytes` is 0, there is none. */
 SS_MUST_USE SS_NONNULL(1) int work_memory_build(
     struct work_memory *memory, uint64_t bytes, struct ss_error *error);
 SS_NONNULL()
 void work_memory_free(struct work_memory *memory);
 
 /*
- * A worker: a thread or a child. With a working set one unit of work is one step along its cycle,
- * otherwise a round of integer mixing; each needs the previous result.
+ * A worker: a thread or a child. With a working set, one unit of work is one step along its cycle,
+ * otherwise a round of integer mixing; each unit needs the previous result.
  */
 struct work_hand {
     struct work_line *volatile line; /* NULL without a working set */

@@ -4,8 +4,8 @@
 #include <time.h>
 
 /*
- * A stretch must be long compared with an interrupt or a preemption, and all stretches together
- * short compared with an iteration.
+ * Limits of a stretch: it must be long compared with an interrupt or a preemption, and all
+ * stretches together must be short compared with an iteration.
  */
 #define STRETCH_MIN  (20 * SS_MILLISECOND)
 #define STRETCH_AIM  (25 * SS_MILLISECOND)
@@ -37,7 +37,7 @@ uint64_t calibrate_units(const struct calibrate_bench *bench, ss_time length) {
         units = longer(units, best);
         best = measure(bench, units);
     }
-    /* Disturbances only make a stretch longer, so use the shortest one. */
+    /* Disturbances only make a stretch longer, so the shortest one counts. */
     for (int try = 1; try < TRIES; try++) {
         ss_time took = measure(bench, units);
         best = took < best ? took : best;

@@ -7,25 +7,26 @@
 #include "burn.h"
 
 /*
- * The first process keeps several families running. Each is a child that works, then forks a child
- * and waits for it, for several generations. One process of a family works at a time.
+ * The first process keeps several families running. A family is a child that works, then forks a
+ * child and waits for it, and so on for several generations. One process of a family works at a
+ * time.
  */
 #define GENERATIONS 4
 #define PIECE_UNITS UINT64_C(330000) /* about 0.8 ms: with the fork itself, 1000 a second */
-#define PIECE_STEPS UINT64_C(20000)  /* with a working set, where a unit takes longer */
+#define PIECE_STEPS UINT64_C(20000)  /* with a working set, in which a unit takes longer */
 
 struct nursery {
     struct burn *burn;
     uint64_t piece;    /* units of one child */
-    uint64_t children; /* of one iteration */
-    uint64_t founded;  /* families started so far */
+    uint64_t children; /* children of one iteration */
+    uint64_t founded;  /* number of families started so far */
     pid_t *firstborn;  /* first process of each living family */
-    uint64_t families; /* living families */
+    uint64_t families; /* number of living families */
 };
 
 /*
- * Converts the exit status of a child to 0 or an errno, which passes a failure deep in the tree to
- * the top. EINTR means that a child was killed.
+ * Converts the exit status of a child to 0 or an errno. The first process thus learns of a failure
+ * deep in the tree. EINTR means that a child was killed.
  */
 static int status_errno(int status) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
@@ -40,7 +41,7 @@ static int reap(pid_t child) {
     return reaped < 0 ? errno : status_errno(status);
 }
 
-/* Waits for a family to end. Ignores children that the process had before it executed ssburn. */
+/* Waits for a family to end. Ignores children that this process had before it executed ssburn. */
 static int reap_family(struct nursery *nursery) {
     for (;;) {
         int status;
@@ -57,7 +58,7 @@ static int reap_family(struct nursery *nursery) {
 }
 
 /*
- * Runs a child, whose own child continues the loop. Ends without flushing or freeing resources of
+ * Runs a child; its own child continues the loop. Exits without flushing or freeing resources of
  * the first process.
  */
 static _Noreturn void live(struct work_hand *hand, uint64_t piece, uint64_t generations) {

@@ -8,13 +8,13 @@
 
 /*
  * Threads do not wait for each other, not even at the end of an iteration, so that all CPUs are
- * always busy. Otherwise a thread may wake up on the CPU of its waker, with other CPUs idle, until
- * the kernel moves it, which took 10 ms in a virtual machine.
+ * always busy. Otherwise a thread may wake up on the CPU of its waker while other CPUs are idle,
+ * until the kernel moves it, which took 10 ms in a virtual machine.
  */
 
 /*
- * Shares per thread and iteration. A share is short compared with an iteration, because threads are
- * idle during the last shares, but long compared with the cost of taking one.
+ * The number of shares per thread and iteration. A share is short compared with an iteration,
+ * because threads are idle during the last shares, but long compared with the cost of taking one.
  */
 #define SHARES_PER_THREAD 32
 #define SHARE_UNITS_MAX   UINT64_C(500000)
@@ -22,9 +22,9 @@
 struct parallel {
     struct burn *burn;
     struct ss_error *error;
-    uint64_t each;  /* shares of one iteration */
-    uint64_t share; /* units */
-    uint64_t all;   /* shares of all iterations */
+    uint64_t each;  /* number of shares in one iteration */
+    uint64_t share; /* units of a share */
+    uint64_t all;   /* number of shares in all iterations */
     _Atomic uint64_t taken;
     _Atomic uint64_t done;
     _Atomic int more; /* the last result of the tally */
