@@ -17,13 +17,14 @@ static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD
 
 static struct sigaction before[NUMBERS]; /* inherited dispositions, restored in the command */
 static sigset_t mask_before;
-static _Atomic uint32_t changes; /* wakes the sleeper */
-static _Atomic pid_t command;    /* 0: none, or it may have been reaped */
+static _Atomic uint32_t changes; /* changes to wake the sleeper */
+static _Atomic pid_t command;    /* pid of the command; 0: there is none, or its pid may have been
+                                    reused */
 static atomic_bool over;
 
 /*
- * Forwards the signal to the command, unless it came from the keyboard: the kernel has sent that
- * one to the whole process group.
+ * Forwards the signal to the command, unless it came from the keyboard: the kernel has sent such a
+ * signal to the whole process group.
  */
 static void on_signal(int number, siginfo_t *info, void *context) {
     int saved = errno;
@@ -54,11 +55,11 @@ void ssload_command_catch(bool has_command) {
     sigset_t held;
     sigemptyset(&held);
     if (has_command)
-        sigfillset(&held); /* until the command exists and can be sent signals */
+        sigfillset(&held); /* blocked until the command exists and can receive signals */
     sigprocmask(SIG_SETMASK, &held, NULL);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
-    if (before[2].sa_handler != SIG_IGN) /* ignored under nohup */
+    if (before[2].sa_handler != SIG_IGN) /* SIGHUP is ignored under nohup */
         sigaction(SIGHUP, &action, NULL);
     if (!has_command)
         return;
@@ -78,7 +79,7 @@ static void execute(char **words, int report) {
     _exit(SS_ERROR_FAILED);
 }
 
-/* Checks the command before the start, because the messages are better than those of execvp(). */
+/* Checks the command before the start, because the messages say more than those of execvp(). */
 static int check(char **words, struct ss_error *error) {
     struct ss_commands commands = {0};
     int result = ss_commands_repeat(&commands, words, 1, error);

@@ -8,17 +8,20 @@
 #include <showstopper/time.h>
 
 /*
- * A run ends on a signal, or with the command. A signal from the keyboard reaches the command, too;
- * a signal sent to ssload alone is forwarded.
+ * Signals and the command of a run, which ends on a signal or with the command. A signal from the
+ * keyboard reaches the command, too; a signal sent to ssload alone is forwarded.
  */
 
 /* Catches the signals. With a command they do not end ssload. */
 void ssload_command_catch(bool has_command);
 
-/* Starts the command. Fails with status 127 or 126 if it cannot be executed, otherwise 125. */
+/*
+ * Starts the command. Fails with status 127 or 126 if the command cannot be executed, otherwise
+ * with 125.
+ */
 int ssload_command_start(char **words, struct ss_error *error);
 
-/* Sleeps until `until`. Returns true, and early, if the run ends before that. */
+/* Sleeps until `until`. If the run ends before that, returns true at that moment. */
 bool ssload_command_sleep(ss_time until);
 
 /* Waits for the command. Returns its exit status, or 128 plus the number of its signal. */

@@ -4,7 +4,7 @@
 
 #include "options/arguments.h"
 
-/* In the order of the option's choices. */
+/* The formats, in the order of the option's choices. */
 enum ssload_format {
     SSLOAD_TABLE,
     SSLOAD_CSV,
@@ -15,12 +15,12 @@ enum ssload_format {
 /* The command line. */
 struct ssload_request {
     ss_time interval;
-    uint64_t count;   /* 0 for no limit */
-    ss_time duration; /* SS_TIME_NEVER for no limit */
-    const char *cpus; /* NULL for all that ssload may use */
+    uint64_t count;   /* 0: no limit */
+    ss_time duration; /* SS_TIME_NEVER: no limit */
+    const char *cpus; /* NULL: all CPUs that ssload may use */
     const char *group;
     const char *target;
-    const char *output; /* NULL for standard output */
+    const char *output; /* NULL: standard output */
     int format;         /* enum ssload_format */
     int per_cpu;
     int quiet;

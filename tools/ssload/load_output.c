@@ -8,10 +8,10 @@
 
 #include "base/words.h"
 
-/* Explain differences between load and load_ticks that exceed this. */
+/* A difference between load and load_ticks that exceeds this is explained. */
 #define TICKS_ASTRAY 0.02
 
-/* Below this capacity, in nanoseconds of CPU time, the two differ because ticks are coarse. */
+/* Below this much CPU time, in nanoseconds, load and load_ticks differ because ticks are coarse. */
 #define TICKS_ENOUGH 2e9
 
 static unsigned columns_of(const struct ssload_report *report) {
@@ -145,7 +145,7 @@ void ssload_report_end(struct ssload_report *report) {
     }
     struct ss_load_sample all = average(&report->sums[0], SS_LOAD_ALL_CPUS);
     if (table)
-        fflush(report->stream); /* before the note, which goes to the same terminal */
+        fflush(report->stream); /* flushed before the note, which goes to the same terminal */
     if (!report->request->quiet)
         explain_ticks(&all, &report->sums[0].span);
 }

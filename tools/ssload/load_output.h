@@ -10,18 +10,18 @@
 struct ssload_sums {
     struct ss_load_span span;
     double seconds;
-    double pressure;         /* times seconds */
-    double pressure_seconds; /* seconds with known pressure */
+    double pressure;         /* sum of pressure times seconds */
+    double pressure_seconds; /* seconds in which the pressure was known */
     double target;
     double error;
-    uint64_t targets; /* samples that count for `target` and `error` */
+    uint64_t targets; /* number of samples that count for `target` and `error` */
 };
 
 /* The output of samples, and their sums. */
 struct ssload_report {
     const struct ssload_request *request;
     FILE *stream;
-    const char *name; /* of the stream, for messages */
+    const char *name; /* name of the stream, for messages */
     enum ssload_format format;
     struct ssload_table table;
     struct ssload_sums *sums; /* the sums of all CPUs, then those of each CPU */
@@ -32,7 +32,7 @@ struct ssload_report {
 int ssload_report_open(
     struct ssload_report *report, const struct ssload_request *request, struct ss_error *error);
 
-/* Prints the heading. */
+/* Prints the heading of the output. */
 void ssload_report_begin(struct ssload_report *report);
 
 /* Prints a row and adds the sample to the averages. */

@@ -12,7 +12,7 @@
 #define CPU_WIDTH    5
 #define DRAWING_MIN  20
 #define DRAWING_MAX  100
-#define GAP          2 /* before the drawing */
+#define GAP          2 /* blanks before the drawing */
 
 /* The columns in order. In a narrow window those of the lowest rank are omitted first. */
 enum { TARGET, LOAD, ERROR, TICKS, USER, SYSTEM, IRQ, STEAL, IOWAIT, IDLE, PRESSURE, COLUMNS };
@@ -64,7 +64,10 @@ void ssload_table_open(struct ssload_table *table, FILE *stream, ss_time interva
     table->time_width = 8 + (table->decimals ? table->decimals + 1 : 0);
 }
 
-/* Chooses the columns that fit. Called for each heading, because the window may have changed. */
+/*
+ * Chooses the columns that fit. Called for each heading, because the size of the window may have
+ * changed.
+ */
 static void fit(struct ssload_table *table) {
     int width, height;
     ss_screen_size(fileno(table->stream), &width, &height);

@@ -4,7 +4,7 @@
 
 #include "measure/load_sample.h"
 
-/* A table: the known columns that fit next to a drawing. */
+/* A table of samples: the known columns that fit next to a drawing. */
 struct ssload_table {
     FILE *stream;
     bool unicode;
@@ -12,12 +12,13 @@ struct ssload_table {
     bool per_cpu;      /* rows name their CPU */
     bool group;        /* rows describe a control group, which lacks some columns */
     bool pressure;     /* the pressure is known */
-    int decimals;      /* of a second, in the time */
-    int screen;        /* lines of the terminal; 0 if not a terminal: one heading */
-    int lines;         /* since the heading; 0 if a heading is due */
-    unsigned shown;    /* a bit for each column */
-    int time_width;    /* characters */
-    int drawing_width; /* 0 without a drawing */
+    int decimals;      /* number of decimals of seconds in the time */
+    int screen;        /* number of lines of the terminal; 0: not a terminal, so there is one
+                          heading */
+    int lines;         /* number of lines since the heading; 0: a heading is due */
+    unsigned shown;    /* a bit for each column that is shown */
+    int time_width;    /* width of the time in characters */
+    int drawing_width; /* width of the drawing; 0: no drawing */
 };
 
 void ssload_table_open(struct ssload_table *table, FILE *stream, ss_time interval);
@@ -25,7 +26,7 @@ void ssload_table_open(struct ssload_table *table, FILE *stream, ss_time interva
 /* Prints a row, after the heading if one is due. */
 void ssload_table_print(struct ssload_table *table, const struct ss_load_sample *sample);
 
-/* Prints a row of averages below all samples; `first` begins the averages. */
+/* Prints a row of averages below all samples; `first` marks the first such row. */
 void ssload_table_print_average(
     struct ssload_table *table, const struct ss_load_sample *sample, bool first);
 

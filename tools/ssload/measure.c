@@ -10,7 +10,7 @@
 #include "load_output.h"
 #include "target.h"
 
-/* The shortest last sample: the counters are too coarse for less. */
+/* The minimum length of the last sample: the counters are too coarse for less. */
 #define LEAST (10 * SS_MILLISECOND)
 
 struct measurement {
@@ -21,7 +21,8 @@ struct measurement {
     ss_time started;
     uint64_t taken;
     bool unwritable;   /* writing a sample failed */
-    bool nobody_reads; /* the other end was closed while a command runs: no error */
+    bool nobody_reads; /* a reader closed the other end while a command runs, which is not an
+                          error */
 };
 
 static int read_meter(struct measurement *it, struct ss_error *error) {
@@ -42,7 +43,7 @@ static bool has_cpu(const struct ss_cpu_reading *reading, uint32_t cpu) {
 
 /*
  * Fails if a CPU is missing at the start; later, CPUs may come and go. If the meter cannot be
- * opened here, opening it for the measurement reports why.
+ * opened here, the measurement reports why.
  */
 static int check_cpus(const struct ss_cpus *cpus, struct ss_error *error) {
     struct ss_load_meter meter = SS_LOAD_METER_CLOSED;
@@ -117,7 +118,10 @@ static int output_failed(struct measurement *it, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", ss_words_show(it->report.name).text, strerror(errno));
 }
 
-/* The target is that of the time before `end`: a step exactly at `end` has had no effect yet. */
+/*
+ * Takes a sample with the target from just before `end`: a step exactly at `end` has had no effect
+ * yet.
+ */
 static int take_sample(struct measurement *it, ss_time end, struct ss_error *error) {
     if (read_meter(it, error) < 0)
         return -1;
@@ -138,9 +142,9 @@ static int take_sample(struct measurement *it, ss_time end, struct ss_error *err
 }
 
 /*
- * Samples are due at absolute times, so they do not drift. Missed ones are skipped, and the next
- * one covers the whole time. The last, shorter one is also taken when the command or the duration
- * ends, but not after an interrupt.
+ * Takes all samples. They are due at absolute times, so they do not drift. Missed samples are
+ * skipped, and the next one covers the whole time. A last, shorter one is taken when the command or
+ * the duration ends, but not after an interrupt.
  */
 static int take_samples(struct measurement *it, struct ss_error *error) {
     const struct ssload_request *request = it->request;

@@ -5,8 +5,8 @@
 #include "load_options.h"
 
 /*
- * Measures as requested, and sets `status` to that of the command. On failure the error's status is
- * set.
+ * Measures as requested, and sets `status` to the command's exit status. On failure, the error has
+ * the status.
  */
 int ssload_measure(const struct ssload_request *request, int *status, struct ss_error *error);
 

@@ -4,10 +4,10 @@
 
 #include "trace/file.h"
 
-/* A trace, played in a loop, as by showstopper's trace module `file`. All zero: no trace. */
+/* A trace, played in a loop as by showstopper's trace module `file`. Zeroed: no trace. */
 struct ssload_target {
     struct ss_trace_records records;
-    ss_time loop_from; /* the end of an initial `free` section */
+    ss_time loop_from; /* where a loop restarts: the end of a leading `free` section */
     ss_time end;
 };
 
