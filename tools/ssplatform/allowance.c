@@ -9,7 +9,7 @@ char *ssplatform_affinity(const struct ssplatform_tree *tree) {
     return ssplatform_tree_value(tree, "proc/self/status", "\nCpus_allowed_list:");
 }
 
-/* Reads which part of the machine the control groups allow us to use. */
+/* Reads how much of the machine the control groups allow this process to use. */
 static void read_allowance(const struct ssplatform_tree *tree, struct ss_allowance *allowance) {
     char proc[4200], cgroup[4200];
     struct ss_platform_roots roots = {.proc = proc, .cgroup = cgroup};

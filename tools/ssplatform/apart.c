@@ -11,13 +11,13 @@
 
 #include "sys_tree.h"
 
-/* Limits on the time and the output of hwloc's process. */
+/* Limits of the time and the output of hwloc's process. */
 #define SECONDS_MAX 10
 #define TEXT_MAX    (64u << 20)
 
 extern char **environ;
 
-/* Removes hwloc's variables, which can make it describe another machine. */
+/* Removes hwloc's environment variables, which can make it describe another machine. */
 static void clear_environment(void) {
     for (char **at = environ; *at;) {
         char name[64];
@@ -36,7 +36,7 @@ static void clear_environment(void) {
 static void set_environment(const char *root) {
     clear_environment();
     setenv("HWLOC_COMPONENTS", "linux,stop", 1);
-    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1); /* plugins look for displays */
+    setenv("HWLOC_PLUGINS_PATH", "/nonexistent", 1); /* plugins would look for displays */
     setenv("HWLOC_HIDE_ERRORS", "2", 1);
     if (root)
         setenv("HWLOC_FSROOT", root, 1);
@@ -47,7 +47,7 @@ static hwloc_topology_t load(const char *root) {
     set_environment(root);
     if (hwloc_topology_init(&topology) < 0)
         return NULL;
-    /* Load the whole machine, also CPUs that our control group excludes. */
+    /* Load the whole machine, including CPUs that our control group excludes. */
     bool loaded =
         hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) == 0 &&
         hwloc_topology_set_icache_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_ALL) == 0 &&
@@ -58,7 +58,7 @@ static hwloc_topology_t load(const char *root) {
     return NULL;
 }
 
-/* Runs in the child and writes to the pipe. */
+/* Runs hwloc in the child and writes to the pipe. */
 static void write_and_exit(
     const char *root, ssplatform_write_apart *write, const void *context, int to) {
     struct rlimit no_core = {0, 0};

@@ -9,7 +9,7 @@
 
 #define CPUS "sys/devices/system/cpu/"
 
-/* Files in the folder cpufreq of each CPU, with frequencies in kHz. */
+/* Files with frequencies in kHz, in the folder cpufreq of each CPU. */
 static const struct field {
     const char *name;
     const char *file;
@@ -51,7 +51,7 @@ static void write_groups(
         for (size_t i = 0; i < FIELD_COUNT; i++) {
             values[i] = ssplatform_tree_line(tree, CPUS "cpu%u/cpufreq/%s", cpu, fields[i].file);
             /*
-             * Treat an invalid number as unknown, so that it puts no CPU into a group of its own.
+             * An invalid number counts as unknown, so that it puts no CPU into a group of its own.
              */
             if (fields[i].number && isnan(ssplatform_number(values[i]))) {
                 free(values[i]);

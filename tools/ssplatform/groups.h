@@ -17,7 +17,7 @@ struct ssplatform_group {
 struct ssplatform_groups {
     struct ssplatform_group *list;
     size_t count, room;
-    bool failed; /* out of memory */
+    bool failed; /* memory was exhausted */
 };
 
 /* Adds a CPU. Takes ownership of the values, from malloc(), and sets them to NULL. */
@@ -25,13 +25,13 @@ void ssplatform_groups_add(
     struct ssplatform_groups *groups, uint32_t cpu, char *values[SSPLATFORM_FIELDS_MAX]);
 
 /*
- * Writes the groups as a list of objects, each with the key `cpus` and what `write` adds, and frees
- * the groups. Writes null if there are none.
+ * Writes the groups as a list of objects, each with the key `cpus` and the keys that `write` adds,
+ * and frees the groups. Writes null if there are no groups.
  */
 void ssplatform_groups_write(struct ssplatform_groups *groups, struct ss_json *json,
     const char *name, void (*write)(struct ss_json *json, const struct ssplatform_group *group));
 
-/* Writes CPUs in the kernel's list format, the empty set as an empty string. */
+/* Writes CPUs in the kernel's list format; an empty set becomes an empty string. */
 void ssplatform_write_cpus(struct ss_json *json, const char *name, const struct ss_cpus *cpus);
 
 #endif

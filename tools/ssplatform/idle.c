@@ -6,7 +6,7 @@
 #include "json_fields.h"
 #include "parts.h"
 
-/* The kernel has at most ten of them. */
+/* More states than the kernel allows, which is ten. */
 #define STATES_MAX 16
 #define FOLDER     "sys/devices/system/cpu/cpu%u/cpuidle/state%d"
 
@@ -24,7 +24,8 @@ static const struct field {
 #define FIELD_COUNT (sizeof fields / sizeof *fields)
 
 /*
- * Returns all states of a CPU as text: a line per state, a tab after each value. NULL if unknown.
+ * Returns all states of a CPU as text: a line per state, with a tab after each value. NULL if
+ * unknown.
  */
 static char *states_of(const struct ssplatform_tree *tree, uint32_t cpu) {
     char *text = NULL;

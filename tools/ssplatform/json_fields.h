@@ -2,7 +2,7 @@
 #ifndef SSPLATFORM_FIELDS_H
 #define SSPLATFORM_FIELDS_H
 
-/* Single fields of a report, read from files of the tree. Unknown values become null. */
+/* Writes single fields of a report, read from files of the tree. Unknown values become null. */
 
 #include "base/json.h"
 #include "sys_tree.h"
@@ -14,14 +14,14 @@ void ssplatform_put_line(
 /* Writes "on" for 1, "off" for 0, otherwise null. */
 void ssplatform_put_switch(struct ss_json *json, const char *name, double number);
 
-/* Opens a list and returns true, or writes null and returns false if it is unknown. */
+/* Opens a list and returns true, or writes null and returns false if the list is unknown. */
 bool ssplatform_open_list(struct ss_json *json, const char *name, bool known);
 
 /* Writes the words of a file as a list. */
 void ssplatform_put_words(
     struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path);
 
-/* Returns the number after "MemTotal:" in a file, in bytes. */
+/* Returns the number of bytes after "MemTotal:" in a file. */
 double ssplatform_memory(const struct ssplatform_tree *tree, const char *path);
 
 #endif

@@ -25,7 +25,7 @@ static bool is_chosen(const char *text, const char *name) {
     return value && *value == 'y';
 }
 
-/* Settings of which exactly one was chosen when the kernel was built. */
+/* Options of which exactly one is selected when the kernel is built. */
 static const struct choice {
     const char *key;
     const char *names[5];
@@ -61,7 +61,7 @@ static void write_configuration(struct ss_json *json, const struct ssplatform_tr
 
 /* ---- how it was started ---- */
 
-/* Parameters that decide where tasks run, how fast CPUs are and how deep they sleep. */
+/* Kernel parameters that decide where tasks run, how fast CPUs are and how deeply they sleep. */
 static const char *const parameters[] = {
     "amd_pstate",
     "clocksource",
@@ -109,7 +109,7 @@ static void write_parameters(struct ss_json *json, const struct ssplatform_tree 
     char *rest = NULL;
     for (char *word = strtok_r(text, " \t", &rest); word; word = strtok_r(NULL, " \t", &rest)) {
         if (strcmp(word, "--") == 0)
-            break; /* the rest is for the init process */
+            break; /* the remaining words are for the init process */
         if (matters(word))
             ss_json_text(json, NULL, word);
     }
@@ -121,7 +121,7 @@ static void write_parameters(struct ss_json *json, const struct ssplatform_tree 
 
 static void write_architecture(struct ss_json *json, const struct ssplatform_tree *tree) {
     struct utsname names;
-    char *line = ssplatform_tree_line(tree, "proc/sys/kernel/arch"); /* from Linux 6.1 */
+    char *line = ssplatform_tree_line(tree, "proc/sys/kernel/arch"); /* exists since Linux 6.1 */
     bool ask = !line && !tree->root && uname(&names) == 0;
     ss_json_text(json, "architecture", ask ? names.machine : line);
     free(line);
@@ -139,7 +139,7 @@ void ssplatform_write_kernel(struct ss_json *json, const struct ssplatform_tree 
 
 static const struct setting {
     const char *name;
-    const char *file; /* in proc/sys/kernel */
+    const char *file; /* name of the file in proc/sys/kernel */
 } settings[] = {
     /* Since Linux 5.13 the first four are in debugfs, which only root can read. */
     {"latency_ns", "sched_latency_ns"},

@@ -65,7 +65,9 @@ static int write_file(const struct request *request, struct ss_error *error) {
         error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
 }
 
-/* Returns the exit status; 1 if this machine does not have what was requested. */
+/*
+ * Answers the request. Returns the exit status; 1 if this machine does not have what was requested.
+ */
 static int answer(const struct request *request, struct ss_error *error) {
     if (request->help)
         print_help();

@@ -2,7 +2,7 @@
 #ifndef SSPLATFORM_PARTS_H
 #define SSPLATFORM_PARTS_H
 
-/* The parts of a report, each of which writes its own keys, and the data that several share. */
+/* The parts of a report, each of which writes its own keys, and data that several parts share. */
 
 #include "base/cpus.h"
 #include "base/json.h"
@@ -11,7 +11,9 @@
 /* Returns the online CPUs; empty if unknown. */
 struct ss_cpus ssplatform_online(const struct ssplatform_tree *tree);
 
-/* Returns the CPUs that this process and its children may use, NULL if unknown; free() it. */
+/*
+ * Returns the CPUs that this process and its children may use; NULL if unknown. free() the result.
+ */
 char *ssplatform_affinity(const struct ssplatform_tree *tree);
 
 void ssplatform_write_kernel(struct ss_json *json, const struct ssplatform_tree *tree);
@@ -29,9 +31,7 @@ void ssplatform_write_allowance(struct ss_json *json, const struct ssplatform_tr
 
 /* ---- /proc/cpuinfo ---- */
 
-/*
- * A block of lines that describes a CPU. ssplatform_processors() calls `take` for each block.
- */
+/* A block of lines that describes a CPU. ssplatform_processors() calls `take` with each block. */
 struct ssplatform_processor {
     uint32_t cpu;
     char **keys, **values;
@@ -47,7 +47,7 @@ const char *ssplatform_processor_value(
 
 /* ---- configuration of the kernel ---- */
 
-/* Returns the kernel's configuration, NULL if unknown; free() it. */
+/* Returns the kernel's configuration; NULL if unknown. free() the result. */
 char *ssplatform_configuration(const struct ssplatform_tree *tree);
 
 #endif

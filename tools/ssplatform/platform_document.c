@@ -10,10 +10,7 @@
 #include "json_fields.h"
 #include "parts.h"
 
-/*
- * Writes a list of CPUs. The kernel writes an empty list as an empty line; an empty file is
- * unknown.
- */
+/* Writes a list of CPUs. An empty line is the kernel's empty list; an empty file is unknown. */
 static void put_list(struct ss_json *json, const char *name, const struct ssplatform_tree *tree) {
     char *text = ssplatform_tree_read(tree, "sys/devices/system/cpu/%s", name);
     struct ss_cpus cpus = {0};

@@ -5,7 +5,7 @@
 #include "groups.h"
 #include "parts.h"
 
-/* Limit on the lines of a block of /proc/cpuinfo; blocks have about thirty. */
+/* Limit of the number of lines in a block of /proc/cpuinfo; blocks have about thirty. */
 #define LINES_MAX 128
 
 const char *ssplatform_processor_value(
@@ -30,7 +30,7 @@ static void add_line(struct ssplatform_processor *processor, char *line) {
     processor->values[processor->count++] = ssplatform_trim(colon + 1);
 }
 
-/* On Arm the last block describes the board and has no number. */
+/* Returns whether a block has a number. On Arm the last block describes the board and has none. */
 static bool has_number(struct ssplatform_processor *processor) {
     double number = ssplatform_number(ssplatform_processor_value(processor, "processor"));
     if (!(number >= 0 && number < SS_CPUS_MAX))
@@ -59,11 +59,11 @@ void ssplatform_processors(const struct ssplatform_tree *tree,
 
 /* ---- the models ---- */
 
-/* Architectures use different keys for the same field. */
+/* The keys of each field: architectures use different keys for the same field. */
 static const struct field {
     const char *name;
     const char *keys[3];
-    bool number; /* printed as a number if it is decimal */
+    bool number; /* printed as a number if it is a decimal number */
 } fields[] = {
     {"vendor", {"vendor_id"}},
     {"model", {"model name", "cpu", "Processor"}},

@@ -6,7 +6,7 @@
 #include "parts.h"
 #include "platform_document.h"
 
-/* Limit on the kinds of cores on all chips; known machines have a few. */
+/* Limit of the number of kinds of cores on all chips; known machines have a few. */
 #define WAITING_MAX 1024
 
 struct task {
@@ -139,7 +139,7 @@ static void write_sets(FILE *stream, hwloc_topology_t topology, const void *cont
     fprintf(stream, "%s/%s\n", text[0], text[1]);
 }
 
-/* Finds the usable CPUs: all, if the affinity is unknown. */
+/* Finds the usable CPUs. If the affinity is unknown, all CPUs are usable. */
 static void find_usable(struct task *task, const struct ssplatform_tree *tree) {
     struct ss_error ignored = {0};
     char *affinity = ssplatform_affinity(tree);

@@ -29,7 +29,7 @@ static void write_hypervisor(struct ss_json *json, const struct ssplatform_tree 
     struct flags flags = {0};
     ssplatform_processors(tree, take_flags, &flags);
     char *type = ssplatform_tree_line(tree, "sys/hypervisor/type");
-    if (!type) /* Arm has no such flag; this file ends with a null byte, not a newline */
+    if (!type) /* Arm has no such flag, but this file, which ends with a null byte, not a newline */
         type = ssplatform_tree_read(tree, "proc/device-tree/hypervisor/compatible");
     const char *shown = type ? ssplatform_trim(type) : NULL;
     const char *present = flags.hypervisor || shown ? "yes" : flags.known ? "no" : NULL;
@@ -42,7 +42,10 @@ static void write_hypervisor(struct ss_json *json, const struct ssplatform_tree 
 
 /* ---- a container ---- */
 
-/* Words in the path of a control group, between slashes, dots and dashes. */
+/*
+ * Words by which the path of a control group identifies a container, between slashes, dots and
+ * dashes.
+ */
 static const char *const words[][2] = {
     {"kubepods", "kubernetes"},
     {"docker", "docker"},
@@ -60,7 +63,7 @@ static const char *kind_of_group(const char *groups) {
     return NULL;
 }
 
-/* Returns the variable `container` of the init process; points into `environment`. */
+/* Returns the variable `container` of the init process. The result points into `environment`. */
 static const char *kind_of_environment(const char *environment, size_t length) {
     for (size_t at = 0; at < length; at += strlen(environment + at) + 1) {
         if (strncmp(environment + at, "container=", strlen("container=")) == 0)
@@ -70,7 +73,7 @@ static const char *kind_of_environment(const char *environment, size_t length) {
 }
 
 /*
- * Returns whether we are in the initial PID namespace, whose inode number is fixed. In a recorded
+ * Returns whether this is the initial PID namespace, whose inode number is fixed. In a recorded
  * tree the link is a file.
  */
 static bool is_outermost(const struct ssplatform_tree *tree) {

@@ -16,8 +16,8 @@
 #include "base/words.h"
 
 /*
- * Files with one value are at most a page long; a kernel configuration has 300 KB, and cpuinfo
- * about 2 KB for each CPU.
+ * Size limits of files. Files with one value are at most a page long; a kernel configuration has
+ * 300 KB, and cpuinfo about 2 KB for each CPU.
  */
 #define SMALL_MAX 65536
 #define LARGE_MAX (64u << 20)
@@ -61,7 +61,7 @@ char *ssplatform_read_all(int descriptor, size_t limit, size_t *length) {
 
 static char *read_file(
     const struct ssplatform_tree *tree, const char *path, size_t limit, size_t *length) {
-    /* O_NONBLOCK: a pipe in a recorded tree must not block us. */
+    /* O_NONBLOCK: a pipe in a recorded tree must not block this process. */
     SS_OWNED(close)
     int file = openat(tree->folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     return file < 0 ? NULL : ssplatform_read_all(file, limit, length);

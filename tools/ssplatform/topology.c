@@ -19,7 +19,7 @@ static void write_count(
     ss_json_number(json, name, topology ? hwloc_get_nbobjs_by_type(topology, type) : NAN);
 }
 
-/* `topology` is NULL if the type is unknown. */
+/* Writes the objects of a type. `topology` is NULL if the type is unknown. */
 static void write_objects(struct ss_json *json, const char *name, hwloc_topology_t topology,
     hwloc_obj_type_t type, const struct ssplatform_tree *tree) {
     if (!ssplatform_open_list(json, name, topology))
@@ -121,7 +121,7 @@ static double positive(double number) {
     return number > 0 ? number : NAN;
 }
 
-/* Writes this cache, grouped with all later ones that equal it. */
+/* Writes this cache, grouped with all later caches that equal it. */
 static void write_cache(struct ss_json *json, hwloc_obj_t first) {
     int count = 0;
     ss_json_open(json, NULL, '{');
@@ -165,7 +165,7 @@ static void write_caches(struct ss_json *json, hwloc_topology_t topology) {
     ss_json_close(json, ']');
 }
 
-/* `topology` is NULL if hwloc found nothing. */
+/* Writes all parts. `topology` is NULL if hwloc found nothing. */
 static void write_all(struct ss_json *json, const struct ssplatform_tree *tree,
     const struct ss_cpus *online, hwloc_topology_t topology) {
     bool agreed = topology && ssplatform_covers(topology, HWLOC_OBJ_PU, online);
@@ -191,7 +191,7 @@ struct topic {
     const struct ss_cpus *online;
 };
 
-/* Writes the members that follow in `json`. */
+/* Writes the members that come next in `json`. */
 static void write_apart(FILE *stream, hwloc_topology_t topology, const void *context) {
     const struct topic *topic = context;
     struct ss_json own = *topic->json;
