@@ -3,8 +3,8 @@
 #define SSPROFILE_APPEND_LOG_H
 
 /*
- * A table that grows row by row over hours, in a file that one process locks. Added rows are on
- * disk; opening the table removes a row that an earlier process left incomplete.
+ * A table in a file that grows row by row over hours; one process locks it. Rows are on disk as
+ * soon as they are added; opening the table removes a row that an earlier process left incomplete.
  */
 
 #include <showstopper/error.h>
@@ -12,15 +12,15 @@
 struct ssprofile_append_log {
     char path[4300];
     int file;    /* 0 if not open */
-    size_t rows; /* after the heading */
+    size_t rows; /* number of rows after the heading */
 };
 
-/* Opens the table, and writes `heading`, which ends with a line feed, if it is new. */
+/* Opens the table and, if it is new, writes `heading`, which ends with a line feed. */
 SS_NONNULL(1, 2, 3)
 int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path,
     const char *heading, struct ss_error *error);
 
-/* Adds a row, which ends with a line feed; adds nothing on failure. */
+/* Adds a row, which ends with a line feed. Adds nothing on failure. */
 SS_NONNULL(1, 2)
 int ssprofile_append_log_add(
     struct ssprofile_append_log *log, const char *row, struct ss_error *error);

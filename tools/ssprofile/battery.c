@@ -68,7 +68,10 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
     return 0;
 }
 
-/* Returns 0 if the battery owns the words, 1 if the caller does. */
+/*
+ * Parses the words of a line. Returns 0 if the battery owns the words afterwards, 1 if the caller
+ * does, -1 on error.
+ */
 static int parse_words(
     struct ssprofile_battery *battery, char **words, size_t count, struct ss_error *error) {
     if (strcmp(words[0], "version") == 0 && count == 2) {
@@ -111,7 +114,7 @@ int ssprofile_battery_parse(
     if (!lines || !battery->text)
         return ss_error_memory(error);
     char *rest = lines, *line;
-    /* Accept a byte order mark, and CRLF at the ends of lines. */
+    /* Accept a byte order mark at the beginning, and CRLF at the ends of lines. */
     if (strncmp(lines, "\xef\xbb\xbf", 3) == 0)
         rest += 3;
     for (unsigned number = 1; (line = strsep(&rest, "\n")) != NULL; number++) {
@@ -163,7 +166,7 @@ void ssprofile_battery_find(char *path, size_t size, const char *name) {
     if (slash)
         *slash = '\0';
     snprintf(path, size, "%s/../" SSPROFILE_BATTERIES_SUBDIR "/%s.txt", program, name);
-    /* A folder with the name of a battery does not hide the battery. */
+    /* A folder that has the name of a battery does not hide the battery. */
     if (access(path, R_OK) < 0 && stat(name, &status) == 0 && !S_ISDIR(status.st_mode))
         snprintf(path, size, "%s", name);
 }

@@ -18,40 +18,43 @@ struct ssprofile_task {
     regex_t result; /* its first group is the result */
 };
 
-/* The benchmarks of a battery. All zero: empty. */
+/* The benchmarks of a battery. Zeroed: no benchmarks. */
 struct ssprofile_battery {
     struct ssprofile_task *tasks;
     size_t count, capacity;
-    char **version; /* command that prints their version; NULL if absent */
-    char *text;     /* of the file */
+    char **version; /* command that prints the version of the benchmarks; NULL if absent */
+    char *text;     /* text of the file */
 };
 
 /*
- * Reads a file. Fails with status 2 and "FILE:LINE: ..." if a line is invalid. Free the battery in
+ * Reads a file. If a line is invalid, fails with status 2 and "FILE:LINE: ...". Free the battery in
  * any case.
  */
 SS_NONNULL(1, 2)
 int ssprofile_battery_read(
     struct ssprofile_battery *battery, const char *path, struct ss_error *error);
 
-/* Parses a text; `name` is used in messages. */
+/* Parses a text. Messages contain `name`. */
 SS_NONNULL(1, 2, 3)
 int ssprofile_battery_parse(
     struct ssprofile_battery *battery, const char *text, const char *name, struct ss_error *error);
 
 void ssprofile_battery_free(struct ssprofile_battery *battery);
 
-/* Finds a benchmark by its name and class; NULL if absent. */
+/* Returns a benchmark by its name and class; NULL if absent. */
 SS_NONNULL()
 const struct ssprofile_task *ssprofile_battery_task(
     const struct ssprofile_battery *battery, const char *name, const char *class);
 
-/* Finds a battery by its path, or by its name if it is installed with the program. */
+/*
+ * Writes the path of a battery: `name` is a path, or the name of a battery that is installed with
+ * the program.
+ */
 SS_WRITES(1, 2) void ssprofile_battery_find(char *path, size_t size, const char *name);
 
 /*
- * Parses the result in the first group of the first match. Returns false if it is not a number
- * above 0.
+ * Parses the result in the first group of the first match. Returns false if the result is not a
+ * number above 0.
  */
 SS_NONNULL()
 bool ssprofile_task_result(const struct ssprofile_task *task, const char *output, double *result);

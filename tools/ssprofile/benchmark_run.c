@@ -21,7 +21,7 @@
 #define OUTPUT_MAX 65536
 #define WORDS_MAX  256
 
-#define SAMPLE_EACH 100 /* milliseconds */
+#define SAMPLE_EACH 100 /* in milliseconds */
 
 /* ---- interruption ---- */
 
@@ -32,7 +32,7 @@ static void count_signal(int signal) {
     signal_count = signal_count + 1;
 }
 
-/* Without SA_RESTART, so that waiting for a benchmark is interrupted. */
+/* Installs the handler without SA_RESTART, so that a signal interrupts waiting for a benchmark. */
 static void catch_signals(void) {
     struct sigaction action = {.sa_handler = count_signal};
     sigaction(SIGINT, &action, NULL);
@@ -92,7 +92,7 @@ void ssprofile_runner_close(struct ssprofile_runner *runner) {
 
 /* ---- a command ---- */
 
-/* Returns 0 or a negative errno. */
+/* Pins this process to a CPU. Returns 0 or a negative errno. */
 static int pin_to_cpu(uint32_t cpu) {
     SS_OWNED(free) cpu_set_t *set = calloc(1, CPU_ALLOC_SIZE(SS_CPUS_MAX));
     if (!set)
@@ -101,7 +101,7 @@ static int pin_to_cpu(uint32_t cpu) {
     return sched_setaffinity(0, CPU_ALLOC_SIZE(SS_CPUS_MAX), set) < 0 ? -errno : 0;
 }
 
-/* Tries the CPU, because our affinity mask proves nothing: root may leave it. */
+/* Binds to the CPU to check it, because the affinity mask proves nothing: root may leave it. */
 int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
     size_t size = CPU_ALLOC_SIZE(SS_CPUS_MAX);
     SS_OWNED(free) cpu_set_t *before = calloc(1, size);
@@ -116,7 +116,10 @@ int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error) {
                              (unsigned)cpu);
 }
 
-/* showstopper pins the benchmark itself, so that its own processes can use other CPUs. */
+/*
+ * Executes the benchmark. showstopper pins the benchmark itself, so that its own processes can use
+ * other CPUs.
+ */
 _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, char *const *command,
     bool throttled, int output, pid_t parent) {
     const char *words[WORDS_MAX];
@@ -130,7 +133,7 @@ _Noreturn static void execute_benchmark(const struct ssprofile_runner *runner, c
     snprintf(path, sizeof path, "%.4000s%s%.4000s", runner->bin, *runner->bin ? ":" : "",
         old ? old : "/usr/bin:/bin");
     setenv("PATH", path, 1);
-    /* The benchmark ends if this process is killed. */
+    /* End the benchmark if this process is killed. */
     if (ss_platform_die_with(parent, SIGTERM) < 0)
         _exit(126);
     if (!is_pinned && pin_to_cpu(runner->cpu) < 0)
@@ -164,7 +167,8 @@ static void wait_for_output(int file, struct ssprofile_frequency *frequency) {
 
 /*
  * Reads to the end, so that the child never waits for room in the pipe, but keeps only the
- * beginning. The first signal that we receive ends the child with SIGTERM, the second with SIGKILL.
+ * beginning. The first signal that this process receives makes it send SIGTERM to the child, the
+ * second SIGKILL.
  */
 static void read_output(int file, char *text, pid_t child, struct ssprofile_frequency *frequency) {
     char rest[4096];
@@ -224,7 +228,7 @@ static int check_status(int status, const char *name, const char *output, struct
     }
 }
 
-/* `frequency` may be NULL. */
+/* Runs a command and returns its output. `frequency` may be NULL. */
 static char *run_command(const struct ssprofile_runner *runner, char *const *command,
     bool throttled, struct ssprofile_frequency *frequency, struct ss_error *error) {
     int ends[2], status;

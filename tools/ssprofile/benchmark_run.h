@@ -16,7 +16,7 @@
 struct ssprofile_runner {
     struct ssprofile_throttle throttle;
     uint32_t cpu;
-    const char *sys;             /* where to read the CPU's frequency; NULL for no frequency */
+    const char *sys;             /* where to read the CPU's frequency; NULL: nowhere */
     char bin[4096];              /* folder of showstopper's programs, first in PATH */
     struct ss_limit_group group; /* control group for quotas, created on first use */
     int idle_latency;            /* descriptor that keeps CPUs out of idle states; -1 if not open */
@@ -26,7 +26,7 @@ struct ssprofile_runner {
 SS_NONNULL(2) int ssprofile_check_cpu(uint32_t cpu, struct ss_error *error);
 
 /*
- * Opens a runner. From then on SIGINT, SIGTERM and SIGHUP end the benchmark, so that the process
+ * Opens a runner. From then on SIGINT, SIGTERM and SIGHUP end the benchmark, so that this process
  * can clean up. Close the runner afterwards.
  */
 SS_NONNULL(1) void ssprofile_runner_open(struct ssprofile_runner *runner, bool with_idle_states);
@@ -42,15 +42,17 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
 
 struct ssprofile_outcome {
     double result;
-    double frequency; /* of the CPU during the run, in Hz; NaN if unknown */
+    double frequency; /* frequency of the CPU during the run, in Hz; NaN if unknown */
 };
 
-/* Runs a benchmark. Returns -1 if it could not be run, failed or printed no result. */
+/* Runs a benchmark. Returns -1 if it could not be run, if it failed, or if it printed no result. */
 SS_NONNULL(1, 2, 3)
 int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_task *task,
     struct ssprofile_outcome *outcome, struct ss_error *error);
 
-/* Runs a command without a throttle; returns its output, up to 64 KiB, or NULL; free() it. */
+/*
+ * Runs a command without a throttle. Returns its output, up to 64 KiB, or NULL; free() the result.
+ */
 SS_NONNULL(1, 2)
 char *ssprofile_run_output(
     const struct ssprofile_runner *runner, char *const *command, struct ss_error *error);

@@ -23,7 +23,7 @@
 
 #define CONFIDENCE      0.95
 #define REPETITIONS     3
-#define REPETITIONS_MAX 64 /* at one setting */
+#define REPETITIONS_MAX 64 /* maximum at one setting */
 #define BENCHMARKS_MAX  1024
 #define COST_MATCHED                                                                               \
     1.01 /* below this cost, the search matches the base as well as the closed method does */
@@ -34,7 +34,7 @@ struct request {
     const char *base, *battery, *only, *output;
     int throttle, method;
     uint64_t cpu, repetitions;
-    double spread; /* percent; 0: not given */
+    double spread; /* in percent; 0: not given */
     ss_time period, quantum;
     int idle_states, force, help;
 };
@@ -105,17 +105,17 @@ struct calibration {
     struct ssprofile_results base_results;
     const struct ssprofile_profile *base;
     struct ssprofile_runner runner;
-    struct ssprofile_throttle throttle; /* with another setting in each test */
-    size_t chosen[BENCHMARKS_MAX];      /* tasks that the base also has */
+    struct ssprofile_throttle throttle; /* throttle, with another setting in each test */
+    size_t chosen[BENCHMARKS_MAX];      /* indexes of tasks that the base also has */
     size_t count;
     struct table_sheet sheets[SHEETS], findings;
     size_t found; /* row of the test with the result; SIZE_MAX without a result */
 
-    /* The current setting and its results. */
+    /* The current setting, and the results at it. */
     struct ssprofile_profile here;
     unsigned repetitions;
     struct ssprofile_log_mean log;
-    double mean; /* figures of the ratios of durations here to those on the base */
+    double mean; /* figures of the ratios of durations at this setting to those on the base */
     struct ssprofile_figures figures;
     double scatter;
 };
@@ -134,7 +134,7 @@ static int begin_setting(struct calibration *calibration, double setting, struct
     return ssprofile_runner_use(&calibration->runner, &throttle, error);
 }
 
-/* Drops benchmarks that failed in the first run here. */
+/* Drops benchmarks that failed in their first run on this machine. */
 static int leave_out_failed(
     struct calibration *calibration, const bool *failed, struct ss_error *error) {
     size_t kept = 0;
@@ -241,8 +241,8 @@ struct bounds {
 };
 
 /*
- * Returns the settings between which the true one is, assuming that speed is proportional to the
- * setting this close to it. NaN for the search, whose result has no interval.
+ * Returns the settings between which the true one lies, assuming that speed is proportional to the
+ * setting within so small a range. NaN for the search, whose result has no interval.
  */
 static struct bounds bounds_of(const struct calibration *calibration, size_t row) {
     double setting = test_number(calibration, row, "setting");
@@ -280,7 +280,7 @@ static void say_setting(struct calibration *calibration, size_t row) {
             cost);
 }
 
-/* Reports the result of the calibration, and which differences a throttle does not change. */
+/* Reports the result of the calibration, and which differences no throttle removes. */
 static void say_result(struct calibration *calibration, size_t row) {
     double setting = test_number(calibration, row, "setting");
     struct bounds bounds = bounds_of(calibration, row);
@@ -312,7 +312,7 @@ static void say_result(struct calibration *calibration, size_t row) {
         CELL("most_to_least_first", before), CELL("most_to_least", after));
 }
 
-/* The distance that remains if no interval of the closed method contains a ratio of 1. */
+/* Reports the remaining distance if no interval of the closed method contains a ratio of 1. */
 static void say_distance(struct calibration *calibration, size_t row) {
     double mean = test_number(calibration, row, "log_ratio_mean");
     double half = test_number(calibration, row, "half_width");
@@ -408,7 +408,7 @@ static int run_closed(struct calibration *calibration, struct ss_error *error) {
 
 static int choose_benchmarks(
     struct calibration *calibration, const char *base_path, struct ss_error *error) {
-    /* Other tables are used as they are. */
+    /* Tables from other sources are used as they are. */
     bool measured = ssprofile_origin_of(base_path).measured;
     const char *only = calibration->request->only;
     double bound = calibration->request->spread > 0 ? calibration->request->spread / 100

@@ -18,7 +18,7 @@ static bool exists(const char *path, bool *folder) {
 /* Splits MACHINE or MACHINE:LIMITS. */
 static int split_names(struct ssprofile_choice *choice, const char *names, struct ss_error *error) {
     const char *colon = strrchr(names, ':');
-    /* An IPv6 address may end like this. */
+    /* An IPv6 address may end with two colons. */
     if (colon && !colon[1] && colon > names && colon[-1] == ':')
         colon = NULL;
     size_t length = colon ? (size_t)(colon - names) : strlen(names);
@@ -66,7 +66,7 @@ static void name_profiles(
     }
 }
 
-/* Returns whether a profile matches; without limits, by the machine alone. */
+/* Returns whether a profile matches; without limits, the machine alone decides. */
 static bool matches(const struct ssprofile_choice *choice, const struct ssprofile_profile *profile,
     const char *name) {
     if (!*choice->machine)

@@ -5,14 +5,15 @@
 #include "results.h"
 
 /*
- * "FILE[:MACHINE[:LIMITS]]"; FILE may be a folder with a results.csv. Without LIMITS it means the
- * machine without a throttle or, if it has only one profile, that one. An existing path may contain
- * colons. So may the name of a machine, which is compared with those in the results.
+ * The choice of a profile, "FILE[:MACHINE[:LIMITS]]". FILE may be a folder with a results.csv.
+ * Without LIMITS, the choice is the machine without a throttle or, if the machine has only one
+ * profile, that one. An existing path may contain colons, and so may the name of a machine, which
+ * is compared with those in the results.
  */
 struct ssprofile_choice {
     char path[4200];
-    char machine[512]; /* up to the last colon; "" for the only one */
-    char limits[512];  /* after the last colon; "" if not given */
+    char machine[512]; /* text up to the last colon; "": the only machine */
+    char limits[512];  /* text after the last colon; "" if not given */
 };
 
 SS_NONNULL(1, 2)

@@ -22,7 +22,7 @@
 
 struct request {
     const char *output, *only, *class, *battery;
-    double spread; /* percent; 0: not given */
+    double spread; /* in percent; 0: not given */
     int help, quiet, force, halves;
     char *words[SIDES_MAX]; /* the base and its targets */
     size_t count;
@@ -99,7 +99,7 @@ static const struct table_column left_out_columns[] = {{"target", "Target"},
     {"benchmark", "Benchmark"}, {"class", "Class"}, {"why", "Why"},
     {"base_spread_percent", "Base spread, %", 2}, {"target_spread_percent", "Spread, %", 2}};
 
-/* As in the table `variability`. */
+/* The columns of the table `variability`. */
 static const struct table_column published_columns[] = {{"base", "Base"}, {"target", "Target"},
     {"limits", "Limits"}, {"benchmarks", "Benchmarks", 0}, {"least", "Least", 2},
     {"most", "Most", 2}, {"length", "Length", 2}, {"median", "Median", 2}, {"mean", "Mean", 2},
@@ -165,7 +165,7 @@ struct side {
     struct ssprofile_choice choice;
     struct ssprofile_results results;
     const struct ssprofile_profile *profile;
-    struct ssprofile_ratios ratios; /* ratios to the base */
+    struct ssprofile_ratios ratios; /* ratios of the target to the base */
     struct ssprofile_series series; /* `ratios` with their figures */
     bool is_paired;                 /* compared with its plain or throttled counterpart */
     struct ssprofile_origin origin;
@@ -175,7 +175,7 @@ struct side {
 struct comparison {
     struct side sides[SIDES_MAX];
     size_t count;
-    struct ssprofile_results halves; /* of a single profile: the base and its target */
+    struct ssprofile_results halves; /* the base and the target made from a single profile */
     char whole[600];                 /* the name of that profile */
     char published_title[200];
     struct table_sheet sheets[SHEETS], findings;
@@ -185,8 +185,8 @@ struct comparison {
 };
 
 /*
- * Keeps only benchmarks of both, because others would change the range. Names are in the order of
- * the base, so each search begins after the last match.
+ * Keeps only benchmarks that both have, because others would change the range. Names are in the
+ * order of the base, so each search begins after the last match.
  */
 static int keep_common(struct ssprofile_ratios *kept, const struct ssprofile_ratios *from,
     const struct ssprofile_ratios *other) {
@@ -279,10 +279,10 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
     return 0;
 }
 
-/* With fewer repetitions, a half spreads by chance as widely as an unstable benchmark. */
+/* With fewer repetitions than this, a half spreads by chance as widely as an unstable benchmark. */
 #define HALF_MIN 5
 
-/* Makes two sides from the halves of one profile. */
+/* Makes two sides of one profile, which is split in halves. */
 static int split_in_halves(struct comparison *comparison, struct ss_error *error) {
     struct side *base = &comparison->sides[0], *target = &comparison->sides[1];
     if (ssprofile_halves_make(&comparison->halves, base->profile, error) < 0)

@@ -10,7 +10,7 @@
 struct ssprofile_frequency {
     const char *sys; /* "/sys", or a copy of it */
     uint32_t cpu;
-    double sum; /* kHz */
+    double sum; /* in kHz */
     unsigned samples;
 };
 

@@ -18,8 +18,8 @@ static bool has_numbers(const struct ssprofile_benchmark *benchmark) {
 }
 
 /*
- * Returns 0 if the repetition is odd, 1 if even. Looks at the last digit, so numbers may have any
- * length.
+ * Returns 0 if the repetition is odd, 1 if it is even. Looks at the last digit, so that numbers may
+ * have any length.
  */
 static int half_of(const struct ssprofile_benchmark *benchmark, size_t repetition, bool numbered) {
     const char *label = benchmark->repetitions[repetition].label;

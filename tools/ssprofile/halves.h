@@ -2,21 +2,23 @@
 #ifndef SSPROFILE_HALVES_H
 #define SSPROFILE_HALVES_H
 
-/* Splits one profile into two, whose difference is due to chance. */
+/* Splits one profile into two, whose difference is due to chance alone. */
 
 #include "results.h"
 
 /*
- * Makes two profiles of one: of its odd repetitions and of its even ones. Repetitions whose labels
- * are not all numbers are counted in the order of the file. The limits become "LIMITS-odd" and
- * "LIMITS-even". Returns -1 if out of memory, or if no benchmark has two repetitions; free the
- * halves in any case.
+ * Makes two profiles of one: one of its odd repetitions and one of its even ones. If the labels of
+ * the repetitions are not all numbers, repetitions are counted in the order of the file. The limits
+ * become "LIMITS-odd" and "LIMITS-even". Returns -1 if memory is exhausted, or if no benchmark has
+ * two repetitions; free the halves in any case.
  */
 SS_NONNULL()
 int ssprofile_halves_make(struct ssprofile_results *halves, const struct ssprofile_profile *whole,
     struct ss_error *error);
 
-/* Returns the smallest number of repetitions in a half, of the benchmarks that both halves have. */
+/*
+ * Returns the smallest number of repetitions in a half, over the benchmarks that both halves have.
+ */
 SS_NONNULL() size_t ssprofile_halves_least(const struct ssprofile_results *halves);
 
 #endif

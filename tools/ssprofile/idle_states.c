@@ -7,7 +7,7 @@
 
 #include "base/owned.h"
 
-/* The kernel keeps the latency, in microseconds, as long as the file is open. */
+/* The kernel applies the latency, in microseconds, as long as the file is open. */
 int ssprofile_idle_states_hold(const char *path) {
     static const int32_t none = 0;
     SS_OWNED(close) int file = open(path, O_WRONLY | O_CLOEXEC);

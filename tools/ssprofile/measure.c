@@ -25,15 +25,15 @@
 #include "shuffle.h"
 
 #define REPETITIONS       5
-#define REPETITIONS_MIN   3 /* before the spread decides */
+#define REPETITIONS_MIN   3 /* repetitions before the spread decides */
 #define FOLDER_LENGTH_MAX 4000
-#define REPETITIONS_MAX   50 /* with --until-spread */
+#define REPETITIONS_MAX   50 /* maximum with --until-spread */
 #define SETTINGS_MAX      16
 
 struct request {
     const char *battery, *only, *under, *machine, *sys, *folder;
     uint64_t cpu, repetitions;
-    double until, unstable; /* percent; 0: not given */
+    double until, unstable; /* in percent; 0: not given */
     ss_time period, quantum;
     int idle_states, help, quiet;
 };
@@ -101,20 +101,20 @@ struct setting {
 struct job {
     struct setting *setting;
     const struct ssprofile_task *task;
-    bool failed; /* cannot be run here */
+    bool failed; /* the benchmark cannot be run on this machine */
 };
 
 struct measurement {
     const struct request *request;
     struct ssprofile_battery battery;
     struct ssprofile_runner runner;
-    struct ssprofile_results results; /* so far */
+    struct ssprofile_results results; /* all results so far */
     struct setting settings[SETTINGS_MAX];
     size_t setting_count;
     struct job *jobs;
     size_t count;
     char machine[256];
-    struct ssprofile_append_log table, runs; /* results.csv and runs.csv */
+    struct ssprofile_append_log table, runs; /* logs of results.csv and runs.csv */
     size_t done, planned;
     ss_time begin;
 };
@@ -225,7 +225,7 @@ static int add_run(struct measurement *measurement, const struct job *job, unsig
 
 /* ---- description ---- */
 
-/* Writes a file of the folder; fails if it exists with other content. */
+/* Writes a file of the folder. Fails if the file exists with other content. */
 static int keep_file(
     const struct request *request, const char *name, const char *text, struct ss_error *error) {
     char path[4300];
@@ -407,7 +407,10 @@ static size_t count_unstable(const struct setting *setting, double limit) {
     return count;
 }
 
-/* Prints how many benchmarks other limits would exclude, and how uncertain ratios would be. */
+/*
+ * Prints how many benchmarks stricter or looser limits would exclude, and how uncertain ratios
+ * would be.
+ */
 static void print_limit_costs(
     const struct measurement *measurement, const struct setting *setting) {
     static const double limits[] = {2, 5, 10};
@@ -474,7 +477,7 @@ static int print_summary(const struct measurement *measurement, struct ss_error 
     return measured > 0 ? 0 : ss_error_fail(error, "no benchmark gave a result");
 }
 
-/* "without,duty=40%" */
+/* Parses a list of throttles such as "without,duty=40%". */
 static int parse_throttles(struct measurement *measurement, struct ss_error *error) {
     const char *at = measurement->request->under;
     struct ss_words_part part;
@@ -499,12 +502,12 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
     return measurement->setting_count > 0 ? 0 : ss_error_fail(error, "--throttle is empty");
 }
 
-/* Returns the list of --benchmarks; NULL for all. */
+/* Returns the list of --benchmarks; NULL: all benchmarks. */
 static const char *only_of(const struct request *request) {
     return strcmp(request->only, "all") == 0 ? NULL : request->only;
 }
 
-/* Checks before the measurement that each pattern matches a benchmark. */
+/* Checks, before the measurement begins, that each pattern matches a benchmark. */
 static int check_names(const struct measurement *measurement, struct ss_error *error) {
     const struct ssprofile_battery *battery = &measurement->battery;
     const char *at = only_of(measurement->request);

@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_ORIGIN_H
 #define SSPROFILE_ORIGIN_H
 
-/* The origin of a table of results: ssprofile measure writes more files next to it. */
+/* The origin of a table of results: ssprofile measure writes additional files next to it. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 #include <showstopper/error.h>
 
 struct ssprofile_origin {
-    bool measured;     /* made by ssprofile measure */
-    char version[300]; /* of the benchmarks; empty if unknown */
+    bool measured;     /* ssprofile measure made the table */
+    char version[300]; /* version of the benchmarks; empty if unknown */
 };
 
 SS_NONNULL() struct ssprofile_origin ssprofile_origin_of(const char *results_path);

@@ -12,7 +12,7 @@
 #define LABEL_MAX 40
 #define RATIO     "ratio to the base"
 
-/* Finds the smallest and the largest ratio of all series, including 1. */
+/* Finds the smallest and the largest ratio of all series; the range includes 1. */
 static void find_bounds(
     const struct ssprofile_series *series, size_t count, double *least, double *most) {
     *least = *most = 1;
@@ -26,12 +26,12 @@ static void find_bounds(
 
 /* ---- histogram ---- */
 
-#define PANEL_TOP    40 /* units of the picture: the line of text above a panel */
+#define PANEL_TOP    40 /* in units of the picture: the line of text above a panel */
 #define PANEL_HEIGHT 140
-#define PANEL_END    70 /* tics and the name of the axis, below the last panel */
+#define PANEL_END    70 /* labels and the name of the axis, below the last panel */
 #define LEFT         70
 
-/* Minimum number of bins, if the ratios allow it. */
+/* The minimum number of bins, if the ratios allow it. */
 #define BINS_MIN 5
 #define BINS_MAX 400
 
@@ -125,7 +125,7 @@ void ssprofile_draw_histogram(FILE *script, const struct ssprofile_series *serie
 #define ROW_UNNAMED  4
 #define LETTER_WIDTH 6.6 /* approximate width of a letter of the names */
 #define LETTERS_MAX  30
-#define LINE_HEIGHT  20 /* letters of the key */
+#define LINE_HEIGHT  20 /* height of a line of the key */
 #define DOTS_END     64
 
 static const struct ssprofile_ratio *find_ratio(
@@ -144,8 +144,8 @@ static int compare_rows(const void *left, const void *right) {
 }
 
 /*
- * Returns each benchmark of any series, with the ratio in the first series that has it; free() the
- * list.
+ * Returns each benchmark that any series has, with the ratio in the first series that has it;
+ * free() the list.
  */
 static const struct ssprofile_ratio **find_rows(
     const struct ssprofile_series *series, size_t count, size_t *row_count) {
@@ -169,7 +169,7 @@ static const struct ssprofile_ratio **find_rows(
     return rows;
 }
 
-/* Names a row; benchmarks of the same name also show their class. */
+/* Names a row. Benchmarks of the same name also show their class. */
 static void name_row(
     char name[256], const struct ssprofile_ratio *const *rows, size_t count, size_t row) {
     const struct ssprofile_ratio *ratio = rows[row];
@@ -182,7 +182,7 @@ static void name_row(
         snprintf(name, 256, "%.120s (%.120s)", ratio->name, ratio->class);
 }
 
-/* Writes the names of the rows. Returns the length of the longest. */
+/* Writes the names of the rows. Returns the length of the longest name. */
 static size_t write_names(FILE *script, const struct ssprofile_ratio *const *rows, size_t count) {
     size_t longest = 0;
     fputs("set ytics ()\n", script);
@@ -199,8 +199,7 @@ static size_t write_names(FILE *script, const struct ssprofile_ratio *const *row
 }
 
 /*
- * Writes the axis for machines that are nearly alike, for which equal steps are nearly equal
- * factors.
+ * Writes the axis for machines that are nearly alike: there, equal steps are nearly equal factors.
  */
 static void write_narrow_axis(FILE *script, double from, double to) {
     double step = pow(10, floor(log10(to - from)));
@@ -222,7 +221,8 @@ bool ssprofile_dots_are_logarithmic(const struct ssprofile_series *series, size_
 }
 
 /*
- * Writes the axis. Ratios are compared by their quotients, so it is logarithmic if that is visible.
+ * Writes the axis. Ratios are compared by their quotients, so the axis is logarithmic if that makes
+ * a visible difference.
  */
 static void write_ratio_axis(FILE *script, double least, double most) {
     double beyond = fmax(pow(most / least, 0.04), 1.0005);
@@ -302,7 +302,7 @@ static double number_of(const struct table_sheet *sheet, size_t row, const char 
     return table_cell_at(sheet, row, name)->number;
 }
 
-/* Writes a column and half the width of its interval, by test. */
+/* Writes a column and half the width of its interval, for each test. */
 static void write_tests(FILE *script, const struct table_sheet *tests, const char *block,
     const char *column, const char *half, double factor) {
     fprintf(script, "$%s << END\n", block);
@@ -316,7 +316,7 @@ static void write_tests(FILE *script, const struct table_sheet *tests, const cha
     fputs("END\n", script);
 }
 
-/* Draws a ring around the test with the result, and its setting. */
+/* Draws a ring around the test with the result, and shows its setting. */
 static void write_found(FILE *script, const struct table_sheet *tests, size_t found) {
     double setting = 100 * number_of(tests, found, "setting");
     fprintf(script,

@@ -11,7 +11,9 @@
 #include "ratios.h"
 #include "sheet.h"
 
-/* Returns the width of bins: SSPROFILE_BIN, or less if all ratios would be in a few bins. */
+/*
+ * Returns the width of bins: SSPROFILE_BIN, or less if all ratios would otherwise be in a few bins.
+ */
 SS_READS(1, 2) double ssprofile_histogram_bin(const struct ssprofile_series *series, size_t count);
 
 /* Draws a histogram of each series, one below the other, with a common axis. */
@@ -26,8 +28,8 @@ SS_READS(1, 2)
 bool ssprofile_dots_are_logarithmic(const struct ssprofile_series *series, size_t count);
 
 /*
- * Draws the tests of a calibration with their costs or, if not `by_cost`, their mean ln ratios.
- * `found` is the row of the test with the result, if any.
+ * Draws the tests of a calibration with their costs or, if `by_cost` is false, their mean ln
+ * ratios. `found` is the row of the test with the result, if any.
  */
 SS_NONNULL()
 void ssprofile_draw_path(FILE *script, const struct table_sheet *tests, bool by_cost, size_t found);

@@ -18,7 +18,7 @@
 
 struct request {
     const char *output;
-    const char *target; /* NULL if there is only one */
+    const char *target; /* NULL: the table has only one target */
     double coverage;
     int help, quiet;
     char *words[2]; /* profile, applications */
@@ -70,13 +70,13 @@ struct entry {
 };
 
 struct table {
-    const char *wanted; /* target; NULL for any */
+    const char *wanted; /* the requested target; NULL: any */
     char target[600];   /* target of the first row */
     bool several;       /* rows have different targets */
     bool without_memory;
     struct entry *items;
     size_t count, capacity;
-    size_t of_profile; /* applications excluded because the profile has them */
+    size_t of_profile; /* number of applications excluded because the profile has them */
 };
 
 static void free_entry(struct entry *entry) {
@@ -187,7 +187,10 @@ static const struct table_column interval_columns[] = {{"left_out", "Left out at
 static const struct table_column verification_columns[] = {{"application", "Application"},
     {"class", "Class"}, {"ratio", "Ratio", 4}, {"inside", "Inside"}};
 
-/* The coverage of the intervals: the widest, and the narrowest that cover at least these parts. */
+/*
+ * The coverage of the intervals to print: the widest one, and the narrowest ones that cover at
+ * least these parts.
+ */
 static const double coverages[] = {1, 0.95, 0.9, 0.8, 0.5};
 
 static void fill_intervals(struct table_sheet *sheet, const double *sorted, size_t count) {
@@ -217,8 +220,8 @@ static void say_benchmarks(struct table_sheet *findings, const struct table *tab
 }
 
 /*
- * Reports how many applications are within the interval, and names those outside, as far as they
- * fit.
+ * Reports how many applications are within the interval, and names those outside, up to the size of
+ * the text.
  */
 static void say_applications(struct table_sheet *findings, const struct table *table,
     const struct ssprofile_interval *interval) {

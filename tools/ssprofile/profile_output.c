@@ -144,10 +144,10 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
     fputc('\n', stream);
 }
 
-/* More warnings than this are folded. */
+/* If there are more warnings than this, they are folded. */
 #define NOTES_OPEN_MAX 6
 
-/* A table with more columns uses the whole width of the page. */
+/* A table with more columns than this uses the whole width of the page. */
 #define COLUMNS_BELOW_MAX 6
 
 static void print_findings(FILE *stream, const struct table_sheet *findings) {
@@ -179,7 +179,7 @@ static bool has_tall(const struct ssprofile_pictures *pictures) {
     return false;
 }
 
-/* Returns whether a table is narrow and short, and goes into the column of the findings. */
+/* Returns whether a table is narrow and short enough for the column of the findings. */
 static bool is_narrow(const struct table_sheet *sheet) {
     size_t columns = 0;
     for (size_t i = 0; i < sheet->column_count; i++)
@@ -211,7 +211,7 @@ static void print_first(
     fputs("</div>\n", stream);
 }
 
-/* Prints the first warnings of each kind. */
+/* Prints the first few warnings of each kind. */
 static void print_warnings(FILE *stream, const struct ssprofile_warnings *warnings) {
     struct ssprofile_warnings shown =
         ssprofile_warnings_shorten(warnings, SSPROFILE_WARNINGS_SHOWN);
@@ -251,7 +251,7 @@ static int cannot_write(const char *path, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }
 
-/* Writes a sheet to its file; without rows, removes the file of an earlier call. */
+/* Writes a sheet to its file. If it has no rows, removes the file of an earlier call. */
 static int write_sheet(const struct ssprofile_output *output, const struct table_sheet *sheet,
     struct ss_error *error) {
     struct ss_whole_file file;

@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_PROFILE_OUTPUT_H
 #define SSPROFILE_PROFILE_OUTPUT_H
 
-/* Output of findings, sheets and pictures: as text, CSV, JSON and a page. */
+/* Prints findings, sheets and pictures as text, CSV, JSON and a page. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,14 +24,14 @@ void ssprofile_print_findings(FILE *stream, const struct table_sheet *findings);
 /* A script for gnuplot. */
 struct ssprofile_picture {
     char caption[300];
-    const char *explanation; /* after the caption */
+    const char *explanation; /* printed after the caption */
     FILE *script;
     bool is_tall; /* shown next to the findings, if there is room */
 };
 
 #define SSPROFILE_PICTURES_MAX 128
 
-/* All pictures. All zero: empty. */
+/* All pictures. Zeroed: no pictures. */
 struct ssprofile_pictures {
     struct ssprofile_picture items[SSPROFILE_PICTURES_MAX];
     size_t count;
@@ -44,13 +44,13 @@ FILE *ssprofile_pictures_add(struct ssprofile_pictures *pictures, bool is_tall,
 void ssprofile_pictures_free(struct ssprofile_pictures *pictures);
 
 /*
- * Makes a folder and writes a CSV file for each sheet that has rows, NAME.json with all
- * of them and NAME.html. The page begins with the findings. If gnuplot cannot draw the pictures,
- * the page and a line on standard error say why.
+ * Makes a folder and writes a CSV file for each sheet that has rows, NAME.json with all sheets, and
+ * NAME.html. The page begins with the findings. If gnuplot cannot draw the pictures, the page and a
+ * line on standard error say why.
  */
 struct ssprofile_output {
     const char *folder;
-    const char *name; /* "compare" */
+    const char *name; /* name of the files, such as "compare" */
     const char *title;
     const char *base; /* NULL if absent */
     struct table_sheet *sheets;

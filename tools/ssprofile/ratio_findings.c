@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMES_MAX 8 /* in a sentence */
+#define NAMES_MAX 8 /* maximum number of names in a sentence */
 
 const struct table_column ssprofile_finding_columns[1] = {{"sentence", "Sentence"}};
 
@@ -19,7 +19,7 @@ void ssprofile_say(struct table_sheet *findings, const char *format, ...) {
     TABLE_ROW(findings, CELL("sentence", sentence));
 }
 
-/* Returns the decimals: machines that are nearly alike differ only in the third digit. */
+/* Returns the number of decimals: machines that are nearly alike differ only in the third digit. */
 static int decimals_of(double least, double most) {
     return most - least < 0.2 ? 4 : 2;
 }

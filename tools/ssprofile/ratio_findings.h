@@ -2,7 +2,7 @@
 #ifndef SSPROFILE_RATIO_FINDINGS_H
 #define SSPROFILE_RATIO_FINDINGS_H
 
-/* Findings: the meaning of figures, one sentence each. */
+/* Findings: sentences that say what the figures mean. */
 
 #include <stddef.h>
 
@@ -11,14 +11,14 @@
 #include "ratios.h"
 #include "sheet.h"
 
-/* Findings are a sheet with one column, the sentences. */
+/* Findings are a sheet with one column, which has the sentences. */
 extern const struct table_column ssprofile_finding_columns[1];
 
 #define SSPROFILE_FINDINGS() TABLE_SHEET("findings", "Findings", ssprofile_finding_columns)
 
 SS_FORMAT(2, 3) void ssprofile_say(struct table_sheet *findings, const char *format, ...);
 
-/* Sets `text` to "[1.65, 7.10]", with more digits if both are nearly equal. */
+/* Sets `text` to "[1.65, 7.10]", with more digits if both numbers are nearly equal. */
 SS_NONNULL() void ssprofile_show_range(char text[64], double least, double most);
 
 /* States the range of the ratios and its coverage. `base` is the name of the base. */
@@ -26,17 +26,20 @@ SS_NONNULL()
 void ssprofile_say_range(
     struct table_sheet *findings, const struct ssprofile_series *target, const char *base);
 
-/* States the same if base and target are halves of the profile `whole`. */
+/* States the range and its coverage if base and target are halves of the profile `whole`. */
 SS_NONNULL()
 void ssprofile_say_chance(
     struct table_sheet *findings, const struct ssprofile_series *target, const char *whole);
 
-/* States how much shorter the range under a throttle is, and why. Both have the same benchmarks. */
+/*
+ * States how much shorter the range under a throttle is, and why. Both series have the same
+ * benchmarks.
+ */
 SS_NONNULL()
 void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofile_series *plain,
     const struct ssprofile_series *throttled);
 
-/* States what a throttle cannot do, for a target without a throttled profile. */
+/* States what a throttle cannot do, for a target that has no throttled profile. */
 SS_NONNULL()
 void ssprofile_say_limit(struct table_sheet *findings, const struct ssprofile_series *target);
 

@@ -61,7 +61,7 @@ static struct ssprofile_ratio ratio_of(
         .spread = {ssprofile_spread(base), ssprofile_spread(target)}};
     double logs[2] = {log_mean(base, &ratio.variance[0]), log_mean(target, &ratio.variance[1])};
     ratio.log = base->lower ? logs[0] - logs[1] : logs[1] - logs[0];
-    /* The mean of products over all pairs is the product of the means. */
+    /* The mean of the products over all pairs is the product of the means. */
     ratio.ratio = base->lower ? mean_of(base, false) * mean_of(target, true)
                               : mean_of(target, false) * mean_of(base, true);
     return ratio;
@@ -93,7 +93,7 @@ static const char *name_of(const struct ssprofile_profile *profile, char text[25
     return text;
 }
 
-/* Returns whether the direction agrees with the battery, if there is one. */
+/* Returns whether the direction of the benchmark agrees with the battery, if there is a battery. */
 static bool is_as_in_battery(const struct ssprofile_benchmark *benchmark,
     const struct ssprofile_matching *matching, struct ssprofile_warnings *warnings) {
     const struct ssprofile_task *task =
@@ -109,7 +109,7 @@ static bool is_as_in_battery(const struct ssprofile_benchmark *benchmark,
     return false;
 }
 
-/* Returns why a benchmark cannot be compared, and adds a warning; NULL if it can. */
+/* Returns why a benchmark cannot be compared, and adds a warning; NULL if it can be. */
 static const char *find_obstacle(const struct ssprofile_benchmark *benchmarks[2],
     const struct ssprofile_profile *sides[2], const struct ssprofile_matching *matching,
     struct ssprofile_warnings *warnings) {
@@ -284,7 +284,7 @@ struct ssprofile_figures ssprofile_ratios_figures(const struct ssprofile_ratios 
     return ssprofile_figures_of(values, ratios->count);
 }
 
-/* Returns 0 if there are too few repetitions. */
+/* Returns the effect of chance on one ratio; 0 if there are too few repetitions. */
 static double scatter_of_one(const struct ssprofile_ratio *ratio) {
     double scatter = hypot(ratio->spread[0], ratio->spread[1]);
     return isnan(scatter) ? 0 : scatter;
@@ -301,7 +301,7 @@ double ssprofile_scatter_of(const struct ssprofile_ratios *ratios) {
 }
 
 bool ssprofile_is_chance(double most_to_least, double scatter) {
-    return log(most_to_least) <= 2 * scatter + 1e-9; /* rounding */
+    return log(most_to_least) <= 2 * scatter + 1e-9; /* tolerance for rounding */
 }
 
 double ssprofile_coverage_of(size_t count) {
@@ -327,8 +327,8 @@ struct ssprofile_reduction ssprofile_reduction_of(
 }
 
 /*
- * The variance of the mean is the sum of the variances of both sides of all benchmarks, each from
- * its own repetitions; the degrees of freedom follow Welch and Satterthwaite.
+ * Returns the mean of the logarithms. Its variance is the sum of the variances of both sides of all
+ * benchmarks, each from its own repetitions; the degrees of freedom follow Welch and Satterthwaite.
  */
 struct ssprofile_log_mean ssprofile_ratios_log_mean(
     const struct ssprofile_ratios *ratios, double confidence) {
@@ -354,8 +354,8 @@ struct ssprofile_log_mean ssprofile_ratios_log_mean(
 /* ---- prediction ---- */
 
 /*
- * One more exchangeable value is equally likely to fall into each of the count + 1 gaps between the
- * others.
+ * Another exchangeable value is equally likely to fall into each of the count + 1 gaps between the
+ * values.
  */
 struct ssprofile_interval ssprofile_interval_of(
     const double *sorted, size_t count, size_t left_out) {

@@ -2,7 +2,10 @@
 #ifndef SSPROFILE_RATIOS_H
 #define SSPROFILE_RATIOS_H
 
-/* The variability profile of a target against a base, and its statistics. No input or output. */
+/*
+ * The variability profile of a target against a base, and its statistics. Pure computation, without
+ * input and output.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,16 +15,17 @@
 struct ssprofile_battery;
 
 struct ssprofile_ratio {
-    const char *name, *class; /* benchmark of the base */
-    double ratio;       /* above 1: the target is faster; mean over all pairs of repetitions */
+    const char *name, *class; /* name and class of the benchmark on the base */
+    double ratio;       /* ratio, as a mean over all pairs of repetitions; above 1, the target is
+                           faster */
     double log;         /* mean over all pairs of the logarithm of the ratio */
-    double variance[2]; /* variance of `log`, from the repetitions of base and target; NaN with one
-                           repetition */
-    size_t repetitions[2]; /* of base and target */
+    double variance[2]; /* variances of `log` due to the repetitions of base and of target; NaN with
+                           one repetition */
+    size_t repetitions[2]; /* number of repetitions on base and target */
     double spread[2];      /* see ssprofile_spread() */
 };
 
-/* Why a benchmark is excluded. */
+/* Reasons for excluding a benchmark. */
 #define SSPROFILE_UNSTABLE      "unstable"
 #define SSPROFILE_MISSING       "missing"
 #define SSPROFILE_CONTRADICTORY "contradictory"
@@ -29,7 +33,7 @@ struct ssprofile_ratio {
 
 struct ssprofile_left_out {
     const char *name, *class, *why;
-    double spread[2]; /* of base and target; NaN if unknown */
+    double spread[2]; /* spread on base and target; NaN if unknown */
 };
 
 struct ssprofile_ratios {
@@ -40,18 +44,20 @@ struct ssprofile_ratios {
 };
 
 struct ssprofile_matching {
-    const char *only;  /* names to use, a list of shell patterns; NULL for all */
-    const char *class; /* class to use; NULL for all */
-    const struct ssprofile_battery *battery; /* benchmarks to use; NULL for all */
-    double unstable;                         /* largest spread to use; INFINITY for no limit */
+    const char *only;  /* names to include, a list of shell patterns; NULL: all */
+    const char *class; /* class to include; NULL: all */
+    const struct ssprofile_battery *battery; /* benchmarks to include; NULL: all */
+    double unstable;                         /* largest spread to include; INFINITY: no limit */
 };
 
-/* Returns whether a benchmark is used, by its name and class. */
+/* Returns whether a benchmark is included, by its name and class. */
 SS_NONNULL()
 bool ssprofile_is_chosen(
     const struct ssprofile_matching *matching, const char *name, const char *class);
 
-/* Format of a reason: the spread in percent (double) and the number of repetitions (size_t). */
+/*
+ * Format of a reason, with the spread in percent (double) and the number of repetitions (size_t).
+ */
 #define SSPROFILE_UNCERTAIN "its mean is uncertain by %.3g%% (95%% confidence, %zu repetitions)"
 
 #define SSPROFILE_SPREAD_MAX 0.02 /* default limit for a stable benchmark */
@@ -63,9 +69,9 @@ bool ssprofile_is_chosen(
 SS_NONNULL() double ssprofile_spread(const struct ssprofile_benchmark *benchmark);
 
 /*
- * Computes the ratios of all benchmarks that both sides have, in the order of the base. `warnings`
- * names those left out. Names point into the profiles. Returns -1 if out of memory, or if no
- * benchmark is left; free the ratios in any case.
+ * Computes the ratios of all benchmarks that both sides have, in the order of the base. Adds a
+ * warning for each benchmark that is left out. Names point into the profiles. Returns -1 if memory
+ * is exhausted, or if no benchmark is left; free the ratios in any case.
  */
 SS_NONNULL()
 int ssprofile_ratios_make(struct ssprofile_ratios *ratios, const struct ssprofile_profile *sides[2],
@@ -79,9 +85,10 @@ void ssprofile_ratios_free(struct ssprofile_ratios *ratios);
 struct ssprofile_figures {
     size_t count;
     double least, most;
-    double length; /* of the range */
+    double length; /* length of the range */
     double median, mean, geometric;
-    double most_to_least; /* not changed by a common factor, nor is the next one */
+    double most_to_least; /* largest ratio over the smallest; a common factor changes neither this
+                             nor `variation` */
     double variation;     /* coefficient of variation; NaN for one ratio */
 };
 
@@ -89,7 +96,7 @@ SS_READS(1, 2) struct ssprofile_figures ssprofile_figures_of(const double *ratio
 SS_NONNULL()
 struct ssprofile_figures ssprofile_ratios_figures(const struct ssprofile_ratios *ratios);
 
-/* One target, for sentences and pictures. */
+/* The ratios of one target, for sentences and pictures. */
 struct ssprofile_series {
     const char *machine, *limits;
     const struct ssprofile_ratios *ratios;
@@ -99,37 +106,41 @@ struct ssprofile_series {
 
 /*
  * Returns by how much chance may change the smallest and the largest ratio: half the width of the
- * confidence interval from both sides, averaged over the two ratios. 0 with too few repetitions.
+ * confidence interval due to both sides, averaged over the two ratios. Returns 0 with too few
+ * repetitions.
  */
 SS_NONNULL() double ssprofile_scatter_of(const struct ssprofile_ratios *ratios);
 
 /*
- * Returns whether ratios may differ by chance alone, if the largest is too large and the smallest
- * too small.
+ * Returns whether ratios may differ by chance alone, because the largest ratio came out too large
+ * and the smallest too small.
  */
 bool ssprofile_is_chance(double most_to_least, double scatter);
 
 /*
- * Returns the probability that the ratio of one more benchmark of the same kind is between the
+ * Returns the probability that the ratio of another benchmark of the same kind is between the
  * smallest and the largest of `count` ratios.
  */
 double ssprofile_coverage_of(size_t count);
 
 #define SSPROFILE_BIN 0.1
 
-/* The bin (n - 1) * `bin` < ratio <= n * `bin` has number n; a ratio that differs from a bound only
-   by rounding counts as equal to it. */
+/*
+ * Returns the number of the bin of a ratio: bin n has (n - 1) * `bin` < ratio <= n * `bin`. A ratio
+ * that differs from a bound only by rounding counts as equal to the bound.
+ */
 size_t ssprofile_bin_of(double ratio, double bin);
 
 /*
- * Why the range of the ratios of a throttled target is shorter than that of the plain one:
- * reduction = factor * relative. A throttle that slows everything by one factor has a relative
- * of 1.
+ * Why the range of the ratios of a throttled target is shorter than that of the plain target:
+ * reduction = factor * relative. A throttle that slows every benchmark by the same factor has a
+ * relative of 1.
  */
 struct ssprofile_reduction {
     double reduction; /* length of the plain range over that of the throttled one */
     double factor;    /* geometric mean of the plain ratios over that of the throttled ones */
-    double relative;  /* by how much the range's length, relative to the geometric mean, shrank */
+    double relative;  /* factor by which the range's length, relative to the geometric mean,
+                         shrank */
     double share;     /* part of the logarithm of the reduction due to the factor; NaN if none */
 };
 
@@ -149,11 +160,11 @@ struct ssprofile_log_mean ssprofile_ratios_log_mean(
 
 /* ---- prediction ---- */
 
-/* An interval for the ratio of one more benchmark of the same kind, by order statistics. */
+/* An interval for the ratio of another benchmark of the same kind, by order statistics. */
 struct ssprofile_interval {
-    size_t left_out; /* number of ratios outside, at either end */
+    size_t left_out; /* number of ratios outside of the interval, at each end */
     double low, high;
-    double coverage; /* the probability that it contains one more exchangeable ratio */
+    double coverage; /* the probability that the interval contains another exchangeable ratio */
 };
 
 /*
@@ -163,7 +174,10 @@ SS_READS(1, 2)
 struct ssprofile_interval ssprofile_interval_of(
     const double *sorted, size_t count, size_t left_out);
 
-/* Returns the narrowest interval that covers at least this, or the widest one if none does. */
+/*
+ * Returns the narrowest interval with at least this coverage, or the widest one if no interval has
+ * it.
+ */
 SS_READS(1, 2)
 struct ssprofile_interval ssprofile_interval_covering(
     const double *sorted, size_t count, double coverage);

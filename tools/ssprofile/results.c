@@ -18,14 +18,16 @@ enum column { MACHINE, LIMITS, BENCHMARK, LOWER, CLASS, REPETITION, RESULT, COLU
 static const char *const column_names[COLUMNS + 1] = {
     "machine", "limits", "benchmark", "lower_is_better", "class", "repetition", "result", NULL};
 
-#define APART_MAX 10 /* suspicious factor between repetitions of a benchmark */
+/* factor between repetitions of a benchmark above which results are suspicious */
+#define APART_MAX 10
 
 /* The state of reading a file. */
 struct reader {
     struct ssprofile_results *results;
     struct csv_reader csv;
-    void *known;      /* a tree of struct known */
-    bool interrupted; /* a last line without a newline is incomplete */
+    void *known;      /* a tree of struct known, see below */
+    bool interrupted; /* the file was being written, so a last line without a newline is
+                         incomplete */
     bool without_memory;
 };
 
@@ -46,7 +48,7 @@ struct row {
 /* Maps the key of a profile, benchmark or repetition to its index. */
 struct known {
     size_t number;
-    char *key; /* its names, with separators that no name contains */
+    char *key; /* the names that identify it, with separators that no name contains */
 };
 
 #define KEY_SIZE (COLUMNS * (SSTRACE_NAME + 1))
@@ -60,7 +62,7 @@ static void free_known(void *entry) {
     free(entry);
 }
 
-/* Returns the number of a key; a new key gets the number `next`. */
+/* Returns the number of a key. A new key gets the number `next`. */
 static size_t number_of(struct reader *reader, const char *key, size_t next) {
     struct known wanted = {.key = (char *)key};
     struct known *const *found = tfind(&wanted, &reader->known, compare_known);
@@ -99,7 +101,7 @@ static bool append_repetition(
     return repetition->label != NULL;
 }
 
-/* Returns NULL if out of memory. */
+/* Returns the profile of a row, which is added if it is new; NULL if memory is exhausted. */
 static struct ssprofile_profile *find_profile(struct reader *reader, const struct row *row) {
     struct ssprofile_results *results = reader->results;
     char key[KEY_SIZE];
@@ -115,7 +117,7 @@ static struct ssprofile_profile *find_profile(struct reader *reader, const struc
     return profile->machine && profile->limits ? profile : NULL;
 }
 
-/* Returns NULL if out of memory. */
+/* Returns the benchmark of a row, which is added if it is new; NULL if memory is exhausted. */
 static struct ssprofile_benchmark *find_benchmark(
     struct reader *reader, struct ssprofile_profile *profile, const struct row *row) {
     char key[KEY_SIZE];
@@ -139,7 +141,7 @@ static struct ssprofile_benchmark *find_benchmark(
                      .line = reader->csv.input->line});
 }
 
-/* "rep-01", "1" and "1.0" are one repetition. */
+/* Makes "rep-01", "1" and "1.0" the same label. */
 static void normalize_label(char *label) {
     if (strncasecmp(label, "rep-", 4) == 0 && label[4])
         memmove(label, label + 4, strlen(label + 4) + 1);
@@ -199,7 +201,7 @@ static bool parse_boolean(const char *text, bool *value) {
     return *value || strcasecmp(text, "false") == 0;
 }
 
-/* Control characters in a name could harm a terminal. */
+/* Returns whether a name has control characters, which could disturb a terminal. */
 static bool has_control(const char *text) {
     for (; *text; text++) {
         if ((unsigned char)*text < ' ' || *text == 0x7f)
@@ -208,7 +210,7 @@ static bool has_control(const char *text) {
     return false;
 }
 
-/* Returns false, with a warning, if the row is invalid. */
+/* Checks a row. If it is invalid, adds a warning and returns false. */
 static bool check_row(struct reader *reader, struct row *row, const struct sstrace_field *result) {
     const char *value = row->text[RESULT];
     for (int i = 0; i < COLUMNS; i++) {
@@ -241,7 +243,7 @@ static bool check_row(struct reader *reader, struct row *row, const struct sstra
 
 /*
  * Checks a last line without a newline, which may lack digits. If ssprofile measure was writing the
- * file, the row is incomplete. Other tables often lack the last newline; then only a last field
+ * file, the row is incomplete. Other tables often lack the last newline; in them, only a last field
  * without quotes is in doubt. Returns false if the row is left out.
  */
 static bool check_end(struct reader *reader, const struct row *row) {
@@ -288,7 +290,7 @@ static int read_rows(struct reader *reader) {
         else if (line == CSV_COMMENT)
             WARN(reader, "a row that begins with # is a comment: '%s': left out",
                 ss_words_show(input->text).text);
-        /* The input's message begins with file, line and column. */
+        /* The message of the input already begins with file, line and column. */
         if (input->error->status) {
             ssprofile_warn(
                 &reader->results->warnings, "%s: the row is left out", input->error->message);
@@ -300,7 +302,7 @@ static int read_rows(struct reader *reader) {
     return reader->without_memory ? ss_error_memory(input->error) : 0;
 }
 
-/* Warns about results in another unit or without the decimal point. */
+/* Warns about results that appear to have another unit or lack the decimal point. */
 static void warn_of_outliers(struct reader *reader, const struct ssprofile_benchmark *benchmark) {
     const struct ssprofile_repetition *least = benchmark->repetitions, *most = least;
     for (size_t i = 0; i < benchmark->count; i++) {
@@ -343,7 +345,7 @@ static int read_descriptor(struct ssprofile_results *results, int descriptor, co
     int result = sstrace_input_open_descriptor(&input, descriptor, name, error);
     if (result == 0)
         result = read_input(results, &input, interrupted, error);
-    /* Closing fails if unpacking failed. */
+    /* Closing the input fails if unpacking it failed. */
     struct ss_error closing = {0};
     input.error = &closing;
     if (sstrace_input_close(&input) < 0 && result == 0)

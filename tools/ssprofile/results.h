@@ -12,23 +12,23 @@
 
 #include "warnings.h"
 
-#define SSPROFILE_WITHOUT "without" /* value of `limits` for an unthrottled machine */
+#define SSPROFILE_WITHOUT "without" /* value of `limits` without a throttle */
 
 #define SSPROFILE_RESULTS_HEADING                                                                  \
     "machine,limits,benchmark,lower_is_better,class,repetition,result\n"
 
 struct ssprofile_repetition {
-    char *label; /* without "rep-"; a whole number has no zeros around it */
+    char *label; /* label without "rep-"; a whole number without superfluous zeros */
     double result;
     uint64_t line;
 };
 
-/* The key is name and class: a name may occur in two classes. */
+/* A benchmark and its results. The key is name and class: a name may occur in two classes. */
 struct ssprofile_benchmark {
     char *name, *class;
-    bool lower;         /* is better: a duration */
-    bool contradictory; /* rows differ in `lower`, so it cannot be compared */
-    uint64_t line;      /* of its first row */
+    bool lower;         /* lower results are better, as for a duration */
+    bool contradictory; /* rows differ in `lower`, so the benchmark cannot be compared */
+    uint64_t line;      /* number of the line with its first row */
     struct ssprofile_repetition *repetitions;
     size_t count, capacity;
 };
@@ -40,7 +40,7 @@ struct ssprofile_profile {
     size_t count, capacity;
 };
 
-/* The contents of a file. All zero: empty. */
+/* The contents of a file. Zeroed: no results. */
 struct ssprofile_results {
     struct ssprofile_profile *profiles;
     size_t count, capacity;
@@ -49,22 +49,22 @@ struct ssprofile_results {
 
 /*
  * Reads a file. Skips invalid rows, each with a warning. A last line without a newline is skipped
- * if there is a profile.json in the same folder: then it was being written. In any other file it
- * counts if it has all fields. Returns -1 if the file is not a table of results, cannot be read, or
- * has no valid row; free the results in any case.
+ * if there is a profile.json in the same folder, because the file was then being written. In any
+ * other file the last line counts if it has all fields. Returns -1 if the file is not a table of
+ * results, cannot be read, or has no valid row; free the results in any case.
  */
 SS_NONNULL(1, 2)
 int ssprofile_results_read(
     struct ssprofile_results *results, const char *path, struct ss_error *error);
 
-/* For tests: reads from a descriptor, and closes it. */
+/* Reads from a descriptor, and closes it. For tests. */
 SS_NONNULL(1, 3)
 int ssprofile_results_read_descriptor(
     struct ssprofile_results *results, int descriptor, const char *name, struct ss_error *error);
 
 /*
  * Adds a result to a profile in memory, as the next repetition of the benchmark with this name and
- * class, which is added if new. Returns -1 if out of memory.
+ * class, which is added if it is new. Returns -1 if memory is exhausted.
  */
 SS_NONNULL()
 int ssprofile_profile_add(
@@ -74,7 +74,7 @@ void ssprofile_profile_free(struct ssprofile_profile *profile);
 
 void ssprofile_results_free(struct ssprofile_results *results);
 
-/* Returns why a name could not be read back from a table of results; NULL if it could. */
+/* Returns why a name could not be read back from a table of results; NULL if it could be. */
 SS_NONNULL() const char *ssprofile_name_fault(const char *name);
 
 /* Returns the benchmark with this name and class; NULL if absent. */

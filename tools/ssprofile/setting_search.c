@@ -28,8 +28,8 @@ static bool was_tested(const struct ssprofile_search *search, int setting) {
 }
 
 /*
- * Turns the search, without a test, at the ends of the range and at settings tested before, which
- * were no better than the current one.
+ * Returns the next setting. Reverses the direction, without a test, at the ends of the range and at
+ * settings tested before, which were no better than the current one.
  */
 int ssprofile_search_next(struct ssprofile_search *search) {
     if (search->count == 0)
@@ -37,7 +37,7 @@ int ssprofile_search_next(struct ssprofile_search *search) {
     if (search->count == SSPROFILE_TESTS)
         return 0;
     for (; fabs(search->step) >= 0.5; turn(search)) {
-        /* Rounds halves to even, the default rounding mode. */
+        /* nearbyint() rounds halves to even, the default rounding mode. */
         int setting = (int)nearbyint(search->best + search->step);
         if (setting >= SSPROFILE_SETTING_MIN && setting <= SSPROFILE_SETTING_MAX &&
             !was_tested(search, setting))
@@ -61,7 +61,7 @@ void ssprofile_search_add_cost(struct ssprofile_search *search, int setting, dou
 
 /* ---- the closed method ---- */
 
-/* Bounds for the slope of ln r over ln q, which is 1 if speed is proportional to the setting. */
+/* Bounds of the slope of ln r over ln q, which is 1 if speed is proportional to the setting. */
 #define SLOPE_MIN 0.25
 #define SLOPE_MAX 4
 
@@ -79,7 +79,7 @@ static double slope(const struct ssprofile_closed *closed) {
     return found >= SLOPE_MIN && found <= SLOPE_MAX ? found : 1;
 }
 
-/* Ends the method. If speed jumps by more than an interval, no interval contains 0. */
+/* Ends the method. If speed jumps by more than the width of an interval, no interval contains 0. */
 static enum ssprofile_verdict end(const struct ssprofile_closed *closed) {
     return closed->off[closed->nearest] <= SSPROFILE_CLOSED_HALF ? SSPROFILE_NEAR
                                                                  : SSPROFILE_FAILED;

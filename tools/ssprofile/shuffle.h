@@ -5,9 +5,9 @@
 #include <stddef.h>
 
 /*
- * Puts the numbers from 0 to count - 1 into an order that depends only on the seed and the
- * repetition. Orders differ between repetitions, so that a drift of the machine does not always
- * affect the same benchmarks; a resumed measurement has the same order.
+ * Puts the numbers from 0 to count - 1 into an order that depends only on the seed. Orders differ
+ * between repetitions, so that a drift of the machine does not always affect the same benchmarks; a
+ * resumed measurement has the same order.
  */
 void ssprofile_shuffle(size_t *order, size_t count, unsigned seed);
 

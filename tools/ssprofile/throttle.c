@@ -10,7 +10,7 @@
 
 static const struct {
     const char *name;
-    const char *meaning; /* of a setting in percent */
+    const char *meaning; /* meaning of a setting, in percent */
 } kinds[] = {
     [SSPROFILE_NO_THROTTLE] = {"without", ""},
     [SSPROFILE_DUTY] = {"duty", "run for %g%% of the time"},
@@ -66,7 +66,9 @@ void ssprofile_throttle_explain(char text[64], const char *name) {
     }
 }
 
-/* Without feedback, only equal rounds make the duty exact. */
+/*
+ * Sets the words of showstopper. Without feedback, only rounds of equal length make the duty exact.
+ */
 size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle, uint32_t cpu,
     const char *words[SSPROFILE_THROTTLE_WORDS]) {
     static char number[16], setting[32], round[64];

@@ -3,9 +3,10 @@
 #define SSPROFILE_THROTTLE_H
 
 /*
- * Throttles, which slow benchmarks. A new one needs a kind and a choice here, a row in throttle.c,
- * with words of ssprofile_throttle_words() if it is a run of showstopper or else an action in
- * benchmark_run.c, and its place in measure.c among those that have a period or a quantum.
+ * Throttles, which slow benchmarks down. A new throttle needs a kind and a choice here, and a row
+ * in throttle.c. If it is a run of showstopper, it needs words in ssprofile_throttle_words(),
+ * otherwise an action in benchmark_run.c. In measure.c it belongs to the throttles that have a
+ * period or to those that have a quantum.
  */
 
 #include <stddef.h>
@@ -29,29 +30,30 @@ enum ssprofile_throttle_kind {
 struct ssprofile_throttle {
     enum ssprofile_throttle_kind kind;
     double setting;  /* 0 to 1 */
-    ss_time period;  /* SSPROFILE_QUOTA */
-    ss_time quantum; /* SSPROFILE_DUTY and SSPROFILE_LOAD: length of one run and one stop */
+    ss_time period;  /* for SSPROFILE_QUOTA */
+    ss_time quantum; /* for SSPROFILE_DUTY and SSPROFILE_LOAD: length of one run and one stop */
 };
 
 /* Returns the name of a kind: "without", "duty" and so on. */
 const char *ssprofile_throttle_kind_name(enum ssprofile_throttle_kind kind);
 
-/* Parses "without" or "duty=40%"; does not change period and quantum. */
+/* Parses "without" or "duty=40%". Does not change period and quantum. */
 SS_NONNULL(1, 2)
 int ssprofile_throttle_parse(
     struct ssprofile_throttle *throttle, const char *text, struct ss_error *error);
 
-/* Prints the name in results.csv: "without", "quota-4000". */
+/* Prints the name of a throttle as in results.csv: "without", "quota-4000". */
 SS_NONNULL() void ssprofile_throttle_name(char name[32], const struct ssprofile_throttle *throttle);
 
-/* Explains such a name, as in "a quota of 40% of a CPU"; empty for other names. */
+/* Explains the name of a throttle, as in "a quota of 40% of a CPU"; empty for other names. */
 SS_NONNULL() void ssprofile_throttle_explain(char text[64], const char *name);
 
 #define SSPROFILE_THROTTLE_WORDS 32
 
 /*
  * Sets the words of a command line that precede the benchmark: showstopper and its options. Returns
- * their number, which is 0 for a throttle without showstopper. They are valid until the next call.
+ * their number, which is 0 for a throttle without showstopper. The words are valid until the next
+ * call.
  */
 SS_NONNULL()
 size_t ssprofile_throttle_words(const struct ssprofile_throttle *throttle, uint32_t cpu,

@@ -9,7 +9,9 @@
 
 #include "base/grow.h"
 
-/* Returns the kind with this format, which is added if new; SIZE_MAX if out of memory. */
+/*
+ * Returns the kind with this format, which is added if it is new; SIZE_MAX if memory is exhausted.
+ */
 static size_t find_kind(struct ssprofile_warnings *warnings, const char *format) {
     for (size_t i = 0; i < warnings->kind_count; i++) {
         if (warnings->kinds[i].format == format)
@@ -23,7 +25,7 @@ static size_t find_kind(struct ssprofile_warnings *warnings, const char *format)
     return warnings->kind_count++;
 }
 
-/* Adds a warning and takes ownership of its text, which is NULL if memory ran out. */
+/* Adds a warning and takes ownership of its text, which is NULL if memory is exhausted. */
 static void add_item(struct ssprofile_warnings *warnings, size_t kind, char *text) {
     if (!text || kind == SIZE_MAX ||
         !SS_GROW(warnings->items, warnings->count + 1, warnings->capacity)) {

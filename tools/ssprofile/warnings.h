@@ -7,9 +7,10 @@
 
 #include <showstopper/contract.h>
 
-#define SSPROFILE_WARNINGS_SHOWN 20 /* maximum of one kind on a terminal or page */
+#define SSPROFILE_WARNINGS_SHOWN 20 /* maximum number of each kind on a terminal or page */
 #define SSPROFILE_WARNINGS_KEPT                                                                    \
-    100000 /* maximum of one kind in a document, because all rows of a file may be invalid */
+    100000 /* maximum number of each kind in a document, because all rows of a file may be         \
+              invalid */
 
 struct ssprofile_warning {
     char *text;
@@ -22,13 +23,13 @@ struct ssprofile_warning_kind {
     size_t count;       /* number of warnings, including those that are not kept */
 };
 
-/* Faults of data and how they were handled, one line each. All zero: empty. */
+/* Faults of data and how they were handled, one line each. Zeroed: no warnings. */
 struct ssprofile_warnings {
     struct ssprofile_warning *items;
     size_t count, capacity;
     struct ssprofile_warning_kind *kinds;
     size_t kind_count, kind_capacity;
-    bool failed; /* a warning is missing, because memory ran out */
+    bool failed; /* memory was exhausted, so a warning is missing */
 };
 
 /* Adds a warning. The format must be a literal, because it identifies the kind. */
@@ -41,8 +42,8 @@ void ssprofile_warnings_append(
     struct ssprofile_warnings *into, const struct ssprofile_warnings *from);
 
 /*
- * Returns at most `most` warnings of each kind, and a line with the number of others:
- * SSPROFILE_WARNINGS_SHOWN for readers, SSPROFILE_WARNINGS_KEPT for programs. Free the result.
+ * Returns at most `most` warnings of each kind, and a line with the number of further ones. `most`
+ * is SSPROFILE_WARNINGS_SHOWN for readers, SSPROFILE_WARNINGS_KEPT for programs. Free the result.
  */
 SS_NONNULL()
 struct ssprofile_warnings ssprofile_warnings_shorten(
