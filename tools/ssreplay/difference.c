@@ -6,7 +6,7 @@
 
 #define PLACE 512
 
-/* No description is nested this deep. */
+/* More levels than any description has. */
 #define DEPTH_MAX 32
 
 struct comparison {
@@ -26,7 +26,7 @@ static const char *show(struct json_object *value, char *buffer, size_t size) {
     case json_type_object:
         snprintf(buffer, size, "%d members", json_object_object_length(value));
         return buffer;
-    default: /* numbers appear as written in the document */
+    default: /* the document's own form of the number */
         return json_object_get_string(value);
     }
 }

@@ -2,8 +2,8 @@
 
 /*
  * showstopper-replay DIR [OPTION]... repeats the run recorded in DIR, in the folder where it was
- * started and with the same command line. Options given here follow the recorded ones and so
- * replace them. Differences between the two machines are printed first.
+ * started and with the same command line. Options given on the command line follow the recorded
+ * ones and so replace them. Differences between the two machines are printed first.
  */
 
 #include <errno.h>
@@ -25,7 +25,10 @@
 
 /* ---- the two machines ---- */
 
-/* Returns NULL if showstopper-platform cannot be run or prints invalid JSON. */
+/*
+ * Returns a description of this machine; NULL if showstopper-platform cannot be run or prints
+ * invalid JSON.
+ */
 static struct json_object *describe_platform(const char *programs) {
     char command[8400], why[128];
     if (strchr(programs, '\''))
@@ -65,7 +68,7 @@ static const char *label_at(char *const *word) {
     return word[0] && strncmp(word[0], "--label=", 8) == 0 ? word[0] + 8 : NULL;
 }
 
-/* Returns whether the new options set a label of this name. */
+/* Returns whether the new options set a label of the same name. */
 static bool is_given_anew(const char *label, char *const *given) {
     size_t name = strcspn(label, "=") + 1;
     for (; *given; given++) {
@@ -86,7 +89,7 @@ static bool is_recorded(char *const *given) {
     return *given;
 }
 
-/* Returns how many words apply to the old run only and are dropped. */
+/* Returns how many words apply only to the old run and are dropped. */
 static size_t count_dropped(char *const *words, char *const *given) {
     const char *label = label_at(words);
     if (label)
@@ -100,7 +103,7 @@ static size_t count_dropped(char *const *words, char *const *given) {
 
 /* ---- the record's own copies of files ---- */
 
-/* Escapes a value for a list of options. */
+/* Prints a value, escaped for a list of options. */
 static void print_escaped(FILE *stream, const char *text) {
     for (; *text; text++) {
         if (*text == ',' || *text == '\\')
@@ -109,7 +112,7 @@ static void print_escaped(FILE *stream, const char *text) {
     }
 }
 
-/* Returns the recorded copy of the file that an option of a module names; NULL if absent. */
+/* Returns the recorded copy of the file that an option of a module names; NULL if there is none. */
 static const char *find_copy(struct json_object *inputs, const char *kind, const char *option) {
     for (size_t i = 0; i < json_object_array_length(inputs); i++) {
         const struct json_object *input = json_object_array_get_idx(inputs, i);
@@ -144,7 +147,7 @@ static void print_module_options(FILE *stream, const struct json_object *plan, c
     }
 }
 
-/* Returns the option that makes the run read a copy; NULL with the error set. */
+/* Returns the option that makes the run read a copy; NULL with the error set on failure. */
 static char *make_copy_option(const struct json_object *plan, struct json_object *inputs,
     const struct json_object *input, const char *record, struct ss_error *error) {
     const char *kind = document_text(input, "kind"), *option = document_text(input, "option");
@@ -177,7 +180,7 @@ static size_t count_words(char *const *words) {
     return count;
 }
 
-/* The recorded command line; the first `options` words are options. */
+/* The recorded command line, of which the first `options` words are options. */
 struct recorded_run {
     struct json_object *plan, *inputs;
     char **words; /* owned by the plan */
@@ -226,8 +229,8 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
 }
 
 /*
- * Joins the recorded options, options that name copies, new options, and the recorded command.
- * Allocations live until exec().
+ * Returns the command: the recorded options, options that name copies, new options, and the
+ * recorded command. The result is never freed: exec() follows.
  */
 static char **make_command(const struct recorded_run *run, const char *showstopper,
     const char *record, char **given, struct ss_error *error) {
@@ -257,7 +260,7 @@ static char **make_command(const struct recorded_run *run, const char *showstopp
     return words;
 }
 
-/* Locates the installed tree: this program is in its SHOWSTOPPER_LIBEXEC_SUBDIR. */
+/* Finds the installed programs: this program is in their SHOWSTOPPER_LIBEXEC_SUBDIR. */
 static int find_programs(char programs[4200], struct ss_error *error) {
     if (ss_platform_program_path(programs, 4200) < 0)
         return ss_error_fail(error, "cannot locate the programs: %s", strerror(errno));
