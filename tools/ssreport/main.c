@@ -14,7 +14,7 @@
 #include "report_options.h"
 #include "topics.h"
 
-/* Exit status if everything was reported, but nothing was measured, or the table has no rows. */
+/* Exit status if the report was made, but nothing was measured or the table has no rows. */
 #define STATUS_NO_RESULTS 1
 
 static void print_note(const char *name, const char *text) {
@@ -22,7 +22,7 @@ static void print_note(const char *name, const char *text) {
         fprintf(stderr, "ssreport: %s: %s\n", name, text);
 }
 
-/* Prints a line for each record with notes. */
+/* Prints a line for each record that has notes. */
 static void print_notes(const struct ssreport_report *report) {
     for (size_t i = 0; i < report->run_count; i++)
         print_note(report->runs[i].record.name, report->runs[i].record.notes.text);
@@ -46,7 +46,7 @@ static int cannot_write(const char *path, struct ss_error *error) {
     return ss_error_fail(error, "%s: %s", path, strerror(errno));
 }
 
-/* Writes a table to its file; without rows, removes the file of an earlier report. */
+/* Writes a table to its file. If the table has no rows, removes the file of an earlier report. */
 static int write_sheet(
     const struct table_sheet *sheet, const char *folder, struct ss_error *error) {
     struct ss_whole_file file;
@@ -86,7 +86,7 @@ static int write_page(
     return 0;
 }
 
-/* Writes the profile of a run. Exactly one record must be given. */
+/* Writes the profile of a run. Fails unless exactly one record was given. */
 static int write_profile(
     const struct ssreport_report *report, const char *path, struct ss_error *error) {
     struct ss_whole_file file;
@@ -104,7 +104,7 @@ static int write_profile(
     return ss_whole_file_commit(&file) < 0 ? cannot_write(path, error) : 0;
 }
 
-/* Refuses to write into a record, because some tables have the names of its files. */
+/* Fails if the folder is a record, because some tables have the names of its files. */
 static int check_output(const char *folder, struct ss_error *error) {
     static const char *const files[] = {"plan.json", "samples.csv", "requests.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -118,7 +118,7 @@ static int check_output(const char *folder, struct ss_error *error) {
     return 0;
 }
 
-/* Checks the name of a table before any record is read. */
+/* Checks the name of a table. Called before any record is read. */
 static int check_table(const char *name, struct ss_error *error) {
     char names[800] = "";
     if (!name || ssreport_topics_table(name))
@@ -160,7 +160,7 @@ static int write_all(
 
 /* ---- the names of both sets ---- */
 
-/* Copies the last part of a path or, if `up` is 1, of its parent. */
+/* Copies the last part of a path; if `up` is 1, of its parent. */
 static void copy_part(char name[128], const char *path, int up) {
     size_t end = strlen(path);
     for (;; up--) {
@@ -177,7 +177,10 @@ static void copy_part(char name[128], const char *path, int up) {
     }
 }
 
-/* Copies the name of a single folder, or of the one that contains all folders. */
+/*
+ * Copies the name of the only folder or, if there are several, of the folder that contains all of
+ * them.
+ */
 static void name_set(char name[128], char *const *folders, size_t count) {
     char other[128];
     copy_part(name, folders[0], count > 1);
@@ -188,7 +191,7 @@ static void name_set(char name[128], char *const *folders, size_t count) {
     }
 }
 
-/* Names both sets; leaves them unnamed if the names are equal. */
+/* Names both sets, unless their names would be equal. */
 static void name_sets(struct ssreport_report *report, const struct ssreport_request *request) {
     const char *slash = request->names ? strchr(request->names, '/') : NULL;
     if (slash) {
@@ -205,7 +208,10 @@ static void name_sets(struct ssreport_report *report, const struct ssreport_requ
 
 /* ---- input ---- */
 
-/* Reads published figures only for runs of experiments, because no others are compared. */
+/*
+ * Reads published figures, but only for runs of experiments, because no others are compared with
+ * them.
+ */
 static void read_published(struct ssreport_report *report, const char *folder) {
     char own[8400];
     bool wanted = false;
@@ -239,7 +245,7 @@ static int fill(struct ssreport_report *report, const struct ssreport_request *r
     return ssreport_topics_build(report, error);
 }
 
-/* Returns whether anything was measured. */
+/* Returns whether the report has any measurement. */
 static bool has_results(const struct ssreport_report *report) {
     bool any = false;
     for (size_t i = 0; i < report->run_count; i++)

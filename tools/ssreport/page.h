@@ -5,7 +5,7 @@
 #include "report.h"
 
 /*
- * Prints the report as one self-contained HTML page. Without gnuplot it has no pictures, and
+ * Prints the report as one self-contained HTML page. Without gnuplot the page has no pictures, and
  * `without` says why.
  */
 SS_NONNULL(1, 2, 3)

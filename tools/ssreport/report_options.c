@@ -78,7 +78,7 @@ void ssreport_request_print_help(void) {
 }
 
 int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error) {
-    /* The folders move to the front of argv, over words that were parsed. */
+    /* The folders move to the front of argv, replacing words that were parsed. */
     *request = (struct ssreport_request){.edge = SS_TIME_NEVER, .format = -1, .folders = argv + 1};
     if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
         return -1;

@@ -16,14 +16,14 @@ struct ssreport_request {
     const char *output;
     const char *published;
     const char *names;   /* names of both sets, "A/B" */
-    const char *predict; /* a trace */
-    const char *profile; /* output file, for sssim */
+    const char *predict; /* path of a trace */
+    const char *profile; /* path of the output for sssim */
     const char *table;   /* name of a table, printed instead of the summary */
-    int format;          /* of the table; negative if not given */
+    int format;          /* format of the table; negative if not given */
     ss_time edge;        /* SS_TIME_NEVER if not given */
     ss_time interval;
     double confidence; /* 0 to 1 */
-    double deviation;  /* relative */
+    double deviation;  /* relative deviation */
     int help, version, quiet;
     bool against;
     char **folders; /* folders of both sets */

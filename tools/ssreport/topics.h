@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* All topics, in the order of the report. NULL after the last. */
+/* All topics, in the order of the report, ended by NULL. */
 extern const struct ssreport_topic *const ssreport_topics[];
 
 /* Makes the tables of all topics and fills them. */

@@ -16,7 +16,7 @@
 #include "ratio_tables.h"
 #include "run_order.h"
 
-/* With more ratios, the page omits their table. */
+/* With more ratios than this, the page omits their table. */
 #define RATIOS_MAX 200
 
 // clang-format off
@@ -58,19 +58,19 @@ static const struct table_sheet tables[] = {
 };
 // clang-format on
 
-/* A step, or a whole run without steps. */
+/* A step, or a whole run that has no steps. */
 struct part {
     size_t step; /* from 1; 0: the whole run */
     int half;
-    double target, load, throughput; /* the throughput is that of the foreground */
-    const char *unmatched;           /* why it has no counterpart; NULL if it has one */
+    double target, load, throughput; /* `throughput` is that of the foreground */
+    const char *unmatched;           /* why the part has no counterpart; NULL if it has one */
 };
 
-/* A single run, or a foreground with its background, whose steps are then used. */
+/* A single run, or a foreground with its background; the steps are then those of the background. */
 struct entry {
     const struct ssreport_run *run, *background; /* `background` may be NULL */
-    const char *label; /* name of a record without a manifest; NULL to match by position */
-    size_t copy;       /* number of equal entries before it */
+    const char *label; /* name of a record without a manifest; NULL: matched by position */
+    size_t copy;       /* number of equal entries before this one */
     struct part *parts;
     size_t count;
 };
@@ -83,18 +83,19 @@ struct ratio {
 
 struct comparison {
     struct ssreport_report *report;
-    struct entry *entries; /* of both sets */
+    struct entry *entries; /* entries of both sets */
     size_t count;
-    bool is_across; /* compare different environments: the sets have none in common */
+    bool is_across; /* environments are compared with each other, because the sets have none in
+                       common */
     struct ratio *ratios;
     size_t ratio_count, ratio_capacity;
-    size_t forbidden; /* ratios that are excluded, because other processes used different parts of
-                         the machine */
+    size_t forbidden; /* number of ratios that are excluded, because other processes used different
+                         parts of the machine */
 };
 
 /* ---- entries ---- */
 
-/* Returns the run with the steps and the method. */
+/* Returns the run that has the steps and the method. */
 static const struct ssreport_run *leader(const struct entry *entry) {
     return entry->background ? entry->background : entry->run;
 }
@@ -123,14 +124,14 @@ static int add_parts(struct entry *entry) {
     return 0;
 }
 
-/* Returns the last part of a record's path: its name without a manifest. */
+/* Returns the last part of a record's path, by which a record without a manifest is named. */
 static const char *last_part(const struct entry *entry) {
     const char *name = entry->run->record.name;
     const char *slash = strrchr(name, '/');
     return slash ? slash + 1 : name;
 }
 
-/* Orders entries by everything except set, environment and copy. */
+/* Compares entries by everything except set, environment and copy. */
 static int compare_entries(const struct entry *left, const struct entry *right) {
     const unsigned all = ~0U & ~(unsigned)(SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT);
     bool both = left->background && right->background;
@@ -198,7 +199,7 @@ static int add_entry(struct comparison *comparison, const struct ssreport_run *r
     if (run->role)
         entry->background = ssreport_report_beside(comparison->report, run, "background");
     if (run->role && !entry->background)
-        return 0; /* a note already says that it has no background */
+        return 0; /* a note already says that the entry has no background */
     comparison->count++;
     return add_parts(entry);
 }
@@ -218,7 +219,7 @@ static int set_labels(struct comparison *comparison) {
     return groups.first ? 0 : -1;
 }
 
-/* Numbers entries that are equal in everything. */
+/* Numbers the entries that agree in everything. */
 static int set_copies(struct comparison *comparison) {
     SS_OWNED(groups) struct stats_groups groups = group(comparison, compare_copies, NULL);
     for (size_t i = 0; groups.first && i < groups.items; i++) {
@@ -228,7 +229,7 @@ static int set_copies(struct comparison *comparison) {
     return groups.first ? 0 : -1;
 }
 
-/* Compares across environments if the sets have no environment in common. */
+/* Decides to compare across environments if the sets have no environment in common. */
 static int set_across(struct comparison *comparison) {
     SS_OWNED(groups) struct stats_groups groups = group(comparison, compare_environments, NULL);
     comparison->is_across = true;
@@ -262,7 +263,7 @@ static int add_ratio(struct comparison *comparison, const struct ratio *ratio) {
     return 0;
 }
 
-/* Adds ratios of the steps that both entries have. */
+/* Adds a ratio for each step that both entries have. */
 static int match_entries(
     struct comparison *comparison, const struct entry *left, const struct entry *right) {
     for (size_t i = 0; i < left->count; i++) {
@@ -302,7 +303,7 @@ static double known(double number) {
     return number > 0 ? number : NAN;
 }
 
-/* Adds a row to either table, with the cells that describe what is compared. */
+/* Adds a row to one of the tables, with the cells that describe the compared runs. */
 static void add_row(struct table_sheet *sheet, const struct ratio *ratio) {
     const struct entry *entry = ratio->entries[0];
     const struct ssreport_run *run = entry->run, *other = ratio->entries[1]->run;
@@ -347,7 +348,7 @@ static int compare_sides(const struct entry *left, const struct entry *right) {
             SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD | SSREPORT_BY_TAU));
 }
 
-/* Groups ratios by pair: those of a pair differ only in step and round. */
+/* Groups ratios by pair. The ratios of a pair differ only in step and round. */
 static int compare_pairs(const void *left, const void *right, void *context) {
     const struct ratio *one = left, *other = right;
     (void)context;
@@ -462,7 +463,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 
 /* ---- the question ---- */
 
-/* Asks for, and answers with, the median over all steps that both sets have. */
+/* Asks for the median over all steps that both sets have, and answers with it. */
 static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
     const struct table_sheet *sheet = ssreport_table(report, "ratios");
     size_t rows = table_rows(sheet), count = 0;

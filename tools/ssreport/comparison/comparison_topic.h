@@ -4,7 +4,10 @@
 
 #include "topic.h"
 
-/* Compares two sets of runs: the throughput of the first divided by that of the second, by step. */
+/*
+ * The comparison of two sets of runs: the throughput of the first divided by that of the second, by
+ * step.
+ */
 extern const struct ssreport_topic ssreport_comparison_topic;
 
 #endif

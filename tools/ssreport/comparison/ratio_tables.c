@@ -6,7 +6,7 @@
 #include "base/owned.h"
 #include "shaded_tables.h"
 
-/* The columns of the comparison that identify a table. */
+/* The columns of the comparison whose values identify a table. */
 #define TABLE                                                                                      \
     "experiment", "environment_a", "measured_in_a", "environment_b", "measured_in_b", "placement", \
         "method", "tau_seconds", "speed"
@@ -73,7 +73,10 @@ static void print_caption(FILE *page, const struct table_sheet *sheet, size_t ro
     fputs("</caption>", page);
 }
 
-/* Returns the median ratio of a foreground's group and a background's; NaN if not compared. */
+/*
+ * Returns the median ratio of a group of foregrounds and a group of backgrounds; NaN if they were
+ * not compared.
+ */
 static double find_ratio(const struct table_sheet *sheet, const struct places *places,
     size_t foreground, size_t background) {
     const struct stats_groups *rows = &places->foregrounds;

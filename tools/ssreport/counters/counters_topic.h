@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Events of hardware and kernel, counted in the instances. */
+/* Hardware and kernel events, counted in the instances. */
 extern const struct ssreport_topic ssreport_counters_topic;
 
 #endif

@@ -9,10 +9,10 @@
 #include "group_by.h"
 #include "shaded_tables.h"
 
-/* With more steps, only every fifth is labeled. */
+/* With more steps than this, only every fifth is labeled. */
 #define TICS_MAX 20
 
-/* The columns that identify a picture, and within it a run. */
+/* The columns whose values identify a picture, and a run in it. */
 #define PICTURE "set", "environment", "measured_in", "foreground", "background", "round"
 
 static bool has_placement(const struct table_sheet *sheet, size_t row) {

@@ -7,7 +7,7 @@
 
 /*
  * Draws iterations per watt-hour in each step, relative to the placement per-chip in the same step:
- * a picture for each pair and round, with a color for each placement.
+ * one picture for each pair and round, with a color for each placement.
  */
 SS_NONNULL(1, 2)
 void ssreport_energy_plots_print(struct ssreport_page *page, const struct ssreport_report *report);

@@ -39,10 +39,10 @@ static const struct table_sheet tables[] = {
 };
 // clang-format on
 
-/* A run, and the one next to it if the measured power fed both. */
+/* A run, and the run next to it if the measured power fed both. */
 struct consumer {
     const struct ssreport_run *run;
-    const struct ssreport_run *foreground; /* NULL for a single run */
+    const struct ssreport_run *foreground; /* NULL if the run is single */
     bool adds_up; /* both sides run the same program, so iterations can be added */
 };
 
@@ -64,7 +64,10 @@ static struct consumer find_consumer(
     return consumer;
 }
 
-/* Returns NaN if not counted, or if the sides run different programs. */
+/*
+ * Returns the iterations between two times; NaN if they were not counted, or if the sides run
+ * different programs.
+ */
 static double iterations_between(const struct consumer *consumer, double from, double to) {
     double rate = ssreport_steps_throughput(&consumer->run->record, from, to);
     if (consumer->foreground)
@@ -100,7 +103,7 @@ static double rate_of_run(const struct ssreport_report *report, const struct ssr
     return divide(iterations_between(&consumer, from, to), cost.watt_hours);
 }
 
-/* Without a manifest, runs of the same command are comparable. */
+/* Returns whether two runs can be compared. Without a manifest, runs of the same command can. */
 static bool is_comparable(const struct ssreport_run *left, const struct ssreport_run *right) {
     if (left->placement || right->placement)
         return false;
@@ -133,8 +136,8 @@ static const struct ssreport_run *find_per_chip(
 }
 
 /*
- * Divides by the rate of the same run in per-chip; without a placement, by that of the first run of
- * the same program with a known rate.
+ * Returns the rate relative to that of the same run in per-chip; without a placement, relative to
+ * the first run of the same program with a known rate.
  */
 static double relative_rate(
     const struct ssreport_report *report, const struct ssreport_run *run, double rate) {
@@ -205,14 +208,18 @@ static double rate_of_step(const struct ssreport_report *report, const struct ss
 }
 
 /*
- * The reference for the steps of a run: its counterpart in per-chip, otherwise its own first step.
+ * The reference of a run's steps: its counterpart in per-chip or, if there is none, its own first
+ * step.
  */
 struct base {
     const struct ssreport_run *per_chip;
     double first;
 };
 
-/* Returns the rate of the reference: in per-chip, that of the step with the same level and half. */
+/*
+ * Returns the rate of the reference. In per-chip, the reference is the step with the same level and
+ * half.
+ */
 static double base_of_step(const struct ssreport_report *report, const struct base *base,
     const struct ssreport_run *run, size_t at) {
     if (!run->placement)
@@ -276,7 +283,7 @@ static int compare_sources(const void *left, const void *right, void *context) {
     return ssreport_compare_words(one->power_source, other->power_source);
 }
 
-/* Groups runs with power by what the power covers. */
+/* Groups runs with known power by what the power covers. */
 static struct stats_groups group_sources(const struct ssreport_report *report) {
     const struct stats_key key = {
         .size = sizeof *report->runs, .compare = compare_sources, .includes = has_energy};
@@ -300,7 +307,9 @@ static void print_footnote(struct ssreport_page *page, const struct ssreport_rep
             page->stream);
 }
 
-/* Prints the energy of a run. The power of both sides is in the rows of the background. */
+/*
+ * Prints the energy of a run. For runs side by side, the background's rows have the power of both.
+ */
 static void print_run(struct ssreport_page *page, const struct ssreport_report *report,
     const struct ssreport_run *run) {
     const struct table_sheet *sheet = ssreport_table(report, "energy-steps");

@@ -9,7 +9,8 @@
 #include "options/option.h"
 
 /*
- * Maximum number of findings on single pairs that the terminal shows, or the page without folding.
+ * The maximum number of findings about single pairs on the terminal, and on the page without
+ * folding.
  */
 #define SENTENCES_MAX      12
 #define SENTENCES_OPEN_MAX 8
@@ -74,7 +75,10 @@ const char *ssreport_findings_answer(const struct ssreport_report *report) {
     return *headline->answer ? headline->answer : NULL;
 }
 
-/* Numbers of findings: all, on single pairs, and with a confidence interval. */
+/*
+ * Numbers of findings: of all, of those about single pairs, and of those with a confidence
+ * interval.
+ */
 struct counts {
     size_t all, special, sure;
 };

@@ -12,12 +12,12 @@ extern const struct ssreport_topic ssreport_findings_topic;
 
 struct ssreport_finding {
     const char *sentence;
-    bool is_general; /* on all runs of an environment, not on one pair */
+    bool is_general; /* about all runs of an environment, not about one pair */
 };
 
 /*
- * Adds a sentence on the whole report. Returns the table, so that the caller can set more cells of
- * the last row.
+ * Adds a sentence about the whole report. Returns the table, so that the caller can set more cells
+ * of the last row.
  */
 SS_FORMAT(3, 4)
 struct table_sheet *ssreport_findings_add(
@@ -27,13 +27,15 @@ struct table_sheet *ssreport_findings_add_list(
     struct ssreport_report *report, const char *kind, const char *format, va_list arguments);
 
 /*
- * Returns the first finding of this kind, on the whole report or on a pair; SSREPORT_NO_ROW if
- * absent.
+ * Returns the first finding of this kind, about the whole report or about a pair; SSREPORT_NO_ROW
+ * if there is none.
  */
 size_t ssreport_findings_first(
     const struct ssreport_report *report, const char *kind, bool is_general);
 
-/* Returns the first sentence of the report, from the headline or a finding; NULL if absent. */
+/*
+ * Returns the first sentence of the report, from the headline or a finding; NULL if there is none.
+ */
 const char *ssreport_findings_answer(const struct ssreport_report *report);
 
 struct ssreport_finding ssreport_finding_at(const struct ssreport_report *report, size_t row);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The combined throughput of both sides in each step, if both run the same program. */
+/*
+ * The combined throughput of both sides in each step, for pairs whose sides run the same program.
+ */
 
 #include "combined_throughput.h"
 

@@ -6,7 +6,7 @@
 
 /*
  * Returns the throughput of both sides in a step, relative to the same step and round with the
- * placement per-chip in the same environment. NaN without such a step.
+ * placement per-chip in the same environment; NaN if there is no such step.
  */
 double ssreport_whole_system_relative(const struct ssreport_report *report,
     const struct ssreport_pair *pair, const struct ssreport_pair_step *step);

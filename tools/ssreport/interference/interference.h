@@ -12,9 +12,9 @@
 
 /* One step of a staircase. */
 struct ssreport_point {
-    double load;       /* of the background, observed, 0 to 1 */
-    double throughput; /* of the foreground */
-    int half;          /* 1 or 2; points with another half, or a NaN, are ignored */
+    double load;       /* observed load of the background, 0 to 1 */
+    double throughput; /* throughput of the foreground */
+    int half;          /* 1 or 2; a point with another half, or with a NaN, is ignored */
 };
 
 /*
@@ -22,12 +22,14 @@ struct ssreport_point {
  * from an idle background to one at full load. Negative if it rises.
  */
 struct ssreport_interference {
-    struct ssreport_fit fits[2]; /* of the two halves */
-    double halves[2];            /* percent; NaN without a line, or if it begins at 0 */
-    double metric;               /* mean of both; NaN if either is */
-    struct ssreport_interval half_intervals[2], interval; /* of `halves` and `metric`, percent */
-    double angle;     /* degrees between the normalized slopes */
-    bool agree;       /* the angle is small */
+    struct ssreport_fit fits[2]; /* lines of the two halves */
+    double halves[2];            /* interference of each half in percent; NaN without a line, or if
+                                    the line begins at 0 */
+    double metric;               /* mean of both halves; NaN if either is NaN */
+    struct ssreport_interval half_intervals[2], interval; /* intervals of `halves` and of `metric`,
+                                                             in percent */
+    double angle;     /* angle between the normalized slopes, in degrees */
+    bool agree;       /* the angle is below SSREPORT_ANGLE_AGREES */
     bool significant; /* slopes and intercepts of both halves are significant */
 };
 
@@ -35,12 +37,12 @@ struct ssreport_interference {
  * Computes the interference. The interval of a half is Fieller's, by Student's t with n - 2 degrees
  * of freedom. For the mean of both halves, the squared distances between the value of each half and
  * its bounds are added (MOVER); t then has the degrees of freedom of the sum after Welch and
- * Satterthwaite. Returns -1 if out of memory.
+ * Satterthwaite. Returns -1 if memory is exhausted.
  */
 int ssreport_interference_of(const struct ssreport_point *points, size_t count, double confidence,
     struct ssreport_interference *interference);
 
-/* Does the same from fitted lines. */
+/* Computes the interference from fitted lines. */
 struct ssreport_interference ssreport_interference_of_fits(
     const struct ssreport_fit *first, const struct ssreport_fit *second, double confidence);
 

@@ -9,11 +9,11 @@
 #include "round_means.h"
 #include "shaded_tables.h"
 
-/* Minimum range, percent: a smaller one would shade noise. */
+/* Minimum range in percent: a smaller range would shade noise. */
 #define RANGE_MIN 5.0
 
-#define FAR_RANGES 3.0 /* interquartile ranges */
-#define FAR_MIN    5.0 /* percent */
+#define FAR_RANGES 3.0 /* in interquartile ranges */
+#define FAR_MIN    5.0 /* in percent */
 #define OTHERS     4   /* minimum number of other programs */
 
 #define TABLE (SSREPORT_PAIR_ENVIRONMENT | SSREPORT_PAIR_PLACEMENT)
@@ -21,8 +21,8 @@
 /* ---- the range ---- */
 
 /*
- * Returns the median metric of a program in one table; NaN if it has none. `values` has room for
- * all pairs.
+ * Returns the median metric of a program in one table; NaN if the program has none. `values` has
+ * room for all pairs.
  */
 static double median_of_program(const struct ssreport_report *report,
     const struct stats_groups *programs, size_t program, double *values) {
@@ -34,7 +34,7 @@ static double median_of_program(const struct ssreport_report *report,
     return ssreport_median_of(values, count);
 }
 
-/* Returns whether a program is far from the others of its table. */
+/* Returns whether a program is far from the other programs in its table. */
 static bool is_far(const struct ssreport_report *report, const struct stats_groups *programs,
     size_t program, double *values) {
     const struct ssreport_pair *pair = &report->pairs[programs->first[program]];
@@ -94,7 +94,7 @@ static bool is_left_out(const struct ssreport_shades *shades, const struct ssrep
 }
 
 /*
- * Returns the largest absolute metric in an environment: of `far`, or of everything that is not
+ * Returns the largest absolute metric in an environment: of `far`, or of all programs that are not
  * excluded.
  */
 static double find_most(const struct ssreport_report *report, const struct ssreport_pair *pair,
@@ -135,7 +135,7 @@ struct places {
     struct stats_groups tables, foregrounds, backgrounds, fields;
 };
 
-/* Prints a field. Differences that may be noise are not shaded. */
+/* Prints a field. A difference that may be noise is not shaded. */
 static void print_field(
     FILE *page, const struct ssreport_shades *shades, const struct ssreport_round_mean *mean) {
     static const int loss[3] = {240, 145, 105}, gain[3] = {150, 195, 235};

@@ -4,7 +4,9 @@
 
 #include "pairs.h"
 
-/* A program that is far from all others in a placement, as a foreground or as a background. */
+/*
+ * A program that is far from all other programs in a placement, as a foreground or as a background.
+ */
 struct ssreport_far {
     const char *program, *placement;
     bool as_background;
@@ -14,7 +16,7 @@ struct ssreport_far {
 
 /* The color range of one environment. */
 struct ssreport_shades {
-    double most;                               /* absolute percentage with the darkest color */
+    double most;                               /* absolute percentage that gets the darkest color */
     struct ssreport_far far[SSREPORT_FAR_MAX]; /* programs excluded from the range */
     size_t far_count;
 };
@@ -22,15 +24,13 @@ struct ssreport_shades {
 /*
  * Returns the range for the environment of this pair. A program is far if the median of its metrics
  * in a placement is more than three interquartile ranges, and more than 5 %, beyond the quartiles
- * of the other programs' medians; there must be at least four others. It is excluded only if that
- * makes the range smaller.
+ * of the other programs' medians; there must be at least four other programs. A far program is
+ * excluded only if that makes the range smaller.
  */
 struct ssreport_shades ssreport_shades_find(
     const struct ssreport_report *report, const struct ssreport_pair *pair);
 
-/*
- * Prints a table for each environment and placement, in which darker fields have more interference.
- */
+/* Prints a table for each environment and placement. Darker fields have more interference. */
 void ssreport_shades_print(FILE *page, const struct ssreport_report *report);
 
 #endif

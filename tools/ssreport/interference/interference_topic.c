@@ -74,7 +74,7 @@ static const struct table_sheet tables[] = {
 };
 // clang-format on
 
-/* Adds a row, with the first cells that three tables have in common. */
+/* Adds a row, and sets the cells that three tables have in common. */
 static void add_row(struct table_sheet *sheet, const struct ssreport_pair *pair) {
     const struct ssreport_run *run = pair->foreground;
     TABLE_ROW(sheet, CELL("environment", ssreport_run_environment(run)),
@@ -126,15 +126,15 @@ static void add_whole_system(
 }
 
 /*
- * Returns whether published figures apply to a pair: those of LXC and KVM to the same environment,
- * and both to the machine itself, but none to emulation.
+ * Returns whether published figures apply to a pair. Figures for LXC and KVM apply to the same
+ * environment, and both apply to the machine itself; none apply to emulation.
  */
 static bool is_comparable(const struct ssreport_pair *pair, const char *published_in) {
     return ssreport_run_is_on_host(pair->foreground) ||
            strcmp(ssreport_run_environment(pair->foreground), published_in) == 0;
 }
 
-/* Adds the published figures of a pair, and the range of all pairs with its placement. */
+/* Adds the published figures of a pair, and the range of all published pairs with its placement. */
 static void add_published(const struct ssreport_report *report, const struct ssreport_pair *pair) {
     static const struct {
         const char *environment, *table, *number, *least, *most;
@@ -170,7 +170,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 
 /* ---- the page ---- */
 
-/* Prints a caption: the environment, then the rest. */
+/* Prints a caption: the environment, then the two texts. */
 static void print_caption(FILE *page, const char *element, const struct ssreport_pair *pair,
     const char *first, const char *second) {
     fprintf(page, "<%s>", element);
@@ -247,7 +247,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_close(page);
 }
 
-/* A table of hundreds of pairs would hide the findings. */
+/* Prints the summary without long tables: a table of hundreds of pairs would hide the findings. */
 static void print_text(FILE *stream, const struct ssreport_report *report) {
     const struct table_sheet *sheet = ssreport_table(report, "interference");
     size_t rows = table_rows(sheet);

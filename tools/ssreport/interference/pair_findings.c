@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Findings on where to pin two programs, and on the cost of an environment. */
+/* Findings about where to pin two programs, and about the cost of an environment. */
 
 #include "pair_findings.h"
 
@@ -14,13 +14,13 @@
 #include "findings.h"
 #include "placement_crossings.h"
 
-/* Fewer runs do not show the scatter of their medians. */
+/* Fewer runs than this do not show the scatter of their medians. */
 #define RUNS_MIN 6
 
-/* NULL and NaN if unknown. */
+/* A finding before it is written. Unknown members are NULL and NaN. */
 struct finding {
     const char *kind;
-    const struct ssreport_pair *pair; /* gives the environment and the set */
+    const struct ssreport_pair *pair; /* a pair that has the environment and the set */
     bool is_general;
     const char *placement, *against;
     double percent;
@@ -78,7 +78,7 @@ static void add_changes(
 }
 
 /*
- * Completes the sentence on the best placement with the loads at which another one becomes better.
+ * Appends to the sentence about the best placement the loads at which another one becomes better.
  */
 static void append_changes(struct finding *finding, const struct ssreport_placements *placements) {
     for (size_t i = 0; i < placements->change_count; i++) {
@@ -119,7 +119,7 @@ static void add_best(struct ssreport_report *report, const struct ssreport_place
     add_finding(report, &finding);
 }
 
-/* How often each placement is the best in an environment. */
+/* How often each placement is the best one in an environment. */
 struct tally {
     const char *names[SSREPORT_PLACEMENTS_MAX];
     size_t counts[SSREPORT_PLACEMENTS_MAX], count;
@@ -174,14 +174,14 @@ static void add_tally(
     add_finding(report, &finding);
 }
 
-/* Adds the findings on one group of pairs in an environment, and counts them. */
+/* Adds the findings about one group of pairs in an environment, and counts them. */
 static int find_placement(struct ssreport_report *report, const struct ssreport_pair *pair,
     struct tally *tally, bool general) {
     struct ssreport_placements placements;
     if (ssreport_placements_compare(&placements, report, pair) < 0)
         return -1;
     if (placements.steps < 3)
-        placements.count = 0; /* nothing in common */
+        placements.count = 0; /* the placements have no step in common */
     count_best(tally, &placements);
     if (!general && placements.count > 1) {
         add_best(report, &placements);
@@ -203,7 +203,7 @@ static bool has_placements(
     return false;
 }
 
-/* Called twice, because general sentences come first. */
+/* Adds findings about placements. Called twice, because general sentences come first. */
 static int find_placements(struct ssreport_report *report, bool general) {
     SS_OWNED(groups)
     struct stats_groups environments = ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT);
@@ -231,7 +231,7 @@ static int find_placements(struct ssreport_report *report, bool general) {
 /* ---- what an environment costs ---- */
 
 /*
- * By how many percent a foreground's throughput is below that of the same step outside the
+ * By how many percent a foreground's throughput is below that of the same step outside of the
  * environment.
  */
 struct costs {
@@ -278,7 +278,7 @@ static void add_costs(
 }
 
 /*
- * Sets the interval: of the medians of runs if there are enough runs, because the steps of a run
+ * Sets the interval. Uses the medians of runs if there are enough runs, because the steps of a run
  * are not independent.
  */
 static void weigh_costs(struct finding *finding, struct costs *costs, double confidence) {
@@ -317,7 +317,7 @@ static void append_cost(struct finding *finding, const char *what) {
         append(finding, "; median of %zu %s.", finding->count, finding->unit);
 }
 
-/* Adds the cost for a group of pairs in one environment. */
+/* Adds a finding about the cost for a group of pairs in one environment. */
 static int add_cost(
     struct ssreport_report *report, const struct stats_groups *groups, size_t group, bool general) {
     const struct ssreport_pair *pair = &report->pairs[groups->first[group]];
@@ -386,8 +386,8 @@ static int name_emulated(struct ssreport_report *report) {
 }
 
 /*
- * Adds a finding on runs that are not compared because of other processes. Only runs that differ
- * only in placement or environment count.
+ * Adds a finding about runs that are not compared because of other processes. Counts only runs that
+ * differ in nothing but placement or environment.
  */
 static int find_forbidden(struct ssreport_report *report) {
     SS_OWNED(groups)

@@ -5,8 +5,8 @@
 #include "report.h"
 
 /*
- * Adds findings on the pairs: the best placements, the costs of environments, and the comparisons
- * that are not made. Fills the table of changes. Returns -1 if out of memory.
+ * Adds findings about pairs: the best placements, the costs of environments, and omitted
+ * comparisons. Fills the table of changes. Returns -1 if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_pair_findings(struct ssreport_report *report);
 

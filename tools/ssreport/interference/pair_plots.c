@@ -17,10 +17,12 @@
 
 /* ---- colors ---- */
 
-/* Returns the color of a placement. Unknown placements get colors in order of occurrence. */
+/*
+ * Returns the color of a placement. Unknown placements get colors in the order in which they occur.
+ */
 static const char *color_of(const struct ssreport_report *report, const char *placement) {
     const char *known = ssreport_placement_color(placement);
-    size_t other = 4; /* after those of known placements */
+    size_t other = 4; /* after the colors of known placements */
     if (known)
         return known;
     SS_OWNED(groups)
@@ -51,7 +53,7 @@ static double value_of(const struct ssreport_report *report, const struct ssrepo
     return NAN;
 }
 
-/* Returns whether the load rises in the half of a step; true without a staircase. */
+/* Returns whether the load rises in the half to which a step belongs; true without a staircase. */
 static bool is_rising(const struct ssreport_pair *pair, const struct ssreport_pair_step *step) {
     double first = NAN, last = NAN;
     for (size_t i = 0; i < pair->count; i++) {
@@ -90,7 +92,7 @@ static void write_blocks(FILE *script, const struct ssreport_report *report,
                 fprintf(
                     script, "$%c%zu%s << END\n", 'a' + panel, placements, rising ? "up" : "down");
                 write_points(script, report, &groups, group, kinds[panel], rising);
-                /* gnuplot refuses a block without points; an undefined one is enough. */
+                /* gnuplot refuses a block without points; an undefined point suffices. */
                 fputs("NaN NaN\nEND\n", script);
             }
         }
@@ -125,7 +127,10 @@ static void write_panel(FILE *script, const struct ssreport_report *report,
     fputc('\n', script);
 }
 
-/* Returns whether a panel of this kind has any points: gnuplot draws nothing if one has none. */
+/*
+ * Returns whether a panel of this kind has any points: if one panel has none, gnuplot draws no
+ * picture.
+ */
 static bool is_known(
     const struct ssreport_report *report, const struct ssreport_pair *like, enum kind kind) {
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -179,11 +184,11 @@ bool ssreport_plot_whole_system(
 
 /* ---- the matrix ---- */
 
-#define FIELD_WIDTH  110 /* units of the picture */
+#define FIELD_WIDTH  110 /* in units of the picture */
 #define FIELD_HEIGHT 82
 #define MARGIN_LEFT  150
 #define MARGIN_TOP   60
-#define FILLED       0.9 /* part of a field; the rest is a gap */
+#define FILLED       0.9 /* part of a field that is filled; the rest is a gap */
 
 /* Returns whether both pairs have the same axes. */
 static bool share_axes(const struct ssreport_pair *pair, const struct ssreport_pair *other) {
@@ -204,7 +209,7 @@ static void find_size(const struct ssreport_report *report, const struct ssrepor
     }
 }
 
-/* Returns the largest throughput of this foreground in all plots that share its axes. */
+/* Returns the largest throughput of this foreground over all plots that share its axes. */
 static double most_of(const struct ssreport_report *report, const struct ssreport_pair *pair) {
     double most = 0;
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -219,8 +224,8 @@ static double most_of(const struct ssreport_report *report, const struct ssrepor
 }
 
 /*
- * Returns the origin of the vertical axes, as a part of the largest throughput: 0 or, if that would
- * leave half of each field empty, a multiple of 10 % below all points.
+ * Returns the origin of the vertical axes, as a part of the largest throughput. The origin is 0 or,
+ * if that would leave half of each field empty, a multiple of 10 % below all points.
  */
 static double find_origin(const struct ssreport_report *report, const struct ssreport_pair *pair) {
     double least = 1;
@@ -234,8 +239,7 @@ static double find_origin(const struct ssreport_report *report, const struct ssr
 }
 
 /*
- * Writes the line of one half within its field. All fields are one plot, because many plots are
- * slow.
+ * Writes the line of one half into its field. All fields are one plot, because many plots are slow.
  */
 static void write_lines(FILE *script, const struct ssreport_report *report,
     const struct ssreport_pair *pair, int half, double origin) {
@@ -273,7 +277,7 @@ static void write_names(FILE *script, const struct ssreport_report *report,
                 fprintf(script, " at %.3f,0.08 center\n", (double)other->column + FILLED / 2);
         }
     }
-    /* Label the axes of the field at the lower left for all fields. */
+    /* Label the axes only at the lower left field, for all fields. */
     fprintf(script,
         "set label \"0\" at 0,%.3f center font \",%d\"\n"
         "set label \"100 %%\" at %.3f,%.3f center font \",%d\"\n"

@@ -7,15 +7,15 @@
 #include "pairs.h"
 
 /*
- * Draws the throughput of both sides against the load of the background, with every placement and
- * round. Returns false, and writes nothing, if there is nothing to draw.
+ * Draws the throughput of both sides against the load of the background, for every placement and
+ * round. If there are no points, writes nothing and returns false.
  */
 bool ssreport_plot_sides(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
 
 /*
- * Draws the combined throughput of both sides, absolute and relative to per-chip, if both run the
- * same program.
+ * Draws the combined throughput of both sides, absolute and relative to per-chip. If the sides run
+ * different programs, writes nothing and returns false.
  */
 bool ssreport_plot_whole_system(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);
@@ -23,7 +23,7 @@ bool ssreport_plot_whole_system(
 /*
  * Draws a small plot for each foreground and background of an environment. Rows, columns and axes
  * are the same for all environments of the set, except emulated ones. Returns the width of the
- * picture, in its own units.
+ * picture in its own units.
  */
 unsigned ssreport_plot_matrix(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair);

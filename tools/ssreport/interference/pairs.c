@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 
-/* Targets that differ by less belong to one level. */
+/* Targets that differ by less than this belong to one level. */
 #define SAME_LEVEL 1e-4
 
 /* ---- pairs ---- */
@@ -30,7 +30,7 @@ static void set_steps(struct ssreport_pair *pair) {
     }
 }
 
-/* Notes how many steps are excluded, because they are too short or the foreground did not run. */
+/* Notes how many steps are excluded because they are too short or the foreground did not run. */
 static void note_lost_steps(const struct ssreport_pair *pair) {
     struct ssreport_record *record = &pair->foreground->record;
     size_t lost = 0, short_ones = pair->background->steps.too_short;
@@ -61,7 +61,7 @@ static int set_interference(struct ssreport_pair *pair, double confidence) {
     return status;
 }
 
-/* Numbers programs in order of occurrence; `pair` is the last pair so far. */
+/* Returns the number of a program, in order of occurrence; `pair` is the last pair so far. */
 static size_t find_index(
     const struct ssreport_report *report, const struct ssreport_pair *pair, unsigned role) {
     size_t next = 0;
@@ -100,7 +100,8 @@ static int add_pair(struct ssreport_report *report, struct ssreport_run *foregro
 }
 
 /*
- * The order of all tables and pictures, independent of the order of the runs; the host comes first.
+ * Compares pairs for the order of all tables and pictures, which is independent of the order of the
+ * runs. The host comes first.
  */
 static int compare_pairs(const void *left, const void *right) {
     const struct ssreport_pair *a = left, *b = right;

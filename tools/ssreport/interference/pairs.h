@@ -3,7 +3,8 @@
 #define SSREPORT_PAIRS_H
 
 /*
- * Pairs of runs side by side, according to a manifest or labels: a foreground and its background.
+ * Pairs of runs side by side, according to a manifest or labels: each is a foreground and its
+ * background.
  */
 
 #include <stdbool.h>
@@ -13,11 +14,11 @@
 #include "interference.h"
 #include "report.h"
 
-/* A step of the background, and the throughput of both sides. */
+/* A step of the background, with the throughput of both sides. */
 struct ssreport_pair_step {
-    double target, load; /* of the background, 0 to 1 */
+    double target, load; /* target and load of the background, 0 to 1 */
     int half;            /* as in steps.h */
-    size_t occurrence;   /* how often, including this step, its half has held this level */
+    size_t occurrence;   /* how often its half has held this level, up to and including this step */
     double foreground;   /* iterations per second; NaN if absent or not counted */
     double background;
 };
@@ -25,9 +26,10 @@ struct ssreport_pair_step {
 struct ssreport_pair {
     struct ssreport_run *foreground;
     const struct ssreport_run *background;
-    char environment[64];  /* its name, and where it was measured if not inside */
-    const char *placement; /* this and the next two are "-" if unknown */
-    const char *program;   /* of the foreground */
+    char environment[64];  /* name of the environment, and where the pair was measured if not inside
+                              of it */
+    const char *placement; /* "-" if unknown, like the next two members */
+    const char *program;   /* program of the foreground */
     const char *background_program;
     size_t row,
         column; /* indexes of its programs among the foregrounds and backgrounds of the set */
@@ -37,8 +39,8 @@ struct ssreport_pair {
 };
 
 /*
- * Finds all pairs. Problems of a pair are noted in the foreground's record. Returns -1 if out of
- * memory.
+ * Finds all pairs. Problems of a pair become notes in the foreground's record. Returns -1 if memory
+ * is exhausted.
  */
 int ssreport_pairs_find(struct ssreport_report *report);
 
@@ -66,7 +68,9 @@ struct stats_groups ssreport_pairs_group(const struct ssreport_report *report, u
 const struct ssreport_pair_step *ssreport_pair_step_like(
     const struct ssreport_pair *pair, const struct ssreport_pair_step *step);
 
-/* Returns whether a pair ran under emulation, so that it says nothing about real machines. */
+/*
+ * Returns whether a pair ran under emulation, so that its figures say nothing about real machines.
+ */
 bool ssreport_pair_is_emulated(const struct ssreport_pair *pair);
 
 #endif

@@ -12,7 +12,7 @@
 /* Minimum number of steps for a line with a confidence interval. */
 #define STEPS_MIN 3
 
-/* Fewer rounds do not show their scatter. */
+/* Fewer rounds than this do not show their scatter. */
 #define ROUNDS_MIN 3
 
 /* ---- common steps ---- */
@@ -22,8 +22,8 @@ static bool is_known(const struct ssreport_pair_step *step) {
 }
 
 /*
- * Returns whether a pair has enough steps. Only steps of all placements are compared, so one with
- * few steps would exclude those of the others.
+ * Returns whether a pair has enough steps. Only steps that all placements have are compared, so a
+ * placement with few steps would exclude the steps of the others.
  */
 static bool says_enough(const struct ssreport_pair *pair) {
     size_t known = 0;
@@ -44,7 +44,7 @@ static void find_names(struct ssreport_placements *placements, const struct ssre
     }
 }
 
-/* Returns the pair with a placement in the round of `pair`; NULL if absent. */
+/* Returns the pair with this placement in the round of `pair`; NULL if there is none. */
 static const struct ssreport_pair *find_pair(
     const struct ssreport_report *report, const struct ssreport_pair *pair, const char *placement) {
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -56,7 +56,7 @@ static const struct ssreport_pair *find_pair(
     return NULL;
 }
 
-/* Adds a step of the first placement if all others have it in the same round. */
+/* Adds a step of the first placement if all other placements have it in the same round. */
 static void add_step(struct ssreport_placements *placements,
     const struct ssreport_pair *const *pairs, const struct ssreport_pair_step *step) {
     size_t at = placements->steps;
@@ -102,7 +102,10 @@ static int find_steps(struct ssreport_placements *placements, const struct ssrep
 
 /* ---- the best placement ---- */
 
-/* Returns the line through the differences of two placements; all NaN if out of memory. */
+/*
+ * Returns the line through the differences of two placements; all members are NaN if memory is
+ * exhausted.
+ */
 static struct ssreport_fit fit_difference(
     const struct ssreport_placements *placements, size_t more, size_t less) {
     double *differences = calloc(placements->steps + 1, sizeof *differences);
@@ -121,8 +124,8 @@ static int compare_rounds(const void *left, const void *right, void *context) {
 
 /*
  * Returns the advantage of the best placement over the second best, from the means of rounds,
- * because errors of the steps of a round are correlated. NaN without enough rounds or if out of
- * memory.
+ * because the errors of the steps of a round are correlated. NaN without enough rounds or if memory
+ * is exhausted.
  */
 static struct ssreport_mean weigh_rounds(
     const struct ssreport_placements *placements, double confidence) {
@@ -201,8 +204,8 @@ static size_t find_best_at(const struct ssreport_fit *lines, size_t count, doubl
 }
 
 /*
- * Finds the changes of the best placement from the least load on: each at the next crossing with a
- * line of larger slope.
+ * Finds the changes of the best placement, starting at the least load. Each change is at the next
+ * crossing with a line of larger slope.
  */
 static void find_changes(struct ssreport_placements *placements, double confidence) {
     struct ssreport_fit lines[SSREPORT_PLACEMENTS_MAX];

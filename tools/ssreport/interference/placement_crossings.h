@@ -13,9 +13,9 @@
 
 /* A load at which the best placement changes. */
 struct ssreport_change {
-    size_t below, above;               /* the best placements below and above it */
-    double load;                       /* of the background, 0 to 1 */
-    struct ssreport_interval interval; /* of `load`; infinite bounds if unbounded */
+    size_t below, above;               /* the best placements below and above this load */
+    double load;                       /* load of the background, 0 to 1 */
+    struct ssreport_interval interval; /* interval of `load`; its bounds may be infinite */
     bool is_clear;                     /* the interval is within the measured loads */
 };
 
@@ -30,14 +30,17 @@ struct ssreport_placements {
     size_t count;   /* number of placements */
     size_t steps;   /* number of steps that all placements have */
     double *rounds; /* round of each step; owned by `loads` */
-    double *loads, *throughputs[SSREPORT_PLACEMENTS_MAX]; /* `loads` owns all */
-    double means[SSREPORT_PLACEMENTS_MAX]; /* of the foreground, iterations per second */
+    double *loads, *throughputs[SSREPORT_PLACEMENTS_MAX]; /* `loads` owns all of these */
+    double means[SSREPORT_PLACEMENTS_MAX]; /* mean throughput of the foreground, iterations per
+                                              second */
     double least_load, most_load;
 
-    size_t best, second;               /* by mean */
-    double advantage;                  /* of the best over the second, relative to the latter */
-    struct ssreport_interval interval; /* of the advantage */
-    size_t by_rounds; /* number of rounds that give the interval; 0: the steps give it */
+    size_t best, second;               /* indexes of the placements with the highest means */
+    double advantage;                  /* advantage of the best placement over the second, relative
+                                          to the second */
+    struct ssreport_interval interval; /* interval of the advantage */
+    size_t by_rounds; /* number of rounds from which the interval comes; 0: it comes from the
+                         steps */
     bool is_clear;    /* the interval of the advantage does not contain 0 */
 
     struct ssreport_change changes[SSREPORT_PLACEMENTS_MAX];
@@ -45,8 +48,8 @@ struct ssreport_placements {
 };
 
 /*
- * Compares all pairs that differ from this one only in placement and round. Returns -1 if out of
- * memory.
+ * Compares all pairs that differ from this one only in placement and round. Returns -1 if memory is
+ * exhausted.
  */
 int ssreport_placements_compare(struct ssreport_placements *placements,
     const struct ssreport_report *report, const struct ssreport_pair *pair);

@@ -4,17 +4,18 @@
 
 #include "pairs.h"
 
-/* The mean interference over all rounds of a pair with one placement in one environment. */
+/* The mean interference of a pair with one placement in one environment, over all rounds. */
 struct ssreport_round_mean {
     const struct ssreport_pair *pair;  /* the pair of the first round */
-    double percent;                    /* NaN if unknown */
-    struct ssreport_interval interval; /* with several rounds, of their mean, by Student's t */
+    double percent;                    /* mean interference; NaN if unknown */
+    struct ssreport_interval interval; /* interval of the mean of several rounds, by Student's t */
     size_t rounds;                     /* number of rounds with a metric */
-    bool agree;                        /* both halves of the staircase agree in each round */
-    bool significant;                  /* with several rounds, the interval does not contain 0 */
+    bool agree;                        /* both halves of the staircase agree in every round */
+    bool significant;                  /* there are several rounds, and the interval does not
+                                          contain 0 */
 };
 
-/* Groups pairs by everything except the round. `first` is NULL if out of memory. */
+/* Groups pairs by everything except the round. `first` is NULL if memory is exhausted. */
 struct stats_groups ssreport_round_groups(const struct ssreport_report *report);
 
 SS_NONNULL(1, 2)

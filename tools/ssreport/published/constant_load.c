@@ -15,9 +15,9 @@ struct cell {
     const struct ssreport_run *run;
     size_t runs;
     double load, error, squared;
-    double others; /* maximum; NaN if unknown */
+    double others; /* largest part that other processes used; NaN if unknown */
 
-    /* Runs that ssload measured, too. */
+    /* Runs that ssload also measured: */
     size_t beside_runs;
     double beside_load, beside_error, beside_squared;
 };
@@ -33,7 +33,7 @@ static const struct published_cell *find_published(const struct ssreport_report 
         &report->published, table, (const char *const[]){run->workload, target}, column);
 }
 
-/* Returns the published value; NaN unless it was measured with the same mean length of a round. */
+/* Returns the published value; NaN if it was measured with another mean length of a round. */
 static double published(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *name) {
     const struct published_table *table = published_find_table(&report->published, name);

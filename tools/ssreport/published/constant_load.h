@@ -6,7 +6,7 @@
 
 /*
  * Fills the table of how well constant loads were held, by workload, method and target. Returns -1
- * if out of memory.
+ * if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_constant_load_fill(struct ssreport_report *report);
 

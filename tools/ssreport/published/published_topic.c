@@ -53,7 +53,7 @@ static const struct table_sheet tables[] = {
 };
 // clang-format on
 
-/* Lists the published tables that were read, and those without values. */
+/* Lists the published tables, including those without values. */
 static void fill_published(const struct ssreport_report *report) {
     const struct published *published = &report->published;
     for (size_t i = 0; i < published->table_count && published->cell_count > 0; i++) {

@@ -4,7 +4,7 @@
 
 #include "topic.h"
 
-/* Constant loads and replays compared with published figures. */
+/* Constant loads and replays, compared with published figures. */
 extern const struct ssreport_topic ssreport_published_topic;
 
 #endif

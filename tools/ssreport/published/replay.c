@@ -7,7 +7,7 @@
 
 #include "run_order.h"
 
-/* A manifest writes speeds with ten digits. */
+/* Tolerance for speeds, which a manifest has with ten digits. */
 #define SAME_SPEED 1e-6
 
 static double published(
@@ -19,8 +19,8 @@ static double published(
 }
 
 /*
- * Adds a run. The ratio of throughputs equals that of iterations to those expected from the length
- * of the run.
+ * Adds a run. The ratio of throughputs equals that of the iterations to those expected from the
+ * length of the run.
  */
 static void add_run(
     struct ssreport_report *report, struct ssreport_run *run, const struct ssreport_run *original) {
@@ -65,8 +65,8 @@ static void add_run(
 }
 
 /*
- * Returns the run at speed 1, otherwise the slowest; runs are ordered by speed. NULL if none has a
- * throughput.
+ * Returns the run at speed 1 or, if there is none, the slowest; runs are ordered by speed. NULL if
+ * none has a throughput.
  */
 static const struct ssreport_run *find_original(struct ssreport_run *const *runs, size_t count) {
     const struct ssreport_run *slowest = NULL;

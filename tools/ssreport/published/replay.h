@@ -5,8 +5,8 @@
 #include "report.h"
 
 /*
- * Fills the table of traces at several speeds. A run whose iterations are not in proportion to its
- * time gets a note. Returns -1 if out of memory.
+ * Fills the table of traces at several speeds. Adds a note to a run whose iterations are not in
+ * proportion to its time. Returns -1 if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_replay_fill(struct ssreport_report *report);
 

@@ -8,7 +8,7 @@
 #include "csv.h"
 #include "load_record.h"
 
-/* Marks repetitions. */
+/* The column that numbers repetitions. */
 #define ROUND "round"
 
 bool ssreport_is_number(const char *text, double *number) {
@@ -18,7 +18,10 @@ bool ssreport_is_number(const char *text, double *number) {
     return length > 0 && ssreport_csv_number(&field, number);
 }
 
-/* The value of a column in the next run from a plan, from `*at` on; NULL after the last. */
+/*
+ * Returns the value of a column in the next run that comes from a plan, starting at `*at`; NULL if
+ * none is left.
+ */
 static const char *next_value(
     const struct ssreport_report *report, const char *column, size_t *at) {
     while (*at < report->run_count && report->runs[*at].columns.count == 0)
@@ -28,7 +31,10 @@ static const char *next_value(
     return ssreport_columns_get(&report->runs[(*at)++].columns, column);
 }
 
-/* Whether runs of one set differ. What distinguishes two sets is not a column of either. */
+/*
+ * Returns whether runs of one set differ in a column. A column that is constant within each set
+ * merely distinguishes the sets.
+ */
 static bool differs(const struct ssreport_report *report, const char *column) {
     const char *first[2] = {NULL, NULL}, *value;
     for (size_t at = 0; (value = next_value(report, column, &at));) {
@@ -48,7 +54,7 @@ static bool is_listed(const struct ssreport_differences *differences, const char
     return false;
 }
 
-/* Lists the columns of a plan, each once. */
+/* Adds the columns of a plan, each once. */
 static int add_columns(
     struct ssreport_differences *differences, const struct ssreport_columns *columns) {
     for (size_t i = 0; i < columns->count; i++) {
@@ -75,7 +81,7 @@ static void drop_equal(struct ssreport_report *report) {
 
 /* ---- the axis ---- */
 
-/* Returns how many values a column has if all are numbers; 0 otherwise. */
+/* Returns how many values a column has; 0 unless all of them are numbers. */
 static size_t count_numbers(const struct ssreport_report *report, const char *column) {
     size_t count = 0, at = 0;
     const char *value;
@@ -93,7 +99,10 @@ static size_t count_numbers(const struct ssreport_report *report, const char *co
     return count;
 }
 
-/* Loads precede other numbers; of these, the one with most values. */
+/*
+ * Chooses the axis: a column of loads if there is one, otherwise the numeric column with most
+ * values.
+ */
 static size_t choose_axis(const struct ssreport_report *report) {
     static const char *const usual[] = {"load", "target", "rate"};
     const struct ssreport_differences *differences = &report->differences;
@@ -114,7 +123,9 @@ static size_t choose_axis(const struct ssreport_report *report) {
 
 /* ---- variants ---- */
 
-/* Columns that reports know have members of their own. */
+/*
+ * Sets the variant. Columns that reports know are left out, because they have members of their own.
+ */
 static int set_variant(const struct ssreport_differences *differences, struct ssreport_run *run) {
     size_t size;
     if (differences->axis < differences->count)

@@ -5,12 +5,12 @@
 #include "report.h"
 
 /*
- * Finds the columns of plans in which runs differ, the one along which figures are compared, and
- * the variant of each run. Call it after all records are read. -1: no memory.
+ * Finds the columns of plans in which runs differ, the column along which figures are compared, and
+ * the variant of each run. Call this after all records are read. Returns -1 if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL() int ssreport_differences_find(struct ssreport_report *report);
 
-/* Returns whether a text is a number, which may have a percent sign, and the number. */
+/* Parses a number, which may have a percent sign. Returns whether the text is one. */
 SS_NONNULL() bool ssreport_is_number(const char *text, double *number);
 
 #endif

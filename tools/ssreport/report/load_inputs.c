@@ -26,7 +26,7 @@ static bool is_taken(const struct ssreport_report *report, const char *name) {
     return false;
 }
 
-/* Chooses a name: the path without trailing slashes, and with a number if the name is taken. */
+/* Chooses a name: the path without trailing slashes, with a number if that name is taken. */
 static void choose_name(
     const struct ssreport_report *report, const char *path, char *name, size_t size) {
     int length = (int)strlen(path);
@@ -45,7 +45,7 @@ int ssreport_add_failure(struct ssreport_report *report, const char *name, const
     return added->name && added->why ? 0 : -1;
 }
 
-/* Returns the run, or NULL on failure; `result` is -1 if out of memory. */
+/* Adds a run. Returns NULL on failure; `result` is -1 if memory is exhausted. */
 static struct ssreport_run *add_run(
     struct ssreport_report *report, const char *path, int set, double edge, int *result) {
     char name[4200];
@@ -69,7 +69,7 @@ static struct ssreport_run *add_run(
     return run;
 }
 
-/* Does the same for a record of ssrequest. */
+/* Adds a record of ssrequest. Returns NULL on failure; `result` is -1 if memory is exhausted. */
 static struct ssreport_responses *add_responses(
     struct ssreport_report *report, const char *path, int set, int *result) {
     char name[4200];
@@ -97,7 +97,8 @@ static struct ssreport_responses *add_responses(
 /* ---- manifests ---- */
 
 /*
- * Columns of a manifest, and labels. The last three of the first ones name a run without a record.
+ * The first columns of a manifest in the table below. WORKLOAD, METHOD and PLACEMENT name a run
+ * without a record.
  */
 enum { RUN, REASON, EDGE, ROLE, WORKLOAD, METHOD, PLACEMENT };
 
@@ -110,8 +111,8 @@ enum { RUN, REASON, EDGE, ROLE, WORKLOAD, METHOD, PLACEMENT };
 static const struct manifest_column {
     const char *name;
     size_t in_run, in_responses; /* offsets of the members that receive the value */
-    enum { TEXT, NUMBER, SHARE } kind; /* a number is above 0, or 0 if absent; a share is not below
-                                          0, or NaN */
+    enum { TEXT, NUMBER, SHARE } kind; /* a NUMBER is above 0, or 0 if absent; a SHARE is at least
+                                          0, or NaN if absent */
 } manifest_columns[] = {
     [RUN] = {"run", NOWHERE, NOWHERE},
     [REASON] = {"reason", NOWHERE, NOWHERE},
@@ -165,14 +166,14 @@ static void set_member(
         *(double *)member = column->kind == SHARE || number > 0 ? number : 0;
 }
 
-/* Returns the edge of the command line, otherwise that of the row. */
+/* Returns the edge given on the command line or, without one, that of the row. */
 static double choose_edge(const struct ssreport_report *report, double edge) {
     return report->settings.edge != SSREPORT_EDGE_DEFAULT || isnan(edge) ? report->settings.edge
                                                                          : edge;
 }
 
 /*
- * Sets the members from the row of a manifest, or from labels if a cell is empty; `fields` is NULL
+ * Sets the members from the row of a manifest or, if a cell is empty, from labels. `fields` is NULL
  * without a manifest.
  */
 static void set_origin(struct ssreport_run *run, const struct sstrace_field *fields) {
@@ -187,7 +188,7 @@ static void set_origin(struct ssreport_run *run, const struct sstrace_field *fie
     }
 }
 
-/* Excludes energy of pauses. */
+/* Excludes the energy used in pauses. */
 static void leave_out_pauses(struct ssreport_run *run) {
     const struct ssreport_record *record = &run->record;
     struct ssreport_energy *energy = &run->energy;
@@ -226,7 +227,10 @@ static void find_energy(struct ssreport_run *run, const char *path) {
     }
 }
 
-/* Reads the other measurements. Power comes last, because samples of the host correct the clock. */
+/*
+ * Reads the remaining measurements. Power comes last, because the samples of the host correct the
+ * clock.
+ */
 static void find_surroundings(struct ssreport_run *run, const char *path) {
     bool inside = !ssreport_is_word(run->measured_in, "host");
     ssreport_surroundings_read(&run->surroundings, path, &run->record, inside);

@@ -7,11 +7,11 @@
 /*
  * Adds the contents of a folder: a record; a study of ssbatch or one of its runs; or an experiment,
  * which is a folder with records and a manifest.csv. Records that cannot be read become failures in
- * the report. Returns -1 if out of memory.
+ * the report. Returns -1 if memory is exhausted.
  */
 int ssreport_gather(struct ssreport_report *report, const char *path, int set);
 
-/* Frees everything except what topics own. */
+/* Frees everything except the members that topics own. */
 void ssreport_inputs_free(struct ssreport_report *report);
 
 #endif

@@ -2,34 +2,37 @@
 #ifndef SSREPORT_LOAD_RECORD_H
 #define SSREPORT_LOAD_RECORD_H
 
-/* Parts of loading that manifests and studies share. */
+/* The parts of loading that manifests and studies share. */
 
 #include "fields.h"
 #include "report.h"
 
-/* Columns that a manifest and a plan can have. */
+/* The maximum number of columns of a manifest or a plan. */
 #define SSREPORT_SOURCE_MAX SSTRACE_PICKS
 
-/* Where a record is from. */
+/* The origin of a record. */
 struct ssreport_source {
     const char *path;
     int set;
-    bool is_requests; /* a record of ssrequest, even if it is empty */
+    bool is_requests; /* the record is one of ssrequest, even if it is empty */
 
-    /* Cells, by the number from ssreport_source_column(); empty if absent. */
+    /* Cells, indexed by ssreport_source_column(); empty if absent. */
     const struct sstrace_field *fields;
 
-    const struct ssreport_columns *columns; /* all columns of a plan; NULL: there is no plan */
+    const struct ssreport_columns *columns; /* all columns of a plan; NULL without a plan */
 };
 
 /* Returns the number of a column that has a meaning for reports; SIZE_MAX if it has none. */
 SS_NONNULL() size_t ssreport_source_column(const char *name);
 
-/* Adds the record. What cannot be reported is a failure in the report. -1: no memory. */
+/*
+ * Adds the record. Parts that cannot be reported become failures in the report. Returns -1 if
+ * memory is exhausted.
+ */
 SS_MUST_USE SS_NONNULL() int ssreport_load_record(
     struct ssreport_report *report, const struct ssreport_source *source);
 
-/* Adds a record that cannot be reported. -1: no memory. */
+/* Adds a failure for a record that cannot be reported. Returns -1 if memory is exhausted. */
 SS_MUST_USE SS_NONNULL() int ssreport_add_failure(
     struct ssreport_report *report, const char *name, const char *why);
 

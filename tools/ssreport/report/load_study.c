@@ -24,7 +24,7 @@ static bool holds(const char *folder, const char *name) {
     return access(path, F_OK) == 0;
 }
 
-/* Hidden folders hold runs that are not finished. */
+/* Returns whether a folder is visible. Hidden folders contain unfinished runs. */
 static int is_visible(const struct dirent *entry) {
     return entry->d_name[0] != '.';
 }
@@ -41,7 +41,9 @@ static void free_names(const struct names *names) {
         free(names->items);
 }
 
-/* Numbers in names are compared as numbers: load-40 precedes load-100. */
+/*
+ * Lists the visible folders. Numbers in names are compared as numbers: load-40 precedes load-100.
+ */
 static struct names list(const char *folder) {
     struct names names;
     names.count = scandir(folder, &names.items, is_visible, versionsort);
@@ -72,7 +74,7 @@ struct run {
     const char *folder;
     int set;
     struct json_object *document;
-    size_t records; /* how many of its commands have one */
+    size_t records; /* number of its commands that have a record */
 };
 
 static size_t count_records(struct json_object *commands) {
@@ -100,7 +102,7 @@ static void set_field(struct sstrace_field *fields, const char *column, const ch
         fields[number] = (struct sstrace_field){.text = text, .length = strlen(text)};
 }
 
-/* A role distinguishes records that were made at the same time. */
+/* Loads the record of a command. A role distinguishes records that were made at the same time. */
 static int load_command(
     const struct run *run, const struct json_object *command, struct ssreport_columns *columns) {
     const char *record = document_text(command, "record");
@@ -141,7 +143,7 @@ static int load_commands(struct run *run) {
     return 0;
 }
 
-/* Returns why a run has no records; NULL if it is done. */
+/* Returns why a run has no records; NULL if the run is done. */
 static const char *describe_absence(const struct json_object *document, char text[512]) {
     const char *status = document_text(document, "status");
     const char *reason = document_text(document, "reason");

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Manifests contain shares with three decimals. */
+/* Tolerance for shares, which manifests contain with three decimals. */
 #define ROUNDING 1e-6
 
 bool ssreport_others_disturb(double others) {

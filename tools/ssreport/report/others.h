@@ -3,24 +3,24 @@
 #define SSREPORT_OTHERS_H
 
 /*
- * Limits on the part of the machine, 0 to 1, that other processes used during a run; NaN if
+ * Limits of the part of the machine, 0 to 1, that other processes used during a run; NaN if
  * unknown.
  */
 
 #include <stdbool.h>
 
 /*
- * A run is disturbed if other processes used more. A quiet machine stays below 1 %, because kernel
- * threads and interrupts of the run itself count as other processes.
+ * A run is disturbed if other processes used more than this. On a quiet machine they use less than
+ * 1 %, because kernel threads and interrupts of the run itself count as other processes.
  */
 #define SSREPORT_OTHERS_MAX 0.02
 
-/* Runs are not compared if these parts differ by more. */
+/* Two runs are not compared if these parts differ by more than this. */
 #define SSREPORT_OTHERS_DIFFERENCE_MAX 0.02
 
 bool ssreport_others_disturb(double others);
 
-/* Returns whether two runs may be compared; unknown parts do not forbid it. */
+/* Returns whether two runs may be compared. An unknown part does not forbid the comparison. */
 bool ssreport_others_permit(double one, double other);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef SSREPORT_PAGE_PARTS_H
 #define SSREPORT_PAGE_PARTS_H
 
-/* Functions with which topics print their sections of the page. */
+/* Functions by which topics print their sections of the page. */
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,14 +12,17 @@
 
 #include "sheet.h"
 
-/* With more records, each has only its first picture, over time, because a picture takes 20 kB. */
+/*
+ * With more records than this, each has only its first picture, over time, because a picture takes
+ * 20 kB.
+ */
 #define SSREPORT_PICTURED_MAX 40
 
 struct ssreport_page {
     FILE *stream;
     unsigned pictures;                          /* number of pictures so far */
     struct ss_error without;                    /* why there are no pictures */
-    const struct ssreport_topic *const *topics; /* NULL after the last */
+    const struct ssreport_topic *const *topics; /* ended by NULL */
 };
 
 /* Begins a section with a heading. */

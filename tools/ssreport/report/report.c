@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum seconds between the starts of two sides that should start together. */
+/* Maximum time between the starts of two sides that should start together, in seconds. */
 #define APART 0.02
 
-/* Manifests contain numbers with ten digits. */
+/* Tolerance for numbers, which manifests contain with ten digits. */
 #define SAME_NUMBER 1e-9
 
 struct table_sheet *ssreport_table(const struct ssreport_report *report, const char *name) {
@@ -28,7 +28,7 @@ const char *ssreport_report_set_name(const struct ssreport_report *report, int s
 
 /* ---- titles ---- */
 
-/* Shortens the prefix to the leading folders that this path shares. */
+/* Shortens the prefix to the leading folders that it shares with this path. */
 static void share_prefix(struct ssreport_report *report, const char *path) {
     if (*path != '/')
         return;

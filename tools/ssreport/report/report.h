@@ -2,7 +2,7 @@
 #ifndef SSREPORT_REPORT_H
 #define SSREPORT_REPORT_H
 
-/* The report: records, the tables that topics make of them, and helpers that topics share. */
+/* The report: records, the tables that topics make from them, and helpers that topics share. */
 
 #include <stdint.h>
 
@@ -24,20 +24,20 @@ struct ssreport_failure {
 /* The title and the first sentence of the report. */
 struct ssreport_headline {
     char question[320]; /* the title; empty if no topic asks a question */
-    char answer[1024];  /* empty if a finding answers, or nothing */
-    size_t finding;     /* row of the finding that answers, or SSREPORT_NO_ROW */
+    char answer[1024];  /* empty if a finding has the answer, or there is none */
+    size_t finding;     /* row of the finding that has the answer, or SSREPORT_NO_ROW */
 };
 
-/* Columns of plans in which the records differ, in the order of the plans, without `round`. */
+/* Columns of plans in which the records differ, in the order of the plans, except `round`. */
 struct ssreport_differences {
-    const char **names; /* owned; the texts are those of runs */
+    const char **names; /* the list is owned; the texts belong to runs */
     size_t count, room;
-    size_t axis; /* the one with numbers, along which figures are compared; `count` if none */
+    size_t axis; /* index of the numeric column along which figures are compared; `count` if none */
 };
 
 struct ssreport_report {
     struct ssreport_settings settings;
-    const char *trace; /* trace over which to predict the throughput; NULL if not given */
+    const char *trace; /* trace over which the throughput is predicted; NULL if not given */
     struct ssreport_run *runs;
     size_t run_count, run_capacity;
     struct ssreport_responses *responses; /* records of ssrequest */
@@ -50,7 +50,7 @@ struct ssreport_report {
     bool compares;      /* two sets are compared */
     char names[2][128]; /* names of the sets; empty if unnamed */
     struct published published;
-    struct ssreport_notes notes; /* notes on no single run */
+    struct ssreport_notes notes; /* notes that belong to no single run */
     struct ssreport_differences differences;
     struct ssreport_headline headline;
     struct table_sheet *tables; /* tables of all topics */
@@ -60,7 +60,7 @@ struct ssreport_report {
 
     struct table_column *study_columns; /* topic study: columns of its table */
     struct ssreport_run
-        *pooled; /* topic runs: pools of runs that make one curve; only `steps` is valid */
+        *pooled; /* topic runs: pools of runs that make one curve; of each only `steps` is valid */
     size_t pooled_count;
     struct ssreport_pair *pairs; /* topic interference: pairs of `runs`, in the order of tables */
     size_t pair_count, pair_capacity;
@@ -68,11 +68,11 @@ struct ssreport_report {
     size_t point_count, point_capacity;
 };
 
-/* Returns the table of this name, of any topic. Aborts if there is none. */
+/* Returns the table of this name, whichever topic has it. Aborts if there is none. */
 SS_NONNULL(1, 2)
 struct table_sheet *ssreport_table(const struct ssreport_report *report, const char *name);
 
-/* Returns the name of a set or, if unnamed, "first set" or "second set". */
+/* Returns the name of a set; without a name, "first set" or "second set". */
 const char *ssreport_report_set_name(const struct ssreport_report *report, int set);
 
 /* Makes titles from names, without their common prefix. Call this after all records are read. */
@@ -80,19 +80,22 @@ void ssreport_report_choose_titles(struct ssreport_report *report);
 
 /* ---- comparisons of runs ---- */
 
-/* Return whether both words are present and equal; ssreport_is_same() also if both are NULL. */
+/*
+ * Return whether both words are present and equal; ssreport_is_same() also returns true if both are
+ * NULL.
+ */
 bool ssreport_is_word(const char *left, const char *right);
 bool ssreport_is_same(const char *left, const char *right);
 
-/* Orders words by strcmp(); NULL is the empty word. */
+/* Orders words by strcmp(); NULL counts as the empty word. */
 int ssreport_compare_words(const char *left, const char *right);
 
-/* Orders numbers. Those that differ by less than a manifest can express are equal, as are NaNs. */
+/* Orders numbers. Numbers whose difference a manifest cannot express are equal, and so are NaNs. */
 int ssreport_compare_numbers(double left, double right);
 
 /* ---- runs side by side ---- */
 
-/* Returns the run with this role next to another run; NULL if it is not reported. */
+/* Returns the run with this role next to another run; NULL if the report does not contain it. */
 const struct ssreport_run *ssreport_report_beside(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *role);
 

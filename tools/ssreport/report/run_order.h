@@ -9,18 +9,21 @@
 
 enum {
     SSREPORT_BY_SET = 1 << 0,
-    SSREPORT_BY_ENVIRONMENT = 1 << 1, /* including where it was measured */
+    SSREPORT_BY_ENVIRONMENT = 1 << 1, /* including the place of the measurement */
     SSREPORT_BY_EXPERIMENT = 1 << 2,
-    SSREPORT_BY_WORKLOAD = 1 << 3, /* and its variant */
+    SSREPORT_BY_WORKLOAD = 1 << 3, /* including the variant */
     SSREPORT_BY_PLACEMENT = 1 << 4,
     SSREPORT_BY_METHOD = 1 << 5,
     SSREPORT_BY_TAU = 1 << 6,
-    SSREPORT_BY_TARGET = 1 << 7, /* and the value of the axis */
+    SSREPORT_BY_TARGET = 1 << 7, /* including the value of the axis */
     SSREPORT_BY_ROUND = 1 << 8,
     SSREPORT_BY_SPEED = 1 << 9,
 };
 
-/* Orders two runs by these properties, in the order of the enum. Returns 0 if all are equal. */
+/*
+ * Orders two runs by these properties, in the order of the enum. Returns 0 if they agree in all of
+ * them.
+ */
 SS_NONNULL(1, 2)
 int ssreport_run_compare(
     const struct ssreport_run *left, const struct ssreport_run *right, unsigned by);
@@ -32,14 +35,14 @@ struct stats_groups ssreport_runs_group(const struct ssreport_report *report, un
 
 /*
  * Returns the runs of an experiment, ordered by set, workload, method, mean round, target, number
- * of the repetition, and speed; NULL after the last. The caller frees the list. Returns NULL if out
- * of memory.
+ * of the repetition, and speed; the list ends with NULL and is owned by the caller. Returns NULL if
+ * memory is exhausted.
  */
 SS_NONNULL(1, 2)
 struct ssreport_run **ssreport_series_of(
     const struct ssreport_report *report, const char *experiment);
 
-/* Returns whether two of these runs differ only in number and speed. */
+/* Returns whether two runs differ only in number and speed. */
 SS_NONNULL(1, 2)
 bool ssreport_series_is_one(const struct ssreport_run *left, const struct ssreport_run *right);
 

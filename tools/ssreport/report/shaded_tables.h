@@ -2,12 +2,14 @@
 #ifndef SSREPORT_SHADED_TABLES_H
 #define SSREPORT_SHADED_TABLES_H
 
-/* Parts of shaded tables on the page, with a foreground per row and a background per column. */
+/*
+ * Parts of shaded tables on the page, which have a foreground per row and a background per column.
+ */
 
 #include "group_by.h"
 #include "sheet.h"
 
-/* Groups rows that agree in these columns; NULL after the last name. `includes` may be NULL. */
+/* Groups rows that agree in these columns, whose names end with NULL. `includes` may be NULL. */
 SS_NONNULL(1, 2)
 struct stats_groups ssreport_group_rows(const struct table_sheet *sheet, const char *const *columns,
     bool (*includes)(const struct table_sheet *sheet, size_t row));
@@ -17,8 +19,8 @@ SS_NONNULL(1, 2, 3)
 void ssreport_shaded_heading(FILE *stream, const char *scope, const char *text);
 
 /*
- * Prints " style=..." for a part from 0, which has no color, to 1, the color `full`: red, green and
- * blue, up to 255.
+ * Prints " style=..." for a part: 0 has no color, 1 has the color `full`: red, green and blue, up
+ * to 255.
  */
 SS_NONNULL(1, 2) void ssreport_shaded_style(FILE *stream, const int full[3], double part);
 

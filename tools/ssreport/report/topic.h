@@ -4,7 +4,7 @@
 
 /*
  * A topic of the report: its tables, and its output on the page and on the terminal. Each topic is
- * a folder that defines one; topics.c lists them. Their order is that of tables, findings, sections
+ * a folder that defines one topic; topics.c lists all, in the order of tables, findings, sections
  * and text.
  */
 
@@ -15,23 +15,23 @@
 
 struct ssreport_topic {
     const char *name;
-    const struct table_sheet *tables; /* tables without rows; the last one has no name */
+    const struct table_sheet *tables; /* tables without rows; the last table has no name */
 
-    /* All functions may be NULL. */
+    /* Any of these functions may be NULL. */
 
-    /* Fills the tables, adds notes to records and sentences to the findings. */
+    /* Fills the tables, and adds notes to records and sentences to the findings. */
     int (*build)(struct ssreport_report *report, struct ss_error *error);
 
     /*
-     * Fills the headline, which is all zero except for `finding`, with the question that the
-     * records answer. Returns false if this topic does not apply to them.
+     * Fills the headline, which is zeroed except for `finding`, with the question that the records
+     * answer. Returns false if this topic does not apply to them.
      */
     bool (*ask)(const struct ssreport_report *report, struct ssreport_headline *headline);
 
     /* Fills tables that contain the notes of all topics, after all topics are built. */
     void (*finish)(struct ssreport_report *report);
 
-    /* Print the sections of the page, the part on a single run, and the end of the page. */
+    /* Print the sections of the page, the part about a single run, and the end of the page. */
     void (*page)(struct ssreport_page *page, const struct ssreport_report *report);
     void (*run)(struct ssreport_page *page, const struct ssreport_report *report,
         const struct ssreport_run *run);

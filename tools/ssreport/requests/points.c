@@ -107,7 +107,7 @@ static int add_point(struct ssreport_report *report, const struct ssreport_respo
     return 0;
 }
 
-/* A run at one rate has exact figures. */
+/* Uses the figures of the whole run, which are exact for a run at one rate. */
 static void use_figures(struct ssreport_rate_point *point) {
     const struct ssreport_responses *responses = point->of;
     struct ssreport_stretch *stretch = &point->stretch;
@@ -165,7 +165,7 @@ int ssreport_points_find(struct ssreport_report *report) {
 static int compare_services(const void *left, const void *right, void *context) {
     const struct ssreport_responses *one = ((const struct ssreport_rate_point *)left)->of;
     const struct ssreport_responses *other = ((const struct ssreport_rate_point *)right)->of;
-    /* Without a workload, each record of a manifest is a service of its own. */
+    /* Without a workload, each record of a manifest is a separate service. */
     bool is_named = one->workload || one->manifest == 0;
     (void)context;
     return STATS_ORDER(one->set - other->set,

@@ -2,7 +2,7 @@
 #ifndef SSREPORT_POINTS_H
 #define SSREPORT_POINTS_H
 
-/* Response times at one rate, joined with load, duty and power of the same time. */
+/* Response times at one rate, joined with the load, duty and power at the same time. */
 
 #include "group_by.h"
 #include "report.h"
@@ -14,36 +14,37 @@ struct ssreport_joined {
 
 struct ssreport_rate_point {
     const struct ssreport_responses *of;
-    const struct ssreport_run *beside; /* showstopper's record of the same time; may be NULL */
-    size_t step;                       /* from 1; 0 for the figures of the whole run */
+    const struct ssreport_run *beside; /* showstopper's record from the same time; may be NULL */
+    size_t step;                       /* number of the step, from 1; 0: figures of the whole run */
     struct ssreport_stretch stretch;   /* `rate` is NaN in a closed loop */
-    double seconds;                    /* duration in which requests were due */
+    double seconds;                    /* how long requests were due */
     double success_ratio, throughput;
-    double in_time; /* part of the due requests that succeeded while requests became due */
+    double in_time; /* part of the due requests that succeeded before the last request became due */
     struct ssreport_joined joined;
 };
 
 /*
- * Returns the record of showstopper that was made at the same time: in the same group or, without a
- * group, in the same folder of runs. NULL if absent.
+ * Returns the record of showstopper from the same time: in the same group or, without a group, in
+ * the same folder of runs. NULL if there is none.
  */
 const struct ssreport_run *ssreport_responses_beside(
     const struct ssreport_report *report, const struct ssreport_responses *responses);
 
 /*
- * Joins the figures of a run. If `beside` is NULL, uses load and power recorded with the requests.
+ * Joins the figures of a run. If `beside` is NULL, uses the load and power that were recorded with
+ * the requests.
  */
 struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *responses,
     const struct ssreport_run *beside, double from, double to);
 
-/* Fills the points of the report. Returns -1 if out of memory. */
+/* Fills the points of the report. Returns -1 if memory is exhausted. */
 int ssreport_points_find(struct ssreport_report *report);
 
-/* Returns whether both belong to one series: only the rate or the run differs. */
+/* Returns whether both points belong to one series: they differ only in rate or run. */
 bool ssreport_rate_point_is_series(
     const struct ssreport_rate_point *one, const struct ssreport_rate_point *other);
 
-/* Returns whether both belong to one service in one environment, however it is throttled. */
+/* Returns whether both points belong to one service in one environment, however it is throttled. */
 bool ssreport_rate_point_is_service(
     const struct ssreport_rate_point *one, const struct ssreport_rate_point *other);
 
@@ -51,8 +52,8 @@ struct stats_groups ssreport_points_by_series(const struct ssreport_report *repo
 struct stats_groups ssreport_points_by_service(const struct ssreport_report *report);
 
 /*
- * Describes a series as far as it is known, such as "mediawiki, averageq, 50 %", otherwise by the
- * name of its record.
+ * Describes a series as far as it is known, such as "mediawiki, averageq, 50 %"; if nothing is
+ * known, by the name of its record.
  */
 void ssreport_rate_point_describe(const struct ssreport_rate_point *point, char *text, size_t size);
 

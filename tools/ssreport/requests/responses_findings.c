@@ -12,15 +12,16 @@
 #include "points.h"
 
 /*
- * A service keeps up with a rate if this part of the due requests succeeds, and this part minus one
- * request while requests are still due. Otherwise a queue grows that is emptied only afterwards.
+ * A service keeps up with a rate if the first part of the due requests succeeds, and the second
+ * part, minus one request, while requests are still due. Otherwise a queue grows that is emptied
+ * only afterwards.
  */
 #define SUCCESSES_MIN 0.99
 #define IN_TIME_MIN   0.98
 
 /*
- * Times from sending hide waiting if those from the due time exceed them by this factor, and by at
- * least this.
+ * Times from sending hide waiting if those from the due time are longer by this factor, and by at
+ * least this time.
  */
 #define HIDDEN_RATIO 2
 #define HIDDEN_MIN   0.01 /* seconds */
@@ -43,7 +44,7 @@ static void find(struct ssreport_report *report, const char *kind,
         CELL("foreground", of->workload), CELL("of", "requests"), CELL("set", of->set + 1));
 }
 
-/* A time with three digits: "1.25 s", "14.2 ms". */
+/* A time as text with three digits: "1.25 s", "14.2 ms". */
 struct shown {
     char text[32];
 };
@@ -65,7 +66,7 @@ static const char *about(const struct ssreport_response *response) {
     return response->estimated ? "about " : "";
 }
 
-/* "95 %: 1.20 to 1.50 s, of 42 requests" */
+/* A confidence interval as text: "95 %: 1.20 to 1.50 s, of 42 requests". */
 struct sure {
     char text[120];
 };
@@ -96,7 +97,7 @@ struct reach {
     const struct ssreport_rate_point *last, *fails; /* NULL if none */
 };
 
-/* Finds the lowest rate with which the service does not keep up, and the highest rate below it. */
+/* Finds the lowest rate at which the service does not keep up, and the highest rate below it. */
 static struct reach find_reach(
     const struct ssreport_report *report, const struct stats_groups *series, size_t first) {
     struct reach reach = {0};
@@ -156,7 +157,10 @@ static void find_series(
     }
 }
 
-/* Finds the point of a series at which both kinds of response times differ most. */
+/*
+ * Adds a finding about the point of a series at which times from sending and from the due time
+ * differ most.
+ */
 static void find_hidden(
     struct ssreport_report *report, const struct stats_groups *series, size_t first) {
     const struct ssreport_rate_point *worst = NULL;
@@ -186,7 +190,7 @@ static void find_hidden(
 
 /* ---- throttled or not ---- */
 
-/* Returns the point of the same service at the same rate, not stopped. */
+/* Returns the point of the same service at the same rate whose instances were never stopped. */
 static const struct ssreport_rate_point *find_full(
     const struct ssreport_report *report, const struct ssreport_rate_point *point) {
     for (size_t i = 0; i < report->point_count; i++) {
@@ -227,7 +231,7 @@ static void find_stopping(struct ssreport_report *report, const struct ssreport_
         show(with).text, show(without).text, expected);
 }
 
-/* Compares at the lowest rate, at which the queue adds the least. */
+/* Adds a finding about throttling, at the lowest rate, at which the queue adds the least. */
 static void find_throttle(
     struct ssreport_report *report, const struct stats_groups *series, size_t first) {
     const struct ssreport_rate_point *lowest = NULL;

@@ -4,7 +4,7 @@
 
 #include "report.h"
 
-/* Adds sentences on points and records to the findings. Returns -1 if out of memory. */
+/* Adds sentences about points and records to the findings. Returns -1 if memory is exhausted. */
 SS_MUST_USE SS_NONNULL(1) int ssreport_responses_findings(struct ssreport_report *report);
 
 #endif

@@ -10,13 +10,13 @@
 #include "gnuplot.h"
 #include "points.h"
 
-/* More seconds are merged into this many columns. */
+/* If there are more seconds than this, they are merged into this many columns. */
 #define COLUMNS_MAX 600
 
-/* More points are not joined by lines, because they belong to a trace. */
+/* If there are more points than this, no lines join them, because they belong to a trace. */
 #define LINED_MAX 60
 
-/* Maximum number of series of a service in a picture; the tables have all of them. */
+/* The maximum number of series of a service in a picture; the tables have all of them. */
 #define SERIES_MAX 8
 
 static const struct {
@@ -38,7 +38,7 @@ static double abscissa_of(
                                             : 100 * point->joined.duty;
 }
 
-/* Writes a time; a gap for 0, which a logarithmic axis cannot show. */
+/* Writes a time, or a gap for 0, which a logarithmic axis cannot show. */
 static void put_milliseconds(FILE *script, double seconds) {
     if (seconds > 0 && isfinite(seconds))
         fprintf(script, " %.6g", 1000 * seconds);
@@ -66,8 +66,8 @@ static int by_place(const void *left, const void *right) {
 }
 
 /*
- * Returns the points from left to right; the caller frees them. Returns NULL if there are not two
- * that differ, or if out of memory.
+ * Returns the points from left to right; the caller frees them. Returns NULL if no two of them
+ * differ, or if memory is exhausted.
  */
 static struct place *collect(const struct ssreport_report *report, size_t first,
     enum ssreport_abscissa abscissa, size_t *count) {
@@ -98,12 +98,12 @@ static void write_place(FILE *script, const struct place *place) {
     fputc('\n', script);
 }
 
-/* Points of the formula's curve per percent of duty. */
+/* Number of points of the formula's curve per percent of duty. */
 #define CURVE_PER_PERCENT 2
 
 /*
- * Writes the expected mean if requests are few, as a curve. Returns false without a point that was
- * never stopped, or if the stopped ones have different tau.
+ * Writes a curve of the expected mean for few requests. Returns false if no point was never
+ * stopped, or if the stopped points have different tau.
  */
 static bool write_expected(FILE *script, const struct place *places, size_t count) {
     const struct ssreport_rate_point *full = NULL;
@@ -133,7 +133,7 @@ static bool write_expected(FILE *script, const struct place *places, size_t coun
 }
 
 /*
- * Writes the 95th percentiles of disturbed runs, for rings around them; returns false if there are
+ * Writes the 95th percentiles of disturbed runs, for rings around them. Returns false if there are
  * none.
  */
 static bool write_disturbed(FILE *script, const struct place *places, size_t count) {
@@ -350,7 +350,10 @@ static size_t count_duties(const struct ssreport_report *report, size_t first) {
     return count;
 }
 
-/* Returns the point at whose rate most duties were tried; of several, that with the lowest rate. */
+/*
+ * Returns the point at whose rate most duties were tried, and of several such points the one with
+ * the lowest rate.
+ */
 static size_t find_duties(const struct ssreport_report *report, size_t first) {
     size_t best = first, most = count_duties(report, first);
     for (size_t i = first + 1; i < report->point_count; i++) {

@@ -11,12 +11,12 @@
 enum ssreport_abscissa {
     SSREPORT_OVER_RATE,
     SSREPORT_OVER_LOAD,
-    SSREPORT_OVER_DUTY, /* of points at the same rate, however throttled */
+    SSREPORT_OVER_DUTY, /* for points at the same rate, however throttled */
 };
 
 /*
- * Write scripts for gnuplot; return false, and write nothing, if there are not two different
- * points. `first` is a point; the first two functions draw the points of its series.
+ * Write scripts for gnuplot. If no two points differ, they write nothing and return false. `first`
+ * is a point; the first two functions draw the points of its series.
  */
 bool ssreport_responses_plot(FILE *script, const struct ssreport_report *report, size_t first,
     enum ssreport_abscissa abscissa);

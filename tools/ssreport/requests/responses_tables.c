@@ -13,7 +13,7 @@
 #include "responses_read.h"
 
 // clang-format off
-/* Columns of response times; the headings of mean and p95 in text are NULL if not shown. */
+/* Columns of response times. The headings of mean and p95 are NULL if the text omits them. */
 #define TIMES(origin, mean, p95)                                                                   \
     {origin "_mean_seconds", origin ": mean, s", 4, .text = {mean, 9}},                            \
     {origin "_p50_seconds", NULL}, {origin "_p95_seconds", "95 %, s", 4, .text = {p95, 9}},        \
@@ -102,7 +102,7 @@ static void add_joined(struct table_sheet *sheet, const struct ssreport_joined *
         CELL("duty", joined->duty), CELL("watts", joined->watts));
 }
 
-/* Adds a row, with the first cells of all tables except that of seconds. */
+/* Adds a row, and sets the cells that all tables except that of seconds have in common. */
 static void add_row(struct table_sheet *sheet, const struct ssreport_responses *of) {
     TABLE_ROW(sheet, CELL("record", of->name), CELL("set", of->set + 1),
         CELL("workload", of->workload), CELL("method", of->method),
@@ -259,7 +259,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     ssreport_page_close(page);
 }
 
-/* Hundreds of rates would hide the findings. */
+/* Prints the summary without long tables: hundreds of rates would hide the findings. */
 static void print_text(FILE *stream, const struct ssreport_report *report) {
     const struct table_sheet *rates = ssreport_table(report, "requests-rates");
     size_t rows = table_rows(rates);

@@ -14,20 +14,20 @@
 
 struct writer {
     FILE *stream;
-    double at; /* running time of one instance so far, seconds */
+    double at; /* running time of one instance so far, in seconds */
     bool knows_memory;
 };
 
 /* Means of one instance in a second. */
 struct use {
-    double seconds;  /* running time, seconds */
+    double seconds;  /* running time in seconds */
     double threads;  /* mean number of running threads */
-    double accesses; /* to the memory, per second of a running thread */
-    double waiting;  /* part of its time, 0 to 1 */
+    double accesses; /* accesses to the memory, per second of a running thread */
+    double waiting;  /* part of the threads' time, 0 to 1 */
 };
 
 /*
- * Returns for how long an instance was allowed to run, from its duty in the samples; NaN if
+ * Returns for how long an instance was allowed to run, according to its duty in the samples; NaN if
  * unknown.
  */
 static double permitted(const struct ssreport_record *record, double from, double to) {
@@ -51,12 +51,12 @@ static double threads_of(const struct ssreport_second *second, double instance_s
     return cpu / instance_seconds;
 }
 
-/* Returns a rate per second; earlier rows may lack the counter. */
+/* Returns the rate of a counter per second, which earlier rows may lack. */
 static double rate(const struct ssreport_second *second, enum ssreport_counter counter) {
     return second->counts[counter] / (second->end - second->since[counter]);
 }
 
-/* Returns the means of a second. Missing values are those of the previous second, or NaN. */
+/* Returns the means of a second. A missing value is that of the previous second, or NaN. */
 static struct use use_of(const struct ssreport_record *record, const struct ssreport_second *second,
     double seconds, const struct use *last) {
     struct use use = {
@@ -83,7 +83,8 @@ static void write_line(struct writer *writer, const struct use *use, double thre
 }
 
 /*
- * Writes a mean number of threads as time with the number below, then time with the number above.
+ * Writes a mean number of threads as time with the next smaller number, then time with the next
+ * larger number.
  */
 static void write_use(struct writer *writer, const struct use *use) {
     double fewer = floor(use->threads), part = use->threads - fewer;
@@ -96,7 +97,9 @@ static void write_use(struct writer *writer, const struct use *use) {
     writer->at = begin + use->seconds;
 }
 
-/* Returns the first second with all counters; it is also used for earlier seconds. */
+/*
+ * Returns the means of the first second with all counters, which also stand in for earlier seconds.
+ */
 static struct use first_use(const struct ssreport_record *record) {
     const struct use nothing = {.accesses = NAN, .waiting = NAN};
     for (size_t i = 0; i < record->counters.count; i++) {
@@ -107,7 +110,7 @@ static struct use first_use(const struct ssreport_record *record) {
     return nothing;
 }
 
-/* Writes the seconds of the counted time that can be used. Returns their number. */
+/* Writes the seconds of the counted time that have all data. Returns their number. */
 static size_t write_seconds(struct writer *writer, const struct ssreport_record *record) {
     double from = record->counted_from, to = ssreport_record_counted_to(record);
     struct use last = first_use(record);

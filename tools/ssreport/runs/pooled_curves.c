@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Pools runs that each have one load into a curve. */
+/* Pools runs of one load each into a curve. */
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "runs_tables.h"
 
 /*
- * Returns whether a run can be pooled. Throughput next to another run does not depend on the own
- * load alone.
+ * Returns whether a run can be pooled. Throughput next to another run does not depend on the run's
+ * own load alone.
  */
 static bool has_curve(const struct ssreport_run *run, const void *context) {
     (void)context;

@@ -6,12 +6,12 @@
 
 #include "frame.h"
 
-/* More points cannot be distinguished. */
+/* With more columns than this, they could not be distinguished. */
 #define COLUMNS_MAX 800
 
 #define BAND_POINTS 60
 
-/* More instances than this are drawn without marks of their range. */
+/* With more instances than this, their ranges are not marked. */
 #define RANGES_MAX 64
 
 /* Returns the unit of the time axis: seconds, or minutes for long runs. */
@@ -160,7 +160,7 @@ static void write_duties(FILE *script, const struct ssreport_run *run) {
 
 /* ---- duties over time ---- */
 
-/* Maximum number of fields, because each is an element of the picture. */
+/* The maximum number of fields, because each is an element of the picture. */
 #define FIELDS_MAX 720
 #define ROWS_MAX   64
 
@@ -275,7 +275,8 @@ static void write_against_load(FILE *script, const struct ssreport_run *run) {
 /* ---- power ---- */
 
 /*
- * Returns whether a run has a picture of power. For runs side by side, only the background has one.
+ * Returns whether a run has a picture of power. Of two runs side by side, only the background has
+ * one.
  */
 static bool has_power(const struct ssreport_run *run) {
     return run->energy.count > 1 &&

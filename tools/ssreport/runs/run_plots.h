@@ -12,7 +12,7 @@ struct ssreport_plot {
     void (*write)(FILE *script, const struct ssreport_run *run);
 };
 
-/* All pictures, in order; the last one has no caption. */
+/* All pictures, in order, ended by one without a caption. */
 extern const struct ssreport_plot ssreport_plots[];
 
 #endif

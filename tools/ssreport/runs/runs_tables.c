@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* Number of equidistant loads at which a table describes a curve. */
+/* The number of equidistant loads at which a table gives a curve. */
 #define LOADS 41
 
-/* Quantities of a run's summary have the same names here. */
+/* Quantities that a run's summary also has have the same names as there. */
 // clang-format off
 static const struct table_column run_columns[] = {
     {"record", "record"}, {"set", NULL}, {"state", "state"}, {"version", NULL}, {"command", NULL},
@@ -149,7 +149,7 @@ static void add_fit(const struct ssreport_report *report, const struct ssreport_
 static void add_curve(const struct ssreport_report *report, const struct ssreport_run *run) {
     const struct ssreport_curve *curve = &run->curve;
     for (int i = 0; i < LOADS && curve->count > 0; i++) {
-        /* Rounding must not exceed the end of the curve. */
+        /* Rounding must not lead beyond the end of the curve. */
         double load = i + 1 < LOADS ? curve->least + (curve->most - curve->least) * i / (LOADS - 1)
                                     : curve->most;
         struct ssreport_band local = ssreport_curve_at(curve, load, run->confidence);

@@ -5,12 +5,12 @@
 #include "report.h"
 
 /*
- * Pools the steps of runs of one workload and method in one environment, which make one curve.
- * Returns -1 if out of memory.
+ * Pools the steps of runs with one workload and method in one environment, which make one curve.
+ * Returns -1 if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_runs_pool(struct ssreport_report *report);
 
-/* Fill all tables except that of runs, and that of runs after all notes are written. */
+/* Fill all tables except that of runs; and fill that of runs, once all notes are written. */
 SS_NONNULL(1) void ssreport_runs_fill(struct ssreport_report *report);
 SS_NONNULL(1) void ssreport_runs_list(struct ssreport_report *report);
 

@@ -21,7 +21,7 @@
 /* Maximum number of runs that a finding names. */
 #define NAMED_MAX 4
 
-/* Runs of which a finding names the first few. */
+/* Runs, of which a finding names the first few. */
 struct named {
     size_t count;
     char text[NAMED_MAX * 160];
@@ -39,14 +39,14 @@ SS_FORMAT(2, 3) static void name_run(struct named *named, const char *format, ..
     va_end(arguments);
 }
 
-/* ", and 3 more" */
+/* Writes the number of runs that are not named: ", and 3 more". */
 static void count_unnamed(const struct named *named, char text[40]) {
     *text = '\0';
     if (named->count > NAMED_MAX)
         snprintf(text, 40, ", and %zu more", named->count - NAMED_MAX);
 }
 
-/* Adds a finding on runs of a study whose program ended early. */
+/* Adds a finding about runs of a study whose program ended early. */
 static void find_early(struct ssreport_report *report) {
     struct named early = {0};
     char more[40];
@@ -103,7 +103,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
 static void answer_one(const struct ssreport_report *report, const struct ssreport_run *run,
     struct ssreport_headline *headline) {
     const struct ssreport_figures *figures = &run->figures;
-    double mean = -figures->error_mean_percent; /* `mean` is the mean error */
+    double mean = -figures->error_mean_percent; /* positive if the load is above the target */
     double variance = fmax(figures->error_mse_e4 - mean * mean, 0);
     double freedom = (double)figures->samples - 1;
     struct ssreport_interval interval = ssreport_mean_interval(mean,
@@ -266,8 +266,8 @@ static void print_runs(FILE *stream, const struct ssreport_report *report) {
 }
 
 /*
- * Prints a rate and its interval, which contains the mean of the intervals, but not always that of
- * the whole step.
+ * Prints a rate and its interval. The interval contains the mean of the step's intervals, but not
+ * always that of the whole step.
  */
 static void print_rates(FILE *stream, const struct ssreport_mean *rates) {
     if (rates->count == 1)
@@ -320,7 +320,7 @@ static void print_steps(
 static void print_line(FILE *stream, const struct ssreport_run *run) {
     const struct ssreport_fit *fit = &run->fit;
     const char *missing = ssreport_fit_missing(fit);
-    /* A single constant load has no line. */
+    /* A single constant load makes no line. */
     if (!run->record.has_iterations || !run->fits_steps)
         return;
     if (missing) {

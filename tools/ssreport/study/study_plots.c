@@ -6,7 +6,7 @@
 #include "frame.h"
 #include "gnuplot.h"
 
-/* Writes a series: value, mean, low, high. Without an interval, both bounds are the mean. */
+/* Writes a series as value, mean, low, high. Without an interval, both bounds equal the mean. */
 static size_t write_series(
     FILE *script, const struct ssreport_study_points *points, size_t series) {
     size_t count = 0;

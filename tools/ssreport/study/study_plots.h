@@ -5,7 +5,7 @@
 #include "page_parts.h"
 #include "study_points.h"
 
-/* Draws throughput along the axis, a line for each series with intervals. */
+/* Draws throughput along the axis, with a line and intervals for each series. */
 SS_NONNULL()
 void ssreport_study_plot(struct ssreport_page *page, const struct ssreport_report *report,
     const struct ssreport_study_points *points);

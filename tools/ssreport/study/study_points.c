@@ -78,7 +78,9 @@ static double least_bound(const struct ssreport_study_point *point) {
     return bound;
 }
 
-/* Returns the run of the same round, or NULL. Without rounds the order counts. */
+/*
+ * Returns the run of the same round, or NULL. Without rounds, the order of runs identifies a round.
+ */
 static const struct ssreport_run *find_round(
     const struct ssreport_study_point *base, const struct ssreport_run *run, size_t number) {
     if (!(run->round > 0))
@@ -91,7 +93,10 @@ static const struct ssreport_run *find_round(
     return NULL;
 }
 
-/* Compares round by round, so that a machine that changes between rounds affects both alike. */
+/*
+ * Compares two points round by round, so that a machine that changes between rounds affects both
+ * alike.
+ */
 static struct ssreport_mean compare_with(const struct ssreport_study_point *point,
     const struct ssreport_study_point *base, double *values, double confidence) {
     size_t count = 0;

@@ -9,7 +9,7 @@
 #include "study_plots.h"
 #include "study_points.h"
 
-/* Series that the first sentence names, and that a picture has. */
+/* The maximum number of series in the first sentence, and in a picture. */
 #define NAMED_MAX  3
 #define SERIES_MAX 16
 
@@ -44,8 +44,8 @@ static bool is_figure(const char *name) {
 }
 
 /*
- * Columns of the plan that a terminal of 80 columns shows: up to NARROW_MAX beside all figures, up
- * to COLUMNS_MAX beside the throughput.
+ * The number of the plan's columns that a terminal of 80 columns shows: up to NARROW_MAX next to
+ * all figures, up to COLUMNS_MAX next to the throughput.
  */
 #define NARROW_MAX   2
 #define COLUMNS_MAX  4
@@ -61,7 +61,10 @@ static void make_room(struct table_column *columns, size_t plan_columns) {
     }
 }
 
-/* The columns of the plan come first; one with the name of a figure is left out. */
+/*
+ * Sets the columns of the table. Those of the plan come first; a column with the name of a figure
+ * is left out.
+ */
 static int set_columns(struct ssreport_report *report) {
     const struct ssreport_differences *differences = &report->differences;
     struct table_sheet *sheet = ssreport_table(report, "study");
@@ -120,7 +123,7 @@ static void release(struct ssreport_report *report) {
 
 /* ---- the question ---- */
 
-/* "11.9 /s (11.5 to 12.3) at load=20" */
+/* Writes "11.9 /s (11.5 to 12.3) at load=20". */
 static void describe_point(char text[200], const struct ssreport_report *report,
     const struct ssreport_study_point *point) {
     const struct ssreport_differences *differences = &report->differences;
@@ -133,7 +136,10 @@ static void describe_point(char text[200], const struct ssreport_report *report,
             ssreport_columns_get(&point->first->columns, differences->names[differences->axis]));
 }
 
-/* Returns the first and the last point of a series that has a throughput; false if it has none. */
+/*
+ * Finds the first and the last point of a series that have a throughput. Returns false if there are
+ * none.
+ */
 static bool find_ends(const struct ssreport_study_points *points, size_t series,
     const struct ssreport_study_point *ends[2]) {
     ends[0] = ends[1] = NULL;
@@ -147,7 +153,7 @@ static bool find_ends(const struct ssreport_study_points *points, size_t series,
     return ends[0];
 }
 
-/* "with size=large it is 2 /s at load=20 and 10 /s at load=100" */
+/* Writes "with size=large it is 2 /s at load=20 and 10 /s at load=100". */
 static size_t answer_series(const struct ssreport_report *report,
     const struct ssreport_study_point *const ends[2], bool first, char *text, size_t size) {
     char name[200], from[200], to[200];
@@ -161,7 +167,7 @@ static size_t answer_series(const struct ssreport_report *report,
     return (size_t)used < size ? (size_t)used : size - 1;
 }
 
-/* "How does the throughput depend on load, for each size?" */
+/* Writes "How does the throughput depend on load, for each size?" */
 static void ask_question(const struct ssreport_report *report, char question[320]) {
     const struct ssreport_differences *differences = &report->differences;
     bool has_axis = differences->axis < differences->count;

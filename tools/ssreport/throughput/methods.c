@@ -7,7 +7,7 @@
 
 #include "run_order.h"
 
-/* Targets that differ by less are equal. */
+/* Targets that differ by less than this are equal. */
 #define SAME 1e-4
 
 /* Methods without control or with a constant duty, in order of preference. */
@@ -109,7 +109,7 @@ static int by_load(const void *left, const void *right) {
     return ssreport_compare_numbers(one->load, other->load);
 }
 
-/* Finds the knots of the baseline: one per target, from all repetitions. */
+/* Finds the knots of the baseline: one for each target, from all repetitions. */
 static int find_knots(struct ssreport_methods *methods) {
     methods->knot = calloc(methods->count + 1, sizeof *methods->knot);
     if (!methods->knot)
@@ -137,7 +137,7 @@ static int find_knots(struct ssreport_methods *methods) {
     return 0;
 }
 
-/* Returns the first of the two knots around a load; NULL if it is outside. */
+/* Returns the first of the two knots around a load; NULL if the load is outside of the baseline. */
 static const struct ssreport_knot *find_knot(const struct ssreport_methods *methods, double load) {
     for (size_t i = 1; i < methods->knots; i++) {
         const struct ssreport_knot *knot = &methods->knot[i - 1];

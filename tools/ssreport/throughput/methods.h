@@ -15,7 +15,8 @@ struct ssreport_method_point {
 };
 
 /*
- * The baseline at one of its targets: means of its runs, and of the part that other processes used.
+ * The baseline at one of its targets: the means of its runs, and the range of the part that other
+ * processes used.
  */
 struct ssreport_knot {
     double load, throughput;
@@ -29,16 +30,17 @@ struct ssreport_knot {
 struct ssreport_methods {
     struct ssreport_method_point *points;
     size_t count;
-    const struct ssreport_run *baseline; /* one of its runs; NULL if absent */
+    const struct ssreport_run *baseline; /* one of the baseline's runs; NULL if there is no
+                                            baseline */
 
-    struct ssreport_knot *knot; /* of the baseline, ordered by load; owned */
+    struct ssreport_knot *knot; /* knots of the baseline, ordered by load; owned */
     size_t knots;
 };
 
 /* Groups the runs of the experiment throughput by set, environment and workload. */
 SS_NONNULL(1) struct stats_groups ssreport_methods_group(const struct ssreport_report *report);
 
-/* Finds the methods of one group. Returns -1 if out of memory. */
+/* Finds the methods of one group. Returns -1 if memory is exhausted. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_methods_of(struct ssreport_methods *methods,
     const struct ssreport_report *report, const struct stats_groups *groups, size_t group);
 
@@ -51,22 +53,22 @@ bool ssreport_methods_is_one(const struct ssreport_run *left, const struct ssrep
 bool ssreport_methods_is_baseline(
     const struct ssreport_methods *methods, const struct ssreport_run *run);
 
-/* Returns the target of the run or, if that changes, of the step. */
+/* Returns the target of the run or, if the run has several, of the step. */
 double ssreport_methods_target(const struct ssreport_method_point *point);
 
 /* Returns the baseline at a load, interpolated between its targets; NaN outside of them. */
 double ssreport_methods_baseline(const struct ssreport_methods *methods, double load);
 
 /*
- * Returns whether a point must not be compared, because other processes used a different part of
- * the machine than with the baseline at this load.
+ * Returns whether a point must not be compared, because at this load other processes used a
+ * different part of the machine than during the baseline.
  */
 bool ssreport_methods_is_forbidden(
     const struct ssreport_methods *methods, const struct ssreport_method_point *point);
 
 /*
- * Returns the deviation of a point from the baseline in percent; NaN if it is outside, must not be
- * compared, or there is no baseline.
+ * Returns the deviation of a point from the baseline in percent; NaN if the point is outside of the
+ * baseline, must not be compared, or there is no baseline.
  */
 double ssreport_methods_deviation(
     const struct ssreport_methods *methods, const struct ssreport_method_point *point);
@@ -76,7 +78,8 @@ SS_WRITES(1, 2)
 void ssreport_methods_name(char *name, size_t size, const struct ssreport_run *run);
 
 /*
- * Fills both tables and adds findings on steps that are not compared. Returns -1 if out of memory.
+ * Fills both tables, and adds findings about steps that are not compared. Returns -1 if memory is
+ * exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int ssreport_methods_fill(struct ssreport_report *report);
 

@@ -15,7 +15,7 @@
 struct drawing {
     FILE *script;
     const struct ssreport_methods *methods;
-    bool deviations; /* instead of throughput */
+    bool deviations; /* draws deviations instead of throughput */
 };
 
 static double value_of(const struct drawing *drawing, const struct ssreport_method_point *point) {
@@ -23,7 +23,7 @@ static double value_of(const struct drawing *drawing, const struct ssreport_meth
                                : point->step->throughput;
 }
 
-/* Returns whether the points of a method begin here, and are drawn: points at 0 are not. */
+/* Returns whether a method begins at this point and the point is drawn: points at 0 are not. */
 static bool begins_method(const struct drawing *drawing, size_t i) {
     const struct ssreport_method_point *points = drawing->methods->points;
     return i == 0 || !ssreport_methods_is_one(points[i - 1].run, points[i].run);
@@ -60,8 +60,8 @@ static void write_axis(const struct drawing *drawing) {
 }
 
 /*
- * Writes the points disturbed by other processes, for rings around them; returns false if there are
- * none.
+ * Writes the points that other processes disturbed, for rings around them. Returns false if there
+ * are none.
  */
 static bool write_disturbed(const struct drawing *drawing) {
     const struct ssreport_methods *methods = drawing->methods;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Fills both tables of methods, and adds findings on omitted comparisons. */
+/* Fills both tables of methods, and adds findings about omitted comparisons. */
 
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #include "findings.h"
 #include "methods.h"
 
-/* Adds a row, with the first cells of both tables. */
+/* Adds a row, and sets the cells that both tables have in common. */
 static void add_row(struct table_sheet *sheet, const struct ssreport_run *run) {
     TABLE_ROW(sheet, CELL("set", run->set + 1), CELL("environment", ssreport_run_environment(run)),
         CELL("measured_in", run->measured_in), CELL("workload", run->workload),
@@ -47,7 +47,7 @@ static void add_point(struct table_sheet *sheet, const struct ssreport_methods *
         CELL("note", describe_point(methods, point, baseline)), CELL("record", run->record.name));
 }
 
-/* Adds the points of a method, from `first` up to but not including `end`. */
+/* Adds the points of a method, from `first` up to, not including, `end`. */
 static void add_method(struct table_sheet *sheet, const struct ssreport_methods *methods,
     size_t first, size_t end, const char *name) {
     const struct ssreport_run *run = methods->points[first].run;
@@ -77,7 +77,7 @@ static void add_method(struct table_sheet *sheet, const struct ssreport_methods 
 }
 
 /*
- * Adds a finding on steps that are not compared, because other processes used too much of the
+ * Adds a finding about steps that are not compared because other processes used too much of the
  * machine.
  */
 static void find_forbidden(struct ssreport_report *report, const struct ssreport_methods *methods,

@@ -14,19 +14,19 @@
 /* Ramps of the trace are cut into pieces in which the load changes by at most this. */
 #define LOAD_PART 0.005
 
-/* Tolerance for the target of a replay, of which a record has six decimals. */
+/* Tolerance for the target of a replay, which a record has with six decimals. */
 #define SAME_TARGET 2e-3
 
 /*
- * The part of a replay's samples that must have that target; others are at changes of the trace, or
- * next to lost samples.
+ * The part of a replay's samples that must have the target of the trace; other samples are at
+ * changes of the trace, or next to lost samples.
  */
 #define REPLAY_SHARE 0.95
 
 /* The part of the trace that a replay must cover: a trace may begin with a constant load. */
 #define REPLAY_LENGTH 0.8
 
-/* Manifests contain numbers with ten digits. */
+/* Tolerance for numbers, which manifests contain with ten digits. */
 #define SAME_NUMBER 1e-9
 
 /* A piece of the trace, in seconds, with the load in its middle. */
@@ -40,15 +40,15 @@ struct trace {
     struct ss_trace_records records;
     struct piece *pieces;
     size_t count, capacity;
-    double length; /* seconds */
+    double length; /* in seconds */
 };
 
-/* The steps of all runs that make one curve, and their targets. */
+/* The steps, and their targets, of all runs that make one curve. */
 struct source {
     struct ssreport_report *report;
     const struct trace *trace;
     const struct ssreport_run *first;
-    const bool *is_replay;             /* indexed by run of the report */
+    const bool *is_replay;             /* indexed by the number of the run in the report */
     const struct stats_groups *groups; /* groups of runs: each makes a curve */
     size_t group;
     struct ssreport_curve curve;
@@ -88,7 +88,7 @@ static int read_trace(struct trace *trace, const char *path, struct ss_error *er
     if (ss_trace_load(path, &trace->records, error) < 0)
         return -1;
     const struct ss_trace_record *records = trace->records.items;
-    /* Before the first record, its load holds. */
+    /* The load of the first record applies before it, too. */
     struct ss_trace_record begin = records[0];
     begin.time = 0;
     begin.free = false;
@@ -126,8 +126,8 @@ static double speed_of(const struct ssreport_run *run) {
 }
 
 /*
- * Returns whether a sample follows the trace. Its target is that at its end; at a step of the trace
- * it may be the previous one.
+ * Returns whether a sample follows the trace. Its target is the one at its end; at a step of the
+ * trace the target may be the previous one.
  */
 static bool follows(const struct trace *trace, const struct ssreport_run *run,
     const struct ssreport_sample *sample) {
@@ -161,7 +161,7 @@ static bool is_replay(const struct trace *trace, const struct ssreport_run *run)
     (SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT | SSREPORT_BY_WORKLOAD | SSREPORT_BY_METHOD |       \
         SSREPORT_BY_TAU)
 
-/* Returns whether a run is part of a curve: replays are not, because they are predicted. */
+/* Returns whether a run is part of a curve. Replays are not, because they are predicted. */
 static bool is_part(const struct ssreport_run *run, const void *context) {
     const struct source *source = context;
     return !source->is_replay[run - source->report->runs] &&
@@ -200,9 +200,9 @@ static int fit(struct source *source) {
 /* ---- predictions ---- */
 
 struct prediction {
-    double inside, free;       /* seconds of the trace that the curve covers */
-    struct ssreport_band rate; /* iterations per second of that time */
-    double measured;           /* iterations of a replay in that time */
+    double inside, free;       /* seconds of the trace that the curve covers, and that are free */
+    struct ssreport_band rate; /* iterations per second of the covered time */
+    double measured;           /* iterations of a replay in the covered time */
 };
 
 static double measure(const struct ssreport_run *replay, double from, double to) {
@@ -218,7 +218,7 @@ static struct prediction predict(
     const struct ssreport_curve *curve = &source->curve;
     struct prediction prediction = {0};
     double *weights = source->weights, *sums = source->weights + curve->count;
-    double open = NAN, until = NAN; /* covered time that was not measured yet */
+    double open = NAN, until = NAN; /* the covered time that has not been measured yet */
     for (size_t i = 0; i < curve->count; i++)
         sums[i] = 0;
     for (size_t i = 0; i < trace->count; i++) {

@@ -13,8 +13,8 @@
 
 /*
  * Fills the prediction for a trace: a row for each workload, method, environment and set with a
- * curve, and one for each replay of the trace. Fails if the trace cannot be read, or if out of
- * memory.
+ * curve, and one for each replay of the trace. Fails if the trace cannot be read, or if memory is
+ * exhausted.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_report_predict(
     struct ssreport_report *report, const char *path, struct ss_error *error);
