@@ -13,7 +13,7 @@
 #define PRECISION  0.02
 #define REPEATS    5
 
-/* Requests sent one at a time that may fail after a trial before the search is abandoned. */
+/* The number of single requests that may fail after a trial before the search is abandoned. */
 #define LONE_MAX 20
 
 struct finder {
@@ -21,11 +21,11 @@ struct finder {
     const struct ssrequest_options *options;
     struct ssrequest_loop *loop;
     struct ssrequest_http *http;
-    struct ssrequest_tally tally; /* of the current trial */
+    struct ssrequest_tally tally; /* tally of the current trial */
     struct ssrequest_trial_watch watch;
     struct ssrequest_generator *generator;
     FILE *lines;
-    struct ssrequest_course *course; /* of all trials */
+    struct ssrequest_course *course; /* course of all trials */
 };
 
 static void send(void *context, struct ssrequest_one *one) {
@@ -49,7 +49,7 @@ static void on_period(void *context, ss_time end) {
         ssrequest_generator_end(finder->generator, end);
 }
 
-/* `beside` is NULL except in a trial. */
+/* Runs a schedule. `beside` is NULL except in a trial. */
 static int run_schedule(struct finder *finder, struct ssrequest_schedule *schedule,
     const struct ssrequest_beside *beside, struct ss_error *error) {
     const struct ssrequest_options *options = finder->options;
@@ -92,7 +92,7 @@ static int run(struct finder *finder, double rate, struct ss_error *error) {
     int result =
         ssrequest_profile_constant(&profile, rate, beside.period * SSREQUEST_TRIAL_PERIODS, error);
     if (result == 0) {
-        /* Another seed for each trial: the same times would not make an independent trial. */
+        /* Each trial needs another seed: with the same times it would not be independent. */
         ssrequest_schedule_begin(&schedule, &profile, (enum ssrequest_arrival)options->arrival,
             options->seed + finder->capacity->trial_count);
         result = run_schedule(finder, &schedule, &beside, error);
@@ -107,7 +107,7 @@ static bool is_stopped(const struct finder *finder) {
 
 /*
  * Sends single requests until one is answered. The service may still be working on requests that
- * timed out; a single request that is answered has no others ahead of it.
+ * timed out; when a single request is answered, none is left ahead of it.
  */
 static int settle(struct finder *finder, struct ss_error *error) {
     for (int i = 0; i < LONE_MAX && !is_stopped(finder); i++) {

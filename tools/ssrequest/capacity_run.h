@@ -12,8 +12,8 @@
 #include "request_options.h"
 
 /*
- * Runs trials until the search is over or a signal ends it, which `course` reports. `course` spans
- * all trials. Prints a line for each trial unless `lines` is NULL.
+ * Runs trials until the search is over or a signal ends it; `course`, which spans all trials, says
+ * which. Prints a line for each trial unless `lines` is NULL.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3, 4, 6) int ssrequest_capacity_run(
     struct ssrequest_capacity *capacity, const struct ssrequest_options *options,

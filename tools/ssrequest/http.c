@@ -15,26 +15,29 @@
 #include "platform/platform.h"
 
 #define NO_TARGET   UINT32_MAX
-#define HEADERS_MAX (256 * 1024) /* bytes; larger headers are invalid */
+#define HEADERS_MAX (256 * 1024) /* in bytes; larger headers are invalid */
 #define BUFFER      (64 * 1024)  /* bytes per read */
 
-/* Descriptors for other purposes than connections. */
+/* The number of descriptors reserved for other purposes than connections. */
 #define DESCRIPTORS_KEPT 64
 
-/* CURLE_TOO_LARGE. Headers before 8.6 lack it, but the library may be newer than its headers. */
+/*
+ * CURLE_TOO_LARGE, which headers before 8.6 lack, although the library may be newer than its
+ * headers.
+ */
 #define TOO_LARGE ((CURLcode)100)
 
-/* Holds one request at a time. Its handle is reused. */
+/* A place for one request at a time, with a handle that is reused. */
 struct slot {
     CURL *easy;
     struct ssrequest_http *http;
-    struct ssrequest_one *one; /* NULL if idle */
-    CURLU *url;                /* owned: an aim may be freed before its requests end */
+    struct ssrequest_one *one; /* NULL: idle */
+    CURLU *url;                /* owned, because an aim may be freed before its requests end */
     const struct ssrequest_message *message; /* the message set in the handle; NULL if none */
     uint32_t target; /* the target set in the handle: its index in the aim of number `aim` */
     uint64_t aim;
-    bool tls;                     /* of the target */
-    uint32_t origin;              /* of the target, see struct watch */
+    bool tls;                     /* the target uses TLS */
+    uint32_t origin;              /* origin of the target, see struct watch */
     long version;                 /* the HTTP version set in the handle, a constant of libcurl */
     struct slot *before, *behind; /* list of requests in progress, in order of sending */
     struct slot *next_done;       /* list of ended requests that are not reported yet */
@@ -43,29 +46,29 @@ struct slot {
     ss_time finished;
 
     /* The current request: */
-    bool begun;  /* passed to a connection */
+    bool begun;  /* the request was passed to a connection */
     bool again;  /* libcurl tried to send it again */
-    bool final;  /* the last status line is not that of an interim response */
+    bool final;  /* the last status line was not that of an interim response */
     bool headed; /* the headers are complete */
     int why;     /* errno of a failed socket(), or 0 */
-    bool local;  /* the last socket opened for it is a Unix socket */
+    bool local;  /* the last socket opened for the request is a Unix socket */
     uint64_t header_bytes;
     uint64_t announced; /* Content-Length; 0 if absent */
     bool chunked;       /* chunked encoding, which overrides Content-Length */
 };
 
-/* The epoll state of a descriptor. */
+/* The state of a descriptor in epoll. */
 struct watch {
-    uint32_t wanted; /* events that libcurl waits for; 0 if none */
-    uint32_t armed;  /* events set in epoll; 0 if not registered */
+    uint32_t wanted; /* events that libcurl waits for; 0: none */
+    uint32_t armed;  /* events set in epoll; 0: not registered */
     uint32_t number; /* number of the socket, because descriptors are reused */
     uint32_t origin; /* number of the struct origin, from 1; 0 if unknown or not open */
 };
 
-/* A host and port, or Unix socket. libcurl keeps its connections across aims. */
+/* A host and port, or a Unix socket. libcurl keeps its connections across aims. */
 struct origin {
     char *name;
-    uint64_t connections; /* open connections */
+    uint64_t connections; /* number of open connections */
 };
 
 struct ssrequest_http {
@@ -74,7 +77,7 @@ struct ssrequest_http {
     ssrequest_http_ended *ended;
     void *context;
     CURLM *multi;
-    struct curl_slist *headers; /* of all requests */
+    struct curl_slist *headers; /* headers of all requests */
     int poll;
     char agent[32];
     struct slot *slots; /* handles are created on first use */
@@ -82,14 +85,14 @@ struct ssrequest_http {
     struct slot *done, *last_done;
     struct watch *watches; /* indexed by descriptor */
     size_t watch_count;
-    uint64_t opened; /* sockets so far */
-    ss_time timer;   /* next timeout of libcurl */
+    uint64_t opened; /* number of sockets opened so far */
+    ss_time timer;   /* time of libcurl's next timeout */
     struct ssrequest_aim aim;
     uint64_t aim_number;
-    struct origin *origins; /* of all aims so far */
+    struct origin *origins; /* origins of all aims so far */
     uint32_t origin_count, origin_room;
-    uint64_t older; /* responses over HTTP/1 although HTTP/2 was requested */
-    bool is_old;    /* old libcurl, see version_for() */
+    uint64_t older; /* number of responses over HTTP/1 although HTTP/2 was requested */
+    bool is_old;    /* libcurl is old, see version_for() */
 };
 
 static ss_time now_of(const struct ssrequest_http *http) {
@@ -118,17 +121,17 @@ static enum ssrequest_outcome outcome_of_errno(int why) {
     }
 }
 
-/* Codes that map to one outcome, regardless of the state of the request. */
+/* Codes that always map to the same outcome, whatever the state of the request. */
 static const struct {
     CURLcode code;
     enum ssrequest_outcome outcome;
 } meanings[] = {
-    {CURLE_UNSUPPORTED_PROTOCOL, SSREQUEST_GARBLED}, /* response of HTTP/0.9 */
+    {CURLE_UNSUPPORTED_PROTOCOL, SSREQUEST_GARBLED}, /* a response of HTTP/0.9 */
     {CURLE_WEIRD_SERVER_REPLY, SSREQUEST_GARBLED},
     {CURLE_HTTP2, SSREQUEST_GARBLED},
     {CURLE_HTTP3, SSREQUEST_GARBLED},
     {CURLE_FILESIZE_EXCEEDED, SSREQUEST_GARBLED},
-    {TOO_LARGE, SSREQUEST_GARBLED}, /* endless header line */
+    {TOO_LARGE, SSREQUEST_GARBLED}, /* an endless header line */
     {CURLE_BAD_CONTENT_ENCODING, SSREQUEST_GARBLED},
     {CURLE_WRITE_ERROR, SSREQUEST_GARBLED}, /* see take_header() */
     {CURLE_COULDNT_RESOLVE_HOST, SSREQUEST_UNREACHABLE},
@@ -155,7 +158,7 @@ static enum ssrequest_outcome outcome_of_connecting(const struct slot *slot) {
     long why = slot->why;
     if (!why)
         curl_easy_getinfo(slot->easy, CURLINFO_OS_ERRNO, &why);
-    /* EAGAIN, which libcurl does not report as an error: the backlog of the Unix socket is full. */
+    /* The backlog of the Unix socket is full: libcurl does not report EAGAIN as an error. */
     if (!why && slot->local)
         return SSREQUEST_CONNECTION_REFUSED;
     return outcome_of_errno((int)why);
@@ -167,7 +170,7 @@ static enum ssrequest_outcome outcome_of_answer(const struct slot *slot) {
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
     curl_easy_getinfo(slot->easy, CURLINFO_HTTP_VERSION, &version);
     /*
-     * libcurl accepts responses that end within the headers, and any length if Content-Length
+     * libcurl accepts a response that ends within its headers, and any length if Content-Length
      * overflows.
      */
     if (!slot->headed || (slot->announced == UINT64_MAX && !slot->chunked))
@@ -207,9 +210,9 @@ static enum ssrequest_outcome outcome_of(const struct slot *slot, CURLcode code)
 /* ---- callbacks of libcurl ---- */
 
 /*
- * Called before a request is sent. Aborts if it was sent before: if a reused connection breaks,
- * libcurl resends the request on its own, so that a failure would look like a slow response, and
- * the server would receive more requests than were counted.
+ * Called before a request is sent. Aborts a request that was sent before: if a reused connection
+ * breaks, libcurl resends the request by itself. The failure would then look like a slow response,
+ * and the server would receive more requests than were counted.
  */
 static int before_sending(void *context, char *address, char *own_address, int port, int own_port) {
     struct slot *slot = context;
@@ -220,7 +223,8 @@ static int before_sending(void *context, char *address, char *own_address, int p
 }
 
 /*
- * Returns whether the status is 1xx, as in "HTTP/1.1 103 Early Hints": another status line follows.
+ * Returns whether the status is 1xx, as in "HTTP/1.1 103 Early Hints", which another status line
+ * follows.
  */
 static bool is_interim(const char *line, size_t length) {
     const char *blank = memchr(line, ' ', length);
@@ -233,8 +237,8 @@ static bool is_field(const char *line, size_t length, const char *name) {
 }
 
 /*
- * Parses the value of Content-Length, UINT64_MAX if it overflows. Returns false if it is not a
- * number.
+ * Parses the value of Content-Length; UINT64_MAX if it overflows. Returns false if the value is not
+ * a number.
  */
 static bool read_length(const char *value, size_t length, uint64_t *announced) {
     const char *end = value + length;
@@ -255,7 +259,7 @@ static bool is_late(const struct slot *slot) {
     return now_of(slot->http) >= ss_time_add(slot->one->sent, slot->http->rules.timeout);
 }
 
-/* Reads a header field that gives the length of the body. Returns false if it is invalid. */
+/* Reads a header field that determines the length of the body. Returns false if it is invalid. */
 static bool take_length(struct slot *slot, const char *line, size_t length) {
     static const char name[] = "Content-Length", coding[] = "Transfer-Encoding";
     slot->chunked |= is_field(line, length, coding);
@@ -277,8 +281,8 @@ static size_t take_header(char *line, size_t one, size_t length, void *context) 
 }
 
 /*
- * Aborts a late response: libcurl reads as long as data arrives, and a server may never stop. See
- * collect().
+ * Receives a part of the body. Aborts a late response, because libcurl reads as long as data
+ * arrives, and a server may never stop. See collect().
  */
 static size_t take_body(char *bytes, size_t one, size_t length, void *context) {
     struct slot *slot = context;
@@ -301,7 +305,7 @@ static uint32_t next_number(struct ssrequest_http *http) {
     return (uint32_t)(http->opened++ % UINT32_MAX) + 1;
 }
 
-/* Opens the socket for libcurl, to learn the errno on failure. */
+/* Opens the socket for libcurl, in order to know the errno of a failure. */
 static curl_socket_t open_socket(
     void *context, curlsocktype purpose, struct curl_sockaddr *address) {
     struct slot *slot = context;
@@ -330,7 +334,7 @@ static int close_socket(void *context, curl_socket_t descriptor) {
     struct watch *watch = &http->watches[descriptor];
     if (watch->origin > 0)
         http->origins[watch->origin - 1].connections--;
-    *watch = (struct watch){0}; /* epoll forgets it on close() */
+    *watch = (struct watch){0}; /* epoll forgets the descriptor on close() */
     return close(descriptor);
 }
 
@@ -345,8 +349,8 @@ static void arm(struct ssrequest_http *http, int descriptor, uint32_t events) {
 }
 
 /*
- * Leaves idle connections registered, which saves two system calls per request: see
- * ssrequest_http_ready().
+ * Sets the events of a socket. Leaves idle connections registered, which saves two system calls per
+ * request: see ssrequest_http_ready().
  */
 static int watch_socket(
     CURL *easy, curl_socket_t descriptor, int what, void *context, void *of_socket) {
@@ -355,7 +359,7 @@ static int watch_socket(
     struct watch *watch = watch_of(http, descriptor);
     if (!watch)
         return -1;
-    if (watch->number == 0) /* a descriptor that libcurl opened itself */
+    if (watch->number == 0) /* libcurl opened this descriptor itself */
         watch->number = next_number(http);
     watch->wanted = what == CURL_POLL_IN      ? EPOLLIN
                     : what == CURL_POLL_OUT   ? EPOLLOUT
@@ -379,8 +383,8 @@ static int set_timer(CURLM *multi, long milliseconds, void *context) {
 /* ---- targets ---- */
 
 /*
- * Lets libcurl keep a connection from each slot to each target. With fewer, each request to one
- * target would close a connection to another.
+ * Makes libcurl keep a connection from each slot to each target. With fewer connections, each
+ * request to one target would close a connection to another.
  */
 static void keep_connections(struct ssrequest_http *http) {
     struct rlimit files = {.rlim_cur = RLIM_INFINITY};
@@ -404,8 +408,8 @@ static char *name_origin(const struct ssrequest_target *target) {
 }
 
 /*
- * Returns the number of the origin, from 1; 0 if out of memory: its connections are then not
- * counted.
+ * Returns the number of the origin, from 1. Returns 0 if memory is exhausted: the origin's
+ * connections are then not counted.
  */
 static uint32_t find_origin(struct ssrequest_http *http, const struct ssrequest_target *target) {
     char *name = name_origin(target);
@@ -440,7 +444,7 @@ static void set_up(struct slot *slot) {
     const struct ssrequest_http_rules *rules = &slot->http->rules;
     curl_easy_setopt(easy, CURLOPT_PRIVATE, slot);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    /* Ignore proxies of the environment. */
+    /* Ignore proxies that the environment names. */
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
     curl_easy_setopt(easy, CURLOPT_USERAGENT, slot->http->agent);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, slot->http->headers);
@@ -455,14 +459,14 @@ static void set_up(struct slot *slot) {
     curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, slot);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close_socket);
     curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, slot->http);
-    /* Our timeout comes first: see expire(). */
+    /* Our own timeout comes first: see expire(). */
     curl_easy_setopt(
         easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(rules->timeout / SS_MILLISECOND + 1000));
     if (rules->fresh) {
         curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
         curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
     }
-    /* Otherwise an initial burst would open a connection for each request. */
+    /* Without this, an initial burst would open a connection for each request. */
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, rules->http2 && !rules->fresh ? 1L : 0L);
     if (rules->insecure) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
@@ -474,7 +478,7 @@ static void set_up(struct slot *slot) {
     }
 }
 
-/* Creates the handle on first use. Returns false if out of memory. */
+/* Creates the handle on first use. Returns false if memory is exhausted. */
 static bool make(struct ssrequest_http *http, struct slot *slot) {
     if (slot->easy)
         return true;
@@ -489,8 +493,8 @@ static bool make(struct ssrequest_http *http, struct slot *slot) {
 
 /*
  * Works around a bug of libcurl before 8.0: with prior knowledge of HTTP/2 it fails to reuse a
- * connection without TLS. If an upgrade is requested instead, it reuses the connection without one.
- * If it opens a new connection nevertheless, it does ask for the upgrade.
+ * connection without TLS. If an upgrade is requested instead, libcurl reuses the connection without
+ * one. If it nevertheless opens a new connection, it does request the upgrade.
  */
 static long version_for(const struct slot *slot, const struct ssrequest_target *target) {
     const struct ssrequest_http *http = slot->http;
@@ -538,7 +542,7 @@ static bool set_message(struct slot *slot, const struct ssrequest_message *messa
     slot->message = NULL;
     bool head = strcmp(message->method, "HEAD") == 0;
     bool named = message->body || (!head && strcmp(message->method, "GET") != 0);
-    /* HTTPGET comes first because it resets the options of the previous message. */
+    /* HTTPGET comes first, because it resets the options of the previous message. */
     bool set = !curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L) &&
                !curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, message->target) &&
                !curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, named ? message->method : NULL);
@@ -580,7 +584,7 @@ static void act(struct ssrequest_http *http, int descriptor, int events) {
 }
 
 static void act_on_time(struct ssrequest_http *http) {
-    http->timer = SS_TIME_NEVER; /* libcurl sets it again if needed */
+    http->timer = SS_TIME_NEVER; /* libcurl sets it again if necessary */
     act(http, CURL_SOCKET_TIMEOUT, 0);
 }
 
@@ -590,7 +594,7 @@ static uint64_t bytes_of(const struct slot *slot) {
     return slot->header_bytes + (uint64_t)body;
 }
 
-/* Records that the request ended, or could not be started. */
+/* Records that a request has ended, or could not be started. */
 static void note(struct ssrequest_http *http, struct slot *slot, enum ssrequest_outcome outcome) {
     slot->outcome = outcome;
     slot->finished = now_of(http);
@@ -631,7 +635,7 @@ static void collect(struct ssrequest_http *http) {
     }
 }
 
-/* All requests have the same timeout, so the oldest expires first. */
+/* Ends requests that timed out. All have the same timeout, so the oldest expires first. */
 static void expire(struct ssrequest_http *http, ss_time now) {
     while (http->oldest && ss_time_add(http->oldest->one->sent, http->rules.timeout) <= now)
         end(http->oldest, SSREQUEST_TIMEOUT);
@@ -666,7 +670,7 @@ void ssrequest_http_send(void *context, struct ssrequest_one *one) {
         return;
     }
     link_slot(slot);
-    act_on_time(http); /* now, not after the whole burst was added */
+    act_on_time(http); /* called now, not after the whole burst was added */
     collect(http);     /* a fast response may have arrived */
 }
 
@@ -677,9 +681,9 @@ bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t ev
         return false;
     const struct watch *watch = &http->watches[descriptor];
     if (watch->number != number || !watch->armed)
-        return true; /* stale event of a socket that was closed */
+        return true; /* a stale event of a socket that was closed */
     if (!watch->wanted) {
-        /* An idle connection. libcurl checks it before reusing it. */
+        /* The connection is idle. libcurl checks it before reusing it. */
         arm(http, descriptor, 0);
         return true;
     }
@@ -734,8 +738,8 @@ static bool add_header(struct ssrequest_http *http, const char *header) {
 }
 
 /*
- * Adds the headers, and an empty "Expect": otherwise libcurl waits up to 1 s before sending a large
- * body.
+ * Adds the headers, and an empty "Expect": without that, libcurl waits up to 1 s before sending a
+ * large body.
  */
 static bool add_headers(struct ssrequest_http *http) {
     const struct ssrequest_messages *messages = http->rules.messages;

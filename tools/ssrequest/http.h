@@ -21,20 +21,20 @@
 struct ssrequest_http_rules {
     uint64_t slots; /* maximum number of requests in progress */
     ss_time timeout;
-    bool fresh; /* a connection for each request */
+    bool fresh; /* open a connection for each request */
     bool http2;
     bool insecure;
-    const char *authorities; /* NULL for those of the system */
+    const char *authorities; /* NULL: the system's certificates */
     const struct ssrequest_messages *messages;
 };
 
 struct ssrequest_http;
 
-/* Called for each request that ended, never from ssrequest_http_send(). */
+/* Called for each request that has ended, but never from ssrequest_http_send(). */
 typedef void ssrequest_http_ended(void *context, struct ssrequest_one *one,
     enum ssrequest_outcome outcome, uint64_t bytes, ss_time now);
 
-/* The strings of the rules must outlive it. */
+/* Opens the transport. The strings of the rules must outlive it. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_http_open(struct ssrequest_http **http,
     const struct ssrequest_http_rules *rules, int poll, struct ss_error *error);
 void ssrequest_http_close(struct ssrequest_http *http);
@@ -43,21 +43,23 @@ void ssrequest_http_close(struct ssrequest_http *http);
 SS_NONNULL()
 void ssrequest_http_aim(struct ssrequest_http *http, struct ssrequest_aim *aim);
 
-/* Call this before sending. `begin` is a time of ss_platform_now(). */
+/*
+ * Sets the time from which all others count, a time of ss_platform_now(). Call this before sending.
+ */
 SS_NONNULL(1, 3)
 void ssrequest_http_begin(
     struct ssrequest_http *http, ss_time begin, ssrequest_http_ended *ended, void *context);
 
 /*
- * Sends a request and sets `sent` to the actual time: send() of struct ssrequest_transport, with
- * `http` as the context.
+ * Sends a request and sets `sent` to the actual time. This is send() of struct ssrequest_transport,
+ * with `http` as the context.
  */
 SS_NONNULL()
 void ssrequest_http_send(void *http, struct ssrequest_one *one);
 
 /*
- * Handles an event of the caller's epoll. Returns false if the tag is not ours: the caller's tags
- * must be below 2^32.
+ * Handles an event of the caller's epoll. Returns false if the tag belongs to the caller, whose
+ * tags must be below 2^32.
  */
 SS_NONNULL()
 bool ssrequest_http_ready(struct ssrequest_http *http, uint64_t tag, uint32_t events);

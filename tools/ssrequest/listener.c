@@ -20,20 +20,20 @@
 #define DOOR     CLIENTS
 #define ATTENDED (CLIENTS + 1)
 
-/* Limit on reads and accepted connections per call, because requests must not be delayed. */
+/* The limit of reads and of accepted connections per call, because requests must not be delayed. */
 #define TURNS 4
 
-/* Limit on lines of one client per call, for the same reason. */
+/* The limit of lines of one client per call, for the same reason. */
 #define LINES_AT_ONCE 64
 
-/* Time for clients to read outstanding answers at the end of the run. */
+/* How long clients may take to read outstanding answers at the end of the run. */
 #define FAREWELL SS_SECOND
 
 struct client {
-    int connection;  /* -1 if none */
-    uint32_t events; /* events set in epoll; 0 if not registered */
+    int connection;  /* -1: no client */
+    uint32_t events; /* events set in epoll; 0: not registered */
     bool ended;      /* the client has shut down its side */
-    bool discards;   /* ignore the rest of a line that was too long */
+    bool discards;   /* the rest of a line that was too long is ignored */
     size_t used;
     char line[LINE_ROOM];
     size_t answer_from, answer_end; /* the unsent part of `answer` */
@@ -46,7 +46,7 @@ struct ssrequest_listener {
     ssrequest_obey *obey;
     void *context;
     void (*ready)(void *context); /* see ssrequest_listener_attend() */
-    struct client *waiting;       /* the client whose answer comes later; NULL if none */
+    struct client *waiting;       /* the client whose answer comes later; NULL: none */
     struct client clients[CLIENTS];
 };
 
@@ -57,7 +57,7 @@ static int watch(struct ssrequest_listener *listener, int descriptor, uint32_t w
     return epoll_ctl(listener->events, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-/* Only this user may connect, because every command is executed. */
+/* Opens the socket. Only this user may connect, because every command is executed. */
 static int open_all(struct ssrequest_listener *listener, const char *path, struct ss_error *error) {
     if (ss_local_socket_open(&listener->door, path, S_IRUSR | S_IWUSR, error) < 0)
         return -1;
@@ -98,7 +98,7 @@ static void disconnect(struct client *client) {
     client->used = client->answer_from = client->answer_end = 0;
 }
 
-/* Returns true if the whole answer was sent. */
+/* Sends an answer. Returns whether the whole answer was sent. */
 static bool send_answer(struct client *client) {
     while (client->answer_from < client->answer_end) {
         ssize_t sent = send(client->connection, client->answer + client->answer_from,
@@ -116,7 +116,7 @@ static bool send_answer(struct client *client) {
     return true;
 }
 
-/* Puts an answer into the buffer, which is empty: see can_answer(). */
+/* Puts an answer into the buffer, which must be empty: see can_answer(). */
 static void answer(struct client *client, const char *verdict, const char *text) {
     client->answer_end = (size_t)snprintf(
         client->answer, sizeof client->answer, "%s%s%s\n", verdict, *text ? " " : "", text);
@@ -143,14 +143,14 @@ static void obey(struct ssrequest_listener *listener, struct client *client, con
 }
 
 /*
- * Returns whether another line of this client may be executed. A client must read its answer first,
- * so that memory is bounded.
+ * Returns whether another line of this client may be executed. The client must read its previous
+ * answer first, so that memory is bounded.
  */
 static bool can_answer(const struct ssrequest_listener *listener, const struct client *client) {
     return client->connection >= 0 && client != listener->waiting && client->answer_end == 0;
 }
 
-/* Executes a line of `length` bytes; replaces its line feed by a null byte. */
+/* Executes a line of `length` bytes, and replaces its line feed with a null byte. */
 static void take_line(
     struct ssrequest_listener *listener, struct client *client, char *line, size_t length) {
     line[length] = '\0';
@@ -191,7 +191,7 @@ static bool has_line(const struct client *client) {
     return client->used > 0 && memchr(client->line, '\n', client->used);
 }
 
-/* Returns false if nothing was received. */
+/* Reads from a client. Returns false if nothing was received. */
 static bool read_some(struct client *client) {
     if (client->ended)
         return false;
@@ -203,7 +203,7 @@ static bool read_some(struct client *client) {
     }
     if (length == 0) {
         client->ended = true;
-        /* Complete a last line without a line feed. There is room: see serve(). */
+        /* Complete a last line that has no line feed. serve() keeps room for that. */
         if (client->used > 0)
             client->line[client->used++] = '\n';
         return client->used > 0;
@@ -213,7 +213,9 @@ static bool read_some(struct client *client) {
     return false;
 }
 
-/* Updates the events of a client. Remaining lines are executed once there is room for answers. */
+/*
+ * Updates the events of a client. Its remaining lines are executed once there is room for answers.
+ */
 static void rearm(struct ssrequest_listener *listener, struct client *client) {
     uint32_t events = client == listener->waiting                  ? 0
                       : client->answer_end > 0 || has_line(client) ? EPOLLOUT
@@ -268,7 +270,7 @@ static void accept_one(struct ssrequest_listener *listener) {
         rearm(listener, client);
         return;
     }
-    static struct client refused; /* too large for the stack */
+    static struct client refused; /* static because it is too large for the stack */
     refused.connection = connection;
     refuse_line(&refused, "8 connections are open already: close one");
     disconnect(&refused);
@@ -316,7 +318,7 @@ static bool is_busy(const struct ssrequest_listener *listener) {
     return false;
 }
 
-/* Answers outstanding lines, unless their clients do not read. */
+/* Answers outstanding lines of clients that still read. */
 static void say_farewell(struct ssrequest_listener *listener) {
     ss_time until = ss_platform_now() + FAREWELL;
     struct epoll_event events[CLIENTS];

@@ -12,15 +12,15 @@
 
 struct ssrequest_listener;
 
-/* Room for an answer. */
+/* Size limit of an answer. */
 #define SSREQUEST_ANSWER_ROOM 1024
 
 #define SSREQUEST_ANSWER_LATER 1
 
 /*
- * Executes a command. The answer is "ok" followed by `answer`, or the error. If it returns
+ * Executes a command. The answer is "ok" followed by `answer`, or the error. If the result is
  * SSREQUEST_ANSWER_LATER, ssrequest_listener_answer() sends the answer; at most one client may wait
- * for one.
+ * for such an answer.
  */
 typedef int ssrequest_obey(void *context, const struct ssrequest_control *control,
     char answer[SSREQUEST_ANSWER_ROOM], struct ss_error *error);
@@ -40,23 +40,23 @@ SS_NONNULL()
 int ssrequest_listener_descriptor(const struct ssrequest_listener *listener);
 
 /*
- * Makes ssrequest_listener_serve() call `ready`, with the context of `obey`, if this descriptor is
- * readable.
+ * Makes ssrequest_listener_serve() call `ready`, with the context of `obey`, when this descriptor
+ * is readable.
  */
 SS_MUST_USE SS_NONNULL(1, 3) int ssrequest_listener_attend(struct ssrequest_listener *listener,
     int descriptor, void (*ready)(void *context), struct ss_error *error);
 
 /*
- * Answers the waiting client: "ok" and `text`, or an error with the reason `text` if `result` is
- * negative. Then executes the lines that the client has sent meanwhile.
+ * Answers the waiting client: with "ok" and `text` or, if `result` is negative, with an error for
+ * the reason `text`. Then executes the lines that the client has sent meanwhile.
  */
 SS_NONNULL()
 void ssrequest_listener_answer(
     struct ssrequest_listener *listener, int result, const char *text, const char *reason);
 
 /*
- * Serves all clients without blocking. Executes no further lines of a client until it reads its
- * answer.
+ * Serves all clients without blocking. Executes a client's further lines only after the client has
+ * read its answer.
  */
 SS_NONNULL()
 void ssrequest_listener_serve(struct ssrequest_listener *listener);

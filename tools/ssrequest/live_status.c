@@ -13,7 +13,7 @@
 #include "screen/window.h"
 #include "show.h"
 
-/* Rows of text; each is cut at the width of the window, because a wrapped row would take two. */
+/* Rows of text. Each is cut at the width of the window, because a wrapped row would take two. */
 struct drawing {
     char *to, *end;
     int width, rows;

@@ -17,11 +17,11 @@
 #define SSREQUEST_BLOCK_TEXT 1024
 
 struct ssrequest_block_values {
-    ss_time total;   /* length of the run; SS_TIME_NEVER if unlimited */
-    uint64_t closed; /* clients; 0 in an open loop */
+    ss_time total;   /* length of the run; SS_TIME_NEVER: unlimited */
+    uint64_t closed; /* number of clients; 0 in an open loop */
     uint64_t cap;
     const struct ssrequest_second *second; /* the last second */
-    const struct ssrequest_tally *tally;   /* of the whole run */
+    const struct ssrequest_tally *tally;   /* tally of the whole run */
 };
 
 /* Prints rows of at most `width` columns, separated by line feeds. Returns the number of rows. */
@@ -32,10 +32,13 @@ int ssrequest_block_print(
 
 struct ssrequest_block {
     bool shown;
-    int rows; /* on the screen */
+    int rows; /* rows on the screen */
 };
 
-/* Shows nothing if `quiet`, or if standard error is not a terminal that can move its cursor. */
+/*
+ * Opens the block. Shows nothing if `quiet` is set, or if standard error is not a terminal that can
+ * move its cursor.
+ */
 SS_NONNULL()
 void ssrequest_block_open(struct ssrequest_block *block, bool quiet);
 
@@ -44,7 +47,7 @@ SS_NONNULL()
 void ssrequest_block_draw(
     struct ssrequest_block *block, const struct ssrequest_block_values *values);
 
-/* Removes the block; the next output takes its place. */
+/* Removes the block, so that the next output takes its place. */
 SS_NONNULL()
 void ssrequest_block_close(struct ssrequest_block *block);
 

@@ -11,17 +11,17 @@
 
 struct ssrequest_lookup {
     /*
-     * Reference count: the caller, and the thread while it runs. A thread in getaddrinfo() can be
+     * Number of owners: the caller, and the thread while it runs. A thread in getaddrinfo() can be
      * neither cancelled safely nor joined in time.
      */
     _Atomic int owners;
     struct ssrequest_lookup_means means;
     char *socket;
     int event;
-    bool busy; /* used by the caller only */
+    bool busy; /* only the caller uses this */
     char **urls;
     uint32_t count;
-    /* Owned by the thread until the event: */
+    /* The thread owns the following until the event: */
     int result;
     struct ssrequest_aim aim;
     struct ss_error error;
@@ -50,7 +50,7 @@ static void *look_up(void *context) {
     struct ssrequest_lookup *lookup = context;
     lookup->result = lookup->means.make((const char *const *)lookup->urls, lookup->count,
         lookup->socket, &lookup->aim, &lookup->error);
-    /* Cannot block: the counter is 0. */
+    /* The write cannot block: the counter is 0. */
     if (eventfd_write(lookup->event, 1) < 0)
         abort();
     leave(lookup);

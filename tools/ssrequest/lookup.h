@@ -12,7 +12,8 @@
 #include "targets.h"
 
 /*
- * Called in the thread: ssrequest_aim_make() or a substitute, and the function that frees its aim.
+ * The functions that the thread calls: ssrequest_aim_make() or a substitute, and the function that
+ * frees its aim.
  */
 struct ssrequest_lookup_means {
     int (*make)(const char *const *urls, uint32_t count, const char *socket,
@@ -22,22 +23,25 @@ struct ssrequest_lookup_means {
 
 struct ssrequest_lookup;
 
-/* `socket` is passed to make(). */
+/* Opens a lookup, which passes `socket` to make(). */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_open(struct ssrequest_lookup **lookup,
     const struct ssrequest_lookup_means *means, const char *socket, struct ss_error *error);
 
-/* Does not block. A lookup in progress continues, and its thread discards the result. */
+/*
+ * Closes the lookup without blocking. A lookup in progress continues, and its thread discards the
+ * result.
+ */
 void ssrequest_lookup_close(struct ssrequest_lookup *lookup);
 
-/* Starts a lookup. Fails if one is in progress, or its result was not taken yet. */
+/* Starts a lookup. Fails if one is in progress, or if its result has not been taken yet. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_begin(struct ssrequest_lookup *lookup,
     const char *const *urls, uint32_t count, struct ss_error *error);
 
-/* Returns a descriptor that is readable if there is a result. */
+/* Returns a descriptor that is readable when a result is available. */
 SS_NONNULL()
 int ssrequest_lookup_descriptor(const struct ssrequest_lookup *lookup);
 
-/* Takes the result; returns what make() returned. */
+/* Takes the result. Returns what make() returned. */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_lookup_take(
     struct ssrequest_lookup *lookup, struct ssrequest_aim *aim, struct ss_error *error);
 

@@ -17,7 +17,7 @@
 #include "request_output.h"
 #include "wait.h"
 
-/* The parts of a run. Zeroed: nothing is open. */
+/* The parts of a run. Zeroed: no part is open. */
 struct run {
     const struct ssrequest_options *options;
     struct ssrequest_profile profile;
@@ -39,7 +39,7 @@ static void print_moments(struct run *run) {
         printf("%ju.%09ju\n", (uintmax_t)(due / SS_SECOND), (uintmax_t)(due % SS_SECOND));
 }
 
-/* Pins this process, including threads that libraries start later. */
+/* Pins this process, and thereby the threads that libraries start later. */
 static int take_cpus(const char *list, struct ss_error *error) {
     struct ss_cpus cpus = {0}, allowed = {0};
     if (!list)
@@ -57,7 +57,7 @@ static int take_cpus(const char *list, struct ss_error *error) {
     return 0;
 }
 
-/* Looks up names before the run, because lookups during the run would be measured. */
+/* Looks up names before the run, because lookups during the run would affect the measurement. */
 static int aim(struct run *run, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     struct ssrequest_aim found;
@@ -166,7 +166,7 @@ static void warn_of_older(const struct run *run) {
 static int find_capacity(struct run *run, int *status, struct ss_error *error) {
     const struct ssrequest_options *options = run->options;
     bool silent = options->quiet || (options->json && strcmp(options->json, "-") == 0);
-    static struct ssrequest_capacity capacity; /* too large for the stack */
+    static struct ssrequest_capacity capacity; /* static because it is too large for the stack */
     if (open_network(run, error) < 0 ||
         (options->record && ssrequest_folder_open(options->record, NULL, error) < 0))
         return -1;

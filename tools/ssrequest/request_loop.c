@@ -17,15 +17,14 @@
 
 struct ssrequest_loop {
     int poll, timer, signals;
-    ss_time armed; /* current setting of the timer, since the start of the run; 0 if it expired or
-                      is not set */
+    ss_time armed; /* time of the timer, since the start of the run; 0: expired or not set */
     struct ssrequest_generator *generator;
     struct ssrequest_http *http;
     const struct ssrequest_beside *beside;
     struct ssrequest_course *course;
     ss_time begin;  /* on the monotonic clock */
     ss_time second; /* end of the current second */
-    ss_time period; /* its length, if not a second */
+    ss_time period; /* length of the period, if not a second */
 };
 
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop) {
@@ -67,7 +66,7 @@ static void on_signal(struct ssrequest_loop *loop) {
     ssrequest_generator_abandon(loop->generator, ssrequest_loop_now(loop));
 }
 
-/* Handles everything that is due. Responses come first: each makes room for a request. */
+/* Handles everything that is due. Responses come first, because each makes room for a request. */
 static void advance(struct ssrequest_loop *loop) {
     /* End seconds first, so that later events count in the right second. */
     for (; loop->second <= ssrequest_loop_now(loop); loop->second += loop->period) {
@@ -85,9 +84,9 @@ static ss_time earlier(ss_time a, ss_time b) {
 }
 
 /*
- * Setting the timer also makes it unreadable, so it never has to be read. A timer that is set to an
- * earlier time stays, because timeouts move with each response, and each move would be a system
- * call.
+ * Sets the timer. Setting it also makes it unreadable, so it never has to be read. A timer that is
+ * set to an earlier time stays, because timeouts move with each response, and each move would be a
+ * system call.
  */
 static void arm(struct ssrequest_loop *loop, ss_time moment) {
     if (loop->armed > 0 && loop->armed <= moment)
@@ -124,8 +123,8 @@ static void take_event(struct ssrequest_loop *loop, const struct epoll_event *ev
 }
 
 /*
- * Sends due requests between two events, too: handling an event may take longer than the gap
- * between requests.
+ * Handles events. Also sends due requests between two events, because handling one may take longer
+ * than the gap between requests.
  */
 static void go_round(struct ssrequest_loop *loop) {
     struct epoll_event events[EVENTS_MAX];
@@ -158,7 +157,7 @@ int ssrequest_loop_run(struct ssrequest_loop *loop, struct ssrequest_generator *
     loop->course = course;
     loop->period = beside && beside->period > 0 ? beside->period : SS_SECOND;
     loop->second = loop->period;
-    loop->armed = 0; /* left over from the previous run */
+    loop->armed = 0; /* left from the previous run */
     if (beside && beside->descriptor >= 0 && watch(loop, beside->descriptor) < 0)
         return -errno;
     loop->begin = ss_platform_now();
@@ -180,7 +179,7 @@ static int open_all(struct ssrequest_loop *loop) {
     sigset_t set;
     ss_end_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN); /* servers and readers of our output may close their end */
+    signal(SIGPIPE, SIG_IGN); /* servers and readers of the output may close their end */
     loop->poll = epoll_create1(EPOLL_CLOEXEC);
     loop->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     loop->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

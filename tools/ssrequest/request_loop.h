@@ -19,12 +19,12 @@
 
 /* Other work during the run, which must not block. */
 struct ssrequest_beside {
-    /* Called at the start, in nanoseconds since 1970; may be NULL. */
+    /* Called at the start with the time in nanoseconds since 1970; may be NULL. */
     void (*begin)(void *context, int64_t epoch);
-    /* Called at the end of each second of the run, also for missed ones; may be NULL. */
+    /* Called at the end of each second of the run, including missed ones; may be NULL. */
     void (*second)(void *context, ss_time end);
-    ss_time period; /* length of the periods instead of a second; 0: a second */
-    int descriptor; /* another descriptor to wait for; -1 if none */
+    ss_time period; /* length of the periods; 0: a second */
+    int descriptor; /* another descriptor to wait for; -1: none */
     void (*ready)(void *context);
     void *context;
 };
@@ -32,15 +32,15 @@ struct ssrequest_beside {
 /* The course of a run. */
 struct ssrequest_course {
     int64_t begin, end; /* nanoseconds since 1970 */
-    ss_time length;     /* until the last request ended or was abandoned */
-    ss_time stopped;    /* when sending was stopped early; SS_TIME_NEVER if it was not */
+    ss_time length;     /* time until the last request ended or was abandoned */
+    ss_time stopped;    /* time at which sending was stopped early; SS_TIME_NEVER: it was not */
     ss_time own_cpu;    /* CPU time of this process */
-    ss_time own_wait;   /* time without a CPU although ready to run; SS_TIME_NEVER if unknown */
+    ss_time own_wait;   /* time ready to run without a CPU; SS_TIME_NEVER if unknown */
 };
 
 struct ssrequest_loop;
 
-/* Opens the loop, and blocks the signals. */
+/* Opens the loop, and blocks the signals that end a run. */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_loop_open(
     struct ssrequest_loop **loop, struct ss_error *error);
 void ssrequest_loop_close(struct ssrequest_loop *loop);
@@ -50,7 +50,7 @@ SS_NONNULL()
 int ssrequest_loop_poll(const struct ssrequest_loop *loop);
 
 /*
- * For other work during the run: the time since its start, and the end of sending, as by a signal.
+ * For other work during the run: return the time since its start, and end sending as a signal does.
  */
 SS_NONNULL()
 ss_time ssrequest_loop_now(const struct ssrequest_loop *loop);

@@ -146,7 +146,7 @@ static int settle_given(struct ssrequest_options *options, struct ss_error *erro
     return 0;
 }
 
-/* A search makes many runs, each with its own length. */
+/* Checks the options of a search, which makes many runs, each with its own length. */
 static int settle_capacity(struct ssrequest_options *options, struct ss_error *error) {
     if (!options->capacity)
         return 0;
@@ -160,7 +160,7 @@ static int settle_capacity(struct ssrequest_options *options, struct ss_error *e
                : 0;
 }
 
-/* "-" is standard output. */
+/* Returns whether a path is a file: "-" is standard output. */
 static bool is_file(const char *path) {
     return path && strcmp(path, "-") != 0;
 }
@@ -181,7 +181,7 @@ static int check_paths(const struct ssrequest_options *options, struct ss_error 
         paths, sizeof paths / sizeof *paths, prints ? STDOUT_FILENO : -1, error);
 }
 
-/* The hosts in a file of URLs become the targets. */
+/* Makes the hosts in a file of URLs the targets. */
 static int take_origins(struct ssrequest_options *options, struct ss_error *error) {
     const struct ssrequest_messages *messages = &options->messages;
     if (messages->origin_count == 0)

@@ -9,7 +9,7 @@
 #include "options/arguments.h"
 #include "run_result.h"
 
-/* In the order of the option's choices. */
+/* How connections are used, in the order of the option's choices. */
 enum ssrequest_connections {
     SSREQUEST_REUSE,
     SSREQUEST_FRESH,
@@ -19,9 +19,9 @@ enum ssrequest_connections {
 struct ssrequest_options {
     const char *urls[SSREQUEST_TARGETS_MAX];
     uint32_t url_count;
-    int shape; /* enum ssrequest_shape; not -1 after parsing */
+    int shape; /* enum ssrequest_shape, never -1 after parsing */
     double rate, max, step;
-    ss_time duration; /* SS_TIME_NEVER for the length of the trace */
+    ss_time duration; /* SS_TIME_NEVER: the length of the trace */
     ss_time hold;
     const char *trace;
     int arrival; /* enum ssrequest_arrival */
@@ -29,20 +29,21 @@ struct ssrequest_options {
     uint64_t cap;
     int when_full; /* enum ssrequest_when_full */
     ss_time timeout;
-    ss_time wait_for;     /* how long the service may take to start; 0: it must be running */
-    uint64_t closed;      /* clients; 0 in an open loop */
-    const char *capacity; /* the criterion of a search, as given; NULL without a search */
+    ss_time wait_for;     /* how long the service may take to start; 0: it must be running
+                             already */
+    uint64_t closed;      /* number of clients; 0 in an open loop */
+    const char *capacity; /* the criterion of a search, as given; NULL: no search */
     struct ssrequest_criterion criterion; /* parsed `capacity` */
     int balance;                          /* enum ssrequest_balance */
     int connections;                      /* enum ssrequest_connections */
     int http2;
     int insecure;
-    const char *authorities;   /* file of certificates; NULL for those of the system */
+    const char *authorities;   /* file of certificates; NULL: the system's */
     const char *method, *data; /* NULL if not given */
     const char *requests_file; /* NULL if not given */
     struct ssrequest_messages messages;
-    const char *socket;               /* socket for all URLs; NULL for TCP */
-    const char *own_cpus;             /* NULL to keep the inherited affinity */
+    const char *socket;               /* socket for all URLs; NULL: TCP */
+    const char *own_cpus;             /* NULL: the inherited affinity */
     const char *record, *each, *json; /* paths of output; NULL if not given */
     const char *control;              /* path of a socket; NULL if not given */
     int quiet;
@@ -56,8 +57,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_options_parse(
     struct ssrequest_options *options, char **argv, struct ss_error *error);
 
 /*
- * Makes the profile of --profile and its options; reads the trace. With --closed it has no
- * stretches.
+ * Makes the profile from --profile and its options, and reads the trace. With --closed the profile
+ * has no stretches.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_options_profile(const struct ssrequest_options *options,
     struct ssrequest_profile *profile, struct ss_error *error);

@@ -20,10 +20,11 @@ struct ssrequest_output {
     struct ssrequest_listener *listener;
     struct ssrequest_lookup *lookup; /* for `status` commands */
     struct ssrequest_block block;
-    double turned;        /* rate set by a command; negative for the profile's */
+    double turned;        /* rate set by a command; negative: the profile's rate applies */
     const char **targets; /* all targets of the run; owned, except those of the command line */
     size_t target_count, target_room;
-    uint32_t aimed; /* the last this many targets currently receive requests */
+    uint32_t aimed; /* number of targets that currently receive requests: the last ones of the
+                       list */
 };
 
 /* ---- commands ---- */
@@ -53,7 +54,7 @@ static int add_targets(
 }
 
 /*
- * Takes the result of a lookup. Fails if a host has no address, because all its requests would
+ * Takes the result of a lookup. Fails if any host has no address, because all requests to it would
  * fail.
  */
 static int find_all(const char *const *urls, uint32_t count, const char *socket,
@@ -267,14 +268,14 @@ static struct ssrequest_account account_of(
     };
 }
 
-/* Wraps the error of the first output that failed, and ignores later ones. */
+/* Wraps the error of the first output that failed, and ignores further ones. */
 static int wrap_first(struct ss_error *error, int result, const char *option) {
     return result < 0 ? -1 : ss_error_wrap(error, "%s", option);
 }
 
 /*
- * Writes all requested forms of the result. If `result` is negative, lines were lost, and the
- * record is left incomplete.
+ * Writes all requested forms of the result. A negative `result` means that lines were lost: the
+ * record then stays incomplete.
  */
 static int tell(const struct ssrequest_options *options, const struct ssrequest_account *account,
     int result, struct ss_error *error) {

@@ -10,7 +10,7 @@
 #include "request_loop.h"
 #include "request_options.h"
 
-/* The parts of the run, which must outlive the output. */
+/* The parts of the run. They must outlive the output. */
 struct ssrequest_parts {
     const struct ssrequest_options *options;
     const struct ssrequest_rules *rules;
@@ -18,24 +18,24 @@ struct ssrequest_parts {
     const struct ssrequest_tally *tally;
     struct ssrequest_loop *loop;
     struct ssrequest_http *http;
-    struct ssrequest_generator *generator; /* ssrequest_output_attach() */
+    struct ssrequest_generator *generator; /* set by ssrequest_output_attach() */
 };
 
 struct ssrequest_output;
 
 /*
- * Creates the files last, and the record's folder after all others, so that no folder is left on
- * failure.
+ * Opens the output. Creates the files last, and the record's folder after all others, so that no
+ * folder is left on failure.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_open(
     struct ssrequest_output **output, const struct ssrequest_parts *parts, struct ss_error *error);
 void ssrequest_output_close(struct ssrequest_output *output);
 
-/* The generator's transport, which passes requests on to HTTP. */
+/* Returns the generator's transport, which passes requests on to HTTP. */
 SS_NONNULL()
 struct ssrequest_transport ssrequest_output_transport(struct ssrequest_output *output);
 
-/* Call this before the run. */
+/* Connects the output to the generator. Call this before the run. */
 SS_NONNULL()
 void ssrequest_output_attach(
     struct ssrequest_output *output, struct ssrequest_generator *generator);
@@ -47,7 +47,10 @@ struct ssrequest_beside ssrequest_output_beside(struct ssrequest_output *output)
 SS_MUST_USE SS_NONNULL(1, 2) int ssrequest_output_finish(
     struct ssrequest_output *output, const struct ssrequest_course *course, struct ss_error *error);
 
-/* Does the same for a capacity search, whose folder was created before. */
+/*
+ * Writes the results of a capacity search, whose folder has already been created, and prints the
+ * summary.
+ */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssrequest_output_capacity(
     const struct ssrequest_options *options, const struct ssrequest_capacity *capacity,
     const struct ssrequest_course *course, struct ss_error *error);

@@ -56,7 +56,7 @@ static bool begins(const char *text, const char *with) {
     return strncasecmp(text, with, strlen(with)) == 0;
 }
 
-/* Parses the URL; `text` is in a form that libcurl understands. */
+/* Parses the URL; `text` becomes a form that libcurl understands. */
 static int read_url(struct ssrequest_target *target, const char *url, const char *socket,
     char **text, struct ss_error *error) {
     bool joined = begins(url, "http+unix://") || begins(url, "https+unix://");

@@ -13,23 +13,23 @@
 struct ssrequest_target {
     struct Curl_URL
         *url;     /* parsed once, because parsing for each request costs a tenth of the rate */
-    char *socket; /* NULL: TCP */
+    char *socket; /* path of a Unix socket; NULL: TCP */
     bool tls;
     uint32_t origin; /* set by the transport: number of its host and port */
     char *lost;      /* why its host has no address; NULL if it has one */
 };
 
-/* A set of targets. All zero: empty. */
+/* A set of targets. Zeroed: no targets. */
 struct ssrequest_aim {
     struct ssrequest_target *targets;
     uint32_t count;
-    struct curl_slist *addresses; /* of all hosts, for CURLOPT_RESOLVE */
+    struct curl_slist *addresses; /* addresses of all hosts, for CURLOPT_RESOLVE */
 };
 
 /*
- * Looks names up, so it may take many seconds; any thread may call it once libcurl is initialized.
- * With `socket`, all requests go to this Unix socket. If a host has no address, its target is
- * `lost`, which is not a failure.
+ * Parses URLs and looks up their hosts, which may take many seconds; any thread may call this once
+ * libcurl is initialized. With `socket`, all requests go to this Unix socket. A host without an
+ * address is no failure: its target is `lost`.
  */
 SS_MUST_USE SS_NONNULL(1, 4) int ssrequest_aim_make(const char *const *urls, uint32_t count,
     const char *socket, struct ssrequest_aim *aim, struct ss_error *error);

@@ -10,10 +10,13 @@
 #include "base/units.h"
 #include "platform/platform.h"
 
-/* Pause between two attempts. */
+/* The pause between two attempts. */
 #define PAUSE (20 * SS_MILLISECOND)
 
-/* Limit on an attempt: if its first packet is dropped, libcurl would use up all the time. */
+/*
+ * The limit of an attempt: if its first packet is dropped, libcurl would otherwise use up all of
+ * the time.
+ */
 #define ATTEMPT SS_SECOND
 
 /* Attempts to connect to one target. */
@@ -28,7 +31,8 @@ static void end_attempts(struct attempts *attempts) {
 }
 
 /*
- * Changes the URL to plain HTTP. Only the port must be open; requests do TLS, with their options.
+ * Changes the URL to plain HTTP. Only the port must be open; the requests themselves use TLS, with
+ * their options.
  */
 static bool aim_at_port(CURLU *url) {
     char *port = NULL;
@@ -59,7 +63,7 @@ static ss_time earlier(ss_time a, ss_time b) {
 }
 
 /*
- * Waits for the next attempt, or for a signal: those that end the run are blocked, and no loop
+ * Waits for the next attempt or for a signal. The signals that end the run are blocked, and no loop
  * reads them yet.
  */
 static void pause_attempts(ss_time left) {

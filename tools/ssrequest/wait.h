@@ -2,7 +2,7 @@
 #ifndef SSREQUEST_WAIT_H
 #define SSREQUEST_WAIT_H
 
-/* Before a run: waits until the service has started. */
+/* Waits, before a run, until the service has started. */
 
 #include <showstopper/contract.h>
 #include <showstopper/time.h>
@@ -11,8 +11,8 @@
 
 /*
  * Waits until every target has accepted a connection; fails if one has not after `patience`. Skips
- * targets without an address. The caller blocks the signals that end a run; if one arrives
- * meanwhile, the process ends.
+ * targets without an address. The caller must have blocked the signals that end a run; if one
+ * arrives meanwhile, the process exits.
  */
 SS_MUST_USE SS_NONNULL(1) int ssrequest_wait_for(
     const struct ssrequest_aim *aim, ss_time patience, struct ss_error *error);
