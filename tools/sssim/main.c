@@ -44,7 +44,7 @@ static void print_sample(void *context, const struct trial_sample *sample) {
 }
 
 static void print_figure(const char *name, double value, const char *unit) {
-    /* Avoids "-0.000". */
+    /* Print a value that rounds to 0 without a sign. */
     double shown = fabs(value) < 0.0005 ? 0 : value;
     if (isnan(value))
         printf("%-20s %9s\n", name, "none");
@@ -71,7 +71,7 @@ static void print_figures(struct trial *trial) {
 }
 
 static int run(struct simulation *simulation, struct ss_error *error) {
-    static struct trial trial; /* too large for the stack */
+    static struct trial trial; /* static because it is too large for the stack */
     ss_time length;
     bool csv = simulation->csv;
     crash_name_modules(&trial.set);
@@ -83,7 +83,7 @@ static int run(struct simulation *simulation, struct ss_error *error) {
     struct progress progress;
     progress_open(&progress, 1);
     if (csv && isatty(STDOUT_FILENO))
-        progress.stream = NULL; /* its rows already show the progress */
+        progress.stream = NULL; /* the rows of a sweep show the progress already */
     int status = progress_advance(&progress, &trial, length, error);
     progress_clear(&progress);
     if (status == 0 && !csv)

@@ -7,14 +7,14 @@
 
 #include <showstopper/random.h>
 
-/* Draws from the exponential distribution with this mean. */
+/* Returns a number from the exponential distribution with this mean. */
 static inline double chance_draw_exponential(uint64_t *state, double mean) {
     return mean * ss_random_exponential(ss_random_next(state));
 }
 
 /*
- * Draws from the lognormal distribution with mean 1 and this standard deviation, by the Box-Muller
- * transform.
+ * Returns a number from the lognormal distribution with mean 1 and this standard deviation, by the
+ * Box-Muller transform.
  */
 static inline double chance_draw_lognormal(uint64_t *state, double deviation) {
     double variance = log1p(deviation * deviation);

@@ -11,10 +11,10 @@
 #include "chance.h"
 #include <showstopper/random.h>
 
-/* A phase with this many runnable threads. Its length is exponentially distributed. */
+/* A phase in which this many threads are runnable. Its length is exponentially distributed. */
 struct phase {
     uint32_t threads;
-    double mean; /* mean length, nanoseconds */
+    double mean; /* mean length in nanoseconds */
 };
 
 struct table {
@@ -23,8 +23,8 @@ struct table {
 };
 
 /*
- * Like `ssburn blocking`: a thread with a token works for 60 us, two thirds of it alone, and passes
- * it on. So one thread always works, and sometimes a second one: 1.3 on average.
+ * Models `ssburn blocking`: a thread with a token works for 60 us, two thirds of it alone, and
+ * passes the token on. So one thread always works, and sometimes a second one does: 1.3 on average.
  */
 static const struct phase blocking[] = {
     {1, 46667},
@@ -33,15 +33,15 @@ static const struct phase blocking[] = {
 
 /*
  * The probability that the threads of a continued instance are on one CPU at first. These values
- * reproduce the duty for a load, and its scatter, that were measured on 2 CPUs.
+ * reproduce the duty that a load needed on 2 CPUs, and its scatter.
  */
 #define BLOCKING_GATHERED      0.6
-#define BLOCKING_GATHERED_TIME 12e6 /* mean, nanoseconds */
+#define BLOCKING_GATHERED_TIME 12e6 /* mean, in nanoseconds */
 #define PARALLEL_GATHERED      0.25
 
 /*
- * 1,100 forks per second: a child works, then parent and child run concurrently, then both wait. On
- * average one thread runs.
+ * Models 1,100 forks per second: a child works, then parent and child run concurrently, then both
+ * wait. On average one thread runs.
  */
 static const struct phase forking[] = {
     {1, 700000},
@@ -84,7 +84,7 @@ static int parse_name(struct demand_class *class, const char *name, struct ss_er
     return ss_suggest_refuse(&known, name, error);
 }
 
-/* Splits off the weight: digits after the last colon. */
+/* Splits off the weight, which is the digits after the last colon. */
 static int parse_weight(char *item, uint64_t *weight, struct ss_error *error) {
     char *colon = strrchr(item, ':');
     *weight = 1;
@@ -140,7 +140,7 @@ static void take_phase(struct demand *demand) {
     demand->gathered = ss_time_since(demand->gathered, demand->left);
 }
 
-/* Demand is constant once the threads have left a shared CPU. */
+/* Demand is constant once the threads no longer share a CPU. */
 static void take_all(struct demand *demand) {
     demand->threads = demand->gathered > 0 ? 1 : demand->width;
     demand->left = demand->gathered > 0 ? demand->gathered : SS_TIME_NEVER;
@@ -164,8 +164,8 @@ static void take(struct demand *demand) {
 }
 
 /*
- * Starts at a random point of the profile, because programs that started together do not stay in
- * step.
+ * Starts at a random point of the profile, because programs that are started together do not stay
+ * in step.
  */
 static void take_any_stretch(struct demand *demand) {
     const struct profile *profile = &demand->class->profile;
@@ -196,7 +196,7 @@ void demand_next(struct demand *demand) {
     take(demand);
 }
 
-/* Draws the time for which the threads share one CPU. */
+/* Draws how long the threads share one CPU. */
 static ss_time draw_gathering(struct demand *demand, ss_time start_lateness) {
     bool blocks = demand->class->kind == DEMAND_BLOCKING;
     if (ss_random_next(&demand->random) >= (blocks ? BLOCKING_GATHERED : PARALLEL_GATHERED))

@@ -9,8 +9,8 @@
 #include "profile.h"
 
 /*
- * How many threads of an instance are runnable over time. Only time in which it is not stopped
- * counts: a stop freezes its demand, too.
+ * How many threads of an instance are runnable over time. Only time in which the instance is not
+ * stopped counts: a stop freezes its demand, too.
  */
 
 enum demand_kind {
@@ -24,10 +24,10 @@ enum demand_kind {
 struct demand_class {
     enum demand_kind kind;
     struct profile profile; /* for DEMAND_PROFILE */
-    uint64_t weight;        /* number of successive instances */
+    uint64_t weight;        /* number of successive instances of this class */
 };
 
-/* Assigns classes to instances, in turn and by weight. All zero: empty. */
+/* Assigns classes to instances, in turn and by weight. Zeroed: no classes. */
 struct demand_mix {
     struct demand_class *classes;
     size_t count;
@@ -47,13 +47,13 @@ const struct demand_class *demand_mix_find(const struct demand_mix *mix, uint32_
 /* The demand of one instance. */
 struct demand {
     const struct demand_class *class;
-    uint64_t random;              /* state of its random numbers */
-    uint32_t width;               /* threads of the serial or parallel class */
+    uint64_t random;              /* state of the random number generator */
+    uint32_t width;               /* number of threads in the serial or parallel class */
     size_t phase;                 /* index in the table or profile of the class */
-    uint32_t threads;             /* currently runnable */
-    const struct memory_use *use; /* memory use of each thread; NULL for the default */
-    ss_time left;     /* running time until the demand changes; SS_TIME_NEVER if constant */
-    ss_time gathered; /* time for which its threads still share one CPU */
+    uint32_t threads;             /* number of threads that are currently runnable */
+    const struct memory_use *use; /* memory use of each thread; NULL: the default */
+    ss_time left;                 /* running time until the demand changes; SS_TIME_NEVER: never */
+    ss_time gathered;             /* how long its threads will still share one CPU */
 };
 
 /* Initializes the demand. Random numbers of different instances and seeds are independent. */

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * A quantile, in microseconds. Median, 99th percentile and rare maxima of tens of milliseconds were
- * measured; the others are estimates between these.
+ * A quantile, in microseconds. The median, the 99th percentile and rare maxima of tens of
+ * milliseconds were measured; the other quantiles are estimates between these.
  */
 struct quantile {
     double chance;
@@ -24,7 +24,7 @@ static const struct quantile quantiles[] = {
     {1, 50000, 50000},
 };
 
-/* Interpolates the logarithm between two quantiles, because the tail is long. */
+/* Returns a quantile. Interpolates logarithms, because the tail is long. */
 ss_time lateness_recorded(double chance, bool idle) {
     size_t i = 1;
     while (chance >= quantiles[i].chance && i + 1 < sizeof quantiles / sizeof *quantiles)

@@ -91,7 +91,7 @@ static void advance_group(struct machine *machine, ss_time now) {
     group->used_part += used;
     group->used += take_whole(&group->used_part);
     group->left -= used;
-    /* Begin a new period, also after periods in which nothing ran. */
+    /* Begin a new period, even after periods in which nothing ran. */
     if (group->quota > 0 && !group->throttled && now >= group->refill) {
         group->refill += ((now - group->refill) / group->period + 1) * group->period;
         group->left = group->quota;
@@ -119,7 +119,7 @@ static void occupy(struct machine *machine, double idle_before) {
     machine->group.changed = machine->now;
     double idle = machine_idle_cpus(machine);
     /*
-     * A CPU that is woken while becoming idle completes that overhead when it becomes idle again.
+     * A CPU that is woken while it becomes idle completes that overhead when it becomes idle again.
      */
     if (idle > idle_before)
         machine->owed = fmin(machine->owed + (idle - idle_before) * machine->overhead,
@@ -128,7 +128,7 @@ static void occupy(struct machine *machine, double idle_before) {
         ticks_set_busy(machine->ticks, machine->cpus - idle, machine->now);
 }
 
-/* Without an idle CPU the chore displaces an instance, which changes no counter. */
+/* Without an idle CPU the chore takes the place of an instance, which changes no counter. */
 void machine_add_chore(struct machine *machine, ss_time length, ss_time now) {
     advance(machine, now);
     if (machine_idle_cpus(machine) > 0)

@@ -13,9 +13,9 @@
 #include "tick_accounting.h"
 
 struct machine_instance {
-    uint32_t width;     /* runnable threads while it is not stopped */
-    uint32_t lingering; /* threads that still run after a stop */
-    bool running;       /* not stopped */
+    uint32_t width;     /* number of runnable threads while it is not stopped */
+    uint32_t lingering; /* number of threads that still run after a stop */
+    bool running;       /* it is not stopped */
 };
 
 /*
@@ -24,42 +24,42 @@ struct machine_instance {
  */
 struct machine_group {
     double quota;    /* CPU time per period, nanoseconds; 0: no limit */
-    ss_time period;  /* the first period begins with the machine */
+    ss_time period;  /* length of a period; the first one begins with the machine */
     double left;     /* nanoseconds left in this period */
     ss_time refill;  /* start of the next period */
-    bool throttled;  /* until `refill` */
+    bool throttled;  /* throttled until `refill` */
     ss_time since;   /* when throttling began */
-    uint64_t waited; /* nanoseconds of earlier throttling, as counted by the kernel */
-    uint64_t used;   /* nanoseconds that its tasks ran */
+    uint64_t waited; /* nanoseconds of earlier throttling, counted like the kernel does */
+    uint64_t used;   /* nanoseconds for which its tasks ran */
     double used_part;
-    ss_time changed; /* last change of the number of CPUs that run its tasks */
+    ss_time changed; /* time of the last change of the number of CPUs that run its tasks */
 };
 
 /*
  * A machine in virtual time with a perfectly fair scheduler: of R runnable threads on P CPUs,
  * min(R, P) run at any instant, each for an equal part of the time. Counters advance linearly
- * between changes, so they are exact at any time without computing anything in between.
+ * between changes, so they are exact at any time without intermediate steps.
  */
 struct machine {
     uint32_t cpus;
     double background; /* CPUs that the rest of the system demands */
-    uint32_t count;    /* instances */
+    uint32_t count;    /* number of instances */
     struct machine_instance *instances;
-    uint64_t threads; /* runnable threads of all instances, throttled or not */
+    uint64_t threads; /* number of runnable threads of all instances, throttled or not */
     struct machine_group group;
-    ss_time start;    /* time 0 of the counters */
+    ss_time start;    /* time at which the counters are 0 */
     ss_time now;      /* counters are complete up to this time */
     uint64_t idle;    /* nanoseconds, summed over the CPUs */
     double idle_part; /* fraction of a nanosecond that is not yet in `idle` */
-    uint64_t used;    /* nanoseconds that tasks ran, including the background */
+    uint64_t used;    /* nanoseconds for which tasks ran, including the background */
     double used_part;
-    double overhead;     /* nanoseconds, each time a CPU becomes idle */
+    double overhead;     /* nanoseconds spent each time a CPU becomes idle */
     double owed;         /* nanoseconds of overhead not yet spent */
     double chores;       /* nanoseconds of CPU time of executors not yet spent */
-    struct ticks *ticks; /* NULL if machine_read() is exact */
+    struct ticks *ticks; /* NULL: machine_read() is exact */
 };
 
-/* Opens a machine whose instances have the same width and are stopped. The counters are exact. */
+/* Opens a machine whose instances all have this width and are stopped. The counters are exact. */
 SS_MUST_USE SS_NONNULL(1) int machine_open(struct machine *machine, uint32_t cpus,
     uint32_t instances, uint32_t width, ss_time start, struct ss_error *error);
 
@@ -71,7 +71,7 @@ SS_NONNULL()
 void machine_set_overhead(struct machine *machine, ss_time overhead);
 
 /*
- * Makes machine_read() return what /proc/stat would show with ticks of `rate` Hz. Call this after
+ * Makes machine_read() return what /proc/stat would show with ticks at `rate` Hz. Call this after
  * machine_set_overhead() and before the first change.
  */
 SS_MUST_USE SS_NONNULL(1) int machine_use_ticks(
@@ -88,8 +88,8 @@ SS_NONNULL()
 void machine_close(struct machine *machine);
 
 /*
- * Spends CPU time for an executor: on an idle CPU, or else in place of the instances. It counts as
- * used in either case.
+ * Spends CPU time for an executor, on an idle CPU or, if none is idle, in place of the instances.
+ * It counts as used in both cases.
  */
 SS_NONNULL()
 void machine_add_chore(struct machine *machine, ss_time length, ss_time now);
@@ -106,9 +106,7 @@ double machine_wanted_cpus(const struct machine *machine);
 SS_NONNULL()
 double machine_share(const struct machine *machine);
 
-/*
- * Returns the part of each other runnable thread that runs while one of the group's threads runs.
- */
+/* Returns the part of each other runnable thread that runs while a thread of the group runs. */
 SS_NONNULL()
 double machine_part_beside(const struct machine *machine);
 
@@ -116,26 +114,26 @@ double machine_part_beside(const struct machine *machine);
 SS_NONNULL()
 uint32_t machine_runnable(const struct machine *machine, uint32_t instance);
 
-/* Returns the number of such threads of all instances; 0 while throttled. */
+/* Returns the number of such threads over all instances; 0 while throttled. */
 SS_NONNULL()
 double machine_group_threads(const struct machine *machine);
 
-/* Returns when to call machine_enforce_quota() next, if nothing changes before. */
+/* Returns when to call machine_enforce_quota() next, unless a change comes before. */
 SS_NONNULL()
 ss_time machine_quota_due(const struct machine *machine);
 
 /*
  * Throttles the group if its quota is used up, and releases it if a new period begins. Returns
- * whether it did either.
+ * whether the state changed.
  */
 SS_NONNULL()
 bool machine_enforce_quota(struct machine *machine, ss_time now);
 
-/* In all of these, `now` must not decrease from call to call. */
+/* In these functions, `now` must not decrease from call to call. */
 SS_NONNULL()
 void machine_set_running(struct machine *machine, uint32_t instance, bool running, ss_time now);
 
-/* Stops an instance except for `lingering` of its threads. A later call with 0 stops these, too. */
+/* Stops an instance except for `lingering` of its threads. Another call with 0 stops these, too. */
 SS_NONNULL()
 void machine_stop(struct machine *machine, uint32_t instance, uint32_t lingering, ss_time now);
 
@@ -152,7 +150,7 @@ void machine_read(struct machine *machine, ss_time now, struct ss_counters *coun
 SS_NONNULL()
 void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counters *counters);
 
-/* Do the same for the group. */
+/* Read the counters of the group, as the machine shows them and exactly. */
 SS_NONNULL()
 void machine_read_group(struct machine *machine, ss_time now, struct ss_counters *counters);
 SS_NONNULL()

@@ -12,41 +12,42 @@ struct work;
 
 /* The memory use of a thread that runs undisturbed. */
 struct memory_use {
-    double accesses; /* per second */
-    double waiting;  /* part of its time spent waiting for them, 0 to 1 */
+    double accesses; /* accesses per second */
+    double waiting;  /* part of its time that it waits for accesses, 0 to 1 */
 };
 
 /*
  * The pace of work: the CPU time that a runnable thread gets per nanosecond, and its effect. A
- * thread that uses the memory does served - waiting * (lost - accesses * back) of work, any other
- * `ran`. Paces do not depend on the thread, so their sum over time serves all threads.
+ * thread that uses the memory does served - waiting * (lost - accesses * back) of work; any other
+ * thread does `ran`. Paces do not depend on the thread, so their sum over time applies to all
+ * threads.
  */
 struct memory_pace {
     double ran;
     double served; /* `ran` times the part of accesses that is served */
     double lost;   /* `served` times the utilization of the memory by all threads */
-    double back;   /* `served` times the utilization per access per second: a thread does not delay
-                      itself */
+    double back;   /* `served` times the utilization per access per second, because a thread does
+                      not delay itself */
 };
 
 /* The threads of one trial. */
 struct memory_side {
-    struct work *work; /* informed of the pace; NULL without this side */
+    struct work *work; /* is informed of the pace; NULL: this side is absent */
     double asked;      /* accesses per second of all runnable threads if each had a CPU */
     double share;      /* part of a CPU that each of them gets */
-    double beside;     /* part of each other thread of this side that runs while one runs */
+    double beside;     /* part of each other thread of this side that runs while one thread runs */
     struct memory_pace pace;
 };
 
 #define MEMORY_SIDES 2
 
 /*
- * The memory that all running threads share. All zero: accesses take no time.
+ * The memory that all running threads share. Zeroed: accesses take no time.
  *
- * T accesses per second are demanded, and at most M are served. A thread works at the speed
- * z (1 - w u), where z = min(1, M / T) is the part of all accesses that is served, w the part of
- * its undisturbed time that it waits, and u = z U / M the utilization by other threads, which
- * demand U accesses per second. The speed is linear in their traffic while T <= M, so the cost of a
+ * T accesses per second are demanded, and at most M are served. A thread works at the speed z (1 -
+ * w u), where z = min(1, M / T) is the part of all accesses that is served, w the part of its
+ * undisturbed time that it waits, and u = z U / M the utilization by other threads, which demand U
+ * accesses per second. The speed is linear in their traffic while T <= M, so the cost of a
  * background is known.
  */
 struct memory {
@@ -68,9 +69,9 @@ double memory_work(const struct memory_use *use, const struct memory_pace *sums)
 struct memory_pair {
     double rate; /* as in struct memory */
     struct memory_use foreground;
-    double foreground_threads;  /* always running */
-    double background_accesses; /* per second, of a running thread */
-    double background_cpus;     /* running its threads at a load of 1 */
+    double foreground_threads;  /* number of its threads, which always run */
+    double background_accesses; /* accesses per second of a running thread */
+    double background_cpus;     /* CPUs that run its threads at a load of 1 */
 };
 
 /*

@@ -16,9 +16,9 @@
 
 struct reader {
     struct profile *profile;
-    size_t room;                 /* allocated stretches */
-    ss_time time;                /* of the last line */
-    struct profile_stretch next; /* the stretch that begins there, without its length */
+    size_t room;                 /* number of allocated stretches */
+    ss_time time;                /* time of the last line */
+    struct profile_stretch next; /* the stretch that begins at `time`, without its length */
     uint64_t number;             /* number of that line, from 1 */
     uint64_t records;
 };
@@ -33,7 +33,7 @@ static int keep(struct reader *reader, struct ss_error *error) {
     return 0;
 }
 
-/* Parses a number of accesses; other programs write large ones as 2e+07. */
+/* Parses a number of accesses. Other programs write large numbers as 2e+07. */
 static int read_accesses(const char *word, double *accesses, struct ss_error *error) {
     char *end = NULL;
     *accesses = word[strspn(word, "0123456789.eE+")] ? NAN : strtod(word, &end);

@@ -14,28 +14,31 @@
 #include "memory.h"
 
 struct profile_stretch {
-    ss_time length; /* more than 0 */
+    ss_time length; /* length, more than 0 */
     uint32_t threads;
     bool has_use; /* the line has ACCESSES WAITING */
     struct memory_use use;
 };
 
-/* The activity of a program's threads over the time in which it is not stopped. All zero: empty. */
+/*
+ * The activity of a program's threads over the time in which the program is not stopped. Zeroed: no
+ * stretches.
+ */
 struct profile {
     struct profile_stretch *stretches;
     size_t count;
-    ss_time length; /* of all stretches */
+    ss_time length; /* length of all stretches together */
 };
 
 /*
- * Reads lines of TIME THREADS [ACCESSES WAITING]: from TIME on, THREADS threads are runnable, and
- * each makes ACCESSES accesses to the memory per second, for which it waits for the part WAITING of
- * its time. The first TIME is 0; the last line ends the profile. Messages name file and line.
+ * Reads lines of TIME THREADS [ACCESSES WAITING]. From TIME on, THREADS threads are runnable; each
+ * makes ACCESSES accesses to the memory per second and waits for them for the part WAITING of its
+ * time. The first TIME is 0; the last line ends the profile. Messages name file and line.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int profile_read(
     struct profile *profile, const char *path, struct ss_error *error);
 
-/* Reads an open file; `path` is for messages. */
+/* Reads an open file. Messages contain `path`. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int profile_read_stream(
     struct profile *profile, FILE *stream, const char *path, struct ss_error *error);
 

@@ -25,8 +25,8 @@ ss_time ticks_last(const struct ticks *ticks, ss_time now) {
 }
 
 /*
- * Counts the ticks in (from, to]. A tick at the instant at which a task wakes comes before the task
- * runs, and samples the previous state.
+ * Counts the ticks in (from, to]. A tick at the instant at which a task wakes precedes the task,
+ * and samples the previous state.
  */
 static double count_ticks(const struct ticks *ticks, ss_time from, ss_time to) {
     ss_time start = ticks->start;
@@ -81,7 +81,7 @@ void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counters *coun
     counters->busy_ticks = 0;
     for (uint32_t i = 0; i < ticks->count; i++) {
         struct ticks_cpu cpu = ticks->cpus[i];
-        /* The time of a busy CPU since the last tick is not accounted yet. */
+        /* The time of a busy CPU since the last tick is not accounted for yet. */
         used += cpu.used + cpu.level * (double)ss_time_since(tick, cpu.since);
         settle(ticks, &cpu, now);
         counters->idle += show(cpu.idle);

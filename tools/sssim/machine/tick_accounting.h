@@ -9,32 +9,32 @@
 #include <showstopper/time.h>
 
 /*
- * CPU time as a real kernel accounts and shows it. Here it matters which CPUs are busy: those with
- * the lowest numbers. Ticks between two changes of a CPU are counted by arithmetic, so a tick costs
- * nothing.
+ * CPU time as a real kernel accounts for it and shows it. It depends on which CPUs are busy: the
+ * ones with the lowest numbers. Ticks between two changes of a CPU are counted by arithmetic, so a
+ * tick costs nothing.
  */
 
-/* One CPU; all times are nanoseconds. */
+/* One CPU. All times are in nanoseconds. */
 struct ticks_cpu {
-    ss_time since; /* its last change; counters are complete up to this time */
-    double level;  /* the part of the time that it is busy since then, 0 to 1 */
-    double used;   /* time that its tasks ran */
+    ss_time since; /* time of its last change, up to which counters are complete */
+    double level;  /* the part of the time since then in which it is busy, 0 to 1 */
+    double used;   /* time for which its tasks ran */
     double idle;
-    double owed;    /* overhead to spend before it is idle */
-    double chores;  /* time of short tasks, not included in `level`, not yet spent */
-    double sampled; /* ticks while it was busy */
+    double owed;    /* overhead that it must spend before it is idle */
+    double chores;  /* time of short tasks that is not yet spent; not included in `level` */
+    double sampled; /* number of ticks while it was busy */
 };
 
 struct ticks {
-    uint32_t count;  /* CPUs */
-    ss_time start;   /* time 0 of all clocks; the first tick is one length later */
+    uint32_t count;  /* number of CPUs */
+    ss_time start;   /* time 0 of all clocks; the first tick is one tick length later */
     ss_time length;  /* time between ticks */
     double busy;     /* number of busy CPUs */
-    double overhead; /* nanoseconds, each time a CPU becomes idle */
+    double overhead; /* nanoseconds spent each time a CPU becomes idle */
     struct ticks_cpu cpus[];
 };
 
-/* Returns the state with all CPUs idle, NULL if out of memory. Free it with free(). */
+/* Returns the state with all CPUs idle; NULL if memory is exhausted. Free it with free(). */
 struct ticks *ticks_open(uint32_t cpus, uint64_t rate, ss_time overhead, ss_time start);
 
 SS_NONNULL()
@@ -48,7 +48,10 @@ void ticks_add_chore(struct ticks *ticks, double nanoseconds, ss_time now);
 SS_NONNULL()
 ss_time ticks_last(const struct ticks *ticks, ss_time now);
 
-/* Sets `idle`, `busy_ticks` and `used` to what the kernel shows, and leaves the rest. */
+/*
+ * Sets `idle`, `busy_ticks` and `used` to the kernel's figures, and leaves the other members
+ * unchanged.
+ */
 SS_NONNULL()
 void ticks_read(const struct ticks *ticks, ss_time now, struct ss_counters *counters);
 

@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "chance.h"
 
-/* Maximum number of changes of the pace that are kept; then all instances are updated. */
+/* The maximum number of changes of the pace that are kept; then all instances are updated. */
 #define POINTS_MAX 16384
 
 /* Makes the random numbers of an instance's work independent of those of its demand. */
@@ -97,7 +97,8 @@ static void keep_iteration(struct work *work, const struct work_iteration *itera
 }
 
 /*
- * Returns the first point, from `from` on, at which the iteration has ended; `point_count` if none.
+ * Returns the first point, starting at `from`, at which the iteration has ended; `point_count` if
+ * there is none.
  */
 static size_t find_point(const struct work *work, const struct work_instance *one, size_t from) {
     size_t low = from, high = work->point_count;
@@ -111,7 +112,7 @@ static size_t find_point(const struct work *work, const struct work_instance *on
     return low;
 }
 
-/* Interpolates: between two changes of the pace, work advances linearly. */
+/* Returns a point between two changes of the pace. Work advances linearly between them. */
 static struct work_point point_between(
     const struct work_point *from, const struct work_point *to, double part) {
     struct work_point point = *from;
@@ -137,7 +138,8 @@ static size_t first_after(const struct work *work, ss_time time) {
 }
 
 /*
- * Accounts for the work of an instance up to now. Its threads have not changed since the last call.
+ * Accounts for the work of an instance up to now. Its threads must not have changed since the last
+ * call.
  */
 static void catch_up(struct work *work, uint32_t number, const struct work_point *now) {
     struct work_instance *one = &work->instances[number];

@@ -14,24 +14,24 @@
 /* The work of instances, which follows the state of the machine and does not affect it. */
 
 struct work_options {
-    ss_time iteration;     /* CPU time of an undisturbed iteration; 0: no work is counted */
+    ss_time iteration;     /* CPU time of an undisturbed iteration; 0: work is not counted */
     double noise;          /* standard deviation of its length, relative to the mean */
-    struct memory_use use; /* of each thread, unless its profile has another one */
+    struct memory_use use; /* memory use of each thread, unless its profile has another one */
 };
 
-/* The pace, summed from the beginning to this time: nanoseconds. */
+/* The pace, summed from the beginning to a time, in nanoseconds. */
 struct work_point {
     ss_time time;
     struct memory_pace sums;
 };
 
 struct work_instance {
-    uint32_t threads; /* runnable threads */
+    uint32_t threads; /* number of runnable threads */
     struct memory_use use;
-    uint64_t random;        /* state of its random numbers */
+    uint64_t random;        /* state of the random number generator */
     ss_time began;          /* start of the current iteration */
-    double length;          /* length of the iteration, nanoseconds of undisturbed CPU time */
-    double left;            /* the part of `length` left at `seen` */
+    double length;          /* length of the iteration in nanoseconds of undisturbed CPU time */
+    double left;            /* the part of `length` that is left at `seen` */
     struct work_point seen; /* work is complete up to this point */
 };
 
@@ -42,22 +42,22 @@ struct work_iteration {
 
 /*
  * Counts iterations. Their ends are found afterwards, by a search through the points at which the
- * pace changed, so that the cost of a change does not depend on the number of instances. All zero:
- * no work is counted.
+ * pace changed, so that the cost of a change does not depend on the number of instances. Zeroed:
+ * work is not counted.
  */
 struct work {
     struct work_options options;
     struct memory *memory;
     int side;       /* index in `memory->sides` */
-    uint32_t count; /* instances; 0: no work is counted */
+    uint32_t count; /* number of instances; 0: work is not counted */
     struct work_instance *instances;
     double asked;              /* accesses per second if each runnable thread had a CPU */
-    struct work_point last;    /* last change of the pace */
-    struct work_point *points; /* changes since the last collection, the oldest first */
+    struct work_point last;    /* the last change of the pace */
+    struct work_point *points; /* changes since the last collection, the oldest one first */
     size_t point_count;
-    struct work_iteration *ended; /* ended and not yet collected */
+    struct work_iteration *ended; /* iterations that have ended and were not collected yet */
     size_t ended_count, ended_room;
-    bool failed; /* out of memory, so iterations are missing */
+    bool failed; /* memory was exhausted, so iterations are missing */
 };
 
 /* Opens the work: all instances begin their first iteration, without runnable threads. */
@@ -65,7 +65,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int work_open(struct work *work, const struct work_
     uint32_t instances, uint64_t seed, ss_time start, struct ss_error *error);
 
 /*
- * Connects the work to a memory. Call this once, after work_open(); both must stay where they are.
+ * Connects the work to a memory. Call this once, after work_open(); neither may be moved
+ * afterwards.
  */
 SS_NONNULL()
 void work_attach(struct work *work, struct memory *memory, int side);
@@ -73,22 +74,22 @@ void work_attach(struct work *work, struct memory *memory, int side);
 SS_NONNULL()
 void work_close(struct work *work);
 
-/* Sets the runnable threads of an instance and their memory use; NULL for that of the options. */
+/* Sets the runnable threads of an instance and their memory use; NULL: that of the options. */
 SS_NONNULL(1)
 void work_set_threads(struct work *work, uint32_t instance, uint32_t threads,
     const struct memory_use *use, ss_time now);
 
-/* Sets the state of the machine from `now` on, see struct memory_side. */
+/* Sets the state of the machine from `now`, see struct memory_side. */
 SS_NONNULL()
 void work_follow(struct work *work, double share, double beside, ss_time now);
 
-/* Notes that the pace is about to change. */
+/* Records that the pace is about to change. */
 SS_NONNULL()
 void work_mark(struct work *work, ss_time now);
 
 /*
- * Calls `tell` for all iterations that ended since the last call, in order of their ends. Fails if
- * out of memory.
+ * Calls `tell` for all iterations that have ended since the last call, in order of their ends.
+ * Fails if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1, 3) int work_collect(struct work *work, ss_time now,
     void (*tell)(void *context, uint32_t instance, ss_time start, ss_time end), void *context,

@@ -138,7 +138,7 @@ void queue_options_close(struct queue_options *options) {
 /* ---- the run ---- */
 
 /*
- * Returns a duration that is long enough for --requests under every kind of arrival: the standard
+ * Returns a duration that suffices for --requests under every kind of arrival: the standard
  * deviation of their number is at most its square root.
  */
 static ss_time find_duration(const struct queue_options *options) {

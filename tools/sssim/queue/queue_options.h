@@ -20,7 +20,7 @@ struct queue_options {
     ss_time work;
     int spread; /* enum queue_spread */
     uint64_t workers;
-    uint64_t servers; /* 0: one for each speed, or 1 */
+    uint64_t servers; /* 0: one for each speed, or 1 without speeds */
     const char *speeds;
     int balance;  /* enum ssrequest_balance */
     int given_up; /* enum queue_given_up */
@@ -44,7 +44,7 @@ SS_MUST_USE SS_NONNULL(1, 2) int queue_options_parse(
 SS_NONNULL()
 void queue_options_close(struct queue_options *options);
 
-/* Sets the run's parameters, which must not outlive the options. */
+/* Sets the run's parameters. The run must not outlive the options. */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_options_resolve(
     struct queue_options *options, struct queue_run_options *run, struct ss_error *error);
 

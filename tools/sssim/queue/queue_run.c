@@ -6,8 +6,8 @@
 #include "queue_throttle.h"
 
 /*
- * Sleepers, in the order in which they wake if due at the same time: a response exactly at the
- * timeout is in time, and requests that end make room for those that are due.
+ * Sleepers, in the order in which they wake if they are due at the same time: a response exactly at
+ * the timeout is in time, and requests that end make room for those that are due.
  */
 #define THROTTLE      0
 #define SETTLE        1
@@ -15,10 +15,10 @@
 
 #define NO_SLOT UINT32_MAX
 
-/* A request in progress. Flights are linked in order of sending. */
+/* A request in progress. The requests are linked in order of sending. */
 struct flight {
     struct ssrequest_one *one;
-    uint32_t before, after; /* slots */
+    uint32_t before, after; /* slots of the neighbors in that order */
 };
 
 struct run {
@@ -29,7 +29,7 @@ struct run {
     struct ssrequest_schedule schedule;
     struct ssrequest_generator *generator;
     struct ssrequest_tally *tally;
-    struct flight *flights; /* by slot */
+    struct flight *flights; /* requests by slot */
     uint32_t oldest, newest;
     uint64_t begun; /* number of requests sent or refused */
     bool lacks_memory;

@@ -9,27 +9,27 @@
 #include "generator.h"
 #include "queue_service.h"
 
-/* Sends requests to a simulated service, with the generator of ssrequest, in virtual time. */
+/* Sends requests to a simulated service in virtual time, with the generator of ssrequest. */
 
 struct queue_run_options {
     const struct ssrequest_profile *profile; /* NULL in a closed loop */
     enum ssrequest_arrival arrival;
     struct ssrequest_rules rules; /* the servers are the targets */
-    ss_time timeout;              /* SS_TIME_NEVER if clients wait forever */
+    ss_time timeout;              /* SS_TIME_NEVER: clients wait forever */
     ss_time settle;               /* requests sent or ended before this are not counted */
     uint64_t seed;
     struct queue_service_options service;
-    double duty; /* of each server; 1: never stopped */
+    double duty; /* duty of each server; 1: never stopped */
     ss_time tau; /* mean length of a round of stops */
 };
 
 struct queue_run_end {
-    ss_time sending; /* end of sending */
-    ss_time end;     /* when the last request ended */
-    uint64_t wasted; /* requests completed after their client gave up */
+    ss_time sending; /* time at which sending ended */
+    ss_time end;     /* time at which the last request ended */
+    uint64_t wasted; /* number of requests that were completed after their client had given up */
 };
 
-/* Runs, and counts in an open tally. */
+/* Runs, and counts requests in an open tally. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_run(const struct queue_run_options *options,
     struct ssrequest_tally *tally, struct queue_run_end *end, struct ss_error *error);
 

@@ -11,14 +11,14 @@
 #define NO_SLOT UINT32_MAX
 
 struct queue_job {
-    struct queue_job *next; /* in its server's queue, or among the spare ones */
-    ss_time length;         /* on this server, without interruptions */
-    uint32_t slot;          /* NO_SLOT if its client gave up */
+    struct queue_job *next; /* next job in its server's queue, or among the spare ones */
+    ss_time length;         /* length on this server without interruptions */
+    uint32_t slot;          /* NO_SLOT: its client has given up */
 };
 
 struct queue_worker {
-    struct queue_job *job; /* NULL if idle */
-    ss_time left;          /* rest of the job at `since` */
+    struct queue_job *job; /* NULL: idle */
+    ss_time left;          /* the part of the job that is left at `since` */
     ss_time since;
 };
 

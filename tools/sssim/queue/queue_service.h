@@ -13,7 +13,7 @@
 
 /*
  * A service in virtual time: servers, each with its own workers, CPUs and queue, from which workers
- * take the oldest request. A stopped server later continues where it was.
+ * take the oldest request. A server that was stopped continues where it was.
  */
 
 enum queue_spread {
@@ -21,17 +21,17 @@ enum queue_spread {
     QUEUE_EXPONENTIAL,
 };
 
-/* The fate of a request whose client gives up. In the order of the option's choices. */
+/* What happens to a request whose client gives up, in the order of the option's choices. */
 enum queue_given_up {
-    QUEUE_SERVE, /* the service does not notice, and completes it */
-    QUEUE_SKIP,  /* it is completed only if work on it has begun */
+    QUEUE_SERVE, /* the service does not notice, and completes the request */
+    QUEUE_SKIP,  /* the request is completed only if work on it has begun */
 };
 
 struct queue_service_options {
     uint32_t servers;
-    uint32_t workers;     /* of each server */
-    const double *speeds; /* of each server, more than 0; NULL: all 1 */
-    ss_time work;         /* CPU time of a request at speed 1, or its mean */
+    uint32_t workers;     /* number of workers of each server */
+    const double *speeds; /* speed of each server, more than 0; NULL: all are 1 */
+    ss_time work;         /* CPU time of a request at speed 1, or the mean of it */
     int spread;           /* enum queue_spread */
     int given_up;         /* enum queue_given_up */
     uint64_t seed;
@@ -44,17 +44,18 @@ struct queue_server;
 struct queue_service {
     struct queue_service_options options;
     struct sleepers *sleepers;
-    uint32_t first; /* sleeper of the first worker */
+    uint32_t first; /* number of the first worker's sleeper */
     struct queue_server *servers;
     struct queue_worker *workers;
-    struct queue_job **jobs; /* of each slot; NULL: unused, or given up */
+    struct queue_job **jobs; /* job of each slot; NULL: unused, or given up */
     struct queue_job *spare;
-    uint64_t served, wasted; /* completed; of these, those that were given up */
+    uint64_t served, wasted; /* number of completed requests, and of those among them whose client
+                                had given up */
 };
 
 /*
- * Opens a service whose workers are the sleepers from `first` on. Slots are below `slots`. Close
- * the service in any case.
+ * Opens a service whose workers are the sleepers with numbers from `first`. Slots are below
+ * `slots`. Close the service in any case.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_service_open(struct queue_service *service,
     const struct queue_service_options *options, struct sleepers *sleepers, uint32_t first,
@@ -67,20 +68,23 @@ static inline uint64_t queue_service_workers(const struct queue_service_options 
     return (uint64_t)options->servers * options->workers;
 }
 
-/* Accepts a request, whose work depends only on the seed and its number. Fails if out of memory. */
+/*
+ * Accepts a request. Its work depends only on the seed and its number. Fails if memory is
+ * exhausted.
+ */
 SS_NONNULL()
 int queue_service_take(
     struct queue_service *service, uint32_t server, uint32_t slot, uint64_t number, ss_time now);
 
 /*
- * Wakes the sleeper of a worker, which completes its request and takes the next. Returns false if
- * the client of the completed one had given up.
+ * Wakes the sleeper of a worker, which completes its request and takes the next one. Returns false
+ * if the client of the completed request had given up.
  */
 SS_NONNULL()
 bool queue_service_wake(
     struct queue_service *service, uint32_t sleeper, uint32_t *slot, ss_time now);
 
-/* The client of this request gives up. */
+/* Tells the service that the client of a request gives up. */
 SS_NONNULL()
 void queue_service_give_up(struct queue_service *service, uint32_t slot);
 

@@ -11,7 +11,7 @@
 /* Makes the phase independent of arrival times, which have the same seed. */
 #define PHASE_SALT UINT64_C(0x7068617365)
 
-/* Sampling interval of the trial's monitor: long, because its samples are not used. */
+/* The sampling interval of the trial's monitor, which is long because the samples are not used. */
 #define INTERVAL (3600 * SS_SECOND)
 
 static int open_trial(
@@ -32,7 +32,10 @@ static int open_trial(
     return trial_open(trial, &options, error);
 }
 
-/* An executor begins within its first round, so that round differs. */
+/*
+ * Skips to another phase of each seed: an executor begins within its first round, so that round
+ * differs from later ones.
+ */
 static int skip_to_phase(struct queue_throttle *throttle,
     const struct queue_throttle_options *options, struct ss_error *error) {
     double phase = 1 + ss_random(options->seed + PHASE_SALT, 0);

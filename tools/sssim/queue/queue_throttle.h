@@ -12,12 +12,12 @@
 struct trial;
 
 /*
- * Stops and continues servers: the executors of a trial with one instance for each server and a
- * fixed duty. Independent of how a dithering module plans.
+ * Stops and continues servers with the executors of a trial that has one instance for each server
+ * and a fixed duty. Works with any dithering module.
  */
 struct queue_throttle {
-    struct trial *trial; /* NULL if the servers always run */
-    ss_time zero;        /* when requests begin, in the trial's time */
+    struct trial *trial; /* NULL: the servers always run */
+    ss_time zero;        /* the trial's time at which requests begin */
 };
 
 struct queue_throttle_options {
@@ -28,8 +28,8 @@ struct queue_throttle_options {
 };
 
 /*
- * Opens the throttle. The seed decides at which point of a round requests begin. Close it in any
- * case.
+ * Opens the throttle. The seed determines the point of a round at which requests begin. Close it in
+ * any case.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int queue_throttle_open(struct queue_throttle *throttle,
     const struct queue_throttle_options *options, struct ss_error *error);
@@ -37,11 +37,11 @@ SS_MUST_USE SS_NONNULL(1, 2) int queue_throttle_open(struct queue_throttle *thro
 SS_NONNULL()
 void queue_throttle_close(struct queue_throttle *throttle);
 
-/* Returns when a server may be stopped or continued next, in time since requests began. */
+/* Returns when a server may be stopped or continued next, as time since requests began. */
 SS_NONNULL()
 ss_time queue_throttle_next(const struct queue_throttle *throttle);
 
-/* Call this at that time. */
+/* Stops or continues servers. Call this when queue_throttle_next() says. */
 SS_MUST_USE SS_NONNULL(1) int queue_throttle_wake(
     struct queue_throttle *throttle, struct ss_error *error);
 

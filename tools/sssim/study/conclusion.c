@@ -7,16 +7,16 @@
 #include <string.h>
 
 /*
- * If mean squared errors differ by less than this factor, or are both below what other load on a
- * real machine adds, the cheaper choice wins.
+ * If mean squared errors differ by less than this factor, or are both below the effect of other
+ * load on a real machine, the cheaper choice wins.
  */
 #define AS_GOOD 1.1
-#define STILL   0.1 /* %^2 */
+#define STILL   0.1 /* in %^2 */
 
 struct score {
-    size_t first; /* first of its runs */
-    double mse;   /* %^2; NaN without samples */
-    double own;   /* part of one CPU */
+    size_t first; /* index of the first of its runs */
+    double mse;   /* mean squared error in %^2; NaN without samples */
+    double own;   /* CPU time of the executors, as a part of one CPU */
 };
 
 static bool is_choice(const char *name) {
@@ -29,7 +29,7 @@ static bool is_choice(const char *name) {
     return false;
 }
 
-/* Returns the index of the value that a run has on an axis. */
+/* Returns the index, on an axis, of the value that a run has. */
 static size_t place_of(const struct grid *grid, size_t run, size_t axis) {
     for (size_t i = grid->count; i-- > axis + 1;)
         run /= grid->axes[i].count;
@@ -44,7 +44,7 @@ static bool has_choices(const struct grid *grid) {
     return false;
 }
 
-/* Returns whether two runs have the same choice, or, without choices, are the same run. */
+/* Returns whether two runs have the same choice or, without choices, are the same run. */
 static bool are_alike(const struct grid *grid, bool choices, size_t run, size_t other) {
     for (size_t i = 0; i < grid->count; i++) {
         if (choices != is_choice(grid->axes[i].name))
@@ -55,7 +55,7 @@ static bool are_alike(const struct grid *grid, bool choices, size_t run, size_t 
     return true;
 }
 
-/* Returns the mean over all runs that are alike, or no score if `run` is not the first of them. */
+/* Finds the mean over all runs that are alike. Returns false if `run` is not the first of them. */
 static bool find_score(const struct grid *grid, const struct trial_figures *rows, bool choices,
     size_t run, struct score *score) {
     size_t runs = grid_count_runs(grid), count = 0;
@@ -74,7 +74,7 @@ static bool find_score(const struct grid *grid, const struct trial_figures *rows
     return !isnan(score->mse);
 }
 
-/* "control=geom dithering-options=53m" */
+/* Writes the choice of a score, such as "control=geom dithering-options=53m". */
 static const char *name_score(
     char *buffer, size_t size, const struct grid *grid, bool choices, const struct score *score) {
     size_t used = 0;
@@ -93,7 +93,7 @@ struct ranking {
     struct score steadiest, unsteadiest, cheapest, best;
 };
 
-/* Finds the choice with the least error, and the cheapest that is as good. */
+/* Finds the choice with the smallest error, and the cheapest choice that is as good. */
 static void find_best(const struct grid *grid, const struct trial_figures *rows, bool choices,
     struct ranking *ranking) {
     double enough = fmax(ranking->steadiest.mse * AS_GOOD, STILL);

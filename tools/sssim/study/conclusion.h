@@ -8,9 +8,9 @@
 #include "trial.h"
 
 /*
- * Draws the conclusion of a sweep, in one sentence. `rows` are the figures of all runs in order,
- * with the last axis turning fastest. Modules, their options and the number of instances are
- * choices; all else that is swept is a condition, over which the figures of a choice are averaged.
+ * Writes the conclusion of a sweep, in one sentence. `rows` are the figures of all runs in order;
+ * the last axis varies fastest. Modules, their options and the number of instances are choices; any
+ * other swept option is a condition, over which the figures of a choice are averaged.
  */
 SS_NONNULL()
 SS_WRITES(1, 2)

@@ -7,8 +7,8 @@
 #include "loop/module_set.h"
 
 /*
- * From now on, a crash inside a module is reported with the module's path before it ends the
- * program. `set` may be filled in later, and must outlive the program's work.
+ * Makes a crash inside a module report the module's path before it ends the program. `set` may be
+ * filled in later, and must outlive the program's work.
  */
 SS_NONNULL()
 void crash_name_modules(const struct ss_module_set *set);

@@ -71,7 +71,7 @@ void experiment_print_path(const struct experiment *experiment, const char *pair
     snprintf(path, size, "%s/runs/%s/%s", experiment->path, pair, role);
 }
 
-/* A cell has no comma and no quote, as in all manifests. */
+/* Writes a cell without commas and quotes, as in all manifests. */
 static void put_cell(FILE *stream, const char *text) {
     for (; *text; text++) {
         if (*text != '"' && *text != '\r' && *text != '\n')

@@ -12,17 +12,17 @@
 #define EXPERIMENT_PATH 4096
 
 /*
- * The folder of an experiment as tools/experiments makes it: a folder for each record, and
- * manifest.csv, which describes them. Zero-initialized: not open.
+ * The folder of an experiment in the form of tools/experiments: a folder for each record, and
+ * manifest.csv, which describes the records. Zero-initialized: not open.
  */
 struct experiment {
     char path[EXPERIMENT_PATH]; /* "" if not open */
-    char *rows;                 /* rows of the manifest, in memory */
+    char *rows;                 /* rows of the manifest */
     size_t size;
     FILE *stream; /* stream that writes to `rows` */
 };
 
-/* A record of a pair of runs. Times are in seconds, 0 if unknown. */
+/* A record of a pair of runs. Times are in seconds; 0 if unknown. */
 struct experiment_row {
     const char *role, *workload, *method;
     uint32_t instances;
@@ -36,8 +36,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int experiment_open(
     struct experiment *experiment, const char *path, struct ss_error *error);
 
 /*
- * Makes the folder of a pair and returns its name, which is the group of both records. A record's
- * own folder in it is named after its role.
+ * Makes the folder of a pair and returns its name, which is the group of both records. In that
+ * folder, each record's own folder is named after its role.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3)
     SS_WRITES(3, 4) int experiment_add_pair(struct experiment *experiment,

@@ -7,13 +7,13 @@
 #include <showstopper/contract.h>
 #include <showstopper/error.h>
 
-/* The runs of `sssim --sweep`: all combinations of the values of the options that are swept. */
+/* The runs of `sssim --sweep`: all combinations of the values of the swept options. */
 
 #define GRID_AXES_MAX 16
 
 struct grid_axis {
-    char *name;    /* name of a long option */
-    char **values; /* as written on a command line */
+    char *name;    /* name of the option, in its long form */
+    char **values; /* values, as written on a command line */
     size_t count;
 };
 
@@ -22,7 +22,7 @@ struct grid {
     size_t count; /* number of axes; 0: no sweep */
 };
 
-/* Adds the axis of "NAME=VALUE,...". Close the grid in any case. */
+/* Adds the axis that "NAME=VALUE,..." describes. Close the grid in any case. */
 SS_MUST_USE SS_NONNULL(1, 2) int grid_add_axis(
     struct grid *grid, const char *text, struct ss_error *error);
 

@@ -36,7 +36,7 @@ static size_t count_words(char *const *words) {
     return count;
 }
 
-/* Makes the plan of this run for its record. */
+/* Makes the plan of this run, for its record. */
 static int make_plan(
     struct recording *recording, const struct recording_options *options, struct ss_error *error) {
     const struct trial *trial = recording->trial;
@@ -77,7 +77,7 @@ static void note(struct recording *recording, ss_time at, const char *name, cons
             .at = at, .name = name, .instance = -1, .text = text, .value = NAN});
 }
 
-/* Records the times at which the stages of the run begin. */
+/* Records when the stages of the run begin. */
 static void note_beginning(struct recording *recording) {
     const struct trial *trial = recording->trial;
     ss_time control_start = ss_time_add(trial->start, trial->options.warmup);

@@ -10,19 +10,19 @@
 #include "trial.h"
 
 /*
- * The record of a trial, written by the code of showstopper. Its times are those of the simulation,
+ * The record of a trial, written by showstopper's own code. Its times are those of the simulation,
  * in which every run begins at the same time.
  */
 
 struct recording_options {
     const char *folder;
-    const char *word;   /* instead of the command */
+    const char *word;   /* the word that replaces the command */
     char *const *argv;  /* the command line */
     uint32_t first_cpu; /* first of the trial's CPUs */
-    ss_time duration;   /* of control */
+    ss_time duration;   /* duration of control */
 };
 
-/* A recording, which must not be moved while open. All zero: not open. */
+/* A recording, which must not be moved while it is open. Zeroed: not open. */
 struct recording {
     struct trial *trial;
     struct ss_clock clock;
@@ -31,18 +31,21 @@ struct recording {
     struct ss_command_line line;
     char word[512];
     char *words[2];               /* the only word of the command */
-    struct ss_recorder *recorder; /* NULL if nothing is recorded */
+    struct ss_recorder *recorder; /* NULL: nothing is recorded */
 };
 
-/* Call this right after opening the trial, which must be `recorded`. The folder must not exist. */
+/*
+ * Opens the recording. Call this right after opening the trial, which must be `recorded`. The
+ * folder must not exist.
+ */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int recording_open(struct recording *recording, struct trial *trial,
     const struct recording_options *options, struct ss_error *error);
 
-/* Call this after each sample of the trial. */
+/* Records the latest sample. Call this after each sample of the trial. */
 SS_NONNULL()
 void recording_take_sample(struct recording *recording);
 
-/* Call this at the end of control. */
+/* Completes the record. Call this at the end of control. */
 SS_MUST_USE SS_NONNULL(1) int recording_finish(struct recording *recording, struct ss_error *error);
 
 /* Removes the record unless recording_finish() was called. */

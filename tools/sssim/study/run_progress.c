@@ -6,12 +6,12 @@
 
 #include "platform/platform.h"
 
-/* Show no progress before this time. */
+/* No progress is shown before this time. */
 #define QUICK SS_SECOND
 
 #define BETWEEN_DRAWINGS (250 * SS_MILLISECOND)
 
-/* Read the real clock only this often, because it costs as much as several events. */
+/* The real clock is read only this often, because that costs as much as several events. */
 #define EVENTS_BETWEEN_LOOKS 4096
 
 void progress_open(struct progress *progress, size_t runs) {

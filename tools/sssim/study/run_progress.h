@@ -11,23 +11,23 @@
 #include "trial.h"
 
 struct progress {
-    FILE *stream; /* NULL if nothing is shown */
+    FILE *stream; /* NULL: nothing is shown */
     size_t runs;
-    size_t done; /* current run */
+    size_t done; /* index of the current run */
     ss_time begin;
-    ss_time drawn; /* 0 if no line is shown */
+    ss_time drawn; /* time of the last drawing; 0: no line is shown */
 };
 
 /* Shows progress on standard error, if that is a terminal. */
 SS_NONNULL() void progress_open(struct progress *progress, size_t runs);
 
-/* Notes that this part, from 0 to 1, of the current run is done at `now` of the real clock. */
+/* Reports that this part, from 0 to 1, of the current run is done; `now` is on the real clock. */
 SS_NONNULL() void progress_note(struct progress *progress, double part, ss_time now);
 
 /* Removes the line. Call this before printing. */
 SS_NONNULL() void progress_clear(struct progress *progress);
 
-/* Does the same as trial_advance(), and shows the progress. */
+/* Advances the trial by trial_advance(), and shows the progress. */
 SS_MUST_USE SS_NONNULL() int progress_advance(
     struct progress *progress, struct trial *trial, ss_time length, struct ss_error *error);
 

@@ -6,7 +6,7 @@
 
 #include <showstopper/random.h>
 
-/* If neither the command line nor the trace gives a duration. */
+/* The duration if neither the command line nor the trace determines one. */
 #define DURATION_DEFAULT (60 * SS_SECOND)
 
 /* The default target of a study's background, as in tools/experiments. */
@@ -20,9 +20,9 @@ enum simulation_accounting {
     ACCOUNTING_TICKS,
 };
 
-/* In the order of the option's words. */
+/* How late wake-ups are, in the order of the option's words. */
 enum simulation_law {
-    LAW_AUTO, /* recorded, or exponential if a mean is given */
+    LAW_AUTO, /* recorded lateness, or exponential if a mean is given */
     LAW_FIXED,
     LAW_EXPONENTIAL,
     LAW_RECORDED,
@@ -361,7 +361,7 @@ int simulation_make_study(struct simulation *simulation, char **argv, struct stu
         demand_mix_parse(&simulation->mix, simulation->class, error) < 0 ||
         demand_mix_parse(&simulation->front_mix, simulation->foreground, error) < 0)
         return -1;
-    /* The foreground's use of the same CPUs is not part of the background's load. */
+    /* On shared CPUs, the foreground's use is not part of the background's load. */
     if (simulation->shared_cpus && strcmp(simulation->modules[SS_KIND_FEEDBACK], "exact") == 0)
         simulation->modules[SS_KIND_FEEDBACK] = "own";
     *options = (struct study_options){

@@ -33,20 +33,20 @@ struct simulation {
     ss_time preempt;
     ss_time stop_lateness;
     ss_time start_lateness;
-    double quota; /* CPUs; 0 without a quota */
+    double quota; /* quota in CPUs; 0: no quota */
     ss_time quota_period;
-    double background; /* part of the whole machine */
+    double background; /* use of the background, as a part of the whole machine */
     ss_time background_period;
     struct work_options work;
     double memory_rate;       /* accesses per second that the memory serves; 0: no limit */
-    const char *foreground;   /* its class; NULL without a study */
-    uint64_t front_instances; /* of the foreground; 0: one for each CPU */
-    ss_time front_iteration;  /* 0: as the background */
-    struct memory_use front;  /* NaN: as the background */
+    const char *foreground;   /* class of the foreground; NULL: no study */
+    uint64_t front_instances; /* number of foreground instances; 0: one for each CPU */
+    ss_time front_iteration;  /* 0: as in the background */
+    struct memory_use front;  /* NaN: as in the background */
     int shared_cpus;
     uint64_t rounds;
-    const char *record; /* NULL if nothing is recorded */
-    struct grid grid;   /* of --sweep */
+    const char *record; /* NULL: nothing is recorded */
+    struct grid grid;   /* the grid of --sweep */
     int csv;
     int help;
     int version;
@@ -55,7 +55,7 @@ struct simulation {
     struct demand_mix front_mix;
 };
 
-/* In the order of the help. */
+/* The options, in the order of the help. */
 extern const struct ss_argument simulation_rows[];
 
 /* Parses a command line, which includes argv[0]. Close the simulation in any case. */
@@ -67,14 +67,14 @@ void simulation_close(struct simulation *simulation);
 
 /*
  * Opens the trial, which must not outlive the simulation; `length` becomes its total length.
- * `on_sample` may be NULL. Warnings are added to the simulation's store.
+ * `on_sample` may be NULL. Warnings go to the simulation's store.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 4) int simulation_open_trial(struct simulation *simulation,
     struct trial *trial, void (*on_sample)(void *context, const struct trial_sample *sample),
     ss_time *length, struct ss_error *error);
 
 /*
- * Makes the options of a study, for the first round. They must not outlive the simulation. `argv`
+ * Makes the options of a study, for its first round. They must not outlive the simulation. `argv`
  * is the command line.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int simulation_make_study(struct simulation *simulation,

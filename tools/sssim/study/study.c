@@ -9,9 +9,9 @@
 #include "crash.h"
 #include "recording.h"
 
-/* The defaults of ssreport for the edges of a step. */
+/* The default edges of a step, as in ssreport. */
 #define EDGE_PART (1 / 6.0)
-#define EDGE_MAX  30.0 /* seconds */
+#define EDGE_MAX  30.0 /* in seconds */
 
 static const char *const roles[] = {
     [STUDY_FOREGROUND] = "foreground",
@@ -61,7 +61,7 @@ static int open_trials(struct study *study, bool recorded, struct ss_error *erro
     return 0;
 }
 
-/* On shared CPUs, the threads of one side compete with those of the other. */
+/* Makes the threads of one side compete with those of the other, on shared CPUs. */
 static void crowd(struct study *study, int side) {
     struct trial *other = &study->trials[1 - side];
     double threads = machine_group_threads(&study->trials[side].machine);
@@ -69,7 +69,7 @@ static void crowd(struct study *study, int side) {
         trial_crowd(other, threads, study->trials[side].now);
 }
 
-/* Advances both sides on one clock, by the earliest event of either. */
+/* Advances both sides on one clock, from event to event of either side. */
 static int advance(struct study *study, ss_time end, struct ss_error *error) {
     for (;;) {
         int side = trial_next(&study->trials[0]) <= trial_next(&study->trials[1]) ? 0 : 1;
@@ -189,7 +189,7 @@ static int run_recorded(
 
 int study_run(const struct study_options *options, struct experiment *experiment,
     struct ss_option_store *store, struct study_figures *figures, struct ss_error *error) {
-    static struct study study; /* too large for the stack */
+    static struct study study; /* static because it is too large for the stack */
     ss_time duration;
     study = (struct study){.options = options};
     crash_name_modules(&study.trials[STUDY_BACKGROUND].set);
@@ -213,7 +213,7 @@ int study_run(const struct study_options *options, struct experiment *experiment
     return status;
 }
 
-/* Returns the CPUs that the foreground always keeps busy; NaN if that varies. */
+/* Returns how many CPUs the foreground always keeps busy; NaN if the number varies. */
 static double busy_cpus(const struct trial_options *options) {
     double threads = 0;
     for (uint32_t i = 0; i < options->instances; i++) {

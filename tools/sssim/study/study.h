@@ -8,7 +8,7 @@
 #include "trial.h"
 
 /*
- * A study of the cost of one program to another: an uncontrolled foreground, and a background under
+ * A study of how much one program slows another: an uncontrolled foreground, and a background under
  * control. They share the memory and, with `shares_cpus`, the CPUs.
  */
 
@@ -22,9 +22,9 @@ struct study_options {
     const char *workloads[MEMORY_SIDES];
     double memory_rate; /* accesses per second; 0: no limit */
     bool shares_cpus;
-    ss_time duration; /* maximum time of control; SS_TIME_NEVER for the length of the background's
+    ss_time duration; /* maximum time of control; SS_TIME_NEVER: the length of the background's
                          trace */
-    uint64_t round;   /* from 1 */
+    uint64_t round;   /* number of the round, from 1 */
     char *const *argv;
 };
 
@@ -38,8 +38,8 @@ SS_MUST_USE SS_NONNULL(1, 3, 4) int study_run(const struct study_options *option
     struct ss_error *error);
 
 /*
- * Returns the interference metric that follows from the options, in percent; NaN if not known in
- * advance.
+ * Returns the interference metric that follows from the options, in percent; NaN if it is not known
+ * in advance.
  */
 SS_NONNULL()
 double study_interference(const struct study_options *options);

@@ -13,7 +13,7 @@
 
 /* ---- one run ---- */
 
-/* The command line of a run: the swept options come last, so that they take precedence. */
+/* The command line of a run. The swept options come last, so that they take precedence. */
 struct words {
     char **argv;
     char *swept[GRID_AXES_MAX];
@@ -56,12 +56,12 @@ static int blame(const struct words *words, struct ss_error *error) {
 }
 
 /*
- * Runs one simulation, or only checks its command line if `figures` is NULL. `store` receives
+ * Runs one simulation; if `figures` is NULL, only checks its command line. `store` receives
  * warnings.
  */
 static int simulate(char **argv, struct progress *progress, struct trial_figures *figures,
     struct ss_option_store *store, struct ss_error *error) {
-    static struct trial trial; /* too large for the stack */
+    static struct trial trial; /* static because it is too large for the stack */
     struct simulation simulation;
     ss_time length;
     int status = simulation_parse(&simulation, argv, error);
@@ -155,7 +155,7 @@ static void print_table_row(
 
 /* ---- all runs ---- */
 
-/* Moves to the next run; the last axis turns fastest. Returns false after the last run. */
+/* Moves to the next run; the last axis varies fastest. Returns false after the last run. */
 static bool go_on(const struct grid *grid, size_t *place) {
     for (size_t i = grid->count; i-- > 0;) {
         if (++place[i] < grid->axes[i].count)
@@ -168,7 +168,7 @@ static bool go_on(const struct grid *grid, size_t *place) {
 /* All runs of a sweep. */
 struct sweep {
     const struct grid *grid;
-    struct trial_figures *rows;   /* NULL if command lines are only checked */
+    struct trial_figures *rows;   /* NULL: command lines are only checked */
     struct ss_option_store store; /* warnings of all runs, without duplicates */
     struct progress progress;
     bool csv;

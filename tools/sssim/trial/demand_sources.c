@@ -8,8 +8,8 @@ static void follow_work(struct trial *trial, uint32_t number) {
 }
 
 /*
- * Returns how long until the demand of a running instance changes. The time of throttled ones
- * stops.
+ * Returns how long until the demand of a running instance changes. The time of a throttled instance
+ * stands still.
  */
 static ss_time time_left(const struct trial *trial, uint32_t number) {
     if (trial->machine.group.throttled)
@@ -18,7 +18,9 @@ static ss_time time_left(const struct trial *trial, uint32_t number) {
     return due == SS_TIME_NEVER ? due : due - trial->now;
 }
 
-/* Returns when its sleeper has to wake if its demand changes after `left`. */
+/*
+ * Returns when the sleeper of an instance must wake if the instance's demand changes after `left`.
+ */
 static ss_time due_after(struct trial *trial, uint32_t number, ss_time left) {
     trial->lives[number].held = left;
     return trial->machine.group.throttled ? SS_TIME_NEVER : ss_time_add(trial->now, left);
@@ -32,7 +34,7 @@ static ss_time continue_all(struct trial *trial, uint32_t number) {
     return due_after(trial, number, demand->left);
 }
 
-/* Returns the number of threads that a stop does not reach at once, and until when they run. */
+/* Returns the number of threads that a stop does not reach at once, and sets how long they run. */
 static uint32_t count_late(const struct trial *trial, uint32_t number, ss_time *until) {
     ss_time length = trial->options.stop_lateness;
     uint32_t width = trial->machine.instances[number].width;

@@ -7,8 +7,8 @@
 #include "trial.h"
 
 /*
- * Sources of demand on the machine of a trial, besides the executors: the instances, whose demand
- * changes as they run, and the background. Each is a sleeper of the trial.
+ * The sources of demand on the machine of a trial, other than the executors: the instances, whose
+ * demand changes as they run, the background, and the quota. Each is a sleeper of the trial.
  */
 
 static inline uint32_t tenants_demand_sleeper(const struct trial *trial, uint32_t number) {
@@ -24,8 +24,8 @@ static inline uint32_t tenants_quota_sleeper(const struct trial *trial) {
 }
 
 /*
- * Stops or continues an instance. While it is stopped, its sleeper waits for the threads that the
- * stop has not reached yet.
+ * Stops or continues an instance. While the instance is stopped, its sleeper waits for the threads
+ * that the stop has not reached yet.
  */
 SS_NONNULL()
 void tenants_set_running(struct trial *trial, uint32_t number, bool running);

@@ -28,7 +28,10 @@ static ss_time draw_lateness(struct trial *trial) {
     }
 }
 
-/* Sets the alarm of an executor. How late it wakes may depend on the machine's state then. */
+/*
+ * Sets the alarm of an executor. The machine's state at that time may determine how late the
+ * executor wakes.
+ */
 static void set_alarm(struct trial *trial, uint32_t number, ss_time due) {
     trial->lives[number].awake = false;
     if (due != SS_TIME_NEVER && trial->options.lateness_law != TRIAL_LATENESS_RECORDED) {
@@ -57,8 +60,8 @@ static int fail(uint32_t number, enum ss_failure failure, struct ss_error *error
 }
 
 /*
- * Returns when the call of an executor returns: woken threads that find no idle CPU first use that
- * of their waker, one after another.
+ * Returns when the call by which an executor continues its instance returns. Woken threads that
+ * find no idle CPU first use that of the executor, one after another.
  */
 static ss_time held_up_until(const struct trial *trial, uint32_t number) {
     const struct machine *machine = &trial->machine;
@@ -145,7 +148,10 @@ static int read_exactly(void *context, struct ss_cpu_reading *reading) {
     return 0;
 }
 
-/* Samples that began before control, or before the counted time, are excluded. */
+/*
+ * Updates which samples count. Samples that began before control, or before the counted time, are
+ * excluded.
+ */
 static void enter_stages(struct trial *trial) {
     struct ss_monitor *monitor = &trial->monitor;
     ss_time began = trial->meter.last.counters.time;
@@ -185,7 +191,10 @@ static int take_sample(struct trial *trial, struct ss_error *error) {
     return 0;
 }
 
-/* The trace starts with a new sample, so that no sample is half warm-up. */
+/*
+ * Starts the monitor with a new sample at the start of the trace, so that no sample is half
+ * warm-up.
+ */
 static void start_monitor(struct trial *trial) {
     ss_time interval = trial->options.interval ? trial->options.interval : trial->options.window;
     ss_time first = trial->options.warmup % interval;
@@ -210,7 +219,7 @@ void trial_forget(struct trial *trial) {
     trial->counted_from = trial->now;
 }
 
-/* Counts unfinished iterations by the part that is done. */
+/* Returns the throughput. An unfinished iteration counts by the part that is done. */
 static double find_throughput(const struct trial *trial) {
     ss_time from = trial->iterations.from;
     if (trial->work.count == 0 || trial->now <= from)
@@ -264,7 +273,10 @@ static int find_source(struct trial *trial, struct ss_error *error) {
         trial->set.modules[SS_KIND_FEEDBACK].head->name);
 }
 
-/* Loads the feedback first: it defines a load of 100 %, on which the target may depend. */
+/*
+ * Loads the modules. The feedback is first: it defines a load of 100 %, on which the target may
+ * depend.
+ */
 static int load_rig(struct trial *trial, struct ss_error *error) {
     trial->set.instances = trial->options.instances;
     trial->set.cpus = trial->options.cpus;

@@ -18,16 +18,16 @@
 #include "work.h"
 
 /*
- * A run in virtual time: the real modules and step functions on a simulated machine. The same
+ * A run in virtual time, with the real modules and step functions on a simulated machine. The same
  * options give exactly the same numbers.
  */
 
 /* One sample of the monitor. */
 struct trial_sample {
-    double elapsed; /* seconds since the trial began, at its end */
-    double target;  /* NaN without control: in warm-up and `free` sections */
+    double elapsed; /* seconds from the beginning of the trial to the end of the sample */
+    double target;  /* NaN without control, that is in warm-up and in `free` sections */
     double load;
-    double duty; /* see duty.h; NaN like `target` */
+    double duty; /* see duty.h; NaN if `target` is NaN */
 };
 
 /* How late wake-ups are. */
@@ -38,48 +38,50 @@ enum trial_lateness {
 };
 
 struct trial_options {
-    uint32_t cpus;                /* P */
-    uint32_t instances;           /* N */
-    uint32_t width;               /* threads of an instance, which are always runnable */
-    const struct demand_mix *mix; /* replaces these threads; NULL if not used */
+    uint32_t cpus;                /* P: number of CPUs */
+    uint32_t instances;           /* N: number of instances */
+    uint32_t width;               /* number of threads of an instance, which are always runnable */
+    const struct demand_mix *mix; /* replaces `width`; NULL: not used */
     double background;            /* CPUs that the rest of the system uses at every moment */
-    ss_time background_period;    /* if not 0, only in the first half of each of these */
-    ss_time switch_cost;          /* CPU time of an executor for each wake-up */
-    double quota;                 /* mean of the CPUs that the instances may use; 0: no limit */
-    ss_time quota_period;         /* over which the mean is taken */
+    ss_time background_period;    /* if not 0, the background runs only in the first half of each
+                                     such period */
+    ss_time switch_cost;          /* CPU time that an executor needs for each wake-up */
+    double quota;                 /* mean number of CPUs that the instances may use; 0: no limit */
+    ss_time quota_period;         /* the period over which the mean is taken */
     bool inside;                  /* the quota throttles the executors, too */
-    ss_time overhead;   /* whenever a CPU becomes idle: counted neither as idle nor as used */
-    uint64_t tick_rate; /* Hz of the kernel's accounting; 0: the counters are exact */
+    ss_time overhead;   /* time spent whenever a CPU becomes idle, which counts neither as idle nor
+                           as used */
+    uint64_t tick_rate; /* rate of the kernel's accounting in Hz; 0: the counters are exact */
     const char *modules[SS_KINDS];
-    const char *options[SS_KINDS]; /* NULL for the defaults */
-    ss_time window;                /* interval of the modules and, by default, of samples */
+    const char *options[SS_KINDS]; /* NULL: the defaults */
+    ss_time window;                /* window of the modules and, by default, interval of samples */
     ss_time warmup;
     ss_time settle;
-    ss_time lateness; /* ignored with TRIAL_LATENESS_RECORDED, which has its own */
+    ss_time lateness; /* mean lateness; ignored with TRIAL_LATENESS_RECORDED, which has its own */
     enum trial_lateness lateness_law;
-    ss_time preempt; /* delay of the executor by each thread that it continues and that finds no
-                        idle CPU */
-    ss_time stop_lateness; /* a stop reaches one thread at once, and the others at the next multiple
-                              of this; 0: all at once */
-    ss_time start_lateness;   /* the other threads of an instance sometimes begin up to this much
-                                 later; 0: at once */
+    ss_time preempt; /* by how much each thread that an executor continues, and that finds no idle
+                        CPU, delays it */
+    ss_time stop_lateness;  /* a stop reaches one thread at once, and the other threads at the next
+                               multiple of this; 0: all at once */
+    ss_time start_lateness; /* the other threads of an instance sometimes begin up to this much
+                               later; 0: at once */
     struct work_options work; /* the work of the instances */
-    struct memory
-        *memory;        /* shared with another trial; NULL for its own memory, with `memory_rate` */
-    int side;           /* of that memory */
-    double memory_rate; /* accesses per second that its own memory serves; 0: no limit */
-    ss_time interval;   /* between samples; 0: `window` */
-    bool recorded;      /* puts decisions into the board's rings */
+    struct memory *memory;    /* memory shared with another trial; NULL: the trial has its own, with
+                                 `memory_rate` */
+    int side;                 /* index of this trial's side in that memory */
+    double memory_rate;       /* accesses per second that its own memory serves; 0: no limit */
+    ss_time interval;         /* time between samples; 0: `window` */
+    bool recorded;            /* decisions go into the board's rings */
     uint64_t seed;
     void (*on_sample)(void *context, const struct trial_sample *sample); /* may be NULL */
     void *context;
 };
 
-/* Not visible to executors and modules: */
+/* Parts of an instance that executors and modules cannot access. */
 struct trial_instance {
     struct demand demand;
-    ss_time held; /* while it is throttled: time until its demand changes */
-    bool awake;   /* its executor: the lateness of this wake-up has been drawn */
+    ss_time held; /* time until its demand changes, while it is throttled */
+    bool awake;   /* the lateness of its executor's wake-up has been drawn */
     struct ss_journal journal;
 };
 
@@ -91,42 +93,42 @@ struct trial {
     struct ss_board *board;
     struct ss_stepper *steppers;
     struct trial_instance *lives;
-    struct demand_class class; /* of all instances without a mix */
-    /* The executors; the monitor; the executors' instances; the background; the quota. */
+    struct demand_class class; /* class of all instances without a mix */
+    /* Sleepers: the executors; the monitor; the executors' instances; the background; the quota. */
     struct sleepers sleepers;
     ss_time start;
     ss_time now;
-    enum ss_source source; /* of the feedback */
-    uint64_t random;       /* state of the generator */
-    uint64_t steps;        /* calls of the step function */
-    uint64_t switches;     /* stops and continues */
+    enum ss_source source; /* source of the feedback */
+    uint64_t random;       /* state of the random number generator */
+    uint64_t steps;        /* number of calls of the step function */
+    uint64_t switches;     /* number of stops and continues */
     ss_time own;           /* CPU time of the executors */
-    struct memory memory;  /* used unless the options have one */
+    struct memory memory;  /* used unless the options have a memory */
     struct work work;
     struct ss_iterations iterations;
 
-    struct ss_load_meter meter; /* the monitor's */
+    struct ss_load_meter meter; /* meter of the monitor */
     struct ss_monitor monitor;
     ss_time counted_from;
-    uint64_t switches_seen; /* value at the last sample, as the next one */
+    uint64_t switches_seen; /* value of `switches` at the last sample; the next field likewise */
     ss_time own_seen;
-    uint64_t switches_sum; /* sum over counted samples, as the next one */
+    uint64_t switches_sum; /* sum over counted samples; the next field likewise */
     ss_time own_sum;
 };
 
 struct trial_figures {
     size_t samples;
-    double target_mean; /* loads and duties are 0 to 1; all NaN without samples */
+    double target_mean; /* loads and duties are from 0 to 1; every figure is NaN without samples */
     double load_mean;
     double error_mean_percent;
     double error_mse_e4;
     double error_p95_percent;
-    double settling_seconds; /* NaN if it never settled */
+    double settling_seconds; /* NaN: it never settled */
     double duty_mean;
-    double switches_per_second; /* of all instances together */
-    double own_cpu;             /* use of the executors, in CPUs */
-    uint64_t iterations;        /* ended in the counted time */
-    double throughput;          /* iterations per second of that time; NaN if not counted */
+    double switches_per_second; /* switches of all instances together */
+    double own_cpu;             /* CPU time of the executors, in CPUs */
+    uint64_t iterations;        /* number of iterations that ended in the counted time */
+    double throughput;          /* iterations per second of the counted time; NaN if not counted */
 };
 
 SS_MUST_USE SS_NONNULL(1, 2) int trial_open(
@@ -139,23 +141,23 @@ void trial_close(struct trial *trial);
 SS_NONNULL()
 ss_time trial_trace_length(const struct trial *trial);
 
-/* Lets virtual time pass. Fails if an executor can no longer decide. */
+/* Advances virtual time. Fails if an executor can no longer decide. */
 SS_MUST_USE SS_NONNULL(1) int trial_advance(
     struct trial *trial, ss_time length, struct ss_error *error);
 
-/* Returns when the next event is due. With trial_wake(), replaces trial_advance(). */
+/* Returns when the next event is due. Use this with trial_wake() instead of trial_advance(). */
 SS_NONNULL()
 ss_time trial_next(const struct trial *trial);
 SS_MUST_USE SS_NONNULL(1) int trial_wake(struct trial *trial, struct ss_error *error);
 
 /*
- * Lets time pass up to `now`, before which there must be no event, and completes the figures. Fails
- * without memory.
+ * Advances to `now`, before which there must be no event, and completes the figures. Fails if
+ * memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int trial_finish(
     struct trial *trial, ss_time now, struct ss_error *error);
 
-/* Sets how many CPUs other tasks use from `now` on. There must be no event before `now`. */
+/* Sets how many CPUs other tasks use from `now`. There must be no event before `now`. */
 SS_NONNULL()
 void trial_crowd(struct trial *trial, double cpus, ss_time now);
 
@@ -163,15 +165,15 @@ void trial_crowd(struct trial *trial, double cpus, ss_time now);
 SS_NONNULL()
 void trial_wake_all(struct trial *trial);
 
-/* Lets executor `number` sleep until `due`, whatever it had planned. */
+/* Makes executor `number` sleep until `due`, whatever it had planned. */
 SS_NONNULL()
 void trial_set_due(struct trial *trial, uint32_t number, ss_time due);
 
-/* Ends the instance of executor `number`, which takes part no longer. */
+/* Ends the instance of executor `number`, which no longer takes part. */
 SS_NONNULL()
 void trial_leave(struct trial *trial, uint32_t number);
 
-/* Restarts the counts. */
+/* Resets the counts. */
 SS_NONNULL()
 void trial_forget(struct trial *trial);
 
