@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "import.h"
 
-/* The first match wins, so formats with an unmistakable header come first. */
+/*
+ * The formats, in the order in which they are tried. The first match wins, so those with an
+ * unmistakable header come first.
+ */
 const struct sstrace_format *const sstrace_formats[] = {
     &sstrace_format_sadf,
     &sstrace_format_ssload,

@@ -12,7 +12,7 @@
 
 enum { NO, YES };
 
-/* Options of all generators, so that an option means the same everywhere. */
+/* The options of all generators together, so that an option has the same meaning in each. */
 struct config {
     double load, amplitude, phase, min, max;
     ss_time length, period, every, step, warmup, lasting;
@@ -22,11 +22,11 @@ struct config {
     struct ss_option_store *store; /* holds texts and warnings */
 };
 
-/* Warn about shorter times in `m`: the user probably meant minutes. */
+/* A shorter time in `m` causes a warning: the user probably meant minutes. */
 #define LENGTH "500m"
 #define STEP   "100m"
 
-/* More records are most likely a mistake. */
+/* More records than this are most likely a mistake. */
 #define RECORDS_MAX 100000000
 
 static int give(
@@ -80,7 +80,7 @@ static int make_sine(const void *data, struct ss_trace_sink *sink, struct ss_err
     for (ss_time time = 0;; time = length - time > every ? time + every : length) {
         double turns = (double)(time % config->period) / (double)config->period + config->phase;
         double load = config->load + config->amplitude * sin(two_pi * turns);
-        /* Round to nine decimals: more digits would only show the error of the sine. */
+        /* Round to nine decimals: further digits would only show the error of the sine. */
         load = round(fmin(fmax(load, 0), 1) * 1e9) / 1e9;
         if (give(sink, time, load, false, error) != 0)
             return -1;

@@ -2,7 +2,7 @@
 #ifndef SSTRACE_GENERATE_H
 #define SSTRACE_GENERATE_H
 
-/* Generated traces. */
+/* Generates traces. */
 
 #include <stdio.h>
 
@@ -20,12 +20,12 @@ struct sstrace_generator {
 
 /* A request for a generated trace. */
 struct sstrace_generation {
-    const struct sstrace_generator *generator; /* NULL to read a trace instead */
+    const struct sstrace_generator *generator; /* NULL: a trace is read instead */
     const char *text;                          /* "MAIN,name=value,..." */
-    int symmetric;                             /* same as the staircase's own option */
+    int symmetric;                             /* the staircase's own option of this name */
 };
 
-/* Returns NULL if unknown. */
+/* Returns the generator of this name; NULL if there is none. */
 SS_NONNULL()
 const struct sstrace_generator *sstrace_generator_find(const char *name);
 

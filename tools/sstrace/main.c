@@ -158,7 +158,7 @@ static int write_file(
         error, "%s cannot be written: %s", ss_words_show(request->output).text, strerror(errno));
 }
 
-/* Writes nothing until the whole trace is known to be valid. */
+/* Converts the trace. Writes nothing until the whole trace is known to be valid. */
 static int convert(const struct sstrace_request *request, struct ss_error *error) {
     struct sstrace_spool spool;
     if (request->action == SSTRACE_COMPILE && !request->output && isatty(STDOUT_FILENO))

@@ -34,7 +34,7 @@ static const struct sstrace_format *detect(const struct sstrace_input *input) {
     return NULL;
 }
 
-/* Refuses other output of sysstat, and names the forms that can be imported. */
+/* Refuses other output of sysstat; the message names the forms that can be imported. */
 static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *error) {
     const char *head = input->head;
     const unsigned char *magic = (const unsigned char *)head;
@@ -51,7 +51,7 @@ static int refuse_sysstat(const struct sstrace_input *input, struct ss_error *er
     return 0;
 }
 
-/* Refuses options that the format does not support; `format` is NULL for a trace. */
+/* Refuses options that the format does not support. `format` is NULL for a trace. */
 static int check_options(const struct sstrace_request *request, const struct sstrace_format *format,
     struct ss_error *error) {
     const struct sstrace_import_options *options = &request->import;

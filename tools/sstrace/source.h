@@ -8,7 +8,7 @@
 
 #include "trace_options.h"
 
-/* Gives all records to the sink, and ends it. */
+/* Gives all records to the sink, and ends the sink. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_source_run(
     const struct sstrace_request *request, struct ss_trace_sink *sink, struct ss_error *error);
 

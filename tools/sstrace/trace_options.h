@@ -24,19 +24,20 @@ enum sstrace_action {
 struct sstrace_request {
     enum sstrace_action action;
     int help, version;
-    const char *output; /* NULL for standard output */
-    char **files;       /* empty for standard input */
+    const char *output; /* NULL: standard output */
+    char **files;       /* empty: standard input */
     int file_count;
     struct sstrace_generation generation; /* without a generator, a file is read */
-    struct sstrace_import_options import; /* `format` is NULL if detected */
-    struct sstrace_transform transforms[SSTRACE_TRANSFORMS_MAX]; /* in the given order */
+    struct sstrace_import_options import; /* `format` is NULL: it is detected */
+    struct sstrace_transform transforms[SSTRACE_TRANSFORMS_MAX]; /* in the order of the command
+                                                                    line */
     size_t transform_count;
     struct ss_option_store *store; /* owns texts and warnings */
 };
 
 /*
- * Parses the command line. The request points into `store` and `argv`, to whose front the files
- * move.
+ * Parses the command line. The request points into `store` and `argv`; the files move to the front
+ * of `argv`.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_request_parse(char **argv,
     struct sstrace_request *request, struct ss_option_store *store, struct ss_error *error);

@@ -31,7 +31,7 @@ static int take(
     return 0;
 }
 
-/* Averages over controlled time; in a trace of length 0 the mean is the last load. */
+/* Computes the mean over controlled time; in a trace of length 0 the mean is the last load. */
 static int end(struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_statistics *statistics = (struct sstrace_statistics *)sink;
     (void)error;

@@ -9,15 +9,15 @@
 #include "trace/record.h"
 
 /*
- * Length, number of records, and mean, smallest and largest load of a trace, without `free`
- * sections.
+ * The length of a trace, its number of records, and the mean, smallest and largest load outside of
+ * `free` sections.
  */
 struct sstrace_statistics {
     struct ss_trace_sink sink;
     struct ss_trace_record before;
     uint64_t count;
     bool any;              /* at least one record has a load */
-    double work, duration; /* `duration` in seconds, `work` is its product with the load */
+    double work, duration; /* `duration` is in seconds, `work` is its product with the load */
     double mean, min, largest;
 };
 

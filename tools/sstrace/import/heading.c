@@ -6,9 +6,9 @@
 
 #include "stamp.h"
 
-#define LIST 300 /* bytes of a list of columns in a message */
+#define LIST 300 /* size of a list of columns in a message */
 
-/* A name reduced to lower-case letters: "CPU usage [%]" becomes "cpuusage". */
+/* A name reduced to its letters, in lower case: "CPU usage [%]" becomes "cpuusage". */
 struct plain_name {
     char text[48];
 };
@@ -37,7 +37,7 @@ static const struct ending {
 
 #define ENDINGS (sizeof endings / sizeof *endings)
 
-/* Unambiguous names. The user must choose any other column with an option. */
+/* Unambiguous names. If a column has any other name, the user must choose it with an option. */
 static const char *const time_names[] = {"time", "timestamp", "datetime", "date", "epoch", "ts",
     "unixtime", "elapsed", "elapsedtime", "seconds", NULL};
 static const char *const load_names[] = {"load", "cpu", "cpuload", "usage", "cpuusage", "util",
@@ -64,7 +64,7 @@ static const char *behind(const char *text, const char *base) {
     return strncmp(text, base, length) == 0 ? text + length : NULL;
 }
 
-/* Returns NULL if the suffix is unknown. */
+/* Finds the suffix of a name. Returns NULL if it is unknown. */
 static const struct ending *find_ending(const char *text, bool of_time) {
     for (size_t i = 0; i < ENDINGS; i++) {
         if (endings[i].of_time == of_time && strcmp(text, endings[i].name) == 0)
@@ -101,7 +101,7 @@ static bool is_value(const struct sstrace_field *field) {
                                    sstrace_stamp_read(&clock, plain.text, plain.length, &time));
 }
 
-/* Parses the text as a column number; returns 0 if it is not one. */
+/* Parses the text as a column number. Returns 0 if it is not one. */
 static size_t read_position(const char *text) {
     char *end;
     if (!text || *text < '1' || *text > '9')
@@ -172,7 +172,7 @@ void sstrace_heading_close(struct sstrace_heading *heading) {
     heading->header.text = NULL;
 }
 
-/* Iterates over the names, whose quotes are valid: they were checked before. */
+/* Iterates over the names, whose quotes have been checked before. */
 static bool next_name(const struct sstrace_heading *heading, struct sstrace_walk *walk,
     struct sstrace_field *field, size_t *number) {
     if (!walk->input) {

@@ -11,7 +11,7 @@
 #include "samples.h"
 
 struct sstrace_heading {
-    struct sstrace_input header; /* the line of names; its text is NULL without names */
+    struct sstrace_input header; /* the line of names; its text is NULL if there is none */
     char separator;
     bool is_first_row; /* the first row is the line of names */
     size_t count;
@@ -25,13 +25,13 @@ enum sstrace_meaning {
 };
 
 struct sstrace_guess {
-    size_t number;  /* the first column with this meaning, from 1; 0 if absent */
+    size_t number;  /* number of the first column with this meaning, from 1; 0 if absent */
     size_t matches; /* number of columns with this meaning */
 };
 
 /*
- * Checks whether the current line of `input`, the first row, or the last comment above it is a line
- * of names. Returns -1 if its quotes are invalid or memory runs out.
+ * Checks whether the current line of `input`, which is the first row, or the last comment above it
+ * is a line of names. Returns -1 if its quotes are invalid or memory is exhausted.
  */
 SS_NONNULL(1, 2, 5)
 int sstrace_heading_open(struct sstrace_heading *heading, struct sstrace_input *input,
@@ -41,8 +41,8 @@ SS_NONNULL()
 void sstrace_heading_close(struct sstrace_heading *heading);
 
 /*
- * Finds a column by its name or its number, from 1. Returns -1 with the input's error set if
- * absent.
+ * Finds a column by its name or its number, from 1. Returns -1 with the input's error set if there
+ * is none.
  */
 SS_NONNULL()
 int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_input *input,
@@ -52,11 +52,11 @@ SS_NONNULL()
 struct sstrace_guess sstrace_heading_guess(
     const struct sstrace_heading *heading, enum sstrace_meaning meaning);
 
-/* Returns the name as written, shortened; "" without names. */
+/* Returns the name of a column as written, shortened; "" without names. */
 SS_NONNULL()
 struct ss_words_shown sstrace_heading_name(const struct sstrace_heading *heading, size_t number);
 
-/* Sets the error to the question and the list of columns. Always returns -1. */
+/* Fails with the question and the list of columns. Always returns -1. */
 SS_NONNULL()
 int sstrace_heading_ask(
     const struct sstrace_heading *heading, struct sstrace_input *input, const char *question);

@@ -6,13 +6,13 @@
 
 #include "samples.h"
 
-/* The options that a format supports, as bits; all formats support --gaps. */
+/* The options that a format supports, as bits. All formats support --gaps. */
 enum {
     SSTRACE_TAKES_SELECT = 1,
     SSTRACE_TAKES_EVERY = 2,
     SSTRACE_TAKES_UNIT = 4,
     SSTRACE_TAKES_CPUS = 8,
-    SSTRACE_TAKES_COLUMNS = 16, /* also --separator and --time-unit */
+    SSTRACE_TAKES_COLUMNS = 16, /* includes --separator and --time-unit */
 };
 
 struct sstrace_format {
@@ -21,7 +21,7 @@ struct sstrace_format {
     unsigned takes;
 
     /*
-     * Returns whether input with this beginning is certainly of this format. NULL if it cannot be
+     * Returns whether input with this beginning is certainly in this format. NULL if that is never
      * certain.
      */
     bool (*detect)(const char *head);
@@ -36,7 +36,7 @@ struct sstrace_format {
     const void *layout; /* private data of an importer that serves several formats */
 };
 
-/* All formats; the list ends with NULL. */
+/* All formats, ended by NULL. */
 extern const struct sstrace_format *const sstrace_formats[];
 
 extern const struct sstrace_format sstrace_format_csv, sstrace_format_sadf,

@@ -21,9 +21,9 @@ struct collectd {
     struct sstrace_table table;
     struct sstrace_field time, value;
     struct sstrace_scale scale;
-    bool counts; /* ticks */
+    bool counts; /* values are ticks, not percent */
     bool any;
-    int64_t before; /* ns: time of the previous row */
+    int64_t before; /* time of the previous row, ns */
     double ticks;   /* counter of the previous row */
 };
 
@@ -37,7 +37,9 @@ static const char *file_name(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* Guesses from the first complete rows: a counter rises, and soon exceeds 100. */
+/*
+ * Guesses from the first complete rows whether values are counters, which rise and soon exceed 100.
+ */
 static bool looks_like_counter(const struct sstrace_input *input) {
     double before = NAN, first = NAN;
     bool falls = false;
@@ -63,7 +65,10 @@ static bool looks_like_counter(const struct sstrace_input *input) {
     return !falls && before > first && !strstr(file_name(input->name), "percent");
 }
 
-/* The series is named after the folders of host and CPU, or after the file without its date. */
+/*
+ * Returns whether the file's series is selected. Its name is that of the folders of host and CPU,
+ * or that of the file without its date.
+ */
 static int wants(struct collectd *collectd) {
     char name[SSTRACE_NAME];
     const char *path = collectd->input->name, *file = file_name(path);
@@ -98,7 +103,7 @@ static int begin(struct collectd *collectd) {
                : -1;
 }
 
-/* Adds the load between two rows. A counter that decreased was restarted. */
+/* Adds the load between two rows. A counter that has decreased was restarted. */
 static int take_ticks(struct collectd *collectd, struct sstrace_sample *sample, double ticks) {
     struct sstrace_input *input = collectd->input;
     int64_t length;

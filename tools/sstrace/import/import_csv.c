@@ -2,8 +2,8 @@
 
 /*
  * Tables of unknown origin. Columns are chosen by options, or by unambiguous names. Numbers are
- * percent unless the column's name says "fraction" or "ratio"; if neither name nor option says so
- * and no number is above 1, they are refused rather than taken for one of the two.
+ * percent unless the column's name says "fraction" or "ratio". If neither name nor option says so,
+ * and no number is above 1, the numbers are refused instead of guessing.
  */
 
 #include <math.h>
@@ -20,11 +20,11 @@ struct csv {
     const struct sstrace_import_options *options;
     struct sstrace_heading heading;
     struct sstrace_table table;
-    size_t time_number, load_number, series_number; /* from 1; 0 if absent */
+    size_t time_number, load_number, series_number; /* numbers of columns, from 1; 0 if absent */
     struct sstrace_field time, load, series;
     struct sstrace_scale scale;
     struct sstrace_clock clock;
-    int64_t now;        /* ns: end of the samples so far, without a column of times */
+    int64_t now;        /* without a column of times: end of the samples so far, ns */
     bool unit_is_known; /* an option or the column's name gives the unit */
     double largest;     /* largest number so far */
 };
@@ -70,8 +70,8 @@ static int choose_time(struct csv *csv) {
 }
 
 /*
- * Returns whether the column is called "cpu": next to a column of idle time, it may be the number
- * of the CPU.
+ * Returns whether the column is called "cpu". Next to a column of idle time, it may contain the
+ * number of the CPU.
  */
 static bool is_number_of_cpu(struct csv *csv, size_t number) {
     return strcasecmp(sstrace_heading_name(&csv->heading, number).text, "cpu") == 0;
@@ -151,7 +151,7 @@ static int choose_all(struct csv *csv) {
     return 0;
 }
 
-/* Reads everything before the first row of numbers. */
+/* Reads everything up to the first row of numbers. */
 static int open_table(struct csv *csv, const char *comment) {
     char separator;
     if (sstrace_table_separator(

@@ -9,7 +9,7 @@
 
 /*
  * A profile of KRASH: `cpu { profile { CPU { SECONDS PERCENT ... } ... } } kill SECONDS`. The outer
- * blocks may be missing, and `kill` may be in a CPU's block. A load holds until the next.
+ * blocks may be missing, and `kill` may be in a CPU's block. A load holds until the next one.
  */
 
 #define EVENTS_MAX ((size_t)1 << 20)
@@ -106,7 +106,7 @@ static struct event *more(struct krash *it) {
     return &it->events[it->count++];
 }
 
-/* Reads SECONDS PERCENT; `token` is the first. `before` is the time of the previous line. */
+/* Reads SECONDS PERCENT; `token` has the first. `before` is the time of the previous line. */
 static int read_event(struct krash *it, uint32_t cpu, bool wanted, int64_t *before) {
     struct event event = {.cpu = cpu};
     double number;
@@ -159,7 +159,7 @@ static int read_cpu(struct krash *it) {
     }
 }
 
-/* Reads an item outside the blocks of CPUs. */
+/* Reads an item outside of the blocks of CPUs. */
 static int read_item(struct krash *it, unsigned int *depth) {
     if (strcmp(it->token, "}") == 0 && *depth > 0) {
         --*depth;
@@ -185,7 +185,7 @@ static int compare(const void *a, const void *b) {
     return (left->time > right->time) - (left->time < right->time);
 }
 
-/* Finds the end: that of `kill`, or the last load plus --every. */
+/* Finds the end of the profile: the time of `kill`, or --every after the last load. */
 static int find_end(struct krash *it, int64_t *end) {
     int64_t last = it->events[it->count - 1].time, before = last;
     for (size_t i = it->count; i > 0 && before == last; i--)
@@ -203,7 +203,7 @@ static int find_end(struct krash *it, int64_t *end) {
     return 0;
 }
 
-/* Computes the mean load of all CPUs; called once for each time at which a load changes. */
+/* Returns the mean load of all CPUs. Called once for each time at which a load changes. */
 static double mean_of(const double *loads, uint32_t count, uint32_t cpus) {
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -255,7 +255,7 @@ static int read_profile(struct krash *it) {
             it->input, it->input->length + 1, "expected '}', not the end of the file");
     if (it->count > 0)
         return give_all(it);
-    /* If the selected CPU is absent, sstrace_samples_end() lists those that exist. */
+    /* If the selected CPU is absent, sstrace_samples_end() lists the CPUs of the profile. */
     if (it->samples->options->select && it->cpus_count > 0)
         return 0;
     return sstrace_input_blame(it->input, 1, "expected CPU { SECONDS PERCENT ... } before this");
@@ -276,7 +276,7 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
     return result;
 }
 
-/* Detects `cpu {` or `0 {`, after comments. */
+/* Returns whether the input begins with `cpu {` or `0 {`, after comments. */
 static bool detect(const char *head) {
     for (head += strspn(head, " \t\r\n"); *head == '#'; head += strspn(head, " \t\r\n"))
         head += strcspn(head, "\n");

@@ -5,11 +5,14 @@
 
 #include "scale.h"
 
-/* One number per line: PlanetLab traces as CloudSim ships them, and load levels. */
+/* Imports one number per line: PlanetLab traces as CloudSim ships them, and load levels. */
 
 #define PLANETLAB_EVERY (300 * SS_SECOND)
 
-/* Reads the number of the next line that has one. Returns 1, 0 at the end of the file, or -1. */
+/*
+ * Reads the number of the next line that has one. Returns 1, 0 at the end of the file, or -1 on
+ * error.
+ */
 static int next_number(struct sstrace_input *input, struct sstrace_field *field) {
     struct sstrace_walk walk;
     struct sstrace_field more;

@@ -2,14 +2,14 @@
 #ifndef SSTRACE_IMPORT_LINES_H
 #define SSTRACE_IMPORT_LINES_H
 
-/* Shared by importers of files without times. */
+/* Helpers for importers of files without times. */
 
 #include "base/words.h"
 #include "import.h"
 
 /*
- * Adds `sample` with the load set by the caller. It begins at the end of the previous one, even in
- * the previous file, and lasts for `length`.
+ * Adds `sample`, whose load the caller has set. It begins at the end of the previous sample, even
+ * if that was in the previous file, and lasts for `length`.
  */
 static inline int sstrace_lines_add(struct sstrace_samples *samples, struct sstrace_input *input,
     size_t column, struct sstrace_sample *sample, int64_t length) {
@@ -20,7 +20,10 @@ static inline int sstrace_lines_add(struct sstrace_samples *samples, struct sstr
     return sstrace_samples_add(samples, input, column, sample);
 }
 
-/* Returns where the first sample of a file begins: at the end of the previous file, if any. */
+/*
+ * Returns where the first sample of a file begins: at the end of the previous file, if there is
+ * one.
+ */
 static inline int64_t sstrace_lines_begin(struct sstrace_samples *samples) {
     samples->stamp = SSTRACE_STAMP_SPAN;
     if (samples->has_held)
@@ -28,14 +31,17 @@ static inline int64_t sstrace_lines_begin(struct sstrace_samples *samples) {
     return samples->any ? samples->reached : 0;
 }
 
-/* Returns whether the last line has no newline, because it is missing or the file was cut short. */
+/*
+ * Returns whether the last line has no newline, because the writer omitted it or the file was cut
+ * short.
+ */
 static inline bool sstrace_lines_open(const struct sstrace_input *input) {
     return feof(input->stream) && input->length > 0;
 }
 
 /*
- * Warns if the last line has no newline: its number may have lost digits. Not an error, because
- * files written by hand often lack it.
+ * Warns if the last line has no newline, because its number may have lost digits. This is not an
+ * error, because files written by hand often lack the newline.
  */
 static inline void sstrace_lines_doubt(const struct sstrace_input *input) {
     if (sstrace_lines_open(input))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tables whose layout is known: those of published traces of clusters, and our own. */
+/* Tables with a known layout: those of published traces of clusters, and our own. */
 
 #include <math.h>
 
@@ -11,19 +11,19 @@
 
 #define SECOND INT64_C(1000000000)
 
-/* Larger times are in milliseconds: in seconds this is the year 5138, in milliseconds 1973. */
+/* Numbers from here on are milliseconds: in seconds this is the year 5138, in milliseconds 1973. */
 #define MILLISECONDS_FROM 1e11
 
 #define GOOGLE_WINDOW (300 * SECOND)
 
 struct layout {
-    /* Columns by name, if the table has a header; otherwise by number, from 1. */
+    /* Columns are found by name if the table has a header, otherwise by number, from 1. */
     const char *header, *time_name, *load_name;
     size_t time, end, series, load;
     char separator;
     enum sstrace_stamp stamp;
     enum sstrace_unit unit;
-    int64_t time_unit; /* ns; 0: guessed from the magnitude */
+    int64_t time_unit; /* unit in ns; 0: guessed from the magnitude */
     bool bad_marks;    /* -1 and 101 mark a missing number */
     bool adds_up;      /* rows of the same time add up to one load */
 };
@@ -52,7 +52,8 @@ static const struct layout google_2011 = {
 };
 
 /*
- * Times are where samples begin: the first is 0, the last is one step before the end of the month.
+ * A time is the start of its sample: the first is 0, the last is one step before the end of the
+ * month.
  */
 static const struct layout azure = {
     .time = 1,
@@ -64,7 +65,10 @@ static const struct layout azure = {
     .time_unit = SECOND,
 };
 
-/* The other tables of this trace document that times are the starts of measurements. */
+/*
+ * For the other tables of this trace, the documentation says that times are the starts of
+ * measurements.
+ */
 static const struct layout alibaba_2017 = {
     .time = 1,
     .series = 2,
@@ -117,7 +121,7 @@ static bool detect_ssload(const char *head) {
     return begins_with(head, ssload.header);
 }
 
-/* Reads the header and picks the columns. Returns 1, 0 if the input is empty, or -1. */
+/* Reads the header and picks the columns. Returns 1, 0 if the input is empty, or -1 on error. */
 static int read_header(struct rows *rows, size_t *time, size_t *load) {
     const struct layout *layout = rows->layout;
     struct sstrace_heading heading;
@@ -178,8 +182,8 @@ static int take_time(struct rows *rows, const struct sstrace_field *field, int64
 }
 
 /*
- * A task that began or ended within a window has a row for a part of the window. Its load is scaled
- * by that part, so that the rows of a window can be added up.
+ * Fits a row into its window. A task that began or ended within a window has a row for a part of
+ * the window. Its load is scaled by that part, so that the rows of a window can be added up.
  */
 static int fit_into_window(struct rows *rows, struct sstrace_sample *sample) {
     int64_t from = sample->from;
@@ -194,7 +198,7 @@ static int fit_into_window(struct rows *rows, struct sstrace_sample *sample) {
     return 0;
 }
 
-/* The published table has no header, but one may have been added. */
+/* Returns whether a line is a header. The published table has none, but one may have been added. */
 static bool is_header(const struct rows *rows) {
     double number;
     return !rows->any && !sstrace_field_number(&rows->load, false, &number) &&

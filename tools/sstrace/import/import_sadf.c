@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * `sadf -d` of sysstat. Activities follow each other, each with its own header; with -h all CPUs of
- * one time are on one line. Time that is neither idle nor iowait counts as busy.
+ * Imports `sadf -d` of sysstat. Activities follow each other, each with its own header; with -h all
+ * CPUs of one time are on one line. Time that is neither idle nor iowait counts as busy.
  */
 
 #include <math.h>
@@ -15,7 +15,7 @@
 #define HEADER         "# hostname;interval;timestamp;"
 #define NAME_MAX_PARTS (2 * SSTRACE_NAME)
 
-/* Marks the end of a header with -h: the columns repeat for each further CPU. */
+/* With -h, marks the end of a header: the columns repeat for each further CPU. */
 static const char repeated[] = "[...]";
 
 enum section { SECTION_NONE, SECTION_CPU, SECTION_OTHER };
@@ -47,7 +47,7 @@ static bool detect_sadf(const char *head) {
 }
 
 /*
- * Reads the names after those that all sections have. The next one is "CPU" in a section of CPUs.
+ * Reads the names after those that all sections have. In a section of CPUs, the next name is "CPU".
  */
 static int read_names(struct sadf *sadf, struct sstrace_walk *walk) {
     struct sstrace_field name;
@@ -104,7 +104,7 @@ static int is_wanted(struct sadf *sadf, const char *cpu, size_t column) {
         sadf->any_row = true;
     }
     snprintf(full, sizeof full, "%s/%s", sadf->host, cpu);
-    /* By default, use the row of all CPUs together. */
+    /* By default, the row of all CPUs together is used. */
     if (!select && sadf->has_all)
         return all && sstrace_samples_wants(sadf->samples, sadf->host);
     if (!select)
@@ -125,7 +125,7 @@ static int blame_figures(struct sadf *sadf, size_t count) {
         "expected %zu figures for the CPU, not %zu (was the file cut off?)", sadf->figures, count);
 }
 
-/* Reads the figures of one CPU. They are all 0 if the CPU was offline. */
+/* Reads the figures of one CPU. All are 0 if the CPU was offline. */
 static int read_load(struct sadf *sadf, struct sstrace_walk *walk, double *load, size_t *column) {
     double sum = 0, idle = 0;
     for (size_t i = 0; i < sadf->figures; i++) {
@@ -170,7 +170,7 @@ static int take_cpu(struct sadf *sadf, struct sstrace_walk *walk, const struct s
     return sstrace_samples_add(sadf->samples, sadf->input, column, &sample);
 }
 
-/* Reads the CPUs, after host, interval and time. */
+/* Reads the CPUs, which follow host, interval and time. */
 static int take_cpus(struct sadf *sadf, struct sstrace_walk *walk, struct sstrace_field *cpu) {
     int more;
     do {

@@ -9,8 +9,9 @@
 struct vmstat {
     struct sstrace_samples *samples;
     struct sstrace_input *input;
-    struct sstrace_sample last; /* if there are no times */
-    size_t columns, idle, wait; /* from 1; 0 if absent */
+    struct sstrace_sample last; /* the last sample, if there are no times */
+    size_t columns, idle, wait; /* number of columns, and of those of idle and wait, from 1; 0 if
+                                   absent */
     bool any, times;
     struct sstrace_clock clock;
 };
@@ -43,7 +44,7 @@ static int read_row(struct vmstat *it, struct row *row) {
     return result;
 }
 
-/* Reads the second line of a header, which names the columns; the last may be a time zone. */
+/* Reads the second line of a header, which names the columns; the last name may be a time zone. */
 static int read_header(struct vmstat *it) {
     struct sstrace_walk walk;
     struct sstrace_field field;
@@ -82,13 +83,13 @@ static int read_load(struct vmstat *it, const struct row *row, double *load) {
         (it->wait > 0 && read_percent(it, &row->wait, "wa", &wait) != 0))
         return -1;
     *load = (100 - idle - wait) / 100;
-    /* idle and iowait may both have been rounded up. */
+    /* idle and iowait may both be rounded up. */
     if (*load < 0 && *load > -0.015)
         *load = 0;
     return 0;
 }
 
-/* With times, a line describes the time before it. */
+/* Adds a sample with a time: the line describes the time before that. */
 static int add_at(struct vmstat *it, const struct row *row, double load) {
     struct sstrace_sample sample = {.load = load};
     const char *text = row->before_last.text;
@@ -114,7 +115,10 @@ static int add(struct vmstat *it, const struct row *row, double load) {
         it->samples, it->input, row->idle.column, &it->last, (int64_t)options->every);
 }
 
-/* Drops the first line: it is the mean since boot or, with -y, cannot be distinguished from it. */
+/*
+ * Handles a row. Drops the first one: it is the mean since boot or, with -y, cannot be
+ * distinguished from it.
+ */
 static int take_row(struct vmstat *it) {
     struct row row;
     double load;

@@ -10,7 +10,7 @@
 /* A gap begins if the next sample is later than this multiple of the usual interval. */
 #define GAP 1.5
 
-/* Tolerates rounding, and clocks that disagree. */
+/* Tolerance for rounding, and for clocks that disagree. */
 #define LOAD_TOLERANCE 0.01
 
 /* 73 years, so that sums of a few times cannot overflow. */
@@ -28,7 +28,10 @@ void sstrace_samples_open(struct sstrace_samples *samples,
     };
 }
 
-/* FNV-1a. Names with the same hash count as one, which is too unlikely to matter. */
+/*
+ * Returns the FNV-1a hash of a name. Names with the same hash count as one, but that is very
+ * unlikely.
+ */
 static uint64_t hash(const char *name) {
     uint64_t value = UINT64_C(0xcbf29ce484222325);
     for (; *name; name++)
@@ -63,7 +66,7 @@ static bool grow(struct sstrace_names *names) {
     return true;
 }
 
-/* Returns whether the name is new. Once the table cannot grow, no name counts as new. */
+/* Records a name. Returns whether it is new. Once the table cannot grow, no name counts as new. */
 static bool note_name(struct sstrace_names *names, const char *name) {
     if (names->count * 2 >= names->capacity && (names->capacity >= NAMES_MAX || !grow(names)))
         return false;
@@ -92,7 +95,7 @@ static int give(
     return samples->sink->take(samples->sink, &record, input->error);
 }
 
-/* Bridges the gap from the last sample to `from`. */
+/* Fills the gap from the last sample to `from`. */
 static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, int64_t from) {
     char length[SS_UNITS_SHOWN], at[SS_UNITS_SHOWN];
     ss_units_show_time(length, (ss_time)(from - samples->reached));
@@ -113,7 +116,7 @@ static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, 
     return give(samples, from, samples->load, input);
 }
 
-/* Gives the sink a sample as a step. */
+/* Gives a sample to the sink, as a step. */
 static int hold(
     struct sstrace_samples *samples, struct sstrace_input *input, const struct sstrace_sample *it) {
     if (!samples->any) {
@@ -132,8 +135,8 @@ static int hold(
 }
 
 /*
- * Adds a sample with both ends. If it nearly touches or overlaps the previous one, it begins where
- * that ended.
+ * Adds a sample whose ends are both known. If it nearly touches or overlaps the previous one, it
+ * begins where that one ended.
  */
 static int pass_on(
     struct sstrace_samples *samples, struct sstrace_input *input, struct sstrace_sample it) {
@@ -161,8 +164,8 @@ static int flush_begin(struct sstrace_samples *samples, struct sstrace_input *in
 }
 
 /*
- * Learns the usual interval from two similar ones in a row, so that a single short one, as after a
- * restart, changes nothing.
+ * Learns the usual interval from two similar ones in a row, so that a single short interval, as
+ * after a restart, changes nothing.
  */
 static void learn_usual(struct sstrace_samples *samples, int64_t length) {
     if (length <= 0 || samples->options->every)
@@ -191,7 +194,10 @@ static int add_begin(struct sstrace_samples *samples, struct sstrace_input *inpu
     return 0;
 }
 
-/* The first sample waits for the second, which shows its length. */
+/*
+ * Adds a sample of which the end is known. The first sample waits for the second one, which shows
+ * its length.
+ */
 static int add_end(struct sstrace_samples *samples, struct sstrace_input *input,
     const struct sstrace_sample *sample) {
     int64_t before = samples->has_held ? samples->held.to : samples->reached;
@@ -290,7 +296,7 @@ void sstrace_samples_break(struct sstrace_samples *samples) {
     samples->broken = true;
 }
 
-/* A last sample without an end gets the usual length. */
+/* Adds the last sample. Without a known end it gets the usual length. */
 static int flush_last(struct sstrace_samples *samples, struct sstrace_input *input) {
     if (!samples->has_held)
         return 0;

@@ -2,7 +2,10 @@
 #ifndef SSTRACE_SAMPLES_H
 #define SSTRACE_SAMPLES_H
 
-/* Turns measurements into a trace: selects the series, finds gaps, holds each load for its time. */
+/*
+ * Turns measurements into a trace: selects the series, finds gaps, and holds each load for its
+ * time.
+ */
 
 #include <showstopper/contract.h>
 
@@ -10,28 +13,28 @@
 #include "trace/record.h"
 
 enum sstrace_gaps {
-    SSTRACE_GAPS_KEEP, /* hold the previous load */
-    SSTRACE_GAPS_FILL, /* a straight line to the next load */
+    SSTRACE_GAPS_KEEP, /* holds the previous load */
+    SSTRACE_GAPS_FILL, /* draws a straight line to the next load */
     SSTRACE_GAPS_REFUSE,
 };
 
 enum sstrace_unit {
-    SSTRACE_UNIT_DEFAULT, /* that of the format */
+    SSTRACE_UNIT_DEFAULT, /* the unit of the format */
     SSTRACE_UNIT_PERCENT,
     SSTRACE_UNIT_FRACTION,
     SSTRACE_UNIT_CORES, /* 100 is one CPU of --cpus */
 };
 
-/* Options for measurements. NULL or 0 if not given. */
+/* Options for measurements. NULL or 0 if they are not given. */
 struct sstrace_import_options {
     const char *format;
-    const char *select;      /* which series */
-    const char *time_column; /* by name or by number from 1 */
+    const char *select;      /* the selected series */
+    const char *time_column; /* column by name or by number, from 1 */
     const char *load_column;
-    const char *idle_column; /* the load is 100 minus this column */
+    const char *idle_column; /* column of idle time; the load is 100 minus this column */
     const char *series_column;
     const char *separator; /* one character, or "tab" */
-    const char *time_unit; /* of times without a unit: s, ms, us, ns */
+    const char *time_unit; /* unit of times without a unit: s, ms, us, ns */
     ss_time every;         /* interval of samples without times */
     enum sstrace_unit unit;
     uint32_t cpus;
@@ -46,7 +49,7 @@ enum sstrace_stamp {
 };
 
 struct sstrace_sample {
-    int64_t from, to; /* ns from any fixed point; `from` only of a SPAN */
+    int64_t from, to; /* ns from any fixed point; only a SPAN has `from` */
     double load;      /* from 0 to 1; NaN for a gap */
 };
 
@@ -66,14 +69,15 @@ struct sstrace_samples {
     struct sstrace_names names;
     char first_names[256]; /* the first few names, for messages */
     uint64_t first;        /* hash of the first name */
-    bool any;              /* a record was given to the sink */
+    bool any;              /* a record was passed to the sink */
     bool has_base;
-    int64_t base;  /* the first time, from which all others count */
+    int64_t base;  /* the first time, from which all other times count */
     bool has_held; /* `held` waits for its end, or for more of the same span */
     bool broken;   /* the next sample does not continue the previous one */
     struct sstrace_sample held;
-    uint64_t held_line, line; /* lines of `held` and of the sample being added */
-    int64_t origin;           /* time 0 of the trace */
+    uint64_t held_line, line; /* number of the line of `held`, and of the line of the sample being
+                                 added */
+    int64_t origin;           /* time at which the trace begins */
     int64_t reached;          /* end of the last sample given to the sink */
     double load;              /* load of that sample */
     int64_t usual;            /* usual interval, ns; 0 if unknown */
@@ -87,31 +91,29 @@ void sstrace_samples_open(struct sstrace_samples *samples,
     const struct sstrace_import_options *options, struct ss_trace_sink *sink);
 
 /*
- * Notes the name of a series, and returns whether it is selected. Call this for every row before
- * reading more of it. Without --select the first series is used, and sstrace_samples_end() fails if
- * there were others.
+ * Records the name of a series, and returns whether the series is selected. Call this for every row
+ * before reading more of it. Without --select the first series is used, and sstrace_samples_end()
+ * fails if there were others.
  */
 SS_NONNULL()
 bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series);
 
 /*
  * Adds a sample of the selected series, read from the current line of `input`. Loads up to 1.01
- * become 1; larger or negative ones are refused. A sample that goes backward in time is skipped and
- * counted. `column`, from 1, is that of the load, for messages.
+ * become 1; larger or negative loads are refused. A sample that goes backward in time is skipped
+ * and counted. `column`, from 1, is the column of the load, for messages.
  */
 SS_NONNULL()
 int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
     const struct sstrace_sample *sample);
 
-/*
- * Call this if the machine or the tool was restarted: later samples do not continue earlier ones.
- */
+/* Separates later samples from earlier ones. Call this if the machine or the tool was restarted. */
 SS_NONNULL()
 void sstrace_samples_break(struct sstrace_samples *samples);
 
 /*
- * Call this after the last sample. Fails if there are no samples, or several series without
- * --select; warns about skipped samples.
+ * Ends the trace. Call this after the last sample. Fails if there are no samples, or several series
+ * without --select; warns about skipped samples.
  */
 SS_NONNULL()
 int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *input);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* By rounding, idle time may exceed the whole by this fraction. */
+/* Because of rounding, idle time may exceed the whole by this fraction. */
 #define IDLE_TOLERANCE 0.01
 
 int sstrace_scale_set(struct sstrace_scale *scale, const struct sstrace_import_options *options,
@@ -26,7 +26,7 @@ static bool is_ambiguous(const char *text, size_t length) {
     return length >= 5 && length <= 7 && text[length - 4] == ',' && *text != '0';
 }
 
-/* Resolves the comma of a number. */
+/* Decides what the comma of a number means. Returns false if that is uncertain. */
 static bool decides_comma(struct sstrace_scale *scale, const struct sstrace_field *field) {
     if (!scale->comma || !memchr(field->text, ',', field->length))
         return true;

@@ -10,7 +10,7 @@
 #define HOUR   (3600 * SECOND)
 #define DAY    (24 * HOUR)
 
-/* The unread rest of the text. */
+/* The part of the text that has not been read. */
 struct rest {
     const char *at, *end;
 };
@@ -46,7 +46,7 @@ int64_t sstrace_stamp_unit(const char *name) {
     return 0;
 }
 
-#define POWERS 19 /* powers of ten in 64 bits */
+#define POWERS 19 /* number of powers of ten in 64 bits */
 
 static const int64_t powers[POWERS] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000,
     100000000, 1000000000, 10000000000, 100000000000, 1000000000000, 10000000000000,
@@ -63,7 +63,7 @@ static bool add_digit(int64_t *ns, int digit, int exponent) {
            !__builtin_add_overflow(*ns, part, ns);
 }
 
-/* Sums digits, perhaps with a decimal point; the first is worth 10^`exponent` ns. */
+/* Adds up digits, which may include a decimal point; the first is worth 10^`exponent` ns. */
 static bool sum_digits(const char *at, const char *end, int exponent, int64_t *ns) {
     for (*ns = 0; at < end; at++) {
         if (is_digit(*at) && !add_digit(ns, *at - '0', exponent--))
@@ -98,7 +98,7 @@ static int unit_exponent(int64_t unit) {
     return exponent;
 }
 
-/* Fast path: whole seconds, as in most files. */
+/* Parses whole seconds, as in most files: the fast path. */
 static bool read_whole(const char *text, size_t length, int64_t unit, int64_t *ns) {
     int64_t value = 0;
     if (length == 0 || length > 18)
@@ -155,7 +155,10 @@ static bool take_fraction(struct rest *rest, int64_t *ns) {
     return true;
 }
 
-/* Parses HH:MM, HH:MM:SS or HH:MM:SS.fff; a leap second becomes the first of the next minute. */
+/*
+ * Parses HH:MM, HH:MM:SS or HH:MM:SS.fff. A leap second becomes the first second of the next
+ * minute.
+ */
 static bool take_day_time(struct rest *rest, bool needs_seconds, int64_t *ns) {
     int hours, minutes, seconds = 0;
     if (!take_digits(rest, 1, 2, &hours) || !take(rest, ":") ||

@@ -3,10 +3,10 @@
 #define SSTRACE_STAMP_H
 
 /*
- * Parses times as monitoring tools write them into ns since 1970 UTC, exactly and independently of
+ * Parses times as monitoring tools write them into ns since 1970 UTC, exactly and whatever the
  * locale and time zone. Each function parses all `length` bytes of `text`, which needs no final 0.
- * Returns false if the text is not such a time, or is outside the years 1678 to 2261, which 64 bits
- * can hold.
+ * Returns false if the text is not such a time, or is outside of the years 1678 to 2261, which 64
+ * bits can represent.
  */
 
 #include <stdbool.h>
@@ -18,12 +18,12 @@
 /* The expected form of a time, for messages. */
 #define SSTRACE_STAMP_EXPECTED "YYYY-MM-DD HH:MM:SS, HH:MM:SS or seconds since 1970"
 
-/* The state of one series of times. All zero: numbers are seconds, and no time was read yet. */
+/* The state of one series of times. Zeroed: numbers are seconds, and no time has been read yet. */
 struct sstrace_clock {
-    int64_t unit; /* unit of numbers, ns; 0: a second */
+    int64_t unit; /* unit of numbers in ns; 0: a second */
 
     /* Private, for times of day that pass midnight: */
-    int64_t day;    /* ns of the last midnight */
+    int64_t day;    /* time of the last midnight, ns */
     int64_t before; /* previous time, ns since that midnight */
 };
 
@@ -31,22 +31,22 @@ struct sstrace_clock {
 SS_NONNULL()
 int64_t sstrace_stamp_unit(const char *name);
 
-/* Parses a decimal number, perhaps negative or with an exponent, and rounds it to ns. */
+/* Parses a decimal number, which may be negative or have an exponent, and rounds it to ns. */
 SS_READS(1, 2)
 bool sstrace_stamp_number(const char *text, size_t length, int64_t unit, int64_t *ns);
 
 /*
  * Parses YYYY-MM-DD or YYYY/MM/DD; then, after a blank or T, HH:MM[:SS[.fff]]; then Z, UTC, GMT,
- * +hh:mm, +hhmm, +hh, or nothing. The name of any other zone is ignored: such times, like those
- * without a zone, are treated as UTC, because only differences matter.
+ * +hh:mm, +hhmm, +hh, or nothing. The name of any other zone is ignored: such times count as UTC,
+ * and so do times without a zone, because only differences matter.
  */
 SS_READS(1, 2) bool sstrace_stamp_date(const char *text, size_t length, int64_t *ns);
 
-/* Parses HH:MM:SS[.fff], perhaps followed by AM or PM, into ns since midnight. */
+/* Parses HH:MM:SS[.fff], optionally followed by AM or PM, into ns since midnight. */
 SS_READS(1, 2) bool sstrace_stamp_day(const char *text, size_t length, int64_t *ns);
 
 /*
- * Parses any of these forms. Times of day count from the midnight before the first one; one that
+ * Parses any of these forms. Times of day count from the midnight before the first one; a time that
  * goes back by more than 12 hours belongs to the next day.
  */
 SS_READS(2, 3)

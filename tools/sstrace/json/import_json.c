@@ -6,7 +6,10 @@
 #include "import_json.h"
 #include "stamp.h"
 
-/* sadf -j and mpstat -o JSON: the same structure, but mpstat writes only the time of day. */
+/*
+ * Imports sadf -j and mpstat -o JSON. They have the same structure, but mpstat writes only the time
+ * of day.
+ */
 
 enum { TOP, SYSSTAT, HOSTS, HOST, STATISTICS, SAMPLE, LOADS, LOADS_OLD, LOAD, LOAD_OLD, STAMP };
 
@@ -49,7 +52,7 @@ struct sysstat {
     bool has_idle, only_all;
     bool any; /* at least one figure is not 0 */
     uint64_t which;
-    double idle, iowait; /* percent */
+    double idle, iowait; /* in percent */
     struct sstrace_json_mark mark;
 };
 

@@ -2,12 +2,12 @@
 #ifndef SSTRACE_IMPORT_JSON_H
 #define SSTRACE_IMPORT_JSON_H
 
-/* Shared by importers of JSON. */
+/* Helpers for importers of JSON. */
 
 #include "import.h"
 #include "json_stream.h"
 
-/* A position in the input, for messages that are written later. */
+/* A position in the input, for messages that come later. */
 struct sstrace_json_mark {
     uint64_t line;
     size_t column;
@@ -18,7 +18,7 @@ static inline struct sstrace_json_mark sstrace_json_mark(struct sstrace_json *js
     return (struct sstrace_json_mark){.line = json->input->line, .column = column};
 }
 
-/* Returns whether `head` begins an object and contains all of the names. */
+/* Returns whether `head` begins with an object and contains all of the names. */
 static inline bool sstrace_json_has(const char *head, const char *const *names) {
     if (head[strspn(head, " \t\r\n")] != '{')
         return false;

@@ -24,7 +24,7 @@ static const struct sstrace_json_place places[] = {
 
 #define NAME 4096
 
-/* Limit on the values that precede the name of their series, and wait for it. */
+/* The limit of values that precede the name of their series, and wait for it. */
 #define WAITING_MAX ((size_t)1 << 22)
 
 struct waiting {
@@ -37,7 +37,7 @@ struct prometheus {
     struct sstrace_scale scale;
     bool any_result, failed;
     struct sstrace_json_mark failed_mark;
-    double max; /* the selected series */
+    double max; /* maximum of the selected series */
     bool any;
 
     /* The current series: */
@@ -52,7 +52,7 @@ struct prometheus {
     struct sstrace_json_mark mark;
 };
 
-/* Reads members of the outermost object. "warnings" and the like may be anywhere. */
+/* Reads members of the outermost object. Members such as "warnings" may be anywhere. */
 static int take_top(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct prometheus *it = json->context;
     if (event->kind == SSTRACE_JSON_END || event->kind == SSTRACE_JSON_NULL)
@@ -87,7 +87,7 @@ static int take_label(struct sstrace_json *json, const struct sstrace_json_event
         return -1;
     char *to = strcmp(event->key, "__name__") == 0 ? it->metric : it->labels;
     size_t used = strlen(to);
-    /* Each character may need a backslash; the rest is for quotes, commas and braces. */
+    /* Each character may need a backslash; the extra bytes are for quotes, commas and braces. */
     if (event->cut || used + strlen(event->key) + 2 * event->length + 8 > NAME)
         return sstrace_json_blame(json, "the labels of a series are too long");
     if (to == it->metric) {

@@ -31,7 +31,7 @@ static int take_time(struct sstrace_json *json, const struct sstrace_json_event 
     return sstrace_json_blame(json, "'elapsed_seconds' must be a number of seconds");
 }
 
-/* Missing measurements are null. */
+/* Reads a load. A missing measurement is null. */
 static int take_load(struct sstrace_json *json, const struct sstrace_json_event *event) {
     struct ssload *it = json->context;
     it->mark = sstrace_json_mark(json);

@@ -12,7 +12,7 @@
 
 #define CHUNK ((size_t)1 << 16)
 
-/* The parser keeps an incomplete text in memory; this limits its length. */
+/* The parser keeps an incomplete text in memory; this limits its length in bytes. */
 #define QUIET_LONGEST ((uint64_t)1 << 20)
 
 static const char *const kind_names[] = {
@@ -78,7 +78,7 @@ int sstrace_json_expect_finite(struct sstrace_json *json, const struct sstrace_j
                                          ss_words_show(event->text).text);
 }
 
-/* Returns the place of a member of `parent`; -1 if not in the table. */
+/* Returns the index of a member's place in the table; -1 if it has none. */
 static int find_place(const struct sstrace_json *json, int parent, const char *name) {
     for (int i = 0; json->places[i].name; i++) {
         if (json->places[i].parent == parent && strcmp(json->places[i].name, name) == 0)
@@ -87,7 +87,7 @@ static int find_place(const struct sstrace_json *json, int parent, const char *n
     return -1;
 }
 
-/* Finds the place of a value that begins here. Returns whether the importer wants it. */
+/* Finds the place of a value that begins here. Returns whether the importer needs the value. */
 static bool enter(struct sstrace_json *json, struct sstrace_json_event *event) {
     json->quiet = 0;
     event->opens = event->place = -1;

@@ -3,8 +3,8 @@
 #define SSTRACE_JSON_STREAM_H
 
 /*
- * Reads JSON of any length in constant memory: an importer names the paths that matter to it and is
- * called back with the values found there.
+ * Reads JSON of any length in constant memory. An importer names the paths that it needs, and is
+ * called back with the values at these paths.
  */
 
 #include <showstopper/contract.h>
@@ -12,7 +12,8 @@
 #include "input.h"
 
 #define SSTRACE_JSON_DEPTH 64
-#define SSTRACE_JSON_TEXT  1024 /* longer strings and keys, with the final 0, are truncated */
+/* size limit of strings and keys, with the final 0; longer ones are truncated */
+#define SSTRACE_JSON_TEXT 1024
 
 enum sstrace_json_kind {
     SSTRACE_JSON_NULL,
@@ -21,13 +22,13 @@ enum sstrace_json_kind {
     SSTRACE_JSON_TEXT_VALUE,
     SSTRACE_JSON_LIST,
     SSTRACE_JSON_OBJECT,
-    SSTRACE_JSON_END, /* of a list or an object */
+    SSTRACE_JSON_END, /* the end of a list or an object */
 };
 
 /*
  * A list or an object that the importer expects. `parent` is the index of the enclosing one in the
- * same table, -1 for the outermost; `name` is its key, or "[]" in a list. Any other kind of value
- * there, except null, is refused. The table ends with a `name` of NULL.
+ * same table, or -1 for the outermost; `name` is its key, or "[]" in a list. Any other kind of
+ * value at this place, except null, is refused. The table ends with a `name` of NULL.
  */
 struct sstrace_json_place {
     int parent;
@@ -35,23 +36,27 @@ struct sstrace_json_place {
     enum sstrace_json_kind kind;
 };
 
-/* A value inside a place of the table; values elsewhere are skipped. */
+/* A value inside of a place of the table. Values elsewhere are skipped. */
 struct sstrace_json_event {
     enum sstrace_json_kind kind;
-    int place;        /* the enclosing place; for END: the one that ends */
-    int opens;        /* for LIST and OBJECT: its own place, -1 if not in the table */
+    int place;        /* index of the enclosing place; for END, of the place that ends */
+    int opens;        /* for LIST and OBJECT, index of the place that it opens; -1 if not in the
+                         table */
     const char *key;  /* "" in a list */
-    uint64_t index;   /* its index in the list or object */
+    uint64_t index;   /* index of the value in the list or object */
     const char *text; /* for TEXT_VALUE, and for NUMBER as written; with a final 0 */
-    size_t length;    /* of `text` */
+    size_t length;    /* length of `text` */
     bool cut;         /* `text` is truncated */
-    double number;    /* for NUMBER: its value, infinite if out of range; otherwise 0 */
+    double number;    /* for NUMBER, the value, which is infinite if out of range; otherwise 0 */
 };
 
 struct sstrace_json {
     struct sstrace_input *input;
     const struct sstrace_json_place *places;
-    /* Receives an event. Anything but 0 stops the parser; the input's error must be set. */
+    /*
+     * Receives an event. Returns 0; anything else stops the parser, and the input's error must then
+     * be set.
+     */
     int (*take)(struct sstrace_json *json, const struct sstrace_json_event *event);
     void *context;
     bool several;   /* accept several values, as in JSON Lines */
@@ -68,15 +73,15 @@ struct sstrace_json {
     char key[SSTRACE_JSON_TEXT], text[SSTRACE_JSON_TEXT];
     void *parser;
     const unsigned char *chunk;
-    size_t counted;  /* bytes of the chunk that `line` and `column` include */
-    uint64_t line;   /* from 1 */
-    uint64_t column; /* bytes before it in the line */
+    size_t counted;  /* bytes of the chunk that `line` and `column` already include */
+    uint64_t line;   /* number of the current line, from 1 */
+    uint64_t column; /* number of bytes in the line before the current position */
     size_t token;    /* length of the last token, as far as known */
-    uint64_t quiet;  /* bytes since the last event */
+    uint64_t quiet;  /* number of bytes since the last event */
 };
 
 /*
- * Reads all of the input. Set the public members and clear the rest before. Returns 0, or -1 with
+ * Reads all of the input. Set the public members first, and clear the others. Returns 0, or -1 with
  * the input's error set, status 2.
  */
 SS_NONNULL()

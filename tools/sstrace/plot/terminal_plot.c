@@ -9,11 +9,11 @@
 #include "screen/window.h"
 
 #define ROWS_MAX     20
-#define ROWS_BESIDES 4  /* axis, times, legend, and the prompt that follows */
+#define ROWS_BESIDES 4  /* rows for axis, times and legend, and for the prompt that follows */
 #define LEGEND_WIDTH 35 /* minimum width for a legend in words */
-#define MARGIN       5  /* "100%" and the axis */
+#define MARGIN       5  /* width of "100%" and the axis */
 
-/* Times are in units of a nanosecond divided by the number of columns, so that all is exact. */
+/* Times are in nanoseconds divided by the number of columns, so that all arithmetic is exact. */
 typedef unsigned __int128 wide;
 
 static void add_to_column(
@@ -30,7 +30,10 @@ static void add_to_column(
     column->area += share * (from + to) / 2;
 }
 
-/* Adds a straight line between two records. Does not touch the column that begins at its end. */
+/*
+ * Adds a straight line between two records. Does not change the column that begins at the line's
+ * end.
+ */
 static void add_line(struct sstrace_columns *columns, const struct ss_trace_record *from,
     const struct ss_trace_record *to) {
     wide length = columns->length;
@@ -50,7 +53,7 @@ static void add_line(struct sstrace_columns *columns, const struct ss_trace_reco
     }
 }
 
-/* Adds `record`, held up to a time. */
+/* Adds `record`, held from one time to another. */
 static void add_held(
     struct sstrace_columns *columns, struct ss_trace_record record, ss_time from, ss_time to) {
     record.time = from;
@@ -105,7 +108,7 @@ void sstrace_columns_close(struct sstrace_columns *columns) {
     *columns = (struct sstrace_columns){0};
 }
 
-/* Clamped, because rounding must not move the mean outside the range that is drawn. */
+/* Clamp the mean: rounding must not move it outside of the range that is drawn. */
 double sstrace_column_mean(const struct sstrace_column *column) {
     return fmin(fmax(column->area / column->controlled, column->min), column->largest);
 }
@@ -126,7 +129,7 @@ void sstrace_plot_fit(size_t *columns, int *rows) {
 #define HOUR   (60 * MINUTE)
 #define DAY    (24 * HOUR)
 
-/* Steps between marks of the time axis, in ascending order. */
+/* The steps between marks of the time axis, in ascending order. */
 static const struct {
     ss_time unit;
     unsigned times[9];
@@ -185,8 +188,8 @@ static int eighths(double load, int rows) {
 }
 
 /*
- * Chooses the character for a row, counted from below. A `free` section shows in every column that
- * it touches.
+ * Chooses the character for a row, counted from below. A `free` section appears in every column
+ * that it touches.
  */
 static const char *choose_glyph(
     const struct glyphs *glyphs, const struct sstrace_column *column, int row, int rows) {
@@ -203,7 +206,7 @@ static const char *choose_glyph(
 }
 
 /*
- * Returns the percentage to print at an edge, -1 for none: 100% is in the highest row, 0% on the
+ * Returns the percentage to print at an edge, or -1 for none. 100% is in the highest row, 0% on the
  * axis.
  */
 static int percent_at(int edge, int rows) {
@@ -269,7 +272,7 @@ static bool lay_axis(struct axis *axis, const struct sstrace_columns *columns, s
             from = width - length;
         bool close = used > 0 && from < used + 2;
         if (close && last)
-            break; /* a longer step would leave fewer labels */
+            break; /* a longer step leaves fewer labels */
         if (close)
             return false;
         memcpy(axis->labels + from, label, length);

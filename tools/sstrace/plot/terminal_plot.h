@@ -2,7 +2,7 @@
 #ifndef SSTRACE_PLOT_H
 #define SSTRACE_PLOT_H
 
-/* Divides a trace of any length into columns, and draws them on a terminal. */
+/* Divides a trace of any length into columns, and draws the columns on a terminal. */
 
 #include <stdio.h>
 
@@ -14,28 +14,28 @@
 
 struct sstrace_column {
     double controlled;   /* part of the column's time that is not `free`, 0 to 1 */
-    double free;         /* part that is `free` */
+    double free;         /* part of the column's time that is `free` */
     double area;         /* integral of the load over `controlled` */
-    double min, largest; /* load; valid if `controlled` > 0 */
+    double min, largest; /* smallest and largest load; valid if `controlled` > 0 */
 };
 
 /*
- * The trace in columns of equal length, in constant memory. The vertical line of a step does not
- * count.
+ * The trace in columns of equal length, in constant memory. The vertical line of a step has no
+ * effect.
  */
 struct sstrace_columns {
     struct ss_trace_sink sink;
     ss_time length; /* length of the trace; 0: each column shows the last record */
     size_t count;
     struct sstrace_column *items;
-    size_t current; /* earlier columns are complete */
+    size_t current; /* columns before this one are complete */
     struct ss_trace_record last;
     bool any;
 };
 
 /*
- * Opens a sink for the trace; draw it after the trace has ended, then close it. `count` is at least
- * 1, and is limited to SSTRACE_COLUMNS_MAX. Fails only if out of memory.
+ * Opens a sink for the trace. Draw the sink after the trace has ended, then close it. `count` is at
+ * least 1, and is limited to SSTRACE_COLUMNS_MAX. Fails only if memory is exhausted.
  */
 SS_MUST_USE SS_NONNULL(1) int sstrace_columns_open(
     struct sstrace_columns *columns, ss_time length, size_t count, struct ss_error *error);
@@ -47,20 +47,23 @@ SS_NONNULL()
 double sstrace_column_mean(const struct sstrace_column *column);
 
 /*
- * Sets the size of a drawing, at most 20 rows, for the terminal at standard output; otherwise from
- * COLUMNS and LINES, otherwise for 80 x 24.
+ * Sets the size of a drawing, at most 20 rows: that of the terminal at standard output or, without
+ * a terminal, that of COLUMNS and LINES or, without these, 80 x 24.
  */
 SS_NONNULL()
 void sstrace_plot_fit(size_t *columns, int *rows);
 
-/* Draws the columns; adds five characters to the width, and two or three lines. */
+/*
+ * Draws the columns. The drawing is five characters wider than the columns, and two or three lines
+ * higher than the rows.
+ */
 SS_NONNULL()
 void sstrace_plot_print(
     FILE *stream, const struct sstrace_columns *columns, int rows, bool unicode);
 
 /*
- * Returns the next longer round step for marks on an axis, the shortest after 0; 0 if there is no
- * longer one.
+ * Returns the next longer round step for marks on an axis. After 0 comes the shortest step, after
+ * the longest 0.
  */
 ss_time sstrace_plot_step_after(ss_time step);
 

@@ -11,9 +11,9 @@
 #define WIDTH         1100
 #define HEIGHT        440
 #define TICKS_MAX     12
-#define TITLE_LETTERS 110 /* characters of the title that fit */
+#define TITLE_LETTERS 110 /* maximum number of characters of the title */
 
-/* Units of the time axis, for lengths up to `below`, so that marks are at round numbers. */
+/* Units of the time axis, for lengths up to `below`, chosen so that marks are at round numbers. */
 static const struct unit {
     const char *name;
     ss_time length, below;

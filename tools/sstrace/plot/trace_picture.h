@@ -8,13 +8,13 @@
 
 #include "terminal_plot.h"
 
-/* About one for each pixel of the picture's width. */
+/* About one column for each pixel of the picture's width. */
 #define SSTRACE_PICTURE_COLUMNS SSTRACE_COLUMNS_MAX
 
 /*
  * Writes a picture of `kind`, "svg" or "png", to `stream` at its current position. `title`, which
- * may be NULL, is shown verbatim. Fails with status 2, and the message says what to install or
- * repeats gnuplot's complaint; `stream` may then contain a part of a picture.
+ * may be NULL, appears unchanged. Fails with status 2; the message says what to install or repeats
+ * gnuplot's message. After a failure, `stream` may contain a part of a picture.
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_plot_picture(FILE *stream, const char *kind,
     const struct sstrace_columns *columns, const char *title, struct ss_error *error);

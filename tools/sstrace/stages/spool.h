@@ -2,7 +2,7 @@
 #ifndef SSTRACE_SPOOL_H
 #define SSTRACE_SPOOL_H
 
-/* A trace in a temporary file, until it is known to be complete. */
+/* A trace in a temporary file, in which it stays until it is known to be complete. */
 
 #include <stdio.h>
 
@@ -12,16 +12,16 @@
 
 struct sstrace_spool {
     struct ss_trace_sink sink;
-    FILE *file; /* unlinked */
+    FILE *file; /* a file without a name */
     uint64_t count;
-    ss_time first_load; /* time of the first record that is not `free`; SS_TIME_NEVER if none */
+    ss_time first_load; /* time of the first record that is not `free`; SS_TIME_NEVER: none */
     ss_time length;     /* time of the last record */
 };
 
 SS_MUST_USE SS_NONNULL(1) int sstrace_spool_open(
     struct sstrace_spool *spool, struct ss_error *error);
 
-/* Gives all records to another sink, without ending it. May be called again. */
+/* Gives all records to another sink, without ending that sink. May be called again. */
 SS_MUST_USE SS_NONNULL(1, 2) int sstrace_spool_play(
     struct sstrace_spool *spool, struct ss_trace_sink *to, struct ss_error *error);
 

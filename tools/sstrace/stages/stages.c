@@ -10,7 +10,7 @@ static ss_time scaled(ss_time time, double factor) {
     return product < (long double)SS_TIME_NEVER ? (ss_time)product : SS_TIME_NEVER;
 }
 
-/* SCALE, LATER and LOAD_SCALE change each record independently. */
+/* SCALE, LATER and LOAD_SCALE change each record by itself. */
 static int take_each(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
@@ -26,7 +26,9 @@ static int take_each(
 
 /* ---- clip ---- */
 
-/* Returns the record at time `at`, which is after the previous record and not after this one. */
+/*
+ * Returns the record at time `at`, which must be after the previous record and not after this one.
+ */
 static struct ss_trace_record cut(
     const struct sstrace_stage *stage, const struct ss_trace_record *record, ss_time at) {
     struct ss_trace_record edge = {.time = at - stage->how.from};
@@ -86,7 +88,7 @@ static int take_repeat(
     return stage->spool.sink.take(&stage->spool.sink, record, error);
 }
 
-/* A repetition: later by `shift`, and without an initial `free` section. */
+/* A repetition: shifted by `shift`, and without a leading `free` section. */
 struct round {
     struct ss_trace_sink sink;
     struct sstrace_stage *stage;

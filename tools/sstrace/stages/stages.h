@@ -2,7 +2,7 @@
 #ifndef SSTRACE_STAGES_H
 #define SSTRACE_STAGES_H
 
-/* Transformations: each receives a trace record by record and passes on another one. */
+/* Transformations: each receives a trace, record by record, and passes on another trace. */
 
 #include <showstopper/contract.h>
 
@@ -33,13 +33,13 @@ struct sstrace_stage {
     struct sstrace_transform how;
     struct ss_trace_record before; /* the previous record, if `any` */
     bool any;
-    bool begun, done;           /* CLIP: the first record was passed on; the last one was */
+    bool begun, done;           /* CLIP: the first record was passed on; so was the last one */
     struct sstrace_spool spool; /* REPEAT */
     ss_time window;             /* RESAMPLE: start of the current window */
     double work;                /* RESAMPLE: load times ns since `window` */
 };
 
-/* Opens a stage that gives its output to `next` and, at its end, ends that. */
+/* Opens a stage that gives its output to `next` and, at its own end, ends `next`. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int sstrace_stage_open(struct sstrace_stage *stage,
     const struct sstrace_transform *how, struct ss_trace_sink *next, struct ss_error *error);
 
@@ -47,7 +47,7 @@ SS_NONNULL()
 void sstrace_stage_close(struct sstrace_stage *stage);
 
 /*
- * Opens the last stage: it refuses loads above 1 and unbounded times, and gives every `free` record
+ * Opens the last stage. It refuses loads above 1 and unbounded times, and gives every `free` record
  * the previous load.
  */
 SS_NONNULL()

@@ -108,8 +108,8 @@ int sstrace_take_resample(
 }
 
 /*
- * A final record that begins a window is passed on as it is, as is the only one of a trace of
- * length 0.
+ * Ends the window. A final record that begins a window is passed on unchanged; so is the only
+ * record of a trace of length 0.
  */
 int sstrace_end_resample(struct ss_trace_sink *sink, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
