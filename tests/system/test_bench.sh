@@ -9,6 +9,8 @@ set -euo pipefail
 . "$(dirname "$0")/cases.sh"
 # shellcheck source=skip.sh
 . "$(dirname "$0")/skip.sh"
+# shellcheck source=guest.sh
+. "$(dirname "$0")/guest.sh"
 # shellcheck disable=SC2034 # await reads it
 patience=1200 # a build, or an emulated machine, next to other work
 build=$1
@@ -57,14 +59,9 @@ accuracy_bench_prints_errors() {
 }
 
 load_is_held_in_a_guest() {
-    local reason
-    ! reason=$("$benches/../../tools/experiments/run-in-guest" --why-not) || skip "guest: $reason"
-    (
-        exec {lock}>"$build/guest.lock"
-        flock "$lock"
-        [ -d "$build/guest" ] || "$benches/../../tools/experiments/make-guest" "$build/guest"
-    ) >"$output" 2>&1 || skip "guest-packages: $(head -n 1 "$output")"
-    bench guests.sh --guest "$build/guest" --levels 50 --seconds 2 --kills 1
+    local guest
+    need_guest
+    bench guests.sh --guest "$guest" --levels 50 --seconds 2 --kills 1
     prints "Guest: .*, (kvm|tcg)"
     prints "\| +50\.0 % \| +$number % \| +[-+]$number % \| +$number \| +$number s \| +$number s \| +$number % \| $(:
         )+[-+]$number ms \| +[-+]$number ms \|"

@@ -9,6 +9,8 @@ set -euo pipefail
 . "$(dirname "$0")/skip.sh"
 # shellcheck source=cases.sh
 . "$(dirname "$0")/cases.sh"
+# shellcheck source=guest.sh
+. "$(dirname "$0")/guest.sh"
 # shellcheck source=experiments.sh
 . "$(dirname "$0")/experiments.sh"
 export PATH=$build/bin:$PATH
@@ -119,6 +121,7 @@ nothing_of_the_place_is_left() {
 
 # begin_entered OPTION... -- COMMAND: starts an enter that prints `up`, and sets `entered`.
 begin_entered() {
+    rm -f "$scratch/entered" # the command before has said "up", too
     "$env" enter "$place" "$@" >"$scratch/entered" 2>&1 &
     entered=$!
     await grep -qsx up "$scratch/entered"
@@ -272,18 +275,12 @@ group_follows_the_contract() {
     nothing_of_the_place_is_left
 }
 
-# need_guest: sets `guest`; test_guests.sh builds it.
-need_guest() {
-    guest=$build/guest
-    [ -e "$guest/about" ] || "$experiments/make-guest" "$guest" >"$output" 2>&1 ||
-        skip "guest-packages: $(head -n 1 "$output")"
-}
-
 guest_follows_the_contract() {
     local guest folder words
     choose_environment guest guest
     need_guest
-    words=(--guest "$guest" --acceleration tcg --memory 512M --quota 2 --share "$scratch" --clock clock.csv)
+    words=(--guest "$guest" --acceleration tcg --memory 512M --quota 2 --share "$scratch" --clock clock.csv
+        --grace 1200)
     open_place "${words[@]}"
     [ "$(cat said)" = open ] || fail "hold prints $(cat said)"
     refuses "$place is held already" hold "$place" "${words[@]}"

@@ -9,6 +9,8 @@ set -euo pipefail
 . "$(dirname "$0")/skip.sh"
 # shellcheck source=cases.sh
 . "$(dirname "$0")/cases.sh"
+# shellcheck source=guest.sh
+. "$(dirname "$0")/guest.sh"
 # shellcheck source=experiments.sh
 . "$(dirname "$0")/experiments.sh"
 pid=
@@ -33,22 +35,10 @@ refuses() {
     [ "$(wc -l <"$output")" -eq 1 ] || fail "${*:2}: more than one line of output"
 }
 
-# need_guest: builds the guest once for all cases, which may run in parallel.
-need_guest() {
-    local reason lock
-    ! reason=$("$experiments/run-in-guest" --why-not) || skip "guest: $reason"
-    guest=$build/guest
-    exec {lock}>"$build/guest.lock"
-    flock "$lock"
-    [ ! "$experiments/make-guest" -nt "$guest/about" ] || rm -rf "$guest"
-    [ -d "$guest" ] || "$experiments/make-guest" "$guest" >"$output" 2>&1 ||
-        skip "guest-packages: $(head -n 1 "$output")"
-    exec {lock}>&-
-}
-
 # begin OPTION... -- COMMAND...: starts run-in-guest and sets `pid`; its output is in $output and
 # $scratch/errors.
 begin() {
+    rm -f "$output" "$scratch/errors" # a guest before has printed the same
     "$experiments/run-in-guest" --guest "$guest" --acceleration tcg --memory 512M "$@" \
         >"$output" 2>"$scratch/errors" &
     pid=$!

@@ -144,7 +144,8 @@ a_second_signal_kills_the_benchmark() {
     pid=$!
     read -r -t "$patience" _ <"$folder/deaf" || fail "the benchmark did not start"
     kill -TERM "$pid"
-    sleep 0.3
+    # A second signal would be lost if the first were still pending.
+    await grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$pid/status"
     kill -0 "$pid" || fail "the first signal ended ssprofile"
     kill -TERM "$pid"
     wait "$pid" || status=$?
