@@ -76,3 +76,11 @@ import json, sys
 for row in json.load(sys.stdin):
     print({**row["columns"], **row}.get(sys.argv[1]) or "-")' "$2" | paste -sd ' '
 }
+
+# planned STUDY COLUMN: does so for a column of the plan that has the name of another one, such as seconds.
+planned() {
+    { "$build/bin/ssbatch" --list --json "$scratch/$1" || true; } | python3 -c '
+import json, sys
+for row in json.load(sys.stdin):
+    print(row["columns"].get(sys.argv[1]) or "-")' "$2" | paste -sd ' '
+}

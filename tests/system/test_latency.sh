@@ -12,6 +12,8 @@ set -euo pipefail
 . "$(dirname "$0")/cases.sh"
 # shellcheck source=experiments.sh
 . "$(dirname "$0")/experiments.sh"
+[ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
+[ -x "$build/bin/ssreport" ] || skip "left-out: built without ssreport"
 options=(--bin "$scratch/bin" --ram "$scratch/ram")
 results=$scratch/latency-results
 bystander='' pid=''
@@ -26,14 +28,14 @@ end() {
 
 # The fake generator takes a moment. If the file `wait` exists, it prints a line and waits.
 mkdir "$scratch/bin"
-for name in showstopper ssload; do
-    printf '#!/bin/bash\nexec "%s" "$@"\n' "$build/bin/$name" >"$scratch/bin/$name"
+for name in showstopper ssbatch ssload ssreport; do
+    ln -s "$build/bin/$name" "$scratch/bin/$name"
 done
 cat >"$scratch/bin/ssrequest" <<END
 #!/bin/bash
 echo "ssrequest \$*" >>"$scratch/calls"
 begin=\$EPOCHREALTIME
-url=\${*: -1} record='' rate=null capacity=''
+url=\${*: -1} record='' kind='' rate=null capacity=''
 [ ! -e "$scratch/dead" ] || [[ " \$* " = *" --record "* ]] || { echo "failed   1 connection_refused" && exit 1; }
 succeeded=9
 [ ! -e "$scratch/fails" ] || succeeded=0
@@ -41,6 +43,7 @@ succeeded=9
 while [ \$# -gt 1 ]; do
     case \$1 in
     --record) record=\$2 ;;
+    --profile) kind=\$2 ;;
     --rate) rate=\$2 ;;
     --capacity) capacity=", \"capacity\": {\"demand\": \"\$2\", \"held_rate\": 40, \"failed_rate\": 41.5, \"held_times\": 3, \"failed_times\": 3}" ;;
     esac
@@ -58,7 +61,8 @@ mkdir "\$record"
 echo epoch_seconds >"\$record/requests.csv"
 cat >"\$record/requests.json" <<JSON
 {
-    "program": "ssrequest", "targets": ["\$url", "a \"quoted\" one"], "arrival": "poisson",
+    "program": "ssrequest", "targets": ["\$url", "a \\"quoted\\" one"], "arrival": "poisson",
+    "profile": {"kind": "\$kind", "rate": \$rate},
     "begin_epoch_seconds": \$begin, "end_epoch_seconds": \$EPOCHREALTIME,
     "intended": 10, "sent": 10, "refused": 0, "unfinished": 0, "succeeded": \$succeeded, "failed": \$((10 - succeeded)),
     "causes": {
@@ -82,6 +86,7 @@ END
 cat >"$scratch/bin/ssburn" <<END
 #!/bin/bash
 echo "ssburn \$*" >>"$scratch/calls"
+[ "\$1" = serve ] || { echo "# work 12345" && exit; }
 [ ! -e "$scratch/no-service" ] || { echo "ssburn: no memory" >&2 && exit 125; }
 echo \$\$ >"$scratch/service"
 printf '# work 12345\nlistening on http://127.0.0.1:1/\n'
@@ -89,15 +94,6 @@ trap 'exit 0' TERM
 while :; do
     read -rt 0.1 <> <(:) || true
 done
-END
-cat >"$scratch/bin/ssreport" <<END
-#!/bin/bash
-mkdir -p "\$3"
-cat >"\$3/findings.csv" <<CSV
-kind,scope,of,sentence,set
-rate,all,requests,"serve: keeps up, with 5.",1
-stopping,all,requests,"serve: a duty of 50 % adds 0.0 ms, of 18 requests.",1
-CSV
 END
 chmod +x "$scratch/bin/"*
 few=(--duties '100%,50%' --rates '5,10' --demands none --warmup 1s --seconds 2s)
@@ -147,21 +143,50 @@ dry_run_prints_the_plan_and_its_duration() {
     experiment latency --dry-run
     prints "serve-d100-r10-1: 1 min 08 s"
     prints "serve-d25-p95-1s-1: 5 min 00 s"
-    prints "40 runs, 1 h 00 min to go"
+    prints "to come: 1 h 00 min"
+    [ "$(grep -c '^serve-.*-1: ' "$output")" -eq 40 ] || fail "expected 40 runs"
     experiment latency --dry-run --steps 140:5:2s --duties 1/2 --demands none
     prints "serve-d50-steps-1: 59 s"
     experiment latency --dry-run --service mediawiki --quick
     prints "mediawiki-d50-r6-1: 12 s"
-    prints "6 runs, 1 min 12 s to go"
+    prints "to come: 1 min 12 s"
     experiment latency --dry-run --service http://localhost/ --rates 7.5 --duties 100 --rounds 2 --demands none
     prints "url-d100-r7.5-2: 1 min 08 s"
     [ ! -e "$results" ] || fail "--dry-run created a folder"
 }
 
-# target_of RUN: prints the duty in its record.
+the_plan_is_for_ssbatch() {
+    local plan=$scratch/plan
+    experiment latency --plan "${few[@]}" --own-cpu 0
+    cp "$output" "$plan"
+    [ ! -e "$results" ] || fail "--plan created a folder"
+    [ ! -e "$scratch/calls" ] || fail "--plan started a program"
+    call_ssbatch --dry-run other <"$plan" || fail "status $?"
+    prints "serve-d50-r10-1: 6 s"
+    call_ssbatch other <"$plan" || fail "status $?"
+    [ "$(listed other rate)" = "5 5 10 10 5 5 10 10" ] || fail "wrong rates: $(listed other rate)"
+    [ "$(listed other cpus)" = "- 0 - 0 - 0 - 0" ] || fail "wrong CPUs: $(listed other cpus)"
+    "$build/bin/ssreport" --quiet --output "$scratch/other/report" "$scratch/other" || fail "status $?"
+    [ "$(wc -l <"$scratch/other/report/latency.csv")" -eq 5 ] || fail "expected 4 rows"
+    experiment latency "${few[@]}" --own-cpu 0 --output other
+    [ "$(calls '^ssrequest .* --record ')" -eq 4 ] || fail "the experiment repeated runs of its own plan"
+    # Only a wiki of the study is removed.
+    experiment latency --plan --service mediawiki --rates 5 --on 0
+    grep -Fq " -- taskset -c 0 $experiments/services/mediawiki run $results/wiki " "$output" || fail "the wiki is not started"
+    grep -Fxq "after -- $experiments/services/mediawiki down $results/wiki " "$output" || fail "the wiki is not removed"
+    experiment latency --plan --service mediawiki --rates 5 --wiki mine
+    ! grep -q "mediawiki down" "$output" || fail "the wiki of the user is removed"
+}
+
+# call_ssbatch WORD...: its output is in $output.
+call_ssbatch() {
+    (cd "$scratch" && PATH=$scratch/bin:$PATH exec timeout "$patience" ssbatch "$@") >"$output" 2>&1
+}
+
+# is_stopped RUN LOW HIGH: fails unless the duty in its record is between these.
 is_stopped() {
     local share
-    share=$(sed -n 's/^ *"duty_mean": *\([0-9.]*\).*/\1/p' "$results/runs/$1/service/summary.json")
+    share=$(sed -n 's/^ *"duty_mean": *\([0-9.]*\).*/\1/p' "$results/$1/service/summary.json")
     awk -v share="$share" -v low="$2" -v high="$3" 'BEGIN { exit !(share >= low && share <= high) }' ||
         fail "$1: wrong duty: $share"
 }
@@ -170,42 +195,39 @@ requests_are_joined_with_records() {
     local run
     experiment latency "${few[@]}"
     for run in serve-d{100,50}-r{5,10}-1; do
-        [ -s "$results/runs/$run/requests/requests.csv" ] || fail "$run: requests.csv is missing"
-        [ -s "$results/runs/$run/service/summary.json" ] || fail "$run: the record is missing"
-        grep -q '"ended_by": "signal"' "$results/runs/$run/service/summary.json" || fail "$run: the service was not ended by a signal"
+        [ -s "$results/$run/requests/requests.csv" ] || fail "$run: requests.csv is missing"
+        [ -s "$results/$run/service/summary.json" ] || fail "$run: the record is missing"
+        grep -q '"ended_by": "signal"' "$results/$run/service/summary.json" || fail "$run: the service was not ended by a signal"
     done
-    [ "$(manifest latency-results role | tr ' ' '\n' | sort | uniq -c | xargs)" = "4 requests 4 service" ] ||
-        fail "wrong roles: $(manifest latency-results role)"
-    [ "$(manifest latency-results status | tr ' ' '\n' | sort -u)" = "done" ] || fail "manifest: wrong status"
-    [ "$(manifest latency-results group | tr ' ' '\n' | sort -u | wc -l)" -eq 4 ] || fail "manifest: wrong groups"
-    [ "$(manifest latency-results run | tr ' ' '\n' | head -n 2 | paste -sd ' ')" = "$(:
-        )runs/serve-d100-r5-1/requests runs/serve-d100-r5-1/service" ] || fail "manifest: wrong runs"
-    [ "$(manifest latency-results method | tr ' ' '\n' | sort | uniq -c | xargs)" = "4 1cdc 4 uncontrolled" ] ||
-        fail "wrong methods: $(manifest latency-results method)"
+    [ "$(listed latency-results role | tr ' ' '\n' | sort | uniq -c | xargs)" = "4 requests 4 service" ] ||
+        fail "wrong roles: $(listed latency-results role)"
+    [ "$(listed latency-results status | tr ' ' '\n' | sort -u)" = "done" ] || fail "wrong status"
+    [ "$(listed latency-results method | tr ' ' '\n' | sort | uniq -c | xargs)" = "4 1cdc 4 uncontrolled" ] ||
+        fail "wrong methods: $(listed latency-results method)"
     is_stopped serve-d100-r5-1 0.8 1
     is_stopped serve-d50-r5-1 0.2 0.8
     # Work is calibrated once, and each run sends warm-up requests before the counted ones.
-    [ "$(calls '^ssburn serve .*--work 10m$')" -eq 1 ] || fail "calibrated more than once"
-    [ "$(calls '^ssburn serve .*--units 12345$')" -eq 3 ] || fail "the calibration was not used"
+    [ "$(calls '^ssburn serial --iteration 10m --iterations 0$')" -eq 1 ] || fail "calibrated more than once"
+    [ "$(calls '^ssburn serve .*--units 12345$')" -eq 4 ] || fail "the calibration was not used"
     [ "$(calls '^ssrequest .*--rate 5 --duration 1s .* http://127.0.0.1:1/$')" -eq 2 ] || fail "wrong warm-up requests"
-    [ "$(calls '^ssrequest .*--rate 5 --duration 2s --record .* --arrival poisson --seed 2 --cap 1000 .* --timeout 10s ')" -eq 2 ] ||
+    [ "$(calls '^ssrequest .*--rate 5 --duration 2s --record [^ ]*/requests --arrival poisson --seed 2 --cap 1000 .* --timeout 10s ')" -eq 2 ] ||
         fail "wrong requests"
     grep -qE '^serve,0\.5,10,1,poisson,10,10,0,0,9,1,0\.9,9\.5,0\.0007,0\.02,0\.01,0\.05,,,0\.015,0\.01,,,,0\.03,[0-9.e-]+$' \
         "$results/table.csv" || fail "$(cat "$results/table.csv")"
-    prints 'serve: a duty of 50 % adds 0\.0 ms, of 18 requests\.'
-    ! grep -q 'keeps up' "$output" || fail "unexpected finding: $(cat "$output")"
-    prints '\| serve \| 50 \| 10 \| .* \| 20\.0 \| 10\.0 \| 50\.0 \| - \| 15\.0 \| 0\.70 \|'
+    prints '\| serve \| 50\.00 \| 10\.00 \| 1 \| 90\.00 \| 9\.50 \| 0\.00070 \| 0\.0200 \| 0\.0100 \| 0\.0500 \| .*'
+    [ -s "$results/report/report.html" ] || fail "report.html is missing"
+    [ ! -e "$results/report/study.csv" ] || fail "a throttled service is reported as a workload with iterations"
 }
 
 a_capacity_search_is_tabulated() {
     experiment latency --duties 100% --rates 5 --demands p95=1s,mean=500m --warmup 0 --seconds 1
     [ "$(sed 1d "$results/capacity.csv" | sort | paste -sd ' ')" = "serve,1,mean=500m,1,40,41.5,3,3 $(:
         )serve,1,p95=1s,1,40,41.5,3,3" ] || fail "$(cat "$results/capacity.csv")"
-    prints '\| serve \| 100 \| p95=1s \| 40 \| 41\.5 \|'
+    prints '\| serve \| 100\.00 \| p95=1s \| 1 \| 40\.00 \| 41\.50 \|'
     # The duration of a run at one rate applies neither to a search nor to steps.
-    [ "$(manifest latency-results seconds | tr ' ' '\n' | sort -u | paste -sd ,)" = ,1 ] || fail "manifest: wrong seconds"
+    [ "$(planned latency-results seconds | tr ' ' '\n' | sort -u | paste -sd ,)" = "-,1" ] || fail "wrong seconds: $(planned latency-results seconds)"
     experiment latency --duties 100% --steps 3:1:2s --demands none --output steps
-    [ "$(manifest steps seconds) $(manifest steps warmup_seconds)" = "6 6 0 " ] || fail "manifest: wrong times of steps"
+    [ "$(planned steps seconds) $(planned steps warmup_seconds)" = "6 6 0 0" ] || fail "wrong times of steps"
     [ "$(wc -l <"$results/table.csv")" -eq 2 ] || fail "a search is listed as a rate"
 }
 
@@ -241,7 +263,9 @@ interrupted_study_continues() {
     await nothing_lies
     call latency "${few[@]}" --duties 50% --rates 5,20 || fail "status $?"
     [ "$(wc -l <"$scratch/asked")" -eq 1 ] || fail "expected one run, got $(wc -l <"$scratch/asked")"
-    [ -d "$results/runs/serve-d50-r20-1" ] || fail "the completed run is missing"
+    [ -d "$results/serve-d50-r20-1" ] || fail "the completed run is missing"
+    [ "$(listed latency-results run | tr ' ' '\n' | uniq | paste -sd ' ')" = "serve-d50-r5-1 serve-d50-r10-1 serve-d50-r20-1" ] ||
+        fail "wrong list of runs"
     refuses "holds runs made in another way" latency "${few[@]}" --duties 50% --rates 5 --cap 7
 }
 
@@ -251,51 +275,60 @@ nothing_lies() {
 
 failures_are_reported() {
     touch "$scratch/refused"
-    refuses "failed with status 125 (requests); " latency "${few[@]}"
-    grep -q "ssrequest: no such option" "$output" || fail "the error of ssrequest is missing"
+    refuses "serve-d100-r5-1: failed: warmup ended with status 125: ssrequest: no such option" latency "${few[@]}"
     rm "$scratch/refused"
     touch "$scratch/no-service"
-    refuses "(service); " latency "${few[@]}"
-    grep -q "ssburn: no memory" "$output" || fail "the error of ssburn is missing"
+    refuses "serve-d100-r5-1: failed: server ended with status 125 before the run did: ssburn: no memory" latency "${few[@]}"
     rm "$scratch/no-service"
     touch "$scratch/service-dies"
-    refuses "failed with status 1 (service)" latency "${few[@]}" --duties 100%
+    refuses "serve-d100-r5-1: failed: server was ended by signal 9 before the run did" latency "${few[@]}" --duties 100%
     nothing_is_left
 }
 
-# The experiment reads the service's output before the service has written any.
-the_study_waits_for_a_slow_service() {
-    LD_PRELOAD=$build/tests/liblate_file.so SS_TEST_LATE=service.out \
-        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
-        experiment latency "${few[@]}" --duties 100% --rates 5
-    ! grep -q 'service\.out' "$output" || fail "service.out was read before it existed"
+# A folder of an earlier version is reported, but not continued.
+a_folder_with_a_manifest_is_reported() {
+    experiment latency "${few[@]}" --duties 50% --rates 5
+    mkdir -p "$scratch/earlier/runs"
+    mv "$results/serve-d50-r5-1" "$scratch/earlier/runs"
+    cat >"$scratch/earlier/manifest.csv" <<CSV
+run,experiment,workload,method,role,group,target,tau_seconds,round,status
+runs/serve-d50-r5-1/requests,latency,serve,1cdc,requests,serve-d50-r5-1,0.5,0.107,1,done
+runs/serve-d50-r5-1/service,latency,serve,1cdc,service,serve-d50-r5-1,0.5,0.107,1,done
+CSV
+    refuses "earlier holds a study of an earlier version, which ssreport can read" latency "${few[@]}" --output earlier
+    diff "$results/table.csv" <("$build/bin/ssreport" --table latency "$scratch/earlier" 2>/dev/null) >"$output" ||
+        fail "the tables differ"
 }
 
 # A service that does not answer makes the study fail.
 a_service_that_does_not_answer_is_reported() {
     local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
     touch "$scratch/dead"
-    refuses "latency: --service: http://127.0.0.1:2/: a request fails: connection_refused" "${call[@]}"
-    [ "$(wc -l <"$output")" -eq 1 ] || fail "expected one line"
+    refuses "latency: --service: http://127.0.0.1:2/: a request fails:" "${call[@]}"
+    prints "failed   1 connection_refused"
     [ ! -e "$results" ] || fail "a folder was created"
     experiment "${call[@]}" --dry-run
     rm "$scratch/dead"
     # The service dies later.
     touch "$scratch/fails"
-    refuses "url-d100-r5-1: failed: no request succeeded: 9 connection_refused, 1 status (requests)" "${call[@]}" --go-on
-    grep -q "latency: 2 runs failed" "$output" || fail "wrong number of failed runs"
-    [ "$(manifest latency-results status)" = "failed failed" ] || fail "manifest: wrong status"
-    [ "$(wc -l <"$results/table.csv")" -eq 1 ] || fail "figures of failed runs: $(cat "$results/table.csv")"
+    refuses "url-d100-r5-1: failed: requests: no request succeeded: 9 connection_refused, 1 status" "${call[@]}" --go-on
+    grep -q "latency: some runs failed" "$output" || fail "the failure is not reported"
+    [ "$(listed latency-results status | tr ' ' '\n' | sort -u)" = failed ] || fail "wrong status"
+    [ ! -s "$results/table.csv" ] || fail "figures of failed runs: $(cat "$results/table.csv")"
     rm "$scratch/fails"
     experiment "${call[@]}"
-    [ "$(manifest latency-results status)" = "done done" ] || fail "manifest: the repeated runs are not done"
+    [ "$(listed latency-results status | tr ' ' '\n' | sort -u)" = "done" ] || fail "the repeated runs are not done"
+    # Results are reported although the service has ended.
+    touch "$scratch/dead"
+    experiment "${call[@]}"
+    rm "$scratch/dead"
 }
 
 # A service that already runs is throttled, and keeps running afterwards.
 a_service_given_by_url_can_be_throttled() {
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5
-    [ "$(wc -l <"$results/runs/url-d100-r5-1/requests/beside.csv")" -gt 1 ] || fail "no samples of the load"
-    [ "$(manifest latency-results role)" = requests ] || fail "wrong roles"
+    [ "$(wc -l <"$results/url-d100-r5-1/beside.csv")" -gt 1 ] || fail "no samples of the load"
+    [ "$(listed latency-results role)" = requests ] || fail "wrong roles"
     sleep 1000 &
     bystander=$!
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --attach "$bystander" --duties 50% --rates 5 \
@@ -311,11 +344,12 @@ a_service_given_by_url_can_be_throttled() {
 
 run_case options_and_their_values_are_checked
 run_case dry_run_prints_the_plan_and_its_duration
+run_case the_plan_is_for_ssbatch
 run_case requests_are_joined_with_records
 run_case a_capacity_search_is_tabulated
 run_case interrupted_study_continues
 run_case failures_are_reported
+run_case a_folder_with_a_manifest_is_reported
 run_case a_service_that_does_not_answer_is_reported
-run_case the_study_waits_for_a_slow_service
 run_case a_service_given_by_url_can_be_throttled
 end_cases

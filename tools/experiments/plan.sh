@@ -137,16 +137,22 @@ plan_study() {
 
 # ---- a run ----
 
-# plan_commands METHOD WORKLOAD NUMBER TARGET OPTION...: prints the commands of a run: showstopper with these
-# options and NUMBER instances, limited as METHOD does. `modules` and `measuring` are those of choose_modules.
-plan_commands() {
-    local number=$3 words counting said='{out}/output' source=$energy_source group='{place}.{run}'
-    take_workload "$2"
-    [ "${words[0]}" != ssburn ] || said='{scratch}/output' # its iterations are in the record
-    plan_folders "$2" "$3"
+# plan_energy: prints the line that samples power, if there is a source.
+plan_energy() {
+    local source=$energy_source
     [ "$source" != command ] || source=$energy
     [ -z "$source" ] || line beside energy 'ready=^open$' -- "$here/energy" "$(literal "$source")" \
         --energy-root "$energy_root" --output '{out}/energy.csv'
+}
+
+# plan_commands METHOD WORKLOAD NUMBER TARGET OPTION...: prints the commands of a run: showstopper with these
+# options and NUMBER instances, limited as METHOD does. `modules` and `measuring` are those of choose_modules.
+plan_commands() {
+    local number=$3 words counting said='{out}/output' group='{place}.{run}'
+    take_workload "$2"
+    [ "${words[0]}" != ssburn ] || said='{scratch}/output' # its iterations are in the record
+    plan_folders "$2" "$3"
+    plan_energy
     case $1 in
     cpulimit) limit_words "$4" "$2" ;;
     quota)
@@ -277,14 +283,15 @@ carry_out_plan() {
         ssbatch --dry-run "$output" <<<"$plan" || [ $? -eq 1 ] || exit 1
         exit
     fi
-    say "--dry-run lists the runs. Shorter: --quick, $shorter"
+    [ -n "$quick" ] || shorter="--quick, $shorter"
+    say "--dry-run lists the runs. Shorter: $shorter"
     batch "$output" <<<"$plan" || status=$?
     case $status in
     0) failures='' ;;
     1)
         failures=yes
-        [ -n "$go_on" ] || fail "some runs failed, for the reasons above; $output/RUN/output has what commands$(:
-            ) printed. The same call tries them again, --go-on also tries the others"
+        [ -n "$go_on" ] || fail "some runs failed, for the reasons above; $output/RUN has what commands printed.$(:
+            ) The same call tries them again, --go-on also tries the others"
         ;;
     *) fail "the study cannot continue; if $output holds runs made in another way, choose another --output" ;;
     esac
@@ -295,15 +302,20 @@ print_table() {
     ssreport --table "$1" --format "$2" "$output" 2>/dev/null || [ $? -eq 1 ]
 }
 
-# report_study TABLE FILE: writes the report and this table, as FILE and in report.md, and prints them.
+# report_study TABLE FILE...: writes the report and these tables, each as its FILE and in report.md, and prints them.
 report_study() {
-    local reported=0
+    local reported=0 index
     if command -v ssreport >/dev/null; then
         ssreport --output "$output/report" ${deviation:+--deviation "$deviation%"} "$output" || reported=$?
         [ "$reported" -le 1 ] || fail "ssreport made no report"
-        print_table "$1" csv >"$output/$2"
+        for ((index = 1; index < $#; index += 2)); do
+            print_table "${!index}" csv >"$output/${*:index+1:1}"
+        done
         {
-            print_table "$1" md
+            for ((index = 1; index < $#; index += 2)); do
+                [ "$index" -eq 1 ] || echo
+                print_table "${!index}" md
+            done
             if [ -n "$energy" ]; then
                 printf '\n%s\n\n' "Energy, ${energy_scope:-without a source of power}; relative to the first run of$(:
                     ) the same program:"

@@ -43,12 +43,40 @@ static const char *describe_early_end(const struct json_object *summary) {
                : "";
 }
 
-int ssbatch_check_record(const char *record, char *const *words, struct ss_error *error) {
+static bool has_file(const char *record, const char *name) {
     char path[4400];
     struct stat status;
-    snprintf(path, sizeof path, "%s/summary.json", record);
-    if (stat(path, &status) < 0)
-        return 0;
+    snprintf(path, sizeof path, "%s/%s", record, name);
+    return stat(path, &status) == 0;
+}
+
+/* Lists the causes of failures: "9 connection_refused, 1 status". */
+static void print_causes(struct json_object *causes, char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    if (!causes)
+        return;
+    json_object_object_foreach(causes, cause, value) {
+        double count = json_object_get_double(value);
+        if (count > 0 && used < size)
+            used += (size_t)snprintf(
+                text + used, size - used, "%s%.0f %s", used ? ", " : ": ", count, cause);
+    }
+}
+
+/* Requests that fail are a result, unless all do. */
+static int check_requests(const char *record, struct ss_error *error) {
+    char causes[400];
+    struct json_object *document = document_read(record, "requests.json", "", error);
+    if (!document)
+        return -1;
+    print_causes(document_get(document, "causes", json_type_object), causes, sizeof causes);
+    bool none = document_number(document, "succeeded") == 0;
+    json_object_put(document);
+    return none ? ss_error_fail(error, "no request succeeded%s", causes) : 0;
+}
+
+static int check_summary(const char *record, char *const *words, struct ss_error *error) {
     struct json_object *summary = document_read(record, "summary.json", "", error);
     if (!summary)
         return -1;
@@ -66,4 +94,10 @@ int ssbatch_check_record(const char *record, char *const *words, struct ss_error
         return ss_error_fail(
             error, "no line of output matched --iteration, of %.0f lines", unmatched);
     return 0;
+}
+
+int ssbatch_check_record(const char *record, char *const *words, struct ss_error *error) {
+    if (has_file(record, "requests.json") && check_requests(record, error) < 0)
+        return -1;
+    return has_file(record, "summary.json") ? check_summary(record, words, error) : 0;
 }

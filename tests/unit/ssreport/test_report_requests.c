@@ -442,6 +442,40 @@ static void requests_are_matched_to_the_record_of_the_same_time(void **state) {
     ssreport_report_free(&report);
 }
 
+static void runs_of_latency_have_a_row_at_each_rate_and_duty(void **state) {
+    (void)state;
+    folder_open();
+    const struct second seconds[] = {{25, 0.01, 0.01, 25, 0, 0}, {25, 0.01, 0.01, 25, 0, 0}};
+    folder_write_record("service");
+    write_seconds("rate", TEN + 10, seconds, 2);
+    write_figures(
+        "rate", TEN + 10, TEN + 12, 45, 5, "\"profile\": {\"kind\": \"constant\", \"rate\": 25},");
+    write_figures("steps", TEN + 10, TEN + 12, 45, 5, "\"profile\": {\"kind\": \"step\"},");
+    write_figures("capacity", TEN + 20, TEN + 22, 45, 5,
+        "\"capacity\": {\"demand\": \"p95=2s\", \"held_rate\": 84, \"held_times\": 5},");
+    folder_write("manifest.csv", "run,experiment,workload,role,group,target,round\n"
+                                 "rate,latency,serve,requests,x,0.5,2\n"
+                                 "service,latency,serve,service,x,0.5,2\n"
+                                 "steps,latency,serve,requests,y,0.5,2\n"
+                                 "capacity,latency,serve,requests,z,1,1\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_rows(&report, "latency", 1);
+    assert_text(&report, "latency", 0, "service", "serve");
+    assert_cell(&report, "latency", 0, "duty", 0.5);
+    assert_cell(&report, "latency", 0, "rate", 25);
+    assert_cell(&report, "latency", 0, "round", 2);
+    assert_cell(&report, "latency", 0, "succeeded", 45);
+    assert_cell(&report, "latency", 0, "intended_p95_seconds", 0.022);
+    assert_cell(&report, "latency", 0, "actual_p99_seconds", 0.03);
+    assert_cell(&report, "latency", 0, "all_mean_seconds", NAN);
+    assert_cell(&report, "latency", 0, "load_mean", report.runs[0].figures.load_mean);
+    assert_rows(&report, "latency-capacity", 1);
+    assert_text(&report, "latency-capacity", 0, "demand", "p95=2s");
+    assert_cell(&report, "latency-capacity", 0, "held_rate", 84);
+    assert_cell(&report, "latency-capacity", 0, "failed_rate", NAN);
+    ssreport_report_free(&report);
+}
+
 /* ---- findings ---- */
 
 static void request_findings_name_the_run_with_the_rate(void **state) {
@@ -672,6 +706,7 @@ UNIT_MAIN(
     cmocka_unit_test(request_findings_name_the_run_with_the_rate),
     cmocka_unit_test(edges_of_request_rates_come_from_the_manifest),
     cmocka_unit_test(requests_are_matched_to_the_record_of_the_same_time),
+cmocka_unit_test(runs_of_latency_have_a_row_at_each_rate_and_duty),
     cmocka_unit_test(request_findings_precede_the_tables),
     cmocka_unit_test(closed_loop_requests_are_labeled),
     cmocka_unit_test(delay_by_stops_grows_with_the_request_length),

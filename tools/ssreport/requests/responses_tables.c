@@ -7,6 +7,7 @@
 
 #include "findings.h"
 #include "html_page.h"
+#include "latency.h"
 #include "points.h"
 #include "responses_findings.h"
 #include "responses_plots.h"
@@ -68,6 +69,24 @@ static const struct table_column capacity_columns[] = {
     {"failed_rate", "fails from, /s", 2, .text = {"fails from, /s", 17}},
     {"failed_times", "times"},
 };
+static const struct table_column latency_columns[] = {
+    {"service", "service"}, {"duty", "duty, %", 2, true}, {"rate", "rate, /s", 2},
+    {"round", "round"}, {"arrival", NULL}, {"intended", NULL}, {"sent", NULL}, {"refused", NULL},
+    {"unfinished", NULL}, {"succeeded", NULL}, {"failed", NULL},
+    {"success_ratio", "successes, %", 2, true}, {"throughput", "answered, /s", 2},
+    {"lateness_p99_seconds", "sent late (99 %), s", 5},
+    {"intended_mean_seconds", "from when due: mean, s", 4}, {"intended_p50_seconds", "50 %, s", 4},
+    {"intended_p95_seconds", "95 %, s", 4}, {"intended_p99_seconds", "99 %, s", 4},
+    {"intended_most_seconds", NULL}, {"actual_mean_seconds", "from when sent: mean, s", 4},
+    {"actual_p50_seconds", NULL}, {"actual_p95_seconds", NULL}, {"actual_p99_seconds", NULL},
+    {"actual_most_seconds", NULL}, {"all_mean_seconds", NULL},
+    {"load_mean", "load, %", 1, true, true},
+};
+static const struct table_column latency_capacity_columns[] = {
+    {"service", "service"}, {"duty", "duty, %", 2, true}, {"demand", "demand"}, {"round", "round"},
+    {"held_rate", "holds up to, /s", 2}, {"failed_rate", "fails from, /s", 2},
+    {"held_times", NULL}, {"failed_times", NULL},
+};
 static const struct table_sheet tables[] = {
     TABLE_INIT("requests",
         "Requests: response times of the successes, from when they were due (intended) and from "
@@ -76,6 +95,8 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("requests-seconds", "Requests second by second", second_columns),
     TABLE_INIT("requests-capacity",
         "Capacity: the highest rate at which the response time stays within its limit", capacity_columns),
+    TABLE_INIT("latency", "Response times of successes at each rate and duty", latency_columns),
+    TABLE_INIT("latency-capacity", "Capacity at each duty", latency_capacity_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -235,6 +256,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     }
     for (size_t i = 0; i < report->point_count; i++)
         add_rate(report, &report->points[i]);
+    ssreport_latency_fill(report);
     return ssreport_responses_findings(report) < 0 ? ss_error_memory(error) : 0;
 }
 

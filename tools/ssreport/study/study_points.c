@@ -38,10 +38,12 @@ static int compare_runs(const void *left, const void *right, void *context) {
     return order;
 }
 
+/* A service has no iterations: its requests are counted elsewhere. */
 static bool is_point(const void *item, void *context) {
     const struct ssreport_run *run = item;
     (void)context;
-    return run->columns.count > 0 && run->steps.count < 2 && run->figures.samples > 0;
+    return !ssreport_is_word(run->experiment, "latency") && run->columns.count > 0 &&
+           run->steps.count < 2 && run->figures.samples > 0;
 }
 
 /* ---- figures of a point ---- */
