@@ -42,7 +42,7 @@ struct config {
 static const struct ss_option options[] = {
     SS_OPTION("gain", NUMBER, gain, .initial = "1", .min = "0", .max = "100",
         .help = "how fast the duty follows the error, per second"),
-    SS_OPTION("start", LOAD, start, .initial = "50%", .help = "the duty to begin with"),
+    SS_OPTION("start", LOAD, start, .initial = "50%", .help = "the duty at the start"),
     SS_OPTION_END,
 };
 
@@ -62,7 +62,7 @@ static int prepare(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
     if (config->gain == 0 && config->start == 0)
         return ss_error_fail(
-            error, "gain and start are both 0: nothing would ever run, raise one of them");
+            error, "gain and start are both 0, so nothing would ever run: raise one of them");
     return 0;
 }
 

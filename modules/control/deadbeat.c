@@ -86,7 +86,7 @@ static const struct ss_option options[] = {
         .help =
             "the time within which a difference is made up; 0: six tenths of a round of dithering"),
     SS_OPTION("memory", TIME, memory, .initial = "500m", .min = "1m",
-        .help = "how far back the model of the workload looks"),
+        .help = "how much of the past the model of the workload covers"),
     SS_OPTION_END,
 };
 

@@ -19,8 +19,8 @@ struct memory {
 
 static const struct ss_option options[] = {
     SS_OPTION("tau", TIME, tau, .initial = "107m", .scales = 1, .min = "1m", .max = "1h",
-        .help = "the mean length of a round, one run and one stop; refused if stops and continues "
-                "alone would take more than a quarter of the CPU time"),
+        .help = "the mean length of a round, one run and one stop; refused if stopping and "
+                "continuing alone would take more than a quarter of the CPU time"),
     LIMITS_OPTION_MIN,
     SS_OPTION_END,
 };
@@ -34,7 +34,8 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
     if (config->min <= config->tau / 2)
         return 0;
     return ss_error_fail(error,
-        "min=%gm is more than half of tau=%gm: no state would be long enough",
+        "min=%gm is more than half of tau=%gm, so no state would be long enough: give a smaller "
+        "min",
         (double)config->min / 1e6, (double)config->tau / 1e6);
 }
 

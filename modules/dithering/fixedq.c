@@ -16,8 +16,8 @@ struct memory {
 
 static const struct ss_option options[] = {
     SS_OPTION("quantum", TIME, quantum, .initial = "13m", .scales = 1, .min = "1m", .max = "1h",
-        .help = "the length of which every state is a multiple; refused if stops and continues "
-                "alone would take more than a quarter of the CPU time"),
+        .help = "the quantum: every state lasts a multiple of it; refused if stopping and "
+                "continuing alone would take more than a quarter of the CPU time"),
     SS_OPTION_END,
 };
 
@@ -61,7 +61,8 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
         {
             SS_MODULE_HEAD(dithering, DITHERING),
             .name = "fixedq",
-            .summary = "states of whole quanta; the duty is the fraction that run",
+            .summary = "runs and stops that last whole quanta; the duty is the fraction of quanta "
+                       "in which the instance runs",
             .options = options,
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),

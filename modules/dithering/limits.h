@@ -47,7 +47,7 @@ static inline int limits_check_state(const char *option, ss_time length, struct 
     if (length >= STATE_MIN)
         return 0;
     return ss_error_fail(error,
-        "%s=%gm is too short: to stop or continue an instance takes %g us itself, and wake-ups are "
+        "%s=%gm is too short: stopping or continuing an instance takes %g us, and wake-ups are "
         "about as late; give at least %s=%gm",
         option, (double)length / 1e6, SWITCH_COST / 1e3, option, STATE_MIN / 1e6);
 }

@@ -84,17 +84,16 @@ struct memory {
 
 static const struct ss_option options[] = {
     SS_OPTION("tau", TIME, tau, .initial = "0", .max = "1h",
-        .help = "the mean length of a round, one run and one stop; 0: 107m in "
-                "proportion to a window of 500m, and longer if many instances share few CPUs; "
-                "refused if stops and continues alone "
-                "would take more than a quarter of the CPU time"),
+        .help = "the mean length of a round, one run and one stop; 0: 107m for a window of 500m, "
+                "in proportion for others, and longer if many instances share few CPUs; refused if "
+                "stopping and continuing alone would take more than a quarter of the CPU time"),
     LIMITS_OPTION_MIN,
     SS_OPTION("jitter", NUMBER, jitter, .initial = "0.1", .max = "0.5",
-        .help = "how far rounds are moved, as a fraction of tau (of 107m if that is shorter), so "
-                "that nothing stays in step with the kernel's tick; 0 keeps tau exact"),
+        .help = "how far rounds are shifted, as a fraction of tau (of 107m if that is shorter), so "
+                "that rounds do not stay in step with the kernel's tick; 0 keeps tau exact"),
     SS_OPTION("unsteady", TIME, unsteady, .initial = "26m", .max = "1h",
-        .help = "with tau=0, rounds are halved while a workload's use of CPUs changes so much from "
-                "round to round that the load would be uneven, down to this length; 0: never"),
+        .help = "with tau=0, halve rounds, down to this length, while the workload's use of CPUs "
+                "changes so much from round to round that the load would be uneven; 0: never"),
     SS_OPTION_END,
 };
 
@@ -141,8 +140,8 @@ static int check_lengths(struct ss_self *self, struct ss_error *error) {
     if ((double)config->min <= shortest(&pace) / 2)
         return 0;
     return ss_error_fail(error,
-        "min=%gm is more than half of the shortest round, of tau=%gm: no state would be long "
-        "enough",
+        "min=%gm is more than half of the shortest round of tau=%gm, so no state would be long "
+        "enough: give a smaller min",
         (double)config->min / 1e6, pace.tau / 1e6);
 }
 

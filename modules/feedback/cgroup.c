@@ -10,7 +10,7 @@ struct config {
 
 static const struct ss_option options[] = {
     SS_OPTION("group", TEXT, group,
-        .help = "path of the control group; without it, the one that Showstopper is in"),
+        .help = "path of the control group; default: the one that Showstopper is in"),
     ESTIMATE_OPTION_PERIOD,
     SS_OPTION_END,
 };

@@ -20,9 +20,10 @@ struct memory {
 
 static const struct ss_option options[] = {
     SS_OPTION("command", TEXT, command, .required = 1,
-        .help = "command line of a program that prints a number between 0 and 1 per line"),
+        .help = "command line of a program that prints the load, a number between 0 and 1, on each "
+                "line"),
     SS_OPTION("period", TIME, period, .initial = "0",
-        .help = "blend the numbers with a memory of this length; 0 takes each as it is"),
+        .help = "smooth the numbers over this time; 0 uses each as it is"),
     SS_OPTION_END,
 };
 

@@ -21,8 +21,8 @@
 /* The option that these modules share, for a struct config with a field `period`. */
 #define ESTIMATE_OPTION_PERIOD                                                                     \
     SS_OPTION("period", TIME, period, .initial = "333m", .min = "1m",                              \
-        .help =                                                                                    \
-            "the memory of the estimate: a sample of this length weighs as much as all before it")
+        .help = "the memory of the estimate: a sample of this length weighs as much as all "       \
+                "earlier ones together")
 
 /* One reading, as the module interprets it. */
 struct estimate_reading {

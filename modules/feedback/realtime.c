@@ -22,10 +22,10 @@ struct config {
 static const struct ss_option options[] = {
     ESTIMATE_OPTION_PERIOD,
     SS_OPTION("count", CHOICE, count, .initial = "idle", .choices = "idle ticks",
-        .help = "what is counted: idle time, or busy ticks, which programs driven by timers can "
-                "mislead"),
+        .help = "what to count: idle time, or busy ticks, which miss programs that run in step "
+                "with the tick"),
     SS_OPTION("steal", CHOICE, steal, .initial = "work", .choices = "work idle",
-        .help = "how time taken by a hypervisor counts"),
+        .help = "whether time taken by a hypervisor counts as work or as idle"),
     SS_OPTION_END,
 };
 

@@ -9,7 +9,7 @@ struct config {
 
 static const struct ss_option options[] = {
     SS_OPTION("rotate", TIME, rotate, .initial = "0", .sensible = "100m",
-        .help = "how long until the next instance becomes the first; 0 keeps the order"),
+        .help = "the time after which the next instance becomes the first; 0 keeps the order"),
     SS_OPTION_END,
 };
 
@@ -41,7 +41,7 @@ SS_MODULE_EXPORT const struct ss_space_module showstopper_module = {
         {
             SS_MODULE_HEAD(space, SPACE),
             .name = "uneven",
-            .summary = "runs as few instances as possible, all but one of them all the time",
+            .summary = "runs as few instances as possible, and all but one of those without a stop",
             .options = options,
             .config_size = sizeof(struct config),
         },

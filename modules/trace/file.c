@@ -39,7 +39,7 @@ static const struct ss_option options[] = {
     SS_OPTION("scale", NUMBER, scale, .initial = "1", .min = "0",
         .help = "the factor for times: 1/3 plays three times as fast"),
     SS_OPTION("loop", CHOICE, loop, .initial = "yes", .choices = "no yes",
-        .help = "start again at the end; with no, the run ends with the trace"),
+        .help = "start again at the end of the trace; with no, the run ends there"),
     SS_OPTION("offset", TIME, offset, .initial = "0", .sensible = "500m",
         .help = "how far into the trace to start, in the file's own time"),
     SS_OPTION_END,

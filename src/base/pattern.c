@@ -26,7 +26,7 @@ static const struct escape escapes[] = {
     {'s', "^\\s$", " ", "s", "[[:space:]]"},
     {'S', "^\\S$", "x", " ", "[^[:space:]]"},
     {'b', "x\\b", "x y", "xb", "(^|[^[:alnum:]_])"},
-    {'t', "^\\t$", "\t", "t", "a tab itself"},
+    {'t', "^\\t$", "\t", "t", "a literal tab"},
 };
 
 static bool matches(const regex_t *compiled, const char *text) {
@@ -93,14 +93,14 @@ static int check_repetition(const char *at, double *copies, struct ss_error *err
     size_t length = repetition_at(at, &max);
     if (length > 0 && repetition_at(at + length, &unused) > 0)
         return ss_error_fail(error,
-            "%.*s repeats a repetition, which POSIX regular expressions leave undefined: write "
-            "(...) "
-            "around the first one",
+            "%.*s repeats a repetition, which POSIX regular expressions leave undefined: put the "
+            "first one in parentheses",
             (int)(length + 1 < 40 ? length + 1 : 40), at);
     *copies *= max > 1 ? max : 1;
     if (*copies > COPIES_MAX)
-        return ss_error_fail(
-            error, "too many repetitions: the product of its numbers is above %d", COPIES_MAX);
+        return ss_error_fail(error,
+            "too many repetitions: nested counts multiply to more than %d; use smaller ones",
+            COPIES_MAX);
     return 0;
 }
 

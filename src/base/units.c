@@ -157,7 +157,7 @@ static const char *common_fault(const char *text, enum reading reading) {
     if (text[0] && text[strcspn(text, " \t\r\n\v\f")])
         return "has white space in it: write number and unit together";
     if (text[0] == '-')
-        return "is negative: write a number from 0 up";
+        return "is negative: write 0 or more";
     if (reading == READ_DIVIDES_BY_ZERO)
         return "divides by zero: write a fraction such as 1/3";
     if (reading == READ_TOO_LARGE)
@@ -203,7 +203,7 @@ static int read_time(const char *text, bool milliseconds, ss_time *value, const 
         return time_error(text, reading, at, milliseconds, error);
     wide nanoseconds = (number.over * unit->length + number.under / 2) / number.under;
     if (nanoseconds >= SS_TIME_NEVER)
-        return ss_error_fail(error, "'%s' is too long a time: write at most 213503d (584 years)",
+        return ss_error_fail(error, "the time '%s' is too long: write at most 213503d (584 years)",
             ss_words_show(text).text);
     *value = (ss_time)nanoseconds;
     return 0;
@@ -236,9 +236,8 @@ static int divide_cpus(const char *text, const struct quotient *number, double c
     struct ss_words_shown shown = ss_words_show(text);
     if (!(cpus > 0))
         return ss_error_fail(error,
-            "'%s' is a number of CPUs, but the number that makes a load of 100 %% is unknown here: "
-            "write "
-            "60%%, 0.6 or 6/10",
+            "'%s' is a number of CPUs, but how many CPUs make a load of 100 %% is unknown here: "
+            "write 60%%, 0.6 or 6/10",
             shown.text);
     double load = divide(number) / cpus;
     if (load > 1)
@@ -303,7 +302,7 @@ int ss_units_count(const char *text, uint64_t *value, struct ss_error *error) {
     }
     struct ss_words_shown shown = ss_words_show(text);
     if (text[strspn(text, "0123456789")] || !*text)
-        return ss_error_fail(error, "'%s' is not a whole number from 0 up", shown.text);
+        return ss_error_fail(error, "'%s' is not a whole number of 0 or more", shown.text);
     return ss_error_fail(
         error, "'%s' is too large: write at most 18446744073709551615", shown.text);
 }

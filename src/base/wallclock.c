@@ -225,8 +225,8 @@ int ss_wallclock_parse(const char *text, int64_t now, int64_t *at, struct ss_err
     static const char *const faults[] = {
         [NO_TIME] = "is not a point in time: write 2026-11-20T08:00:00Z, 08:00, 08:00:30 or "
                     "@1795161600 (seconds since 1970)",
-        [DOES_NOT_EXIST] =
-            "does not exist: there is no such day or hour, or the clocks are put forward over it",
+        [DOES_NOT_EXIST] = "does not exist: there is no such day or hour, or the clocks skip it "
+                           "when they go forward",
         [OUT_OF_RANGE] = "is too far away: write a time between the years 1678 and 2262",
     };
     int64_t found = 0;

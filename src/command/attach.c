@@ -72,8 +72,8 @@ static int refuse_other_runs(pid_t pid, struct ss_error *error) {
     ss_platform_process_each(compare_with_run, &clash);
     if (clash.master)
         return ss_error_fail(error,
-            "process %d is part of the run of showstopper %d, or contains it: let that run end "
-            "first",
+            "process %d belongs to the run of showstopper %d, or is its ancestor: wait until that "
+            "run ends",
             (int)pid, (int)clash.master);
     return 0;
 }
@@ -117,13 +117,13 @@ static void inspect_ancestors(struct tree *tree, pid_t pid) {
 static int refuse_stopped(pid_t pid, pid_t stopped, struct ss_error *error) {
     if (pid == stopped)
         return ss_error_fail(error,
-            "process %d is stopped and would be continued: continue it first, with "
-            "`kill -CONT %d`, or with `bg` in its shell",
+            "process %d is stopped, and the run would continue it: continue it yourself first, "
+            "with `kill -CONT %d`, or with `bg` in its shell",
             (int)pid, (int)pid);
     if (stopped)
         return ss_error_fail(error,
-            "process %d, a descendant of process %d, is stopped and would be continued: continue "
-            "it first, with `kill -CONT %d`, or end it",
+            "process %d, a descendant of process %d, is stopped, and the run would continue it: "
+            "continue it yourself first, with `kill -CONT %d`, or end it",
             (int)stopped, (int)pid, (int)stopped);
     return 0;
 }
@@ -132,11 +132,11 @@ static int refuse_claimed(pid_t pid, pid_t claimed, struct ss_error *error) {
     if (!claimed)
         return 0;
     if (pid == claimed)
-        return ss_error_fail(
-            error, "another showstopper has attached process %d: let that run end first", (int)pid);
+        return ss_error_fail(error,
+            "another showstopper has attached process %d: wait until that run ends", (int)pid);
     return ss_error_fail(error,
-        "another showstopper has attached process %d, in the same tree as process %d: let that run "
-        "end first",
+        "another showstopper has attached process %d, in the same tree as process %d: wait until "
+        "that run ends",
         (int)claimed, (int)pid);
 }
 
@@ -174,17 +174,18 @@ static int check_attachable(pid_t pid, struct ss_process *process, struct ss_err
     if (!ss_platform_process_look(pid, process))
         return ss_error_fail(error, "no process has pid %d: check with `ps`", (int)pid);
     if (process->state == 'Z' || process->state == 'X')
-        return ss_error_fail(error, "process %d has ended already", (int)pid);
+        return ss_error_fail(error, "process %d has already ended", (int)pid);
     if (process->kernel)
         return ss_error_fail(error,
             "process %d is a kernel thread, which cannot be stopped: name a program", (int)pid);
     if (is_below(getpid(), pid))
         return ss_error_fail(error,
-            "process %d is %s, which would stop itself: name another process", (int)pid,
+            "process %d is %s, so showstopper would stop itself: name another process", (int)pid,
             pid == getpid() ? "showstopper" : "an ancestor of showstopper");
     if (!ss_platform_process_may_signal(pid))
-        return ss_error_fail(
-            error, "process %d belongs to another user: run as that user or as root", (int)pid);
+        return ss_error_fail(error,
+            "process %d belongs to another user: run showstopper as that user or as root",
+            (int)pid);
     return 0;
 }
 
@@ -197,8 +198,8 @@ static int add_process(struct ss_attachments *attachments, pid_t pid, struct ss_
         if (share_a_tree(pid, other))
             return ss_error_fail(error,
                 pid == other
-                    ? "process %d is named twice"
-                    : "process %d and process %d belong to one tree: name only the ancestor",
+                    ? "process %d is given twice: give it once"
+                    : "process %d and process %d belong to one tree: give only the ancestor",
                 (int)pid, (int)other);
     }
     if (!SS_GROW(attachments->items, attachments->count + 1, attachments->room))
@@ -277,7 +278,8 @@ static int add_named(struct ss_attachments *attachments, const char *name, struc
     /* The kernel truncates names: another program may have the same first characters. */
     if (strlen(name) >= SS_PROCESS_NAME)
         return ss_error_fail(error,
-            "'%s' is too long: `ps` cuts names to %d characters; use such a name, or --attach PID",
+            "the name '%s' is too long: the kernel truncates names to %d characters; give the "
+            "truncated name, or --attach PID",
             ss_words_show(name).text, SS_PROCESS_NAME - 1);
     ss_platform_process_each(collect_named, &search);
     drop_descendants(&search);

@@ -128,8 +128,8 @@ static int read_lines(
         *end = '\0';
         ++*number;
         if (strlen(line) < (size_t)(end - line))
-            return ss_error_fail(error, "the line contains a null byte: a workload file has lines "
-                                        "of text, COUNT COMMAND...");
+            return ss_error_fail(error, "the line contains a null byte: a workload file is text, "
+                                        "one COUNT COMMAND... per line");
         line[strcspn(line, "\r")] = '\0';
         if (read_line(commands, line, error) < 0)
             return -1;
@@ -142,13 +142,13 @@ static int read_text(struct ss_commands *commands, const char *path, char *text,
     int number = 0;
     if (length > WORKLOADS_MAX)
         return ss_error_fail(error,
-            "%s: larger than %d MiB: a workload file has lines of COUNT COMMAND...", path,
-            WORKLOADS_MAX >> 20);
+            "%s: the file is larger than %d MiB: a workload file has one COUNT COMMAND... per line",
+            path, WORKLOADS_MAX >> 20);
     if (read_lines(commands, text, length, &number, error) < 0)
         return ss_error_wrap(error, "%s:%d", path, number);
     if (commands->count == 0)
         return ss_error_fail(
-            error, "%s: the file contains no workload: write lines of COUNT COMMAND...", path);
+            error, "%s: the file contains no workload: write one per line, COUNT COMMAND...", path);
     return 0;
 }
 

@@ -78,9 +78,9 @@ static int spool(struct ss_input *input, int pipe, struct ss_error *error) {
     why = input->file >= 0 ? errno : why;
     if (!done && why == EFBIG)
         return fail_recording(
-            input->path, "more than 1 GiB from a pipe cannot be recorded: name a file", error);
+            input->path, "a record keeps at most 1 GiB from a pipe: name a file", error);
     if (!done)
-        return ss_error_fail(error, "%s cannot be kept for the record: %s",
+        return ss_error_fail(error, "%s cannot be copied for the record: %s",
             ss_words_show(input->path).text, strerror(why));
     note_identity(input, &status);
     snprintf(input->spool, sizeof input->spool, "/dev/fd/%d", input->file);
@@ -104,7 +104,9 @@ static int open_input(struct ss_input *input, struct ss_error *error) {
 int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option, const char **slot,
     struct ss_error *error) {
     if (inputs->count == SS_INPUTS_MAX)
-        return ss_error_fail(error, "%s: a record keeps at most %d files", option, SS_INPUTS_MAX);
+        return ss_error_fail(error,
+            "%s: a record keeps at most %d files: give fewer, or leave out --record", option,
+            SS_INPUTS_MAX);
     struct ss_input *input = &inputs->items[inputs->count++];
     *input =
         (struct ss_input){.kind = kind, .option = option, .path = *slot, .slot = slot, .file = -1};
@@ -119,7 +121,7 @@ int ss_inputs_add(struct ss_inputs *inputs, const char *kind, const char *option
 
 static int fail_changed(const struct ss_input *input, struct ss_error *error) {
     return fail_recording(
-        input->path, "the file changed while it was being read: start the run again", error);
+        input->path, "the file changed while showstopper read it: start the run again", error);
 }
 
 int ss_inputs_check(struct ss_inputs *inputs, struct ss_error *error) {

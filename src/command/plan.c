@@ -31,7 +31,7 @@ static int resolve_cpus(struct ss_plan *plan, const struct ss_cli *cli, struct s
     }
     plan->cpu_count = ss_cpus_count(&plan->cpus);
     if (plan->cpu_count == 0)
-        return ss_error_fail(error, "--cpus: the list is empty");
+        return ss_error_fail(error, "--cpus: the list is empty: write CPU numbers, such as 0-3,8");
     return 0;
 }
 
@@ -57,8 +57,8 @@ static void warn_of_percentage(
     struct ss_words_shown shown = ss_words_show(word);
     ss_commands_print_number(number, sizeof number, 0, commands->count);
     snprintf(text, sizeof text,
-        "in the command, %s becomes %.*s%s: %% is the instance's number there; write %s%% for the "
-        "character itself, or give -p ''",
+        "in the command, %s becomes %.*s%s, because %% stands for the instance's number: write "
+        "%s%% to keep the character, or give -p ''",
         shown.text, (int)strcspn(shown.text, "%"), shown.text, number, shown.text);
     ss_option_store_warn(&plan->set.store, text);
 }
@@ -296,7 +296,8 @@ static int resolve_times(struct ss_plan *plan, const struct ss_cli *cli, struct 
     if (ss_wallclock_parse(cli->start_at, now, &plan->start_at, error) < 0)
         return ss_error_wrap(error, "--start-at");
     if (plan->start_at < now)
-        return ss_error_fail(error, "--start-at: '%s' has passed", cli->start_at);
+        return ss_error_fail(
+            error, "--start-at: '%s' has passed: give a time in the future", cli->start_at);
     return 0;
 }
 
@@ -347,7 +348,7 @@ static int check_output(struct ss_plan *plan, const struct ss_cli *cli, struct s
     if (cli->iteration && check_iteration(plan, cli->iteration, error) < 0)
         return -1;
     if (cli->output && stat(cli->output, &status) == 0 && !S_ISDIR(status.st_mode))
-        return ss_error_fail(error, "--output: %s is not a folder", cli->output);
+        return ss_error_fail(error, "--output: %s is not a folder: name a folder", cli->output);
     if (take_decisions(plan, cli->decisions, error) < 0)
         return ss_error_wrap(error, "--record-decisions");
     if (!cli->record && strcmp(cli->decisions, "all") != 0)
@@ -389,8 +390,8 @@ static int check_attach(const struct ss_cli *cli, struct ss_error *error) {
     for (size_t i = 0; attaches && i < sizeof excluded / sizeof *excluded; i++) {
         if (excluded[i].given)
             return ss_error_fail(error,
-                "--attach and %s exclude each other: attached processes run already, as they were "
-                "started: leave one of them out",
+                "--attach cannot be combined with %s: attached processes run already; leave out "
+                "one of the two",
                 excluded[i].name);
     }
     return 0;
@@ -405,12 +406,13 @@ static int resolve_end(struct ss_plan *plan, const struct ss_cli *cli, struct ss
     plan->isolate = cli->isolate;
     plan->tty = cli->tty;
     if (plan->keep && plan->isolate)
-        return ss_error_fail(error, "--keep and --isolate exclude each other: --keep lets "
+        return ss_error_fail(error, "--keep cannot be combined with --isolate: --keep lets "
                                     "instances outlive the run, --isolate ends them with it");
     if (plan->keep && (cli->iteration || cli->output || cli->tty))
         return ss_error_fail(error,
-            "--keep and --%s exclude each other: the output passes through a pipe, which ends with "
-            "Showstopper, and so would the instances: let the command write to a file itself",
+            "--keep cannot be combined with --%s: the output passes through a pipe, and when "
+            "Showstopper closes it, the instances would end, too; let the command write to a file "
+            "itself",
             cli->iteration ? "iteration"
             : cli->output  ? "output"
                            : "tty");

@@ -35,7 +35,7 @@ static int refuse_pid(const char *option, const char *why, struct ss_error *erro
     struct masters masters = {.list = ""};
     ss_platform_process_each(add_master, &masters);
     if (!*masters.list)
-        return ss_error_fail(error, "%s: %s; none is running here", option, why);
+        return ss_error_fail(error, "%s: %s; no showstopper of yours is running here", option, why);
     return ss_error_fail(
         error, "%s: %s; running: %s%s", option, why, masters.list, masters.more ? ", ..." : "");
 }

@@ -14,14 +14,14 @@ int ss_setpoint_change(const struct ss_cli *cli, struct ss_error *error) {
     double value = NAN;
     if (*cli->command)
         return ss_error_fail(error,
-            "--set: unexpected argument '%s': it takes PID and LOAD, and starts nothing",
+            "--set: unexpected argument '%s': write --set PID LOAD, without a command",
             ss_words_show(*cli->command).text);
     struct ss_board *board = ss_running_attach("--set", cli->set_pid, error);
     if (!board)
         return -1;
     if (strcmp(load, "trace") != 0 && ss_units_load(load, board->load_cpus, &value, error) < 0) {
         ss_board_close(board);
-        return ss_error_wrap(error, "--set: expected a load or the word trace");
+        return ss_error_wrap(error, "--set: expected a load or 'trace'");
     }
     atomic_store(&board->setpoint, ss_word_from_double(value));
     atomic_fetch_add(&board->setpoint_changes, 1);

@@ -55,7 +55,7 @@ void ss_status_print(FILE *stream, const struct ss_board *board, ss_time now, in
 int ss_status_show(FILE *stream, const struct ss_cli *cli, struct ss_error *error) {
     if (*cli->command)
         return ss_error_fail(error,
-            "--status: unexpected argument '%s': it takes PID, and starts nothing",
+            "--status: unexpected argument '%s': write --status PID, without a command",
             ss_words_show(*cli->command).text);
     struct ss_board *board = ss_running_attach("--status", cli->status_pid, error);
     if (!board)

@@ -44,8 +44,7 @@ static bool is_demotion(const siginfo_t *info) {
 
 /* Interrupts a module's endless loop, so nothing but _exit() is safe; the guardian cleans up. */
 static void exit_stuck(int number, siginfo_t *info, void *context) {
-    static const char why[] =
-        "showstopper: the run was ended: a module is stuck in an endless loop\n";
+    static const char why[] = "showstopper: ending the run: a module is stuck in an endless loop\n";
     (void)number;
     (void)context;
     if (is_demotion(info))

@@ -64,10 +64,10 @@ struct ss_board *ss_board_create(
     size_t size = rings + (recorded ? instances * sizeof(struct ss_ring) : 0);
     *descriptor = open_segment();
     if (*descriptor < 0) {
-        ss_error_fail(error, "shared memory: /dev/shm: %s: %s", strerror(errno),
-            errno == ENOSPC ? "make room there"
-                            : "a run needs a file system in memory there that it may write to: "
-                              "mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
+        ss_error_fail(error, "cannot create shared memory in /dev/shm: %s: %s", strerror(errno),
+            errno == ENOSPC
+                ? "free some space in it"
+                : "mount a writable tmpfs there: mount -t tmpfs -o mode=1777 tmpfs /dev/shm");
         return NULL;
     }
     /*
@@ -82,9 +82,10 @@ struct ss_board *ss_board_create(
     }
     if (memory == MAP_FAILED) {
         close(*descriptor);
-        ss_error_fail(error, "%zu bytes of shared memory: %s: %s", size, strerror(status),
+        ss_error_fail(error, "cannot allocate %zu bytes of shared memory: %s: %s", size,
+            strerror(status),
             status == EFBIG ? "raise the limit on file size (ulimit -f)"
-                            : "make room in /dev/shm or run fewer instances");
+                            : "free some space in /dev/shm or run fewer instances");
         return NULL;
     }
     fill(memory, instances, size);
@@ -113,7 +114,9 @@ struct ss_board *ss_board_attach(pid_t master, struct ss_error *error) {
         return board;
     if (board != MAP_FAILED)
         munmap(board, (size_t)status.st_size);
-    ss_error_fail(error, "pid %d is not the master of a run of this version", (int)master);
+    ss_error_fail(error,
+        "pid %d is not the master process of a run, or its showstopper has another version",
+        (int)master);
     return NULL;
 }
 

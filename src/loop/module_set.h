@@ -50,7 +50,7 @@
         0, "TIME", {                                                                               \
             .name = "window", .type = SS_OPTION_TIME, .offset = offsetof(config, window),          \
             .initial = "500m", .min = "50m", .max = "1M", .sensible = "50m",                       \
-            .help = "the length of the samples in which the load should be even; a shorter "       \
+            .help = "the length of the samples over which the load should be even; a shorter "     \
                     "window needs more stops and continues"                                        \
         }                                                                                          \
     }

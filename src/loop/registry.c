@@ -115,7 +115,9 @@ static int fail_unknown(enum ss_kind kind, const char *name, struct ss_error *er
         .what = what,
         .names = (const char *const *)names,
         .count = count,
-        .hint = count > 0 ? NULL : "none was found (is the installation of Showstopper complete?)",
+        .hint = count > 0
+                    ? NULL
+                    : "no such module was found: is the installation of Showstopper complete?",
     };
     ss_suggest_refuse(&known, name, error);
     for (size_t i = 0; i < count; i++)

@@ -71,7 +71,8 @@ static void print_below(char *buffer, size_t size, const struct ss_doubt *doubt)
             doubt->open_loop);
         break;
     case SS_DOUBT_OWN:
-        snprintf(why, sizeof why, "Showstopper itself used %.0f %%: a longer round (-D) uses less",
+        snprintf(why, sizeof why,
+            "Showstopper itself used %.0f %%: give a longer round (-D), which costs less",
             100 * doubt->own_use);
         break;
     case SS_DOUBT_BUSY:
@@ -93,17 +94,17 @@ static void print_above(char *buffer, size_t size, const struct ss_doubt *doubt)
             "the load was above the target in %.0f %% of the samples although the instances were "
             "stopped: %s used %.0f %% of the CPUs, other processes %.0f %%%s",
             100 * doubt->part,
-            own ? "Showstopper itself" : "processes of the instances that do not stop",
+            own ? "Showstopper itself" : "processes of the instances that cannot be stopped",
             100 * (own ? doubt->own_use : doubt->instances_use), 100 * doubt->others_use,
-            own ? "; a longer round (-D) uses less" : "");
+            own ? "; give a longer round (-D), which costs less" : "");
         return;
     }
     if (!isnan(doubt->instances_use) && !isnan(doubt->others_use))
         snprintf(use, sizeof use, " and used %.0f %% of the CPUs, other processes %.0f %%",
             100 * doubt->instances_use, 100 * doubt->others_use);
     snprintf(buffer, size,
-        "other processes took more than the target in %.0f %% of the samples: the instances were "
-        "stopped throughout%s",
+        "other processes took more than the target in %.0f %% of the samples: the instances stayed "
+        "stopped%s",
         100 * doubt->part, use);
 }
 

@@ -113,10 +113,10 @@ static const char *tell_why(int why) {
     case EPERM:
         return "not permitted: see kernel.perf_event_paranoid";
     case ENOSYS:
-        return "the kernel has no perf events";
+        return "the kernel does not support perf events";
     case EMFILE:
     case ENFILE:
-        return "too few open files are allowed";
+        return "too many open files: raise the limit (ulimit -n)";
     default:
         return strerror(-why);
     }

@@ -273,7 +273,7 @@ int ss_option_parse_string(const struct ss_option *rows, const char *text, void 
     if (set_defaults(rows, config, store, error) < 0)
         return -1;
     if (text && !rows->name)
-        return ss_error_fail(error, "'%s': there are no options here", text);
+        return ss_error_fail(error, "'%s': this module has no options: leave it out", text);
     bool given[ROWS_MAX] = {false};
     char **items = text ? ss_words_split_list(text, NULL, error) : NULL;
     int status = text && !items ? -1 : 0;

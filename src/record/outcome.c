@@ -130,7 +130,7 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
     const struct ss_monitor *monitor = input->monitor;
     if (monitor->figures.count == 0) {
         ss_outcome_warn(outcome,
-            "no sample was counted: less than half a second was under control%s",
+            "no sample was counted: the run was under control for less than half a second%s",
             input->plan->settle > 0 ? " after --settle" : "");
         return;
     }
@@ -142,16 +142,19 @@ static void find_doubts(struct ss_outcome *outcome, const struct ss_outcome_inpu
             "the hypervisor took %.1f %% of the CPU time (steal), which counts as work",
             100 * outcome->steal_mean);
     if (monitor->lost > 0)
-        ss_outcome_warn(
-            outcome, "lost samples of the load: %llu", (unsigned long long)monitor->lost);
+        ss_outcome_warn(outcome,
+            "%llu sample%s of the load %s lost: the machine was too busy, or its counters could "
+            "not be read",
+            (unsigned long long)monitor->lost, monitor->lost == 1 ? "" : "s",
+            monitor->lost == 1 ? "was" : "were");
 }
 
 void ss_outcome_warn_of_own(struct ss_outcome *outcome) {
     /* In a very short run, this CPU time is the cost of the start. */
     if (outcome->samples > 0 && outcome->own_cpu > DOUBTFUL_OWN)
         ss_outcome_warn(outcome,
-            "Showstopper itself used %.0f %% of one CPU, which is part of the load: a longer round "
-            "(-D) uses less",
+            "Showstopper itself used %.0f %% of one CPU, which counts as load: give a longer round "
+            "(-D), which costs less",
             100 * outcome->own_cpu);
 }
 
@@ -250,7 +253,7 @@ static void warn_of_no_match(struct ss_outcome *outcome, const struct ss_iterati
             iterations->example);
     else if (iterations->unmatched > 1)
         ss_outcome_warn(outcome,
-            "no line of output matched --iteration, of %llu lines; the first is '%s'",
+            "no line of output matched --iteration: the first of %llu lines is '%s'",
             (unsigned long long)iterations->unmatched, iterations->example);
     else if (!outcome->held_back)
         ss_outcome_warn(outcome, "no line of output matched --iteration: there was no output; if "
@@ -287,7 +290,7 @@ static void warn_of_early_end(struct ss_outcome *outcome, const struct ss_plan *
     ss_end_print_time(when, ends->items[ends->count - 1].seconds);
     if (all)
         ss_outcome_warn(outcome,
-            "the run ended before its duration of %.2f s: its program finished %s%s",
+            "the run ended before its duration of %.2f s, because its program finished %s%s",
             ss_time_seconds(plan->duration), when, hint);
     else
         ss_outcome_warn(outcome, "the program finished before the run in %zu of %u instances%s",

@@ -370,7 +370,7 @@ void ss_recorder_close(
         if (lost > 0)
             ss_outcome_warn(outcome,
                 "%llu decisions are missing from the record: they were made faster than they could "
-                "be recorded",
+                "be written",
                 (unsigned long long)lost);
     }
     ss_iteration_table_finish(
@@ -379,8 +379,7 @@ void ss_recorder_close(
     outcome->iterations_left = recorder->iterations_left;
     if (recorder->iterations_left > 0)
         ss_outcome_warn(outcome,
-            "%llu iterations were counted but left out of iterations.csv, which keeps %d per "
-            "second",
+            "%llu iterations were counted but are not in iterations.csv, which keeps %d per second",
             (unsigned long long)recorder->iterations_left, SS_RECORDER_ITERATIONS_MAX);
     for (int i = 0; i < outcome->warning_count; i++)
         ss_recorder_event(recorder, &(struct ss_record_event){ss_plan_now(recorder->plan),

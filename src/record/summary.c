@@ -58,7 +58,7 @@ static void print_figures(FILE *stream, const struct ss_outcome *outcome) {
     else
         print_row(stream, "target", 100 * outcome->target_mean, 2, "%",
             "mean of %llu samples of 500 ms", (unsigned long long)outcome->samples);
-    print_row(stream, "load", 100 * outcome->load_mean, 2, "%", "mean of the same");
+    print_row(stream, "load", 100 * outcome->load_mean, 2, "%", "mean of the same samples");
     print_errors(stream, outcome);
     if (isnan(outcome->settling_seconds))
         fprintf(stream, "%-18s %9s      the error did not stay within 5 %% for 2 s\n",

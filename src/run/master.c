@@ -30,7 +30,7 @@ static void note_setpoint(struct ss_master *master) {
     if (value >= 0)
         ss_master_say(master, "the target was set to %g %%", 100 * value);
     else
-        ss_master_say(master, "the target comes from the trace again");
+        ss_master_say(master, "the target follows the trace again");
 }
 
 static void note_progress(struct ss_master *master, ss_time now) {

@@ -103,7 +103,8 @@ static void say_uncounted(struct ss_master *master) {
         threads += atomic_load(&master->board->rows[i].uncounted);
     if (threads == 0)
         return;
-    snprintf(text, sizeof text, "%u threads were not counted: too few open files are allowed",
+    snprintf(text, sizeof text,
+        "%u threads were not counted: too many open files: raise the limit (ulimit -n)",
         (unsigned)threads);
     say_missing(master, text);
 }

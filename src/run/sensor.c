@@ -34,7 +34,7 @@ int ss_sensor_start(struct ss_sensor *sensor, const char *command, const struct 
     size_t count;
     SS_OWNED(free) char **words = ss_words_split(command, &count, error);
     if (!words || count == 0)
-        return ss_error_fail(error, "the sensor's command is empty");
+        return ss_error_fail(error, "the sensor's command is empty: name a program");
     int ends[2];
     pid_t master = getpid();
     if (pipe2(ends, O_CLOEXEC) == 0) {
@@ -72,7 +72,7 @@ int ss_sensor_read(struct ss_sensor *sensor, ss_time now, struct ss_error *error
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (length <= 0)
-        return ss_error_fail(error, "the sensor ended: the load cannot be controlled without it");
+        return ss_error_fail(error, "the sensor ended: without it the load cannot be controlled");
     for (ssize_t i = 0; i < length; i++) {
         if (text[i] == '\n') {
             if (take_line(sensor, now, error) < 0)

@@ -107,11 +107,12 @@ static void on_failure(struct ss_master *master, uint32_t index, enum ss_failure
     const char *instance = master->plan->numbers[index];
     if (failure == SS_FAILURE_COUNTERS)
         ss_error_fail(master->error,
-            "%s can no longer be read: the load cannot be controlled without it",
+            "%s can no longer be read: without it the load cannot be controlled",
             master->plan->reader.path);
     else if (failure == SS_FAILURE_NOT_A_NUMBER)
         ss_error_fail(master->error,
-            "a module returned a value that is not a number for instance %s: %s, %s, %s or %s",
+            "one of the modules %s, %s, %s and %s returned a value that is not a number for "
+            "instance %s",
             instance, master->plan->set.modules[SS_KIND_TRACE].head->name,
             master->plan->set.modules[SS_KIND_FEEDBACK].head->name,
             master->plan->set.modules[SS_KIND_CONTROL].head->name,
@@ -160,10 +161,10 @@ static void on_executor_lost(struct ss_master *master, uint32_t index, int statu
             "endless loop",
             master->plan->numbers[index]);
     else if (WIFSIGNALED(status))
-        ss_error_fail(master->error, "executor %s was killed (%s): the run was ended",
+        ss_error_fail(master->error, "executor %s was killed (%s): ending the run",
             master->plan->numbers[index], strsignal(WTERMSIG(status)));
     else
-        ss_error_fail(master->error, "executor %s ended unexpectedly: the run was ended",
+        ss_error_fail(master->error, "executor %s ended unexpectedly: ending the run",
             master->plan->numbers[index]);
     ss_master_end(master, "error", SIGKILL);
 }
@@ -175,8 +176,7 @@ static void on_executor_lost(struct ss_master *master, uint32_t index, int statu
 static void on_guardian_lost(struct ss_master *master, int status) {
     ss_master_note(master, "guardian_lost", -1, NULL, status);
     if (WIFEXITED(status))
-        ss_error_fail(
-            master->error, "the guardian cannot be set up: out of memory: run fewer instances");
+        ss_error_fail(master->error, "out of memory for the guardian process: run fewer instances");
     if (WIFEXITED(status) || ss_crew_start_guardian(&master->crew, master->error) < 0)
         ss_master_end(master, "error", SIGTERM);
     else

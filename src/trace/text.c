@@ -91,7 +91,8 @@ static int read_time(struct reader *reader, const char *column, ss_time *time) {
     if (relative)
         *time = ss_time_add(before, *time);
     if (*time == SS_TIME_NEVER) {
-        ss_error_fail(reader->error, "'%s' is too late: a trace lasts at most 213503d (584 years)",
+        ss_error_fail(reader->error,
+            "the time '%s' is too late: a trace lasts at most 213503d (584 years)",
             ss_words_show(text).text);
         return blame(reader, column);
     }

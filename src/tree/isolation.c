@@ -179,8 +179,8 @@ static int stand_outside(pid_t first, int report, const struct ss_board *board,
     if (atomic_load(&board->view))
         ss_screen_release(STDERR_FILENO);
     if (!received)
-        return ss_error_fail(error,
-            "the first process of the run's PID namespace was killed: the run ended with it");
+        return ss_error_fail(
+            error, "the first process of the run's PID namespace was killed, which ended the run");
     if (message.kind == FAILED)
         return ss_error_fail(error,
             "--isolate: cannot create a PID namespace with its own /proc: %s: run as root, or "

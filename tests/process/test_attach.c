@@ -660,10 +660,10 @@ START_TEST(invalid_processes_are_not_attached) {
     REFUSED("an ancestor of showstopper", "--attach", pid_text(getpid()));
     REFUSED("no process that can be attached is named", "--attach-name", "no such name");
     REFUSED("no process that can be attached is named", "--attach-name", "of15letters-all");
-    REFUSED("is too long: `ps` cuts names to", "--attach-name", "of16letters-all!");
+    REFUSED("is too long: the kernel truncates names to", "--attach-name", "of16letters-all!");
     struct run *zombie = run_start(NULL, WORDS(PAYLOAD, "exit", "0"));
     RUN_UNTIL(NULL, run_state(zombie->pid) == 'Z');
-    REFUSED("has ended already", "--attach", pid_text(zombie->pid));
+    REFUSED("has already ended", "--attach", pid_text(zombie->pid));
     run_free(zombie);
 }
 END_TEST
@@ -673,13 +673,13 @@ START_TEST(a_tree_cannot_be_attached_twice) {
     pid_t child = family_find("payload-session").pids[0];
     char list[64];
     snprintf(list, sizeof list, "%d,%d", (int)target->pid, (int)target->pid);
-    REFUSED("is named twice", "--attach", list);
+    REFUSED("is given twice: give it once", "--attach", list);
     snprintf(list, sizeof list, "%d,%d", (int)target->pid, (int)child);
     REFUSED("belong to one tree", "--attach", list);
     struct run *run = attach(target, 3, "-v");
-    REFUSED("is part of the run of showstopper", "--attach", pid_text(target->pid));
-    REFUSED("is part of the run of showstopper", "--attach", pid_text(child));
-    REFUSED("is part of the run of showstopper", "--attach", pid_text(run->pid));
+    REFUSED("belongs to the run of showstopper", "--attach", pid_text(target->pid));
+    REFUSED("belongs to the run of showstopper", "--attach", pid_text(child));
+    REFUSED("belongs to the run of showstopper", "--attach", pid_text(run->pid));
     kill(run->pid, SIGTERM);
     run_wait(run);
     struct family tree = family_find("payload");
@@ -699,7 +699,7 @@ START_TEST(only_one_of_two_concurrent_runs_attaches) {
         struct run *refused = runs[runs[1]->ended], *run = runs[!runs[1]->ended];
         run_expect(refused, 125);
         ck_assert_uint_eq(run_count_text(&refused->err, "\n"), 1);
-        run_expect_text(&refused->err, "let that run end first");
+        run_expect_text(&refused->err, "wait until that run ends");
         RUN_UNTIL(run, run_state(target->pid) == 'T');
         ck_assert(!run->ended);
         kill(run->pid, SIGTERM);
@@ -741,7 +741,7 @@ START_TEST(stopped_process_is_refused) {
     pid_t child = family_find("payload-session").pids[0];
     kill(target->pid, SIGSTOP);
     RUN_UNTIL(NULL, run_state(target->pid) == 'T');
-    REFUSED("is stopped and would be continued", "--attach", pid_text(target->pid));
+    REFUSED("is stopped, and the run would continue it", "--attach", pid_text(target->pid));
     ck_assert_int_eq(run_state(target->pid), 'T');
     kill(target->pid, SIGCONT);
     kill(child, SIGSTOP);
@@ -766,9 +766,9 @@ START_TEST(options_that_conflict_with_attach_are_refused) {
         WORDS("--output", "x"), WORDS("-w", "x")};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const char *value = options[i][1] ? options[i][1] : "-q";
-        REFUSED("--attach and ", "--attach", pid, options[i][0], value);
+        REFUSED("--attach cannot be combined with ", "--attach", pid, options[i][0], value);
     }
-    REFUSED("--attach and a command", "--attach", pid, "true");
+    REFUSED("--attach cannot be combined with a command", "--attach", pid, "true");
     REFUSED("--end requires --attach", "--end", "true");
     ck_assert_int_ne(run_state(target->pid), 'T');
     run_free(target);

@@ -310,10 +310,10 @@ START_TEST(invalid_options_are_refused) {
     REFUSED(125, "--iteration", "--iteration", "(", TOUCH_AT("50%"));
     REFUSED(
         125, "--iteration: '(\\d+)': \\d is not a POSIX", "--iteration", "(\\d+)", TOUCH_AT("50%"));
-    REFUSED(125, "--keep and --iteration exclude each other", "--keep", "--iteration", "x",
+    REFUSED(125, "--keep cannot be combined with --iteration", "--keep", "--iteration", "x",
         TOUCH_AT("50%"));
     REFUSED(
-        125, "--keep and --output exclude each other", "--keep", "--output", "x", TOUCH_AT("50%"));
+        125, "--keep cannot be combined with --output", "--keep", "--output", "x", TOUCH_AT("50%"));
 }
 END_TEST
 
@@ -341,9 +341,9 @@ START_TEST(numbers_out_of_range_are_refused) {
         TOUCH_AT("1.5cpus"));
     REFUSED(125, "a load of 100 % is 1 CPU here", "--cpus", "0", "-t", "staircase", "-T",
         "2cpu:0:1cpu", TOUCH);
-    REFUSED(125, "the number that makes a load of 100 % is unknown here", "-f", "command", "-F",
+    REFUSED(125, "how many CPUs make a load of 100 % is unknown here", "-f", "command", "-F",
         "echo 1", TOUCH_AT("0.5cpu"));
-    REFUSED(125, "the number that makes a load of 100 % is unknown here", "-c", "fixed", "-C",
+    REFUSED(125, "how many CPUs make a load of 100 % is unknown here", "-c", "fixed", "-C",
         "0.5cpu", TOUCH_AT("50%"));
     REFUSED(125, "--instances", "-n", "0", TOUCH_AT("50%"));
     REFUSED(125, "--instances", "-n", "1000001", TOUCH_AT("50%"));
@@ -463,13 +463,14 @@ START_TEST(invalid_set_and_status_requests_are_refused) {
     REFUSED(125, "--set: 'one' is not a pid; ", "--set", "one", "50%");
     REFUSED(125, "--set: pid 1 ", "--set", "1", "50%");
     REFUSED(125, "--set: pid 2147483647 does not exist", "--set", "2147483647", "50%");
-    REFUSED(125, "--set: unexpected argument 'true': it takes PID and LOAD", "--set", own, "50%",
+    REFUSED(125, "--set: unexpected argument 'true': write --set PID LOAD", "--set", own, "50%",
         "true");
     REFUSED(125, "not a running Showstopper", "--set", own, "50%");
     REFUSED(125, "--set", "--set", own, "120%");
     REFUSED(125, "--set PID LOAD", "--set", own);
     REFUSED(125, "--status: 'one' is not a pid; ", "--status", "one");
-    REFUSED(125, "--status: unexpected argument 'true': it takes PID", "--status", own, "true");
+    REFUSED(
+        125, "--status: unexpected argument 'true': write --status PID", "--status", own, "true");
 }
 END_TEST
 
@@ -496,8 +497,8 @@ START_TEST(missing_proc_and_dev_null_are_reported) {
 END_TEST
 
 START_TEST(percentages_in_the_command_cause_a_warning) {
-    warned("showstopper: warning: in the command, 60% becomes 600: % is the instance's number "
-           "there; write 60%% for the character itself, or give -p ''\n",
+    warned("showstopper: warning: in the command, 60% becomes 600, because % stands for the "
+           "instance's number: write 60%% to keep the character, or give -p ''\n",
         WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%", "true"));
     warned("", WORDS(SHOWSTOPPER, "--dry-run", "-l", "50%", SHOWSTOPPER, "-l", "60%%", "true"));
 }

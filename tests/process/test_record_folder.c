@@ -277,12 +277,12 @@ START_TEST(a_run_without_shared_memory_leaves_no_record) {
     const char *record = run_path(run_make_folder(), "record");
     struct run *run = start_prepared(mount_no_shared_memory, record, "--quiet");
     fault_expect_refusal(run, 125);
-    run_expect_text(&run->err, "/dev/shm: No such file or directory: a run needs");
+    run_expect_text(&run->err, "/dev/shm: No such file or directory: mount a writable tmpfs");
     run_expect_text(&run->err, "mount -t tmpfs");
     ck_assert(!run_exists(record));
     run = start_prepared(mount_shared_memory_for_readers, record, "--quiet");
     fault_expect_refusal(run, 125);
-    run_expect_text(&run->err, "/dev/shm: Read-only file system: a run needs");
+    run_expect_text(&run->err, "/dev/shm: Read-only file system: mount a writable tmpfs");
     ck_assert(!run_exists(record));
     run_expect_nothing_left();
 }

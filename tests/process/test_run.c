@@ -255,7 +255,7 @@ START_TEST(iterations_are_matched_in_output_lines) {
     ck_assert_uint_eq(run_count_text(&run->err, "step "), 6);
     run = RUN("-n", "1", "-l", "100%", "--iteration", "never", PAYLOAD, "lines", "2", "10");
     run_expect(run, 0);
-    run_expect_text(&run->err, "no line of output matched --iteration, of ");
+    run_expect_text(&run->err, "no line of output matched --iteration: the first of ");
     run_expect_text(&run->err, "throughput         not measured");
 }
 END_TEST

@@ -98,7 +98,7 @@ START_TEST(set_trace_returns_to_the_target_of_the_trace) {
     run_expect_text(&wrong->err, number_of(run));
     run_expect(RUN("--set", number_of(run), "90%"), 0);
     run_expect(RUN("--set", number_of(run), "trace"), 0);
-    run_wait_text(run, "the target comes from the trace again");
+    run_wait_text(run, "the target follows the trace again");
     run_expect(run_wait(run), 0);
     double mean = json_number(run->out.bytes, "target_mean");
     ck_assert_msg(mean > 0.09 && mean < 0.3, "%s", run->out.bytes);

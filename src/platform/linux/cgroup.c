@@ -63,7 +63,7 @@ static int find_group(struct ss_counter_reader *reader, const char *group,
     }
     return ss_error_fail(error,
         "control group '%s': no cpu.stat or cpuacct.usage below %s: name an existing group",
-        group ? group : "(our own)", root);
+        group ? group : "(showstopper's own)", root);
 }
 
 /*
@@ -125,8 +125,10 @@ int ss_linux_cgroup_open(struct ss_counter_reader *reader, const char *group,
     if (!(reader->at_once > 0)) {
         close(reader->file);
         reader->file = -1;
-        return ss_error_fail(
-            error, "control group %s: its processes may use none of the measured CPUs", folder);
+        return ss_error_fail(error,
+            "control group %s may use none of the measured CPUs: choose other CPUs or another "
+            "group",
+            folder);
     }
     struct ss_linux_quota quota = {0};
     find_quota(&quota, folder, group, roots);

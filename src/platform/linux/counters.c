@@ -69,8 +69,8 @@ int ss_platform_counters_open(struct ss_counter_reader *reader,
         ss_error_fail(error, "%s: %s", reader->path,
             why != -EBADMSG ? strerror(-why)
             : source == SS_SOURCE_SYSTEM || source == SS_SOURCE_IDLE
-                ? "it has none of the measured CPUs"
-                : "it has no CPU time");
+                ? "lists none of the measured CPUs"
+                : "contains no CPU time");
         ss_platform_counters_close(reader);
         return -1;
     }

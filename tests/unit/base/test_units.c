@@ -254,7 +254,7 @@ static void loads_may_be_given_in_cpus(void **state) {
         "'2.1cpu' is too large: a load of 100 % is 2 CPUs here: write at most 2cpu");
     assert_refused_double(read_of_half, "1cpu", "a load of 100 % is 0.5 CPUs here");
     assert_refused_double(read_part, "0.5cpu",
-        "'0.5cpu' is a number of CPUs, but the number that makes a load of 100 % is unknown here: "
+        "'0.5cpu' is a number of CPUs, but how many CPUs make a load of 100 % is unknown here: "
         "write "
         "60%, 0.6 or 6/10");
     static const char *const texts[] = {"cpu", "1 cpu", "1CPU", "1cpu%", "50%cpu", "1cpuss"};

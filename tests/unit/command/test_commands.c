@@ -236,7 +236,7 @@ static void invalid_workload_line_is_reported(void **state) {
 
 static void files_without_a_workload_are_refused(void **state) {
     (void)state;
-    refuse("", ": the file contains no workload: write lines of COUNT COMMAND...");
+    refuse("", ": the file contains no workload: write one per line, COUNT COMMAND...");
     refuse("\n# 1 a\n", ": the file contains no workload");
 }
 
@@ -256,7 +256,7 @@ static void endless_workload_file_is_refused(void **state) {
     struct ss_error error = {0};
     ss_commands_free(&commands);
     assert_int_equal(ss_commands_read(&commands, "/dev/zero", &error), -1);
-    assert_non_null(strstr(error.message, "/dev/zero: larger than 16 MiB"));
+    assert_non_null(strstr(error.message, "/dev/zero: the file is larger than 16 MiB"));
 }
 
 static void unreadable_workload_files_are_reported(void **state) {

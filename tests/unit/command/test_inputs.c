@@ -49,7 +49,7 @@ static void expect_copy(const char *text) {
 
 static void expect_changed(int status) {
     assert_int_equal(status, -1);
-    assert_non_null(strstr(error.message, "the file changed while it was being read"));
+    assert_non_null(strstr(error.message, "the file changed while showstopper read it"));
 }
 
 static void input_file_is_copied_into_the_record(void **state) {

@@ -113,15 +113,15 @@ static void unknown_shares_are_omitted_from_the_text(void **state) {
     doubt = above;
     doubt.instances_use = doubt.others_use = doubt.idle = NAN;
     assert_told(&doubt, SS_DOUBT_OTHERS,
-        "other processes took more than the target in 25 % of the samples: the instances were "
-        "stopped throughout");
+        "other processes took more than the target in 25 % of the samples: the instances "
+        "stayed stopped");
 }
 
 static void high_load_is_blamed_on_other_processes(void **state) {
     (void)state;
     assert_told(&above, SS_DOUBT_OTHERS,
-        "other processes took more than the target in 25 % of the samples: the instances were "
-        "stopped throughout and used 1 % of the CPUs, other processes 98 %");
+        "other processes took more than the target in 25 % of the samples: the instances "
+        "stayed stopped and used 1 % of the CPUs, other processes 98 %");
 }
 
 static void high_load_is_blamed_on_unstoppable_instances(void **state) {
@@ -131,7 +131,8 @@ static void high_load_is_blamed_on_unstoppable_instances(void **state) {
     doubt.others_use = 0.05;
     assert_told(&doubt, SS_DOUBT_ESCAPED,
         "the load was above the target in 25 % of the samples although the instances were stopped: "
-        "processes of the instances that do not stop used 60 % of the CPUs, other processes 5 %");
+        "processes of the instances that cannot be stopped used 60 % of the CPUs, other processes "
+        "5 %");
     /* On an idle machine no process uses much. */
     doubt.instances_use = 0.015;
     doubt.others_use = 0.01;
@@ -146,8 +147,8 @@ static void high_load_is_blamed_on_our_own_cpu_time(void **state) {
     doubt.others_use = 0.3;
     assert_told(&doubt, SS_DOUBT_OWN,
         "the load was above the target in 25 % of the samples although the instances were stopped: "
-        "Showstopper itself used 70 % of the CPUs, other processes 30 %; a longer round (-D) uses "
-        "less");
+        "Showstopper itself used 70 % of the CPUs, other processes 30 %; give a longer "
+        "round (-D), which costs less");
     doubt.others_use = 0.8;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_OTHERS);
     doubt.own_use = 0.015;
@@ -159,7 +160,7 @@ static void high_load_is_blamed_on_our_own_cpu_time(void **state) {
     doubt.idle = 0.01;
     assert_told(&doubt, SS_DOUBT_OWN,
         BELOW "the instances, always running, used 40 % of the CPUs, other processes 1 %; "
-              "Showstopper itself used 58 %: a longer round (-D) uses less");
+              "Showstopper itself used 58 %: give a longer round (-D), which costs less");
     doubt.idle = 0.2;
     assert_int_equal(ss_doubt_cause(&doubt), SS_DOUBT_FEW);
 }

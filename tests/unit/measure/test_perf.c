@@ -208,8 +208,8 @@ static void unavailable_perf_events_are_empty_and_explained(void **state) {
 
 static void perf_counts_are_empty_without_kernel_support(void **state) {
     static const int whys[] = {ENOSYS, EPERM};
-    static const char *const reasons[] = {
-        ": the kernel has no perf events", ": not permitted: see kernel.perf_event_paranoid"};
+    static const char *const reasons[] = {": the kernel does not support perf events",
+        ": not permitted: see kernel.perf_event_paranoid"};
     (void)state;
     for (int i = 0; i < 2; i++) {
         char text[512];

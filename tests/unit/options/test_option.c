@@ -279,16 +279,16 @@ static void module_without_options_refuses_options(void **state) {
     static const struct ss_option none[] = {SS_OPTION_END};
     parse(NULL, NULL);
     parse(none, NULL);
-    refuse(NULL, "x", "'x': there are no options here");
-    refuse(none, "x=1", "there are no options here");
-    refuse(none, "", "there are no options here");
+    refuse(NULL, "x", "'x': this module has no options");
+    refuse(none, "x=1", "this module has no options");
+    refuse(none, "", "this module has no options");
 }
 
 static void option_errors_stay_on_one_line(void **state) {
     (void)state;
     refuse(all, "mode=on\noff", "is not one of");
     refuse(all, "a.trace,b\nc", "has no name");
-    refuse(NULL, "a\nb", "there are no options here");
+    refuse(NULL, "a\nb", "this module has no options");
 }
 
 static void option_texts_live_as_long_as_the_store(void **state) {

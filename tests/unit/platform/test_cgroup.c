@@ -356,9 +356,9 @@ static void unknown_groups_are_reported_by_name(void **state) {
     snprintf(expected, sizeof expected,
         "control group 'none': no cpu.stat or cpuacct.usage below %s", tree_path("cgroup"));
     refuse_group("none", expected);
-    refuse_group(NULL, "control group '(our own)'");
+    refuse_group(NULL, "control group '(showstopper's own)'");
     tree_write("proc/self/cgroup", "0::/gone\n");
-    refuse_group(NULL, "control group '(our own)'");
+    refuse_group(NULL, "control group '(showstopper's own)'");
 }
 
 static void garbled_group_counters_are_refused(void **state) {

@@ -216,7 +216,7 @@ static void assert_garbled(const char *list, const char *file, const char *text)
     if (why != -EBADMSG)
         fail_msg("'%s' gave %d (%s)", text, why, strerror(-why));
     assert_int_equal(open_with(list, &error), -1);
-    if (!strstr(error.message, file) || !strstr(error.message, ": it has no CPU time"))
+    if (!strstr(error.message, file) || !strstr(error.message, ": contains no CPU time"))
         fail_msg("%s", error.message);
     assert_int_equal(error.status, SS_ERROR_FAILED);
     assert_int_equal(reader.file, -1);

@@ -114,7 +114,7 @@ static void unmatched_lines_are_shown_if_no_iteration_was_found(void **state) {
     ss_iterations_mismatch(&iterations, "step 2 done", 15 * SS_SECOND);
     take();
     assert_int_equal(outcome.warning_count, 1);
-    assert_true(is_warned_of("no line of output matched --iteration, of 2 lines; the first is"));
+    assert_true(is_warned_of("no line of output matched --iteration: the first of 2 lines is"));
     assert_true(is_warned_of("1 done'"));
     assert_true(isnan(outcome.rate.per_second));
     assert_true(isnan(outcome.rate.bound));

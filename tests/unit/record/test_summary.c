@@ -157,8 +157,9 @@ static void high_own_cpu_time_causes_a_warning(void **state) {
     outcome.samples = 1;
     ss_outcome_warn_of_own(&outcome);
     assert_int_equal(outcome.warning_count, 1);
-    assert_string_equal(outcome.warnings[0], "Showstopper itself used 190 % of one CPU, which is "
-                                             "part of the load: a longer round (-D) uses less");
+    assert_string_equal(outcome.warnings[0],
+        "Showstopper itself used 190 % of one CPU, which "
+        "counts as load: give a longer round (-D), which costs less");
 }
 
 static void excess_warnings_are_dropped(void **state) {

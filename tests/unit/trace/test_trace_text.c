@@ -162,8 +162,8 @@ static void decreasing_trace_times_are_refused(void **state) {
 
 static void excessive_trace_times_are_refused(void **state) {
     (void)state;
-    assert_refused("213503d 10%\n+1d 60%\n", "saw.txt:2:1: '+1d' is too late");
-    assert_refused("0 10%\n+213504d 60%\n", "saw.txt:2:1: '213504d' is too long");
+    assert_refused("213503d 10%\n+1d 60%\n", "saw.txt:2:1: the time '+1d' is too late");
+    assert_refused("0 10%\n+213504d 60%\n", "saw.txt:2:1: the time '213504d' is too long");
 }
 
 static void trace_without_records_is_refused(void **state) {
