@@ -209,7 +209,7 @@ START_TEST(a_command_that_ignores_its_end_is_killed_after_the_grace) {
                "main -- sh -c 'trap \"\" TERM; while :; do sleep 0.1; done'\n");
     struct run *run = run_wait(start(NULL));
     run_expect(run, 1);
-    run_expect_text(&run->err, "a: failed: not done within its limit of 1 s");
+    run_expect_text(&run->err, "a: failed: did not finish within its limit of 1 s");
     run_free_clean(run);
     run_remove_folder(folder);
 }

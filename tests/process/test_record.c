@@ -542,7 +542,7 @@ START_TEST(a_recorded_run_is_replayed_with_new_options) {
         run_wait(run_start(NULL, WORDS(TEST_BUILD_DIR "/libexec/showstopper/showstopper-replay")));
     run_expect(run, 125);
     run_expect_text(&run->err,
-        "showstopper: --replay: missing the folder of a record: showstopper --replay DIR");
+        "showstopper: --replay: the folder of a record is missing: showstopper --replay DIR");
     ck_assert_uint_eq(run->out.length, 0);
     run_free(run);
 }
@@ -614,7 +614,7 @@ START_TEST(excessive_iterations_are_omitted) {
         record);
     struct run *run = run_wait(run_start(NULL, WORDS("/bin/sh", "-c", script)));
     run_expect(run, 0);
-    run_expect_text(&run->err, "iterations were counted but left out of");
+    run_expect_text(&run->err, "iterations were counted but are not in iterations.csv");
     size_t rows = expect_table(record, "iterations.csv");
     ck_assert_uint_ge(rows, 10000);
     struct run_text summary = read_record(record, "summary.json");
@@ -697,7 +697,7 @@ START_TEST(a_moved_record_is_replayed_without_its_originals) {
     run = RUN("--replay", moved, "--dry-run");
     SKIP_UNLESS(!strstr(run->err.bytes, "a build with json-c"), "left-out: built without json-c");
     run_expect(run, 0);
-    run_expect_text(&run->err, "running it here instead");
+    run_expect_text(&run->err, "running the command here instead");
     run_free(run);
     expect_replay(moved, again);
     run_remove_folder(moved);

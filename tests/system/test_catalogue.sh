@@ -329,7 +329,7 @@ workloads_that_cannot_be_planned_are_refused() {
     refuses_plan "--memory: 'much' is not a size: write one such as 512M" --workload serial --memory much
     refuses_plan "--role: 'a/b' is not a role: use letters, digits, _ and -" --workload serial --role a/b
     refuses_plan "--catalogue: $scratch/none: No such file or directory" --workload serial --catalogue "$scratch/none"
-    refuses_plan "choose one of --list-workloads, --workload and --pairs: see --help" --workload serial --pairs all
+    refuses_plan "give exactly one of --list-workloads, --workload and --pairs: see --help" --workload serial --pairs all
     batch --workload openssl/speed --even-if-missing >/dev/null 2>"$output"
     prints "ssbatch: warning: openssl/speed is unfit: .*"
 }

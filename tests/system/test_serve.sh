@@ -369,7 +369,7 @@ invalid_options_are_refused() {
     expect_refusal 1 '--listen: ./none/socket: No such file' --work 0 --listen ./none/socket
     expect_refusal 2 "--address: 'localhost' is not a numeric address" --address localhost
     expect_refusal 2 '--work: ' --work 5
-    expect_refusal 2 '--units and --work exclude each other' --work 5m --units 100
+    expect_refusal 2 '--units cannot be combined with --work' --work 5m --units 100
     expect_refusal 2 '--units: ' --units 0
     expect_refusal 2 '--spread: ' --spread wide
     expect_refusal 2 '--workers: ' --workers 0

@@ -157,7 +157,7 @@ options_choose_runs() {
     expect 0 ssbatch --dry-run study failing
     says out "r2: 1 s, done"
     expect 125 ssbatch --list elsewhere
-    says err "elsewhere: not a study"
+    says err "elsewhere is not a study"
 }
 
 records_are_written_to_the_folder_in_memory() {
@@ -203,7 +203,7 @@ disturbed_runs_are_reported_and_repeated() {
     says err "a: warning: other processes used"
     is tries "$(printf 'x\nx\nx')"
     expect 125 ssbatch --retry-disturbed study plan
-    says err "--retry-disturbed needs to know what disturbs a run"
+    says err "--retry-disturbed requires a limit for other processes"
 }
 
 own_use_does_not_disturb_a_run() {
@@ -317,7 +317,7 @@ END
     expect 125 ssbatch --clean study
     says err "a: 'sh' ended with status 1"
     expect 1 ssbatch --go-on study plan
-    says err "a: failed: what an earlier call has left cannot be undone"
+    says err "a: failed: cannot undo what an earlier call left"
     touch fixed
     expect 0 ssbatch study plan
     says err "2 of 2 runs done"
@@ -340,7 +340,7 @@ END
     expect 1 ssbatch --go-on study plan
     says err "none: failed: record: nothing was counted: the command ended by itself; --repeat starts it again"
     says err "short: failed: record: the trace was not followed to its end: the command ended by itself"
-    says err "unmatched: failed: record: no line of output matched --iteration, of "
+    says err " lines of output matched --iteration"
     [ -e study/good/record/summary.json ] || fail "the record of showstopper is missing"
     [ -e study/long/record/summary.json ] || fail "an iteration longer than the run is a failure"
     expect 1 ssbatch --list study

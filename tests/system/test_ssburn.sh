@@ -85,13 +85,13 @@ work_can_be_given_back() {
 unknown_words_are_refused() {
     expect_refusal 'no class is given: '
     expect_refusal "unknown class 'serail': did you mean 'serial'?" serail
-    expect_refusal 'blocking: a class was already given' serial blocking
+    expect_refusal "unexpected argument 'blocking': the class was already given, serial" serial blocking
     expect_refusal "unknown option '--thread': did you mean '--threads'?" blocking --thread=3
     expect_refusal "unknown option '-x'" serial -x
     expect_refusal '--threads: serial ' serial --threads 2
     expect_refusal '--threads: ' parallel --threads 0
     expect_refusal '--threads requires a value' parallel --threads
-    expect_refusal '--work and --iteration exclude each other' serial --work 1 --iteration 10m
+    expect_refusal '--work cannot be combined with --iteration' serial --work 1 --iteration 10m
     expect_refusal '--work: ' serial --work 0
     expect_refusal '--work: ' serial --work many
     expect_refusal '--iteration: ' serial --iteration 0
@@ -176,7 +176,7 @@ kernels_print_a_rate() {
     grep -Eqx 'rate [0-9.e+]+ per second' out || fail "the rate is missing: $(cat out)"
     expect_refusal 'no kernel is given: ' kernel
     expect_refusal "unknown kernel 'int46': did you mean 'int64'?" kernel int46
-    expect_refusal 'gcd: a kernel was already given: int64' kernel int64 gcd
+    expect_refusal "unexpected argument 'gcd': the kernel was already given, int64" kernel int64 gcd
     expect_refusal '--time: ' kernel int64 --time 0
 }
 

@@ -423,7 +423,7 @@ static int end_study(struct batch *batch, struct ss_error *error) {
 
 static int open_call(struct batch *batch, struct ss_error *error) {
     if (!getcwd(batch->folder, sizeof batch->folder))
-        return ss_error_fail(error, "the current folder: %s", strerror(errno));
+        return ss_error_fail(error, "cannot determine the current folder: %s", strerror(errno));
     if (ssbatch_call_open(
             &batch->call, &batch->study, ss_platform_process_started(getpid()), error) < 0)
         return -1;
@@ -455,7 +455,8 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
                                               : NULL,
     };
     if (ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &batch->undoer, &left) < 0)
-        fprintf(stderr, "ssbatch: warning: what an earlier call has left: %s\n", left.message);
+        fprintf(
+            stderr, "ssbatch: warning: cannot undo what an earlier call left: %s\n", left.message);
     int status = begin_study(batch, error);
     for (size_t i = 0; status == 0 && i < batch->count; i++)
         status = carry_needed(batch, i, error);

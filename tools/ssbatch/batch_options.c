@@ -44,17 +44,16 @@ static const struct ss_argument rows[] = {
         .help = "also repeat a run, up to --retries times (at least once), in which other processes "
                 "used more than --others"}},
     {0, NULL, {"go-on", AT(go_on), .help = "continue with the next run after one has failed"}},
-    {0, "SEED", {"shuffle", SS_OPTION_COUNT, .help = "mix the order of the runs; if they have a "
-        "column `round`, only within each round"}, .take = take_seed},
+    {0, "SEED", {"shuffle", SS_OPTION_COUNT, .help = "shuffle the runs; if they have a column `round`, only within each round"}, .take = take_seed},
     {0, NULL, {"dry-run", AT(dry_run),
-        .help = "print the runs with their times and the programs that are missing"}},
+        .help = "print the runs, their times and which programs are missing"}},
 
     {0, NULL, {"ram", AT(in_memory),
         .help = "let runs write to memory (/dev/shm), and copy their files to STUDY afterwards"},
         .heading = "How"},
-    {0, "DIR", {"ram-folder", SS_OPTION_TEXT, AT(memory), .help = "likewise, in this folder"}},
+    {0, "DIR", {"ram-folder", SS_OPTION_TEXT, AT(memory), .help = "as --ram, but write to this folder instead of /dev/shm"}},
     {0, "PERCENT", {"others", SS_OPTION_PERCENT, AT(others), .max = "100",
-        .help = "warn of runs in which other processes used more of the machine"}},
+        .help = "warn about runs in which other processes used more of the machine than this"}},
     {0, "FILE", {"joblog", SS_OPTION_TEXT, AT(joblog),
         .help = "append a line for each attempt, with the columns of GNU parallel"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "show no progress"}},
@@ -64,7 +63,7 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"csv", AT(csv), .help = "print the list as CSV, with the columns of the plan"}},
     {0, NULL, {"json", AT(json), .help = "print the list as JSON, with the columns of the plan"}},
     {0, NULL, {"clean", AT(clean),
-        .help = "undo what calls on this host that were killed have left"}},
+        .help = "undo what killed calls on this host left behind"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(take_word),
@@ -88,11 +87,12 @@ void ssbatch_options_print_help(void) {
 
 static int check(const struct ssbatch_options *options, struct ss_error *error) {
     if (!options->study)
-        return ss_error_fail(error, "no study: name the folder for its results; see --help");
+        return ss_error_fail(
+            error, "no study is given: name the folder for its results; see --help");
     if ((options->csv || options->json) && !options->list)
         return ss_error_fail(error, "--csv and --json are forms of --list: add --list");
     if (options->csv && options->json)
-        return ss_error_fail(error, "--csv and --json exclude each other");
+        return ss_error_fail(error, "--csv cannot be combined with --json: choose one");
     if (options->plan && (options->list || options->clean || options->only))
         return ss_error_fail(error, "--%s uses the plan that the study keeps: leave out '%s'",
             options->list    ? "list"
@@ -100,13 +100,13 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
                              : "only",
             ss_words_show(options->plan).text);
     if (options->list + options->clean + options->dry_run > 1)
-        return ss_error_fail(error, "--list, --clean and --dry-run exclude each other");
+        return ss_error_fail(error, "--list, --clean and --dry-run cannot be combined: choose one");
     if (options->memory && *options->memory != '/')
         return ss_error_fail(error, "--ram-folder: '%s' is relative: give an absolute path",
             ss_words_show(options->memory).text);
     if (options->retries_disturbed && isnan(options->others))
         return ss_error_fail(
-            error, "--retry-disturbed needs to know what disturbs a run: add --others 2%%");
+            error, "--retry-disturbed requires a limit for other processes: add --others 2%%");
     return 0;
 }
 

@@ -270,7 +270,7 @@ static int carry_locked(const struct ssbatch_carrier *carrier, const struct ssba
             carrier->study, carrier->call->mark, run->name, carrier->undoer, &left) < 0) {
         attempt->status = SSBATCH_FAILED;
         snprintf(attempt->reason, sizeof attempt->reason,
-            "what an earlier call has left cannot be undone: %.900s", left.message);
+            "cannot undo what an earlier call left: %.900s", left.message);
         return 0;
     }
     int status = prepare(&carried, error);

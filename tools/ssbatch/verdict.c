@@ -87,12 +87,11 @@ static int check_summary(const char *record, char *const *words, struct ss_error
     json_object_put(summary);
     if (samples == 0)
         return ss_error_fail(
-            error, "nothing was counted: %s", *early ? early : "the run has no sample");
+            error, "nothing was counted: %s", *early ? early : "the run has no samples");
     if (*early && follows_trace(words))
         return ss_error_fail(error, "the trace was not followed to its end: %s", early);
     if (unmatched > HEADINGS * instances)
-        return ss_error_fail(
-            error, "no line of output matched --iteration, of %.0f lines", unmatched);
+        return ss_error_fail(error, "none of %.0f lines of output matched --iteration", unmatched);
     return 0;
 }
 

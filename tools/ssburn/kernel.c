@@ -37,8 +37,8 @@ static int take_name(
     size_t count = 0;
     (void)row;
     if (request->kernel)
-        return ss_error_fail(
-            error, "%s: a kernel was already given: %s", word, request->kernel->name);
+        return ss_error_fail(error, "unexpected argument '%s': the kernel was already given, %s",
+            word, request->kernel->name);
     for (; kernels[count]; count++) {
         names[count] = kernels[count]->name;
         if (strcmp(word, names[count]) == 0)
@@ -56,7 +56,7 @@ static int take_name(
 static const struct ss_argument rows[] = {
     {0, NULL, {"list", AT(list), .help = "list the kernels: name, class, what it does"}},
     {0, "TIME", {"time", SS_OPTION_TIME, AT(time), .initial = "500m", .min = "10m", .max = "1h",
-        .help = "measure for this long"}},
+        .help = "measure for this time"}},
     {0, "DIR", {"sys", SS_OPTION_TEXT, AT(sys), .initial = "/sys",
         .help = "read the sizes of the caches below this folder"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -124,8 +124,8 @@ static int measure(const struct request *request, struct ss_error *error) {
     size_t bytes = bench.hand.bytes;
     kernel_close(request->kernel, &bench.hand);
     if (bench.wrong)
-        return ss_error_fail(
-            error, "kernel %s: wrong result: this machine miscomputes", request->kernel->name);
+        return ss_error_fail(error, "kernel %s: wrong result: this machine computes incorrectly",
+            request->kernel->name);
     printf("# %s: %s; %zu bytes; %s\n", request->kernel->name, request->kernel->help, bytes,
         kernel_compiler());
     printf("rate %.9g per second\n", window_rate(&window));
@@ -143,7 +143,7 @@ int kernel_command(char **argv, struct ss_error *error) {
     else if (result == 0 && request.list)
         print_list();
     else if (result == 0 && !request.kernel)
-        result = ss_error_fail(error, "no kernel is given: name one of --list");
+        result = ss_error_fail(error, "no kernel is given: name one that --list prints");
     else if (result == 0 && measure(&request, error) < 0)
         result = -2;
     ss_option_store_free(&store);

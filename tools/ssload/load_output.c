@@ -120,8 +120,9 @@ static void explain_ticks(const struct ss_load_sample *sample, const struct ss_l
         fabs(sample->load - sample->load_ticks) <= TICKS_ASTRAY)
         return;
     fprintf(stderr,
-        "ssload: note: load is %.2f %%, load_ticks %.2f %%: the kernel samples busy time at timer "
-        "ticks, which misjudges work that keeps step with them; load is measured by the clock\n",
+        "ssload: note: load is %.2f %%, but load_ticks is %.2f %%: the kernel samples busy time at "
+        "timer ticks, which misjudges work that runs in step with them; load is measured by the "
+        "clock\n",
         100 * sample->load, 100 * sample->load_ticks);
 }
 
@@ -129,7 +130,7 @@ void ssload_report_end(struct ssload_report *report) {
     bool table = report->format == SSLOAD_TABLE, first = true;
     if (report->sums[0].seconds <= 0) {
         if (!report->request->quiet)
-            fprintf(stderr, "ssload: note: the time was too short for a measurement\n");
+            fprintf(stderr, "ssload: note: nothing was measured: the time was too short\n");
         return;
     }
     for (int32_t cpu = SS_LOAD_ALL_CPUS; cpu < (int32_t)report->cpus; cpu++) {

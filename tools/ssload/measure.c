@@ -30,7 +30,7 @@ static int read_meter(struct measurement *it, struct ss_error *error) {
     if (why == 0)
         return 0;
     return ss_error_fail(error, "%s: %s", it->meter.reader.counters.path,
-        why == -EBADMSG ? "the measured CPUs or group disappeared" : strerror(-why));
+        why == -EBADMSG ? "the measured CPUs or control group disappeared" : strerror(-why));
 }
 
 static bool has_cpu(const struct ss_cpu_reading *reading, uint32_t cpu) {

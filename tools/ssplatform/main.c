@@ -40,7 +40,7 @@ static int parse(struct request *request, char **argv, struct ss_error *error) {
         return -1;
     if (request->sets >= 0 && request->output)
         return ss_error_fail(
-            error, "--sets cannot be combined with --output: it prints to standard output");
+            error, "--sets cannot be combined with --output: --sets prints to standard output");
     return 0;
 }
 

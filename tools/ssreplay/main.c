@@ -51,9 +51,8 @@ static void print_differences(
     if (before && now)
         ssreplay_print_differences(stderr, before, now);
     else
-        fputs(NAME
-            ": cannot compare the machines: showstopper-platform is not installed, or was not "
-            "when the run was recorded\n",
+        fputs(NAME ": cannot compare the machines: showstopper-platform is not installed, or was "
+                   "not installed when the run was recorded\n",
             stderr);
     json_object_put(before);
     json_object_put(now);
@@ -209,7 +208,7 @@ static int read_run(struct recorded_run *run, const char *record, struct ss_erro
                             : NULL;
     if (first && strcmp(first, "--attach") == 0)
         return ss_error_fail(error,
-            "%s: the recorded run controlled processes that were already running: they cannot be "
+            "%s: the recorded run controlled processes that were already running, which cannot be "
             "started again",
             record);
     if (json_object_get_boolean(document_get(run->plan, "simulated", json_type_boolean)))
@@ -269,7 +268,7 @@ static int find_programs(char programs[4200], struct ss_error *error) {
     if (strlen(programs) < strlen(SHOWSTOPPER_LIBEXEC_SUBDIR) ||
         strcmp(programs + tree, SHOWSTOPPER_LIBEXEC_SUBDIR) != 0)
         return ss_error_fail(error,
-            "cannot locate the programs: %s is not in %s of an installation", NAME,
+            "cannot locate the programs: %s is not in the folder %s of an installation", NAME,
             SHOWSTOPPER_LIBEXEC_SUBDIR);
     strcpy(programs + tree, "bin");
     return 0;
@@ -291,7 +290,8 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
         return -1;
     if (chdir(run->folder) < 0)
         fprintf(stderr,
-            NAME ": cannot change to %s, where it was recorded: %s: running it here instead\n",
+            NAME ": cannot change to %s, where the run was recorded: %s: running the command here "
+                 "instead\n",
             run->folder, strerror(errno));
     execv(showstopper, words);
     return ss_error_fail(error, "%s: %s", showstopper, strerror(errno));
@@ -300,7 +300,7 @@ static int repeat(struct recorded_run *run, char **argv, struct ss_error *error)
 static int run(char **argv, int *status, struct ss_error *error) {
     (void)status;
     if (!argv[0] || !argv[1])
-        return ss_error_fail(error, "missing the folder of a record: showstopper --replay DIR");
+        return ss_error_fail(error, "the folder of a record is missing: showstopper --replay DIR");
     if (strcmp(argv[1], "--help") == 0) {
         puts("Usage: showstopper-replay DIR [OPTION]...\n"
              "Serves showstopper --replay DIR: repeats the run that is recorded in DIR, with its\n"

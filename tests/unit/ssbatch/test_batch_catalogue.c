@@ -126,19 +126,20 @@ static void invalid_lines_are_refused_with_their_number(void **state) {
         "3: command appears twice in this section: remove one of the lines");
     assert_refused(
         "[a]\ncommand = x\njust words\n", "3: the line is neither [NAME] nor KEY = VALUE");
-    assert_refused("command = x\n", "1: command is above the first [NAME]: put it below a heading");
+    assert_refused(
+        "command = x\n", "1: command appears before the first [NAME]: put it below a heading");
     assert_refused("[a]\ncommand =\n\n", "2: command: the value is missing: write it after the =");
     assert_refused("[a]\nrepeat = perhaps\n", "2: repeat: 'perhaps' is not yes or no");
     assert_refused("[a]\nstop = 3 weeks\n",
         "2: stop: '3 weeks' has white space in it: write number and unit together");
     assert_refused("[a]\nmemory = 0g\n", "2: memory: '0g' is not a size: write one such as 512M");
     assert_refused("[a]\nscratch = mine\n",
-        "2: scratch: 'mine' would be the folder of several instances: write {side} and {instance} "
+        "2: scratch: 'mine' would be the folder of several instances: put {side} and {instance} "
         "into it");
     assert_refused("[a]\nscratch = ../{side}/{instance}\n",
         "2: scratch: '../{side}/{instance}' is not the name of a folder: use letters, digits and "
         "._-, and the placeholders");
-    assert_refused("[]\n", "1: [] has no name");
+    assert_refused("[]\n", "1: [] has no name: write [NAME]");
     assert_refused("[a]\ncommand = x\n\n[b a]\n",
         "4: the workload 'a' is in this file twice: remove one of them");
     assert_refused("[a]\ncommand = x\n[a/../b c d!]\n",

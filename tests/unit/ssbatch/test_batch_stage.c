@@ -344,7 +344,7 @@ static void a_limit_ends_a_hung_run(void **state) {
     read_plan("run a takes 1s limit 60s\nmain -- hung\nafter -- close\n");
     assert_int_equal(open_stage(usual, NULL), 0);
     carry_out();
-    assert_string_equal(stage.why.message, "not done within its limit of 1 min");
+    assert_string_equal(stage.why.message, "did not finish within its limit of 1 min");
     assert_string_equal(world.log, "+hung -hung +close");
     assert_int_equal(world.now, 1063 * SS_SECOND);
     close_stage();
@@ -407,7 +407,7 @@ static void pid_and_group_of_a_role_are_known_once_it_is_ready(void **state) {
 static void a_role_that_has_not_started_has_no_pid(void **state) {
     (void)state;
     expect("run a takes 1s\nbefore -- prepare {srv.pid}\nbeside srv -- serve\nmain -- work\n",
-        usual, "", "before: {srv.pid}: not known yet");
+        usual, "", "before: {srv.pid} is not known yet: use it only in later lines");
 }
 
 static void moments_of_all_mains_have_one_origin(void **state) {
@@ -421,7 +421,8 @@ static void moments_of_all_mains_have_one_origin(void **state) {
 static void a_moment_is_unknown_before_the_first_main(void **state) {
     (void)state;
     expect("run a takes 1s\nbefore -- prepare {at+1s}\nmain -- work\n", usual, "",
-        "before: {at+1s}: this moment is fixed when the first `main` starts");
+        "before: {at+1s} is known only once the first `main` starts: use it in a `main` or a later "
+        "line");
 }
 
 static void afters_must_not_depend_on_what_happens(void **state) {
@@ -429,9 +430,9 @@ static void afters_must_not_depend_on_what_happens(void **state) {
     (void)state;
     read_plan("run a takes 1s\nbeside srv -- serve\nmain -- work\nafter -- close {srv.pid}\n");
     assert_int_equal(open_stage(usual, &error), -1);
-    assert_string_equal(error.message,
-        "line 4: {srv.pid}: an `after` must not depend on what happens, because it may have to run "
-        "when nothing else has: name what it undoes after {run}");
+    assert_string_equal(error.message, "line 4: {srv.pid}: an `after` must not depend on what "
+                                       "happened, because it may have to run "
+                                       "when nothing else ran: name what it undoes after {run}");
     close_stage();
 }
 
@@ -473,7 +474,7 @@ static void a_value_that_does_not_match_fails(void **state) {
     assert_int_equal(ssbatch_stage_run(&study), -1);
     ssbatch_stage_end(&study);
     assert_string_equal(
-        study.why.message, "base: no line of the output of 'print' matches '^speed ([0-9]+)'");
+        study.why.message, "base: no line of the output of 'print' matched '^speed ([0-9]+)'");
     ssbatch_stage_free(&study);
     close_stage();
 }

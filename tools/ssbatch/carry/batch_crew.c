@@ -118,7 +118,8 @@ static int start(void *context, const struct ssbatch_order *order, struct ss_err
     int number = find_free(crew);
     int ends[2];
     if (number < 0)
-        return ss_error_fail(error, "more than %d commands at a time", SSBATCH_SLOTS);
+        return ss_error_fail(
+            error, "too many commands at the same time (at most %d)", SSBATCH_SLOTS);
     struct ssbatch_slot *slot = &crew->slots[number];
     memset(slot, 0, sizeof *slot);
     if (pipe2(ends, O_CLOEXEC) < 0)

@@ -30,7 +30,9 @@ static char *find_moment(
         return NULL;
     }
     if (finding->stage->moment == 0) {
-        ss_error_fail(error, "{at%s}: this moment is fixed when the first `main` starts", offset);
+        ss_error_fail(error,
+            "{at%s} is known only once the first `main` starts: use it in a `main` or a later line",
+            offset);
         return NULL;
     }
     ss_wallclock_print(text, sizeof text, finding->stage->moment + (int64_t)later);
@@ -65,7 +67,7 @@ static char *find_of_role(
         return NULL;
     }
     if (!text)
-        ss_error_fail(error, "{%s}: not known yet", placeholder);
+        ss_error_fail(error, "{%s} is not known yet: use it only in later lines", placeholder);
     return text;
 }
 
@@ -87,8 +89,8 @@ static char *find(void *context, const char *placeholder, struct ss_error *error
     bool of_role = !moment && strchr(placeholder, '.');
     if (finding->fixed && (moment || of_role)) {
         ss_error_fail(error,
-            "{%s}: an `after` must not depend on what happens, because it may have to run when "
-            "nothing else has: name what it undoes after {run}",
+            "{%s}: an `after` must not depend on what happened, because it may have to run when "
+            "nothing else ran: name what it undoes after {run}",
             placeholder);
         return NULL;
     }

@@ -203,7 +203,7 @@ static int pump(struct ssbatch_stage *stage, ss_time wake) {
         return ss_error_fail(&stage->why, "interrupted by signal %d", stage->signal);
     if (spawner->now(spawner->context) >= end) {
         ss_units_show_time(limit, stage->limit);
-        return ss_error_fail(&stage->why, "not done within its limit of %s", limit);
+        return ss_error_fail(&stage->why, "did not finish within its limit of %s", limit);
     }
     return check_besides(stage, stage);
 }
@@ -278,7 +278,7 @@ static int run_once(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     if (run_before(stage, act) < 0)
         return -1;
     if (!find_match(stage, act) || !act->found)
-        return ss_error_fail(&stage->why, "%s: no line of the output of '%s' matches '%s'",
+        return ss_error_fail(&stage->why, "%s: no line of the output of '%s' matched '%s'",
             act->line->role, ss_words_show(act->words[0]).text,
             ss_words_show(act->line->pattern).text);
     return ssbatch_values_set(stage->values, act->line->role, act->found, &stage->why);

@@ -109,7 +109,7 @@ static int check_folder(const char *value, struct ss_error *error) {
             ss_words_show(value).text);
     if (!strstr(value, "{side}") || !strstr(value, "{instance}"))
         return ss_error_fail(error,
-            "'%s' would be the folder of several instances: write {side} and {instance} into it",
+            "'%s' would be the folder of several instances: put {side} and {instance} into it",
             ss_words_show(value).text);
     return 0;
 }
@@ -245,7 +245,8 @@ static int read_heading(struct reader *reader, char *line, struct ss_error *erro
         if (add_name(reader, &name, error) < 0)
             return -1;
     }
-    return reader->catalogue->count > before ? 0 : ss_error_fail(error, "[] has no name");
+    return reader->catalogue->count > before ? 0
+                                             : ss_error_fail(error, "[] has no name: write [NAME]");
 }
 
 /* Returns the length of the key if the line is KEY = VALUE; 0 otherwise. */
@@ -264,7 +265,8 @@ static int read_key(struct reader *reader, char *line, struct ss_error *error) {
         return ss_suggest_refuse(&known, line, error);
     }
     if (!is_in_section(reader))
-        return ss_error_fail(error, "%s is above the first [NAME]: put it below a heading", line);
+        return ss_error_fail(
+            error, "%s appears before the first [NAME]: put it below a heading", line);
     if (reader->catalogue->items[reader->section].values[key])
         return ss_error_fail(
             error, "%s appears twice in this section: remove one of the lines", line);

@@ -55,9 +55,9 @@ static const struct ss_argument rows[] = {
         .help = "print how iterations of this workload are counted, --, and its command: what "
                 "follows the options of showstopper in a plan"}},
     {0, "ROLE", {"role", SS_OPTION_TEXT, AT(role),
-        .help = "what {side} becomes; default: alone"}},
+        .help = "the text for {side}; default: alone"}},
     {0, "SIZE", {"memory", SS_OPTION_TEXT, AT(memory),
-        .help = "what {memory} becomes; default: the workload's"}},
+        .help = "the text for {memory}; default: the workload's"}},
     {0, "PART", {"print", SS_OPTION_CHOICE, AT(part), .initial = "words",
         .choices = "words setup once warmup memory",
         .help = "setup: lines that make the folders of instances; once: the line that calibrates "
@@ -73,7 +73,7 @@ static const struct ss_argument rows[] = {
                 "list such as h2:xz,xz:h2"},
         .heading = "Pairs of workloads:"},
     {0, "LIST", {"workloads", SS_OPTION_TEXT, AT(workloads),
-        .help = "the names that are paired"}},
+        .help = "the names to pair"}},
     {0, "LIST", {"background", SS_OPTION_TEXT, AT(background),
         .help = "pair each of --workloads with each of these, in place of --pairs"}},
     {0, "LIST", {"places", SS_OPTION_TEXT, AT(places), .help = "where each pair runs"}},
@@ -242,7 +242,7 @@ static int print_requested(FILE *stream, const struct request *request, struct s
     bool pairs = request->pairs || request->background;
     if ((request->list != 0) + (request->workload != NULL) + pairs != 1)
         return ss_error_fail(
-            error, "choose one of --list-workloads, --workload and --pairs: see --help");
+            error, "give exactly one of --list-workloads, --workload and --pairs: see --help");
     if (!pairs)
         return check_use(request, error) < 0 ? -1 : print_from_catalogue(stream, request, error);
     return check_pairs(request, error) < 0 ? -1 : print_pairs(stream, request, error);

@@ -216,7 +216,8 @@ static int lock_call(const struct ssbatch_study *study, const char *mark, const 
         if (errno != EWOULDBLOCK)
             return fail(path, error);
         if (waits == WAITS_MAX)
-            return ss_error_fail(error, "%s: the processes of an earlier call do not end", mark);
+            return ss_error_fail(
+                error, "%s: processes of an earlier call do not end: see `ps`", mark);
         undoer->wait();
     }
     return ss_owned_take(&lock);
@@ -230,8 +231,8 @@ static int clear_call(const struct ssbatch_study *study, const char *mark, const
     SS_OWNED(close) int lock = lock_call(study, mark, &owner, undoer, error);
     if (lock == SSBATCH_HELD && name && has_journal(study, mark, name))
         return ss_error_fail(error,
-            "process %d, which carried it out, has not cleaned up: end that, then call ssbatch "
-            "--clean",
+            "process %d, which carried it out, has not cleaned up: end that process, then call "
+            "ssbatch --clean",
             (int)owner.pid);
     if (lock < 0)
         return lock == SSBATCH_HELD ? 0 : -1;

@@ -41,7 +41,7 @@ static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *
         snprintf(path, SSBATCH_PATH, "%s", given);
     } else {
         if (!getcwd(folder, sizeof folder))
-            return ss_error_fail(error, "the current folder: %s", strerror(errno));
+            return ss_error_fail(error, "cannot determine the current folder: %s", strerror(errno));
         if (ssbatch_disk_path(path, folder, given, error) < 0)
             return -1;
     }
@@ -49,7 +49,7 @@ static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *
         path[length - 1] = '\0';
     if (strpbrk(path, "%{"))
         return ss_error_fail(error,
-            "%s: commands could take %% or { for a placeholder: use another folder",
+            "%s: commands would treat %% or { as a placeholder: use another folder",
             ss_words_show(path).text);
     if (strlen(path) + NAME_ROOM > SSBATCH_PATH)
         return ss_error_fail(error, "%s: the path is too long", ss_words_show(given).text);
@@ -70,7 +70,7 @@ int ssbatch_study_open(struct ssbatch_study *study, const char *path,
     ssbatch_study_file(study, "plan", inner);
     if (stat(inner, &status) < 0)
         return ss_error_fail(
-            error, "%s: not a study: no plan was carried out there", ss_words_show(path).text);
+            error, "%s is not a study: no plan was carried out there", ss_words_show(path).text);
     return 0;
 }
 

@@ -147,7 +147,8 @@ static bool bits_round(struct kernel_hand *hand) {
     return sum == 16 * 32768;
 }
 
-const struct kernel kernel_bits = {"bits", "bit", "bits of words counted by masks", bits_round};
+const struct kernel kernel_bits = {
+    "bits", "bit", "counting the bits of words by masks", bits_round};
 
 static uint64_t reverse(uint64_t x) {
     x = (x >> 1 & UINT64_C(0x5555555555555555)) | (x & UINT64_C(0x5555555555555555)) << 1;

@@ -97,9 +97,8 @@ static int announce(const struct server *server, struct ss_error *error) {
     long backlog = serve_listener_backlog();
     if (backlog >= 0 && backlog < BACKLOG_USUAL)
         fprintf(stderr,
-            "ssburn: warning: only %ld connections can wait to be accepted, and others are delayed "
-            "by "
-            "seconds: sysctl -w net.core.somaxconn=%d\n",
+            "ssburn: warning: only %ld connections can wait to be accepted, and any more are "
+            "delayed by seconds: sysctl -w net.core.somaxconn=%d\n",
             backlog, BACKLOG_USUAL);
     printf("# work %" PRIu64 "\nlistening on %s%s\n", server->units, listener->path ? "unix:" : "",
         listener->path ? listener->path : listener->url);

@@ -37,19 +37,19 @@ static const struct ss_argument rows[] = {
     {0, "TIME", {"work", SS_OPTION_TIME, AT(work), .max = "1h",
         .help = "CPU time of a request; default 10m"}},
     {0, "COUNT", {"units", SS_OPTION_COUNT, AT(units), .min = "1", .max = "4611686018427387904",
-        .help = "the work in units, as printed by an earlier run"}},
+        .help = "the work of a request in units, as printed by an earlier run"}},
     {0, "NAME", {"spread", SS_OPTION_CHOICE, AT(spread), .initial = "constant",
         .choices = "constant exponential",
         .help = "constant, or exponential: --work is the mean"}},
     {0, "N", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
         .help = "seed of --spread exponential: the same seed gives each request the same work"}},
-    {0, "SIZE", {"memory", .help = "work by walking through this many bytes: 32K, 8M, 1G"},
+    {0, "SIZE", {"memory", .help = "do the work by walking through this many bytes: 32K, 8M, 1G"},
         .take = take_memory},
     {0, "N", {"workers", SS_OPTION_COUNT, AT(workers), .initial = "1", .min = "1", .max = "4096",
-        .help = "threads that take requests from the queue"}},
+        .help = "the number of threads that take requests from the queue"}},
     {0, "N", {"queue", SS_OPTION_COUNT, AT(queue), .initial = "4096", .max = "1000000",
-        .help = "requests that may wait for a worker; more are answered with 503"}},
-    {0, "SIZE", {"bytes", .help = "size of an answer; default 64"}, .take = take_bytes},
+        .help = "how many requests may wait for a worker; any more are answered with 503"}},
+    {0, "SIZE", {"bytes", .help = "size of an answer in bytes; default 64"}, .take = take_bytes},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,
@@ -70,7 +70,7 @@ int serve_options_parse(struct serve_options *options, struct ss_option_store *s
         return -1;
     if (options->units && options->work != SS_TIME_NEVER)
         return ss_error_fail(
-            error, "--units and --work exclude each other: both set the work of a request");
+            error, "--units cannot be combined with --work: both set the work of a request");
     if (options->work == SS_TIME_NEVER)
         options->work = WORK_DEFAULT;
     return 0;

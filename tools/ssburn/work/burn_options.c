@@ -48,7 +48,7 @@ int options_read_memory(const char *text, uint64_t *bytes, struct ss_error *erro
         return -1;
     return *bytes >= WORK_MEMORY_MIN
                ? 0
-               : ss_error_fail(error, "must be %d bytes or more", WORK_MEMORY_MIN);
+               : ss_error_fail(error, "must be at least %d bytes", WORK_MEMORY_MIN);
 }
 
 static int take_memory(
@@ -67,8 +67,8 @@ static int take_class(
         if (strcmp(word, names[i]) != 0)
             continue;
         if (options->class)
-            return ss_error_fail(
-                error, "%s: a class was already given: %s", word, options->class->name);
+            return ss_error_fail(error, "unexpected argument '%s': the class was already given, %s",
+                word, options->class->name);
         options->class = &classes[i];
         return 0;
     }
@@ -82,14 +82,14 @@ static int take_class(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "N", {"threads", SS_OPTION_COUNT, AT(threads), .min = "1", .max = "4096",
-        .help = "threads, or children at work at a time; default: see the classes"}},
+        .help = "how many threads there are, or children at work at a time; default: see the classes"}},
     {0, "TIME", {"iteration", SS_OPTION_TIME, AT(iteration), .min = "1n",
         .help = "CPU time of an iteration; default: 100m"}},
     {0, "COUNT", {"work", SS_OPTION_COUNT, AT(work), .min = "1", .max = "4611686018427387904",
-        .help = "the work in units, as printed by an earlier run"}},
+        .help = "the work of an iteration in units, as printed by an earlier run"}},
     {0, "N", {"iterations", SS_OPTION_COUNT, AT(iterations),
-        .help = "end after this many iterations; 0 only calibrates; default: endless"}},
-    {0, "SIZE", {"memory", .help = "work by walking through this many bytes: 32K, 8M, 1G"},
+        .help = "end after this many iterations; 0 only calibrates; default: never end"}},
+    {0, "SIZE", {"memory", .help = "do the work by walking through this many bytes: 32K, 8M, 1G"},
         .take = take_memory},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
@@ -131,7 +131,7 @@ static int complete(struct options *options, struct ss_error *error) {
         options->threads = class->threads ? class->threads : cpus_usable();
     if (options->work && options->iteration)
         return ss_error_fail(
-            error, "--work and --iteration exclude each other: both set the work of an iteration");
+            error, "--work cannot be combined with --iteration: both set the work of an iteration");
     if (options->iteration == 0)
         options->iteration = 100 * SS_MILLISECOND;
     return 0;
