@@ -315,7 +315,7 @@ failures_are_reported_in_one_line() {
     [ "$(calls_of)" -eq 0 ] || fail "kernels were run without a throttle"
     rm "$scratch/broken"
     echo '#!/bin/sh' >"$scratch/bin/ssburn"
-    refuses "portability: base: no benchmark gave a result" portability "${few[@]}" -o other
+    refuses "portability: base: no benchmark printed a result" portability "${few[@]}" -o other
     [ "$(grep -c '^portability: ' "$output")" -eq 1 ] || fail "expected one line"
     rm "$scratch/bin/ssprofile"
     mkdir "$scratch/usual"

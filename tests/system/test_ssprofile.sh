@@ -112,9 +112,9 @@ interrupted_measurement_continues() {
     echo 'more cpu /s higher rate "rate ([0-9]+)"' >>"$folder/battery"
     expect 125 measure --battery "$folder/battery" --machine one --repetitions 2 "$folder/cut"
     mv "$folder/saved" "$folder/battery"
-    says 'battery.txt: this folder was measured with other options'
+    says 'battery.txt: the folder has results measured with other options'
     expect 125 measure --battery "$folder/battery" --machine two "$folder/cut"
-    says 'profile.json: this folder was measured with other options'
+    says 'profile.json: the folder has results measured with other options'
 }
 
 # The benchmark opens the fifo when it runs, and would run for a long time.
@@ -130,7 +130,7 @@ a_signal_ends_the_measurement_and_leaves_nothing() {
     kill -TERM "$pid"
     wait "$pid" || status=$?
     [ "$status" -eq 125 ] || fail "status $status"
-    says 'interrupted by a signal: Terminated; repeat the command to resume'
+    says 'interrupted by a signal: Terminated; run the same command again to resume'
 }
 
 # The first signal does not end the benchmark; the second one kills it.
@@ -260,9 +260,9 @@ mute cpu /s higher 'true' '([0-9]+)'
 bad cpu /s higher 'false' '([0-9]+)'
 END
     expect 0 measure --battery "$folder/lame" --repetitions 1 "$folder/lamed"
-    says 'skipping lost under without from now on: /none/there: cannot execute it'
-    says 'skipping mute under without from now on: mute: printed no result'
-    says 'skipping bad under without from now on: false: failed with status 1'
+    says 'skipping lost under without from now on: /none/there cannot be executed'
+    says 'skipping mute under without from now on: mute printed'
+    says 'skipping bad under without from now on: false failed with status 1'
     says '2 of 5 benchmarks measured'
 }
 
@@ -296,7 +296,7 @@ shipped_batteries_are_valid() {
         sed "/^#/d; s/'[a-z-]* [^']*' '/'true' '/; s/^version .*/version 'echo x'/" \
             "$source/tools/ssprofile/batteries/$name.txt" >"$folder/$name"
         expect 125 measure --battery "$folder/$name" --repetitions 1 "$folder/dry-$name"
-        says 'no benchmark gave a result'
+        says 'no benchmark printed a result'
     done
 }
 
@@ -311,7 +311,7 @@ profiles_are_compared() {
     says_in_all "one more benchmark of the same kind lies in this range with a probability of 92.3%."
     says_in_all "benchmarks that both have span [0.66, 1.84] instead of [1.65, 4.79], 2.65 times shorter."
     says_in_all "Of these 2.65 times, one common factor makes 2.57 times (97.1% of the logarithm)"
-    says_in_all "which is 2.905 before and 2.806 under quota-3900."
+    says_in_all "the largest ratio is 2.905 times the least before and 2.806 times under quota-3900."
     says '^  target:quota-3900 .* 92\.3$'
     is_page "$folder/compared/compare.html" 2
     grep -q '^<li>target:without is 1.65 to 4.79 times' "$folder/compared/compare.html" ||
@@ -362,7 +362,7 @@ odd_and_even_repetitions_are_compared() {
         done
     } >"$folder/halved.csv"
     expect 0 compare --halves --spread 2% -o "$folder/halves" "$folder/halved.csv"
-    says_in_all "Between the odd and the even repetitions of m:without only chance differs: the ratios of \
+    says_in_all "Only chance distinguishes the odd from the even repetitions of m:without: the ratios of \
 2 benchmarks lie between 0.9990 and 0.9990"
     says_in_all "Left out for m:without-even, of 3 benchmarks: 1 unstable (wild)."
     says 'wild: left out: unstable on m:without-odd'
@@ -374,7 +374,7 @@ odd_and_even_repetitions_are_compared() {
     says_in_all "Left out for m:without-even, of 1 benchmark: none."
     grep -v ',\(9\|10\),' "$folder/halved.csv" >"$folder/fewer.csv"
     expect 0 compare --halves "$folder/fewer.csv"
-    says 'a half has 4 repetitions of a benchmark: .* measure 10 at least'
+    says 'a half has only 4 repetitions of a benchmark, .* measure at least 10'
     expect 125 compare --halves "$folder/halved.csv" "$folder/halved.csv"
     says '^ssprofile: --halves requires exactly one profile'
     expect 125 compare --halves
@@ -401,15 +401,15 @@ a_battery_separates_benchmarks_from_applications() {
     says '^- 4 of 5 applications lie within'
     says '81.0% expected\); outside:'
     says ' kernel-25 4\.'
-    says 'Left out of the applications: 20 benchmarks of the profile itself'
-    grep -q 'applications: 20 benchmarks' "$folder/predicted/predict.json" || fail "JSON: expected 20 applications"
+    says 'The applications leave out 20 benchmarks of the profile itself'
+    grep -q 'applications leave out 20 benchmarks' "$folder/predicted/predict.json" || fail "JSON: expected 20 applications"
     grep -q '^kernel-25,cpu,4\..*,no$' "$folder/predicted/verification.csv" || fail "the class is missing"
     # A benchmark is identified by name and class, so one of another class is an application.
     sed 's/,kernel-01,cpu,/,kernel-01,other,/' "$folder/of-all/ratios.csv" >"$folder/other.csv"
     expect 0 predict --target target:without "$folder/of-battery" "$folder/other.csv"
     says '^- [0-9] of 6 applications'
     expect 125 predict --target target:without "$folder/of-battery" "$folder/of-battery"
-    says 'has no application: all of its benchmarks are in'
+    says 'has no applications: all of its benchmarks are in'
     # The profile has a single target, so the applications are compared with that one.
     expect 0 compare --battery "$folder/twenty" -o "$folder/plain" "${all[@]:0:2}"
     expect 0 predict "$folder/plain" "$folder/of-all"
@@ -452,7 +452,7 @@ compressed_and_piped_tables_are_read() {
     cmp "$folder/as-file/ratios.csv" "$folder/as-gzip/ratios.csv" || fail "gzip: the ratios differ"
     head -c 2000 "$folder/packed.csv.gz" >"$folder/cut.csv.gz"
     expect 125 compare "$folder/cut.csv.gz:base" "$data:target"
-    says 'cut.csv.gz is compressed, and it is damaged: unpacking failed'
+    says 'cut.csv.gz is compressed, and unpacking it failed: the file is damaged'
     mkfifo "$folder/pipe"
     cat "$data" >"$folder/pipe" &
     pid=$!
@@ -481,8 +481,8 @@ damage_is_reported_and_changes_no_figure() {
     [ "$(grep -c 'the row has 6 fields' "$folder/err")" -eq 20 ] || fail "expected 20 warnings of one kind"
     says 'damaged.csv:21:31: the row has 6 fields'
     says 'warning: \.\.\. and 10 more like it'
-    says 'damaged.csv:32: a second heading: the file contains several tables'
-    says 'the last line has no newline: kept, but its lower_is_better'
+    says 'damaged.csv:32: unexpected second heading: the file contains several tables'
+    says 'the last line has no newline: the row is kept, but its lower_is_better'
     [ "$(grep -c 'the row has 6 fields' "$folder/damaged/compare.json")" -eq 30 ] ||
         fail "JSON: warnings are missing"
     [ "$(grep -c 'the row has 6 fields' "$folder/damaged/compare.html")" -eq 20 ] ||
@@ -496,10 +496,10 @@ comparing_different_versions_requires_force() {
     expect 0 compare "$folder/first" "$folder/second"
     echo fake 1.1 >"$folder/second/version.txt"
     expect 125 compare "$folder/first" "$folder/second"
-    says "second/results.csv: measured with 'fake 1.1', the base with 'fake 1.0'"
+    says "second/results.csv was measured with 'fake 1.1', but the base with 'fake 1.0'"
     expect 0 compare --force "$folder/first" "$folder/second"
     expect 125 calibrate --base "$folder/second"
-    says "this machine: measured with 'fake 1.0', the base with 'fake 1.1'"
+    says "this machine was measured with 'fake 1.0', but the base with 'fake 1.1'"
     expect 0 calibrate --force --base "$folder/second"
 }
 
@@ -544,7 +544,7 @@ unstable_benchmarks_are_left_out() {
     expect 125 compare "$folder/calm" "$folder/noisy"
     says 'compared \(1 are unstable: measure more repetitions, or allow more with --spread\)'
     expect 125 calibrate --base "$folder/noisy"
-    says 'or none that is stable: measure more repetitions of it, or allow more with --spread'
+    says 'or no stable one: measure more repetitions of it, or allow more uncertainty with --spread'
     expect 0 compare "$folder/calm" "$folder/others.csv"
     ! grep -q 'left out' "$folder/err" || fail "benchmarks left out: $(cat "$folder/err")"
 }
@@ -584,7 +584,7 @@ at a setting of 100% and 1.000 times at 40.00%."
     says 'slower than the base .*: throttle the base instead'
     [ "$(grep -c '^100.00%:' "$folder/err")" -eq 1 ] || fail "expected one test: $(cat "$folder/err")"
     expect 125 calibrate --base "$folder/base" --benchmarks nothing
-    says 'the base has none of the benchmarks'
+    says 'the base has no benchmark to calibrate with'
 }
 
 # The throttle delivers a little less than its setting, and the base scatters. The interval must be
@@ -613,7 +613,7 @@ uncalibrated_benchmarks_are_omitted() {
     echo 'one,without,lost,false,cpu,1,3
 one,without,lost,false,cpu,2,3' >>"$folder/whole-base/results.csv"
     expect 0 calibrate --base "$folder/whole-base" --battery "$folder/three"
-    says 'lost is left out: /none/there: cannot execute it'
+    says 'lost is left out: /none/there cannot be executed'
     says '^setting 40\.00%'
     sed '/,fast,.*,2,/d' "$folder/whole-base/results.csv" >"$folder/single.csv"
     expect 0 calibrate --base "$folder/single.csv" --battery "$folder/battery"
@@ -631,9 +631,9 @@ unknown_words_are_refused() {
     expect 125 measure --battery onw "$folder/nothing"
     says 'onw.txt: No such file or directory: .* own, stress-ng'
     expect 125 measure --battery "$folder/battery" --under full "$folder/nothing"
-    says "--under: unknown throttle 'full': write without, or KIND=PERCENT with one of the kinds duty"
+    says "--under: unknown throttle 'full': write without, or KIND=PERCENT, where KIND is one of: duty"
     expect 125 measure --battery "$folder/battery" --machine '#1' "$folder/nothing"
-    says "the name of the machine, '#1', begins with #, which makes a comment"
+    says "the name of the machine, '#1', begins with #, which would make its row a comment"
     expect 125 measure --battery "$folder/battery" --machine ' a' "$folder/nothing"
     says "the name of the machine, ' a', begins or ends with a blank"
     expect 125 measure --battery "$folder/battery" --under duty=0 "$folder/nothing"

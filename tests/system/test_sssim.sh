@@ -270,13 +270,13 @@ refused '--trace has no meaning with --profile constant' \
     queue --profile constant --rate 5 --trace a
 refused '--rate has no meaning with --closed' queue --closed 5 --rate 5
 refused '--cap has no meaning with --closed' queue --closed 5 --cap 5
-refused '--duty: no request is answered at 0' queue --rate 5 --duty 0
+refused '--duty: no request would be answered at 0' queue --rate 5 --duty 0
 refused "--speeds: 'fast'" queue --rate 5 --speeds 1,fast
 refused "--speeds: '0' is not between" queue --rate 5 --speeds 1,0
 refused '--settle requires --profile constant' \
     queue --profile step --max 140 --step 5 --hold 2s --settle 5s
 refused '--speeds: 2 speeds for 3 servers' queue --rate 5 --speeds 1,2 --servers 3
-refused '--speeds: at most 64 servers are possible' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
+refused '--speeds: too many servers (at most 64)' queue --rate 5 --speeds "1$(printf ',1%.0s' {1..64})"
 refused '--settle leaves no' queue --rate 5 --settle 10s
 refused '--settle leaves no' queue --rate 5 --requests 10 --settle 2s
 refused "unknown option '--rat'" queue --rat 5

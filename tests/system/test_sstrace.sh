@@ -94,7 +94,7 @@ expect 2 --check "$folder"
 error_has 'Is a directory'
 
 expect 2 --check --stat </dev/null
-error_has 'choose one of them'
+error_has 'choose one of the two'
 expect 2 --chekc </dev/null
 error_has "unknown option '--chekc': did you mean '--check'?"
 expect 2 -z </dev/null
@@ -144,7 +144,7 @@ for packer in gzip xz zstd; do
         "$sstrace" <"$folder/saw.trace.$packer" | cmp - "$folder/saw.trace" || fail "$packer pipe differs"
         head -c 30 "$folder/saw.$packer" >"$folder/cut"
         expect 2 "$folder/cut"
-        error_has 'it is damaged: unpacking failed'
+        error_has 'unpacking it failed: the file is damaged'
     else
         skip_part "$packer: not installed"
     fi

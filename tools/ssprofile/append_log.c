@@ -64,7 +64,10 @@ int ssprofile_append_log_open(struct ssprofile_append_log *log, const char *path
     if (file < 0)
         return report_errno(log, error);
     if (flock(file, LOCK_EX | LOCK_NB) < 0)
-        return ss_error_fail(error, "%s: another process is writing results to it", path);
+        return ss_error_fail(error,
+            "%s: another process is writing results to it: wait until it ends, or use another "
+            "folder",
+            path);
     if (count_lines(file, &lines, &end) < 0 || ftruncate(file, end) < 0 ||
         (lines == 0 && append_text(file, heading) < 0))
         return report_errno(log, error);

@@ -34,8 +34,8 @@ const struct ssprofile_task *ssprofile_battery_task(
 
 static int add_task(struct ssprofile_battery *battery, char **words, struct ss_error *error) {
     if (ssprofile_battery_task(battery, words[0], words[1]))
-        return ss_error_set(error, 2, "%s of class %s appears twice", ss_words_show(words[0]).text,
-            ss_words_show(words[1]).text);
+        return ss_error_set(error, 2, "benchmark %s of class %s appears twice: remove one of them",
+            ss_words_show(words[0]).text, ss_words_show(words[1]).text);
     if (strcmp(words[3], "higher") != 0 && strcmp(words[3], "lower") != 0)
         return ss_error_set(error, 2, "'%s' is not a direction: write higher or lower",
             ss_words_show(words[3]).text);
@@ -53,7 +53,7 @@ static int add_task(struct ssprofile_battery *battery, char **words, struct ss_e
         return -1;
     int why = regcomp(&task.result, words[5], REG_EXTENDED);
     if (why != 0 || task.result.re_nsub == 0 || !task.command[0]) {
-        char text[128] = "no group for the result";
+        char text[128] = "no group for the result: put parentheses around the number";
         if (why != 0)
             regerror(why, &task.result, text, sizeof text);
         else
@@ -76,7 +76,7 @@ static int parse_words(
     struct ssprofile_battery *battery, char **words, size_t count, struct ss_error *error) {
     if (strcmp(words[0], "version") == 0 && count == 2) {
         if (battery->version)
-            return ss_error_set(error, 2, "a version command was already given");
+            return ss_error_set(error, 2, "the version command is given twice: remove one of them");
         battery->version = ss_words_split(words[1], NULL, error);
         return battery->version ? 1 : -1;
     }

@@ -51,8 +51,8 @@ static void warn_of_quota(void) {
     ss_platform_quota_read(NULL, &quota);
     if (quota.cpus > 0)
         fprintf(stderr,
-            "ssprofile: warning: a control group limits this process to %.3g CPUs: the profile "
-            "measures that quota\n",
+            "ssprofile: warning: a control group limits this process to %.3g CPUs, so the profile "
+            "measures that quota, not the machine\n",
             quota.cpus);
 }
 
@@ -75,12 +75,14 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
         return 0;
     if (!*runner->group.folder &&
         ss_platform_limit_group_make(&runner->group, "ssprofile", NULL, error) < 0)
-        return ss_error_wrap(error, "cannot use a quota: throttle by duty instead");
+        return ss_error_wrap(
+            error, "no control group here may hold a quota: throttle by duty instead");
     int result =
         ss_platform_limit_group_set_cpus(&runner->group, throttle->setting, throttle->period);
-    return result == 0 ? 0
-                       : ss_error_fail(error, "cannot set the quota of %s: %s: throttle by duty",
-                             runner->group.folder, strerror(-result));
+    return result == 0
+               ? 0
+               : ss_error_fail(error, "cannot set the quota of %s: %s: throttle by duty instead",
+                     runner->group.folder, strerror(-result));
 }
 
 void ssprofile_runner_close(struct ssprofile_runner *runner) {
@@ -210,21 +212,22 @@ static int check_status(int status, const char *name, const char *output, struct
     char line[SHOWN_MAX];
     first_line(line, output);
     if (WIFSIGNALED(status))
-        return ss_error_fail(error, "%s: ended by a signal: %s", name, strsignal(WTERMSIG(status)));
+        return ss_error_fail(
+            error, "%s was ended by a signal: %s", name, strsignal(WTERMSIG(status)));
     switch (WEXITSTATUS(status)) {
     case 0:
         return 0;
     case 123:
-        return ss_error_fail(error, "%s: cannot move it into its control group", name);
+        return ss_error_fail(error, "%s cannot be moved into its control group", name);
     case 124:
-        return ss_error_fail(error, "%s: cannot pin it to that CPU", name);
+        return ss_error_fail(error, "%s cannot be pinned to the CPU", name);
     case 126:
     case 127:
         return ss_error_fail(
-            error, "%s: cannot execute it (is it installed?)%s%s", name, *line ? ": " : "", line);
+            error, "%s cannot be executed (is it installed?)%s%s", name, *line ? ": " : "", line);
     default:
         return ss_error_fail(
-            error, "%s: failed with status %d: %s", name, WEXITSTATUS(status), line);
+            error, "%s failed with status %d: %s", name, WEXITSTATUS(status), line);
     }
 }
 
@@ -272,7 +275,7 @@ int ssprofile_run(const struct ssprofile_runner *runner, const struct ssprofile_
     char line[SHOWN_MAX];
     first_line(line, output);
     return ss_error_fail(error,
-        "%s: printed no result above 0 that its regular expression matches, but '%s'", task->name,
+        "%s printed '%s', in which its regular expression matches no result above 0", task->name,
         line);
 }
 

@@ -42,7 +42,7 @@ struct request {
 static int refuse_word(
     void *config, const struct ss_argument *row, char *word, struct ss_error *error) {
     (void)config, (void)row;
-    return ss_error_fail(error, "%s: unexpected argument: name the base with --base", word);
+    return ss_error_fail(error, "unexpected argument '%s': name the base with --base", word);
 }
 
 #define AT(member) .offset = offsetof(struct request, member)
@@ -52,13 +52,13 @@ static const struct ss_argument rows[] = {
     {0, "BASE", {"base", SS_OPTION_TEXT, AT(base),
         .help = "the profile that this machine must match: a folder, or FILE:MACHINE[:LIMITS]"}},
     {0, "KIND", {"throttle", SS_OPTION_CHOICE, AT(throttle), .choices = SSPROFILE_THROTTLE_CHOICES,
-        .initial = "duty", .help = "how to slow this machine"}},
+        .initial = "duty", .help = "how to slow down this machine"}},
     {0, "METHOD", {"method", SS_OPTION_CHOICE, AT(method), .choices = "search closed",
         .initial = "closed", .help = "the published search, or the closed method"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
         .help = "calibrate only with these benchmarks: shell patterns, separated by commas"}},
     {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
-        .help = "leave out benchmarks of the base whose mean is less certain than this; default: 2%"}},
+        .help = "leave out benchmarks of the base whose mean is more uncertain than this; default: 2%"}},
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
         .help = "the battery to run; default: the battery of the base's folder, or own"}},
     {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
@@ -143,7 +143,7 @@ static int leave_out_failed(
             calibration->chosen[kept++] = calibration->chosen[i];
     }
     calibration->count = kept;
-    return kept > 0 ? 0 : ss_error_fail(error, "none of the benchmarks can be run here");
+    return kept > 0 ? 0 : ss_error_fail(error, "none of the benchmarks can run on this machine");
 }
 
 static int run_benchmarks(struct calibration *calibration, struct ss_error *error) {
@@ -222,7 +222,7 @@ static void note_test(struct calibration *calibration) {
         CELL("repetitions", calibration->repetitions), CELL("least", figures->least),
         CELL("most", figures->most), CELL("most_to_least", figures->most_to_least),
         CELL("scatter_percent", 100 * calibration->scatter));
-    fprintf(stderr, "%.2f%%: mean ln ratio %+.5f +- %.5f, times as long %.4f\n", 100 * setting,
+    fprintf(stderr, "%.2f%%: mean ln ratio %+.5f +- %.5f, ratio of times %.4f\n", 100 * setting,
         calibration->log.mean, calibration->log.half, calibration->mean);
 }
 
@@ -317,10 +317,9 @@ static void say_distance(struct calibration *calibration, size_t row) {
     double mean = test_number(calibration, row, "log_ratio_mean");
     double half = test_number(calibration, row, "half_width");
     ssprofile_say(&calibration->findings,
-        "The mean ratio at this setting is %.4f (%.4f to %.4f): no tested setting has an interval "
-        "that contains 1, because this throttle's speed jumps by more from one setting to "
-        "the "
-        "next, and this one is the nearest.",
+        "The mean ratio at this setting is %.4f (%.4f to %.4f). No tested setting has an interval "
+        "that contains 1, because the speed of this throttle jumps by more than that from one "
+        "setting to the next; this setting is the nearest.",
         exp(mean), exp(mean - half), exp(mean + half));
 }
 
@@ -424,8 +423,10 @@ static int choose_benchmarks(
         if (!benchmark)
             fprintf(stderr, "ssprofile: warning: %s is left out: the base lacks it\n", task->name);
         else if (benchmark->contradictory || benchmark->lower != task->lower)
-            fprintf(
-                stderr, "ssprofile: warning: %s is left out: its direction differs\n", task->name);
+            fprintf(stderr,
+                "ssprofile: warning: %s is left out: the base and the battery disagree on "
+                "lower_is_better\n",
+                task->name);
         else if (measured && ssprofile_spread(benchmark) > bound)
             fprintf(stderr,
                 "ssprofile: warning: %s is left out: unstable on the base: " SSPROFILE_UNCERTAIN
@@ -437,16 +438,16 @@ static int choose_benchmarks(
                 "closed method needs two\n",
                 task->name);
         else if (calibration->count == BENCHMARKS_MAX)
-            return ss_error_fail(
-                error, "more than %d benchmarks: choose some with --benchmarks", BENCHMARKS_MAX);
+            return ss_error_fail(error,
+                "too many benchmarks (at most %d): choose some with --benchmarks", BENCHMARKS_MAX);
         else
             calibration->chosen[calibration->count++] = i;
     }
     return calibration->count > 0
                ? 0
-               : ss_error_fail(error, "the base has none of the benchmarks to calibrate with, or "
-                                      "none that is stable: measure more repetitions of it, or "
-                                      "allow more with --spread");
+               : ss_error_fail(error,
+                     "the base has no benchmark to calibrate with, or no stable one: measure more "
+                     "repetitions of it, or allow more uncertainty with --spread");
 }
 
 /* Reads the battery of the base's folder, unless another one is named. */

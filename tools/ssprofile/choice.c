@@ -103,7 +103,7 @@ const struct ssprofile_profile *ssprofile_results_find(const struct ssprofile_re
         ss_error_fail(
             error, "%s has no machine %s: its machines are %s", choice->path, name, names);
     else
-        ss_error_fail(error, "%s has several machines: append one of them after a colon: %s",
+        ss_error_fail(error, "%s has several machines: append a colon and one of these: %s",
             choice->path, names);
     return NULL;
 }

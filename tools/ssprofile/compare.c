@@ -33,7 +33,7 @@ static int accept_profile(
     struct request *request = config;
     (void)row;
     if (request->count == SIDES_MAX)
-        return ss_error_fail(error, "at most %d profiles can be compared", SIDES_MAX);
+        return ss_error_fail(error, "too many profiles (at most %d)", SIDES_MAX);
     request->words[request->count++] = word;
     return 0;
 }
@@ -45,14 +45,14 @@ static const struct ss_argument rows[] = {
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write every table to this folder as CSV, all of them as compare.json, and compare.html"}},
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
-        .help = "compare only what this battery has, by name and class, and name what is missing"}},
+        .help = "compare only benchmarks of this battery, by name and class, and name the missing ones"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only),
         .help = "compare only benchmarks with these names: shell patterns, separated by commas"}},
     {0, "NAME", {"class", SS_OPTION_TEXT, AT(class), .help = "compare only this class"}},
     {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
         .help = "leave out benchmarks whose repetitions spread by more than this; default: 2% between folders of ssprofile measure, no limit for other tables"}},
     {0, NULL, {"halves", AT(halves),
-        .help = "compare the even repetitions of one profile with its odd ones: the effect of chance alone"}},
+        .help = "compare the even repetitions of one profile with its odd ones, which shows the effect of chance alone"}},
     {0, NULL, {"force", AT(force),
         .help = "compare results of different versions of the benchmarks"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print nothing on standard output"}},
@@ -290,9 +290,8 @@ static int split_in_halves(struct comparison *comparison, struct ss_error *error
     size_t least = ssprofile_halves_least(&comparison->halves);
     if (least < HALF_MIN)
         ssprofile_warn(&comparison->warnings,
-            "a half has %zu repetition%s of a benchmark: intervals from so few are wide; measure "
-            "%d "
-            "at least",
+            "a half has only %zu repetition%s of a benchmark, so its interval is wide: measure at "
+            "least %d",
             least, least == 1 ? "" : "s", 2 * HALF_MIN);
     strcpy(comparison->whole, base->name);
     target->origin = base->origin;

@@ -32,7 +32,7 @@ static int run(char **argv, int *status, struct ss_error *error) {
     const char *names[COMMANDS];
     (void)status;
     if (!argv[0] || !argv[1])
-        return ss_error_fail(error, "no command: see --help");
+        return ss_error_fail(error, "no command is given: see --help");
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help();
         return 0;

@@ -43,7 +43,8 @@ static int accept_folder(
     struct request *request = config;
     (void)row;
     if (request->folder)
-        return ss_error_fail(error, "%s: a folder was already given: %s", word, request->folder);
+        return ss_error_fail(error, "unexpected argument '%s': the folder was already given, '%s'",
+            word, request->folder);
     request->folder = word;
     return 0;
 }
@@ -53,7 +54,7 @@ static int accept_folder(
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery), .initial = "own",
-        .help = "the battery to run: own, stress-ng, or a file"}},
+        .help = "the battery to run: own, stress-ng or a file"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only), .initial = "all",
         .help = "measure only benchmarks with these names: shell patterns, separated by commas"}},
     {0, "CPU", {"cpu", SS_OPTION_COUNT, AT(cpu), .initial = "0", .max = "8191",
@@ -234,11 +235,11 @@ static int keep_file(
     SS_OWNED(free) char *there = NULL;
     size_t size = 0;
     if (old && getdelim(&there, &size, '\0', old) >= 0) {
-        return strcmp(there, text) == 0
-                   ? 0
-                   : ss_error_fail(error,
-                         "%s: this folder was measured with other options: use another folder",
-                         path);
+        return strcmp(there, text) == 0 ? 0
+                                        : ss_error_fail(error,
+                                              "%s: the folder has results measured with other "
+                                              "options: use another folder",
+                                              path);
     }
     struct ss_whole_file file;
     if (ss_whole_file_open(&file, path) < 0)
@@ -349,7 +350,7 @@ static int run_job(
         return -1;
     if (ssprofile_run(&measurement->runner, job->task, &outcome, &why) < 0) {
         if (ssprofile_is_interrupted())
-            return ss_error_fail(error, "%s; repeat the command to resume", why.message);
+            return ss_error_fail(error, "%s; run the same command again to resume", why.message);
         job->failed = true;
         fprintf(stderr, "ssprofile: warning: skipping %s under %s from now on: %s\n",
             job->task->name, job->setting->limits, why.message);
@@ -474,7 +475,7 @@ static int print_summary(const struct measurement *measurement, struct ss_error 
             print_limit_costs(measurement, setting);
         measured += count;
     }
-    return measured > 0 ? 0 : ss_error_fail(error, "no benchmark gave a result");
+    return measured > 0 ? 0 : ss_error_fail(error, "no benchmark printed a result");
 }
 
 /* Parses a list of throttles such as "without,duty=40%". */
@@ -485,8 +486,7 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
         struct setting *setting = &measurement->settings[measurement->setting_count];
         char text[64];
         if (measurement->setting_count == SETTINGS_MAX)
-            return ss_error_fail(
-                error, "at most %d throttles can be measured together", SETTINGS_MAX);
+            return ss_error_fail(error, "too many throttles (at most %d)", SETTINGS_MAX);
         snprintf(text, sizeof text, "%.*s", (int)(part.length < 63 ? part.length : 63), part.text);
         setting->throttle.period = measurement->request->period;
         setting->throttle.quantum = measurement->request->quantum;
@@ -495,11 +495,13 @@ static int parse_throttles(struct measurement *measurement, struct ss_error *err
         ssprofile_throttle_name(setting->limits, &setting->throttle);
         for (size_t i = 0; i < measurement->setting_count; i++) {
             if (strcmp(measurement->settings[i].limits, setting->limits) == 0)
-                return ss_error_fail(error, "%s is given twice", text);
+                return ss_error_fail(error, "%s is given twice: give each throttle once", text);
         }
         measurement->setting_count++;
     }
-    return measurement->setting_count > 0 ? 0 : ss_error_fail(error, "--throttle is empty");
+    return measurement->setting_count > 0
+               ? 0
+               : ss_error_fail(error, "--throttle is empty: write KIND=PERCENT");
 }
 
 /* Returns the list of --benchmarks; NULL: all benchmarks. */

@@ -32,7 +32,7 @@ int ssprofile_origin_check(const struct ssprofile_origin *base,
     if (!*base->version || !*target->version || strcmp(base->version, target->version) == 0)
         return 0;
     return ss_error_fail(error,
-        "%s: measured with '%s', the base with '%s': these are different benchmarks; --force "
-        "compares them",
+        "%s was measured with '%s', but the base with '%s': these are different benchmarks; "
+        "--force compares them",
         results, ss_words_show(target->version).text, ss_words_show(base->version).text);
 }

@@ -31,7 +31,7 @@ static int accept_table(
     (void)row;
     if (request->count == 2)
         return ss_error_fail(
-            error, "%s: unexpected argument: a profile and applications were already given", word);
+            error, "unexpected argument '%s': a profile and applications were already given", word);
     request->words[request->count++] = word;
     return 0;
 }
@@ -323,7 +323,7 @@ static int read_tables(
         leave_out_profile(&tables[1], &tables[0], error) < 0)
         return -1;
     if (tables[1].count == 0)
-        return ss_error_fail(error, "%s has no application: all of its benchmarks are in %s",
+        return ss_error_fail(error, "%s has no applications: all of its benchmarks are in %s",
             request->words[1], request->words[0]);
     return 0;
 }
@@ -355,7 +355,7 @@ static int predict(const struct request *request, struct table tables[2], struct
         say_applications(&findings, &tables[1], &interval);
     if (tables[1].of_profile > 0)
         ssprofile_say(&findings,
-            "Left out of the applications: %zu benchmark%s of the profile itself.",
+            "The applications leave out %zu benchmark%s of the profile itself.",
             tables[1].of_profile, tables[1].of_profile == 1 ? "" : "s");
     ssprofile_say(&findings,
         "This holds for programs of the classes that the battery covers, and says nothing about "

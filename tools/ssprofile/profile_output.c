@@ -288,7 +288,7 @@ static int write_page(const struct ssprofile_output *output, struct ss_error *er
     if (ss_whole_file_commit(&file) < 0)
         return cannot_write(path, error);
     if (without.status)
-        fprintf(stderr, "ssprofile: no pictures: %s\n", without.message);
+        fprintf(stderr, "ssprofile: cannot draw pictures: %s\n", without.message);
     return 0;
 }
 

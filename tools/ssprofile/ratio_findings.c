@@ -52,7 +52,7 @@ void ssprofile_say_chance(
     struct table_sheet *findings, const struct ssprofile_series *target, const char *whole) {
     const struct ssprofile_figures *figures = &target->figures;
     ssprofile_say(findings,
-        "Between the odd and the even repetitions of %s only chance differs: the ratios of %zu "
+        "Only chance distinguishes the odd from the even repetitions of %s: the ratios of %zu "
         "benchmark%s lie between %.4f and %.4f, with a median of %.4f; one more benchmark of the "
         "same kind lies in this range with a probability of %.1f%%.",
         whole, figures->count, figures->count == 1 ? "" : "s", figures->least, figures->most,
@@ -82,9 +82,9 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
         throttled->limits, plain->machine, before->count, ranges[1], ranges[0], change);
     if (is_chance) {
         ssprofile_say(findings,
-            "The ratios of %s differ by no more than repeated runs do (by %.1f%%): the largest "
-            "over the least is %.3f before and %.3f under %s, the common factor is %.2f, and the "
-            "rest is chance.",
+            "The ratios of %s differ by no more than repeated runs do (by %.1f%%): the largest is "
+            "%.3f times the least before and %.3f times under %s; the common factor is %.2f, and "
+            "the rest is chance.",
             plain->machine, 100 * scatter, before->most_to_least, after->most_to_least,
             throttled->limits, reduction.factor);
         return;
@@ -96,8 +96,9 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
             reduction.reduction, reduction.factor, 100 * reduction.share, reduction.relative,
             100 * (1 - reduction.share));
     ssprofile_say(findings,
-        "A throttle slows all benchmarks by about the same factor: it moves the range, but hardly "
-        "changes the largest ratio over the least, which is %.3f before and %.3f under %s.",
+        "A throttle slows all benchmarks by about the same factor, so it moves the range, but "
+        "hardly changes its relative spread: the largest ratio is %.3f times the least before and "
+        "%.3f times under %s.",
         before->most_to_least, after->most_to_least, throttled->limits);
 }
 
@@ -105,8 +106,8 @@ void ssprofile_say_limit(struct table_sheet *findings, const struct ssprofile_se
     if (target->figures.count < 2)
         return;
     ssprofile_say(findings,
-        "A throttle slows all benchmarks by about the same factor: it would move the range of "
-        "%s:%s, but hardly change the largest ratio over the least, which is %.3f.",
+        "A throttle slows all benchmarks by about the same factor, so it would move the range of "
+        "%s:%s, but hardly change its relative spread: the largest ratio is %.3f times the least.",
         target->machine, target->limits, target->figures.most_to_least);
 }
 

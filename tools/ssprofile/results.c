@@ -165,11 +165,12 @@ static void add_repetition(struct reader *reader, const struct ssprofile_profile
     if (number < benchmark->count) {
         const struct ssprofile_repetition *there = &benchmark->repetitions[number];
         if (there->result == row->result && benchmark->lower == row->lower)
-            WARN(reader, "the row is the same as in line %llu: left out",
+            WARN(reader, "the row repeats line %llu and is left out",
                 (unsigned long long)there->line);
         else
             WARN(reader,
-                "repetition %s of %s already appears in line %llu with another result: left out",
+                "repetition %s of %s already appears in line %llu with another result: the row is "
+                "left out",
                 ss_words_show(there->label).text, ss_words_show(benchmark->name).text,
                 (unsigned long long)there->line);
         return;
@@ -215,14 +216,14 @@ static bool check_row(struct reader *reader, struct row *row, const struct sstra
     const char *value = row->text[RESULT];
     for (int i = 0; i < COLUMNS; i++) {
         if (has_control(row->text[i])) {
-            WARN(reader, "its %s contains a control character: the row is left out",
+            WARN(reader, "the %s contains a control character: the row is left out",
                 column_names[i]);
             return false;
         }
     }
     for (int i = 0; i < COLUMNS; i++) {
         if (!*row->text[i]) {
-            WARN(reader, "the row lacks its %s: left out", column_names[i]);
+            WARN(reader, "the %s is missing: the row is left out", column_names[i]);
             return false;
         }
     }
@@ -252,13 +253,15 @@ static bool check_end(struct reader *reader, const struct row *row) {
     while (end > input->text && strchr(" \t\r", end[-1]))
         end--;
     if (reader->interrupted) {
-        WARN(reader, "%s", "the last line has no newline, so it may be truncated: left out");
+        WARN(
+            reader, "%s", "the last line has no newline and may be truncated: the row is left out");
         return false;
     }
     for (int i = 0; i < COLUMNS; i++) {
         const struct sstrace_field *field = &reader->csv.fields[i];
         if (field->text + field->length == end)
-            WARN(reader, "the last line has no newline: kept, but its %s, '%s', may be truncated",
+            WARN(reader,
+                "the last line has no newline: the row is kept, but its %s, '%s', may be truncated",
                 column_names[i], ss_words_show(row->text[i]).text);
     }
     return true;
@@ -286,9 +289,9 @@ static int read_rows(struct reader *reader) {
         if (line == CSV_ROW)
             read_row(reader);
         else if (line == CSV_HEADING)
-            WARN(reader, "%s", "a second heading: the file contains several tables");
+            WARN(reader, "%s", "unexpected second heading: the file contains several tables");
         else if (line == CSV_COMMENT)
-            WARN(reader, "a row that begins with # is a comment: '%s': left out",
+            WARN(reader, "the row '%s' begins with #, which makes it a comment: it is left out",
                 ss_words_show(input->text).text);
         /* The message of the input already begins with file, line and column. */
         if (input->error->status) {
@@ -298,7 +301,7 @@ static int read_rows(struct reader *reader) {
         }
     }
     if (reader->csv.broken)
-        return ss_error_fail(input->error, "%s cannot be read to its end", input->name);
+        return ss_error_fail(input->error, "%s cannot be read to the end", input->name);
     return reader->without_memory ? ss_error_memory(input->error) : 0;
 }
 
@@ -312,8 +315,8 @@ static void warn_of_outliers(struct reader *reader, const struct ssprofile_bench
     }
     if (benchmark->count > 0 && most->result / least->result > APART_MAX)
         WARN_OF(reader, most->line,
-            "the result of %s is %.6g, and %.6g in line %llu: more than %d times apart; both are "
-            "kept",
+            "the result of %s is %.6g here, but %.6g in line %llu, a factor of more than %d: both "
+            "are kept",
             ss_words_show(benchmark->name).text, most->result, least->result,
             (unsigned long long)least->line, APART_MAX);
 }
@@ -332,7 +335,7 @@ static int read_input(struct ssprofile_results *results, struct sstrace_input *i
     if (result == 0 && results->warnings.failed)
         result = ss_error_memory(error);
     if (result == 0 && results->count == 0)
-        result = ss_error_fail(error, "%s has no result that can be used%s%s", input->name,
+        result = ss_error_fail(error, "%s has no usable result%s%s", input->name,
             results->warnings.count > 0 ? ": " : "",
             results->warnings.count > 0 ? results->warnings.items[0].text : "");
     return result;
@@ -411,10 +414,10 @@ const char *ssprofile_name_fault(const char *name) {
     if (length >= SSTRACE_NAME)
         return "is longer than 511 bytes";
     if (has_control(name))
-        return "has a control character";
+        return "contains a control character";
     if (*name == ' ' || name[length - 1] == ' ')
         return "begins or ends with a blank";
-    return *name == '#' ? "begins with #, which makes a comment" : NULL;
+    return *name == '#' ? "begins with #, which would make its row a comment" : NULL;
 }
 
 const struct ssprofile_benchmark *ssprofile_profile_find(

@@ -40,10 +40,11 @@ int ssprofile_throttle_parse(
             return -1;
         return throttle->setting >= 0.01
                    ? 0
-                   : ss_error_fail(error, "'%s': the smallest setting is 1%%", equals + 1);
+                   : ss_error_fail(
+                         error, "'%s' is too small: the smallest setting is 1%%", equals + 1);
     }
     return ss_error_fail(error,
-        "unknown throttle '%s': write %s, or KIND=PERCENT with one of the kinds %s",
+        "unknown throttle '%s': write %s, or KIND=PERCENT, where KIND is one of: %s",
         ss_words_show(text).text, kinds[SSPROFILE_NO_THROTTLE].name, SSPROFILE_THROTTLE_CHOICES);
 }
 

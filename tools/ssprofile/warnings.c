@@ -89,7 +89,7 @@ void ssprofile_warnings_print(const struct ssprofile_warnings *warnings) {
     for (size_t i = 0; i < shown.count; i++)
         fprintf(stderr, "ssprofile: warning: %s\n", shown.items[i].text);
     if (shown.failed)
-        fprintf(stderr, "ssprofile: warning: out of memory: warnings are missing here\n");
+        fprintf(stderr, "ssprofile: warning: out of memory: some warnings are missing\n");
     ssprofile_warnings_free(&shown);
 }
 

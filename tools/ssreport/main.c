@@ -82,7 +82,7 @@ static int write_page(
     if (ss_whole_file_commit(&file) < 0)
         return cannot_write(path, error);
     if (without.status)
-        fprintf(stderr, "ssreport: there are no pictures: %s\n", without.message);
+        fprintf(stderr, "ssreport: cannot draw pictures: %s\n", without.message);
     return 0;
 }
 
@@ -92,8 +92,8 @@ static int write_profile(
     struct ss_whole_file file;
     if (report->run_count != 1)
         return ss_error_fail(error,
-            "--profile takes one record, but %zu are reported: name the record that the profile is "
-            "made from",
+            "--profile takes one record, but %zu are reported: name only the record to make the "
+            "profile from",
             report->run_count);
     if (ss_whole_file_open(&file, path) < 0)
         return cannot_write(path, error);
@@ -271,7 +271,7 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         print_notes(&report);
     bool empty = report.run_count + report.response_count == 0;
     if (result == 0 && empty && report.manifest_count == 0)
-        result = ss_error_fail(error, "there is no record to report");
+        result = ss_error_fail(error, "there is no record to report: name one");
     if (result == 0 && request->output)
         result = write_all(&report, request->output, error);
     if (result == 0 && request->profile)

@@ -47,7 +47,7 @@ static const struct ss_argument rows[] = {
         .help = "the records after this option are a second set, with which the first one is "
                 "compared"}, .take = begin_second_set},
     {0, "A/B", {"names", SS_OPTION_TEXT, AT(names),
-        .help = "what the sets are called; default: the names of their folders"}},
+        .help = "the names of the two sets; default: the names of their folders"}},
     {0, "TRACE", {"predict", SS_OPTION_TEXT, AT(predict),
         .help = "predict the throughput over this trace from throughput at constant loads, and "
                 "compare with replays of it"}},
@@ -56,7 +56,7 @@ static const struct ss_argument rows[] = {
     {0, "NAME", {"table", SS_OPTION_TEXT, AT(table),
         .help = "print this table on standard output instead of the summary"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "csv md json",
-        .help = "the form of that table; default: csv"}},
+        .help = "the format of that table; default: csv"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},

@@ -125,7 +125,7 @@ static int settle(struct finder *finder, struct ss_error *error) {
     return is_stopped(finder) ? 0
                               : ss_error_fail(error,
                                     "the service failed %d requests that were sent one at a time: "
-                                    "the search ended",
+                                    "ending the search",
                                     LONE_MAX);
 }
 

@@ -272,7 +272,7 @@ static void accept_one(struct ssrequest_listener *listener) {
     }
     static struct client refused; /* static because it is too large for the stack */
     refused.connection = connection;
-    refuse_line(&refused, "8 connections are open already: close one");
+    refuse_line(&refused, "8 connections are already open: close one");
     disconnect(&refused);
 }
 

@@ -13,7 +13,7 @@ static ss_argument_taker take_url, take_header;
 // clang-format off
 static const struct ss_argument rows[] = {
     {0, "PROFILE", {"profile", SS_OPTION_CHOICE, AT(shape), .choices = "constant step trace",
-        .help = "shape of the rate; default: the one that the other options belong to"},
+        .help = "shape of the rate; default: the one that the other options imply"},
         .heading = "Rate:"},
     {'r', "NUMBER", {"rate", SS_OPTION_NUMBER, AT(rate), .max = "1000000",
         .help = "requests per second; with a trace, at a load of 1"}},
@@ -36,18 +36,18 @@ static const struct ss_argument rows[] = {
         .help = "when the requests of a second are due: all at its start, at equal intervals, or with exponential gaps"},
         .heading = "When:"},
     {0, "NUMBER", {"seed", SS_OPTION_COUNT, AT(seed), .initial = "1",
-        .help = "the same seed gives the same times"}},
+        .help = "seed of the random numbers; the same seed gives the same times"}},
     {0, NULL, {"dry-run", AT(dry_run), .help = "print when requests are due, in seconds, and send nothing"}},
     {0, "NUMBER", {"cap", SS_OPTION_COUNT, AT(cap), .min = "1", .max = "100000",
-        .help = "at most this many unfinished requests; default 200"}, .heading = "Limits:"},
+        .help = "allow at most this many unfinished requests; default 200"}, .heading = "Limits:"},
     {0, "WHAT", {"when-full", SS_OPTION_CHOICE, AT(when_full), .choices = "delay drop",
-        .initial = "delay", .help = "a request that is due at the cap is sent later, measured from " "when it was due, or dropped"}},
+        .initial = "delay", .help = "whether a request that is due at the cap is sent later, measured from when it was due, or dropped"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .min = "1m",
-        .max = "1h", .help = "a request without a complete answer after this time fails"}},
+        .max = "1h", .help = "fail a request that has no complete answer after this time"}},
     {'X', "METHOD", {"method", SS_OPTION_TEXT, AT(method),
         .help = "default GET, with --data POST"}, .heading = "Requests:"},
     {'H', "HEADER", {"header", SS_OPTION_TEXT,
-        .help = "a header, as in 'Authorization: Bearer x'; may be given again"},
+        .help = "send this header, as in 'Authorization: Bearer x'; may be given several times"},
         .take = take_header},
     {0, "DATA", {"data", SS_OPTION_TEXT, AT(data),
         .help = "the body: this text, or the content of a file as @FILE"}, .may_be_empty = true},
@@ -101,7 +101,7 @@ static int take_url(
     struct ssrequest_options *options = config;
     (void)row;
     if (options->url_count == SSREQUEST_TARGETS_MAX)
-        return ss_error_fail(error, "more than %d URLs", SSREQUEST_TARGETS_MAX);
+        return ss_error_fail(error, "too many URLs (at most %d)", SSREQUEST_TARGETS_MAX);
     options->urls[options->url_count++] = word;
     return 0;
 }
@@ -151,7 +151,7 @@ static int settle_capacity(struct ssrequest_options *options, struct ss_error *e
     if (!options->capacity)
         return 0;
     if (options->dry_run || options->each || options->control)
-        return ss_error_fail(error, "--%s has no meaning with --capacity: see --help",
+        return ss_error_fail(error, "--%s has no meaning with --capacity: leave it out",
             options->dry_run ? "dry-run"
             : options->each  ? "each"
                              : "control");
@@ -199,7 +199,7 @@ static int settle_messages(struct ssrequest_options *options, struct ss_error *e
     if (!options->requests_file)
         return ssrequest_messages_open(messages, options->method, options->data, error);
     if (options->method || options->data)
-        return ss_error_fail(error, "--%s has no meaning with --requests-file: see --help",
+        return ss_error_fail(error, "--%s has no meaning with --requests-file: leave it out",
             options->method ? "method" : "data");
     return ssrequest_messages_read(messages, options->requests_file, error) < 0
                ? -1
@@ -212,7 +212,8 @@ static int settle(struct ssrequest_options *options, struct ss_error *error) {
     if (settle_messages(options, error) < 0)
         return -1;
     if (options->insecure && options->authorities)
-        return ss_error_fail(error, "--cacert has no meaning with --insecure: see --help");
+        return ss_error_fail(
+            error, "--cacert has no meaning with --insecure: leave out one of the two");
     if (options->dry_run && (options->record || options->each || options->json ||
                                 options->control || options->quiet || options->wait_for > 0))
         return ss_error_fail(error, "--dry-run sends nothing: it cannot be combined with "

@@ -38,7 +38,8 @@ static int give(
 static int check_count(ss_time length, ss_time every, struct ss_error *error) {
     if (length / every < RECORDS_MAX)
         return 0;
-    return ss_error_fail(error, "more than %d records: choose a shorter length", RECORDS_MAX);
+    return ss_error_fail(
+        error, "too many records (at most %d): choose a shorter length", RECORDS_MAX);
 }
 
 static const struct ss_option constant_options[] = {
@@ -56,13 +57,13 @@ static int make_constant(const void *data, struct ss_trace_sink *sink, struct ss
 }
 
 static const struct ss_option sine_options[] = {
-    SS_OPTION("mean", LOAD, load, .required = 1, .help = "the load about which it swings"),
+    SS_OPTION("mean", LOAD, load, .required = 1, .help = "the load about which the wave swings"),
     SS_OPTION("amplitude", LOAD, amplitude, .initial = "0.1",
-        .help = "how far it swings to either side; limited to loads from 0 to 1"),
+        .help = "how far the wave swings to either side; limited to loads from 0 to 1"),
     SS_OPTION("period", TIME, period, .initial = "60s", .min = "1m", .sensible = STEP,
         .help = "the time of one swing up and down"),
     SS_OPTION("phase", NUMBER, phase, .initial = "0", .min = "0", .max = "1",
-        .help = "where in its period it begins, as a fraction of the period"),
+        .help = "where in its period the wave begins, as a fraction of the period"),
     SS_OPTION("length", TIME, length, .initial = "0", .sensible = LENGTH,
         .help = "how long it lasts; 0: one period"),
     SS_OPTION("every", TIME, every, .initial = "0",
@@ -140,7 +141,7 @@ static int make_staircase(const void *data, struct ss_trace_sink *sink, struct s
 
 static const struct ss_option random_options[] = {
     SS_OPTION("seed", COUNT, seed, .initial = "1",
-        .help = "which sequence; showstopper -t random has the same ones"),
+        .help = "selects the sequence; showstopper -t random has the same ones"),
     SS_OPTION("min", LOAD, min, .initial = "0", .help = "the lowest load"),
     SS_OPTION("max", LOAD, max, .initial = "1", .help = "the highest load"),
     SS_OPTION("step", TIME, step, .initial = "10s", .min = "1m", .sensible = STEP,
@@ -185,7 +186,7 @@ static int make_random(const void *data, struct ss_trace_sink *sink, struct ss_e
 
 static const struct ss_option bursts_options[] = {
     SS_OPTION("seed", COUNT, seed, .initial = "1",
-        .help = "which sequence; the same seed gives the same one on every machine"),
+        .help = "selects the sequence; the same seed gives the same one on every machine"),
     SS_OPTION("min", LOAD, min, .initial = "10%", .help = "the load between bursts"),
     SS_OPTION("max", LOAD, max, .initial = "90%", .help = "the load of a burst"),
     SS_OPTION("every", TIME, every, .initial = "10s", .min = "1m", .sensible = STEP,

@@ -18,7 +18,7 @@ static int set_action(
         action++;
     if (request->action != SSTRACE_COMPILE && request->action != action)
         return ss_error_fail(
-            error, "--%s is also given: choose one of them", names[request->action]);
+            error, "--%s is also given: choose one of the two", names[request->action]);
     request->action = action;
     return 0;
 }
@@ -51,8 +51,8 @@ static int take_time(struct sstrace_request *request, const struct ss_argument *
 static struct sstrace_transform *add_transform(
     struct sstrace_request *request, enum sstrace_transform_kind kind, struct ss_error *error) {
     if (request->transform_count == SSTRACE_TRANSFORMS_MAX) {
-        ss_error_fail(
-            error, "more than %d transformations: run sstrace twice", SSTRACE_TRANSFORMS_MAX);
+        ss_error_fail(error, "too many transformations (at most %d): run sstrace twice",
+            SSTRACE_TRANSFORMS_MAX);
         return NULL;
     }
     struct sstrace_transform *added = &request->transforms[request->transform_count++];
@@ -177,7 +177,7 @@ static const struct ss_argument rows[] = {
     {0, NULL, {"check", .help = "write nothing; status 0: the trace is valid"}, .take = set_action},
     {0, NULL, {"stat", .help = "print length, number of records, and mean (weighted by time), "
         "smallest and largest load, without free sections"}, .take = set_action},
-    {0, NULL, {"plot", .help = "draw it: on the terminal or, with -o, as FILE.svg or .png"},
+    {0, NULL, {"plot", .help = "draw the trace: on the terminal or, with -o, as FILE.svg or .png"},
         .take = set_action},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write to FILE, whole or not at all"}},
@@ -185,15 +185,15 @@ static const struct ss_argument rows[] = {
     {0, "F", {"scale", .help = "multiply times: 1/3 plays three times faster"}, .take = add_factor,
         .heading = "\nChanges, made in the order in which they are given:"},
     {0, "TIME", {"offset", .sensible = "500m",
-        .help = "begin later; -TIME: cut off the beginning"},
+        .help = "delay the trace; -TIME: cut off its beginning"},
         .take = add_offset},
     {0, "FROM,TO", {"clip", .sensible = "500m", .help = "keep the part between two times"},
         .take = add_clip},
-    {0, "N", {"repeat", .help = "play it N times in a row"}, .take = add_repeat},
+    {0, "N", {"repeat", .help = "repeat the trace N times"}, .take = add_repeat},
     {0, "F", {"load-scale", .help = "multiply loads"}, .take = add_factor},
     {0, "MIN,MAX", {"load-clamp", .help = "limit loads to this range"}, .take = add_clamp},
     {0, "TIME", {"resample", .sensible = "100m",
-        .help = "replace by steps of this length, each with the mean load"},
+        .help = "replace the trace by steps of this length, each with the mean load"},
         .take = add_resample},
     {0, NULL, {"steps", .help = "hold each load until the next record"}, .take = add_steps},
 

@@ -57,17 +57,17 @@ static void invalid_benchmarks_of_a_battery_are_refused(void **state) {
     const struct {
         const char *text, *message;
     } refused[] = {
-        {TASK "\n" TASK, "f:2: sort of class cpu appears twice"},
+        {TASK "\n" TASK, "f:2: benchmark sort of class cpu appears twice"},
         {"'' cpu /s higher x '(y)'", "f:1: the name is empty"},
         {"' a' cpu /s higher x '(y)'", "f:1: the name begins or ends with a blank"},
         {"a 'cpu ' /s higher x '(y)'", "f:1: the class begins or ends with a blank"},
         {"'#a' cpu /s higher x '(y)'", "f:1: the name begins with #"},
-        {"a 'c\tpu' /s higher x '(y)'", "f:1: the class has a control character"},
+        {"a 'c\tpu' /s higher x '(y)'", "f:1: the class contains a control character"},
         {text, "f:1: the name is longer than 511 bytes"},
         {"a cpu /s more x '(y)'", "f:1: 'more' is not a direction"},
         {"a cpu /s higher '' '(y)'", "f:1: the command is empty"},
         {"a cpu /s higher x 'y'", "f:1: the regular expression 'y': no group"},
-        {"version x\nversion y", "f:2: a version command was already given"},
+        {"version x\nversion y", "f:2: the version command is given twice"},
         {"version x", "f: the file contains no benchmark"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

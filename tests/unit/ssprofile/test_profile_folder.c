@@ -201,7 +201,7 @@ static void results_of_other_benchmark_versions_are_refused(void **state) {
     assert_int_equal(ssprofile_origin_check(&one, &none, "here", &error), 0);
     assert_int_equal(ssprofile_origin_check(&none, &two, "here", &error), 0);
     assert_int_equal(ssprofile_origin_check(&one, &two, "here", &error), -1);
-    assert_non_null(strstr(error.message, "here: measured with '1.1', the base with '1.0'"));
+    assert_non_null(strstr(error.message, "here was measured with '1.1', but the base with '1.0'"));
 }
 
 // clang-format off

@@ -67,17 +67,19 @@ static void damaged_results_are_reported_with_their_line(void **state) {
         const char *text;
     } damages[] = {
         {5, "copy is in the classes memory (line 4) and cpu: counted as two benchmarks"},
-        {6, "the row has 6 fields, but 7 are expected (was the file cut off?)"},
+        {6, "the row has 6 fields, but 7 are expected (is the file truncated?)"},
         {9, "the result of zero is 0: no ratio can be computed from it"},
         {10, "the result of minus is -3: no ratio"},
         {11, "the result of word is 'fast', which is not a number"},
-        {12, "the row lacks its result: left out"},
+        {12, "the result is missing: the row is left out"},
         {14, "both: lower_is_better is true here and false in line 13"},
-        {16, "repetition 1 of sort already appears in line 2 with another result: left out"},
+        {16, "repetition 1 of sort already appears in line 2 with another result: the row is left "
+             "out"},
         {17, "lower_is_better is 'yes', neither true nor false"},
         {18, "the row has 8 fields, but 7 are expected"},
         {19, "the row is left out"},
-        {31, "the last line has no newline: kept, but its result, '12', may be truncated"},
+        {31, "the last line has no newline: the row is kept, but its result, '12', may be "
+             "truncated"},
     };
     struct ssprofile_results results = read_file(DAMAGED);
     for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
@@ -88,7 +90,8 @@ static void damaged_results_are_reported_with_their_line(void **state) {
      * Line 23 repeats the name in two classes on another machine. In line 31 a repetition is far
      * from the other.
      */
-    assert_true(is_warned(&results, 31, "the result of sort is 12, and 1 in line 30: more than"));
+    assert_true(
+        is_warned(&results, 31, "the result of sort is 12 here, but 1 in line 30, a factor"));
     assert_int_equal(results.warnings.count, sizeof damages / sizeof *damages + 2);
     ssprofile_results_free(&results);
 }
@@ -147,7 +150,7 @@ static void harmless_formatting_differences_are_accepted(void **state) {
         HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,\"6\"",
     };
     for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        expect_rows(harmless[i], i == 2 ? "more than 10 times apart" : NULL, 2);
+        expect_rows(harmless[i], i == 2 ? "a factor of more than 10" : NULL, 2);
 }
 
 static void rows_with_invalid_results_are_skipped(void **state) {
@@ -174,15 +177,15 @@ static void garbage_rows_are_skipped(void **state) {
     static const struct {
         const char *row, *warning;
     } garbage[] = {
-        {"a,without,b\x1b[2J,true,c,2,5\n", "f:3: its benchmark contains a control character"},
-        {"a\rb,without,b,true,c,2,5\n", "f:3: its machine contains a control character"},
+        {"a,without,b\x1b[2J,true,c,2,5\n", "f:3: the benchmark contains a control character"},
+        {"a\rb,without,b,true,c,2,5\n", "f:3: the machine contains a control character"},
         {"\x80\xff\xfe,,\x01\n", "f:3:7: the row has 3 fields, but 7 are expected"},
         {"a,without,\"b,true,c,2,5\n", "f:3:11: the quote must be closed"},
         {"a,without,\"b\"x,true,c,2,5\n", "f:3:14: a closing quote must be followed"},
-        {"#a,without,b,true,c,2,5\n", "f:3: a row that begins with # is a comment: '#a,without"},
+        {"#a,without,b,true,c,2,5\n", "f:3: the row '#a,without"},
         {"a,without,b,1,c,2,5\n", "f:3: lower_is_better is '1', neither true nor false"},
-        {",without,b,true,c,2,5\n", "f:3: the row lacks its machine"},
-        {"a,without,b,true,c,\" \",5\n", "f:3: the row lacks its repetition"},
+        {",without,b,true,c,2,5\n", "f:3: the machine is missing"},
+        {"a,without,b,true,c,\" \",5\n", "f:3: the repetition is missing"},
     };
     for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
         char rows[512];
@@ -223,7 +226,7 @@ static void endless_result_lines_are_refused(void **state) {
     memset(text, 'x', size);
     memcpy(text, HEADING, sizeof HEADING - 1);
     assert_int_equal(read_bytes(&results, text, size, &error), -1);
-    assert_non_null(strstr(error.message, "f cannot be read to its end"));
+    assert_non_null(strstr(error.message, "f cannot be read to the end"));
     ssprofile_results_free(&results);
     free(text);
 }
@@ -231,19 +234,20 @@ static void endless_result_lines_are_refused(void **state) {
 static void joined_tables_are_read_by_their_headings(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\n" HEADING "a,without,b,true,c,2,6\n",
-        "f:3: a second heading: the file contains several tables", 2);
+        "f:3: unexpected second heading: the file contains several tables", 2);
     struct ssprofile_results results =
         read_rows(HEADING "a,without,b,true,c,1,5\n\xef\xbb\xbf"
                           "class,result,machine,more,limits,repetition,benchmark,"
                           "lower_is_better\nc,6,a,x,without,2,b,true\nc,6,a,x,without,1,b,true\n"
                           "c,5,a,x,without,1,b,true\na,without,b,true,c,3,5\n");
     assert_int_equal(results.warnings.count, 4);
-    assert_non_null(strstr(
-        results.warnings.items[0].text, "f:3: a second heading: the file contains several tables"));
-    assert_non_null(strstr(results.warnings.items[1].text,
-        "f:5: repetition 1 of b already appears in line 2 with another result: left out"));
+    assert_non_null(strstr(results.warnings.items[0].text,
+        "f:3: unexpected second heading: the file contains several tables"));
     assert_non_null(
-        strstr(results.warnings.items[2].text, "f:6: the row is the same as in line 2: left out"));
+        strstr(results.warnings.items[1].text, "f:5: repetition 1 of b already appears in line 2 "
+                                               "with another result: the row is left out"));
+    assert_non_null(
+        strstr(results.warnings.items[2].text, "f:6: the row repeats line 2 and is left out"));
     assert_non_null(
         strstr(results.warnings.items[3].text, "f:7:23: the row has 7 fields, but 8 are"));
     const struct ssprofile_benchmark *benchmark = find(&results, "a", "", "b", "c");
@@ -259,7 +263,7 @@ static void joined_tables_are_read_by_their_headings(void **state) {
 static void repetition_numbers_may_be_written_in_any_form(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,Rep-01,5\n",
-        "f:3: the row is the same as in line 2", 1);
+        "f:3: the row repeats line 2", 1);
     expect_rows(HEADING "a,without,b,true,c,1.0,5\na,without,b,true,c,rep-1,6\n",
         "f:3: repetition 1 of b already appears", 1);
     expect_rows(HEADING "a,without,b,true,c,0,5\na,without,b,true,c,00,6\n",
@@ -273,10 +277,11 @@ static void repetition_numbers_may_be_written_in_any_form(void **state) {
 static void unterminated_last_line_counts_in_foreign_tables(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,6",
-        "f:3: the last line has no newline: kept, but its result, '6', may be truncated", 2);
+        "f:3: the last line has no newline: the row is kept, but its result, '6', may be truncated",
+        2);
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,\"6\"", NULL, 2);
-    expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,",
-        "f:3: the row lacks its result", 1);
+    expect_rows(
+        HEADING "a,without,b,true,c,1,5\na,without,b,true,c,2,", "f:3: the result is missing", 1);
     expect_rows(HEADING "a,without,b,true,c,1,5\na,without,b,true",
         "f:3:17: the row has 4 fields, but 7 are expected", 1);
     /* Only the note may be incomplete. */
@@ -293,8 +298,8 @@ static void unterminated_last_line_counts_in_foreign_tables(void **state) {
     fclose(stream);
     close(open(description, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
     struct ssprofile_results results = read_file(path);
-    assert_true(
-        is_warned(&results, 3, "the last line has no newline, so it may be truncated: left out"));
+    assert_true(is_warned(
+        &results, 3, "the last line has no newline and may be truncated: the row is left out"));
     assert_int_equal(find(&results, "a", "", "b", "c")->count, 1);
     ssprofile_results_free(&results);
     unlink(description);
@@ -309,7 +314,8 @@ static void distant_repetitions_cause_a_warning(void **state) {
     (void)state;
     expect_rows(HEADING "a,without,b,true,c,1,156\na,without,b,true,c,2,0.161\n"
                         "a,without,b,true,c,3,150\n",
-        "f:2: the result of b is 156, and 0.161 in line 3: more than 10 times apart; both are kept",
+        "f:2: the result of b is 156 here, but 0.161 in line 3, a factor of more than 10: both are "
+        "kept",
         3);
     expect_rows(HEADING "a,without,b,true,c,1,10\na,without,b,true,c,2,1\n", NULL, 2);
 }
@@ -424,8 +430,8 @@ static void unusable_result_tables_are_refused(void **state) {
         {"machine,limits,benchmark,lower_is_better,class,repetition,result,Result\n",
             "f:1:1: column 'result' appears twice"},
         {"\xff\xfem\x01", "f:1:1: no column 'machine'"},
-        {heading, "f has no result that can be used"},
-        {one_bad, "f has no result that can be used: f:2: the result of c is 0"},
+        {heading, "f has no usable result"},
+        {one_bad, "f has no usable result: f:2: the result of c is 0"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct ssprofile_results results;

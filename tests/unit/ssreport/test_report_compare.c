@@ -57,13 +57,12 @@ static void the_title_asks_which_set_is_faster(void **state) {
         size_t runs;
         const char *answer;
     } cases[] = {
-        {11, 10, 2, "Yes: by 10.0 % (10.0 to 10.0) it is higher; median of 8 steps."},
-        {8, 10, 2, "No: by 20.0 % (20.0 to 20.0) it is lower; median of 8 steps."},
+        {11, 10, 2, "Yes: it is 10.0 % (10.0 to 10.0) higher; median of 8 steps."},
+        {8, 10, 2, "No: it is 20.0 % (20.0 to 20.0) lower; median of 8 steps."},
         {10, 10, 2,
-            "By 0.0 % (0.0 to 0.0) it is higher, which is within the uncertainty; median of 8 "
+            "It is 0.0 % (0.0 to 0.0) higher, which is within the uncertainty; median of 8 "
             "steps."},
-        {11, 10, 1,
-            "By 10.0 % it is higher, from too few steps for an interval; median of 4 steps."},
+        {11, 10, 1, "It is 10.0 % higher, from too few steps for an interval; median of 4 steps."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct ssreport_report report = begin_sets();

@@ -93,7 +93,8 @@ static void missing_counters_are_empty_and_not_zero(void **state) {
     ssreport_report_free(&report);
     folder_write("a/counters.csv", "elapsed\n1\n");
     report = make_report(folder_file("a"));
-    assert_non_null(strstr(report.runs[0].record.notes.text, "no counters: counters.csv:1:1: no"));
+    assert_non_null(
+        strstr(report.runs[0].record.notes.text, "counters are unknown: counters.csv:1:1: no"));
     ssreport_report_free(&report);
 }
 

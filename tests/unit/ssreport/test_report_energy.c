@@ -78,7 +78,7 @@ static void energy_of_runs_and_steps_is_reported(void **state) {
     assert_has(&text, "<td class=\"text\">no power was recorded</td>");
     assert_has(&text, "<caption>Energy by step, relative to ");
     assert_has(&text, "\npower covers rapl: packages\n");
-    assert_has(&text, "\npower covers what is not known\n");
+    assert_has(&text, "\npower covers an unknown part of the machine\n");
     free(text.bytes);
     ssreport_report_free(&report);
 }
@@ -89,15 +89,15 @@ static void missing_power_measurement_is_reported(void **state) {
     folder_write_record("a");
     struct ssreport_report report = make_report(folder_file("a"));
     struct text text = print_report(&report);
-    assert_has(&text, "<p><small>Energy: no power was recorded beside these runs.</small></p>");
+    assert_has(&text, "<p><small>Energy: no power was recorded with these runs.</small></p>");
     assert_has(&text, "\nenergy: no power was recorded\n");
     free(text.bytes);
     ssreport_report_free(&report);
     folder_write("a/energy.csv", "time,watt\n1,2\n");
     report = begin_report();
     assert_int_equal(ssreport_gather(&report, folder_file("a"), 0), 0);
-    assert_non_null(
-        strstr(report.runs[0].record.notes.text, "no power: energy.csv:1:1: no column 'watts'"));
+    assert_non_null(strstr(
+        report.runs[0].record.notes.text, "power is unknown: energy.csv:1:1: no column 'watts'"));
     ssreport_report_free(&report);
 }
 
@@ -124,7 +124,8 @@ static void power_shared_by_a_pair_counts_once(void **state) {
     assert_cell(&report, "energy", 1, "iterations", 60);
     assert_cell(&report, "energy", 1, "iterations_per_watt_hour", 200);
     assert_cell(&report, "energy", 1, "relative", NAN); /* it was not run in per-chip */
-    assert_text(&report, "energy", 1, "note", "with the iterations of the foreground");
+    assert_text(&report, "energy", 1, "note",
+        "power of two programs, with the iterations of the foreground");
     assert_rows(&report, "energy-steps", 1);
     assert_cell(&report, "energy-steps", 0, "iterations_per_watt_hour", 200);
     ssreport_report_free(&report);
@@ -139,7 +140,8 @@ static void power_shared_by_a_pair_counts_once(void **state) {
     report = gather_rows(text);
     assert_cell(&report, "energy", 1, "watts", 36);
     assert_cell(&report, "energy", 1, "iterations", NAN);
-    assert_text(&report, "energy", 1, "note", "of two programs, whose iterations do not add up");
+    assert_text(
+        &report, "energy", 1, "note", "power of two programs, whose iterations do not add up");
     ssreport_report_free(&report);
 }
 

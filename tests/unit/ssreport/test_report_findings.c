@@ -52,7 +52,8 @@ static void best_placement_and_crossing_load_are_found(void **state) {
     assert_text(&report, "findings", row, "told", "yes");
     assert_cell(&report, "findings", row, "count", 6);
     assert_string_equal(ssreport_finding_at(&report, row).sentence,
-        "p beside q (host): best per-core, 16.7 % (16.7 to 16.7) more throughput of the foreground "
+        "p beside q (host): per-core is best, with 16.7 % (16.7 to 16.7) more throughput of the "
+        "foreground "
         "than per-chip. Above a background load of 80 % (80 to 80), per-chip is better than "
         "per-core.");
     assert_string_equal(
@@ -68,11 +69,12 @@ static void best_placement_and_crossing_load_are_found(void **state) {
     begin(&text);
     ssreport_text_print(text.stream, &report);
     end(&text);
-    assert_has_first(&text, "Where should p and q run?\np beside q (host): best per-core, 16.7 % ");
+    assert_has_first(
+        &text, "Where should p and q run?\np beside q (host): per-core is best, with 16.7 % ");
     free(text.bytes);
     text = print_report(&report);
     assert_has(&text, "<h1>Where should p and q run?</h1>\n<p class=\"answer\">p beside q (host): "
-                      "best per-core, 16.7 % (16.7 to 16.7)");
+                      "per-core is best, with 16.7 % (16.7 to 16.7)");
     assert_true(strstr(text.bytes, "<li>Where to pin (host)") < strstr(text.bytes, "<table"));
     free(text.bytes);
     ssreport_report_free(&report);

@@ -12,7 +12,8 @@ static void headline_of_a_run_answers_how_well_the_load_was_held(void **state) {
     struct ssreport_report report = make_report(folder_file("a"));
     assert_string_equal(report.headline.question, "How well was the load held?");
     assert_string_equal(ssreport_findings_answer(&report),
-        "On average it was -2.000 % (-2.000 to -2.000) from the target of 50.00 %, and within "
+        "On average the load was -2.000 % (-2.000 to -2.000) from the target of 50.00 %, and "
+        "within "
         "2.00 % of it in 95 % of 60 samples.");
     struct text text = print_report(&report);
     assert_has(&text, "<title>How well was the load held?</title>");

@@ -105,7 +105,7 @@ static void missing_interval_bound_is_explained(void **state) {
     stairs = read_staircase("one_half");
     result = find_interference(&stairs, 0.95);
     assert_true(isnan(result.metric) && isnan(result.interval.low) && isnan(result.interval.high));
-    assert_string_equal(ssreport_interference_missing(&result), "no line through the second half");
+    assert_string_equal(ssreport_interference_missing(&result), "no fit through the second half");
     assert_true(isfinite(result.half_intervals[0].low) && isnan(result.half_intervals[1].low));
     /* The foreground does nothing. */
     for (size_t i = 0; i < stairs.count; i++)

@@ -29,7 +29,7 @@ static void disturbed_runs_are_the_first_findings(void **state) {
     assert_cell(&report, "steps", 0, "others", 0.387);
     assert_non_null(strstr(ssreport_finding_at(&report, 0).sentence,
         "Other processes used more than 2 % of the machine during 1 of 2 runs: "));
-    assert_non_null(strstr(ssreport_finding_at(&report, 0).sentence, "a (38.7 %). These figures"));
+    assert_non_null(strstr(ssreport_finding_at(&report, 0).sentence, "a (38.7 %). These runs"));
     assert_true(ssreport_finding_at(&report, 0).is_general);
     assert_text(&report, "findings", 0, "kind", "others");
     struct text text = print_report(&report);
@@ -52,7 +52,7 @@ static void runs_with_different_foreign_load_are_not_compared(void **state) {
     assert_cell(&report, "replay", 0, "ratio", 1);
     assert_cell(&report, "replay", 1, "ratio", NAN);
     assert_text(&report, "replay", 1, "note",
-        "not compared: other processes used another part of the machine");
+        "not compared: other processes used a different share of the machine");
     ssreport_report_free(&report);
     report = gather_others("a,replay,w,cdc,,,,1,0.010\nb,replay,w,cdc,,,,2,0.030\n");
     assert_cell(&report, "replay", 1, "ratio", 1);
@@ -90,8 +90,8 @@ static void runs_of_a_study_that_ended_early_are_reported(void **state) {
     struct ssreport_report report =
         gather_others("a,throughput,w,cdc,,,,,\nb,throughput,w,cdc,,,,,\n");
     assert_string_equal(ssreport_finding_at(&report, 0).sentence,
-        "1 of 2 runs ended before their time, because their programs had ended: b (after 30.0 s). "
-        "Repeat them with --repeat, which starts a program again.");
+        "1 of 2 runs ended early, because their programs ended: b (after 30.0 s). "
+        "Repeat these runs with --repeat, which starts a program again.");
     ssreport_report_free(&report);
     /* Outside of a study, a program may exit whenever it is done. */
     report = make_report(folder_file("b"));

@@ -161,7 +161,7 @@ static void methods_with_different_foreign_load_are_not_compared(void **state) {
     assert_cell(&report, "methods", row, "deviation_percent", NAN);
     assert_cell(&report, "methods", row, "others", 0.39);
     assert_text(&report, "methods", row, "note",
-        "not compared: other processes used another part of the machine");
+        "not compared: other processes used a different share of the machine");
     row = find(&report, "cdc", 0.5);
     assert_cell(&report, "methods", row, "deviation_percent", NAN);
     row = find(&report, "cdc", 0.25);

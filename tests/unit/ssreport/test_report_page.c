@@ -179,12 +179,13 @@ static void faults_are_reported_with_their_run(void **state) {
     begin(&page);
     ssreport_page_print(page.stream, &report, &without);
     end(&page);
-    assert_named(&report, &page, 1, "interrupted", "interrupted: there is no summary.json");
+    assert_named(&report, &page, 1, "interrupted",
+        "the run was interrupted: the record has no summary.json");
     assert_named(&report, &page, 2, "whole", "recorded by version 0.0.1, this is ");
     assert_named(&report, &page, 3, "whole", "recorded by version 7.7.7, this is ");
     assert_named(&report, &page, 4, "whole", "instance 1 ended after 12.5 s: status 137");
-    assert_named(
-        &report, &page, 4, "whole", "it did not run, or had no iteration, in 2 of the 3 steps");
+    assert_named(&report, &page, 4, "whole",
+        "the foreground did not run, or had no iteration, in 2 of the 3 steps");
     assert_named(&report, &page, 6, "not reported", "samples.csv: No such file or directory");
     assert_named(&report, &page, 7, "not reported", "it failed with status 3");
     for (size_t i = 0; i < 6; i++) {

@@ -81,7 +81,7 @@ static void metric_without_interval_bounds_is_noted(void **state) {
     struct ssreport_report report = make_report(folder_path);
     assert_rows(&report, "interference", 1);
     assert_cell(&report, "interference", 0, "low_percent", NAN);
-    assert_text(&report, "interference", 0, "note", "no line through the first half");
+    assert_text(&report, "interference", 0, "note", "no fit through the first half");
     assert_cell(&report, "interference", 0, "round", NAN);
     ssreport_report_free(&report);
 }

@@ -118,8 +118,8 @@ static void unknown_loads_are_left_out_of_the_prediction(void **state) {
     assert_cell(&report, "prediction", 1, "load_most", 0.7);
     assert_about(&report, 1, "predicted_iterations_per_second", 4.5);
     assert_about(&report, 1, "measured_iterations_per_second", 4.8);
-    assert_non_null(
-        strstr(cell(&report, "prediction", 1, "note")->text, "16.7 % of it not predicted"));
+    assert_non_null(strstr(
+        cell(&report, "prediction", 1, "note")->text, "16.7 % of the trace is not predicted"));
     ssreport_report_free(&report);
     report = begin_report();
     add_loads(&report, 30, 90);
@@ -186,7 +186,7 @@ static void prediction_needs_enough_steps(void **state) {
     finish_report(&report);
     assert_cell(&report, "prediction", 0, "predicted_iterations_per_second", NAN);
     assert_text(&report, "prediction", 0, "note",
-        "no curve through 4 steps: at least 5 at different loads");
+        "no curve through 4 steps: a curve needs at least 5 at different loads");
     ssreport_report_free(&report);
     report = begin_report();
     add_replay(&report);

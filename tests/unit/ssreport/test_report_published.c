@@ -180,7 +180,7 @@ static void load_recorded_by_ssload_is_listed_with_the_record(void **state) {
     report = gather_rows("a,accuracy,serial,pi-even,,,,0.5,0.107,,1,\n");
     assert_cell(&report, "constant-load", 0, "beside_load_mean", NAN);
     assert_non_null(
-        strstr(report.runs[0].record.notes.text, "no load was read from beside.csv: beside.csv"));
+        strstr(report.runs[0].record.notes.text, "the load in beside.csv is unknown: beside.csv"));
     ssreport_report_free(&report);
 }
 

@@ -84,9 +84,9 @@ static void interrupted_record_is_read(void **state) {
     assert_int_equal(record.sample_count, 60);
     assert_false(record.has_iterations);
     assert_null(record.instances);
-    assert_noted(&record, "interrupted: there is no summary.json");
-    assert_noted(&record, "no iterations: iterations.csv: No such file");
-    assert_noted(&record, "no duties of instances: decisions were not recorded");
+    assert_noted(&record, "the run was interrupted: the record has no summary.json");
+    assert_noted(&record, "iterations are unknown: iterations.csv: No such file");
+    assert_noted(&record, "duties of instances are unknown: decisions were not recorded");
     ssreport_record_free(&record);
 }
 
@@ -110,7 +110,7 @@ static void broken_record_lines_are_skipped(void **state) {
     assert_noted(&record, "(and 2 more)");
     assert_noted(&record, "iterations.csv:6:12: the row has 2 fields, but 3 are expected");
     assert_noted(&record, "decisions.csv:3: invalid row");
-    assert_noted(&record, "events.jsonl:2: invalid event (and others)");
+    assert_noted(&record, "events.jsonl:2: invalid event (and more)");
     ssreport_record_free(&record);
 }
 
@@ -224,7 +224,7 @@ static void incomplete_iterations_give_no_rates(void **state) {
         "a/summary.json", "\"iterations\": 30", "\"iterations\": 30, \"iterations_left_out\": 7");
     struct ssreport_record record = read_record("a");
     assert_false(record.has_iterations);
-    assert_noted(&record, "no rates of iterations: iterations.csv lacks 7 of them");
+    assert_noted(&record, "rates of iterations are unknown: iterations.csv lacks 7 iterations");
     ssreport_record_free(&record);
 }
 
@@ -531,7 +531,7 @@ static void iterations_in_bursts_give_no_rates(void **state) {
     assert_int_equal(ssreport_record_read(&record, folder_file("a"), "a", &error), 0);
     assert_false(record.has_iterations);
     assert_int_equal(record.iteration_count, 0);
-    assert_noted(&record, "no rates of iterations: they ended in bursts");
+    assert_noted(&record, "rates of iterations are unknown: iterations ended in bursts");
     ssreport_record_free(&record);
 }
 

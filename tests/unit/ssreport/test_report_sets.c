@@ -106,7 +106,7 @@ static void too_short_background_steps_are_noted(void **state) {
     report.runs[0].steps.too_short = 2;
     finish_report(&report);
     if (!strstr(
-            report.runs[1].record.notes.text, "2 of the 8 steps of its background do not count"))
+            report.runs[1].record.notes.text, "2 of the 8 steps of the background do not count"))
         fail_msg("notes: %s", report.runs[1].record.notes.text);
     ssreport_report_free(&report);
 }

@@ -227,8 +227,8 @@ static void statistics_of_too_few_points_are_undefined(void **state) {
     mean = ssreport_mean_of(y, 1, 0.95);
     assert_true(mean.mean == 3 && isnan(mean.deviation) && isnan(mean.high));
     assert_true(isnan(ssreport_median_of(NULL, 0)));
-    static const char *const missing[] = {
-        "no points: no fit", "one point: no fit", "two points: no fit"};
+    static const char *const missing[] = {"no fit: there are no points",
+        "no fit: there is only one point", "no fit: there are only two points"};
     for (size_t count = 0; count < 3; count++) {
         struct ssreport_fit fit = ssreport_fit_line(x, y, count);
         assert_true(isnan(fit.slope) && isnan(fit.intercept) && isnan(fit.slope_p));
@@ -242,7 +242,7 @@ static void statistics_of_too_few_points_are_undefined(void **state) {
     fit = ssreport_fit_line(y, (const double[]){1, 2, 3}, 3);
     assert_null(ssreport_fit_missing(&fit));
     fit = ssreport_fit_line((const double[]){1, 1, 1}, y, 3);
-    assert_string_equal(ssreport_fit_missing(&fit), "all points have one load: no fit");
+    assert_string_equal(ssreport_fit_missing(&fit), "no fit: all points have the same load");
 }
 
 static void p_value_without_scatter_is_zero_or_undefined(void **state) {

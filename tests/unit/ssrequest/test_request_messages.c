@@ -72,8 +72,8 @@ static void refuse_options(const char *method, const char *data, const char *wor
 
 static void invalid_methods_and_bodies_are_refused(void **state) {
     (void)state;
-    refuse_options("", NULL, "--method: '' is not a method");
-    refuse_options("GET /x", NULL, "--method: 'GET /x' is not a method");
+    refuse_options("", NULL, "--method: '' is not an HTTP method");
+    refuse_options("GET /x", NULL, "--method: 'GET /x' is not an HTTP method");
     refuse_options("CONNECT", NULL, "--method: CONNECT is for proxies");
     refuse_options("HEAD", "x", "--data has no meaning with --method HEAD");
     refuse_options(NULL, "@/nowhere/x", "--data: /nowhere/x: No such file");
@@ -149,12 +149,12 @@ static void bad_message_lines_are_refused_with_their_number(void **state) {
         {"GET /\nGET / x\n", "line 2: expected: METHOD URL-or-PATH"},
         {"GET / @a b\n", "line 1: expected"},
         {"GET items\n", "line 1: 'items' is neither a URL nor a path"},
-        {"GET /\nGET http://a/\n", "line 2: paths and URLs in one file"},
-        {"GET http://a/\nGET /\n", "line 2: paths and URLs in one file"},
-        {"G(T /\n", "line 1: 'G(T' is not a method"},
+        {"GET /\nGET http://a/\n", "line 2: the file mixes paths and URLs"},
+        {"GET http://a/\nGET /\n", "line 2: the file mixes paths and URLs"},
+        {"G(T /\n", "line 1: 'G(T' is not an HTTP method"},
         {"GET '/a b'\n", "line 1: '/a b' contains a byte that is not allowed in a URL: write %20"},
         {"POST / @/nowhere/x\n", "line 1: /nowhere/x: No such file"},
-        {"HEAD / @/nowhere/x\n", "line 1: HEAD has no body"},
+        {"HEAD / @/nowhere/x\n", "line 1: HEAD requests have no body"},
         {"GET '/\n", "line 1: "},
         {"# nothing\n", "the file contains no requests"},
     };

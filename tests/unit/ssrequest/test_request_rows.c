@@ -308,7 +308,7 @@ static void lost_request_lines_are_reported(void **state) {
     assert_int_equal(ssrequest_rows_keep_each(it->rows, "/dev/full", NULL), 0);
     ssrequest_rows_begin(it->rows, NAN);
     assert_int_equal(ssrequest_rows_close(it->rows, &error), -1);
-    assert_says(error.message, "/dev/full: No space left on device; lines missing: 1");
+    assert_says(error.message, "/dev/full: No space left on device; 1 line lost");
     close_it(it);
 }
 

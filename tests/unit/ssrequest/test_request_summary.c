@@ -24,9 +24,10 @@ static void summary_of_a_good_run_reports_no_problem(void **state) {
     char *text = print(&it);
     assert_says(text, "- An open loop: 100 requests per second were intended (constant, even), "
                       "1,000 were due in 10.0 s; 100 per second succeeded.");
-    assert_says(text, "- None failed.");
-    assert_says(text, "- Sent on time: 99 % within 100 us of when they were due, the latest after "
-                      "100 us.");
+    assert_says(text, "- No request failed.");
+    assert_says(text,
+        "- Requests were sent on time: 99 % within 100 us of when they were due, the latest after "
+        "100 us.");
     assert_says(
         text, "mean                     12.1 ms       12.0 ms          12.1 ms       12.0 ms");
     assert_says(text, "due      1,000 = 1,000 sent + 0 dropped + 0 waiting\n");
@@ -46,16 +47,17 @@ static void summary_reports_waiting_times_before_sending(void **state) {
         made_up_end(&it, i * 10 * SS_MILLISECOND, i < 100 ? SS_SECOND - i * 10 * SS_MILLISECOND : 0,
             SS_MILLISECOND, SSREQUEST_SUCCESS);
     char *text = print(&it);
-    assert_says(text, "99 % were answered within 1.00 ms of being sent, but within 901 ms of being "
+    assert_says(text, "99 % of the successes were answered within 1.00 ms of being sent, but "
+                      "within 901 ms of being "
                       "due");
-    assert_says(text, "Sent late: 99 % within 900 ms");
+    assert_says(text, "Requests were sent late: 99 % within 900 ms");
     assert_says(text, "the cap was reached, and requests waited");
     free(text);
     for (int drop = 0; drop < 2; drop++) {
         it.account.rules.cap = drop ? 1 : 200;
         it.account.rules.when_full = drop ? SSREQUEST_DROP : SSREQUEST_DELAY;
         text = print(&it);
-        assert_says(text, "none had to wait at the cap, so the generator was late");
+        assert_says(text, "none had to wait at the cap, so the generator itself was late");
         free(text);
     }
     made_up_close(&it);
@@ -72,7 +74,7 @@ static void summary_lists_failures_by_cause(void **state) {
     made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_RESET);
     made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_RESOURCES);
     char *text = print(&it);
-    assert_says(text, "- 10.0 % of those sent failed, from 1.00 ms to 10.0 s: "
+    assert_says(text, "- 10.0 % of the requests sent failed, from 1.00 ms to 10.0 s: "
                       "8 timeout, 1 reset, 1 resources.");
     assert_says(text, "The generator ran out of descriptors");
     assert_says(text, "Successes alone look better than all requests: 99 % of the successes took "
@@ -89,7 +91,7 @@ static void summary_reports_unsent_and_unanswered_requests(void **state) {
     made_up_open(&it);
     char *text = print(&it);
     assert_says(text, "No request was sent.");
-    assert_does_not_say(text, "Sent on time");
+    assert_does_not_say(text, "sent on time");
     free(text);
     for (unsigned i = 0; i < 5; i++)
         ssrequest_tally_due(&it.tally);
@@ -98,10 +100,10 @@ static void summary_reports_unsent_and_unanswered_requests(void **state) {
     ssrequest_tally_send(&it.tally, 0, 0);
     text = print(&it);
     assert_says(text, "20.0 % of the requests (1) were dropped at the cap of 200.");
-    assert_says(text, "At the end 2 had not been sent and 2 had no answer yet.");
+    assert_says(text, "At the end, 2 requests had not been sent and 2 had no answer yet.");
     assert_says(text, "due      5 = 2 sent + 1 dropped + 2 waiting\n");
     assert_says(text, "sent     2 = 0 succeeded + 0 failed + 2 unfinished\n");
-    assert_does_not_say(text, "None failed");
+    assert_does_not_say(text, "No request failed");
     free(text);
     made_up_close(&it);
 }
@@ -128,15 +130,16 @@ static void summary_reports_a_closed_loop(void **state) {
     it.account.profile = NULL;
     made_up_end(&it, 0, 0, SS_MILLISECOND, SSREQUEST_SUCCESS);
     char *text = print(&it);
-    assert_says(text, "- A closed loop: 8 clients, each of which sends its next request after the "
+    assert_says(text, "- A closed loop: 8 clients, each sending its next request after the "
                       "answer to the last one.");
     assert_does_not_say(text, "open loop");
-    assert_says(text, "- Sent on time: none was late.");
+    assert_says(text, "- Requests were sent on time: none was late.");
     free(text);
     made_up_end(&it, 0, 20 * SS_MILLISECOND, SS_MILLISECOND, SSREQUEST_SUCCESS);
     text = print(&it);
-    assert_says(text, "- Sent late: 99 % within 20.0 ms of their client's last answer, the latest "
-                      "after 20.0 ms; none had to wait at the cap, so the generator was late");
+    assert_says(text,
+        "- Requests were sent late: 99 % within 20.0 ms of their client's last answer, the latest "
+        "after 20.0 ms; none had to wait at the cap, so the generator itself was late");
     free(text);
     made_up_close(&it);
 }
@@ -159,8 +162,9 @@ static void summary_shows_the_status_of_failures(void **state) {
         ssrequest_tally_end(&it.tally, &ended);
     }
     char *text = print(&it);
-    assert_says(text, "- 99.60 % of those sent failed, from 5.00 ms to 1.00 s: 995 with status "
-                      "500, 1 with status 404.");
+    assert_says(text,
+        "- 99.60 % of the requests sent failed, from 5.00 ms to 1.00 s: 995 with status "
+        "500, 1 with status 404.");
     assert_says(text, "failed   995 with status 500\nfailed   1 with status 404\n");
     free(text);
     /* The first 4 ms are not counted. */
@@ -180,11 +184,11 @@ static void summary_reports_a_busy_generator(void **state) {
     char *text = print(&it);
     assert_says(text, "own CPU time              5.00 s  of the generator");
     assert_says(text, "connections               12,345  were opened");
-    assert_does_not_say(text, "has no room for a higher rate");
+    assert_does_not_say(text, "cannot reach a higher rate");
     free(text);
     it.account.own_cpu_seconds = 9.5;
     text = print(&it);
-    assert_says(text, "The generator used 95 % of a CPU: it has no room for a higher rate");
+    assert_says(text, "The generator used 95 % of a CPU: it cannot reach a higher rate");
     free(text);
     made_up_close(&it);
 }

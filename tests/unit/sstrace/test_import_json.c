@@ -184,7 +184,7 @@ static void truncated_mpstat_keeps_complete_samples_and_warns(void **state) {
         struct import_run run = import_heard(mpstat(), NULL, text, length, heard);
         assert_true(run.result == 0 || run.error.status == SS_ERROR_FAILED);
         if (run.result == 0 && length + 1 < size)
-            assert_non_null(strstr(heard, "the file is cut short"));
+            assert_non_null(strstr(heard, "the file is truncated"));
         if (run.result == 0) {
             assert_that(run.used, >=, used);
             assert_that(run.used, <=, 3);
@@ -256,7 +256,7 @@ static void excessive_json_depth_and_length_are_refused(void **state) {
     memset(text, '[', size);
     text[size] = '\0';
     memcpy(text, "{\"a\":", 5);
-    assert_blamed(sadf(), NULL, text, "1:69", "more than 64 deep");
+    assert_blamed(sadf(), NULL, text, "1:69", "nested too deeply (at most 64)");
     memset(text + 5, 'a', size - 5);
     text[5] = '"';
     struct import_run run = import_text(sadf(), NULL, text);

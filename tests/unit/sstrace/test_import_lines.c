@@ -270,7 +270,7 @@ static void krash_profile_with_too_many_cpus_is_refused(void **state) {
     assert_non_null(text);
     for (int i = 0; i < 1025; i++)
         at += sprintf(at, "%d { 0 50 1 100 }\n", i);
-    assert_blamed(krash, NULL, text, "1025:1", "more than 1024 CPUs");
+    assert_blamed(krash, NULL, text, "1025:1", "too many CPUs (at most 1024)");
     *strstr(text, "1024 {") = '\0';
     struct import_run run = import_text(krash, NULL, text);
     assert_levels(&run, 1, LEVELS(50, 100));

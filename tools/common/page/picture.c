@@ -104,7 +104,7 @@ int page_picture(
     int result = plot_run(script, file, error);
     SS_OWNED(free) char *svg = result == 0 ? read_all(file) : NULL;
     if (result == 0 && (!svg || page_picture_embed(page, svg, number, what) < 0))
-        result = ss_error_fail(error, "gnuplot drew no SVG");
+        result = ss_error_fail(error, "gnuplot did not write an SVG picture");
     return result;
 }
 

@@ -73,7 +73,7 @@ static int run(FILE *script, FILE *output, FILE *complaints, struct ss_error *er
     int status;
     while (waitpid(child, &status, 0) < 0) {
         if (errno != EINTR)
-            return ss_error_fail(error, "gnuplot was lost: %s", strerror(errno));
+            return ss_error_fail(error, "cannot wait for gnuplot: %s", strerror(errno));
     }
     if (status == 0)
         return 0;

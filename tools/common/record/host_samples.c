@@ -157,8 +157,8 @@ static void read_cpus(struct ssreport_surroundings *surroundings, const char *fo
     free(line);
     fclose(stream);
     if (broken > 0)
-        ssreport_notes_add(&record->notes, "cpus.csv:%zu: invalid row%s", first,
-            broken > 1 ? " (and others)" : "");
+        ssreport_notes_add(
+            &record->notes, "cpus.csv:%zu: invalid row%s", first, broken > 1 ? " (and more)" : "");
 }
 
 /* ---- all of them ---- */

@@ -121,7 +121,7 @@ void ssreport_record_read_events(struct ssreport_record *record) {
     fclose(stream);
     if (broken > 0)
         ssreport_notes_add(&record->notes, "events.jsonl:%zu: invalid event%s", first,
-            broken > 1 ? " (and others)" : "");
+            broken > 1 ? " (and more)" : "");
     if (reader.failed > FAILURES_NAMED)
         ssreport_notes_add(&record->notes, "%s, and %zu more failed", reader.failures,
             reader.failed - FAILURES_NAMED);

@@ -119,9 +119,9 @@ static int read_summary(struct ssreport_record *record, struct ss_error *error) 
     if (!record->interrupted)
         return read_document(record, "summary.json", take_summary, error);
     record->running = ss_record_writer(record->path) != 0;
-    ssreport_notes_add(&record->notes, record->running
-                                           ? "the run is in progress: the record is incomplete"
-                                           : "interrupted: there is no summary.json");
+    ssreport_notes_add(&record->notes,
+        record->running ? "the run is in progress: the record is incomplete"
+                        : "the run was interrupted: the record has no summary.json");
     take_summary(record, NULL);
     return 0;
 }
@@ -136,7 +136,7 @@ int ssreport_record_read(
     if (stat(path, &status) == 0 && !S_ISDIR(status.st_mode))
         return ss_error_fail(error, "not a folder: name the folder that --record made");
     if (access(path, R_OK | X_OK) < 0)
-        return ss_error_fail(error, "cannot read it: %s", strerror(errno));
+        return ss_error_fail(error, "the record cannot be read: %s", strerror(errno));
     if (read_document(record, "plan.json", take_plan, error) < 0 || read_summary(record, error) < 0)
         return -1;
     ssreport_record_read_events(record);

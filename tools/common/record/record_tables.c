@@ -182,9 +182,10 @@ void ssreport_record_read_decisions(struct ssreport_record *record) {
     char path[4400];
     snprintf(path, sizeof path, "%.4300s/%s", record->path, csv.name);
     if (access(path, F_OK) < 0 && errno == ENOENT)
-        ssreport_notes_add(&record->notes, "no duties of instances: decisions were not recorded");
+        ssreport_notes_add(
+            &record->notes, "duties of instances are unknown: decisions were not recorded");
     else if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
-        ssreport_notes_add(&record->notes, "no duties: %s", error.message);
+        ssreport_notes_add(&record->notes, "duties are unknown: %s", error.message);
 }
 
 /* ---- iteration times ---- */
@@ -267,7 +268,7 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
         .take = take_iteration,
         .context = record};
     if (ssreport_csv_read(record->path, &csv, &record->notes, &error) < 0)
-        ssreport_notes_add(&record->notes, "no iterations: %s", error.message);
+        ssreport_notes_add(&record->notes, "iterations are unknown: %s", error.message);
     /* Only the summary distinguishes a run without iterations from one that does not count. */
     record->has_iterations = record->iteration_count > 0 || record->iterations_done >= 0;
     ssreport_record_add_unfinished(record);
@@ -275,12 +276,14 @@ void ssreport_record_read_iterations(struct ssreport_record *record) {
         record->has_iterations = false;
         record->iteration_count = 0;
         ss_histogram_clear(&record->iteration_times);
-        ssreport_notes_add(&record->notes, "no rates of iterations: they ended in bursts");
+        ssreport_notes_add(
+            &record->notes, "rates of iterations are unknown: iterations ended in bursts");
     }
     if (record->iterations_left > 0) {
         record->has_iterations = false;
         ssreport_notes_add(&record->notes,
-            "no rates of iterations: iterations.csv lacks %.0f of them", record->iterations_left);
+            "rates of iterations are unknown: iterations.csv lacks %.0f iterations",
+            record->iterations_left);
     }
 }
 
@@ -292,5 +295,5 @@ void ssreport_record_read_counters(struct ssreport_record *record) {
     snprintf(path, sizeof path, "%.4000s/counters.csv", record->path);
     if (access(path, F_OK) == 0 &&
         ssreport_counters_read(&record->counters, record->path, &record->notes, &error) < 0)
-        ssreport_notes_add(&record->notes, "no counters: %s", error.message);
+        ssreport_notes_add(&record->notes, "counters are unknown: %s", error.message);
 }

@@ -112,7 +112,7 @@ static bool take_second(void *context, const struct sstrace_field *fields) {
     reader->why = NULL;
     if (!sstrace_field_number(&fields[EPOCH], false, &second.at) || isinf(second.at) ||
         !ssreport_csv_number(&fields[ELAPSED], &second.end))
-        return refuse(reader, "no time");
+        return refuse(reader, "invalid time");
     if (!sstrace_field_number(&fields[RATE], false, &second.rate) || second.rate < 0 ||
         isinf(second.rate))
         return refuse(reader, "invalid rate");
@@ -398,7 +398,8 @@ static void compare_with_figures(struct ssreport_responses *responses) {
         sent += responses->seconds[i].sent;
     if (responses->count > 0 && responses->sent != sent && !isnan(responses->sent))
         ssreport_notes_add(&responses->notes,
-            "the summary counts %.0f sent requests, the seconds %.0f", responses->sent, sent);
+            "the summary counts %.0f sent requests, but the seconds add up to %.0f",
+            responses->sent, sent);
 }
 
 int ssreport_responses_read(struct ssreport_responses *responses, const char *path,
@@ -414,9 +415,9 @@ int ssreport_responses_read(struct ssreport_responses *responses, const char *pa
     read_buckets(responses);
     if (responses->interrupted && responses->count == 0)
         return ss_error_fail(
-            error, "%s", table < 0 ? no_table.message : SSREPORT_RESPONSES_TABLE " has no second");
+            error, "%s", table < 0 ? no_table.message : SSREPORT_RESPONSES_TABLE " has no rows");
     if (responses->interrupted)
-        ssreport_notes_add(&responses->notes, "interrupted: %s", no_document.message);
+        ssreport_notes_add(&responses->notes, "the run was interrupted: %s", no_document.message);
     /* A search for a capacity records no seconds. */
     if (table < 0 && !responses->capacity.demand)
         ssreport_notes_add(&responses->notes, "%s", no_table.message);
@@ -462,9 +463,9 @@ void ssreport_responses_read_beside(struct ssreport_responses *responses) {
     if (find_file(responses, csv.name, folder) &&
         ssreport_csv_read(folder, &csv, &responses->notes, &error) < 0)
         ssreport_notes_add(
-            &responses->notes, "no load was read from beside.csv: %s", error.message);
+            &responses->notes, "the load in beside.csv is unknown: %s", error.message);
     error = (struct ss_error){0};
     if (find_file(responses, "energy.csv", folder) &&
         ssreport_energy_read(&responses->energy, folder, &responses->notes, &error) < 0)
-        ssreport_notes_add(&responses->notes, "no power: %s", error.message);
+        ssreport_notes_add(&responses->notes, "power is unknown: %s", error.message);
 }

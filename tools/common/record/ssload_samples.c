@@ -66,7 +66,7 @@ struct ssreport_beside ssreport_beside_read(struct ssreport_record *record, cons
     char path[4200];
     snprintf(path, sizeof path, "%.4000s/" FILE_NAME, folder);
     if (access(path, F_OK) == 0 && ssreport_csv_read(folder, &csv, &record->notes, &error) < 0)
-        ssreport_notes_add(&record->notes, "no load was read from beside.csv: %s", error.message);
+        ssreport_notes_add(&record->notes, "the load in beside.csv is unknown: %s", error.message);
     struct ssreport_beside beside = {
         .samples = reader.figures.count,
         .load_mean = ss_figures_load_mean(&reader.figures),

@@ -44,19 +44,20 @@ static int take_rate(struct ssrequest_control *control, const char *text, struct
     if (ss_units_number(text, &control->rate, error) < 0)
         return ss_error_wrap(error, "rate");
     if (control->rate > RATE_MAX)
-        return ss_error_fail(error, "rate: more than %.0f requests per second", RATE_MAX);
+        return ss_error_fail(
+            error, "rate: at most %.0f requests per second are possible", RATE_MAX);
     return 0;
 }
 
 static int take_words(struct ssrequest_control *control, size_t count, struct ss_error *error) {
     if (count == 0)
-        return ss_error_fail(error, "an empty line; expected: rate, urls, stop or status");
+        return ss_error_fail(error, "the line is empty: write rate, urls, stop or status");
     if (find(control->words[0], &control->command, error) < 0)
         return -1;
     const struct command *command = &commands[control->command];
     if (count - 1 < command->min || count - 1 > command->max)
-        return ss_error_fail(
-            error, "%s: %zu words follow; expected: %s", command->name, count - 1, command->usage);
+        return ss_error_fail(error, "%s: expected another number of arguments than %zu: write %s",
+            command->name, count - 1, command->usage);
     if (control->command == SSREQUEST_CONTROL_RATE)
         return take_rate(control, control->words[1], error);
     if (control->command == SSREQUEST_CONTROL_URLS) {

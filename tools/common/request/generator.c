@@ -93,12 +93,12 @@ static ss_time line_take(struct line *line) {
 
 static int check_rules(const struct ssrequest_rules *rules, struct ss_error *error) {
     if (rules->cap < 1 || rules->cap > CAP_MAX)
-        return ss_error_fail(error, "the cap is not between 1 and %d", CAP_MAX);
+        return ss_error_fail(error, "the cap must be between 1 and %d", CAP_MAX);
     if (rules->closed > CAP_MAX)
-        return ss_error_fail(error, "more than %d clients", CAP_MAX);
+        return ss_error_fail(error, "too many clients (at most %d)", CAP_MAX);
     if (rules->targets < 1 || rules->targets > SSREQUEST_TARGETS_MAX)
         return ss_error_fail(
-            error, "the number of targets is not between 1 and %d", SSREQUEST_TARGETS_MAX);
+            error, "the number of targets must be between 1 and %d", SSREQUEST_TARGETS_MAX);
     return 0;
 }
 

@@ -90,10 +90,11 @@ static int take_method(
     struct ssrequest_message *message, const char *method, struct ss_error *error) {
     size_t length = strlen(method);
     if (length == 0 || length > METHOD_MAX || strspn(method, token_bytes) < length)
-        return ss_error_fail(
-            error, "'%s' is not a method: write GET, POST or the like", ss_words_show(method).text);
+        return ss_error_fail(error, "'%s' is not an HTTP method: write GET, POST or another one",
+            ss_words_show(method).text);
     if (strcmp(method, "CONNECT") == 0)
-        return ss_error_fail(error, "CONNECT is for proxies: requests go to the service itself");
+        return ss_error_fail(error,
+            "CONNECT is for proxies, but requests go to the service itself: choose another method");
     message->method = strdup(method);
     return message->method ? 0 : ss_error_memory(error);
 }
@@ -129,7 +130,8 @@ static int fill_from_options(struct ssrequest_message *message, const char *meth
         message->body_size = strlen(data);
     }
     if (message->body && strcmp(message->method, "HEAD") == 0)
-        return ss_error_fail(error, "--data has no meaning with --method HEAD: see --help");
+        return ss_error_fail(
+            error, "--data has no meaning with --method HEAD, which has no body: leave it out");
     add_empty_body(message);
     return 0;
 }
@@ -159,7 +161,7 @@ static int find_origin(struct ssrequest_messages *messages, const char *url, uin
             return 0;
     }
     if (messages->origin_count == SSREQUEST_TARGETS_MAX)
-        return ss_error_fail(error, "more than %d hosts", SSREQUEST_TARGETS_MAX);
+        return ss_error_fail(error, "too many hosts (at most %d)", SSREQUEST_TARGETS_MAX);
     char *origin = strndup(url, length);
     if (!origin)
         return ss_error_memory(error);
@@ -191,7 +193,7 @@ static int take_place(struct ssrequest_messages *messages, struct ssrequest_mess
             "'%s' is neither a URL nor a path: write http://HOST/PATH or /PATH",
             ss_words_show(word).text);
     if (!begins && is_path == (messages->origin_count > 0))
-        return ss_error_fail(error, "paths and URLs in one file: write one or the other");
+        return ss_error_fail(error, "the file mixes paths and URLs: write only paths or only URLs");
     messages->order[messages->count] = 0;
     if (!is_path && find_origin(messages, word, &messages->order[messages->count], error) < 0)
         return -1;
@@ -206,7 +208,7 @@ static int take_words(struct ssrequest_messages *messages, struct ssrequest_mess
         take_place(messages, message, words[1], error) < 0)
         return -1;
     if (words[2] && strcmp(message->method, "HEAD") == 0)
-        return ss_error_fail(error, "HEAD has no body");
+        return ss_error_fail(error, "HEAD requests have no body: remove @BODYFILE");
     if (words[2] && share_body(messages, message, words[2] + 1, error) < 0)
         return -1;
     add_empty_body(message);
@@ -241,7 +243,10 @@ static int take_lines(struct ssrequest_messages *messages, FILE *stream, struct 
     }
     if (ferror(stream))
         return ss_error_fail(error, "%s", strerror(errno));
-    return messages->count > 0 ? 0 : ss_error_fail(error, "the file contains no requests");
+    return messages->count > 0
+               ? 0
+               : ss_error_fail(
+                     error, "the file contains no requests: write METHOD URL-or-PATH on each line");
 }
 
 int ssrequest_messages_read(
@@ -265,7 +270,7 @@ int ssrequest_messages_add_header(
         return ss_error_fail(
             error, "'%s' is not a header: write 'Name: value'", ss_words_show(header).text);
     if (messages->header_count == SSREQUEST_HEADERS_MAX)
-        return ss_error_fail(error, "more than %d headers", SSREQUEST_HEADERS_MAX);
+        return ss_error_fail(error, "too many headers (at most %d)", SSREQUEST_HEADERS_MAX);
     messages->headers[messages->header_count++] = header;
     return 0;
 }

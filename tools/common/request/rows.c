@@ -78,8 +78,8 @@ static int close_lines(struct ss_lines *lines, const char *name, struct ss_error
     ss_lines_close(lines);
     if (!lines->why)
         return 0;
-    return ss_error_fail(error, "%s: %s; lines missing: %llu", ss_words_show(name).text,
-        strerror(lines->why), (unsigned long long)lines->lost);
+    return ss_error_fail(error, "%s: %s; %llu line%s lost", ss_words_show(name).text,
+        strerror(lines->why), (unsigned long long)lines->lost, lines->lost == 1 ? "" : "s");
 }
 
 int ssrequest_rows_close(struct ssrequest_rows *rows, struct ss_error *error) {

@@ -49,7 +49,7 @@ int ssrequest_profile_constant(
     if (check_rate(rate, "rate", error) != 0)
         return -1;
     if (duration == 0)
-        return ss_error_fail(error, "the duration is 0");
+        return ss_error_fail(error, "the duration is 0: choose a longer one");
     if (reserve(profile, 1, error) != 0)
         return -1;
     add(profile, duration, rate);
@@ -61,7 +61,7 @@ int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double
     if (check_rate(max, "maximum", error) != 0 || check_rate(step, "step", error) != 0)
         return -1;
     if (hold == 0)
-        return ss_error_fail(error, "the steps are held for 0 s");
+        return ss_error_fail(error, "each step is held for 0 s: choose a longer time");
     if (step >= max) {
         char number[SS_NUMBER_PLAIN_ROOM];
         ss_number_put_plain(number, max);
@@ -74,7 +74,7 @@ int ssrequest_profile_step(struct ssrequest_profile *profile, double max, double
     if (levels > STRETCHES_MAX)
         return ss_error_fail(error, "the profile has more than %d stretches", STRETCHES_MAX);
     if ((double)hold * levels >= (double)SS_TIME_NEVER)
-        return ss_error_fail(error, "the profile is longer than 584 years");
+        return ss_error_fail(error, "the profile is longer than 584 years: choose a shorter one");
     if (reserve(profile, (size_t)levels, error) != 0)
         return -1;
     for (uint64_t i = 0; i < (uint64_t)levels; i++)
@@ -142,7 +142,7 @@ int ssrequest_profile_trace(struct ssrequest_profile *profile, const char *path,
     if (check_rate(rate, "rate", error) != 0)
         return -1;
     if (duration == 0)
-        return ss_error_fail(error, "the duration is 0");
+        return ss_error_fail(error, "the duration is 0: choose a longer one");
     struct ss_trace_records records = {0};
     if (ss_trace_load(path, &records, error) != 0)
         return -1;

@@ -107,10 +107,9 @@ static size_t list_causes(struct cause causes[CAUSES_MAX], const struct ssreques
 static void tell_closed(FILE *stream, const struct ssrequest_account *account) {
     uint64_t clients = account->rules.closed;
     say(stream,
-        "A closed loop: %s client%s, each of which sends its next request after the answer to the "
-        "last one. A slow service then gets fewer requests, so these times say little about users "
-        "who do not wait "
-        "for each other.",
+        "A closed loop: %s client%s, each sending its next request after the answer to the last "
+        "one. A slow service then gets fewer requests, so these times say little about users who "
+        "do not wait for each other.",
         ssrequest_show_count(clients).text, plural(clients));
 }
 
@@ -142,15 +141,15 @@ static void tell_lateness(FILE *stream, const struct ssrequest_account *account)
         return;
     struct ssrequest_shown max = ssrequest_show_time(ss_time_seconds(tally->lateness.max));
     if (tally->lateness.max == 0)
-        say(stream, "Sent on time: none was late.");
+        say(stream, "Requests were sent on time: none was late.");
     else if (p99 <= LATE)
-        say(stream, "Sent on time: 99 %% within %s of %s, the latest after %s.",
+        say(stream, "Requests were sent on time: 99 %% within %s of %s, the latest after %s.",
             ssrequest_show_time(p99).text, due, max.text);
     else
-        say(stream, "Sent late: 99 %% within %s of %s, the latest after %s; %s.",
+        say(stream, "Requests were sent late: 99 %% within %s of %s, the latest after %s; %s.",
             ssrequest_show_time(p99).text, due, max.text,
             waited ? "the cap was reached, and requests waited"
-                   : "none had to wait at the cap, so the generator was late");
+                   : "none had to wait at the cap, so the generator itself was late");
 }
 
 static void tell_unsent(FILE *stream, const struct ssrequest_account *account) {
@@ -163,7 +162,7 @@ static void tell_unsent(FILE *stream, const struct ssrequest_account *account) {
             ssrequest_show_count(tally->refused).text,
             ssrequest_show_count(account->rules.cap).text);
     if (tally->waiting + tally->unfinished)
-        say(stream, "At the end %s had not been sent and %s had no answer yet.",
+        say(stream, "At the end, %s requests had not been sent and %s had no answer yet.",
             ssrequest_show_count(tally->waiting).text,
             ssrequest_show_count(tally->unfinished).text);
 }
@@ -193,10 +192,10 @@ static void tell_failures(FILE *stream, const struct ssrequest_account *account)
     if (tally->sent == 0)
         say(stream, "No request was sent.");
     else if (failed)
-        say(stream, "%s of those sent failed, %s: %s.",
+        say(stream, "%s of the requests sent failed, %s: %s.",
             ssrequest_show_share(failed, tally->sent).text, when_failed(when, account), list);
     else if (!tally->unfinished)
-        say(stream, "None failed.");
+        say(stream, "No request failed.");
     if (tally->outcomes[SSREQUEST_RESOURCES])
         say(stream, "The generator ran out of descriptors, ports or memory: such failures say "
                     "nothing about the service. Lower --cap, or raise the limit on open files.");
@@ -210,8 +209,8 @@ static void tell_times(FILE *stream, const struct ssrequest_account *account) {
     double all = ss_histogram_quantile(&tally->all[SSREQUEST_INTENDED], 0.99);
     if (intended > REMARKABLE * actual && intended - actual > LATE)
         say(stream,
-            "99 %% were answered within %s of being sent, but within %s of being due: only the "
-            "second figure includes the wait before sending.",
+            "99 %% of the successes were answered within %s of being sent, but within %s of being "
+            "due: only the second figure includes the wait before sending.",
             ssrequest_show_time(actual).text, ssrequest_show_time(intended).text);
     if (all > REMARKABLE * intended)
         say(stream,
@@ -258,8 +257,8 @@ static void tell_limit(FILE *stream, const struct ssrequest_account *account) {
             did);
     else if (busy > BUSY)
         say(stream,
-            "The generator %s: it has no room for a higher rate, and if the service shares its "
-            "CPU, the generator slowed the service down.",
+            "The generator %s: it cannot reach a higher rate, and if the service shares its CPU, "
+            "the generator slowed the service down.",
             did);
     else if (waited > STARVED)
         say(stream,
@@ -403,7 +402,7 @@ static void tell_capacity(FILE *stream, const struct ssrequest_account *account)
                              "ones differ less: raise --duration"
             : account->capacity->trial_count < SSREQUEST_TRIALS_MAX
                 ? "the search was stopped, or found only one bound"
-                : "after 100 trials, trials at the same rate still differ");
+                : "after 100 trials, those at the same rate still differ");
 }
 
 void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *account) {

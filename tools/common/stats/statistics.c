@@ -126,11 +126,11 @@ struct ssreport_fit ssreport_fit_line(const double *x, const double *y, size_t c
 }
 
 const char *ssreport_fit_missing(const struct ssreport_fit *fit) {
-    static const char *const few[POINTS_MIN] = {
-        "no points: no fit", "one point: no fit", "two points: no fit"};
+    static const char *const few[POINTS_MIN] = {"no fit: there are no points",
+        "no fit: there is only one point", "no fit: there are only two points"};
     if (isfinite(fit->slope))
         return NULL;
-    return fit->count < POINTS_MIN ? few[fit->count] : "all points have one load: no fit";
+    return fit->count < POINTS_MIN ? few[fit->count] : "no fit: all points have the same load";
 }
 
 struct ssreport_band ssreport_fit_at(const struct ssreport_fit *fit, double x, double confidence) {

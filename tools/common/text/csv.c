@@ -111,7 +111,7 @@ static int use_all(struct csv_reader *reader) {
     while ((more = sstrace_walk_next(&walk, &field)) > 0) {
         if (heading.width == SSTRACE_PICKS)
             return sstrace_input_blame(
-                reader->input, field.column, "more than %d columns", SSTRACE_PICKS);
+                reader->input, field.column, "too many columns (at most %d)", SSTRACE_PICKS);
         heading.numbers[heading.width] = heading.width + 1;
         heading.width++;
     }
@@ -232,7 +232,7 @@ static bool handle_line(
         return false;
     }
     if (line == CSV_HEADING)
-        sstrace_input_blame(reader->input, 1, "another heading");
+        sstrace_input_blame(reader->input, 1, "unexpected second heading");
     return line == CSV_ROW && csv->take(csv->context, reader->fields);
 }
 

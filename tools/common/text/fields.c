@@ -36,7 +36,7 @@ int sstrace_table_separator(
     bool possible = !isalnum((unsigned char)*separator) && !strchr("\".+-", *separator);
     if (*separator != '\t' && (!one || !possible))
         return ss_error_fail(error,
-            "'%s' cannot separate fields: write one character such as , or ; or tab",
+            "'%s' cannot separate fields: write one character, such as , or ; or a tab",
             ss_words_show(option).text);
     return 0;
 }
@@ -156,7 +156,7 @@ static int skip_to(struct sstrace_walk *walk, size_t *passed, size_t number) {
 static int blame_count(struct sstrace_table *table, size_t count, size_t expected) {
     return sstrace_input_blame(table->input, table->input->length + 1,
         "the row has %zu field%s, but %zu are expected%s", count, count == 1 ? "" : "s", expected,
-        count < expected ? " (was the file cut off?)" : "");
+        count < expected ? " (is the file truncated?)" : "");
 }
 
 int sstrace_table_split(struct sstrace_table *table) {
@@ -207,9 +207,8 @@ bool sstrace_field_is(const struct sstrace_field *field, const char *word) {
 int sstrace_field_name(
     const struct sstrace_field *field, struct sstrace_input *input, char name[SSTRACE_NAME]) {
     if (field->length >= SSTRACE_NAME)
-        return sstrace_input_blame(input, field->column,
-            "the name has %zu characters, but at most %d are possible", field->length,
-            SSTRACE_NAME - 1);
+        return sstrace_input_blame(input, field->column, "the name has %zu characters (at most %d)",
+            field->length, SSTRACE_NAME - 1);
     size_t length = field->length;
     memcpy(name, field->text, length);
     for (size_t i = 0; i + 1 < length; i++) {

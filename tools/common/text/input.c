@@ -256,7 +256,7 @@ static int reap(struct sstrace_input *input) {
         if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
             why = "the program that unpacks it cannot be started: install gzip, xz-utils or zstd";
         else if (!why && has_failed(status))
-            why = "it is damaged: unpacking failed";
+            why = "unpacking it failed: the file is damaged";
     }
     if (!why)
         return 0;

@@ -493,14 +493,14 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
     if (certain)
         strcpy(verdict, median > 0 ? "Yes: " : "No: ");
     snprintf(headline->answer, sizeof headline->answer,
-        "%sby %.1f %%%s it is %s%s; median of %zu step%s.", verdict, fabs(median), range,
+        "%sit is %.1f %%%s %s%s; median of %zu step%s.", verdict, fabs(median), range,
         median < 0 ? "lower" : "higher",
         certain   ? ""
         : bounded ? ", which is within the uncertainty"
                   : ", from too few steps for an interval",
         count, count == 1 ? "" : "s");
     if (!certain)
-        *headline->answer = 'B';
+        *headline->answer = 'I';
     return true;
 }
 

@@ -162,9 +162,9 @@ static void note_cost(struct ssreport_notes *notes, const struct consumer *consu
     if ((double)cost->seconds < all)
         ssreport_notes_add(notes, "power is known for %zu of %.0f s", cost->seconds, all);
     if (consumer->foreground && consumer->adds_up)
-        ssreport_notes_add(notes, "with the iterations of the foreground");
+        ssreport_notes_add(notes, "power of two programs, with the iterations of the foreground");
     else if (consumer->foreground)
-        ssreport_notes_add(notes, "of two programs, whose iterations do not add up");
+        ssreport_notes_add(notes, "power of two programs, whose iterations do not add up");
     else if (!consumer->adds_up)
         ssreport_notes_add(notes, "power of two programs, of which one is not reported");
     if (!consumer->run->record.has_iterations)
@@ -303,8 +303,8 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
 static void print_footnote(struct ssreport_page *page, const struct ssreport_report *report) {
     SS_OWNED(groups) struct stats_groups sources = group_sources(report);
     if (sources.count == 0 && report->run_count > 0)
-        fputs("<p><small>Energy: no power was recorded beside these runs.</small></p>\n",
-            page->stream);
+        fputs(
+            "<p><small>Energy: no power was recorded with these runs.</small></p>\n", page->stream);
 }
 
 /*
@@ -334,7 +334,7 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
         const char *source = report->runs[sources.first[i]].power_source;
         fputs("power covers ", stream);
         ss_option_print_wrapped(
-            stream, 13, source ? ss_words_show(source).text : "what is not known");
+            stream, 13, source ? ss_words_show(source).text : "an unknown part of the machine");
     }
 }
 

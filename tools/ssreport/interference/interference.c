@@ -50,7 +50,7 @@ static void find_intervals(struct ssreport_interference *result, double confiden
 const char *ssreport_interference_missing(const struct ssreport_interference *interference) {
     for (int i = 0; i < 2; i++) {
         if (ssreport_fit_missing(&interference->fits[i]))
-            return i == 0 ? "no line through the first half" : "no line through the second half";
+            return i == 0 ? "no fit through the first half" : "no fit through the second half";
         if (!isfinite(interference->halves[i]))
             return "the foreground has no throughput beside an idle background";
     }

@@ -108,8 +108,8 @@ static void add_best(struct ssreport_report *report, const struct ssreport_place
         pair->environment);
     if (finding.is_clear)
         append(&finding,
-            "best %s, %.1f %% (%.1f to %.1f) more throughput of the foreground than %s.", best,
-            finding.percent, finding.interval.low, finding.interval.high, second);
+            "%s is best, with %.1f %% (%.1f to %.1f) more throughput of the foreground than %s.",
+            best, finding.percent, finding.interval.low, finding.interval.high, second);
     else
         append(&finding,
             "no placement is best overall: %s is %.1f %% (%.1f to %.1f) above %s, which is "
@@ -401,7 +401,7 @@ static int find_forbidden(struct ssreport_report *report) {
     }
     if (forbidden > 0)
         ssreport_findings_add(report, "others",
-            "%zu of %zu comparisons of placements and environments are not made: the share of the "
+            "%zu of %zu comparisons of placements and environments are left out: the share of the "
             "machine that other processes used differs by more than %g points between the runs, "
             "which may explain a difference in throughput.",
             forbidden, count, 100 * SSREPORT_OTHERS_DIFFERENCE_MAX);

@@ -19,8 +19,8 @@ static void ask_where(const struct ssreport_report *report, struct ssreport_head
     if (!is_one)
         strcpy(headline->question, "Where should these programs run?");
     else if (strcmp(pair->program, pair->background_program) == 0)
-        snprintf(headline->question, sizeof headline->question, "Where should two of %.120s run?",
-            pair->program);
+        snprintf(headline->question, sizeof headline->question,
+            "Where should two copies of %.120s run?", pair->program);
     else
         snprintf(headline->question, sizeof headline->question,
             "Where should %.120s and %.120s run?", pair->program, pair->background_program);
@@ -93,7 +93,8 @@ static void ask_who(const struct ssreport_report *report, struct ssreport_headli
     if (groups.count == 1) {
         snprintf(headline->question, sizeof headline->question, "How much does %.120s disturb %s?",
             pair->background_program,
-            strcmp(pair->program, pair->background_program) == 0 ? "another one" : pair->program);
+            strcmp(pair->program, pair->background_program) == 0 ? "another copy of itself"
+                                                                 : pair->program);
         answer_one(headline, &most);
     } else {
         strcpy(headline->question, "How much do these programs disturb each other?");

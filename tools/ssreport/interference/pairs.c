@@ -36,15 +36,15 @@ static void note_lost_steps(const struct ssreport_pair *pair) {
     size_t lost = 0, short_ones = pair->background->steps.too_short;
     if (short_ones > 0)
         ssreport_notes_add(&record->notes,
-            "%zu of the %zu steps of its background do not count: they are too short for three "
-            "samples and one between the edges: hold them longer",
+            "%zu of the %zu steps of the background do not count: they are too short for three "
+            "samples, or have none between the edges; hold steps longer",
             short_ones, short_ones + pair->count);
     for (size_t i = 0; i < pair->count; i++)
         lost += isnan(pair->steps[i].foreground);
     if (lost > 0 && record->has_iterations)
         ssreport_notes_add(&record->notes,
-            "it did not run, or had no iteration, in %zu of the %zu steps of its background, which "
-            "do not count",
+            "the foreground did not run, or had no iteration, in %zu of the %zu steps of its "
+            "background, which do not count",
             lost, pair->count);
 }
 

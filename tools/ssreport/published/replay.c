@@ -50,7 +50,7 @@ static void add_run(
                                               : "no"),
         CELL("others", run->others),
         CELL("note",
-            forbidden ? "not compared: other processes used another part of the machine" : ""),
+            forbidden ? "not compared: other processes used a different share of the machine" : ""),
         CELL("record", record->name));
     if (isfinite(ratio) && !in_proportion)
         ssreport_notes_add(&run->record.notes,

@@ -221,7 +221,7 @@ static void find_energy(struct ssreport_run *run, const char *path) {
             continue;
         run->energy.shared = up > 0 && run->role;
         if (ssreport_energy_read(&run->energy, folder, &run->record.notes, &error) < 0)
-            ssreport_notes_add(&run->record.notes, "no power: %s", error.message);
+            ssreport_notes_add(&run->record.notes, "power is unknown: %s", error.message);
         leave_out_pauses(run);
         return;
     }

@@ -136,7 +136,8 @@ static void find_series(
         ssreport_rate_point_describe(reach.last, name, sizeof name);
         if (reach.fails)
             snprintf(beyond, sizeof beyond,
-                ", and not with %.4g (%.4g %% of those due succeeded in this time)",
+                ", but not with %.4g (%.4g %% of the requests due succeeded while that rate "
+                "lasted)",
                 reach.fails->stretch.rate, 100 * reach.fails->in_time);
         find(report, "rate", reach.last->of,
             "%s: keeps up with %.4g requests a second%s. At %.4g the response time is %s on "
@@ -151,8 +152,8 @@ static void find_series(
             about(&response[SSREPORT_INTENDED]), show(response[SSREPORT_INTENDED].p95).text);
     } else if (reach.fails) {
         find(report, "rate", point->of,
-            "%s: does not even keep up with %.4g requests a second, the lowest rate tried: "
-            "%.4g %% of those due succeeded in this time.",
+            "%s: does not even keep up with %.4g requests a second, the lowest rate tried: %.4g %% "
+            "of the requests due succeeded while it lasted.",
             name, reach.fails->stretch.rate, 100 * reach.fails->in_time);
     }
 }
@@ -217,7 +218,7 @@ static void find_stopping(struct ssreport_report *report, const struct ssreport_
     ssreport_rate_point_describe(point, name, sizeof name);
     if (tau > 0)
         snprintf(expected, sizeof expected,
-            "; stops in rounds of %s account for %s where requests are few and each takes %s",
+            "; stops in rounds of %s account for %s if requests are few and each takes %s",
             show(tau).text, show(ssreport_responses_added_by_stops(duty, tau, without)).text,
             show(without).text);
     find(report, "stopping", point->of,
@@ -275,7 +276,8 @@ static void find_doubts(struct ssreport_report *report, const struct ssreport_re
     if (of->success_ratio < SUCCESSES_MIN && all > HIDDEN_RATIO * p95)
         find(report, "successes", of,
             "%.300s: only %.4g %% of the requests succeeded (%.200s). The successes alone were "
-            "answered within %s (95 %%); with all others counted as long as they waited it is %s.",
+            "answered within %s (95 %%); counting each other request for as long as it waited, the "
+            "time is %s.",
             of->title, 100 * of->success_ratio, of->causes && *of->causes ? of->causes : "refused",
             show(p95).text, show(all).text);
 }

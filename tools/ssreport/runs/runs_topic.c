@@ -61,8 +61,8 @@ static void find_early(struct ssreport_report *report) {
     count_unnamed(&early, more);
     if (early.count > 0)
         ssreport_findings_add(report, "early",
-            "%zu of %zu runs ended before their time, because their programs had ended: %s%s. "
-            "Repeat them with --repeat, which starts a program again.",
+            "%zu of %zu runs ended early, because their programs ended: %s%s. Repeat these runs "
+            "with --repeat, which starts a program again.",
             early.count, runs, early.text, more);
 }
 
@@ -85,7 +85,7 @@ static void find_disturbed(struct ssreport_report *report) {
     if (disturbed.count > 0)
         ssreport_findings_add(report, "others",
             "Other processes used more than %g %% of the machine during %zu of %zu runs: %s%s. "
-            "These figures are those of a disturbed machine: repeat these runs on a quiet one.",
+            "These runs measured a disturbed machine: repeat them on a quiet one.",
             100 * SSREPORT_OTHERS_MAX, disturbed.count, known, disturbed.text, more);
 }
 
@@ -113,7 +113,8 @@ static void answer_one(const struct ssreport_report *report, const struct ssrepo
     if (isfinite(interval.low) && isfinite(interval.high))
         snprintf(range, sizeof range, " (%.3f to %.3f)", interval.low, interval.high);
     snprintf(headline->answer, sizeof headline->answer,
-        "On average it was %+.3f %%%s from the target of %.2f %%, and within %.2f %% of it in 95 "
+        "On average the load was %+.3f %%%s from the target of %.2f %%, and within %.2f %% of it "
+        "in 95 "
         "%% of %zu samples.",
         mean, range, 100 * figures->target_mean, figures->error_p95_percent, figures->samples);
 }
@@ -139,7 +140,8 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
         answer_one(report, only, headline);
     else
         snprintf(headline->answer, sizeof headline->answer,
-            "In %zu runs it was on average %+.3f to %+.3f %% from the target; the largest mean "
+            "In %zu runs the load was on average %+.3f to %+.3f %% from the target; the largest "
+            "mean "
             "squared error is %.3g %%\u00b2.",
             count, least, most, squared);
     return true;

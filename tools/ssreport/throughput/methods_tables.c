@@ -26,7 +26,7 @@ static const char *describe_point(const struct ssreport_methods *methods,
     if (isnan(baseline))
         return "outside the loads of the baseline";
     if (ssreport_methods_is_forbidden(methods, point))
-        return "not compared: other processes used another part of the machine";
+        return "not compared: other processes used a different share of the machine";
     return ssreport_others_disturb(point->run->others) ? "disturbed by other processes" : "";
 }
 

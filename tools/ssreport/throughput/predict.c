@@ -261,12 +261,14 @@ static void add_row(struct source *source, const struct ssreport_run *replay) {
     if (known)
         prediction = predict(source, replay, from, to);
     else
-        ssreport_notes_add(&notes, "no curve through %zu steps: at least %d at different loads",
+        ssreport_notes_add(&notes,
+            "no curve through %zu steps: a curve needs at least %d at different loads",
             source->points, SSREPORT_CURVE_MIN);
     double seconds = to - from, outside = seconds - prediction.inside - prediction.free;
     double measured = replay ? prediction.measured / prediction.inside * speed : NAN;
     if (known && outside > 1e-6 * seconds)
-        ssreport_notes_add(&notes, "%.1f %% of it not predicted", 100 * outside / seconds);
+        ssreport_notes_add(
+            &notes, "%.1f %% of the trace is not predicted", 100 * outside / seconds);
     struct table_sheet *sheet = ssreport_table(source->report, "prediction");
     TABLE_ROW(sheet, CELL("set", run->set + 1), CELL("environment", ssreport_run_environment(run)),
         CELL("measured_in", run->measured_in), CELL("workload", run->workload),

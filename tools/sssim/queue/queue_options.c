@@ -32,10 +32,10 @@ const struct ss_argument queue_rows[] = {
     {0, "N", {"closed", SS_OPTION_COUNT, AT(given.closed), .min = "1", .max = "1000000",
               .help = "a closed loop: this many clients, each sending its next request after the answer to the last one"}},
     {0, "N", {"cap", SS_OPTION_COUNT, AT(given.cap), .min = "1", .max = "1000000",
-              .help = "at most this many unfinished requests; default 200"}},
+              .help = "allow at most this many unfinished requests; default 200"}},
     {0, "WORD", {"when-full", SS_OPTION_CHOICE, AT(when_full), .initial = "delay",
                  .choices = "delay drop",
-                 .help = "a request that is due at the cap is sent later, measured from " "when it was due, or dropped"}},
+                 .help = "whether a request that is due at the cap is sent later, measured from when it was due, or dropped"}},
     {'t', "TIME", {"timeout", SS_OPTION_TIME, AT(timeout), .initial = "10s", .max = "36500d",
                  .help = "clients give up a request this long after sending it; 0: never"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
@@ -60,7 +60,7 @@ const struct ss_argument queue_rows[] = {
                          "fewest unfinished requests"}},
     {0, "WORD", {"given-up", SS_OPTION_CHOICE, AT(given_up), .initial = "serve",
                  .choices = "serve skip",
-                 .help = "a request that its client gave up is served, or skipped if the work has not begun"}},
+                 .help = "whether a request that its client gave up is served, or skipped if the work has not begun"}},
     {0, "DUTY", {"duty", SS_OPTION_LOAD, AT(duty), .initial = "100%",
                  .help = "the part of each round in which a server runs; it is stopped for the "
                          "rest"}},
@@ -86,7 +86,7 @@ static int parse_speed(
     struct queue_options *options, const char *word, size_t number, struct ss_error *error) {
     if (number == SSREQUEST_TARGETS_MAX)
         return ss_error_fail(
-            error, "--speeds: at most %d servers are possible", SSREQUEST_TARGETS_MAX);
+            error, "--speeds: too many servers (at most %d)", SSREQUEST_TARGETS_MAX);
     if (ss_units_number(word, &options->speed[number], error) < 0)
         return ss_error_wrap(error, "--speeds");
     if (!(options->speed[number] >= 1e-6 && options->speed[number] <= 1e6))
@@ -117,7 +117,7 @@ static int check(struct queue_options *options, struct ss_error *error) {
     if (ssrequest_given_settle(&options->given, error) < 0 || check_settle(options, error) < 0)
         return -1;
     if (!(options->duty > 0))
-        return ss_error_fail(error, "--duty: no request is answered at 0");
+        return ss_error_fail(error, "--duty: no request would be answered at 0: write more");
     return parse_speeds(options, error);
 }
 

@@ -150,7 +150,7 @@ static int go_on(struct run *run, struct ss_error *error) {
         uint32_t sleeper = sleepers_first(&run->sleepers);
         ss_time now = run->sleepers.due[sleeper];
         if (now == SS_TIME_NEVER)
-            return ss_error_fail(error, "some requests never end");
+            return ss_error_fail(error, "some requests would never end: give clients a --timeout");
         if (wake(run, sleeper, now, error) < 0)
             return -1;
         run->end.end = now;
@@ -159,8 +159,8 @@ static int go_on(struct run *run, struct ss_error *error) {
     if (run->end.end < run->end.sending)
         run->end.end = run->end.sending;
     if (run->options->settle > 0 && run->options->settle >= run->end.sending)
-        return ss_error_fail(
-            error, "--settle leaves no request to count: the last request was sent before");
+        return ss_error_fail(error,
+            "--settle leaves no request to count: the last request was sent before it was over");
     return 0;
 }
 

@@ -134,8 +134,8 @@ void conclusion_make(
                        *cheap = &ranking.cheapest, *bad = &ranking.unsteadiest;
     name_score(best, sizeof best, grid, choices, good);
     if (ranking.count < 2)
-        snprintf(buffer, size, "Nothing to compare: %zu combination%s had samples.", ranking.count,
-            ranking.count == 1 ? "" : "s");
+        snprintf(buffer, size, "There is nothing to compare: %zu combination%s had samples.",
+            ranking.count, ranking.count == 1 ? "" : "s");
     else if (!choices)
         snprintf(buffer, size,
             "The load is held best with %s (mean squared error %.3g %%^2) and worst with %s "

@@ -55,8 +55,8 @@ const struct ss_argument simulation_rows[] = {
     SS_ARGUMENTS_MODULES(struct simulation),
     {0, "TIME", {"warmup", SS_OPTION_TIME, AT(warmup), .initial = "0", .max = "36500d",
                  .sensible = "500m",
-                 .help = "let the instances run at full speed first; control and the trace start "
-                         "after it"}},
+                 .help = "let the instances run at full speed for this long before control and "
+                         "the trace start"}},
     {0, "TIME", {"settle", SS_OPTION_TIME, AT(settle), .initial = "0", .max = "36500d",
                  .sensible = "500m",
                  .help = "exclude this much time at the start of control from the statistics"}},
@@ -84,8 +84,7 @@ const struct ss_argument simulation_rows[] = {
                  .help = "a stop reaches one thread of an instance at once and the others at the "
                          "next tick; this is the time between ticks; 0: all at once"}},
     {0, "TIME", {"start-lateness", SS_OPTION_TIME, AT(start_lateness), .initial = "0", .max = "1h",
-                 .help = "in one of four cases the other threads of an instance begin later than "
-                         "its first, by a random time up to this one"}},
+                 .help = "in one of four cases the other threads of an instance begin later than its first, by a random time of at most this"}},
     {0, "CPUS", {"quota", SS_OPTION_NUMBER, AT(quota), .initial = "0",
                  .help = "CPU time that all instances together are allowed, as in a control group "
                          "with a quota: 0.5 is half of one CPU; 0: no limit"}},
@@ -95,8 +94,7 @@ const struct ss_argument simulation_rows[] = {
                  .help = "part of the machine that other processes demand"}},
     {0, "TIME", {"background-period", SS_OPTION_TIME, AT(background_period), .initial = "0",
                  .max = "36500d",
-                 .help = "other processes demand it only in the first half of each such period; 0: "
-                         "all the time"}},
+                 .help = "other processes demand CPU time only in the first half of each such period; 0: all the time"}},
     {0, "TIME", {"overhead", SS_OPTION_TIME, AT(overhead), .initial = "0", .max = "1s",
                  .help = "how long a CPU takes to become idle, in which time it neither idles nor "
                          "runs a task"}},
@@ -130,12 +128,11 @@ const struct ss_argument simulation_rows[] = {
     {0, NULL, {"shared-cpus", AT(shared_cpus),
                .help = "foreground and background run on the same CPUs"}},
     {0, "N", {"rounds", SS_OPTION_COUNT, AT(rounds), .initial = "1", .min = "1", .max = "100000",
-              .help = "how often the study is repeated, each time with the next seed"}},
+              .help = "how many times to repeat the study, each time with the next seed"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
                 .help = "keep the study in this folder, which ssreport reads"}},
     {0, "NAME=V,...", {"sweep",
-                       .help = "run once with each of these values of a long option; given again, "
-                               "with each combination; prints a table and what to choose"},
+                       .help = "run once with each of these values of a long option, or with each combination if given several times; print a table and what to choose"},
                        .take = take_sweep},
     {0, NULL, {"csv", AT(csv), .help = "print the samples instead of the statistics, as CSV; with --sweep, "
                                     "the table"}},

@@ -64,7 +64,7 @@ static int choose_time(struct csv *csv) {
         return 0;
     if (csv->heading.count != 2)
         return sstrace_heading_ask(&csv->heading, csv->input,
-            "which column is the time? Give --time-column, or --every TIME if there is none");
+            "no column is clearly the time: give --time-column, or --every TIME if there is none");
     csv->time_number = 1;
     return 0;
 }
@@ -95,8 +95,8 @@ static int guess_load(struct csv *csv) {
         csv->load_number = others && csv->time_number == 1 ? 2 : 1;
         return 0;
     }
-    return sstrace_heading_ask(
-        &csv->heading, csv->input, "which column is the load? Give --load-column or --idle-column");
+    return sstrace_heading_ask(&csv->heading, csv->input,
+        "no column is clearly the load: give --load-column or --idle-column");
 }
 
 static int choose_load(struct csv *csv) {
@@ -116,8 +116,8 @@ static int choose_series(struct csv *csv) {
         return sstrace_heading_find(&csv->heading, csv->input, wanted, &csv->series_number);
     csv->series_number = sstrace_heading_guess(&csv->heading, SSTRACE_MEANS_SERIES).number;
     if (csv->options->select && !csv->series_number)
-        return sstrace_heading_ask(
-            &csv->heading, csv->input, "which column does --select mean? Give --series-column");
+        return sstrace_heading_ask(&csv->heading, csv->input,
+            "no column is clearly that of --select: give --series-column");
     return 0;
 }
 

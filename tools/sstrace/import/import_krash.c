@@ -141,7 +141,7 @@ static int read_cpu(struct krash *it) {
             return sstrace_input_blame(it->input, it->field.column, "this CPU appears twice");
     }
     if (it->cpus_count == CPUS_MAX)
-        return sstrace_input_blame(it->input, it->field.column, "more than 1024 CPUs");
+        return sstrace_input_blame(it->input, it->field.column, "too many CPUs (at most 1024)");
     uint32_t cpu = it->cpus_count++;
     it->cpus[cpu] = number;
     bool wanted = !it->samples->options->select || sstrace_samples_wants(it->samples, name);

@@ -45,9 +45,7 @@ static inline bool sstrace_lines_open(const struct sstrace_input *input) {
  */
 static inline void sstrace_lines_doubt(const struct sstrace_input *input) {
     if (sstrace_lines_open(input))
-        fprintf(stderr,
-            "sstrace: %s:%llu: the last line has no newline: if the file was cut short, it may be, "
-            "too\n",
+        fprintf(stderr, "sstrace: %s:%llu: the last line has no newline and may be truncated\n",
             ss_words_show(input->name).text, (unsigned long long)input->line);
 }
 

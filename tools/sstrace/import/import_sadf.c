@@ -122,7 +122,7 @@ static int is_wanted(struct sadf *sadf, const char *cpu, size_t column) {
 
 static int blame_figures(struct sadf *sadf, size_t count) {
     return sstrace_input_blame(sadf->input, sadf->input->length + 1,
-        "expected %zu figures for the CPU, not %zu (was the file cut off?)", sadf->figures, count);
+        "expected %zu figures for the CPU, not %zu (is the file truncated?)", sadf->figures, count);
 }
 
 /* Reads the figures of one CPU. All are 0 if the CPU was offline. */

@@ -261,7 +261,7 @@ static int import(const struct sstrace_format *format, struct sstrace_input *inp
         return -1;
     if (json.broken)
         fprintf(stderr,
-            "sstrace: %s:%llu: the file is cut short: using only its complete samples\n",
+            "sstrace: %s:%llu: the file is truncated: using only its complete samples\n",
             ss_words_show(input->name).text, (unsigned long long)json.line);
     if (!it.any_statistics || (it.any_sample && !it.any_loads))
         return sstrace_json_blame(

@@ -173,8 +173,8 @@ static int begin(struct sstrace_json *json, enum sstrace_json_kind kind) {
     if (!tell(json, &event, 1))
         return 0;
     if (json->depth == SSTRACE_JSON_DEPTH)
-        return sstrace_json_blame(
-                   json, "lists and objects are nested more than %d deep", SSTRACE_JSON_DEPTH) == 0;
+        return sstrace_json_blame(json, "lists and objects are nested too deeply (at most %d)",
+                   SSTRACE_JSON_DEPTH) == 0;
     json->levels[json->depth].place = event.opens;
     json->levels[json->depth].list = kind == SSTRACE_JSON_LIST;
     json->levels[json->depth].count = 0;

@@ -112,7 +112,7 @@ static int end_repeat(struct ss_trace_sink *sink, struct ss_error *error) {
         return -1;
     ss_time period = ss_time_since(spool->length, spool->first_load);
     if (period == 0)
-        return ss_error_fail(error, "--repeat: the trace has length 0");
+        return ss_error_fail(error, "--repeat: the trace has length 0, so it cannot be repeated");
     for (uint64_t i = 0; i < stage->how.count; i++) {
         struct round round = {.sink = {.take = take_round}, .stage = stage};
         round.shift = i <= SS_TIME_NEVER / period ? i * period : SS_TIME_NEVER;
