@@ -340,7 +340,7 @@ END
     expect 1 ssbatch --go-on study plan
     says err "none: failed: record: nothing was counted: the command ended by itself; --repeat starts it again"
     says err "short: failed: record: the trace was not followed to its end: the command ended by itself"
-    says err " lines of output matched --iteration"
+    says err "unmatched: failed: record: no line of output matched --iteration: all "
     [ -e study/good/record/summary.json ] || fail "the record of showstopper is missing"
     [ -e study/long/record/summary.json ] || fail "an iteration longer than the run is a failure"
     expect 1 ssbatch --list study

@@ -91,7 +91,8 @@ static int check_summary(const char *record, char *const *words, struct ss_error
     if (*early && follows_trace(words))
         return ss_error_fail(error, "the trace was not followed to its end: %s", early);
     if (unmatched > HEADINGS * instances)
-        return ss_error_fail(error, "none of %.0f lines of output matched --iteration", unmatched);
+        return ss_error_fail(
+            error, "no line of output matched --iteration: all %.0f lines differ", unmatched);
     return 0;
 }
 
