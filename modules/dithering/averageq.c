@@ -25,7 +25,10 @@ static const struct ss_option options[] = {
     SS_OPTION_END,
 };
 
-/* In every round at least one half must be long enough, or next() would never end. */
+/*
+ * Checks the lengths. In every round at least one half must be long enough, or next() would never
+ * end.
+ */
 static int check_lengths(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
     if (limits_check_round(self, "tau", config->tau, 2, error) < 0 ||

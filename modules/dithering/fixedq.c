@@ -22,8 +22,8 @@ static const struct ss_option options[] = {
 };
 
 /*
- * At a duty of one half the state changes after every quantum, so each quantum must be worth a
- * switch.
+ * Checks the quantum. At a duty of one half the state changes after every quantum, so each quantum
+ * must be worth a switch.
  */
 static int check_quantum(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;

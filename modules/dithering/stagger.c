@@ -379,7 +379,7 @@ static void next(const struct ss_self *self, const struct ss_dithering_input *in
     };
 }
 
-/* The running part is decided only at the beginning of a round. */
+/* Returns true within a round, because its running part is decided at its beginning. */
 static bool is_planned(const struct ss_self *self, const struct ss_dithering_input *input) {
     const struct memory *memory = self->own;
     struct pace pace = choose_pace(self, input->place.count, memory->halvings);

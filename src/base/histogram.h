@@ -22,7 +22,7 @@
 /* Shared memory: the end of a bucket is at most 25 % above its values. */
 #define SS_HISTOGRAM_COARSE 2
 
-/* This many buckets hold every value. */
+/* The number of buckets, which hold every value. */
 #define SS_HISTOGRAM_BUCKETS(bits) ((65U - (bits)) << (bits))
 
 unsigned ss_histogram_bucket(ss_time value, unsigned bits);
@@ -52,7 +52,7 @@ struct ss_histogram {
     uint64_t *counts; /* number of values in each bucket */
 };
 
-/* Returns -1 if memory is exhausted. */
+/* Opens an empty histogram. Returns -1 if memory is exhausted. */
 SS_NONNULL() SS_MUST_USE int ss_histogram_open(struct ss_histogram *histogram, unsigned bits);
 SS_NONNULL() void ss_histogram_close(struct ss_histogram *histogram);
 SS_NONNULL() void ss_histogram_clear(struct ss_histogram *histogram);
@@ -95,7 +95,7 @@ SS_NONNULL() double ss_histogram_quantile_max(const struct ss_histogram *histogr
 
 /* ---- in shared memory ---- */
 
-/* One process writes, others read. Zeroed: empty. */
+/* A histogram that one process writes and others read. Zeroed: no values. */
 struct ss_shared_histogram {
     _Atomic uint64_t max; /* nanoseconds */
     _Atomic uint32_t counts[SS_HISTOGRAM_BUCKETS(SS_HISTOGRAM_COARSE)];

@@ -20,7 +20,7 @@ SS_NONNULL() char *ss_number_put(char *to, double number);
 /* Size limit of the output of ss_number_put_plain(), with the 0. */
 #define SS_NUMBER_PLAIN_ROOM 400
 
-/* Does the same without an exponent, which the grammar of options and traces lacks. */
+/* Writes the shortest text without an exponent, which the grammar of options and traces lacks. */
 SS_NONNULL() char *ss_number_put_plain(char *to, double number);
 
 /* ---- much faster than printf ---- */

@@ -225,7 +225,7 @@ const char *ss_commands_find_percentage(
     return NULL;
 }
 
-/* Returns 0 or the errno that executing the file would give. */
+/* Returns 0 if the file can be executed, otherwise the errno that executing it would give. */
 static int try_execute(const char *path) {
     struct stat status;
     if (stat(path, &status) < 0)

@@ -69,7 +69,7 @@ pid_t ss_keeper_start(struct ss_keeper *keeper) {
     return pid;
 }
 
-/* Returns false if there was no keeper or if the keeper was killed. */
+/* Waits for the keeper to exit. Returns false if there was no keeper or if it was killed. */
 static bool await_child(struct ss_keeper *keeper) {
     int status = 0;
     if (keeper->pid <= 0)

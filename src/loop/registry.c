@@ -67,7 +67,9 @@ static void list_folders(struct folders *folders, enum ss_kind kind) {
     }
     add_folder(
         folders, SHOWSTOPPER_MODULE_INSTALL_DIR, (int)strlen(SHOWSTOPPER_MODULE_INSTALL_DIR), kind);
-    /* NULL if privileges were raised: then no user may make this process load their library. */
+    /*
+     * NULL if privileges were raised: then no user may make this process load that user's library.
+     */
     const char *path = secure_getenv("SHOWSTOPPER_MODULE_PATH");
     for (struct ss_words_part folder; ss_words_next(&path, ':', &folder);)
         add_folder(folders, folder.text, (int)folder.length, kind);

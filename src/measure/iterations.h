@@ -158,7 +158,7 @@ struct ss_iteration_times ss_iterations_times(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);
 
 /*
- * Call this at the end of the window: adds iterations in progress to the intervals of throughput.
+ * Adds iterations in progress to the intervals of throughput. Call this at the end of the window.
  */
 void ss_iterations_finish(struct ss_iterations *iterations);
 

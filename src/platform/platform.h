@@ -153,7 +153,7 @@ struct ss_process {
     uint64_t started; /* see ss_platform_process_started() */
 };
 
-/* Returns false if the process does not exist. */
+/* Gets the properties of a process. Returns false if it does not exist. */
 SS_NONNULL() bool ss_platform_process_look(pid_t pid, struct ss_process *process);
 
 /*
@@ -169,7 +169,7 @@ SS_NONNULL() bool ss_platform_process_name(pid_t pid, char name[SS_PROCESS_NAME]
  */
 pid_t ss_platform_process_group(pid_t pid);
 
-/* Returns false only if the system does not let us signal the process. */
+/* Returns whether this process may signal another one. False only if the system forbids it. */
 bool ss_platform_process_may_signal(pid_t pid);
 
 /*

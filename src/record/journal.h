@@ -13,7 +13,7 @@ struct ss_journal {
     uint32_t seen; /* the stepper's decision count at the last call */
 };
 
-/* Call this after every step, with the `now` of that step. */
+/* Records the decision of a step. Call this after every step, with the `now` of that step. */
 void ss_journal_follow(struct ss_journal *journal, const struct ss_stepper *stepper, ss_time now);
 
 /* Ends the current interval because control ends. */

@@ -25,7 +25,7 @@ struct ss_trace_header {
 
 struct ss_trace_packed {
     uint64_t time; /* ns */
-    double load;   /* a negative sign, also of a zero, begins a `free` section */
+    double load;   /* a negative sign, even of a zero, begins a `free` section */
 };
 
 _Static_assert(sizeof(struct ss_trace_header) == 32, "part of the file format");

@@ -195,7 +195,10 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
 
 /* ---- results ---- */
 
-/* Returns 1 if the run has its result, 0 if it is to be carried out, -1 with the error set. */
+/*
+ * Checks whether a run has its result. Returns 1 if so, 0 if the run is to be carried out, -1 with
+ * the error set.
+ */
 static int has_result(
     struct batch *batch, const struct ssbatch_run *run, enum turn *turn, struct ss_error *error) {
     char identity[SSBATCH_SHA256_TEXT], why[300];

@@ -21,13 +21,13 @@ struct ssbatch_progress {
     bool shown;            /* a line is on the terminal */
 };
 
-/* Call this when a run begins. */
+/* Shows that a run begins. */
 SS_NONNULL()
 void ssbatch_progress_begin(struct ssbatch_progress *progress, const char *name);
 
 /*
- * Call this when a run has ended. `taken` is 0 if its time is not typical; `seconds` is the planned
- * time.
+ * Updates the time left when a run has ended. `taken` is 0 if its time is not typical; `seconds` is
+ * the planned time.
  */
 SS_NONNULL()
 void ssbatch_progress_end(struct ssbatch_progress *progress, double seconds, double taken);

@@ -40,7 +40,10 @@ int ss_platform_fork_events_open(void) {
     return -1;
 }
 
-/* Returns false if no message is pending. `length` is not positive if messages were lost. */
+/*
+ * Receives a message. Returns false if none is pending. `length` is not positive if messages were
+ * lost.
+ */
 static bool receive(int forks, struct message *message, ssize_t *length) {
     *length = recv(forks, message, sizeof *message, 0);
     return *length > 0 || errno == EINTR || errno == ENOBUFS;
@@ -76,7 +79,10 @@ static bool is_granted(int forks) {
     return false;
 }
 
-/* From Linux 6.6, the second word selects the kind of events; `words` says how many there are. */
+/*
+ * Requests fork events. From Linux 6.6, the second word selects the kind of events; `words` says
+ * how many words there are.
+ */
 static bool request(int forks, uint32_t operation, uint16_t words) {
     const uint32_t request[] = {operation, PROC_EVENT_FORK};
     uint16_t length = words * (uint16_t)sizeof *request;

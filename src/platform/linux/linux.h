@@ -134,7 +134,10 @@ SS_WRITES(2, 3) const char *ss_linux_read_stat(const char *path, char *text, siz
  */
 SS_NONNULL() bool ss_linux_process_read(pid_t pid, struct ss_process *process);
 
-/* Returns false for kernel threads and for processes that are exiting or gone. */
+/*
+ * Returns whether the process is a living one of a user: false for kernel threads and for processes
+ * that are exiting or gone.
+ */
 bool ss_linux_is_user_process(const struct ss_platform_roots *roots, pid_t pid);
 
 /* Opens a pidfd of the process that has this pid now. Returns a negative errno on failure. */

@@ -56,7 +56,7 @@ void ss_platform_scheduling_restore(const struct ss_scheduling *saved, const str
     prctl(PR_SET_TIMERSLACK, saved->slack);
 }
 
-/* Returns 0 or a negative errno. */
+/* Requests real-time priority for this process. Returns 0 or a negative errno. */
 static int take_realtime_priority(void) {
     struct sched_param parameters = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
     return sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &parameters) == 0 ? 0 : -errno;

@@ -14,7 +14,7 @@
 struct ssreport_settings {
     double edge;       /* seconds excluded at both ends of a step, or SSREPORT_EDGE_DEFAULT */
     double interval;   /* length of the intervals of throughput, in seconds */
-    double confidence; /* of intervals, such as 0.95 */
+    double confidence; /* confidence level of intervals, such as 0.95 */
     double deviation;  /* tolerated difference of a replay's throughput, 0 to 1 */
 };
 

@@ -17,7 +17,7 @@ struct ssrequest_second {
     uint64_t waiting, unfinished;     /* numbers at its end */
     uint64_t completed;               /* successes that ended in this second */
     uint64_t failed, timeouts, bytes; /* ended in this second; failures include timeouts */
-    double lateness_max;              /* of the requests sent in this second */
+    double lateness_max;              /* largest lateness of the requests sent in this second */
     double mean[SSREQUEST_ORIGINS];   /* response time of `completed` */
     double median[SSREQUEST_ORIGINS], p95[SSREQUEST_ORIGINS], p99[SSREQUEST_ORIGINS];
     double max[SSREQUEST_ORIGINS];

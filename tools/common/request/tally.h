@@ -47,7 +47,7 @@ enum ssrequest_origin {
 struct ssrequest_ended {
     ss_time due, sent, finished;
     enum ssrequest_outcome outcome;
-    uint64_t bytes;  /* of the answer, headers and body */
+    uint64_t bytes;  /* size of the answer, headers and body */
     unsigned status; /* status of a complete answer, such as 404; 0 otherwise */
 };
 

@@ -137,8 +137,8 @@ struct graph {
     size_t edge_count;
     size_t *heads; /* by front * nodes + back: the first edge that is in no group yet; NONE: none
                       left */
-    size_t *partner, *by; /* of a group: for each back, the front or NONE; for each front, the
-                             edge */
+    size_t *partner, *by; /* members of a group: for each back, the front or NONE; for each front,
+                             the edge */
     bool *tried;          /* for each back, whether it was tried */
     struct edge *members; /* edges of all groups; group i begins at i * nodes */
     size_t *sizes;        /* number of pairs in each group, without gaps */

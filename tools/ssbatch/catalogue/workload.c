@@ -330,7 +330,7 @@ static bool can_be_executed(const char *program) {
     return ss_commands_check(&commands, NULL) == 0;
 }
 
-/* If the machine lacks a need, writes `before` and the need. Returns whether it does. */
+/* Writes `before` and the need if the machine lacks it. Returns whether it is lacking. */
 static bool print_lack(FILE *stream, const char *before, const char *need) {
     size_t variable = variable_length(need);
     char expanded[PATH_MAX] = "";

@@ -18,7 +18,7 @@ struct burn {
     struct tally tally;
 };
 
-/* The classes. Each runs until the tally is complete or a call fails. */
+/* Each function runs one class until the tally is complete or a call fails. */
 SS_MUST_USE SS_NONNULL(1) int burn_serial(struct burn *burn, struct ss_error *error);
 SS_MUST_USE SS_NONNULL(1) int burn_blocking(struct burn *burn, struct ss_error *error);
 SS_MUST_USE SS_NONNULL(1) int burn_parallel(struct burn *burn, struct ss_error *error);

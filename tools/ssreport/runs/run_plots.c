@@ -6,12 +6,12 @@
 
 #include "frame.h"
 
-/* With more columns than this, they could not be distinguished. */
+/* The maximum number of columns: more could not be distinguished. */
 #define COLUMNS_MAX 800
 
 #define BAND_POINTS 60
 
-/* With more instances than this, their ranges are not marked. */
+/* The ranges of more instances than this are not marked. */
 #define RANGES_MAX 64
 
 /* Returns the unit of the time axis: seconds, or minutes for long runs. */

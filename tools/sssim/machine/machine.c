@@ -128,7 +128,10 @@ static void occupy(struct machine *machine, double idle_before) {
         ticks_set_busy(machine->ticks, machine->cpus - idle, machine->now);
 }
 
-/* Without an idle CPU the chore takes the place of an instance, which changes no counter. */
+/*
+ * Adds the chore of an executor. Without an idle CPU the chore takes the place of an instance,
+ * which changes no counter.
+ */
 void machine_add_chore(struct machine *machine, ss_time length, ss_time now) {
     advance(machine, now);
     if (machine_idle_cpus(machine) > 0)

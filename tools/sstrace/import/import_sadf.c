@@ -15,7 +15,7 @@
 #define HEADER         "# hostname;interval;timestamp;"
 #define NAME_MAX_PARTS (2 * SSTRACE_NAME)
 
-/* With -h, marks the end of a header: the columns repeat for each further CPU. */
+/* The end of a header with -h: the columns repeat for each further CPU. */
 static const char repeated[] = "[...]";
 
 enum section { SECTION_NONE, SECTION_CPU, SECTION_OTHER };
