@@ -7,18 +7,18 @@
 
 #include "process.h"
 
-START_TEST(is_skipped) {
+START_TEST(the_case_is_skipped) {
     SKIP_UNLESS(1 + 1 == 3, "nonsense: of the fixture");
     ck_abort_msg("it went on");
 }
 END_TEST
 
-START_TEST(runs) {
+START_TEST(the_case_runs) {
     SKIP_UNLESS(1 + 1 == 2, "nonsense: of the fixture");
 }
 END_TEST
 
-START_TEST(is_skipped_below) {
+START_TEST(the_case_is_skipped_by_its_child) {
     pid_t child = fork();
     if (child == 0)
         SKIP("nonsense: found by a child");
@@ -26,7 +26,7 @@ START_TEST(is_skipped_below) {
 }
 END_TEST
 
-START_TEST(fails) {
+START_TEST(the_case_fails) {
     pid_t child = fork();
     if (child == 0)
         SKIP("nonsense: found by a child");
@@ -37,8 +37,8 @@ END_TEST
 
 /* clang-format off */
 PROCESS_MAIN(
-    SS_CASE(is_skipped),
-    SS_CASE(runs),
-    SS_CASE(is_skipped_below),
-    SS_CASE(fails))
+    SS_CASE(the_case_is_skipped),
+    SS_CASE(the_case_runs),
+    SS_CASE(the_case_is_skipped_by_its_child),
+    SS_CASE(the_case_fails))
 /* clang-format on */

@@ -736,7 +736,7 @@ START_TEST(a_tree_claimed_by_another_run_is_refused) {
 }
 END_TEST
 
-START_TEST(stopped_process_is_refused) {
+START_TEST(attaching_a_stopped_process_is_refused) {
     struct run *target = start_target(WORDS(PAYLOAD, "setsid", "1"));
     pid_t child = family_find("payload-session").pids[0];
     kill(target->pid, SIGSTOP);
@@ -807,7 +807,7 @@ START_TEST(with_end_the_attached_process_gets_sigterm) {
 }
 END_TEST
 
-START_TEST(with_end_a_stubborn_tree_is_killed) {
+START_TEST(with_end_a_tree_that_ignores_sigterm_is_killed) {
     struct run *target = run_start(
         NULL, WORDS("sh", "-c", PAYLOAD " ignore-term & " PAYLOAD " ignore-term; exit 1"));
     RUN_UNTIL(target, run_count_text(&target->out, "ready\n") == 2);
@@ -865,9 +865,9 @@ PROCESS_MAIN(
     SS_CASE(a_tree_cannot_be_attached_twice),
     SS_CASE(only_one_of_two_concurrent_runs_attaches),
     SS_CASE(a_tree_claimed_by_another_run_is_refused),
-    SS_CASE(stopped_process_is_refused),
+    SS_CASE(attaching_a_stopped_process_is_refused),
     SS_CASE(options_that_conflict_with_attach_are_refused),
     SS_CASE(a_recorded_run_of_attached_processes_is_not_repeated),
     SS_CASE(with_end_the_attached_process_gets_sigterm),
-    SS_CASE(with_end_a_stubborn_tree_is_killed))
+    SS_CASE(with_end_a_tree_that_ignores_sigterm_is_killed))
 /* clang-format on */

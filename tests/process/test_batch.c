@@ -132,7 +132,7 @@ START_TEST(a_killed_minder_fails_the_run_and_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(everything_killed_at_once_is_ended_by_the_next_call) {
+START_TEST(processes_left_by_a_kill_of_all_are_ended_by_the_next_call) {
     pid_t pids[RUN_PIDS_MAX];
     struct run *run = start_endless();
     size_t count = run_named("ssbatch", pids);
@@ -188,7 +188,7 @@ START_TEST(an_attached_program_is_not_left_stopped) {
 }
 END_TEST
 
-START_TEST(a_run_of_another_call_is_left_to_it) {
+START_TEST(a_run_that_another_call_carries_out_is_not_started) {
     struct run *run = start_endless();
     struct run *other = run_wait(start(NULL));
     run_expect(other, 0);
@@ -204,7 +204,7 @@ START_TEST(a_run_of_another_call_is_left_to_it) {
 }
 END_TEST
 
-START_TEST(a_command_that_ignores_its_end_is_killed_after_the_grace) {
+START_TEST(a_command_that_ignores_sigterm_is_killed_after_the_grace_period) {
     write_plan("run a takes 1s limit 1s\n"
                "main -- sh -c 'trap \"\" TERM; while :; do sleep 0.1; done'\n");
     struct run *run = run_wait(start(NULL));
@@ -254,11 +254,11 @@ PROCESS_MAIN(
     SS_CASE(a_killed_call_and_its_keeper_leave_no_process),
     SS_CASE(a_killed_keeper_is_replaced_by_the_call),
     SS_CASE(a_killed_minder_fails_the_run_and_leaves_nothing),
-    SS_CASE(everything_killed_at_once_is_ended_by_the_next_call),
+    SS_CASE(processes_left_by_a_kill_of_all_are_ended_by_the_next_call),
     SS_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal),
     SS_CASE(an_attached_program_is_not_left_stopped),
-    SS_CASE(a_run_of_another_call_is_left_to_it),
-    SS_CASE(a_command_that_ignores_its_end_is_killed_after_the_grace),
+    SS_CASE(a_run_that_another_call_carries_out_is_not_started),
+    SS_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period),
     SS_CASE(records_in_memory_are_copied_and_removed),
     SS_CASE(memory_of_a_killed_call_is_freed))
 /* clang-format on */

@@ -67,7 +67,7 @@ START_TEST(zombies_do_not_count_as_living_children) {
 }
 END_TEST
 
-START_TEST(process_lives_while_a_thread_does) {
+START_TEST(a_process_lives_until_its_last_thread_exits) {
     pid_t child = kin_start(leave_to_a_thread);
     RUN_UNTIL(NULL, run_state(child) == 'Z'); /* so it is shown */
     ck_assert(ss_platform_has_living_children());
@@ -143,7 +143,7 @@ START_TEST(odd_process_names_do_not_confuse_the_parser) {
 END_TEST
 
 /* /proc does not list it but shows it by its tid. */
-START_TEST(threads_are_not_listed) {
+START_TEST(threads_are_not_listed_as_processes) {
     static pid_t number;
     struct ss_process process;
     pthread_t thread;
@@ -355,10 +355,10 @@ PROCESS_MAIN(
     SS_CASE(a_process_can_be_claimed_only_once),
     SS_CASE(forks_are_not_reported_in_a_namespace),
     SS_CASE(zombies_do_not_count_as_living_children),
-    SS_CASE(process_lives_while_a_thread_does),
+    SS_CASE(a_process_lives_until_its_last_thread_exits),
     SS_CASE(parent_group_state_and_start_time_are_read),
     SS_CASE(odd_process_names_do_not_confuse_the_parser),
-    SS_CASE(threads_are_not_listed),
+    SS_CASE(threads_are_not_listed_as_processes),
     SS_CASE(child_processes_may_be_signaled),
     SS_CASE(processes_of_another_user_may_not_be_signaled),
     SS_CASE(every_process_is_listed_once),

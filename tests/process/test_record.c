@@ -158,7 +158,7 @@ START_TEST(many_instances_start_with_a_low_duty) {
 END_TEST
 
 /* A step at the very end of a sample does not count in that sample. */
-START_TEST(a_step_belongs_to_the_next_sample) {
+START_TEST(a_step_at_the_end_of_a_sample_counts_for_the_next_one) {
     const char *folder = run_make_folder(), *record = run_path(folder, "record");
     const char *trace = run_path(folder, "trace");
     run_write_file(trace, "0 10%\n1s 10%\n1s 90%\n9s 90%\n");
@@ -775,7 +775,7 @@ PROCESS_MAIN(
     SS_CASE(a_record_has_tables_events_and_summary),
     SS_CASE(summary_figures_match_the_samples_table),
     SS_CASE(many_instances_start_with_a_low_duty),
-    SS_CASE(a_step_belongs_to_the_next_sample),
+    SS_CASE(a_step_at_the_end_of_a_sample_counts_for_the_next_one),
     SS_CASE(rows_of_a_group_describe_only_the_group),
     SS_CASE(rows_of_a_sensor_have_empty_time_columns),
     SS_CASE(each_cpu_has_a_column),

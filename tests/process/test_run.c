@@ -394,7 +394,7 @@ START_TEST(progress_is_plain_without_a_terminal) {
 }
 END_TEST
 
-START_TEST(sample_workload_counts_its_iterations) {
+START_TEST(iterations_of_ssburn_are_counted) {
     struct run *run = FIGURES("-n", "1", "-l", "60%", "-c", "fixed", "--iteration", "ms",
         "--duration", "4s", SSBURN, "serial", "--iteration", "20m");
     run_expect(run, 0);
@@ -426,5 +426,5 @@ PROCESS_MAIN(
     SS_CASE(an_error_above_the_tolerance_sets_the_exit_status),
     SS_CASE(quiet_and_verbose_select_the_messages),
     SS_CASE(progress_is_plain_without_a_terminal),
-    SS_CASE(sample_workload_counts_its_iterations))
+    SS_CASE(iterations_of_ssburn_are_counted))
 /* clang-format on */

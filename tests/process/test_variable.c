@@ -67,7 +67,7 @@ START_TEST(the_value_of_a_variable_is_returned) {
 }
 END_TEST
 
-START_TEST(partial_names_do_not_match) {
+START_TEST(partial_variable_names_do_not_match) {
     const char *const environment[] = {"MARKS=1", "MAR=2", "XMARK=3", "VALUE=MARK=4", "MARK",
         "MMARK=5", "MARKMARK=6", "MARK =7", "=MARK=8", NULL};
     pid_t child = start_with(environment);
@@ -145,7 +145,7 @@ END_TEST
 // clang-format off
 PROCESS_MAIN(
     SS_CASE(the_value_of_a_variable_is_returned),
-    SS_CASE(partial_names_do_not_match),
+    SS_CASE(partial_variable_names_do_not_match),
     SS_CASE(a_value_that_does_not_fit_is_not_returned),
     SS_CASE(a_variable_across_a_block_border_is_found),
     SS_CASE(a_process_without_environment_has_no_variable))

@@ -38,7 +38,7 @@ prints() {
 
 number='-?[0-9]+(\.[0-9]+)?'
 
-own_cpu_bench_prints_cpu_and_memory() {
+own_cpu_bench_prints_cpu_time_and_memory() {
     bench own-cpu.sh --instances 4 --control fixed --rounds 1 --seconds 1
     prints "\| showstopper \| +$number \| +$number\.\. *$number \| +$number \|"
     prints "\| floor +\| +$number \| +$number\.\. *$number \| +$number \|"
@@ -414,7 +414,7 @@ run_case zoo_bench_prints_tables_and_gains
 run_case zoo_bench_reports_why_programs_are_skipped
 run_case gains_of_known_windows_are_computed
 run_case an_interrupted_bench_leaves_nothing
-run_case own_cpu_bench_prints_cpu_and_memory
+run_case own_cpu_bench_prints_cpu_time_and_memory
 run_case lateness_bench_prints_a_row_per_instance_count
 run_case accuracy_bench_prints_errors
 run_case load_is_held_in_a_container

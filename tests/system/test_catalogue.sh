@@ -266,7 +266,7 @@ print_planned() {
 }
 
 # Every shipped workload.
-planned_workloads_are_those_of_the_experiments() (
+planned_workloads_match_the_experiments() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
     local name role='' memory user_command=() words counting options filled folder output=$scratch catalogue_names=()
@@ -586,7 +586,7 @@ run_case files_may_be_named_without_a_folder
 run_case workloads_with_missing_programs_are_refused
 run_case a_command_after_the_options_ignores_the_catalogue
 run_case shipped_workloads_run
-run_case planned_workloads_are_those_of_the_experiments
+run_case planned_workloads_match_the_experiments
 run_case planned_workloads_are_listed
 run_case workloads_that_cannot_be_planned_are_refused
 run_case planned_pairs_are_ordered_as_in_the_experiments

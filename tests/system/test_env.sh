@@ -244,15 +244,15 @@ containers_follow_the_contract() {
     killed_containers_end
 }
 
-lxc_follows_the_contract() {
+lxc_environment_follows_the_contract() {
     containers_follow_the_contract lxc
 }
 
-podman_follows_the_contract() {
+podman_environment_follows_the_contract() {
     containers_follow_the_contract podman
 }
 
-group_follows_the_contract() {
+group_environment_follows_the_contract() {
     local file
     choose_environment group cgroup-quota
     open_place --cpus 0 --quota 0.25
@@ -414,7 +414,7 @@ both_control_group_versions_are_configured() (
 )
 
 # In version 2, one folder has everything; in version 1, each controller may have its own.
-both_versions_of_groups_are_limited() (
+limits_apply_in_both_control_group_versions() (
     # shellcheck source=../../tools/experiments/env/group
     . "$envs/group"
     name_place x
@@ -442,7 +442,7 @@ both_versions_of_groups_are_limited() (
 )
 
 # Runs the environment that env/README.md shows as an example.
-the_example_of_the_page_follows_the_contract() {
+the_example_in_the_readme_follows_the_contract() {
     mkdir env
     ln -s "$envs/place.sh" env
     awk '/^```/ { inside = !inside; next } inside' "$envs/README.md" | sed -n '/^#!/,/^serve/p' >env/nice
@@ -471,7 +471,7 @@ samples_are_taken() {
 }
 
 # Power is sampled until SIGTERM, in whole lines.
-energy_is_sampled_until_it_is_terminated() {
+energy_is_sampled_until_the_sampler_is_terminated() {
     local command=$experiments/energy
     "$command" --help | grep -q "^Usage: tools/experiments/energy SOURCE" || fail "--help"
     env=$command
@@ -493,15 +493,15 @@ energy_is_sampled_until_it_is_terminated() {
         NR > 1 && ($2 < NR - 1 || $3 != 7.5) { exit 1 }' energy.csv || fail "wrong samples: $(cat energy.csv)"
 }
 
-run_case lxc_follows_the_contract
-run_case podman_follows_the_contract
-run_case group_follows_the_contract
-run_case guest_follows_the_contract
+run_case lxc_environment_follows_the_contract
+run_case podman_environment_follows_the_contract
+run_case group_environment_follows_the_contract
+run_case guest_environment_follows_the_contract
 run_case reused_pids_are_never_entered
 run_case simultaneous_holds_open_one_place
 run_case options_and_names_are_checked
 run_case both_control_group_versions_are_configured
-run_case both_versions_of_groups_are_limited
-run_case the_example_of_the_page_follows_the_contract
-run_case energy_is_sampled_until_it_is_terminated
+run_case limits_apply_in_both_control_group_versions
+run_case the_example_in_the_readme_follows_the_contract
+run_case energy_is_sampled_until_the_sampler_is_terminated
 end_cases

@@ -610,7 +610,7 @@ a_trace_is_replayed() {
 }
 
 # The figures are made up, so the expected means are known.
-the_edges_of_steps_are_cut() (
+the_edges_of_steps_are_excluded() (
     # shellcheck source=../../tools/experiments/steps.sh
     . "$experiments/steps.sh"
     # Two steps of 4 s, of which 1 s is left out at both ends: a load of 0.5 and 0.25 within.
@@ -801,7 +801,7 @@ run_case throughput_prints_its_plan
 run_case throughput_uses_all_methods
 run_case an_ended_study_of_ssbatch_leaves_nothing
 run_case a_trace_is_replayed alone
-run_case the_edges_of_steps_are_cut
+run_case the_edges_of_steps_are_excluded
 run_case placements_follow_recorded_topologies
 run_case power_is_summed_over_packages
 run_case interference_of_two_sides_is_measured

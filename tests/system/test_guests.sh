@@ -341,7 +341,7 @@ use_stuttering_machine() {
     guest=guest PATH=$PWD/machine:$PATH
 }
 
-a_line_in_two_parts_is_read_whole() {
+a_line_that_arrives_in_two_parts_is_read_as_one() {
     use_stuttering_machine
     begin -- true
     ends 7
@@ -356,7 +356,7 @@ a_guest_that_ignores_sigterm_is_ended() {
 }
 
 run_case options_and_their_values_are_checked
-run_case a_line_in_two_parts_is_read_whole
+run_case a_line_that_arrives_in_two_parts_is_read_as_one
 run_case a_guest_that_ignores_sigterm_is_ended
 run_case a_failed_make_guest_leaves_nothing
 run_case unsupported_guest_options_are_named

@@ -369,7 +369,7 @@ two_profiles_are_compared_on_one_page() {
 }
 
 # The tables of the manual page are recomputed.
-figures_of_the_manual_page_are_right() {
+figures_in_the_manual_page_are_correct() {
     local benchmarks coverage
     while read -r benchmarks coverage; do
         [ "$(awk -v n="$benchmarks" 'BEGIN { printf "%.1f", 100 * (n - 1) / (n + 1) }')" = "$coverage" ] ||
@@ -398,5 +398,5 @@ run_case interrupted_demo_continues
 run_case a_killed_demo_leaves_no_process
 run_case failures_are_reported_in_one_line
 run_case two_profiles_are_compared_on_one_page
-run_case figures_of_the_manual_page_are_right
+run_case figures_in_the_manual_page_are_correct
 end_cases

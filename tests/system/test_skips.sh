@@ -32,12 +32,12 @@ fixtures() {
     local fixture
     for fixture in unit_fixture_skips process_fixture_skips; do
         [ -x "$build/tests/$fixture" ] || skip "left-out: built without $fixture"
-        ends 77 "$fixture" is_skipped
+        ends 77 "$fixture" the_case_is_skipped
         is_told "nonsense: of the fixture"
-        ends 0 "$fixture" runs
-        ends 1 "$fixture" fails
+        ends 0 "$fixture" the_case_runs
+        ends 1 "$fixture" the_case_fails
     done
-    ends 77 process_fixture_skips is_skipped_below
+    ends 77 process_fixture_skips the_case_is_skipped_by_its_child
     is_told "nonsense: found by a child"
 }
 

@@ -132,7 +132,7 @@ END
     python3 -c 'import json; rows = json.load(open("out")); assert len(rows) == 2, rows'
 }
 
-options_choose_runs() {
+options_select_runs() {
     begin
     for i in 1 2 3 4; do
         printf '%s\n' "run r$i takes 1s" "main -- sh -c 'echo r$i >>log'"
@@ -206,7 +206,7 @@ disturbed_runs_are_reported_and_repeated() {
     says err "--retry-disturbed requires a limit for other processes"
 }
 
-own_use_does_not_disturb_a_run() {
+cpu_time_of_the_run_itself_does_not_disturb_it() {
     begin
     # A daemon's use is the run's, too.
     cat >burn <<'END'
@@ -227,7 +227,7 @@ assert 0 < run["others"] <= most, (run["others"], most)
 END
 }
 
-calls_at_the_same_time_share_the_runs() {
+concurrent_calls_share_the_runs() {
     local seed pids=()
     begin
     for i in $(seq 30); do
@@ -244,7 +244,7 @@ calls_at_the_same_time_share_the_runs() {
     says out "30 done, 0 failed, 0 skipped, 0 to come"
 }
 
-shuffled_runs_have_one_order_for_a_seed() {
+equal_seeds_give_the_same_order_of_runs() {
     begin
     for i in 1 2 3 4 5 6 7 8; do
         printf '%s\n' "run r$i takes 1s round=$((i > 4))" "main -- sh -c 'echo r$i >>log'"
@@ -257,7 +257,7 @@ shuffled_runs_have_one_order_for_a_seed() {
     [ "$(head -n 4 first | sort)" = "$(printf 'r%d\n' 1 2 3 4)" ] || fail "the rounds are mixed"
 }
 
-values_are_found_once_and_needed_runs_come_first() {
+values_are_computed_once_and_needed_runs_come_first() {
     begin
     cat >plan <<'END'
 once base match='^base (.*)$' -- sh -c 'echo x >>calls; echo base 17'
@@ -286,7 +286,7 @@ END
     says err "b: not carried out: it needs a, which is not done"
 }
 
-lines_of_the_study_surround_all_runs() {
+commands_of_the_study_begin_before_and_end_after_all_runs() {
     begin
     cat >plan <<'END'
 before -- sh -c 'echo before >>log'
@@ -303,7 +303,7 @@ END
     is log "$(printf 'before\na\nb\nended\nafter')"
 }
 
-an_undone_run_blocks_only_itself() {
+a_run_that_cannot_be_undone_blocks_only_itself() {
     begin
     cat >plan <<'END'
 run a takes 1s
@@ -323,7 +323,7 @@ END
     says err "2 of 2 runs done"
 }
 
-records_without_a_result_fail() {
+runs_whose_record_has_no_result_fail() {
     begin
     cat >plan <<'END'
 run none takes 1s
@@ -358,15 +358,15 @@ run_case killed_studies_are_completed
 run_case finished_runs_are_not_repeated
 run_case changed_runs_are_refused_without_redo
 run_case results_have_output_columns_and_times
-run_case options_choose_runs
+run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
 run_case failed_runs_are_repeated
 run_case disturbed_runs_are_reported_and_repeated
-run_case own_use_does_not_disturb_a_run
-run_case calls_at_the_same_time_share_the_runs
-run_case shuffled_runs_have_one_order_for_a_seed
-run_case values_are_found_once_and_needed_runs_come_first
-run_case lines_of_the_study_surround_all_runs
-run_case an_undone_run_blocks_only_itself
-run_case records_without_a_result_fail
+run_case cpu_time_of_the_run_itself_does_not_disturb_it
+run_case concurrent_calls_share_the_runs
+run_case equal_seeds_give_the_same_order_of_runs
+run_case values_are_computed_once_and_needed_runs_come_first
+run_case commands_of_the_study_begin_before_and_end_after_all_runs
+run_case a_run_that_cannot_be_undone_blocks_only_itself
+run_case runs_whose_record_has_no_result_fail
 end_cases

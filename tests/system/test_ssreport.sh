@@ -479,7 +479,7 @@ studies_of_two_sets_are_matched_by_their_columns() {
     [ "$(study_row large,20 3,4,6 | paste -sd ' ')" = "1,1,2.1 2,1,1.9" ] || fail "$(cat "$folder/report/study.csv")"
 }
 
-one_round_has_no_interval() {
+a_single_round_has_no_confidence_interval() {
     made_study 1
     report 0 -q -o "$folder/report" "$folder/study"
     [ "$(study_row large,20 4,6-8)" = 1,1.9,, ] || fail "$(cat "$folder/report/study.csv")"
@@ -923,7 +923,7 @@ run_case no_line_is_fitted_to_two_steps
 run_case an_experiment_is_reported_with_published_figures
 run_case studies_are_compared_by_the_columns_in_which_runs_differ
 run_case studies_of_two_sets_are_matched_by_their_columns
-run_case one_round_has_no_interval
+run_case a_single_round_has_no_confidence_interval
 run_case runs_that_are_not_done_are_listed
 run_case records_of_one_run_have_roles
 run_case two_sets_of_pairs_are_compared

@@ -8,25 +8,25 @@ static void need(int sum) {
     SKIP_UNLESS(1 + 1 == sum, "nonsense: of the fixture");
 }
 
-static void is_skipped(void **state) {
+static void the_case_is_skipped(void **state) {
     (void)state;
     need(3);
     fail_msg("it went on");
 }
 
-static void runs(void **state) {
+static void the_case_runs(void **state) {
     (void)state;
     need(2);
 }
 
-static void fails(void **state) {
+static void the_case_fails(void **state) {
     (void)state;
     fail_msg("it fails");
 }
 
 /* clang-format off */
 UNIT_MAIN(
-    cmocka_unit_test(is_skipped),
-    cmocka_unit_test(runs),
-    cmocka_unit_test(fails))
+    cmocka_unit_test(the_case_is_skipped),
+    cmocka_unit_test(the_case_runs),
+    cmocka_unit_test(the_case_fails))
 /* clang-format on */

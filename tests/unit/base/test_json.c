@@ -160,7 +160,7 @@ static void infinite_numbers_are_null_in_json(void **state) {
     assert_number(-INFINITY, "null");
 }
 
-static void json_numbers_are_short(void **state) {
+static void json_numbers_have_the_fewest_digits(void **state) {
     (void)state;
     assert_number(0, "0");
     assert_number(1, "1");
@@ -199,5 +199,5 @@ UNIT_MAIN(
     cmocka_unit_test(invalid_utf8_is_replaced),
     cmocka_unit_test(truncated_utf8_characters_are_replaced),
     cmocka_unit_test(infinite_numbers_are_null_in_json),
-    cmocka_unit_test(json_numbers_are_short),
+    cmocka_unit_test(json_numbers_have_the_fewest_digits),
     cmocka_unit_test(json_numbers_are_read_back_exactly))

@@ -24,7 +24,7 @@ static void new_pid_map_is_empty(void **state) {
     ss_pid_map_close(&map);
 }
 
-static void latest_value_of_a_pid_counts(void **state) {
+static void latest_value_set_for_a_pid_is_returned(void **state) {
     (void)state;
     open_map(10);
     set(4711, 0);
@@ -55,7 +55,7 @@ static void removing_an_absent_pid_has_no_effect(void **state) {
 }
 
 /* More than the requested capacity fits only until searches would become slow. */
-static void requested_pid_map_capacity_fits(void **state) {
+static void pid_map_holds_the_requested_number_of_pids(void **state) {
     (void)state;
     const uint32_t sizes[] = {1, 7, 8, 9, 100, 1024, 32768};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -204,8 +204,8 @@ static void pid_map_agrees_with_a_plain_list(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(new_pid_map_is_empty),
-    cmocka_unit_test(latest_value_of_a_pid_counts),
+    cmocka_unit_test(latest_value_set_for_a_pid_is_returned),
     cmocka_unit_test(removing_an_absent_pid_has_no_effect),
-    cmocka_unit_test(requested_pid_map_capacity_fits),
+    cmocka_unit_test(pid_map_holds_the_requested_number_of_pids),
     cmocka_unit_test(removing_a_pid_keeps_other_pids),
     cmocka_unit_test(pid_map_agrees_with_a_plain_list))

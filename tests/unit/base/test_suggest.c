@@ -33,7 +33,7 @@ static void case_is_ignored_in_suggestions(void **state) {
     assert_string_equal(nearest("RealTime"), "realtime");
 }
 
-static void name_with_this_prefix_is_suggested(void **state) {
+static void name_that_begins_with_the_word_is_suggested(void **state) {
     (void)state;
     assert_string_equal(nearest("stair"), "staircase");
     assert_string_equal(nearest("const"), "constant");
@@ -59,5 +59,5 @@ UNIT_MAIN(
     cmocka_unit_test(word_with_one_wrong_letter_is_suggested),
     cmocka_unit_test(closest_name_is_suggested),
     cmocka_unit_test(case_is_ignored_in_suggestions),
-    cmocka_unit_test(name_with_this_prefix_is_suggested),
+    cmocka_unit_test(name_that_begins_with_the_word_is_suggested),
     cmocka_unit_test(distant_words_get_no_suggestion))

@@ -124,7 +124,7 @@ static void word_count_argument_is_optional(void **state) {
     assert_null(ss_words_split("'", NULL, NULL));
 }
 
-static void line_of_single_letters_fits(void **state) {
+static void words_of_a_line_of_single_letters_fit_in_their_block(void **state) {
     (void)state;
     char line[2001];
     for (size_t i = 0; i < sizeof line; i++)
@@ -212,7 +212,7 @@ static void control_characters_are_quoted_on_one_line(void **state) {
     assert_quoted_on_one_line("\t1", "$'\\0111'");
 }
 
-static void commas_separate_items(void **state) {
+static void commas_separate_list_items(void **state) {
     (void)state;
     struct ss_error error = {0};
     size_t count;
@@ -244,7 +244,7 @@ static void comma_separated_parts_are_read_one_by_one(void **state) {
     assert_false(ss_words_next(&at, ':', &part));
 }
 
-static void part_must_match_whole_word(void **state) {
+static void list_item_must_equal_the_whole_word(void **state) {
     (void)state;
     struct ss_words_part part = {"cpuacct,cpu", 7};
     assert_true(ss_words_is(&part, "cpuacct"));
@@ -289,12 +289,12 @@ UNIT_MAIN(
     cmocka_unit_test(null_bytes_are_refused),
     cmocka_unit_test(final_backslash_continues_line_outside_of_comments_and_single_quotes),
     cmocka_unit_test(word_count_argument_is_optional),
-    cmocka_unit_test(line_of_single_letters_fits),
+    cmocka_unit_test(words_of_a_line_of_single_letters_fit_in_their_block),
     cmocka_unit_test(shown_text_is_short_and_on_one_line),
     cmocka_unit_test(shown_text_is_not_cut_within_utf8_characters),
     cmocka_unit_test(quoted_words_are_read_back),
     cmocka_unit_test(control_characters_are_quoted_on_one_line),
-    cmocka_unit_test(commas_separate_items),
+    cmocka_unit_test(commas_separate_list_items),
     cmocka_unit_test(comma_separated_parts_are_read_one_by_one),
-    cmocka_unit_test(part_must_match_whole_word),
+    cmocka_unit_test(list_item_must_equal_the_whole_word),
     cmocka_unit_test(csv_is_quoted_if_necessary))

@@ -266,7 +266,7 @@ static void published_command_line_is_parsed(void **state) {
     assert_null(cli.command[7]);
 }
 
-static void set_takes_two_values(void **state) {
+static void set_option_takes_two_values(void **state) {
     (void)state;
     parse("--set 123 60%");
     assert_string_equal(cli.set_pid, "123");
@@ -492,7 +492,7 @@ UNIT_MAIN(
     cmocka_unit_test(two_dashes_end_options),
     cmocka_unit_test(values_may_look_like_options),
     cmocka_unit_test(published_command_line_is_parsed),
-    cmocka_unit_test(set_takes_two_values),
+    cmocka_unit_test(set_option_takes_two_values),
     cmocka_unit_test(label_options_are_collected),
     cmocka_unit_test(invalid_labels_are_refused),
     cmocka_unit_test(unknown_option_gets_a_suggestion),

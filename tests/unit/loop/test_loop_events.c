@@ -27,7 +27,7 @@ static void remaining_instances_make_up_for_a_departed_one(void **state) {
 }
 
 /* Half of three instances is one and a half: the second always runs, the third half the time. */
-static void remaining_instances_move_up_after_a_departure(void **state) {
+static void remaining_instances_get_new_ranks_after_a_departure(void **state) {
     (void)state;
     static struct trial trial;
     struct trial_options options = make_options(4, 4, "50%");
@@ -212,7 +212,7 @@ static void trial_of_2000_instances_is_quick(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(remaining_instances_make_up_for_a_departed_one),
-    cmocka_unit_test(remaining_instances_move_up_after_a_departure),
+    cmocka_unit_test(remaining_instances_get_new_ranks_after_a_departure),
     cmocka_unit_test(late_wake_ups_cause_no_drift),
     cmocka_unit_test(absent_executor_does_not_catch_up),
     cmocka_unit_test(pause_delays_the_steps_of_a_trace),

@@ -61,7 +61,7 @@ static void second_stop_has_no_effect_on_permitted_time(void **state) {
 }
 
 /* A clock that has run for 208 days exceeds the field for times. */
-static void permitted_time_is_right_after_the_clock_field_wraps(void **state) {
+static void permitted_time_is_correct_after_the_clock_field_wraps(void **state) {
     (void)state;
     const ss_time wrap = SS_PERMISSION_WRAPS / UNIT;
     for (ss_time times = 1; times <= 5; times++) {
@@ -255,7 +255,7 @@ static void concurrent_permit_changes_lose_no_time(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(permitted_time_grows_while_an_instance_runs),
     cmocka_unit_test(second_stop_has_no_effect_on_permitted_time),
-    cmocka_unit_test(permitted_time_is_right_after_the_clock_field_wraps),
+    cmocka_unit_test(permitted_time_is_correct_after_the_clock_field_wraps),
     cmocka_unit_test(permitted_time_may_wrap_around),
     cmocka_unit_test(permitted_time_of_a_million_instances_is_counted),
     cmocka_unit_test(permitted_time_of_many_instances_is_exact),

@@ -70,7 +70,7 @@ static void set_target_replaces_the_trace(void **state) {
     close_bench(&bench);
 }
 
-static void duty_is_the_target_without_an_estimate(void **state) {
+static void duty_equals_the_target_without_a_load_estimate(void **state) {
     (void)state;
     struct bench bench;
     open_bench(&bench);
@@ -174,7 +174,7 @@ UNIT_MAIN(
     cmocka_unit_test(control_module_gets_its_inputs),
     cmocka_unit_test(out_of_range_duty_is_limited_and_reported),
     cmocka_unit_test(set_target_replaces_the_trace),
-    cmocka_unit_test(duty_is_the_target_without_an_estimate),
+    cmocka_unit_test(duty_equals_the_target_without_a_load_estimate),
     cmocka_unit_test(planned_state_needs_no_duty),
     cmocka_unit_test(open_loop_control_requests_no_feedback),
     cmocka_unit_test(module_results_are_limited_to_their_range),

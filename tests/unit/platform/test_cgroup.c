@@ -43,7 +43,7 @@ static void assert_allowance(const char *group, double capacity) {
 
 #define USAGE "usage_usec 1234567\nuser_usec 1000000\nsystem_usec 234567\nnr_periods 0\n"
 
-static void v2_counts_microseconds(void **state) {
+static void v2_cpu_time_is_read_in_microseconds(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/web/cpu.stat", USAGE);
@@ -131,7 +131,7 @@ static void allowance_is_limited_by_the_cpus_of_the_group(void **state) {
     assert_allowance("web", 1);
 }
 
-static void v1_counts_nanoseconds(void **state) {
+static void v1_cpu_time_is_read_in_nanoseconds(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cpuacct/docker/x/cpuacct.usage", "1234567890123\n");
@@ -223,7 +223,7 @@ static void quota_is_read_with_its_period(void **state) {
     assert_throttling(4, 0, 0);
 }
 
-static void v1_counts_throttled_nanoseconds(void **state) {
+static void v1_throttled_time_is_read_in_nanoseconds(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/cpuacct/x/cpuacct.usage", "1\n");
@@ -247,7 +247,7 @@ static void v1_controllers_may_share_one_hierarchy(void **state) {
     assert_int_equal(counters.used, 77);
 }
 
-static void v2_is_below_unified_on_mixed_systems(void **state) {
+static void v2_hierarchy_is_found_below_unified_on_mixed_systems(void **state) {
     (void)state;
     tree_new();
     tree_write("cgroup/unified/x/cpu.stat", USAGE);
@@ -379,19 +379,19 @@ static void garbled_group_counters_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(v2_counts_microseconds),
+    cmocka_unit_test(v2_cpu_time_is_read_in_microseconds),
     cmocka_unit_test(v2_quota_is_the_allowance),
     cmocka_unit_test(v2_tightest_quota_of_all_parents_counts),
     cmocka_unit_test(v2_quota_of_a_container_root_counts),
     cmocka_unit_test(allowance_is_limited_by_the_cpus_of_the_group),
-    cmocka_unit_test(v1_counts_nanoseconds),
+    cmocka_unit_test(v1_cpu_time_is_read_in_nanoseconds),
     cmocka_unit_test(v1_cpus_are_in_the_cpuset_hierarchy),
     cmocka_unit_test(v1_quota_is_in_the_cpu_hierarchy),
     cmocka_unit_test(v1_quota_of_our_own_group_may_have_another_path),
     cmocka_unit_test(quota_is_read_with_its_period),
-    cmocka_unit_test(v1_counts_throttled_nanoseconds),
+    cmocka_unit_test(v1_throttled_time_is_read_in_nanoseconds),
     cmocka_unit_test(v1_controllers_may_share_one_hierarchy),
-    cmocka_unit_test(v2_is_below_unified_on_mixed_systems),
+    cmocka_unit_test(v2_hierarchy_is_found_below_unified_on_mixed_systems),
     cmocka_unit_test(our_own_group_is_the_default),
     cmocka_unit_test(our_own_group_is_found_by_controller),
     cmocka_unit_test(our_own_tightest_quota_is_found),

@@ -154,7 +154,7 @@ static void invalid_lines_are_refused_with_their_number(void **state) {
         "character itself");
 }
 
-static void words_count_iterations_and_name_the_command(void **state) {
+static void printed_words_count_iterations_and_name_the_command(void **state) {
     (void)state;
     struct ssbatch_catalogue *catalogue =
         read_text("[a/b]\n"
@@ -210,7 +210,7 @@ static void setup_runs_in_the_folder_of_each_instance(void **state) {
     ssbatch_catalogue_free(catalogue);
 }
 
-static void work_is_a_value_of_the_study(void **state) {
+static void calibrated_work_is_a_value_of_the_study(void **state) {
     (void)state;
     struct ssbatch_catalogue *catalogue =
         read_text("[c/seri.al]\ncommand = ssburn {name} --work {work}\n");
@@ -244,7 +244,7 @@ static void missing_programs_files_and_variables_are_listed(void **state) {
     assert_int_equal(unsetenv("BATCH_TEST"), 0);
 }
 
-static void list_fits_in_80_columns(void **state) {
+static void workload_list_fits_in_80_columns(void **state) {
     (void)state;
     struct ssbatch_catalogue *catalogue = read_text(
         "[a]\ncommand = sh\n[b]\ncommand = no-program\nnote = unfit: x\n[c]\ncommand = sh\n"
@@ -263,10 +263,10 @@ UNIT_MAIN(
     cmocka_unit_test(headings_share_the_lines_below_them),
     cmocka_unit_test(first_file_that_defines_a_name_wins),
     cmocka_unit_test(invalid_lines_are_refused_with_their_number),
-    cmocka_unit_test(words_count_iterations_and_name_the_command),
+    cmocka_unit_test(printed_words_count_iterations_and_name_the_command),
     cmocka_unit_test(workloads_without_counted_iterations_are_repeated),
     cmocka_unit_test(literal_braces_and_percent_signs_of_values_are_kept),
     cmocka_unit_test(setup_runs_in_the_folder_of_each_instance),
-    cmocka_unit_test(work_is_a_value_of_the_study),
+    cmocka_unit_test(calibrated_work_is_a_value_of_the_study),
     cmocka_unit_test(missing_programs_files_and_variables_are_listed),
-    cmocka_unit_test(list_fits_in_80_columns))
+    cmocka_unit_test(workload_list_fits_in_80_columns))

@@ -103,7 +103,7 @@ static void assert_operations(const char *expected) {
     operations[0] = '\0';
 }
 
-static void folders_of_a_study_are_on_disk(void **state) {
+static void folders_of_a_new_study_are_synced_to_disk(void **state) {
     (void)state;
     assert_operations("sync:. sync:study sync:study/.study sync:study/.study");
 }
@@ -271,7 +271,7 @@ static int clear_calls(const char *name, struct ss_error *error) {
     return ssbatch_calls_clear(&study, "", name, &undoer, error);
 }
 
-static void a_journal_is_on_disk_before_anything_is_done(void **state) {
+static void a_journal_is_on_disk_before_it_has_its_name(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     char expected[1200];
@@ -358,7 +358,7 @@ static void journals_of_another_host_are_left_alone(void **state) {
     assert_string_equal(undone, "");
 }
 
-static void processes_are_not_looked_for_after_a_reboot(void **state) {
+static void processes_of_a_call_are_not_searched_for_after_a_reboot(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     (void)state;
@@ -371,7 +371,7 @@ static void processes_are_not_looked_for_after_a_reboot(void **state) {
     assert_int_equal(ended, 0);
 }
 
-static void what_cannot_be_undone_stays_in_the_journal(void **state) {
+static void lines_that_cannot_be_undone_stay_in_the_journal(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     (void)state;
@@ -393,7 +393,7 @@ static void what_cannot_be_undone_stays_in_the_journal(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(folders_of_a_study_are_on_disk, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(folders_of_a_new_study_are_synced_to_disk, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_file_is_on_disk_before_it_has_its_name, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_result_is_on_disk_before_it_has_its_name, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_new_result_replaces_the_old_one, make_study, remove_study),
@@ -402,10 +402,10 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(remains_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_study_path_with_placeholders_is_refused, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(a_journal_is_on_disk_before_anything_is_done, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_journal_is_on_disk_before_it_has_its_name, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_dead_call_are_undone, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_a_living_call_are_left_alone, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_call_that_has_no_lock_yet_keeps_its_folder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(journals_of_another_host_are_left_alone, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(processes_are_not_looked_for_after_a_reboot, make_study, remove_study),
-    cmocka_unit_test_setup_teardown(what_cannot_be_undone_stays_in_the_journal, make_study, remove_study))
+    cmocka_unit_test_setup_teardown(processes_of_a_call_are_not_searched_for_after_a_reboot, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(lines_that_cannot_be_undone_stay_in_the_journal, make_study, remove_study))

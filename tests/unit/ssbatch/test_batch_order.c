@@ -57,7 +57,7 @@ static void a_shuffle_loses_no_run(void **state) {
     ssbatch_plan_free(&plan);
 }
 
-static void a_seed_means_one_order(void **state) {
+static void equal_seeds_give_equal_orders(void **state) {
     char first[500], second[500], other[500];
     (void)state;
     read_rounds();
@@ -76,7 +76,7 @@ static void a_seed_means_one_order(void **state) {
     assert_string_not_equal(first, other);
 }
 
-static void the_time_left_follows_what_runs_have_taken(void **state) {
+static void the_time_left_is_scaled_by_the_times_of_earlier_runs(void **state) {
     struct ssbatch_progress progress = {.runs = 3, .left = 300};
     (void)state;
     assert_near(ssbatch_progress_left(&progress), 300, 0);
@@ -90,5 +90,5 @@ static void the_time_left_follows_what_runs_have_taken(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(shuffled_runs_stay_in_their_rounds),
     cmocka_unit_test(a_shuffle_loses_no_run),
-    cmocka_unit_test(a_seed_means_one_order),
-    cmocka_unit_test(the_time_left_follows_what_runs_have_taken))
+    cmocka_unit_test(equal_seeds_give_equal_orders),
+    cmocka_unit_test(the_time_left_is_scaled_by_the_times_of_earlier_runs))

@@ -84,7 +84,7 @@ static size_t assert_balanced(const char *text, size_t names, size_t places) {
     return lines;
 }
 
-static void every_prefix_of_the_order_is_balanced(void **state) {
+static void every_prefix_of_the_pair_order_is_balanced(void **state) {
     (void)state;
     static const size_t sizes[] = {1, 2, 3, 4, 5, 7, 25};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -145,6 +145,6 @@ static void pairs_that_cannot_be_formed_are_refused(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(every_prefix_of_the_order_is_balanced),
+    cmocka_unit_test(every_prefix_of_the_pair_order_is_balanced),
     cmocka_unit_test(every_form_lists_its_pairs),
     cmocka_unit_test(pairs_that_cannot_be_formed_are_refused))

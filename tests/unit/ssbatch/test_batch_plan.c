@@ -160,7 +160,7 @@ static void lines_above_the_first_run_belong_to_the_study(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void backslashes_comments_and_quotes_are_those_of_a_shell(void **state) {
+static void backslashes_comments_and_quotes_work_as_in_a_shell(void **state) {
     (void)state;
     struct ssbatch_plan *plan = parse("# run no takes 1s \\\n"
                                       "\r\n"
@@ -190,7 +190,7 @@ static void printed_plan_reads_back_as_the_same(void **state) {
     ssbatch_plan_free(plan);
 }
 
-static void identity_is_what_a_run_does_and_not_how_long_it_takes(void **state) {
+static void identity_of_a_run_excludes_its_times(void **state) {
     (void)state;
     struct ssbatch_plan *plan = parse("once n match=(.) -- nbench\n"
                                       "once m match=(.) -- mbench\n"
@@ -215,7 +215,7 @@ static void identity_is_what_a_run_does_and_not_how_long_it_takes(void **state) 
     ssbatch_plan_free(plan);
 }
 
-static void minutes_written_as_milliseconds_are_noticed(void **state) {
+static void milliseconds_meant_as_minutes_are_noted(void **state) {
     (void)state;
     struct ssbatch_plan *plan = parse("run a takes 2m limit 6m\nmain -- x\n");
     assert_int_equal(plan->runs[0].takes, 2 * SS_MILLISECOND);
@@ -398,7 +398,7 @@ static void columns_must_be_usable_in_a_table(void **state) {
                                      "done: choose another name");
 }
 
-static void needs_must_be_above(void **state) {
+static void needed_runs_must_be_declared_above(void **state) {
     (void)state;
     assert_refused("run a takes 1s needs=b\nmain -- x\n",
         "plan:1: run a needs 'b', but no line above it begins with once b or run b");
@@ -419,10 +419,10 @@ UNIT_MAIN(
     cmocka_unit_test(commands_of_a_run_keep_roles_patterns_statuses_and_columns),
     cmocka_unit_test(set_gives_columns_to_the_runs_below_it),
     cmocka_unit_test(lines_above_the_first_run_belong_to_the_study),
-    cmocka_unit_test(backslashes_comments_and_quotes_are_those_of_a_shell),
+    cmocka_unit_test(backslashes_comments_and_quotes_work_as_in_a_shell),
     cmocka_unit_test(printed_plan_reads_back_as_the_same),
-    cmocka_unit_test(identity_is_what_a_run_does_and_not_how_long_it_takes),
-    cmocka_unit_test(minutes_written_as_milliseconds_are_noticed),
+    cmocka_unit_test(identity_of_a_run_excludes_its_times),
+    cmocka_unit_test(milliseconds_meant_as_minutes_are_noted),
     cmocka_unit_test(ten_thousand_runs_are_found_by_name),
     cmocka_unit_test(lines_that_cannot_be_read_are_refused),
     cmocka_unit_test(null_bytes_are_refused),
@@ -432,4 +432,4 @@ UNIT_MAIN(
     cmocka_unit_test(roles_must_be_unique_and_usable_in_placeholders),
     cmocka_unit_test(conditions_of_readiness_are_checked),
     cmocka_unit_test(columns_must_be_usable_in_a_table),
-    cmocka_unit_test(needs_must_be_above))
+    cmocka_unit_test(needed_runs_must_be_declared_above))

@@ -17,7 +17,7 @@ static void assert_digest(const char *text, size_t times, const char *expected) 
     assert_string_equal(digest, expected);
 }
 
-static void digests_are_those_of_the_standard(void **state) {
+static void digests_match_the_examples_of_the_standard(void **state) {
     (void)state;
     assert_digest("", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     assert_digest("abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -30,14 +30,14 @@ static void digests_are_those_of_the_standard(void **state) {
 }
 
 /* Where the padding needs a block of its own, and where it just does not. */
-static void padding_fits_every_length(void **state) {
+static void digests_are_correct_for_every_padding_length(void **state) {
     (void)state;
     assert_digest("a", 55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
     assert_digest("a", 56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
     assert_digest("a", 64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
-static void a_file_has_the_digest_of_its_contents(void **state) {
+static void digest_of_a_file_equals_that_of_its_contents(void **state) {
     char path[] = "/tmp/ssbatch-sha256-XXXXXX";
     char digest[SSBATCH_SHA256_TEXT];
     (void)state;
@@ -53,6 +53,6 @@ static void a_file_has_the_digest_of_its_contents(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(digests_are_those_of_the_standard),
-    cmocka_unit_test(padding_fits_every_length),
-    cmocka_unit_test(a_file_has_the_digest_of_its_contents))
+    cmocka_unit_test(digests_match_the_examples_of_the_standard),
+    cmocka_unit_test(digests_are_correct_for_every_padding_length),
+    cmocka_unit_test(digest_of_a_file_equals_that_of_its_contents))

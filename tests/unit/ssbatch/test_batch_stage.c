@@ -246,7 +246,7 @@ static const struct script usual[] = {
     {0},
 };
 
-static void lines_run_in_order(void **state) {
+static void lines_of_a_run_are_carried_out_in_order(void **state) {
     (void)state;
     expect("run a takes 1s\nbefore -- prepare\nbefore -- prepare2\nmain -- work\nafter -- close\n"
            "after -- close2\n",
@@ -269,7 +269,7 @@ static void adjacent_mains_run_together(void **state) {
     close_stage();
 }
 
-static void mains_apart_run_one_after_the_other(void **state) {
+static void mains_that_are_not_adjacent_run_one_after_the_other(void **state) {
     (void)state;
     read_plan("run a takes 1s\nmain x -- work\nbefore -- prepare\nmain y -- work2\n");
     assert_int_equal(open_stage(usual, NULL), 0);
@@ -284,7 +284,7 @@ static void a_failed_before_prevents_mains_but_not_afters(void **state) {
         usual, "+serve +broken -serve +close", "before ended with status 3: no disk");
 }
 
-static void a_failed_main_ends_the_other(void **state) {
+static void a_failed_main_ends_the_other_mains(void **state) {
     (void)state;
     expect("run a takes 1s\nmain x -- hung\nmain y -- broken\n", usual, "+hung +broken -hung",
         "y ended with status 3: no disk");
@@ -322,7 +322,7 @@ static void the_status_of_an_ended_beside_counts_only_with_ok(void **state) {
         "+serve +work -serve", "");
 }
 
-static void a_failed_after_is_a_failure_and_leaves_its_journal(void **state) {
+static void a_failed_after_fails_the_run_and_leaves_its_journal(void **state) {
     (void)state;
     read_plan("run a takes 1s\nmain -- work\nafter -- broken\nafter -- close\n");
     assert_int_equal(open_stage(usual, NULL), 0);
@@ -333,7 +333,7 @@ static void a_failed_after_is_a_failure_and_leaves_its_journal(void **state) {
     close_stage();
 }
 
-static void the_first_reason_counts(void **state) {
+static void the_first_reason_for_a_failure_is_reported(void **state) {
     (void)state;
     expect("run a takes 1s\nmain x -- broken\nafter -- broken\n", usual, "+broken +broken",
         "x ended with status 3: no disk");
@@ -350,7 +350,7 @@ static void a_limit_ends_a_hung_run(void **state) {
     close_stage();
 }
 
-static void a_signal_ends_the_run_in_good_order(void **state) {
+static void a_signal_ends_commands_in_the_usual_order(void **state) {
     (void)state;
     read_plan("run a takes 1s\nbeside -- serve\nmain -- work\nafter -- close\n");
     assert_int_equal(open_stage(usual, NULL), 0);
@@ -391,7 +391,7 @@ static void placeholders_are_replaced(void **state) {
         "close %s/after.3");
 }
 
-static void other_braces_stay(void **state) {
+static void braces_that_are_no_placeholders_are_kept(void **state) {
     (void)state;
     expect_words("run a takes 1s\nmain -- work {{run} {x} {} {a b} 'x{' {srv.pid} {{{run}\n",
         "work {run} {x} {} {a b} x{ {srv.pid} {a");
@@ -425,7 +425,7 @@ static void a_moment_is_unknown_before_the_first_main(void **state) {
         "line");
 }
 
-static void afters_must_not_depend_on_what_happens(void **state) {
+static void afters_must_not_depend_on_events_of_the_run(void **state) {
     struct ss_error error = {0};
     (void)state;
     read_plan("run a takes 1s\nbeside srv -- serve\nmain -- work\nafter -- close {srv.pid}\n");
@@ -436,7 +436,7 @@ static void afters_must_not_depend_on_what_happens(void **state) {
     close_stage();
 }
 
-static void showstopper_alone_gets_a_record(void **state) {
+static void only_showstopper_gets_a_record(void **state) {
     (void)state;
     expect_words(
         "run a takes 1s\nmain -- showstopper -n 1 x\n", "showstopper --record=%s/record -n 1 x");
@@ -445,7 +445,7 @@ static void showstopper_alone_gets_a_record(void **state) {
     expect_words("run a takes 1s\nmain -- work showstopper\n", "work showstopper");
 }
 
-static void a_value_is_found_once(void **state) {
+static void a_value_is_computed_only_once(void **state) {
     (void)state;
     read_plan("once base match='^base ([0-9]+)' -- print\nrun a takes 1s\nmain -- work {base}\n");
     assert_int_equal(open_stage(usual, NULL), 0);
@@ -464,7 +464,7 @@ static void a_value_is_found_once(void **state) {
     close_stage();
 }
 
-static void a_value_that_does_not_match_fails(void **state) {
+static void a_value_without_matching_output_fails(void **state) {
     (void)state;
     read_plan("once base match='^speed ([0-9]+)' -- print\nrun a takes 1s\nmain -- work\n");
     assert_int_equal(open_stage(usual, NULL), 0);
@@ -495,30 +495,30 @@ static void the_journal_has_the_afters_with_placeholders_replaced(void **state) 
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test_setup_teardown(lines_run_in_order, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(lines_of_a_run_are_carried_out_in_order, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(besides_end_in_reverse_order_before_afters, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(adjacent_mains_run_together, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(mains_apart_run_one_after_the_other, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(mains_that_are_not_adjacent_run_one_after_the_other, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_before_prevents_mains_but_not_afters, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(a_failed_main_ends_the_other, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_failed_main_ends_the_other_mains, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_missing_program_fails_the_run, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_beside_that_ends_before_the_run_fails_it, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_beside_may_end_by_itself_with_an_expected_status, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_beside_that_ends_before_it_is_ready_fails_the_run, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(the_status_of_an_ended_beside_counts_only_with_ok, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(a_failed_after_is_a_failure_and_leaves_its_journal, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(the_first_reason_counts, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_failed_after_fails_the_run_and_leaves_its_journal, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(the_first_reason_for_a_failure_is_reported, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_limit_ends_a_hung_run, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(a_signal_ends_the_run_in_good_order, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_signal_ends_commands_in_the_usual_order, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(daemons_live_until_the_afters_are_done, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(placeholders_are_replaced, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(other_braces_stay, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(braces_that_are_no_placeholders_are_kept, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(pid_and_group_of_a_role_are_known_once_it_is_ready, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_role_that_has_not_started_has_no_pid, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(moments_of_all_mains_have_one_origin, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_moment_is_unknown_before_the_first_main, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(afters_must_not_depend_on_what_happens, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(showstopper_alone_gets_a_record, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(a_value_is_found_once, make_scratch, remove_scratch),
-    cmocka_unit_test_setup_teardown(a_value_that_does_not_match_fails, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(afters_must_not_depend_on_events_of_the_run, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(only_showstopper_gets_a_record, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_value_is_computed_only_once, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_value_without_matching_output_fails, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(the_journal_has_the_afters_with_placeholders_replaced, make_scratch, remove_scratch))

@@ -51,7 +51,7 @@ static const struct kernel *find(const char *name) {
 }
 
 /* Data that a round reads again is modified before the round. */
-static void changed_memory_is_detected_by_kernels(void **state) {
+static void kernels_detect_changed_memory(void **state) {
     (void)state;
     static const char *const names[] = {
         "latency-l1", "latency-l2", "read-l1", "read-l2", "string-search", "search"};
@@ -122,7 +122,7 @@ static void kernels_use_the_cache_sizes_of_the_machine(void **state) {
     assert_int_equal(caches.last, 36 << 20);
 }
 
-static void machine_without_a_third_cache_uses_two(void **state) {
+static void second_cache_counts_as_the_last_without_a_third(void **state) {
     (void)state;
     char root[] = "/tmp/burn-caches-XXXXXX";
     assert_non_null(mkdtemp(root));
@@ -145,7 +145,7 @@ static void kernels_use_default_sizes_without_an_argument(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(kernel_names_are_unique_and_described),
     cmocka_unit_test(every_kernel_computes_the_right_result),
-    cmocka_unit_test(changed_memory_is_detected_by_kernels),
+    cmocka_unit_test(kernels_detect_changed_memory),
     cmocka_unit_test(kernels_use_the_cache_sizes_of_the_machine),
-    cmocka_unit_test(machine_without_a_third_cache_uses_two),
+    cmocka_unit_test(second_cache_counts_as_the_last_without_a_third),
     cmocka_unit_test(kernels_use_default_sizes_without_an_argument))

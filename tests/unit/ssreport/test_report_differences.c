@@ -32,7 +32,7 @@ static void end(void) {
     ssreport_inputs_free(&report);
 }
 
-static void columns_in_which_all_runs_agree_are_no_difference(void **state) {
+static void columns_in_which_all_runs_agree_are_omitted(void **state) {
     (void)state;
     add_run(0, "a=1 b=x c=0 round=1");
     add_run(0, "a=1 b=y c=0 round=2");
@@ -49,7 +49,7 @@ static void columns_in_which_all_runs_agree_are_no_difference(void **state) {
     end();
 }
 
-static void load_is_the_axis_before_columns_with_more_values(void **state) {
+static void load_is_preferred_to_columns_with_more_values_as_the_axis(void **state) {
     (void)state;
     add_run(0, "n=1 load=20% w=a");
     add_run(0, "n=2 load=40% w=b");
@@ -61,7 +61,7 @@ static void load_is_the_axis_before_columns_with_more_values(void **state) {
     end();
 }
 
-static void axis_has_numbers_only_and_most_values(void **state) {
+static void axis_is_the_numeric_column_with_most_values(void **state) {
     (void)state;
     add_run(0, "a=1 b=1 c=1 load=low");
     add_run(0, "a=2 b=1.0 c=x load=high");
@@ -89,7 +89,7 @@ static void known_columns_are_not_part_of_the_variant(void **state) {
     end();
 }
 
-static void differences_between_two_sets_are_not_columns(void **state) {
+static void columns_that_differ_only_between_sets_are_omitted(void **state) {
     (void)state;
     add_run(0, "machine=a size=1");
     add_run(0, "machine=a size=2");
@@ -115,9 +115,9 @@ static void runs_without_a_plan_have_no_differences(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(columns_in_which_all_runs_agree_are_no_difference),
-    cmocka_unit_test(load_is_the_axis_before_columns_with_more_values),
-    cmocka_unit_test(axis_has_numbers_only_and_most_values),
+    cmocka_unit_test(columns_in_which_all_runs_agree_are_omitted),
+    cmocka_unit_test(load_is_preferred_to_columns_with_more_values_as_the_axis),
+    cmocka_unit_test(axis_is_the_numeric_column_with_most_values),
     cmocka_unit_test(known_columns_are_not_part_of_the_variant),
-    cmocka_unit_test(differences_between_two_sets_are_not_columns),
+    cmocka_unit_test(columns_that_differ_only_between_sets_are_omitted),
     cmocka_unit_test(runs_without_a_plan_have_no_differences))

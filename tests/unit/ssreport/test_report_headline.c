@@ -30,7 +30,7 @@ static void headline_of_a_run_answers_how_well_the_load_was_held(void **state) {
 static const struct made_pair rounds[] = {{"none", "sets", "p", "q", 1, {5.5, 7, 8.5, 8.5, 7, 5.5}},
     {"none", "sets", "p", "q", 2, {6.4, 7.6, 8.8, 8.8, 7.6, 6.4}}};
 
-static void headline_of_one_placement_names_who_disturbs_whom(void **state) {
+static void headline_of_one_placement_states_the_disturbance(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_made_pair(&report, &rounds[0]);
@@ -72,5 +72,5 @@ static void headline_of_an_environment_states_its_cost(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(headline_of_a_run_answers_how_well_the_load_was_held),
-    cmocka_unit_test(headline_of_one_placement_names_who_disturbs_whom),
+    cmocka_unit_test(headline_of_one_placement_states_the_disturbance),
     cmocka_unit_test(headline_of_an_environment_states_its_cost))

@@ -64,7 +64,7 @@ static void continued_blocking_instance_starts_on_one_cpu(void **state) {
     demand_mix_free(&mix);
 }
 
-static void continue_does_not_affect_other_classes(void **state) {
+static void continuing_an_instance_does_not_affect_other_classes(void **state) {
     (void)state;
     struct demand_mix mix = parse_mix("serial,parallel,forking");
     for (uint32_t i = 0; i < 3; i++) {
@@ -307,7 +307,7 @@ UNIT_MAIN(
     cmocka_unit_test(each_class_uses_its_documented_share_of_cpus),
     cmocka_unit_test(demand_never_exceeds_the_machine),
     cmocka_unit_test(continued_blocking_instance_starts_on_one_cpu),
-    cmocka_unit_test(continue_does_not_affect_other_classes),
+    cmocka_unit_test(continuing_an_instance_does_not_affect_other_classes),
     cmocka_unit_test(parallel_instances_may_start_on_one_cpu),
     cmocka_unit_test(blocking_and_forking_demand_changes_often),
     cmocka_unit_test(instances_of_a_mix_take_classes_in_turn),

@@ -254,7 +254,7 @@ static void ended_requests_make_room_for_due_ones(void **state) {
  * A request that arrives during a stop waits for the rest of it: a share of 1 - D of the requests,
  * uniformly from 0 to (1 - D) tau.
  */
-static void stops_add_their_remaining_time(void **state) {
+static void stops_add_their_remaining_time_to_responses(void **state) {
     (void)state;
     const double tau = 0.107, work = 10e-6;
     for (int quarter = 1; quarter <= 3; quarter++) {
@@ -355,7 +355,7 @@ static struct looks look(enum ssrequest_balance balance) {
  * better. With round robin, a quarter of the requests times out at the slower server and is not a
  * success.
  */
-static void successes_alone_misjudge_least_connections(void **state) {
+static void figures_of_successes_alone_misjudge_least_connections(void **state) {
     (void)state;
     struct looks turns = look(SSREQUEST_ROUND_ROBIN);
     struct looks fewest = look(SSREQUEST_LEAST_CONNECTIONS);
@@ -540,10 +540,10 @@ UNIT_MAIN(cmocka_unit_test(evenly_spaced_requests_never_wait),
     cmocka_unit_test(queued_requests_time_out),
     cmocka_unit_test(overloaded_service_works_for_clients_that_gave_up),
     cmocka_unit_test(ended_requests_make_room_for_due_ones),
-    cmocka_unit_test(stops_add_their_remaining_time),
+    cmocka_unit_test(stops_add_their_remaining_time_to_responses),
     cmocka_unit_test(cap_hides_a_stop_from_actual_response_times),
     cmocka_unit_test(round_robin_alternates_between_servers),
-    cmocka_unit_test(successes_alone_misjudge_least_connections),
+    cmocka_unit_test(figures_of_successes_alone_misjudge_least_connections),
     cmocka_unit_test(queueing_laws_hold_for_random_settings),
     cmocka_unit_test(sending_ends_with_the_last_requested_request),
     cmocka_unit_test(exact_number_of_requests_is_made),

@@ -302,7 +302,7 @@ static void existing_orphans_in_our_session_are_found(void **state) {
 }
 
 /* Showstopper itself was started in the background of that session, and its parent has ended. */
-static void session_membership_does_not_claim_the_run_itself(void **state) {
+static void the_run_itself_is_not_claimed_by_its_session(void **state) {
     (void)state;
     pid_t root = attach(start_service());
     pid_t master = leave_daemon(root);
@@ -429,7 +429,7 @@ WORLD_MAIN_FROM(open_attached,
     cmocka_unit_test(daemon_after_many_foreign_processes_is_found),
     cmocka_unit_test(daemon_is_found_by_its_session),
     cmocka_unit_test(existing_orphans_in_our_session_are_found),
-    cmocka_unit_test(session_membership_does_not_claim_the_run_itself),
+    cmocka_unit_test(the_run_itself_is_not_claimed_by_its_session),
     cmocka_unit_test(foreign_daemons_are_left_alone),
     cmocka_unit_test(daemon_of_a_reused_pid_is_foreign),
     cmocka_unit_test(daemon_is_left_alone_if_births_were_lost),

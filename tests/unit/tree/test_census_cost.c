@@ -116,7 +116,7 @@ static void frequent_forks_turn_off_fork_reports(void **state) {
 }
 
 /* Threads that end or change their name are reported, too. */
-static void frequent_other_events_do_not_cause_frequent_looks(void **state) {
+static void frequent_events_other_than_forks_do_not_cause_frequent_looks(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     unsigned long takes = world.takes;
@@ -180,7 +180,7 @@ static void forks_within_groups_cost_no_extra_looks(void **state) {
     assert_in_range(world.asks - asks, 1, 1000 * 20 + 500 * 10);
 }
 
-static void one_look_follows_few_lines_of_descent(void **state) {
+static void each_look_follows_only_a_few_lines_of_descent(void **state) {
     (void)state;
     world_pass(5 * SS_SECOND);
     world_fork_strangers(1000);
@@ -236,10 +236,10 @@ WORLD_MAIN(
     cmocka_unit_test(looks_are_rare_while_forks_are_reported),
     cmocka_unit_test(reported_fork_causes_an_immediate_look),
     cmocka_unit_test(frequent_forks_turn_off_fork_reports),
-    cmocka_unit_test(frequent_other_events_do_not_cause_frequent_looks),
+    cmocka_unit_test(frequent_events_other_than_forks_do_not_cause_frequent_looks),
     cmocka_unit_test(fork_before_listening_begins_is_found),
     cmocka_unit_test(found_process_causes_an_early_look),
     cmocka_unit_test(forks_within_groups_cost_no_extra_looks),
-    cmocka_unit_test(one_look_follows_few_lines_of_descent),
+    cmocka_unit_test(each_look_follows_only_a_few_lines_of_descent),
     cmocka_unit_test(foreign_siblings_cost_one_lookup_each),
     cmocka_unit_test(process_with_a_reused_foreign_pid_is_found))

@@ -28,7 +28,7 @@ static void pids_are_examined_after_a_wrap_around(void **state) {
     assert_int_equal(world.surveys, 0);
 }
 
-static void pid_limit_itself_is_examined(void **state) {
+static void process_with_the_highest_pid_is_examined(void **state) {
     (void)state;
     world.latest = world.limit - 1;
     world_pass(3 * SS_SECOND);
@@ -113,7 +113,7 @@ static void unknown_latest_pid_causes_full_scan(void **state) {
 }
 
 /* A process becomes visible only after its pid is assigned. */
-static void late_visible_process_is_found_by_a_recount(void **state) {
+static void process_that_becomes_visible_late_is_found_by_a_recount(void **state) {
     (void)state;
     for (int moment = 0; moment < 10; moment++) {
         world_pass(107 * SS_MILLISECOND);
@@ -129,7 +129,7 @@ static void late_visible_process_is_found_by_a_recount(void **state) {
 }
 
 /* The process is still hidden during the first recount. */
-static void very_late_visible_process_is_found_by_the_second_recount(void **state) {
+static void process_that_becomes_visible_very_late_is_found_by_the_second_recount(void **state) {
     (void)state;
     world_pass(3 * SS_SECOND);
     world.now = world.census.recount - 10 * SS_MILLISECOND;
@@ -141,7 +141,7 @@ static void very_late_visible_process_is_found_by_the_second_recount(void **stat
     world_expect_branch(0, session, true);
 }
 
-static void late_process_after_many_others_is_found(void **state) {
+static void process_that_becomes_visible_after_many_others_is_found(void **state) {
     (void)state;
     world_pass(SS_SECOND);
     world_fork_strangers(300);
@@ -157,11 +157,11 @@ static void late_process_after_many_others_is_found(void **state) {
 // clang-format off
 WORLD_MAIN(
     cmocka_unit_test(pids_are_examined_after_a_wrap_around),
-    cmocka_unit_test(pid_limit_itself_is_examined),
+    cmocka_unit_test(process_with_the_highest_pid_is_examined),
     cmocka_unit_test(small_pid_range_is_scanned_fully),
     cmocka_unit_test(session_is_found_among_many_others),
     cmocka_unit_test(many_new_pids_cause_a_full_scan),
     cmocka_unit_test(unknown_latest_pid_causes_full_scan),
-    cmocka_unit_test(late_visible_process_is_found_by_a_recount),
-    cmocka_unit_test(very_late_visible_process_is_found_by_the_second_recount),
-    cmocka_unit_test(late_process_after_many_others_is_found))
+    cmocka_unit_test(process_that_becomes_visible_late_is_found_by_a_recount),
+    cmocka_unit_test(process_that_becomes_visible_very_late_is_found_by_the_second_recount),
+    cmocka_unit_test(process_that_becomes_visible_after_many_others_is_found))

@@ -176,7 +176,7 @@ static void cpu_time_of_a_waited_child_counts_once(void **state) {
     end(pid);
 }
 
-static void cpu_time_of_an_unseen_child_counts_once_waited_for(void **state) {
+static void cpu_time_of_an_unseen_child_counts_when_it_is_waited_for(void **state) {
     (void)state;
     pid_t pid = start(wait_for_child);
     order();
@@ -351,7 +351,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(cpu_time_of_the_instance_leader_counts),
         cmocka_unit_test(cpu_time_of_a_living_child_counts),
         cmocka_unit_test(cpu_time_of_a_waited_child_counts_once),
-        cmocka_unit_test(cpu_time_of_an_unseen_child_counts_once_waited_for),
+        cmocka_unit_test(cpu_time_of_an_unseen_child_counts_when_it_is_waited_for),
         cmocka_unit_test(cpu_time_of_an_unwaited_child_counts_as_last_seen),
         cmocka_unit_test(cpu_time_of_every_unwaited_child_counts),
         cmocka_unit_test(cpu_time_of_an_orphan_on_the_board_counts),
