@@ -122,8 +122,9 @@ static void weigh_in(struct model *model, double x, double y, double elapsed, do
 }
 
 /*
- * Least squares, with a weak pull toward the previous result. While the same number of instances
- * runs all the time, only g x + b is known; the pull attributes a change to g rather than b.
+ * Fits the model by least squares, with a weak pull toward the previous result. While the same
+ * number of instances runs all the time, only g x + b is known; the pull attributes a change to g
+ * rather than b.
  */
 static void fit(struct model *model, const struct ss_account *account) {
     const double pull_base = 0.03, pull_gain = 0.001, min = 0.02;

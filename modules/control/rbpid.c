@@ -50,7 +50,7 @@ static void integrate(
     memory->integral = clamp(memory->integral + config->ki * error * seconds);
 }
 
-/* e = L* - L, I = I + e dt, D = ke e + ki I */
+/* Returns D = ke e + ki I, limited to [0, 1], where e = L* - L and I = I + e dt. */
 static double update(const struct ss_self *self, const struct ss_control_input *input) {
     const struct config *config = self->config;
     struct memory *memory = self->own;

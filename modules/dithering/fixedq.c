@@ -30,7 +30,10 @@ static int check_quantum(struct ss_self *self, struct ss_error *error) {
     return limits_check_round(self, "quantum", config->quantum, 1, error);
 }
 
-/* A first-order sigma-delta modulator: the rounding error is carried to the next quantum. */
+/*
+ * Returns whether to run for the next quantum, by a first-order sigma-delta modulator: the rounding
+ * error is carried to the next quantum.
+ */
 static bool takes_quantum(struct memory *memory, double duty) {
     memory->owed += duty;
     bool run = memory->owed >= 0.5;

@@ -113,8 +113,8 @@ static uint32_t halvings_of(const struct ss_self *self) {
 }
 
 /*
- * An amplitude of a few milliseconds suffices against the tick, so it does not grow for rounds
- * longer than TAU.
+ * Chooses the length and the movement of rounds. An amplitude of a few milliseconds suffices
+ * against the tick, so it does not grow for rounds longer than TAU.
  */
 static struct pace choose_pace(const struct ss_self *self, uint32_t instances, uint32_t halvings) {
     const struct config *config = self->config;

@@ -21,8 +21,8 @@ static void request_source(const struct ss_self *self, struct ss_source_request 
 }
 
 /*
- * The growth is not bounded: a quota holds over its own period, so in a short time a group may use
- * several times its allowance.
+ * Takes a sample without a bound on its growth: a quota holds over its own period, so in a short
+ * time a group may use several times its allowance.
  */
 static void take_sample(const struct ss_self *self, const struct ss_moment *moment,
     const struct ss_counters *counters) {

@@ -40,8 +40,8 @@ static void request_source(const struct ss_self *self, struct ss_source_request 
 }
 
 /*
- * Reading run time takes a microsecond, but a running process's counter is updated at ticks only.
- * Idle time may come in steps of 10 ms and costs more to read.
+ * Returns the spacing of samples. Reading run time takes a microsecond, but a running process's
+ * counter is updated at ticks only. Idle time may come in steps of 10 ms and costs more to read.
  */
 static ss_time spacing(const struct ss_self *self, bool ran) {
     return estimate_scale(self, ran ? 12 * SS_MILLISECOND : 16 * SS_MILLISECOND);

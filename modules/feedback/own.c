@@ -24,7 +24,10 @@ static bool wants_sample(const struct ss_self *self, const struct ss_moment *mom
     return estimate_wants_sample_after(self, moment, SPACING);
 }
 
-/* The growth is not bounded: the time of a child may become known only when it ends. */
+/*
+ * Takes a sample without a bound on its growth: the time of a child may become known only when the
+ * child ends.
+ */
 static void take_sample(const struct ss_self *self, const struct ss_moment *moment,
     const struct ss_counters *counters) {
     const struct config *config = self->config;

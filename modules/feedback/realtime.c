@@ -34,7 +34,10 @@ static void request_source(const struct ss_self *self, struct ss_source_request 
     *request = (struct ss_source_request){.source = SS_SOURCE_SYSTEM};
 }
 
-/* The idle counter excludes stolen time, the busy one includes it. */
+/*
+ * Returns the configured count. The idle counter excludes stolen time; the busy counter includes
+ * it.
+ */
 static uint64_t choose_count(const struct config *config, const struct ss_counters *counters) {
     if (config->count == COUNT_IDLE)
         return config->steal == STEAL_IDLE ? counters->idle + counters->steal : counters->idle;

@@ -26,7 +26,10 @@ static inline size_t ss_grown(size_t room, size_t needed) {
     return grown > needed ? grown : needed;
 }
 
-/* `array` points to a pointer of any type; memcpy() may read and write that pointer. */
+/*
+ * Changes the room of an array to `room` items. `array` points to a pointer of any type; memcpy()
+ * may read and write that pointer.
+ */
 static inline bool ss_grow(void *array, size_t room, size_t size) {
     void *items;
     memcpy(&items, array, sizeof items);

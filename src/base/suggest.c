@@ -10,7 +10,7 @@
 
 #define LONGEST 64
 
-/* Not tolower(), which depends on the locale. */
+/* Converts a letter to lower case. The result of tolower() would depend on the locale. */
 static char lower(char c) {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }

@@ -29,7 +29,10 @@ static void skip_blanks_and_comment(struct splitter *splitter) {
     }
 }
 
-/* Inside double quotes a backslash is an ordinary character, except before one of these. */
+/*
+ * Returns whether a backslash escapes the next character inside double quotes. Before any other
+ * character, the backslash is an ordinary one.
+ */
 static bool escapes_in_quotes(char next) {
     return next == '"' || next == '\\' || next == '$' || next == '`' || next == '\n';
 }

@@ -38,7 +38,7 @@ static void fill(struct ss_board *board, uint32_t instances, size_t size) {
     atomic_store(&board->ready, 1);
 }
 
-/* The rings follow the modules' memory. */
+/* Returns the offset of the rings, which follow the modules' memory. */
 static size_t rings_offset(uint32_t instances, size_t extra) {
     return (modules_offset(instances) + extra + 63) / 64 * 64;
 }

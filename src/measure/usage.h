@@ -69,7 +69,7 @@ struct ss_usage {
 void ss_usage_open(
     struct ss_usage *usage, const struct ss_board *board, const struct ss_cpus *cpus);
 
-/* Begins: samples count from now on. */
+/* Begins to count samples from `now`. */
 void ss_usage_begin(struct ss_usage *usage, ss_time now);
 
 /* Makes the next sample begin now, not at the end of the last one. */

@@ -112,7 +112,7 @@ SS_NONNULL() int ss_platform_isolation_settle(const struct ss_isolation *isolati
 
 /* ---- scheduling ---- */
 
-/* The settings of the program's caller, which instances get back. */
+/* The scheduling settings of the program's caller, which instances get back. */
 struct ss_scheduling;
 struct ss_scheduling *ss_platform_scheduling_save(void);
 

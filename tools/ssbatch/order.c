@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* splitmix64, so that a seed gives the same order on every system. */
+/* Returns the next number of splitmix64, so that a seed gives the same order on every system. */
 static uint64_t next_random(uint64_t *state) {
     uint64_t z = *state += 0x9e3779b97f4a7c15;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;

@@ -110,7 +110,9 @@ bool ss_platform_fork_events_listen(int forks, bool on) {
     return !on || is_granted(forks);
 }
 
-/* Older kernels ignore the second request, and other events arrive as well. */
+/*
+ * Requests births only. Older kernels ignore the second request, and other events arrive as well.
+ */
 bool ss_platform_fork_events_record(int forks) {
     static const int room = 4 << 20;
     if (forks < 0)

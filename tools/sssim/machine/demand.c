@@ -140,7 +140,7 @@ static void take_phase(struct demand *demand) {
     demand->gathered = ss_time_since(demand->gathered, demand->left);
 }
 
-/* Demand is constant once the threads no longer share a CPU. */
+/* Makes all threads runnable. Demand is constant once they no longer share a CPU. */
 static void take_all(struct demand *demand) {
     demand->threads = demand->gathered > 0 ? 1 : demand->width;
     demand->left = demand->gathered > 0 ? demand->gathered : SS_TIME_NEVER;

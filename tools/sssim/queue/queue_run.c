@@ -76,7 +76,7 @@ static void unlink_flight(struct run *run, uint32_t slot) {
     set_timeout(run);
 }
 
-/* The witness of the generator. */
+/* Counts a refused request. This is the witness of the generator. */
 static void see(void *context, const struct ssrequest_one *one, enum ssrequest_fate fate,
     const struct ssrequest_ended *ended) {
     struct run *run = context;
@@ -85,7 +85,7 @@ static void see(void *context, const struct ssrequest_one *one, enum ssrequest_f
         run->begun = one->number + 1;
 }
 
-/* The transport of the generator. */
+/* Sends a request to the service. This is the transport of the generator. */
 static void send(void *context, struct ssrequest_one *one) {
     struct run *run = context;
     run->begun = one->number + 1;

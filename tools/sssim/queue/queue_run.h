@@ -29,7 +29,7 @@ struct queue_run_end {
     uint64_t wasted; /* number of requests that were completed after their client had given up */
 };
 
-/* Runs, and counts requests in an open tally. */
+/* Simulates a run, and counts its requests in an open tally. */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int queue_run(const struct queue_run_options *options,
     struct ssrequest_tally *tally, struct queue_run_end *end, struct ss_error *error);
 

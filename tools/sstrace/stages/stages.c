@@ -10,7 +10,7 @@ static ss_time scaled(ss_time time, double factor) {
     return product < (long double)SS_TIME_NEVER ? (ss_time)product : SS_TIME_NEVER;
 }
 
-/* SCALE, LATER and LOAD_SCALE change each record by itself. */
+/* Handles a record of SCALE, LATER or LOAD_SCALE, which change each record by itself. */
 static int take_each(
     struct ss_trace_sink *sink, const struct ss_trace_record *record, struct ss_error *error) {
     struct sstrace_stage *stage = (struct sstrace_stage *)sink;
