@@ -435,7 +435,7 @@ static void stay_on_one_cpu(void) {
     sched_setaffinity(0, sizeof set, &set);
 }
 
-START_TEST(invalid_cpus_are_refused) {
+START_TEST(invalid_cpus_on_the_command_line_are_refused) {
     REFUSED(125, "--cpus", "--cpus", "a-b", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "3-1", TOUCH_AT("50%"));
     REFUSED(125, "--cpus", "--cpus", "", TOUCH_AT("50%"));
@@ -572,7 +572,7 @@ PROCESS_MAIN(
     SS_CASE(invalid_traces_are_refused),
     SS_CASE(invalid_commands_are_refused),
     SS_CASE(invalid_workload_files_are_refused),
-    SS_CASE(invalid_cpus_are_refused),
+    SS_CASE(invalid_cpus_on_the_command_line_are_refused),
     SS_CASE(invalid_paths_are_refused),
     SS_CASE(invalid_set_and_status_requests_are_refused),
     SS_CASE(instances_beyond_the_open_file_limit_are_refused),

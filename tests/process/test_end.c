@@ -87,7 +87,7 @@ START_TEST(a_master_killed_during_shutdown_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(a_killed_master_leaves_nothing_of_a_tree) {
+START_TEST(a_killed_master_leaves_no_process_of_a_tree) {
     /* The leader lives on as a shell, with children and grandchildren below it. */
     struct run *run = START("-v", "-n", "2", "-l", "30%", "-c", "fixed", "sh", "-c",
         PAYLOAD " tree; " PAYLOAD " ignore-term");
@@ -99,7 +99,7 @@ START_TEST(a_killed_master_leaves_nothing_of_a_tree) {
 END_TEST
 
 /* The kernel then ends the leaders; children and grandchildren are left stopped. */
-START_TEST(killed_executors_leave_nothing_of_a_tree) {
+START_TEST(killed_executors_leave_no_process_of_a_tree) {
     struct run *run = START("-v", "-n", "2", "-l", "5%", "-c", "fixed", "sh", "-c",
         PAYLOAD " tree; " PAYLOAD " ignore-term");
     RUN_UNTIL(run, run_count(run, "ready\n") == 2);
@@ -303,8 +303,8 @@ PROCESS_MAIN(
     SS_CASE(a_master_killed_just_after_its_start_leaves_nothing),
     SS_CASE(a_master_killed_at_any_phase_leaves_nothing),
     SS_CASE(a_master_killed_during_shutdown_leaves_nothing),
-    SS_CASE(a_killed_master_leaves_nothing_of_a_tree),
-    SS_CASE(killed_executors_leave_nothing_of_a_tree),
+    SS_CASE(a_killed_master_leaves_no_process_of_a_tree),
+    SS_CASE(killed_executors_leave_no_process_of_a_tree),
     SS_CASE(killed_processes_are_noticed_without_pidfds),
     SS_CASE(a_killed_executor_ends_the_run),
     SS_CASE(killing_all_executors_ends_the_run),

@@ -159,7 +159,7 @@ START_TEST(command_changed_between_iterations_ends_the_run) {
 END_TEST
 
 /* A text without an interpreter runs in the shell, as with env. */
-START_TEST(text_without_interpreter_runs_in_shell) {
+START_TEST(a_script_without_interpreter_line_runs_in_a_shell) {
     const char *folder = run_make_folder();
     const char *path = make_script(folder, "text", "echo by the shell\nexit 5\n");
     struct run *env = run_wait(run_start(NULL, WORDS("env", path)));
@@ -359,7 +359,7 @@ END_TEST
 PROCESS_MAIN(
     SS_CASE(command_changed_before_exec_is_refused),
     SS_CASE(command_changed_between_iterations_ends_the_run),
-    SS_CASE(text_without_interpreter_runs_in_shell),
+    SS_CASE(a_script_without_interpreter_line_runs_in_a_shell),
     SS_CASE(a_limit_on_processes_at_the_start_is_reported),
     SS_CASE(a_limit_on_processes_after_the_plan_is_reported),
     SS_CASE(a_limit_on_processes_between_two_iterations_is_reported),

@@ -516,7 +516,7 @@ load_of_other_processes_is_reported() {
 }
 
 # Iterations are short and there is no feedback, so that some end on a busy machine.
-throughput_is_measured() {
+throughput_study_reports_each_method() {
     needs_ssbatch || return 0
     local half
     cat >"$scratch/short.txt" <<'END'
@@ -595,7 +595,7 @@ END
 }
 
 # Iterations are proportional to the time only if no other process uses the CPUs.
-a_trace_is_replayed() {
+replay_study_reports_each_speed() {
     printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
     # Without feedback, because other load could keep all instances stopped.
     experiment replay --methods cdc --workloads serial --trace "$scratch/trace.txt" --scales 1/5,1/10 \
@@ -796,11 +796,11 @@ run_case commands_that_end_by_themselves_are_reported
 run_case a_study_without_figures_fails
 run_case the_example_of_the_readme_works
 run_case load_of_other_processes_is_reported alone
-run_case throughput_is_measured
+run_case throughput_study_reports_each_method
 run_case throughput_prints_its_plan
 run_case throughput_uses_all_methods
 run_case an_ended_study_of_ssbatch_leaves_nothing
-run_case a_trace_is_replayed alone
+run_case replay_study_reports_each_speed alone
 run_case the_edges_of_steps_are_excluded
 run_case placements_follow_recorded_topologies
 run_case power_is_summed_over_packages

@@ -55,7 +55,7 @@ static void assert_double(read_double read, const char *text, double expected) {
         fail_msg("'%s' is %.17g, not %.17g", text, value, expected);
 }
 
-static void every_time_unit_has_its_length(void **state) {
+static void every_time_unit_has_the_right_length(void **state) {
     (void)state;
     assert_time("3n", 3);
     assert_time("3ns", 3);
@@ -415,7 +415,7 @@ static void locale_does_not_affect_numbers(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(every_time_unit_has_its_length),
+    cmocka_unit_test(every_time_unit_has_the_right_length),
     cmocka_unit_test(time_units_may_be_words),
     cmocka_unit_test(milliseconds_that_look_like_minutes_cause_a_warning),
     cmocka_unit_test(milliseconds_are_not_suggested_for_long_times),

@@ -331,7 +331,7 @@ static void fixed_control_defaults_to_the_target(void **state) {
     rig_close(&rig);
 }
 
-static void fixed_control_returns_its_duty(void **state) {
+static void fixed_control_returns_the_configured_duty(void **state) {
     (void)state;
     struct rig rig;
     rig_open(&rig, "control/fixed", "60%", 1, 1);
@@ -379,5 +379,5 @@ UNIT_MAIN(cmocka_unit_test(deadbeat_describes_its_horizon),
     cmocka_unit_test(geom_restarts_when_control_does),
     cmocka_unit_test(controls_have_default_numbers_of_peers),
     cmocka_unit_test(fixed_control_defaults_to_the_target),
-    cmocka_unit_test(fixed_control_returns_its_duty),
+    cmocka_unit_test(fixed_control_returns_the_configured_duty),
     cmocka_unit_test(null_control_returns_the_target))

@@ -19,7 +19,7 @@ static void constant_request_work_equals_its_mean(void **state) {
  * Mean and deviation are equal, and a share of 1/e exceeds them; the bounds are five standard
  * errors.
  */
-static void exponential_request_work_has_its_distribution(void **state) {
+static void exponential_request_work_is_exponentially_distributed(void **state) {
     (void)state;
     double sum = 0, squares = 0, beyond = 0;
     for (uint64_t i = 0; i < COUNT; i++) {
@@ -56,6 +56,6 @@ static void exponential_request_work_stays_in_range(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(constant_request_work_equals_its_mean),
-    cmocka_unit_test(exponential_request_work_has_its_distribution),
+    cmocka_unit_test(exponential_request_work_is_exponentially_distributed),
     cmocka_unit_test(seed_determines_the_sequence_of_request_work),
     cmocka_unit_test(exponential_request_work_stays_in_range))

@@ -405,7 +405,7 @@ static void histogram_bin_includes_its_upper_bound(void **state) {
     assert_int_equal(ssprofile_bin_of(0.1 + 0.2, SSPROFILE_BIN), 3);
 }
 
-static void interval_of_ratios_has_its_coverage(void **state) {
+static void interval_of_ratios_has_the_stated_coverage(void **state) {
     (void)state;
     double ratios[25];
     for (int i = 0; i < 25; i++)
@@ -442,4 +442,4 @@ UNIT_MAIN(
     cmocka_unit_test(only_benchmarks_of_the_battery_are_compared),
     cmocka_unit_test(single_repetition_has_no_interval),
     cmocka_unit_test(histogram_bin_includes_its_upper_bound),
-    cmocka_unit_test(interval_of_ratios_has_its_coverage))
+    cmocka_unit_test(interval_of_ratios_has_the_stated_coverage))

@@ -72,7 +72,7 @@ static void unreadable_files_of_published_figures_are_noted(void **state) {
     published_free(&published);
 }
 
-static void published_load_errors_are_listed_next_to_measured_ones(void **state) {
+static void published_load_errors_are_listed_next_to_measured_errors(void **state) {
     (void)state;
     folder_open();
     const char *const names[] = {"a", "b", "c", "d", "e"};
@@ -184,7 +184,7 @@ static void load_recorded_by_ssload_is_listed_with_the_record(void **state) {
     ssreport_report_free(&report);
 }
 
-static void published_interference_is_listed_next_to_measured_one(void **state) {
+static void published_interference_is_listed_next_to_measured_interference(void **state) {
     (void)state;
     folder_open();
     folder_write_stairs("a");
@@ -204,7 +204,7 @@ static void published_interference_is_listed_next_to_measured_one(void **state) 
 UNIT_MAIN(
     cmocka_unit_test(published_figures_are_found_by_manifest_names),
     cmocka_unit_test(unreadable_files_of_published_figures_are_noted),
-    cmocka_unit_test(published_load_errors_are_listed_next_to_measured_ones),
+    cmocka_unit_test(published_load_errors_are_listed_next_to_measured_errors),
     cmocka_unit_test(sources_of_published_figures_are_listed),
     cmocka_unit_test(load_recorded_by_ssload_is_listed_with_the_record),
-    cmocka_unit_test(published_interference_is_listed_next_to_measured_one))
+    cmocka_unit_test(published_interference_is_listed_next_to_measured_interference))

@@ -293,7 +293,7 @@ static void percentiles_of_merged_seconds_are_exact_to_a_bucket(void **state) {
 }
 
 /* The table is absent, as in older records, or empty, damaged, or short of a request. */
-static void percentiles_without_all_times_are_estimated(void **state) {
+static void percentiles_are_estimated_if_times_are_missing(void **state) {
     (void)state;
     static const char *const tables[] = {NULL, "",
         "1.000000,0.010000000,10,10\n2.000000,0.100000000,9,10\n",
@@ -701,7 +701,7 @@ UNIT_MAIN(
     cmocka_unit_test(percentiles_over_several_seconds_use_merged_buckets),
     cmocka_unit_test(wider_buckets_of_older_records_are_read),
     cmocka_unit_test(percentiles_of_merged_seconds_are_exact_to_a_bucket),
-    cmocka_unit_test(percentiles_without_all_times_are_estimated),
+    cmocka_unit_test(percentiles_are_estimated_if_times_are_missing),
     cmocka_unit_test(estimated_percentiles_are_marked),
     cmocka_unit_test(each_constant_request_rate_has_a_row),
     cmocka_unit_test(request_findings_name_the_run_with_the_rate),

@@ -177,42 +177,42 @@ static void staircase_statistics_agree_with_r(void **state) {
     expect_case("known", 65);
 }
 
-static void insignificant_slope_agrees_with_r(void **state) {
+static void statistics_of_an_insignificant_slope_agree_with_r(void **state) {
     (void)state;
     expect_case("noisy", 65);
 }
 
-static void rising_throughput_agrees_with_r(void **state) {
+static void statistics_of_rising_throughput_agree_with_r(void **state) {
     (void)state;
     expect_case("rising", 65);
 }
 
-static void constant_throughput_agrees_with_r(void **state) {
+static void statistics_of_constant_throughput_agree_with_r(void **state) {
     (void)state;
     expect_case("constant", 23);
 }
 
-static void single_load_agrees_with_r(void **state) {
+static void statistics_of_a_single_load_agree_with_r(void **state) {
     (void)state;
     expect_case("same_x", 17);
 }
 
-static void missing_steps_agree_with_r(void **state) {
+static void statistics_with_missing_steps_agree_with_r(void **state) {
     (void)state;
     expect_case("missing", 65);
 }
 
-static void missing_half_agrees_with_r(void **state) {
+static void statistics_with_a_missing_half_agree_with_r(void **state) {
     (void)state;
     expect_case("one_half", 48);
 }
 
-static void three_points_agree_with_r(void **state) {
+static void statistics_of_three_points_agree_with_r(void **state) {
     (void)state;
     expect_case("three", 48);
 }
 
-static void two_points_agree_with_r(void **state) {
+static void statistics_of_two_points_agree_with_r(void **state) {
     (void)state;
     expect_case("two", 16);
 }
@@ -325,14 +325,14 @@ static void metric_is_the_mean_of_both_halves(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(staircase_statistics_agree_with_r),
-    cmocka_unit_test(insignificant_slope_agrees_with_r),
-    cmocka_unit_test(rising_throughput_agrees_with_r),
-    cmocka_unit_test(constant_throughput_agrees_with_r),
-    cmocka_unit_test(single_load_agrees_with_r),
-    cmocka_unit_test(missing_steps_agree_with_r),
-    cmocka_unit_test(missing_half_agrees_with_r),
-    cmocka_unit_test(three_points_agree_with_r),
-    cmocka_unit_test(two_points_agree_with_r),
+    cmocka_unit_test(statistics_of_an_insignificant_slope_agree_with_r),
+    cmocka_unit_test(statistics_of_rising_throughput_agree_with_r),
+    cmocka_unit_test(statistics_of_constant_throughput_agree_with_r),
+    cmocka_unit_test(statistics_of_a_single_load_agree_with_r),
+    cmocka_unit_test(statistics_with_missing_steps_agree_with_r),
+    cmocka_unit_test(statistics_with_a_missing_half_agree_with_r),
+    cmocka_unit_test(statistics_of_three_points_agree_with_r),
+    cmocka_unit_test(statistics_of_two_points_agree_with_r),
     cmocka_unit_test(statistics_of_too_few_points_are_undefined),
     cmocka_unit_test(p_value_without_scatter_is_zero_or_undefined),
     cmocka_unit_test(rounding_errors_do_not_become_a_slope),

@@ -193,7 +193,7 @@ static void demand_profile_is_repeated(void **state) {
 }
 
 /* Instances that start together are spread evenly over the profile. */
-static void instances_start_anywhere_in_a_demand_profile(void **state) {
+static void instances_start_at_random_points_of_a_demand_profile(void **state) {
     (void)state;
     char class[300];
     struct demand_mix mix = parse_profile(class, profile_text);
@@ -313,7 +313,7 @@ UNIT_MAIN(
     cmocka_unit_test(instances_of_a_mix_take_classes_in_turn),
     cmocka_unit_test(demand_sequences_are_independent),
     cmocka_unit_test(demand_profile_is_repeated),
-    cmocka_unit_test(instances_start_anywhere_in_a_demand_profile),
+    cmocka_unit_test(instances_start_at_random_points_of_a_demand_profile),
     cmocka_unit_test(demand_profile_may_include_memory_use),
     cmocka_unit_test(stopped_instances_do_not_advance_in_their_profiles),
     cmocka_unit_test(invalid_demand_classes_are_refused),

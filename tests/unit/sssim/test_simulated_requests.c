@@ -114,7 +114,7 @@ static void concurrent_requests_wait_for_each_other(void **state) {
 }
 
 /* M/M/1: the response time is work / (1 - r), exponentially distributed like the work. */
-static void exponential_work_waits_as_in_m_m_1(void **state) {
+static void requests_with_exponential_work_wait_as_in_m_m_1(void **state) {
     (void)state;
     struct measured measured;
     struct queue_run_options options = make(SSREQUEST_POISSON);
@@ -476,7 +476,7 @@ static void sending_ends_with_the_last_requested_request(void **state) {
  * The last request may be one of many due at once, wait, or be refused: the first 207 are 200 of
  * four seconds and 7 of the fifth.
  */
-static void exact_number_of_requests_is_made(void **state) {
+static void the_requested_number_of_requests_is_made(void **state) {
     (void)state;
     for (int i = 0; i < 4; i++) {
         struct measured measured;
@@ -533,7 +533,7 @@ static void queue_results_depend_on_the_seed(void **state) {
 UNIT_MAIN(cmocka_unit_test(evenly_spaced_requests_never_wait),
     cmocka_unit_test(poisson_requests_wait_as_in_m_d_1),
     cmocka_unit_test(concurrent_requests_wait_for_each_other),
-    cmocka_unit_test(exponential_work_waits_as_in_m_m_1),
+    cmocka_unit_test(requests_with_exponential_work_wait_as_in_m_m_1),
     cmocka_unit_test(several_workers_serve_as_in_m_m_c),
     cmocka_unit_test(queue_response_time_under_overload_is_cap_over_capacity),
     cmocka_unit_test(closed_loop_response_time_is_clients_over_capacity),
@@ -546,6 +546,6 @@ UNIT_MAIN(cmocka_unit_test(evenly_spaced_requests_never_wait),
     cmocka_unit_test(figures_of_successes_alone_misjudge_least_connections),
     cmocka_unit_test(queueing_laws_hold_for_random_settings),
     cmocka_unit_test(sending_ends_with_the_last_requested_request),
-    cmocka_unit_test(exact_number_of_requests_is_made),
+    cmocka_unit_test(the_requested_number_of_requests_is_made),
     cmocka_unit_test(clients_make_the_requested_number_of_requests),
     cmocka_unit_test(queue_results_depend_on_the_seed))

@@ -159,7 +159,7 @@ static void work_depends_only_on_the_request(void **state) {
     assert_int_equal(due[0], due[1]);
 }
 
-static void exponential_work_has_its_mean(void **state) {
+static void exponential_work_has_the_requested_mean(void **state) {
     (void)state;
     struct rig rig;
     double sum = 0, squares = 0;
@@ -211,7 +211,7 @@ static double watch(struct queue_throttle *throttle, uint32_t server, ss_time *l
     return (double)ran / (double)end;
 }
 
-static void servers_run_for_their_duty(void **state) {
+static void servers_run_for_the_configured_duty(void **state) {
     (void)state;
     for (uint32_t server = 0; server < 3; server++) {
         struct queue_throttle throttle;
@@ -252,6 +252,7 @@ UNIT_MAIN(cmocka_unit_test(single_worker_serves_requests_in_order_of_arrival),
     cmocka_unit_test(stopped_server_resumes_its_request),
     cmocka_unit_test(abandoned_requests_are_served_or_skipped),
     cmocka_unit_test(work_depends_only_on_the_request),
-    cmocka_unit_test(exponential_work_has_its_mean), cmocka_unit_test(servers_run_for_their_duty),
+    cmocka_unit_test(exponential_work_has_the_requested_mean),
+    cmocka_unit_test(servers_run_for_the_configured_duty),
     cmocka_unit_test(seed_sets_the_phase_of_stops),
     cmocka_unit_test(full_duty_never_stops_a_server))

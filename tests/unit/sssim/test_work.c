@@ -24,7 +24,7 @@ static double measure_throughput(
     return figures.throughput;
 }
 
-static void simulated_iteration_takes_its_cpu_time(void **state) {
+static void simulated_iteration_takes_the_configured_cpu_time(void **state) {
     (void)state;
     struct trial_options options = make_work(1, 1, "100%");
     struct trial_figures figures = run(&options, 70 * SS_SECOND);
@@ -179,7 +179,7 @@ static void every_change_of_pace_is_counted(void **state) {
 
 // clang-format off
 UNIT_MAIN(
-    cmocka_unit_test(simulated_iteration_takes_its_cpu_time),
+    cmocka_unit_test(simulated_iteration_takes_the_configured_cpu_time),
     cmocka_unit_test(threads_on_separate_cpus_add_their_work),
     cmocka_unit_test(threads_that_share_cpus_do_less_work),
     cmocka_unit_test(stopped_instance_does_no_work),

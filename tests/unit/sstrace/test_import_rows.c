@@ -179,7 +179,7 @@ static void ssload_samples_are_imported(void **state) {
     import_free(&run);
 }
 
-static void collectd_values_are_ticks_or_percent(void **state) {
+static void collectd_values_are_read_as_ticks_or_percent(void **state) {
     (void)state;
     assert_true(sstrace_format_collectd.detect("epoch,value\n1"));
     assert_false(sstrace_format_collectd.detect("epoch,value,x\n1"));
@@ -306,7 +306,7 @@ UNIT_MAIN(
     cmocka_unit_test(alibaba_samples_marked_invalid_become_gaps),
     cmocka_unit_test(bitbrains_time_unit_is_inferred_from_magnitude),
     cmocka_unit_test(ssload_samples_are_imported),
-    cmocka_unit_test(collectd_values_are_ticks_or_percent),
+    cmocka_unit_test(collectd_values_are_read_as_ticks_or_percent),
     cmocka_unit_test(collectd_restarts_become_gaps),
     cmocka_unit_test(rising_small_collectd_values_are_counters),
     cmocka_unit_test(row_import_errors_name_line_and_column))
