@@ -10,7 +10,7 @@
 
 #define SS_CPUS_MAX 8192
 
-/* A set of CPUs by number. Zeroed: empty. */
+/* A set of CPUs by number. Zeroed: the empty set. */
 struct ss_cpus {
     uint64_t bits[SS_CPUS_MAX / 64];
 };

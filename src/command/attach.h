@@ -14,7 +14,7 @@ struct ss_attachment {
     int claim;        /* see ss_platform_process_claim() */
 };
 
-/* Zero-initialized: none. */
+/* Running processes that serve as instances. Zero-initialized: no processes. */
 struct ss_attachments {
     struct ss_attachment *items;
     uint32_t count, room;

@@ -32,7 +32,7 @@ struct ss_input {
     struct timespec changed;
 };
 
-/* Zero-initialized: none. */
+/* The files that a run reads. Zero-initialized: no files. */
 struct ss_inputs {
     struct ss_input items[SS_INPUTS_MAX];
     size_t count;

@@ -65,7 +65,10 @@ static void signal_by_pid(const struct ss_charge *charge, bool group, int signal
         kill(group ? -charge->leader_pid : charge->leader_pid, signal);
 }
 
-/* Signals the leader of an instance. The other processes of an attached instance are branches. */
+/*
+ * Signals the group of an instance or, if attached, its first process; the other processes of an
+ * attached instance are branches.
+ */
 static void signal_instance(const struct ss_rescue *rescue, uint32_t index, int signal) {
     const struct ss_charge *charge = &rescue->charges[index];
     bool group = !rescue->board->attached;

@@ -111,7 +111,8 @@ bool ss_platform_fork_events_listen(int forks, bool on) {
 }
 
 /*
- * Requests births only. Older kernels ignore the second request, and other events arrive as well.
+ * Requests forks in two steps, because older kernels ignore the second request; there, other events
+ * arrive as well.
  */
 bool ss_platform_fork_events_record(int forks) {
     static const int room = 4 << 20;

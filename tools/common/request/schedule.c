@@ -275,7 +275,10 @@ void ssrequest_schedule_turn(struct ssrequest_schedule *schedule, ss_time now, d
     struct ssrequest_cursor *cursor = &schedule->cursor;
     const struct ssrequest_profile *profile = schedule->profile;
     if (schedule->arrival == SSREQUEST_CONCURRENT) {
-        /* The current second keeps its requests, even if it has none. */
+        /*
+         * The change takes effect at the next second: the current one keeps its number of requests,
+         * even if that is 0.
+         */
         ss_time second = now - now % SS_SECOND + SS_SECOND;
         if (cursor->burst == 0 && second > cursor->from)
             cursor->rest += expected_until(schedule, cursor, second);

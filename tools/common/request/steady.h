@@ -15,7 +15,7 @@
 
 #define SSREQUEST_STEADY_BATCHES 32
 
-/* Zeroed: empty. */
+/* Batches of response times. Zeroed: no values. */
 struct ssrequest_steady {
     double sums[SSREQUEST_STEADY_BATCHES];
     uint64_t size;  /* number of values in each batch */

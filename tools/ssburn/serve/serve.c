@@ -76,8 +76,9 @@ static void play_part(void *shared, uint64_t number) {
 /* ---- the server ---- */
 
 /*
- * Blocks the signals, for all threads, because they inherit the mask. The second signal is neither
- * blocked nor ignored.
+ * Blocks the signals that end the server, in all threads, because they inherit the mask. Restores
+ * their default actions, so that a second signal, which is not blocked any more, ends the server at
+ * once.
  */
 static void hold_signals(struct server *server) {
     ss_end_signals(&server->ends);

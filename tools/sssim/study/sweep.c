@@ -165,7 +165,6 @@ static bool go_on(const struct grid *grid, size_t *place) {
     return false;
 }
 
-/* All runs of a sweep. */
 struct sweep {
     const struct grid *grid;
     struct trial_figures *rows;   /* NULL: command lines are only checked */
