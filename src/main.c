@@ -24,8 +24,8 @@ static int print_error(const struct ss_error *error) {
 }
 
 /*
- * Answers a command line that asks for no run, such as --help. Returns whether it did; the exit
- * status is in `status`.
+ * Answers a command line that requests no run, such as --help, and sets the exit status. Returns
+ * whether it did.
  */
 static bool answer_query(const struct ss_cli *cli, int *status, struct ss_error *error) {
     int result = 0;
@@ -89,7 +89,7 @@ static int start(struct ss_cli *cli, struct ss_error *error) {
     int status;
     if (answer_query(cli, &status, error))
         return status;
-    static struct ss_plan plan; /* static: too large for the stack */
+    static struct ss_plan plan; /* static because it is too large for the stack */
     ss_option_store_print_warnings(stderr, "showstopper", &cli->store);
     bool made = ss_plan_make(&plan, cli, error) == 0 &&
                 (!plan.record || ss_record_folder_check(plan.record, plan.force, error) == 0);

@@ -133,7 +133,7 @@ void ss_iterations_read(
 uint64_t ss_iterations_in_bursts(
     const struct ss_iterations *iterations, uint32_t first, uint32_t count);
 
-/* Reports a line of output that was read at `now` and did not match. */
+/* Counts a line of output that was read at `now` and did not match. */
 void ss_iterations_mismatch(struct ss_iterations *iterations, const char *line, ss_time now);
 
 /*

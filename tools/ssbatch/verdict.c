@@ -64,7 +64,7 @@ static void print_causes(struct json_object *causes, char *text, size_t size) {
     }
 }
 
-/* Requests that fail are a result, unless all do. */
+/* Fails if no request succeeded. Failures of some requests are a result. */
 static int check_requests(const char *record, struct ss_error *error) {
     char causes[400];
     struct json_object *document = document_read(record, "requests.json", "", error);

@@ -7,10 +7,11 @@
 
 #include <showstopper/contract.h>
 
-#define SSPROFILE_WARNINGS_SHOWN 20 /* maximum number of each kind on a terminal or page */
-#define SSPROFILE_WARNINGS_KEPT                                                                    \
-    100000 /* maximum number of each kind in a document, because all rows of a file may be         \
-              invalid */
+/* The maximum number of warnings of each kind on a terminal or page. */
+#define SSPROFILE_WARNINGS_SHOWN 20
+
+/* The maximum number of each kind in a document: all rows of a file may be invalid. */
+#define SSPROFILE_WARNINGS_KEPT 100000
 
 struct ssprofile_warning {
     char *text;

@@ -38,7 +38,10 @@ static int compare_runs(const void *left, const void *right, void *context) {
     return order;
 }
 
-/* A service has no iterations: its requests are counted elsewhere. */
+/*
+ * Returns whether a run is a part of a point. Runs of a service are not: they have no iterations,
+ * and other tables count their requests.
+ */
 static bool is_point(const void *item, void *context) {
     const struct ssreport_run *run = item;
     (void)context;
