@@ -132,11 +132,10 @@ START_TEST(a_killed_minder_fails_the_run_and_leaves_nothing) {
 }
 END_TEST
 
-START_TEST(processes_left_by_a_kill_of_all_are_ended_by_the_next_call) {
+/* Kills a call with all of its processes that would clean up. Returns how many. */
+static size_t kill_all(struct run *run) {
     pid_t pids[RUN_PIDS_MAX];
-    struct run *run = start_endless();
     size_t count = run_named("ssbatch", pids);
-    ck_assert_uint_ge(count, 5); /* itself, its keeper, three minders */
     kill(run->pid, SIGSTOP);
     for (size_t i = 0; i < count; i++) {
         if (pids[i] != run->pid)
@@ -144,8 +143,34 @@ START_TEST(processes_left_by_a_kill_of_all_are_ended_by_the_next_call) {
     }
     kill(run->pid, SIGKILL);
     run_wait(run);
-    expect_completion(); /* of which daemons may be left, and what `after` undoes */
+    return count;
+}
+
+START_TEST(processes_left_by_a_kill_of_all_are_ended_by_the_next_call) {
+    struct run *run = start_endless();
+    ck_assert_uint_ge(kill_all(run), 5); /* itself, its keeper, three minders */
+    expect_completion();                 /* of which daemons may be left, and what `after` undoes */
     run_free_clean(run);
+}
+END_TEST
+
+START_TEST(a_call_without_runs_to_carry_out_undoes_what_is_left) {
+    write_plan(
+        "after -- sh -c 'touch begun; while [ ! -e enough ]; do sleep 0.02; done; touch closed'\n"
+        "run a takes 1s\n"
+        "main -- true\n");
+    struct run *run = start(NULL);
+    RUN_UNTIL(run, is_there("begun"));
+    kill_all(run);
+    run_free(run);
+    ck_assert(is_there("study/a/run.json"));
+    ck_assert(!is_there("closed"));
+    run_write_file(run_path(folder, "enough"), "");
+    run = run_wait(start(NULL));
+    run_expect(run, 0);
+    ck_assert(is_there("closed"));
+    run_free_clean(run);
+    run_remove_folder(folder);
 }
 END_TEST
 
@@ -255,6 +280,7 @@ PROCESS_MAIN(
     SS_CASE(a_killed_keeper_is_replaced_by_the_call),
     SS_CASE(a_killed_minder_fails_the_run_and_leaves_nothing),
     SS_CASE(processes_left_by_a_kill_of_all_are_ended_by_the_next_call),
+    SS_CASE(a_call_without_runs_to_carry_out_undoes_what_is_left),
     SS_CASE(a_terminated_call_cleans_up_and_ends_by_the_signal),
     SS_CASE(an_attached_program_is_not_left_stopped),
     SS_CASE(a_run_that_another_call_carries_out_is_not_started),

@@ -173,14 +173,23 @@ static int merge_given(struct batch *batch, struct ss_error *error) {
     return status;
 }
 
+/* The call that merged the plan may have been killed before it was on disk. */
+static int open_kept(struct batch *batch, struct ss_error *error) {
+    const struct ssbatch_options *options = batch->options;
+    char folder[SSBATCH_PATH];
+    if (ssbatch_study_open(&batch->study, options->study, &ssbatch_disk_real, false, error) < 0 ||
+        ssbatch_disk_path(folder, batch->study.path, ".study", error) < 0 ||
+        ssbatch_disk_sync(batch->study.disk, folder, error) < 0)
+        return -1;
+    return read_kept(batch, error);
+}
+
 static int choose_runs(struct batch *batch, struct ss_error *error) {
     const struct ssbatch_options *options = batch->options;
     if (!options->only) {
         if (merge_given(batch, error) < 0)
             return -1;
-    } else if (ssbatch_study_open(&batch->study, options->study, &ssbatch_disk_real, false, error) <
-                   0 ||
-               read_kept(batch, error) < 0 || choose_only(batch, error) < 0) {
+    } else if (open_kept(batch, error) < 0 || choose_only(batch, error) < 0) {
         return -1;
     }
     if (options->shuffles)
@@ -394,8 +403,7 @@ static int begin_study(struct batch *batch, struct ss_error *error) {
     };
     if (batch->plan.study.count == 0)
         return 0;
-    ssbatch_call_folder(&batch->call, batch->scratch);
-    if (ssbatch_disk_make_folder(batch->study.disk, batch->scratch, error) < 0 ||
+    if (ssbatch_call_folder(&batch->call, batch->scratch, error) < 0 ||
         ssbatch_values_read(&batch->values, &batch->study, error) < 0 ||
         ssbatch_stage_open(outer, error) < 0 || note_study(batch, error) < 0)
         return -1;
@@ -439,6 +447,7 @@ static int open_call(struct batch *batch, struct ss_error *error) {
     return 0;
 }
 
+/* Undoes what dead calls have left, even if no run is left to carry out. */
 static int carry_pending(struct batch *batch, struct ss_error *error) {
     struct after_context after = {&batch->spawner, &batch->study};
     struct ss_error left = {0};
@@ -460,6 +469,8 @@ static int carry_pending(struct batch *batch, struct ss_error *error) {
     if (ssbatch_calls_clear(&batch->study, batch->call.mark, NULL, &batch->undoer, &left) < 0)
         fprintf(
             stderr, "ssbatch: warning: cannot undo what an earlier call left: %s\n", left.message);
+    if (batch->progress.runs == 0)
+        return 0;
     int status = begin_study(batch, error);
     for (size_t i = 0; status == 0 && i < batch->count; i++)
         status = carry_needed(batch, i, error);
@@ -490,7 +501,7 @@ static int carry_out(struct batch *batch, struct ss_error *error) {
         batch->progress.stream = stderr;
         batch->progress.rewrites = isatty(STDERR_FILENO);
     }
-    if (batch->progress.runs > 0) {
+    if (batch->progress.runs > 0 || ssbatch_calls_any(&batch->study)) {
         if (ssbatch_joblog_open(&batch->joblog, batch->options->joblog, error) < 0)
             return -1;
         int status = open_call(batch, error);

@@ -257,12 +257,10 @@ static int print_table(struct table *table, const struct ssbatch_options *option
         if (print_run(table, study, &plan->runs[i], print, error) < 0)
             return -1;
     }
-    if (options->json) {
+    if (options->json)
         ss_json_close(&table->json, ']');
-        fputc('\n', table->stream);
-    } else if (!options->csv) {
+    else if (!options->csv)
         print_text_end(table);
-    }
     return 0;
 }
 

@@ -103,9 +103,19 @@ static void assert_operations(const char *expected) {
     operations[0] = '\0';
 }
 
+static void begin_run(const char *name, bool keep) {
+    struct ss_error error = {0};
+    assert_int_equal(ssbatch_study_begin(&study, name, keep, &error), 0);
+}
+
+static void commit_run(const char *name) {
+    struct ss_error error = {0};
+    assert_int_equal(ssbatch_study_commit(&study, name, &error), 0);
+}
+
 static void folders_of_a_new_study_are_synced_to_disk(void **state) {
     (void)state;
-    assert_operations("sync:. sync:study sync:study/.study sync:study/.study");
+    assert_operations("sync:. sync:study"); /* the folders in .study follow with the plan */
 }
 
 static void a_file_is_on_disk_before_it_has_its_name(void **state) {
@@ -120,13 +130,12 @@ static void a_file_is_on_disk_before_it_has_its_name(void **state) {
 }
 
 static void a_result_is_on_disk_before_it_has_its_name(void **state) {
-    struct ss_error error = {0};
     (void)state;
-    assert_int_equal(ssbatch_study_begin(&study, "a", false, &error), 0);
+    begin_run("a", false);
     make_folder("study/.a.part/result/record");
     write_text("study/.a.part/result/record/samples.csv", "1\n");
     operations[0] = '\0';
-    assert_int_equal(ssbatch_study_commit(&study, "a", &error), 0);
+    commit_run("a");
     assert_operations("sync:study/.a.part/result/record/samples.csv "
                       "sync:study/.a.part/result/record sync:study/.a.part/result "
                       "move:study/.a.part/result to:study/a sync:study");
@@ -135,39 +144,48 @@ static void a_result_is_on_disk_before_it_has_its_name(void **state) {
 }
 
 static void a_new_result_replaces_the_old_one(void **state) {
-    struct ss_error error = {0};
     (void)state;
     make_folder("study/a");
     write_text("study/a/old", "");
-    assert_int_equal(ssbatch_study_begin(&study, "a", false, &error), 0);
+    begin_run("a", false);
     write_text("study/.a.part/result/new", "");
     assert_true(exists("study/a/old")); /* until the new one is whole */
-    assert_int_equal(ssbatch_study_commit(&study, "a", &error), 0);
+    commit_run("a");
     assert_true(exists("study/a/new"));
     assert_false(exists("study/a/old"));
     assert_false(exists("study/.study/old-a"));
 }
 
 static void an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder(void **state) {
-    struct ss_error error = {0};
     (void)state;
     make_folder("study/.a.part");
     make_folder("study/.a.part/result");
     write_text("study/.a.part/result/half", "");
-    assert_int_equal(ssbatch_study_begin(&study, "a", true, &error), 0);
+    begin_run("a", true);
     assert_true(exists("study/.a.part/result/half"));
-    assert_int_equal(ssbatch_study_begin(&study, "a", false, &error), 0);
+    begin_run("a", false);
     assert_false(exists("study/.a.part/result/half"));
 }
 
 static void a_failed_attempt_that_keeps_its_folder_continues_in_it(void **state) {
-    struct ss_error error = {0};
     (void)state;
     make_folder("study/a");
     write_text("study/a/half", "");
-    assert_int_equal(ssbatch_study_begin(&study, "a", true, &error), 0);
+    operations[0] = '\0';
+    begin_run("a", true);
+    assert_operations("sync:study move:study/a to:study/.a.part/result sync:study/.a.part");
     assert_true(exists("study/.a.part/result/half"));
     assert_false(exists("study/a"));
+}
+
+/* What a command syncs in it survives a power cut. */
+static void a_folder_that_is_kept_is_on_disk_before_the_run_begins(void **state) {
+    (void)state;
+    operations[0] = '\0';
+    begin_run("a", false);
+    assert_operations("");
+    begin_run("b", true);
+    assert_operations("sync:study sync:study/.b.part");
 }
 
 static void remains_of_a_finished_run_are_removed_unless_it_is_locked(void **state) {
@@ -260,10 +278,22 @@ static void open_call(struct ssbatch_call *call) {
     operations[0] = '\0';
 }
 
+static void note_journal(const struct ssbatch_call *call, const char *name, const char *text) {
+    struct ss_error error = {0};
+    assert_int_equal(ssbatch_call_note(call, name, text, &error), 0);
+}
+
 /* As if the process had been killed. */
 static void die(struct ssbatch_call *call) {
     flock(call->lock, LOCK_UN);
     close(call->lock);
+}
+
+/* Leaves a call that was killed with this journal of run a. */
+static void leave_call(struct ssbatch_call *call, const char *journal) {
+    open_call(call);
+    note_journal(call, "a", journal);
+    die(call);
 }
 
 static int clear_calls(const char *name, struct ss_error *error) {
@@ -277,7 +307,7 @@ static void a_journal_is_on_disk_before_it_has_its_name(void **state) {
     char expected[1200];
     (void)state;
     open_call(&call);
-    assert_int_equal(ssbatch_call_note(&call, "a", "after close a\n", &error), 0);
+    note_journal(&call, "a", "after close a\n");
     snprintf(expected, sizeof expected,
         "sync:study/.study/calls/%s/a.undo.new move:study/.study/calls/%s/a.undo.new "
         "to:study/.study/calls/%s/a.undo sync:study/.study/calls/%s",
@@ -301,8 +331,8 @@ static void journals_of_a_dead_call_are_undone(void **state) {
     make_folder("ram");
     write_text("ram/file", "x");
     snprintf(path, sizeof path, "folder /tmp\nafter close a 'x y'\nremove %s/ram\n", root);
-    assert_int_equal(ssbatch_call_note(&call, "", "folder /var\nafter stop all\n", &error), 0);
-    assert_int_equal(ssbatch_call_note(&call, "a", path, &error), 0);
+    note_journal(&call, "", "folder /var\nafter stop all\n");
+    note_journal(&call, "a", path);
     die(&call);
     assert_int_equal(clear_calls(NULL, &error), 0);
     assert_string_equal(undone, "/tmp:close(a) /var:stop(all)");
@@ -318,7 +348,7 @@ static void journals_of_a_living_call_are_left_alone(void **state) {
     (void)state;
     open_call(&call);
     lives = true;
-    assert_int_equal(ssbatch_call_note(&call, "a", "after close\n", &error), 0);
+    note_journal(&call, "a", "after close\n");
     assert_int_equal(clear_calls(NULL, &error), 0);
     assert_string_equal(undone, "");
     assert_int_equal(clear_calls("a", &error), -1);
@@ -348,9 +378,7 @@ static void journals_of_another_host_are_left_alone(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     (void)state;
-    open_call(&call);
-    assert_int_equal(ssbatch_call_note(&call, "a", "after close\n", &error), 0);
-    die(&call);
+    leave_call(&call, "after close\n");
     strcpy(study.host, "her");
     assert_int_equal(clear_calls(NULL, &error), 0);
     strcpy(study.host, "elsewhere");
@@ -362,9 +390,7 @@ static void processes_of_a_call_are_not_searched_for_after_a_reboot(void **state
     struct ssbatch_call call;
     struct ss_error error = {0};
     (void)state;
-    open_call(&call);
-    assert_int_equal(ssbatch_call_note(&call, "a", "after close\n", &error), 0);
-    die(&call);
+    leave_call(&call, "after close\n");
     strcpy(study.boot, "87654321-9");
     assert_int_equal(clear_calls(NULL, &error), 0);
     assert_string_equal(undone, "/:close()");
@@ -375,9 +401,7 @@ static void lines_that_cannot_be_undone_stay_in_the_journal(void **state) {
     struct ssbatch_call call;
     struct ss_error error = {0};
     (void)state;
-    open_call(&call);
-    assert_int_equal(ssbatch_call_note(&call, "a", "after close\nafter close2\n", &error), 0);
-    die(&call);
+    leave_call(&call, "after close\nafter close2\n");
     fails = true;
     assert_int_equal(clear_calls(NULL, &error), -1);
     assert_string_equal(error.message, "a: it is busy");
@@ -399,6 +423,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_new_result_replaces_the_old_one, make_study, remove_study),
     cmocka_unit_test_setup_teardown(an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_failed_attempt_that_keeps_its_folder_continues_in_it, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_folder_that_is_kept_is_on_disk_before_the_run_begins, make_study, remove_study),
     cmocka_unit_test_setup_teardown(remains_of_a_finished_run_are_removed_unless_it_is_locked, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_study_path_with_placeholders_is_refused, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_locked_run_names_its_holder, make_study, remove_study),

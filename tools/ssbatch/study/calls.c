@@ -43,7 +43,7 @@ int ssbatch_call_open(struct ssbatch_call *call, const struct ssbatch_study *stu
     call->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (call->lock < 0 || flock(call->lock, LOCK_EX | LOCK_NB) < 0)
         return fail(path, error);
-    return ssbatch_disk_sync(study->disk, folder, error);
+    return 0;
 }
 
 static void journal_path(const struct ssbatch_study *study, const char *mark, const char *name,
@@ -86,8 +86,10 @@ static void remove_folder(const struct ssbatch_study *study, const char *mark) {
         return; /* the next call tries again */
 }
 
-void ssbatch_call_folder(const struct ssbatch_call *call, char path[SSBATCH_PATH]) {
+int ssbatch_call_folder(
+    const struct ssbatch_call *call, char path[SSBATCH_PATH], struct ss_error *error) {
     call_file(call->study, call->mark, "files", path);
+    return mkdir(path, 0777) < 0 ? fail(path, error) : 0;
 }
 
 void ssbatch_call_close(struct ssbatch_call *call) {
@@ -254,4 +256,14 @@ int ssbatch_calls_clear(const struct ssbatch_study *study, const char *own, cons
             status = -1;
     }
     return status;
+}
+
+bool ssbatch_calls_any(const struct ssbatch_study *study) {
+    char path[SSBATCH_PATH];
+    bool any = false;
+    ssbatch_study_file(study, "calls", path);
+    SS_OWNED(closedir) DIR *calls = opendir(path);
+    for (struct dirent *entry; calls && (entry = readdir(calls));)
+        any |= entry->d_name[0] != '.';
+    return any;
 }

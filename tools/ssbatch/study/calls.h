@@ -32,11 +32,9 @@ SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_note(
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_forget(
     const struct ssbatch_call *call, const char *name, struct ss_error *error);
 
-/*
- * Writes the path of a folder for temporary files of the call. The folder is removed with that of
- * the call.
- */
-SS_NONNULL() void ssbatch_call_folder(const struct ssbatch_call *call, char path[SSBATCH_PATH]);
+/* Makes a folder for temporary files of the call. The folder is removed with that of the call. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_call_folder(
+    const struct ssbatch_call *call, char path[SSBATCH_PATH], struct ss_error *error);
 
 /* Removes the call's folder, unless it still has journals. */
 SS_NONNULL() void ssbatch_call_close(struct ssbatch_call *call);
@@ -58,6 +56,9 @@ struct ssbatch_undoer {
  */
 SS_MUST_USE SS_NONNULL(1, 2, 3) int ssbatch_call_undo(const struct ssbatch_study *study,
     const char *mark, const struct ssbatch_undoer *undoer, struct ss_error *error);
+
+/* Returns whether a call is running, or was killed and is not undone yet. */
+SS_NONNULL() bool ssbatch_calls_any(const struct ssbatch_study *study);
 
 /*
  * Undoes what dead calls on this host have left; if the keeper of a call is doing so, waits for it.

@@ -105,7 +105,6 @@ char *ssbatch_run_document_write(const struct ssbatch_study *study, const struct
     ss_json_text(&json, "identity", done->identity);
     write_programs(&json, programs, done->run);
     ss_json_close(&json, '}');
-    fputc('\n', stream);
     if (fclose(stream) != EOF)
         return text;
     free(text);

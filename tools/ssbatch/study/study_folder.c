@@ -21,18 +21,22 @@ static void read_boot(char boot[40]) {
     boot[strcspn(boot, "\n")] = '\0';
 }
 
+static int make_folder(const char *path, struct ss_error *error) {
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return 0;
+    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
+}
+
+/* Folders in .study are on disk with the plan, before any run begins. */
 static int make_folders(const struct ssbatch_study *study, struct ss_error *error) {
-    static const char *const names[] = {"", "runs", "calls"};
-    char path[SSBATCH_PATH];
-    if (ssbatch_disk_make_folder(study->disk, study->path, error) < 0)
+    char inner[SSBATCH_PATH], runs[SSBATCH_PATH], calls[SSBATCH_PATH];
+    ssbatch_study_file(study, "runs", runs);
+    ssbatch_study_file(study, "calls", calls);
+    if (ssbatch_disk_path(inner, study->path, ".study", error) < 0 ||
+        ssbatch_disk_make_folder(study->disk, study->path, error) < 0 ||
+        ssbatch_disk_make_folder(study->disk, inner, error) < 0 || make_folder(runs, error) < 0)
         return -1;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        ssbatch_study_file(study, names[i], path);
-        path[strlen(path) - (names[i][0] == '\0')] = '\0'; /* no final slash */
-        if (ssbatch_disk_make_folder(study->disk, path, error) < 0)
-            return -1;
-    }
-    return 0;
+    return make_folder(calls, error);
 }
 
 static int resolve(char path[SSBATCH_PATH], const char *given, struct ss_error *error) {
@@ -154,23 +158,22 @@ static bool exists(const char *path) {
     return lstat(path, &status) == 0;
 }
 
-static int make_folder(const char *path, struct ss_error *error) {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST)
-        return 0;
-    return ss_error_fail(error, "%s: %s", ss_words_show(path).text, strerror(errno));
-}
-
 int ssbatch_study_begin(
     const struct ssbatch_study *study, const char *name, bool keep, struct ss_error *error) {
     char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], result[SSBATCH_PATH];
     ssbatch_study_run_folder(study, name, true, hidden);
     ssbatch_study_run_folder(study, name, false, result);
-    if ((!keep && ssbatch_disk_remove_tree(hidden, error) < 0) || make_folder(hidden, error) < 0 ||
-        ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0)
+    if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0)
         return -1;
-    if (keep && !exists(inner) && exists(result))
+    if (!keep)
+        return ssbatch_disk_remove_tree(hidden, error) < 0 || make_folder(hidden, error) < 0
+                   ? -1
+                   : make_folder(inner, error);
+    if (ssbatch_disk_make_folder(study->disk, hidden, error) < 0)
+        return -1;
+    if (!exists(inner) && exists(result))
         return ssbatch_disk_rename(study->disk, result, inner, error);
-    return make_folder(inner, error);
+    return ssbatch_disk_make_folder(study->disk, inner, error);
 }
 
 /* Moves an earlier result away: a folder cannot be renamed to one with contents. */

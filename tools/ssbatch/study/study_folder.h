@@ -81,7 +81,8 @@ SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_tidy(
 
 /*
  * Makes the hidden folder of a run, with the folder of its result. With `keep`, reuses those of an
- * interrupted or failed attempt; otherwise empties them.
+ * interrupted or failed attempt and syncs their names, so that files which a command syncs in them
+ * survive a power cut; otherwise empties them.
  */
 SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_begin(
     const struct ssbatch_study *study, const char *name, bool keep, struct ss_error *error);

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * A power cut at any moment of a study. The cases try combinations of the changes that were not
+ * synced. In each of them, results are whole, runs that were reported as done are done, and
+ * journals list whatever must be undone.
+ */
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "power_cut.h"
+#include "process.h"
+#include "run.h"
+#include "surroundings.h"
+
+#define SSBATCH TEST_BIN_DIR "/ssbatch"
+
+static const char *folder, *log_path, *root;
+
+/*
+ * Each command that makes something which is undone makes a folder, so that the log has it. Run b
+ * fails once and then continues with its ledger, which it has synced.
+ */
+static const char plan[] =
+    "once base match='^(.*)$' -- echo 17\n"
+    "before -- mkdir made-study\n"
+    "after -- rm -rf made-study\n"
+    "run a takes 1s\n"
+    "  before -- mkdir made-a\n"
+    "  main -- sh -c 'mkdir {record}; cat version >{record}/data; echo said {base}'\n"
+    "  after -- rm -rf made-a\n"
+    "run b takes 1s keep\n"
+    "  before -- mkdir made-b\n"
+    "  main -- sh -c 'cd {out}; [ ! -e record/ledger ] || exec touch record/data; mkdir record; "
+    "echo half >record/ledger; sync record/ledger record .; mkdir \"$OLDPWD/noted\"; exit 1'\n"
+    "  after -- rm -rf made-b\n";
+
+/* ---- the log ---- */
+
+static void begin_study(void) {
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    folder = run_make_folder();
+    root = run_path(folder, "root");
+    log_path = run_path(folder, "log");
+    ck_assert_int_eq(mkdir(root, 0777), 0);
+    run_write_file(run_path(folder, "plan"), plan);
+    run_write_file(run_path(root, "version"), "version 1\n");
+}
+
+/* Carries out a call that is killed in place of this sync; 0: it is not. Returns its status. */
+static int call(const char *const *words, int killed_at) {
+    char disk[9000], at[64];
+    snprintf(disk, sizeof disk, "SS_TEST_DISK=%s:%s", log_path, root);
+    snprintf(at, sizeof at, "SS_TEST_DISK_KILL=%d", killed_at);
+    const char *const environment[] = {SHIM("shim_disk"), disk, at, NULL};
+    const struct run_setup setup = {.folder = root, .environment = environment};
+    power_log_mark(log_path, "call");
+    struct run *run = run_wait(run_start(&setup, words));
+    int status = run->status;
+    run_expect_nothing_left();
+    run_free(run);
+    return status;
+}
+
+static int call_plan(int killed_at) {
+    return call(WORDS(SSBATCH, "s", "../plan"), killed_at);
+}
+
+/* Run b fails, is completed, and run a is repeated. */
+static struct power_log *make_log(void) {
+    begin_study();
+    ck_assert_int_eq(call_plan(0), 1);
+    power_log_mark(log_path, "failed");
+    ck_assert_int_eq(call_plan(0), 0);
+    power_log_mark(log_path, "completed");
+    run_write_file(run_path(root, "version"), "version 2\n");
+    ck_assert_int_eq(call(WORDS(SSBATCH, "--redo", "a", "--ram", "s", "../plan"), 0), 0);
+    power_log_mark(log_path, "repeated");
+    return power_log_read(log_path, root);
+}
+
+/* ---- what must hold ---- */
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), size = strlen(end);
+    return length >= size && strcmp(text + length - size, end) == 0;
+}
+
+/* Returns whether this operation is among those that were completed. */
+static bool is_past(
+    const struct power_cut *cut, size_t from, enum power_operation operation, const char *path) {
+    return power_log_find(cut->log, from, operation, path) < cut->at;
+}
+
+static bool is_marked(const struct power_cut *cut, const char *text) {
+    return is_past(cut, 0, POWER_MARK, text);
+}
+
+/* Reads a file of a result; without a name, finds whether there is a result. */
+static const char *read_of(const struct power_cut *cut, const char *run, const char *name) {
+    char path[300];
+    snprintf(path, sizeof path, "s/%s%s%s", run, name ? "/" : "", name ? name : "");
+    return power_read(cut, path);
+}
+
+static bool is_done(const struct power_cut *cut, const char *run) {
+    const char *document = read_of(cut, run, "run.json");
+    return document && strstr(document, "\"status\": \"done\"");
+}
+
+/* Returns the begin of this call, counted from 1. */
+static size_t find_call(const struct power_log *log, int number) {
+    size_t begin = power_log_find(log, 0, POWER_MARK, "call");
+    while (--number > 0)
+        begin = power_log_find(log, begin + 1, POWER_MARK, "call");
+    return begin;
+}
+
+/* A result has its name only if all of it is on disk. */
+static bool is_result_wrong(const struct power_cut *cut, const char *name) {
+    static const char *const complete[][3] = {
+        {"a", "record/data", "version"},
+        {"a", "record.stdout", "said 17\n"},
+        {"b", "record/data", ""},
+        {"b", "record/ledger", "half\n"},
+    };
+    if (!read_of(cut, name, NULL))
+        return false;
+    const char *document = read_of(cut, name, "run.json");
+    if (!document || !ends_with(document, "}\n"))
+        return true;
+    if (!is_done(cut, name))
+        return false;
+    for (size_t i = 0; i < sizeof complete / sizeof *complete; i++) {
+        const char *text = read_of(cut, name, complete[i][1]);
+        if (strcmp(complete[i][0], name) == 0 &&
+            (!text || strncmp(text, complete[i][2], strlen(complete[i][2])) != 0))
+            return true;
+    }
+    return false;
+}
+
+/* Run b begins after ssbatch has reported a as done. A run that is repeated may be missing. */
+static bool is_result_lost(const struct power_cut *cut) {
+    const char *data = read_of(cut, "a", "record/data");
+    size_t second = find_call(cut->log, 2), third = find_call(cut->log, 3);
+    if (is_past(cut, 0, POWER_MAKE, "made-b") && cut->at <= third && !is_done(cut, "a"))
+        return true;
+    if (is_marked(cut, "repeated") && (!data || strcmp(data, "version 2\n") != 0))
+        return true;
+    if (is_marked(cut, "failed") && cut->at <= second && !read_of(cut, "b", NULL))
+        return true;
+    if (is_marked(cut, "only") && !is_done(cut, "a"))
+        return true;
+    return is_marked(cut, "completed") && !is_done(cut, "b");
+}
+
+/* Both are whole, and on disk before the first result. */
+static bool is_plan_wrong(const struct power_cut *cut) {
+    const char *text = power_read(cut, "s/.study/plan");
+    const char *values = power_read(cut, "s/.study/values");
+    bool has_results = read_of(cut, "a", NULL) || read_of(cut, "b", NULL);
+    bool has_plan = text && ends_with(text, "-- rm -rf made-b\n");
+    bool has_values = values && strcmp(values, "base 17\n") == 0;
+    return (!has_plan && (text || has_results)) || (!has_values && (values || has_results));
+}
+
+/* What the command has synced itself is in the result, or in the folder of the next attempt. */
+static bool is_ledger_lost(const struct power_cut *cut) {
+    const char *text = read_of(cut, "b", "record/ledger");
+    if (!text)
+        text = power_read(cut, "s/.b.part/result/record/ledger");
+    return is_past(cut, 0, POWER_MAKE, "noted") && (!text || strcmp(text, "half\n") != 0);
+}
+
+/* ---- journals ---- */
+
+struct search {
+    const struct power_cut *cut;
+    const char *name, *line; /* NULL: any */
+    size_t count;
+};
+
+static void see_journal(void *context, const char *path) {
+    struct search *search = context;
+    const char *slash = strrchr(path, '/');
+    if (search->name ? strcmp(slash + 1, search->name) == 0 : ends_with(path, ".undo"))
+        search->count += !search->line || strstr(power_read(search->cut, path), search->line);
+}
+
+static void see_call(void *context, const char *path) {
+    struct search *search = context;
+    power_each(search->cut, path, see_journal, search);
+}
+
+/* Counts journals of this name that have this line. */
+static size_t count_journals(const struct power_cut *cut, const char *name, const char *line) {
+    struct search search = {.cut = cut, .name = name, .line = line};
+    power_each(cut, "s/.study/calls", see_call, &search);
+    return search.count;
+}
+
+/* Returns whether the folder that a command makes exists now, and no journal says so. */
+static bool is_journal_missing(const struct power_cut *cut, size_t made) {
+    const struct power_log *log = cut->log;
+    char name[300], line[300];
+    const char *path = power_log_path(log, made);
+    if (strncmp(path, "made-", 5) == 0) {
+        snprintf(name, sizeof name, "%s%s.undo", path[5] == 's' ? "." : "", path + 5);
+        snprintf(line, sizeof line, "after rm -rf %s\n", path);
+    } else if (strncmp(path, "ssbatch-", 8) == 0 && !strchr(path, '/')) { /* in memory */
+        snprintf(name, sizeof name, "%s.undo", strrchr(path, '-') + 1);
+        snprintf(line, sizeof line, "remove /dev/shm/%s\n", path);
+    } else {
+        return false;
+    }
+    return made < cut->at && cut->at <= power_log_find(log, made, POWER_DROP, path) &&
+           count_journals(cut, name, line) == 0;
+}
+
+static bool are_journals_wrong(const struct power_cut *cut) {
+    for (size_t i = 0; i < cut->at; i++) {
+        if (power_log_operation(cut->log, i) == POWER_MAKE && is_journal_missing(cut, i))
+            return true;
+    }
+    /* Once a call or its keeper has exited, the next call does not carry out its lines again. */
+    return cut->at > 0 && power_log_operation(cut->log, cut->at - 1) == POWER_MARK &&
+           strcmp(power_log_path(cut->log, cut->at - 1), "call") != 0 &&
+           count_journals(cut, NULL, NULL) > 0;
+}
+
+/* Returns what is wrong, or NULL. */
+static const char *find_fault(const struct power_cut *cut) {
+    power_cut(cut);
+    return is_result_wrong(cut, "a") || is_result_wrong(cut, "b") ? "a result is incomplete"
+           : is_result_lost(cut)                                  ? "a reported result is lost"
+           : is_plan_wrong(cut)      ? "the plan or a value is missing or incomplete"
+           : is_ledger_lost(cut)     ? "what the command synced is lost"
+           : are_journals_wrong(cut) ? "a journal is missing, or left"
+                                     : NULL;
+}
+
+/* ---- states ---- */
+
+/* Tries the changes that no sync orders, from the latest one on: each alone, and all but it. */
+#define LATEST 30
+
+static const char *find_fault_of_one(struct power_cut *cut) {
+    const char *fault = NULL;
+    size_t tried = 0;
+    for (cut->chosen = cut->at; !fault && cut->chosen-- > 0 && tried < LATEST;) {
+        if (!power_is_free(cut, cut->chosen))
+            continue;
+        tried++;
+        cut->choice = POWER_ONLY;
+        cut->contents = POWER_OLD;
+        fault = find_fault(cut);
+        cut->choice = POWER_ALL_BUT;
+        cut->contents = POWER_NEW;
+        if (!fault)
+            fault = find_fault(cut);
+    }
+    return fault;
+}
+
+/* Returns what is wrong in a state after a cut at this moment. */
+static const char *find_fault_at(struct power_log *log, size_t at) {
+    struct power_cut cut = {.log = log, .at = at};
+    const char *fault = NULL;
+    for (int choice = POWER_NONE; choice <= POWER_ALL && !fault; choice++) {
+        for (int contents = POWER_OLD; contents <= POWER_NEW && !fault; contents++) {
+            cut.choice = (enum power_choice)choice;
+            cut.contents = (enum power_contents)contents;
+            fault = find_fault(&cut);
+        }
+    }
+    return fault ? fault : find_fault_of_one(&cut);
+}
+
+static void expect_no_fault(struct power_log *log) {
+    for (size_t at = 0; at <= power_log_count(log); at++) {
+        const char *fault = find_fault_at(log, at);
+        ck_assert_msg(!fault, "%s after a power cut before operation %zu, %s", fault, at,
+            at < power_log_count(log) ? power_log_path(log, at) : "the end");
+    }
+}
+
+START_TEST(results_and_journals_survive_a_power_cut) {
+    expect_no_fault(make_log());
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* A call that is killed may not have synced what a later call finds. */
+#define KILL_STEP 4
+
+START_TEST(results_survive_a_kill_and_a_power_cut) {
+    int killed = 1;
+    for (int at = 1; killed; at += KILL_STEP) {
+        begin_study();
+        killed = call_plan(at) == -SIGKILL;
+        if (call_plan(0) == 1) /* run b fails once */
+            ck_assert_int_eq(call_plan(0), 0);
+        power_log_mark(log_path, "completed");
+        expect_no_fault(power_log_read(log_path, root));
+        run_remove_folder(folder);
+    }
+}
+END_TEST
+
+/* The sync after which the plan has its name. */
+#define PLAN_SYNC 4
+
+START_TEST(the_plan_is_on_disk_before_only_one_run_of_it_is_carried_out) {
+    begin_study();
+    ck_assert_int_eq(call_plan(PLAN_SYNC), -SIGKILL);
+    ck_assert(run_exists(run_path(root, "s/.study/plan")));
+    ck_assert_int_eq(call(WORDS(SSBATCH, "--only", "a", "s"), 0), 0);
+    power_log_mark(log_path, "only");
+    expect_no_fault(power_log_read(log_path, root));
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* The sync of the first file of run a. */
+#define RESULT_SYNC 12
+
+START_TEST(a_keeper_that_exits_leaves_no_journal) {
+    begin_study();
+    ck_assert_int_eq(call_plan(RESULT_SYNC), -SIGKILL);
+    ck_assert(run_exists(run_path(root, "s/.a.part/result/run.json")));
+    ck_assert(!run_exists(run_path(root, "made-study")));
+    power_log_mark(log_path, "undone");
+    expect_no_fault(power_log_read(log_path, root));
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* ---- the next call ---- */
+
+static struct run *run_quietly(const char *const *words) {
+    const struct run_setup setup = {.folder = root};
+    return run_wait(run_start(&setup, words));
+}
+
+/* The table says of each run what is on disk. */
+static void expect_list(const struct power_cut *cut) {
+    struct run *run = run_quietly(WORDS(SSBATCH, "--list", "--csv", "s"));
+    if (!power_read(cut, "s/.study/plan")) {
+        run_expect(run, 125);
+    } else {
+        ck_assert_int_eq(run_count_text(&run->out, "\na,,done,"), is_done(cut, "a"));
+        ck_assert_int_eq(run_count_text(&run->out, "\nb,,done,"), is_done(cut, "b"));
+        ck_assert_int_eq(run_count_text(&run->out, "\na,,to come,"), !is_done(cut, "a"));
+    }
+    run_free(run);
+}
+
+static void expect_completion(const struct power_cut *cut) {
+    run_remove_folder(root);
+    ck_assert_int_eq(mkdir(root, 0777), 0);
+    power_write(cut, root);
+    run_write_file(run_path(root, "version"), "version 1\n");
+    expect_list(cut);
+    struct run *run = run_quietly(WORDS(SSBATCH, "--retries", "1", "s", "../plan"));
+    run_expect(run, 0);
+    run_free_clean(run);
+    run = run_quietly(WORDS(SSBATCH, "--list", "s"));
+    run_expect(run, 0);
+    run_expect_text(&run->out, "2 done, 0 failed, 0 skipped, 0 to come");
+    run_free(run);
+    ck_assert(run_exists(run_path(root, "s/b/record/ledger")));
+    ck_assert(!run_exists(run_path(root, "made-a")));
+    ck_assert(!run_exists(run_path(root, "made-study")));
+}
+
+#define CUT_STEP 20
+
+START_TEST(the_next_call_completes_a_study_after_a_power_cut) {
+    struct power_cut cut = {.log = make_log()};
+    for (; cut.at <= power_log_count(cut.log); cut.at += CUT_STEP) {
+        cut.choice = cut.at / CUT_STEP % 2 ? POWER_ALL : POWER_NONE;
+        power_cut(&cut);
+        expect_completion(&cut);
+    }
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* ---- each sync ---- */
+
+#define NAME_ROOM 700
+
+/*
+ * Names a call of sync in the program: by its path and by the change before, without the pid. All
+ * files of a result are synced by one call, and all of its folders by another. Before its first
+ * change, a call syncs folders that an earlier one made and may not have synced.
+ */
+static void name_sync(const struct power_log *log, size_t index, char name[NAME_ROOM]) {
+    const char *path = power_log_path(log, index);
+    size_t change = index;
+    while (change > 0 && power_log_operation(log, change) == POWER_SYNC)
+        change--;
+    const char *changed = power_log_path(log, change);
+    if (power_log_operation(log, change) == POWER_MARK)
+        changed = path[0] ? "s/.study" : "s"; /* the next folder, which the call found */
+    if (ends_with(changed, "run.json"))
+        path = power_log_find(log, 0, POWER_MAKE, path) < index ? "a folder" : "a file";
+    snprintf(name, NAME_ROOM, "%s after %s", path, changed);
+    for (char *at = name; (at = strpbrk(at, "0123456789")); at++)
+        *at = '0';
+}
+
+static bool is_needed(struct power_log *log, size_t sync) {
+    const char *fault = NULL;
+    power_log_ignore(log, sync);
+    for (size_t at = sync; at <= power_log_count(log) && !fault; at++)
+        fault = find_fault_at(log, at);
+    return fault;
+}
+
+/* Without this sync, a power cut does harm at least once in the log. */
+static bool is_needed_once(struct power_log *log, size_t first) {
+    char name[NAME_ROOM], other[NAME_ROOM];
+    name_sync(log, first, name);
+    for (size_t i = 0; i < power_log_count(log); i++) {
+        if (power_log_operation(log, i) != POWER_SYNC)
+            continue;
+        name_sync(log, i, other);
+        if (strcmp(name, other) == 0 && is_needed(log, i))
+            return true;
+    }
+    return false;
+}
+
+START_TEST(every_sync_is_needed) {
+    struct power_log *log = make_log();
+    for (size_t i = 0; i < power_log_count(log); i++) {
+        char name[NAME_ROOM];
+        if (power_log_operation(log, i) != POWER_SYNC)
+            continue;
+        name_sync(log, i, name);
+        ck_assert_msg(is_needed_once(log, i), "the sync of %s changes nothing", name);
+    }
+    run_remove_folder(folder);
+}
+END_TEST
+
+/* clang-format off */
+PROCESS_MAIN(
+    SS_CASE(results_and_journals_survive_a_power_cut),
+    SS_CASE(results_survive_a_kill_and_a_power_cut),
+    SS_CASE(the_plan_is_on_disk_before_only_one_run_of_it_is_carried_out),
+    SS_CASE(a_keeper_that_exits_leaves_no_journal),
+    SS_CASE(the_next_call_completes_a_study_after_a_power_cut),
+    SS_CASE(every_sync_is_needed))
+/* clang-format on */
