@@ -21,9 +21,19 @@
     ((needed) <= (room) || (ss_grow(&(items), ss_grown(room, needed), sizeof *(items)) &&          \
                                (((room) = (__typeof__(room))ss_grown(room, needed)), true)))
 
-static inline size_t ss_grown(size_t room, size_t needed) {
-    size_t grown = room + room / 2 + 16;
+/* Like SS_GROW(), but with little room to spare: for many arrays of a few items. */
+#define SS_GROW_TIGHTLY(items, needed, room)                                                       \
+    ((needed) <= (room) ||                                                                         \
+        (ss_grow(&(items), ss_grown_tightly(room, needed), sizeof *(items)) &&                     \
+            (((room) = (__typeof__(room))ss_grown_tightly(room, needed)), true)))
+
+static inline size_t ss_grown_tightly(size_t room, size_t needed) {
+    size_t grown = room + room / 2;
     return grown > needed ? grown : needed;
+}
+
+static inline size_t ss_grown(size_t room, size_t needed) {
+    return ss_grown_tightly(room + 10, needed);
 }
 
 /*

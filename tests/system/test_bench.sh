@@ -69,6 +69,15 @@ load_is_held_in_a_guest() {
     prints "Nothing is left"
 }
 
+batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk() {
+    local place
+    [ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
+    bench batch.sh --runs 5 --memory "$scratch" --disk "$scratch"
+    for place in memory disk; do
+        prints "\| $place +\| +$number \| +$number \| +$number \| +$number \|"
+    done
+}
+
 profile_bench_compares_throttled_speeds() {
     [ -x "$build/bin/ssprofile" ] || skip "left-out: built without ssprofile"
     echo "int64 integer /s higher 'ssburn kernel int64 --time 50m' '^rate ([0-9.e+]+)'" \
@@ -419,6 +428,7 @@ run_case lateness_bench_prints_a_row_per_instance_count
 run_case accuracy_bench_prints_errors
 run_case load_is_held_in_a_container
 run_case load_is_held_in_a_guest
+run_case batch_bench_prints_the_time_of_a_run_in_memory_and_on_disk
 run_case profile_bench_compares_throttled_speeds
 run_case requests_bench_compares_generators
 run_case tree_bench_measures_stops_of_a_large_tree

@@ -133,7 +133,8 @@ static void check_records(struct ssbatch_stage *stage) {
 static int failed_main(const struct ssbatch_stage *stage) {
     for (size_t i = 0; i < stage->lines->count; i++) {
         const struct ssbatch_act *act = &stage->acts[i];
-        if (act->line->kind == SSBATCH_MAIN && act->ended && !act->line->ok[act->status & 255])
+        if (act->line->kind == SSBATCH_MAIN && act->ended &&
+            !ssbatch_line_accepts(act->line, act->status))
             return act->status;
     }
     return 0;

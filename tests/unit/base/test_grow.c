@@ -40,6 +40,17 @@ static void array_capacity_grows_in_few_steps(void **state) {
     free(bytes);
 }
 
+static void many_small_arrays_have_little_room_to_spare(void **state) {
+    (void)state;
+    char *bytes = NULL;
+    size_t room = 0;
+    for (size_t needed = 1; needed <= 100; needed++) {
+        assert_true(SS_GROW_TIGHTLY(bytes, needed, room));
+        assert_in_range(room, needed, needed + needed / 2);
+    }
+    free(bytes);
+}
+
 static void required_array_capacity_is_allocated_at_once(void **state) {
     (void)state;
     char *bytes = NULL;
@@ -79,6 +90,7 @@ static void array_size_overflow_is_refused(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(growing_an_array_keeps_its_items),
     cmocka_unit_test(array_capacity_grows_in_few_steps),
+    cmocka_unit_test(many_small_arrays_have_little_room_to_spare),
     cmocka_unit_test(required_array_capacity_is_allocated_at_once),
     cmocka_unit_test(failed_allocation_leaves_the_array_unchanged),
     cmocka_unit_test(array_size_overflow_is_refused))

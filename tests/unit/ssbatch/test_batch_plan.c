@@ -91,8 +91,8 @@ static void simplest_plan_has_one_run_with_one_command(void **state) {
     assert_null(line->role);
     assert_null(line->pattern);
     assert_false(line->has_ok);
-    assert_true(line->ok[0]);
-    assert_false(line->ok[1]);
+    assert_true(ssbatch_line_accepts(line, 0));
+    assert_false(ssbatch_line_accepts(line, 1));
     assert_words(line->words, "[./bench][--big]");
     assert_null(ssbatch_plan_find(plan, "b"));
     ssbatch_plan_free(plan);
@@ -117,7 +117,9 @@ static void commands_of_a_run_keep_roles_patterns_statuses_and_columns(void **st
     assert_string_equal(line[1].role, "server");
     assert_string_equal(line[1].pattern, "^on (.+)$");
     assert_int_equal(line[1].regex->re_nsub, 1);
-    assert_true(line[1].has_ok && line[1].ok[0] && line[1].ok[143] && !line[1].ok[1]);
+    assert_true(ssbatch_line_accepts(&line[1], 0));
+    assert_true(ssbatch_line_accepts(&line[1], 143));
+    assert_false(ssbatch_line_accepts(&line[1], 1));
     assert_string_equal(line[2].ready_file, "{record}/samples.csv");
     assert_int_equal(line[2].columns.count, 0);
     assert_string_equal(ssbatch_columns_get(&line[3].columns, "rate"), "20");

@@ -173,7 +173,7 @@ static int fail_status(struct ssbatch_stage *stage, const struct ssbatch_act *ac
 }
 
 static bool is_ok(const struct ssbatch_act *act) {
-    return act->line->ok[act->status & 255];
+    return ssbatch_line_accepts(act->line, act->status);
 }
 
 /* Fails the run if a `beside` exited by itself with an unexpected status. */

@@ -77,10 +77,15 @@ static void print_columns(FILE *stream, const struct ssbatch_columns *columns) {
         print_pair(stream, columns->items[i].key, columns->items[i].value);
 }
 
+bool ssbatch_line_accepts(const struct ssbatch_line *line, int status) {
+    unsigned number = (unsigned)status & 255;
+    return line->has_ok ? line->ok[number / 64] >> number % 64 & 1 : number == 0;
+}
+
 static void print_ok(FILE *stream, const struct ssbatch_line *line) {
     const char *separator = " ok=";
     for (int status = 0; line->has_ok && status < 256; status++) {
-        if (!line->ok[status])
+        if (!ssbatch_line_accepts(line, status))
             continue;
         fprintf(stream, "%s%d", separator, status);
         separator = ",";

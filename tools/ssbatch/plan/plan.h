@@ -53,11 +53,14 @@ struct ssbatch_line {
                                1 */
     regex_t *regex;         /* the pattern, compiled; NULL if absent; owned */
     const char *ready_file; /* before replacement; NULL if absent. Only a `beside` has one */
-    bool has_ok;            /* ok= was given; otherwise `ok` has only status 0 */
-    bool ok[256];           /* exit statuses that mean success; 128 + N for signal N */
+    bool has_ok;            /* ok= was given; otherwise only status 0 means success */
+    uint64_t ok[4]; /* a bit for each exit status that means success; 128 + N for signal N */
     struct ssbatch_columns columns; /* columns of this line alone */
     char **words;                   /* before replacement; at least one word; ends with NULL */
 };
+
+/* Returns whether this exit status of the command means success. */
+SS_NONNULL() bool ssbatch_line_accepts(const struct ssbatch_line *line, int status);
 
 struct ssbatch_lines {
     struct ssbatch_line *items; /* owned */

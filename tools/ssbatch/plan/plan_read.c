@@ -193,7 +193,7 @@ static int set_column(
             return 0;
         }
     }
-    if (!SS_GROW(columns->items, columns->count + 1, columns->room))
+    if (!SS_GROW_TIGHTLY(columns->items, columns->count + 1, columns->room))
         return ss_error_memory(error);
     columns->items[columns->count++] = (struct ssbatch_column){key, value};
     return 0;
@@ -267,7 +267,7 @@ static int read_set(struct reader *reader, char **words, struct ss_error *error)
 /* ---- run, skip ---- */
 
 static int add_need(struct ssbatch_run *run, const char *need, struct ss_error *error) {
-    if (!SS_GROW(run->needs, run->need_count + 1, run->need_room))
+    if (!SS_GROW_TIGHTLY(run->needs, run->need_count + 1, run->need_room))
         return ss_error_memory(error);
     run->needs[run->need_count++] = need;
     return 0;
@@ -404,7 +404,7 @@ static int read_ok(struct ssbatch_line *line, char *list, struct ss_error *error
             return ss_error_fail(error,
                 "'%s' is not a list of exit statuses: write numbers from 0 to 255, such as ok=0,1",
                 ss_words_show(list).text);
-        line->ok[status] = true;
+        line->ok[status / 64] |= UINT64_C(1) << status % 64;
     }
     return 0;
 }
@@ -498,10 +498,10 @@ static int read_line_words(
 
 static int add_line(struct reader *reader, enum ssbatch_kind kind, char **words,
     struct ssbatch_lines *lines, struct ss_error *error) {
-    if (!SS_GROW(lines->items, lines->count + 1, lines->room))
+    if (!SS_GROW_TIGHTLY(lines->items, lines->count + 1, lines->room))
         return ss_error_memory(error);
     struct ssbatch_line *line = &lines->items[lines->count];
-    *line = (struct ssbatch_line){.kind = kind, .number = reader->line, .ok[0] = true};
+    *line = (struct ssbatch_line){.kind = kind, .number = reader->line};
     int status = read_line_words(reader, line, words + 1, error);
     lines->count++;
     return status;

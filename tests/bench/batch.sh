@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=common.sh
+. "$source/tests/bench/common.sh"
+
+usage() {
+    cat <<END
+Usage: tests/bench/batch.sh [OPTION]...
+Measures what ssbatch adds to a run: a study of many runs of \`true\`, in memory, where a sync costs nothing, and
+on disk; and how long the list of these runs takes.
+
+  --runs N        how many; default 10000
+  --memory DIR    a folder in memory; default /dev/shm
+  --disk DIR      a folder on a disk; default \$TMPDIR or /tmp
+  --build DIR     default build
+  --help          print this and end
+END
+}
+
+make_plan() {
+    local i
+    for ((i = 1; i <= runs; i++)); do
+        printf 'run r%d takes 1s size=%d round=%d\nmain -- true\n' "$i" $((i % 10)) $((i / 10))
+    done
+}
+
+# seconds COMMAND...: prints its wall-clock time and its CPU time with that of its descendants.
+seconds() {
+    local TIMEFORMAT='%R %U %S'
+    { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1, $2 + $3 }'
+}
+
+# measure WHERE FOLDER: prints a row.
+measure() {
+    local study wall cpu again list
+    study=$(mktemp -d -p "$2")
+    studies+=("$study")
+    read -r wall cpu < <(seconds ssbatch -q "$study/study" "$folder/plan")
+    read -r again _ < <(seconds ssbatch -q "$study/study" "$folder/plan")
+    read -r list _ < <(seconds ssbatch --list "$study/study")
+    [ "$(ssbatch --list "$study/study" | tail -n 1)" = "$runs done, 0 failed, 0 skipped, 0 to come" ] ||
+        fail "not all runs are done"
+    awk -v where="$1" -v runs="$runs" -v wall="$wall" -v cpu="$cpu" -v again="$again" -v list="$list" 'BEGIN {
+        printf "| %-6s | %7.3f | %7.3f | %7.3f | %7.3f |\n", where, 1000 * wall / runs, 1000 * cpu / runs, again, list }'
+}
+
+# Prints the time of `true` alone, which is part of each run.
+measure_command() {
+    local wall
+    # shellcheck disable=SC2016 # the inner shell expands it
+    read -r wall _ < <(seconds bash -c 'for ((i = 0; i < $0; i++)); do /bin/true; done' "$runs")
+    awk -v wall="$wall" -v runs="$runs" 'BEGIN { printf "A shell takes %.3f ms for each\n", 1000 * wall / runs }'
+}
+
+runs=10000
+memory=/dev/shm
+disk=${TMPDIR:-/tmp}
+build=$source/build
+studies=()
+take_options runs memory disk build -- "$@"
+open_bench
+trap 'rm -rf "${studies[@]}"; close_bench' EXIT
+print_machine
+make_plan >"$folder/plan"
+echo "Runs of \`true\`: $runs"
+measure_command
+echo
+echo "| study  |  ms/run |  CPU ms | again/s |  list/s |"
+echo "|--------|---------|---------|---------|---------|"
+measure memory "$memory"
+measure disk "$disk"
