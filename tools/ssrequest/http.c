@@ -492,9 +492,10 @@ static bool make(struct ssrequest_http *http, struct slot *slot) {
 }
 
 /*
- * Works around a bug of libcurl before 8.0: with prior knowledge of HTTP/2 it fails to reuse a
- * connection without TLS. If an upgrade is requested instead, libcurl reuses the connection without
- * one. If it nevertheless opens a new connection, it does request the upgrade.
+ * Returns the HTTP version to request. Works around a bug of libcurl before 8.0: with prior
+ * knowledge of HTTP/2 it fails to reuse a connection without TLS. If an upgrade is requested
+ * instead, libcurl reuses the connection without one. If it nevertheless opens a new connection, it
+ * does request the upgrade.
  */
 static long version_for(const struct slot *slot, const struct ssrequest_target *target) {
     const struct ssrequest_http *http = slot->http;

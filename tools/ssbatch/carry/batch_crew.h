@@ -45,7 +45,7 @@ struct ssbatch_crew {
     struct ss_counter_reader machine;
     bool reads_machine;
 
-    /* Called in the keeper when ssbatch and all of its commands are dead. */
+    /* Undoes the call. Called in the keeper when ssbatch and all of its commands are dead. */
     void (*undo)(void *context, struct ssbatch_spawner *spawner);
     void *undo_context;
     struct ss_keeper_duty duty;

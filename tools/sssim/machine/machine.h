@@ -150,7 +150,7 @@ void machine_read(struct machine *machine, ss_time now, struct ss_counters *coun
 SS_NONNULL()
 void machine_read_exactly(struct machine *machine, ss_time now, struct ss_counters *counters);
 
-/* Read the counters of the group, as the machine shows them and exactly. */
+/* Do the same with the counters of the group. */
 SS_NONNULL()
 void machine_read_group(struct machine *machine, ss_time now, struct ss_counters *counters);
 SS_NONNULL()

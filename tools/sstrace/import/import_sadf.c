@@ -38,7 +38,7 @@ struct sadf {
 
     char first_host[SSTRACE_NAME];
     char wanted_host[SSTRACE_NAME];
-    bool any_row, has_all; /* the section has rows for all CPUs together */
+    bool any_row, has_all; /* the section has any row; it has rows for all CPUs together */
 };
 
 static bool detect_sadf(const char *head) {
