@@ -39,13 +39,15 @@ struct ss_dithering_module {
     void (*next)(const struct ss_self *self, const struct ss_dithering_input *input,
         struct ss_planned_state *plan);
 
-    /*
-     * Optional, 0 if absent. Returns the mean length of a round of states. Executors that begin
-     * together would stay in step forever, so the core begins each of them somewhere in its first
-     * round, unless the module spreads them itself (`spreads`).
-     */
+    /* Optional, 0 if absent. Returns the mean length of a round of states. */
     ss_time (*round_length)(const struct ss_self *self);
-    bool spreads;
+
+    /*
+     * Optional, 0 if absent. Returns how long after the beginning of control this executor begins
+     * its first round; until then, the instance stays in its state. Executors that begin together
+     * and have rounds of one length stay in step forever.
+     */
+    ss_time (*phase)(const struct ss_self *self);
 
     /*
      * Optional. Returns whether the next state is already decided, whatever the duty: then no duty

@@ -4,10 +4,12 @@
 #include <showstopper/dithering.h>
 
 #include "limits.h"
+#include "phase.h"
 
 struct config {
     ss_time tau;
     ss_time min;
+    const char *phase;
 };
 
 /* The memory of an executor, zeroed at the beginning of a run. */
@@ -22,20 +24,18 @@ static const struct ss_option options[] = {
         .help = "the mean length of a round, one run and one stop; refused if stopping and "
                 "continuing alone would take more than a quarter of the CPU time"),
     LIMITS_OPTION_MIN,
+    PHASE_OPTION,
     SS_OPTION_END,
 };
 
-/*
- * Checks the lengths. In every round at least one half must be long enough, or next() would never
- * end.
- */
-static int check_lengths(struct ss_self *self, struct ss_error *error) {
+static int prepare(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
     if (limits_check_round(self, "tau", config->tau, 2, error) < 0 ||
         limits_check_state("min", config->min, error) < 0)
         return -1;
+    /* At least one half of every round must be long enough, or next() would never return. */
     if (config->min <= config->tau / 2)
-        return 0;
+        return phase_prepare(self, config->phase, error);
     return ss_error_fail(error,
         "min=%gm is more than half of tau=%gm, so no state would be long enough: give a smaller "
         "min",
@@ -81,6 +81,10 @@ static ss_time round_length(const struct ss_self *self) {
     return config->tau;
 }
 
+static ss_time phase(const struct ss_self *self) {
+    return phase_offset(self, round_length(self));
+}
+
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
     .head =
         {
@@ -90,8 +94,10 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
             .options = options,
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),
-            .prepare = check_lengths,
+            .prepare = prepare,
+            .release = phase_release,
         },
     .next = next,
     .round_length = round_length,
+    .phase = phase,
 };

@@ -4,9 +4,11 @@
 #include <showstopper/dithering.h>
 
 #include "limits.h"
+#include "phase.h"
 
 struct config {
     ss_time quantum;
+    const char *phase;
 };
 
 struct memory {
@@ -18,16 +20,16 @@ static const struct ss_option options[] = {
     SS_OPTION("quantum", TIME, quantum, .initial = "13m", .scales = 1, .min = "1m", .max = "1h",
         .help = "the quantum: every state lasts a multiple of it; refused if stopping and "
                 "continuing alone would take more than a quarter of the CPU time"),
+    PHASE_OPTION,
     SS_OPTION_END,
 };
 
-/*
- * Checks the quantum. At a duty of one half the state changes after every quantum, so each quantum
- * must be worth a switch.
- */
-static int check_quantum(struct ss_self *self, struct ss_error *error) {
+static int prepare(struct ss_self *self, struct ss_error *error) {
     const struct config *config = self->config;
-    return limits_check_round(self, "quantum", config->quantum, 1, error);
+    /* At a duty of one half the state changes after every quantum. */
+    if (limits_check_round(self, "quantum", config->quantum, 1, error) < 0)
+        return -1;
+    return phase_prepare(self, config->phase, error);
 }
 
 /*
@@ -59,6 +61,10 @@ static ss_time round_length(const struct ss_self *self) {
     return config->quantum;
 }
 
+static ss_time phase(const struct ss_self *self) {
+    return phase_offset(self, round_length(self));
+}
+
 SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
     .head =
         {
@@ -69,8 +75,10 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
             .options = options,
             .config_size = sizeof(struct config),
             .executor_memory = sizeof(struct memory),
-            .prepare = check_quantum,
+            .prepare = prepare,
+            .release = phase_release,
         },
     .next = next,
     .round_length = round_length,
+    .phase = phase,
 };

@@ -418,6 +418,5 @@ SS_MODULE_EXPORT const struct ss_dithering_module showstopper_module = {
         },
     .next = next,
     .round_length = round_length,
-    .spreads = true,
     .is_planned = is_planned,
 };

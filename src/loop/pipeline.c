@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include <showstopper/random.h>
-
 void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *set,
     struct ss_board *board, uint32_t executor, struct ss_counters_source counters) {
     *pipeline = (struct ss_pipeline){
@@ -29,10 +27,8 @@ static ss_time round_length(const struct ss_pipeline *pipeline) {
 }
 
 ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline) {
-    if (pipeline->set->modules[SS_KIND_DITHERING].table.dithering.spreads)
-        return 0;
-    ss_time round = round_length(pipeline);
-    return ss_time_from_double((double)round * (double)ss_random_hash(pipeline->executor) / 0x1p64);
+    return pipeline->set->modules[SS_KIND_DITHERING].table.dithering.phase(
+        &pipeline->selves[SS_KIND_DITHERING]);
 }
 
 void ss_pipeline_target(const struct ss_module_set *set, const struct ss_self *trace,

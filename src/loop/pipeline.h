@@ -44,10 +44,7 @@ void ss_pipeline_open(struct ss_pipeline *pipeline, const struct ss_module_set *
 /* Begins a run of control at `since` and forgets earlier values. */
 void ss_pipeline_begin(struct ss_pipeline *pipeline, ss_time since);
 
-/*
- * Returns the offset at which this executor begins in its first round. The offset is arbitrary, as
- * if executors had been started at random, but the same in every run.
- */
+/* Returns how long after the beginning of control this executor begins its first round. */
 ss_time ss_pipeline_phase(const struct ss_pipeline *pipeline);
 
 /*

@@ -200,6 +200,11 @@ static ss_time no_round(const struct ss_self *self) {
     return 0;
 }
 
+static ss_time at_once(const struct ss_self *self) {
+    (void)self;
+    return 0;
+}
+
 static bool never_planned(const struct ss_self *self, const struct ss_dithering_input *input) {
     (void)self;
     (void)input;
@@ -242,6 +247,8 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
         whole = module->table.dithering.next;
         if (!module->table.dithering.round_length)
             module->table.dithering.round_length = no_round;
+        if (!module->table.dithering.phase)
+            module->table.dithering.phase = at_once;
         if (!module->table.dithering.is_planned)
             module->table.dithering.is_planned = never_planned;
     }

@@ -15,8 +15,6 @@
 #define START (100 * SS_SECOND) /* of the run of control */
 
 /* The board has room for this many executors, but only one ever steps. */
-#define EXECUTORS 100
-
 /* The results of the modules, and the arguments of their last calls. */
 struct script {
     double target;
@@ -26,7 +24,7 @@ struct script {
     double output;
     double share;                     /* part of the global duty */
     struct ss_planned_state plans[2]; /* the plans after a stopped and a running state */
-    ss_time round;                    /* mean length that dithering reports */
+    ss_time phase;                    /* what dithering reports */
     int read_error;
     bool planned; /* the next state does not depend on the duty */
 
@@ -107,8 +105,13 @@ static inline bool is_planned(const struct ss_self *self, const struct ss_dither
     return script_of(self)->planned;
 }
 
-static inline ss_time round_length(const struct ss_self *self) {
-    return script_of(self)->round;
+static inline ss_time no_round(const struct ss_self *self) {
+    (void)self;
+    return 0;
+}
+
+static inline ss_time phase(const struct ss_self *self) {
+    return script_of(self)->phase;
 }
 
 static const struct ss_trace_module trace_module = {.target = target};
@@ -117,7 +120,7 @@ static const struct ss_feedback_module feedback_module = {
 static const struct ss_control_module control_module = {.update = update, .peers = no_peers};
 static const struct ss_space_module space_module = {.local_duty = local_duty};
 static const struct ss_dithering_module dithering_module = {
-    .next = next, .round_length = round_length, .is_planned = is_planned};
+    .next = next, .round_length = no_round, .phase = phase, .is_planned = is_planned};
 
 static inline int read_counters(void *context, struct ss_counters *counters) {
     *counters = (struct ss_counters){0};
@@ -145,7 +148,7 @@ static inline void open_bench(struct bench *bench) {
         modules[kind].head = &modules[kind].table.head;
         bench->rig.configs[kind] = &bench->script;
     }
-    bench->board = ss_board_allocate(EXECUTORS, ss_module_set_memory(&bench->rig));
+    bench->board = ss_board_allocate(1, ss_module_set_memory(&bench->rig));
     assert_non_null(bench->board);
     atomic_store(&bench->board->phase, SS_PHASE_RUNNING);
     atomic_store(&bench->board->control_start, START);
@@ -154,12 +157,6 @@ static inline void open_bench(struct bench *bench) {
     ss_pipeline_open(&pipeline, &bench->rig, bench->board, 0,
         (struct ss_counters_source){read_counters, &bench->script});
     ss_stepper_open(&bench->stepper, &pipeline);
-}
-
-/* Turns the stepper into another executor of a large run, with rounds of 100 ms. */
-static inline void become(struct bench *bench, uint32_t executor) {
-    bench->script.round = 100 * MS;
-    bench->stepper.pipeline.executor = executor;
 }
 
 static inline void close_bench(struct bench *bench) {

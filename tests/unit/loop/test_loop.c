@@ -274,6 +274,23 @@ static void uneven_duties_hold_the_load(void **state) {
     }
 }
 
+/* Twelve instances that each use all CPUs, with a fixed duty and rounds of one length. */
+static double load_covered(const char *dithering) {
+    struct trial_options options = make_options(4, 12, "25%");
+    options.width = 4;
+    options.modules[SS_KIND_CONTROL] = "fixed";
+    options.options[SS_KIND_CONTROL] = "duty=25%";
+    options.options[SS_KIND_DITHERING] = dithering;
+    return run(&options, 117 * SS_SECOND).load_mean;
+}
+
+static void rounds_together_cover_the_duty_and_the_spread(void **state) {
+    (void)state;
+    assert_near(load_covered("100m,phase=together"), 0.25, 0.001);
+    assert_near(load_covered("100m,phase=together:20m"), 0.45, 0.001);
+    assert_that(load_covered("100m,phase=hash"), >, 0.9);
+}
+
 static void foreign_load_is_compensated(void **state) {
     (void)state;
     struct trial_options options = make_options(4, 4, "60%");
@@ -452,6 +469,7 @@ UNIT_MAIN(
     cmocka_unit_test(fixed_duty_is_kept_to_the_nanosecond),
     cmocka_unit_test(fixed_quanta_keep_the_duty),
     cmocka_unit_test(uneven_duties_hold_the_load),
+    cmocka_unit_test(rounds_together_cover_the_duty_and_the_spread),
     cmocka_unit_test(foreign_load_is_compensated),
     cmocka_unit_test(averaging_reduces_the_spread_of_duties),
     cmocka_unit_test(targets_of_0_and_1_need_no_signals),

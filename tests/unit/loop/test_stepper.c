@@ -17,32 +17,19 @@ static void modules_are_not_called_before_control(void **state) {
     close_bench(&bench);
 }
 
-/* Executors must not be in step; the phase of each is the same in every run. */
-static void executors_begin_at_different_phases_of_a_round(void **state) {
+static void first_round_begins_at_the_phase(void **state) {
     (void)state;
-    ss_time sum = 0;
-    ss_time last = SS_TIME_NEVER;
-    for (uint32_t executor = 0; executor < EXECUTORS; executor++) {
-        struct bench bench;
-        open_bench(&bench);
-        become(&bench, executor);
-        struct ss_action action = step_at(&bench, 0);
-        ss_time phase = action.deadline - START;
-        assert_action(action, false, SS_STATE_RUNNING, phase);
-        assert_int_equal(bench.script.decisions, 0);
-        assert_that(phase, <, 100 * MS);
-        assert_that(phase, !=, last);
-        assert_action(step_at(&bench, phase), true, SS_STATE_STOPPED, phase + 20 * MS);
-        assert_int_equal(bench.script.dithering.moment.since, START);
-        struct ss_pipeline pipeline = bench.stepper.pipeline;
-        ss_stepper_open(&bench.stepper, &pipeline);
-        assert_int_equal(step_at(&bench, 0).deadline, START + phase);
-        sum += phase;
-        last = phase;
-        close_bench(&bench);
-    }
-    /* The mean of 100 uniform draws from 0 to 100 ms: 50 ms, plus or minus three times 2.9 ms. */
-    assert_in_range(sum / EXECUTORS, 41 * MS, 59 * MS);
+    struct bench bench;
+    open_bench(&bench);
+    bench.script.phase = 30 * MS;
+    assert_action(step_at(&bench, 0), false, SS_STATE_RUNNING, 30 * MS);
+    assert_int_equal(bench.script.decisions, 0);
+    assert_action(step_at(&bench, 30 * MS), true, SS_STATE_STOPPED, 50 * MS);
+    assert_int_equal(bench.script.dithering.moment.since, START);
+    struct ss_pipeline pipeline = bench.stepper.pipeline;
+    ss_stepper_open(&bench.stepper, &pipeline);
+    assert_int_equal(step_at(&bench, 0).deadline, START + 30 * MS);
+    close_bench(&bench);
 }
 
 static void no_instance_runs_before_all_are_started(void **state) {
@@ -165,7 +152,7 @@ static void zero_length_state_is_lengthened(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(modules_are_not_called_before_control),
-    cmocka_unit_test(executors_begin_at_different_phases_of_a_round),
+    cmocka_unit_test(first_round_begins_at_the_phase),
     cmocka_unit_test(no_instance_runs_before_all_are_started),
     cmocka_unit_test(first_state_begins_at_first_step),
     cmocka_unit_test(spurious_wakeup_has_no_effect),

@@ -343,6 +343,81 @@ static void fixedq_resets_when_control_restarts(void **state) {
     rig_close(&rig);
 }
 
+/* ---- phases ---- */
+
+#define EXECUTORS 100
+
+/* Returns the phases of so many executors, in milliseconds. */
+static const double *phases_of(const char *which, const char *options, uint32_t executors) {
+    static double phases[EXECUTORS];
+    struct rig rig;
+    rig_open(&rig, which, options, executors, 4);
+    const struct ss_dithering_module *module = (const void *)rig.head;
+    for (uint32_t i = 0; i < executors; i++)
+        phases[i] = (double)module->phase(&rig.selves[i]) / 1e6;
+    rig_close(&rig);
+    return phases;
+}
+
+static double mean_of(const double *values, uint32_t count) {
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += values[i];
+    return sum / count;
+}
+
+static void phases_by_hash_lie_anywhere_in_the_round(void **state) {
+    (void)state;
+    static const char *const options[] = {
+        "100m", "100m,phase=hash", "100m,phase=0", "100m,phase=7"};
+    for (size_t i = 0; i < 4; i++) {
+        const double *phases = phases_of("dithering/averageq", options[i], EXECUTORS);
+        for (uint32_t j = 0; j < EXECUTORS; j++) {
+            assert_that(phases[j], >=, 0);
+            assert_that(phases[j], <, 100);
+            if (j > 0)
+                assert_that(phases[j], !=, phases[j - 1]);
+        }
+        /* The mean of 100 uniform draws from 0 to 100 ms: 50 ms, plus or minus three times 2.9 ms.
+         */
+        assert_near(mean_of(phases, EXECUTORS), 50, 8.7);
+    }
+    assert_that(phases_of("dithering/fixedq", "13m", 2)[1], <, 13);
+}
+
+static void phases_are_the_same_for_the_same_seed_only(void **state) {
+    (void)state;
+    double hashed = phases_of("dithering/averageq", "100m", 2)[1];
+    double seventh = phases_of("dithering/averageq", "100m,phase=7", 2)[1];
+    assert_near(phases_of("dithering/averageq", "100m,phase=hash", 2)[1], hashed, 0);
+    assert_near(phases_of("dithering/averageq", "100m,phase=7", 2)[1], seventh, 0);
+    assert_that(seventh, !=, hashed);
+    assert_that(phases_of("dithering/averageq", "100m,phase=8", 2)[1], !=, seventh);
+}
+
+static void executors_that_begin_together_are_spread_in_their_order(void **state) {
+    (void)state;
+    static const char *const both[] = {"dithering/averageq", "dithering/fixedq"};
+    for (size_t i = 0; i < 2; i++) {
+        assert_near(phases_of(both[i], "phase=together", 12)[11], 0, 0);
+        const double *phases = phases_of(both[i], "phase=together:22m", 12);
+        for (uint32_t j = 0; j < 12; j++)
+            assert_near(phases[j], 2 * j, 1e-6);
+        assert_near(phases_of(both[i], "phase=together:22m", 1)[0], 0, 0);
+    }
+}
+
+static void unknown_phases_are_refused(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"phase=", "phase=apart",
+        "phase=together:", "phase=together:x", "phase=together20m", "phase=-1", "phase=0.5",
+        "phase=1e300", "phase=nan"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_refused("dithering/averageq", wrong[i], "phase");
+        assert_refused("dithering/fixedq", wrong[i], "phase");
+    }
+}
+
 static void null_dithering_always_runs(void **state) {
     (void)state;
     struct rig rig;
@@ -422,4 +497,8 @@ UNIT_MAIN(cmocka_unit_test(averageq_runs_then_stops),
     cmocka_unit_test(fixedq_has_no_bias),
     cmocka_unit_test(fixedq_carries_tiny_remainders),
     cmocka_unit_test(fixedq_resets_when_control_restarts),
+    cmocka_unit_test(phases_by_hash_lie_anywhere_in_the_round),
+    cmocka_unit_test(phases_are_the_same_for_the_same_seed_only),
+    cmocka_unit_test(executors_that_begin_together_are_spread_in_their_order),
+    cmocka_unit_test(unknown_phases_are_refused),
     cmocka_unit_test(null_dithering_always_runs))

@@ -7,7 +7,7 @@ static double tau_in(ss_time window, const char *options, uint32_t instances, ui
     struct rig rig;
     rig_open_window(&rig, "dithering/stagger", options, instances, cpus, window);
     const struct ss_dithering_module *module = (const void *)rig.head;
-    assert_true(module->spreads);
+    assert_null(module->phase);
     double tau = (double)module->round_length(&rig.selves[0]) / 1e6;
     rig_close(&rig);
     return tau;
