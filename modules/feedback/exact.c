@@ -18,10 +18,10 @@ struct config {
 static const struct ss_option options[] = {
     ESTIMATE_OPTION_PERIOD,
     SS_OPTION("source", CHOICE, source, .initial = "auto", .choices = "auto runtime idle stat",
-        .help = "runtime: the CPU time that processes used, as control groups count it; "
-                "idle: the time that CPUs were not idle, from cpuidle and /proc/stat; stat: the "
-                "same from /proc/stat alone, in steps of 10 ms; auto: the first of these that the "
-                "system has"),
+        .help =
+            "runtime: the CPU time that processes used, as control groups count it; idle: the time "
+            "that CPUs were not idle, from cpuidle and /proc/stat; stat: that time from /proc/stat "
+            "alone, in steps of 10 ms; auto: the first of these that the system has"),
     SS_OPTION_END,
 };
 

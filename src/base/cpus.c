@@ -80,7 +80,7 @@ static const char *range_fault(const struct range *range) {
     if (range->first >= SS_CPUS_MAX || range->last >= SS_CPUS_MAX)
         return "has a CPU number above 8191, the largest possible";
     if (range->first > range->last)
-        return "has a range that runs backwards: write the smaller number first";
+        return "has a descending range: write the smaller number first";
     if (range->stride == 0)
         return "has a range with a step of 0: write at least 1";
     return NULL;

@@ -247,7 +247,7 @@ static int prepare_modules(struct ss_plan *plan, struct ss_error *error) {
     if (plan->settle < plan->duration)
         return 0;
     return ss_error_fail(
-        error, "--settle leaves no time to count: it must be shorter than the run");
+        error, "--settle leaves no time to count: give a time that is shorter than the run");
 }
 
 /* Describes the source. The module cannot do this, because the platform chooses the source. */

@@ -270,9 +270,10 @@ int ss_registry_load(
         return ss_error_fail(
             error, "the %s module '%s' cannot be loaded: %s", ss_kind_names[kind], name, dlerror());
     const struct ss_module *head = dlsym(module->handle, "showstopper_module");
-    int status = head ? check_head(head, kind, module->path, error)
-                      : ss_error_fail(error, "%s is not a module: it exports no showstopper_module",
-                            module->path);
+    int status =
+        head ? check_head(head, kind, module->path, error)
+             : ss_error_fail(error, "%s is not a module: it does not export showstopper_module",
+                   module->path);
     if (status == 0) {
         memcpy(&module->table, head, table_sizes[kind]);
         status = complete(module, kind, error);

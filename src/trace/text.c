@@ -197,8 +197,8 @@ static int read_all(struct reader *reader) {
         return ss_error_fail(reader->error, "%s cannot be read: %s", name.text, strerror(errno));
     if (!reader->any)
         return ss_error_fail(reader->error,
-            "%s:%llu:1: no record: write lines of TIME LOAD, such as 20s 60%%", name.text,
-            (unsigned long long)reader->number + 1);
+            "%s:%llu:1: the trace has no record: write lines of TIME LOAD, such as 20s 60%%",
+            name.text, (unsigned long long)reader->number + 1);
     return 0;
 }
 

@@ -307,7 +307,7 @@ failures_are_reported_in_one_line() {
     : >"$output"
     export MISSING=gcd
     experiment portability "${few[@]}"
-    prints "ssprofile: warning: skipping gcd under duty-4000 from now on: .*it is broken"
+    prints "ssprofile: warning: skipping gcd under duty-4000 in further repetitions: .*it is broken"
     unset MISSING
     touch "$scratch/broken"
     : >"$scratch/calls"

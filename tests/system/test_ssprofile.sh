@@ -260,9 +260,9 @@ mute cpu /s higher 'true' '([0-9]+)'
 bad cpu /s higher 'false' '([0-9]+)'
 END
     expect 0 measure --battery "$folder/lame" --repetitions 1 "$folder/lamed"
-    says 'skipping lost under without from now on: /none/there cannot be executed'
-    says 'skipping mute under without from now on: mute printed'
-    says 'skipping bad under without from now on: false failed with status 1'
+    says 'skipping lost under without in further repetitions: /none/there cannot be executed'
+    says 'skipping mute under without in further repetitions: mute printed'
+    says 'skipping bad under without in further repetitions: false failed with status 1'
     says '2 of 5 benchmarks measured'
 }
 
@@ -344,7 +344,7 @@ a_page_reports_missing_gnuplot_once() {
     # shellcheck disable=SC2123 # there is no gnuplot in it
     (PATH=$folder/few && expect 0 compare -q -o "$folder/plain" "$data/results.csv:base" \
         "$data/results.csv:target")
-    [ "$(grep -c 'no pictures: gnuplot' "$folder/err")" -eq 1 ] || fail "$(cat "$folder/err")"
+    [ "$(grep -c 'cannot draw pictures: gnuplot' "$folder/err")" -eq 1 ] || fail "$(cat "$folder/err")"
     [ "$(grep -c 'No pictures' "$folder/plain/compare.html")" -eq 1 ] || fail "missing gnuplot is not reported exactly once"
     ! grep -q '<figure>' "$folder/plain/compare.html" || fail "the page contains an empty figure"
     is_well_formed "$folder/plain/compare.html" || fail "the page is not well-formed"
@@ -364,14 +364,14 @@ odd_and_even_repetitions_are_compared() {
     expect 0 compare --halves --spread 2% -o "$folder/halves" "$folder/halved.csv"
     says_in_all "Only chance distinguishes the odd from the even repetitions of m:without: the ratios of \
 2 benchmarks lie between 0.9990 and 0.9990"
-    says_in_all "Left out for m:without-even, of 3 benchmarks: 1 unstable (wild)."
+    says_in_all "Benchmarks left out for m:without-even, of 3: 1 unstable (wild)."
     says 'wild: left out: unstable on m:without-odd'
     grep -q '^m:without-even,calm,cpu,0\.999000999001,' "$folder/halves/ratios.csv" ||
         fail "$(cat "$folder/halves/ratios.csv")"
     grep -q '^m:without-even,wild,cpu,unstable,' "$folder/halves/left_out.csv" || fail "wild is not in left_out.csv"
     is_page "$folder/halves/compare.html" 2
     expect 0 compare --halves --benchmarks calm "$folder/halved.csv"
-    says_in_all "Left out for m:without-even, of 1 benchmark: none."
+    says_in_all "Benchmarks left out for m:without-even, of 1: none."
     grep -v ',\(9\|10\),' "$folder/halved.csv" >"$folder/fewer.csv"
     expect 0 compare --halves "$folder/fewer.csv"
     says 'a half has only 4 repetitions of a benchmark, .* measure at least 10'

@@ -21,7 +21,7 @@ static const struct ss_argument rows[] = {
     {0, "PATH", {"cgroup", SS_OPTION_TEXT, AT(group),
         .help = "measure a control group instead, as a fraction of its limit"}},
     {0, "FILE", {"target", SS_OPTION_TEXT, AT(target),
-        .help = "compare the load with this trace, text or compiled"}},
+        .help = "compare the load with that of this trace, text or compiled"}},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output), .help = "write the samples to FILE"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "table csv json",
         .help = "default: a table on a terminal, otherwise csv"}},

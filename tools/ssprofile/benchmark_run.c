@@ -220,7 +220,8 @@ static int check_status(int status, const char *name, const char *output, struct
     case 123:
         return ss_error_fail(error, "%s cannot be moved into its control group", name);
     case 124:
-        return ss_error_fail(error, "%s cannot be pinned to the CPU", name);
+        return ss_error_fail(
+            error, "%s cannot be pinned to the chosen CPU: is that CPU still online?", name);
     case 126:
     case 127:
         return ss_error_fail(

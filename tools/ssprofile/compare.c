@@ -33,7 +33,7 @@ static int accept_profile(
     struct request *request = config;
     (void)row;
     if (request->count == SIDES_MAX)
-        return ss_error_fail(error, "too many profiles (at most %d)", SIDES_MAX);
+        return ss_error_fail(error, "too many profiles (at most %d): compare fewer", SIDES_MAX);
     request->words[request->count++] = word;
     return 0;
 }
@@ -45,7 +45,7 @@ static const struct ss_argument rows[] = {
     {'o', "DIR", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write every table to this folder as CSV, all of them as compare.json, and compare.html"}},
     {0, "NAME|FILE", {"battery", SS_OPTION_TEXT, AT(battery),
-        .help = "compare only benchmarks of this battery, by name and class, and name the missing ones"}},
+        .help = "compare only benchmarks of this battery, by name and class, and report the missing ones"}},
     {0, "LIST", {"benchmarks", SS_OPTION_TEXT, AT(only),
         .help = "compare only benchmarks with these names: shell patterns, separated by commas"}},
     {0, "NAME", {"class", SS_OPTION_TEXT, AT(class), .help = "compare only this class"}},
@@ -329,7 +329,7 @@ static void draw_machine(struct comparison *comparison, const char *machine) {
     }
     FILE *script = ssprofile_pictures_add(&comparison->pictures, false,
         "Shaded: the range. Dashed: as fast as the base.",
-        "%.100s: how many benchmarks have which ratio, in bins of %g", machine,
+        "%.100s: number of benchmarks by ratio, in bins of %g", machine,
         ssprofile_histogram_bin(series, count));
     if (script)
         ssprofile_draw_histogram(script, series, count);

@@ -21,7 +21,7 @@ static const struct {
 
 static void print_help(void) {
     printf("Usage: ssprofile COMMAND [OPTION]...\n"
-           "Says what a result of one machine is worth on another.\n\nCommands:\n");
+           "Says what a result from one machine is worth on another.\n\nCommands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-10s  %s\n", commands[i].name, commands[i].help);
     printf("\nssprofile COMMAND --help describes a command.\n"

@@ -352,7 +352,7 @@ static int run_job(
         if (ssprofile_is_interrupted())
             return ss_error_fail(error, "%s; run the same command again to resume", why.message);
         job->failed = true;
-        fprintf(stderr, "ssprofile: warning: skipping %s under %s from now on: %s\n",
+        fprintf(stderr, "ssprofile: warning: skipping %s under %s in further repetitions: %s\n",
             job->task->name, job->setting->limits, why.message);
         return 0;
     }

@@ -151,6 +151,6 @@ void ssprofile_say_left_out(struct table_sheet *findings, const struct ssprofile
             "%s%zu whose direction differs or whose ratio is not a number", used > 0 ? ", " : "",
             others);
     size_t all = ratios->left_out_count + ratios->count;
-    ssprofile_say(findings, "Left out for %s:%s, of %zu benchmark%s: %s.", target->machine,
-        target->limits, all, all == 1 ? "" : "s", parts);
+    ssprofile_say(findings, "Benchmarks left out for %s:%s, of %zu: %s.", target->machine,
+        target->limits, all, parts);
 }

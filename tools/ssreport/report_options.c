@@ -52,7 +52,7 @@ static const struct ss_argument rows[] = {
         .help = "predict the throughput over this trace from throughput at constant loads, and "
                 "compare with replays of it"}},
     {0, "FILE", {"profile", SS_OPTION_TEXT, AT(profile),
-        .help = "write to this file what one instance of a run with counters does, for sssim"}},
+        .help = "write the profile of one instance of a run with counters to this file, for sssim"}},
     {0, "NAME", {"table", SS_OPTION_TEXT, AT(table),
         .help = "print this table on standard output instead of the summary"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "csv md json",

@@ -61,7 +61,7 @@ static const struct ss_option sine_options[] = {
     SS_OPTION("amplitude", LOAD, amplitude, .initial = "0.1",
         .help = "how far the wave swings to either side; limited to loads from 0 to 1"),
     SS_OPTION("period", TIME, period, .initial = "60s", .min = "1m", .sensible = STEP,
-        .help = "the time of one swing up and down"),
+        .help = "the length of one period"),
     SS_OPTION("phase", NUMBER, phase, .initial = "0", .min = "0", .max = "1",
         .help = "where in its period the wave begins, as a fraction of the period"),
     SS_OPTION("length", TIME, length, .initial = "0", .sensible = LENGTH,

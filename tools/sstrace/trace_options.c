@@ -107,7 +107,8 @@ static int add_clip(
         take_time(config, row, second, &added->to, error) != 0)
         return -1;
     if (added->to <= added->from)
-        return ss_error_fail(error, "%s is not after %s", second, text);
+        return ss_error_fail(
+            error, "%s is not after %s: write the earlier time first", second, text);
     return 0;
 }
 
@@ -121,7 +122,8 @@ static int add_clamp(
         ss_units_load(second, 0, &added->max, error) != 0)
         return -1;
     if (added->max < added->min)
-        return ss_error_fail(error, "%s is less than %s", second, text);
+        return ss_error_fail(
+            error, "%s is less than %s: write the smaller load first", second, text);
     return 0;
 }
 
@@ -174,7 +176,7 @@ static int set_generator(
 static const struct ss_argument rows[] = {
     {0, NULL, {"dump", .help = "write the text"}, .take = set_action,
         .heading = "Instead of the compiled form:"},
-    {0, NULL, {"check", .help = "write nothing; status 0: the trace is valid"}, .take = set_action},
+    {0, NULL, {"check", .help = "write nothing; exit with status 0 if the trace is valid"}, .take = set_action},
     {0, NULL, {"stat", .help = "print length, number of records, and mean (weighted by time), "
         "smallest and largest load, without free sections"}, .take = set_action},
     {0, NULL, {"plot", .help = "draw the trace: on the terminal or, with -o, as FILE.svg or .png"},
@@ -193,7 +195,7 @@ static const struct ss_argument rows[] = {
     {0, "F", {"load-scale", .help = "multiply loads"}, .take = add_factor},
     {0, "MIN,MAX", {"load-clamp", .help = "limit loads to this range"}, .take = add_clamp},
     {0, "TIME", {"resample", .sensible = "100m",
-        .help = "replace the trace by steps of this length, each with the mean load"},
+        .help = "replace the trace with steps of this length, each at the mean load"},
         .take = add_resample},
     {0, NULL, {"steps", .help = "hold each load until the next record"}, .take = add_steps},
 
@@ -228,7 +230,7 @@ static const struct ss_argument rows[] = {
     {0, "C", {"idle-column", SS_OPTION_TEXT, AT(import.idle_column),
         .help = "the column of idle time, instead of loads"}},
     {0, "C", {"series-column", SS_OPTION_TEXT, AT(import.series_column),
-        .help = "the column with the names of series"}},
+        .help = "the column with the name of the series"}},
     {0, "C", {"separator", SS_OPTION_TEXT, AT(import.separator),
         .help = "the character between columns of csv"}},
     {0, "UNIT", {"time-unit", SS_OPTION_TEXT, AT(import.time_unit),

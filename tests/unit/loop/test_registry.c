@@ -156,7 +156,7 @@ static void files_that_are_not_modules_are_refused(void **state) {
     void *self = dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
     assert_non_null(self);
     assert_int_equal(dlinfo(self, RTLD_DI_LINKMAP, &map), 0);
-    refuse(SS_KIND_TRACE, map->l_name, "is not a module: it exports no showstopper_module");
+    refuse(SS_KIND_TRACE, map->l_name, "is not a module: it does not export showstopper_module");
     dlclose(self);
 }
 

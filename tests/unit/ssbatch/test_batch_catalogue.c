@@ -137,8 +137,8 @@ static void invalid_lines_are_refused_with_their_number(void **state) {
         "2: scratch: 'mine' would be the folder of several instances: put {side} and {instance} "
         "into it");
     assert_refused("[a]\nscratch = ../{side}/{instance}\n",
-        "2: scratch: '../{side}/{instance}' is not the name of a folder: use letters, digits and "
-        "._-, and the placeholders");
+        "2: scratch: '../{side}/{instance}' is not a valid name for a folder: use letters, digits, "
+        "._- and the placeholders");
     assert_refused("[]\n", "1: [] has no name: write [NAME]");
     assert_refused("[a]\ncommand = x\n\n[b a]\n",
         "4: the workload 'a' is in this file twice: remove one of them");

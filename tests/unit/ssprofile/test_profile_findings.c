@@ -117,12 +117,12 @@ static void finding_counts_omitted_benchmarks(void **state) {
         {.name = "y", .why = SSPROFILE_MISSING}, {.name = "z", .why = SSPROFILE_UNSTABLE},
         {.name = "w", .why = SSPROFILE_CONTRADICTORY}};
     ssprofile_say_left_out(&findings, &series);
-    expect_said(&findings, 0, "Left out for T:without, of 5 benchmarks: none.");
+    expect_said(&findings, 0, "Benchmarks left out for T:without, of 5: none.");
     ratios[0].left_out = left_out;
     ratios[0].left_out_count = 4;
     ssprofile_say_left_out(&findings, &series);
     expect_said(&findings, 1,
-        "Left out for T:without, of 9 benchmarks: 2 unstable (x, z), 1 that "
+        "Benchmarks left out for T:without, of 9: 2 unstable (x, z), 1 that "
         "only one side has, 1 whose direction differs or whose ratio is not a number.");
     table_free(&findings);
 }

@@ -510,7 +510,7 @@ static void request_findings_precede_the_tables(void **state) {
     struct text text = print_report(&report);
     assert_has(&text, "<h2>Findings</h2>");
     assert_true(strstr(text.bytes, "<h2>Findings</h2>") < strstr(text.bytes, "<h2>Requests</h2>"));
-    assert_has(&text, "<title>How fast are the responses, and up to which rate?</title>");
+    assert_has(&text, "<title>How fast are the responses, and up to what rate?</title>");
     assert_has_not(&text, "confidence interval");
     assert_has_not(&text, "no power was recorded");
     free(text.bytes);
@@ -591,7 +591,7 @@ static void mean_response_time_has_a_confidence_interval(void **state) {
     write_seconds("a", TEN, seconds, 1);
     report = make_report(folder_file("a"));
     assert_cell(&report, "requests-rates", 0, "intended_mean_low_seconds", NAN);
-    assert_found(&report, "10.0 ms on average (of 2 requests, which give no interval)");
+    assert_found(&report, "10.0 ms on average (2 requests, which give no interval)");
     ssreport_report_free(&report);
 }
 

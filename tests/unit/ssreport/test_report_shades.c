@@ -97,9 +97,8 @@ static void outlying_program_is_reported_and_excluded_from_colors(void **state) 
     assert_true(shades.most == 48);
     struct text text = print_shades(&report);
     assert_has(&text, "<td class=\"far\" style=\"background:#f09169\"");
-    assert_has(&text,
-        "Colors of none: to 48.0 % up or down. Far outside and left out of this range "
-        "(dashed): a as foreground with per-core.</p>");
+    assert_has(&text, "Colors of none: to 48.0 % up or down. Outliers beyond this range "
+                      "(dashed): a as foreground with per-core.</p>");
     free(text.bytes);
     /* The program is less far outside, or there are too few others to compare with. */
     report.pairs[0].interference.metric = 54;

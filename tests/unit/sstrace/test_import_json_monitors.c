@@ -176,7 +176,7 @@ static void prometheus_errors_state_the_expected_input(void **state) {
         {ANSWER(SERIES("", "[1,\"half\"]")), "1:87", "'half' is not a number"},
         {ANSWER(SERIES("", "[1,\"\"]")), "1:87", "'' is not a number"},
         {ANSWER(SERIES("", "[1,\"1e999\"]")), "1:87", "'1e999' is not a number"},
-        {ANSWER(SERIES("", "[1e99,\"1\"]")), "1:85", "'1e99' is not a time: seconds since 1970"},
+        {ANSWER(SERIES("", "[1e99,\"1\"]")), "1:85", "'1e99' is not a time: expected seconds since 1970"},
         {ANSWER(SERIES("", "[1,\"0\"],[2,\"-1\"]")), "1:95", "the load is -100 %"},
         // clang-format on
     };

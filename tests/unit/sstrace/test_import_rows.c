@@ -252,7 +252,7 @@ static const struct refusal refusals[] = {
     {&sstrace_format_sadf, "# hostname;interval;timestamp;kbmemfree\na;1;5;4\n", {0}, "in:2:1: the file has no CPU statistics: create it with sadf -d FILE -- -u"},
     {&sstrace_format_sadf, "# hostname;interval;timestamp;CPU;%iowait;%idle[...];kbmemfree\n", {0}, "in:1:54: with sadf -h, expected only CPUs"},
     {&sstrace_format_google_2011, "600000000,900000000,3418309,0,4155527081,high,0\n", {0}, "in:1:42: expected a number"},
-    {&sstrace_format_google_2011, "600000000,1200000000,3418309,0,4155527081,0.5,0\n", {0}, "in:1:11: expected an end up to 300 s after the start"},
+    {&sstrace_format_google_2011, "600000000,1200000000,3418309,0,4155527081,0.5,0\n", {0}, "in:1:11: expected an end time at most 300 s after the start"},
     {&sstrace_format_google_2011, "600000000,900000000,3418309,0,41\n", {0}, "in:1:33: the row has 5 fields, but 6 are expected"},
     {&sstrace_format_azure, "0,a,1,1,10\n300,a,2,2\n", {0}, "in:2:10: the row has 4 fields, but 5 are expected"},
     {&sstrace_format_azure, "0,a,1,1,10\n300,a,2,2,120\n", {0}, "in:2:11: the load is 120 %"},

@@ -168,8 +168,8 @@ static void excessive_trace_times_are_refused(void **state) {
 
 static void trace_without_records_is_refused(void **state) {
     (void)state;
-    assert_refused("", "saw.txt:1:1: no record");
-    assert_refused("# nothing\n\n", "saw.txt:3:1: no record");
+    assert_refused("", "saw.txt:1:1: the trace has no record");
+    assert_refused("# nothing\n\n", "saw.txt:3:1: the trace has no record");
 }
 
 static void zero_bytes_in_a_trace_are_refused(void **state) {

@@ -105,7 +105,7 @@ static int check_folder(const char *value, struct ss_error *error) {
                                 "._{}-";
     if (value[strspn(value, plain)])
         return ss_error_fail(error,
-            "'%s' is not the name of a folder: use letters, digits and ._-, and the placeholders",
+            "'%s' is not a valid name for a folder: use letters, digits, ._- and the placeholders",
             ss_words_show(value).text);
     if (!strstr(value, "{side}") || !strstr(value, "{instance}"))
         return ss_error_fail(error,

@@ -75,7 +75,7 @@ static const struct ss_argument rows[] = {
     {0, "LIST", {"workloads", SS_OPTION_TEXT, AT(workloads),
         .help = "the names to pair"}},
     {0, "LIST", {"background", SS_OPTION_TEXT, AT(background),
-        .help = "pair each of --workloads with each of these, in place of --pairs"}},
+        .help = "pair each of --workloads with each of these, instead of --pairs"}},
     {0, "LIST", {"places", SS_OPTION_TEXT, AT(places), .help = "where each pair runs"}},
     {0, "N", {"rounds", SS_OPTION_COUNT, AT(rounds), .initial = "1", .min = "1",
         .max = INSTANCES_MAX, .help = "how often each pair runs in each place"}},

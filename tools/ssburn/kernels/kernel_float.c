@@ -250,5 +250,5 @@ static bool matrix_solve_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_matrix_solve = {"matrix-solve", "matrix",
-    "48 linear equations by elimination", matrix_solve_round, KERNEL_FIXED,
+    "solving 48 linear equations by elimination", matrix_solve_round, KERNEL_FIXED,
     SIDE *(SIDE + 1) * sizeof(double)};

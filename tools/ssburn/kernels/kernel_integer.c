@@ -167,7 +167,7 @@ static bool reverse_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_reverse = {
-    "reverse", "bit", "bits of 64-bit words reversed", reverse_round};
+    "reverse", "bit", "reversing the bits of 64-bit words", reverse_round};
 
 static bool gray_round(struct kernel_hand *hand) {
     uint32_t before = 0, wrong = 0;

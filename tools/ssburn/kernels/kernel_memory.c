@@ -97,12 +97,12 @@ static bool read_round(struct kernel_hand *hand) {
     return right;
 }
 
-const struct kernel kernel_read_l1 = {"read-l1", "cache", "numbers summed up in the first cache",
-    read_round, KERNEL_L1, 0, count_open};
-const struct kernel kernel_read_l2 = {"read-l2", "cache", "numbers summed up in the second cache",
+const struct kernel kernel_read_l1 = {
+    "read-l1", "cache", "summing numbers in the first cache", read_round, KERNEL_L1, 0, count_open};
+const struct kernel kernel_read_l2 = {"read-l2", "cache", "summing numbers in the second cache",
     read_round, KERNEL_L2, 0, count_open};
 const struct kernel kernel_read_memory = {"read-memory", "memory",
-    "numbers summed up in memory, beyond all caches", read_round, KERNEL_MEMORY, 0, count_open};
+    "summing numbers in memory, beyond all caches", read_round, KERNEL_MEMORY, 0, count_open};
 
 static bool write_round(struct kernel_hand *hand) {
     size_t at = take_piece(hand, hand->bytes, PIECE);
@@ -113,7 +113,7 @@ static bool write_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_write_memory = {
-    "write-memory", "memory", "memory filled, beyond all caches", write_round, KERNEL_MEMORY};
+    "write-memory", "memory", "filling memory, beyond all caches", write_round, KERNEL_MEMORY};
 
 /* Copies from the first half to the second. */
 static bool copy_round(struct kernel_hand *hand) {
@@ -126,7 +126,7 @@ static bool copy_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_copy_memory = {"copy-memory", "memory",
-    "memory copied, beyond all caches", copy_round, KERNEL_MEMORY, 0, count_open};
+    "copying memory, beyond all caches", copy_round, KERNEL_MEMORY, 0, count_open};
 
 /* Prepares a = b + 3 c, in which each array is a third of the memory. */
 static bool triad_open(struct kernel_hand *hand) {
@@ -173,4 +173,4 @@ static bool update_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_update_memory = {
-    "update-memory", "memory", "words changed at random in memory", update_round, KERNEL_MEMORY};
+    "update-memory", "memory", "changing words at random in memory", update_round, KERNEL_MEMORY};

@@ -41,8 +41,8 @@ static bool pipe_round(struct kernel_hand *hand) {
     return true;
 }
 
-const struct kernel kernel_pipe = {
-    "pipe", "system", "512 bytes through a pipe", pipe_round, KERNEL_NO_MEMORY, 0, pipe_open};
+const struct kernel kernel_pipe = {"pipe", "system", "sending 512 bytes through a pipe", pipe_round,
+    KERNEL_NO_MEMORY, 0, pipe_open};
 
 /* ---- two threads ---- */
 
@@ -87,8 +87,9 @@ static bool switch_round(struct kernel_hand *hand) {
     return true;
 }
 
-const struct kernel kernel_switch = {"switch", "system", "a byte to another thread and back",
-    switch_round, KERNEL_NO_MEMORY, 0, switch_open, switch_close};
+const struct kernel kernel_switch = {"switch", "system",
+    "passing a byte to another thread and back", switch_round, KERNEL_NO_MEMORY, 0, switch_open,
+    switch_close};
 
 /* ---- memory and processes ---- */
 
@@ -109,7 +110,7 @@ static bool page_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_page = {
-    "page-fault", "system", "new pages of memory touched and given back", page_round};
+    "page-fault", "system", "touching new pages of memory and giving them back", page_round};
 
 static bool fork_round(struct kernel_hand *hand) {
     int wanted = (int)(hand->state++ & 0x7f), status;
@@ -120,7 +121,8 @@ static bool fork_round(struct kernel_hand *hand) {
            WEXITSTATUS(status) == wanted;
 }
 
-const struct kernel kernel_fork = {"fork", "system", "a child started and waited for", fork_round};
+const struct kernel kernel_fork = {
+    "fork", "system", "starting a child and waiting for its end", fork_round};
 
 static bool mutex_round(struct kernel_hand *hand) {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -134,4 +136,4 @@ static bool mutex_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_mutex = {
-    "mutex", "system", "a lock taken and released, with nothing to wait for", mutex_round};
+    "mutex", "system", "taking and releasing a lock without contention", mutex_round};

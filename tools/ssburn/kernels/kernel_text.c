@@ -31,8 +31,8 @@ static bool string_search_round(struct kernel_hand *hand) {
     return true;
 }
 
-const struct kernel kernel_string_search = {"string-search", "string", "a word searched in a text",
-    string_search_round, KERNEL_FIXED, TEXT, text_open};
+const struct kernel kernel_string_search = {"string-search", "string",
+    "searching for a word in a text", string_search_round, KERNEL_FIXED, TEXT, text_open};
 
 static bool string_copy_round(struct kernel_hand *hand) {
     char *text = hand->memory, *copy = text + TEXT;
@@ -48,7 +48,7 @@ static bool string_copy_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_string_copy = {"string-copy", "string",
-    "texts copied, measured and compared by the C library", string_copy_round, KERNEL_FIXED,
+    "copying, measuring and comparing texts with the C library", string_copy_round, KERNEL_FIXED,
     2 * TEXT, text_open};
 
 static bool string_format_round(struct kernel_hand *hand) {
@@ -63,8 +63,8 @@ static bool string_format_round(struct kernel_hand *hand) {
     return right;
 }
 
-const struct kernel kernel_string_format = {
-    "string-format", "string", "numbers written as text and read again", string_format_round};
+const struct kernel kernel_string_format = {"string-format", "string",
+    "writing numbers as text and reading them back", string_format_round};
 
 /* ---- hashes ---- */
 
@@ -88,7 +88,7 @@ static bool crc32_round(struct kernel_hand *hand) {
     return ~crc_bytes(whole, own, 4) == UINT32_C(0x2144df1c);
 }
 
-const struct kernel kernel_crc32 = {"crc32", "hash", "cyclic redundancy checks bit by bit",
+const struct kernel kernel_crc32 = {"crc32", "hash", "cyclic redundancy checks, bit by bit",
     crc32_round, KERNEL_FIXED, TEXT, text_open};
 
 static bool fnv_round(struct kernel_hand *hand) {
@@ -131,7 +131,7 @@ static bool hash_table_round(struct kernel_hand *hand) {
     return true;
 }
 
-const struct kernel kernel_hash_table = {"hash-table", "hash", "a hash table filled and searched",
+const struct kernel kernel_hash_table = {"hash-table", "hash", "filling and searching a hash table",
     hash_table_round, KERNEL_FIXED, 4096 * sizeof(uint64_t)};
 
 /* ---- sorting ---- */
@@ -169,7 +169,7 @@ static bool sort_library_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_sort_library = {"sort-library", "sort",
-    "4096 numbers sorted by the C library", sort_library_round, KERNEL_FIXED,
+    "sorting 4096 numbers with the C library", sort_library_round, KERNEL_FIXED,
     NUMBERS * sizeof(uint32_t)};
 
 static void sink(uint32_t *heap, size_t at, size_t count) {
@@ -197,7 +197,7 @@ static bool sort_heap_round(struct kernel_hand *hand) {
     return are_sorted(heap, sum);
 }
 
-const struct kernel kernel_sort_heap = {"sort-heap", "sort", "4096 numbers sorted by a heap",
+const struct kernel kernel_sort_heap = {"sort-heap", "sort", "sorting 4096 numbers with a heap",
     sort_heap_round, KERNEL_FIXED, NUMBERS * sizeof(uint32_t)};
 
 #define DIGITS 256
@@ -231,7 +231,7 @@ static bool sort_radix_round(struct kernel_hand *hand) {
 }
 
 const struct kernel kernel_sort_radix = {"sort-radix", "sort",
-    "4096 numbers sorted by their digits", sort_radix_round, KERNEL_FIXED, sizeof(struct radix)};
+    "sorting 4096 numbers by their digits", sort_radix_round, KERNEL_FIXED, sizeof(struct radix)};
 
 static bool search_open(struct kernel_hand *hand) {
     uint32_t *numbers = hand->memory;

@@ -203,7 +203,7 @@ static void print_range(
     fprintf(page, ": to %.1f %% up or down.", shades->most);
     for (size_t i = 0; i < shades->far_count; i++) {
         const struct ssreport_far *far = &shades->far[i];
-        fputs(i == 0 ? " Far outside and left out of this range (dashed): " : ", ", page);
+        fputs(i == 0 ? " Outliers beyond this range (dashed): " : ", ", page);
         table_html_text(page, far->program);
         fprintf(page, " as %s with ", far->as_background ? "background" : "foreground");
         table_html_text(page, far->placement);

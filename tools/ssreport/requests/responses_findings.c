@@ -79,8 +79,7 @@ static struct sure show_sureness(
             100 * report->settings.confidence, show(interval.low).text, show(interval.high).text,
             requests);
     else
-        snprintf(
-            shown.text, sizeof shown.text, "of %.0f requests, which give no interval", requests);
+        snprintf(shown.text, sizeof shown.text, "%.0f requests, which give no interval", requests);
     return shown;
 }
 

@@ -298,7 +298,7 @@ static bool ask(const struct ssreport_report *report, struct ssreport_headline *
     static const struct {
         const char *kind, *question;
     } questions[] = {{"capacity", "How many requests a second can it serve?"},
-        {"rate", "How fast are the responses, and up to which rate?"},
+        {"rate", "How fast are the responses, and up to what rate?"},
         {"closed-loop", "How fast are the responses?"}};
     if (report->response_count == 0)
         return false;

@@ -16,8 +16,8 @@ static void print_help(FILE *stream) {
         "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
     ss_arguments_print_help(stream, queue_rows);
     fprintf(stream,
-        "\nExamples: how long does a server take that is stopped for half of the time? Does\n"
-        "it help to know which of two servers has less to do?\n"
+        "\nExamples: how fast does a server answer if it is stopped for half of the time? Does\nit "
+        "help to know which of two servers has less to do?\n"
         "  sssim queue -r 10 --arrival poisson --work 500u --duty 50%% --requests 100000\n"
         "  sssim queue -r 150 --arrival poisson --spread exponential --servers 2 \\\n"
         "      --balance least-connections -d 10M\n");

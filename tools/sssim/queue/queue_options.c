@@ -18,14 +18,14 @@ const struct ss_argument queue_rows[] = {
     {'r', "RATE", {"rate", SS_OPTION_NUMBER, AT(given.rate), .help = "requests per second"}},
     {'d', "TIME", {"duration", SS_OPTION_TIME, AT(given.duration), .min = "1u", .max = "36500d",
                  .sensible = "500m",
-                 .help = "how long requests are sent; default, without --requests: 10s, or the length of the trace"}},
+                 .help = "send for this long; default, without --requests: 10s, or the length of the trace"}},
     {0, "N", {"requests", SS_OPTION_COUNT, AT(requests), .min = "1",
               .help = "send at most this many requests"}},
-    {0, "RATE", {"max", SS_OPTION_NUMBER, AT(given.max), .help = "of the steps"}},
-    {0, "RATE", {"step", SS_OPTION_NUMBER, AT(given.step), .help = "of the steps"}},
+    {0, "RATE", {"max", SS_OPTION_NUMBER, AT(given.max), .help = "with steps, end before this rate"}},
+    {0, "RATE", {"step", SS_OPTION_NUMBER, AT(given.step), .help = "with steps, increase the rate by this much per step, from 0"}},
     {0, "TIME", {"hold", SS_OPTION_TIME, AT(given.hold), .min = "1m", .max = "36500d", .sensible = "500m",
-                 .help = "of the steps"}},
-    {0, "FILE", {"trace", SS_OPTION_TEXT, AT(given.trace), .help = "a trace, text or compiled"}},
+                 .help = "with steps, hold each rate for this long"}},
+    {0, "FILE", {"trace", SS_OPTION_TEXT, AT(given.trace), .help = "follow this trace, text or compiled"}},
     {0, "WORD", {"arrival", SS_OPTION_CHOICE, AT(arrival), .initial = "even",
                  .choices = "concurrent even poisson",
                  .help = "when the requests of a second are due: all at its start, at equal intervals, " "or with exponential gaps"}},
@@ -49,9 +49,9 @@ const struct ss_argument queue_rows[] = {
                  .choices = "constant exponential",
                  .help = "--work of each request, or the mean of an exponential distribution"}},
     {0, "N", {"workers", SS_OPTION_COUNT, AT(workers), .initial = "1", .min = "1", .max = "4096",
-              .help = "workers of each server, each on a CPU of its own"}},
+              .help = "the number of workers of each server, each on a CPU of its own"}},
     {0, "N", {"servers", SS_OPTION_COUNT, AT(servers), .min = "1", .max = "64",
-              .help = "servers, each with a queue; default: as many as --speeds lists, or one"}},
+              .help = "the number of servers, each with a queue; default: as many as --speeds lists, or one"}},
     {0, "LIST", {"speeds", SS_OPTION_TEXT, AT(speeds),
                  .help = "the speed of each server: 1,1,0.5; default: 1 for all"}},
     {0, "WORD", {"balance", SS_OPTION_CHOICE, AT(balance), .initial = "round-robin",
@@ -189,5 +189,5 @@ int queue_options_resolve(
     if (options->settle < run->rules.end)
         return 0;
     return ss_error_fail(
-        error, "--settle leaves no time to count: it must be shorter than the run");
+        error, "--settle leaves no time to count: give a time that is shorter than the run");
 }

@@ -48,8 +48,7 @@ const struct ss_argument simulation_rows[] = {
     {'n', "N", {"instances", SS_OPTION_COUNT, AT(instances), .min = "1", .max = "1000000",
                 .help = "instances of the workload; default: as many as CPUs"}},
     {0, "CLASS", {"class", SS_OPTION_TEXT, AT(class), .initial = "serial",
-                  .help = "what an instance does: serial: one thread; parallel: one for each CPU; " "blocking: 1.3 threads on average; forking: one, in short-lived children; "
-                          "profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three serial ones, then one parallel one"}},
+                  .help = "what an instance runs: serial: one thread; parallel: one for each CPU; blocking: 1.3 threads on average; forking: one, in short-lived children; profile:FILE: as lines of TIME THREADS say; serial:3,parallel:1: three serial instances, then a parallel one"}},
     {'l', "LOAD", {"load", SS_OPTION_TEXT, AT(load),
                    .help = "hold this load: short for -t constant -T LOAD"}},
     SS_ARGUMENTS_MODULES(struct simulation),
@@ -91,13 +90,12 @@ const struct ss_argument simulation_rows[] = {
     {0, "TIME", {"quota-period", SS_OPTION_TIME, AT(quota_period), .initial = "100m", .min = "1m",
                  .max = "1s", .help = "the period of --quota"}},
     {0, "LOAD", {"background", SS_OPTION_LOAD, AT(background), .initial = "0",
-                 .help = "part of the machine that other processes demand"}},
+                 .help = "the part of the machine that other processes demand"}},
     {0, "TIME", {"background-period", SS_OPTION_TIME, AT(background_period), .initial = "0",
                  .max = "36500d",
                  .help = "other processes demand CPU time only in the first half of each such period; 0: all the time"}},
     {0, "TIME", {"overhead", SS_OPTION_TIME, AT(overhead), .initial = "0", .max = "1s",
-                 .help = "how long a CPU takes to become idle, in which time it neither idles nor "
-                         "runs a task"}},
+                 .help = "how long a CPU takes to become idle, during which it neither idles nor runs a task"}},
     {0, "WORD", {"accounting", SS_OPTION_CHOICE, AT(accounting), .initial = "exact",
                  .choices = "exact ticks",
                  .help = "the counters that the modules see: exact values, or those of /proc/stat"}},
@@ -130,12 +128,11 @@ const struct ss_argument simulation_rows[] = {
     {0, "N", {"rounds", SS_OPTION_COUNT, AT(rounds), .initial = "1", .min = "1", .max = "100000",
               .help = "how many times to repeat the study, each time with the next seed"}},
     {0, "DIR", {"record", SS_OPTION_TEXT, AT(record),
-                .help = "keep the study in this folder, which ssreport reads"}},
+                .help = "write the study to this folder, which ssreport reads"}},
     {0, "NAME=V,...", {"sweep",
                        .help = "run once with each of these values of a long option, or with each combination if given several times; print a table and what to choose"},
                        .take = take_sweep},
-    {0, NULL, {"csv", AT(csv), .help = "print the samples instead of the statistics, as CSV; with --sweep, "
-                                    "the table"}},
+    {0, NULL, {"csv", AT(csv), .help = "print the samples instead of the statistics, as CSV; with --sweep, print the table as CSV"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_END,
@@ -324,7 +321,7 @@ int simulation_open_trial(struct simulation *simulation, struct trial *trial,
         return 0;
     trial_close(trial);
     return ss_error_fail(
-        error, "--settle leaves no time to count: it must be shorter than the run");
+        error, "--settle leaves no time to count: give a time that is shorter than the run");
 }
 
 /* Makes the options of the foreground, whose load is always 100 %. */

@@ -97,7 +97,7 @@ static int find_duration(struct study *study, ss_time *duration, struct ss_error
             "the background's trace has no end: give --duration, or a trace such as -t staircase");
     if (background->options.settle >= *duration)
         return ss_error_fail(
-            error, "--settle leaves no time to count: it must be shorter than the run");
+            error, "--settle leaves no time to count: give a time that is shorter than the run");
     bool group = background->source == SS_SOURCE_OWN || background->source == SS_SOURCE_CGROUP;
     if (study->options->shares_cpus && !group)
         return ss_error_fail(error,

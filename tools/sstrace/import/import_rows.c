@@ -147,8 +147,8 @@ static int begin(struct rows *rows) {
     const struct layout *layout = rows->layout;
     size_t time = layout->time, load = layout->load;
     if (rows->samples->options->select && !layout->series)
-        return ss_error_fail(rows->input->error,
-            "--select has no meaning with this format: such files have only one series");
+        return ss_error_fail(rows->input->error, "--select has no meaning with this format, whose "
+                                                 "files have only one series: remove it");
     rows->table.input = rows->input;
     rows->table.separator = layout->separator;
     int more = layout->header ? read_header(rows, &time, &load) : 1;
@@ -190,7 +190,7 @@ static int fit_into_window(struct rows *rows, struct sstrace_sample *sample) {
     if (from < 0 || from > INT64_MAX - GOOGLE_WINDOW || sample->to < from ||
         sample->to - from > GOOGLE_WINDOW)
         return sstrace_input_blame(
-            rows->input, rows->end.column, "expected an end up to 300 s after the start");
+            rows->input, rows->end.column, "expected an end time at most 300 s after the start");
     int64_t length = sample->to - from;
     sample->from = from - from % GOOGLE_WINDOW;
     sample->to = sample->from + GOOGLE_WINDOW;

@@ -199,7 +199,7 @@ static int end_sample(struct sstrace_json *json) {
     if (!sstrace_stamp_read(&it->clock, stamp, strlen(stamp), &sample.to)) {
         json->input->line = it->stamp_mark.line;
         return sstrace_input_blame(json->input, it->stamp_mark.column,
-            "'%s' is not a time: " SSTRACE_STAMP_EXPECTED, ss_words_show(stamp).text);
+            "'%s' is not a time: expected " SSTRACE_STAMP_EXPECTED, ss_words_show(stamp).text);
     }
     if (__builtin_add_overflow(sample.to, it->day, &sample.to) ||
         __builtin_sub_overflow(sample.to, it->interval, &sample.from))

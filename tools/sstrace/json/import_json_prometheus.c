@@ -177,7 +177,7 @@ static int take_value(struct sstrace_json *json, const struct sstrace_json_event
     if (!event->cut && sstrace_stamp_number(event->text, event->length, 1000000000, &it->sample.to))
         return 0;
     return sstrace_json_blame(
-        json, "'%s' is not a time: seconds since 1970", ss_words_show(event->text).text);
+        json, "'%s' is not a time: expected seconds since 1970", ss_words_show(event->text).text);
 }
 
 static int begin(struct prometheus *it, int place) {

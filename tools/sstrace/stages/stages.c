@@ -130,14 +130,15 @@ static int take_last(
     struct ss_trace_record it = *record;
     char at[SS_UNITS_SHOWN];
     if (it.time == SS_TIME_NEVER)
-        return ss_error_fail(error, "the trace becomes longer than 213503d (584 years)");
+        return ss_error_fail(
+            error, "the trace becomes longer than 213503d (584 years), the maximum");
     if (it.free) {
         it.load = stage->any ? stage->before.load : 0;
     } else if (!(it.load <= 1)) {
         ss_units_show_time(at, it.time);
         return ss_error_fail(error,
-            "the load at %s becomes %.6g %%: --load-clamp 0,1 after this change cuts it off", at,
-            it.load * 100);
+            "the load at %s becomes %.6g %%: add --load-clamp 0,1 after this change to limit it",
+            at, it.load * 100);
     } else if (it.load < SS_TRACE_LOAD_MIN) {
         it.load = 0;
     }
