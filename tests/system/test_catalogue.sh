@@ -554,26 +554,28 @@ END
 )
 
 published_option_plans_the_published_configurations() {
+    needs_ssbatch || return 0
     local folder
     refuses "--published: as many instances as CPUs" accuracy --published --instances 3
     refuses "--published: no settling time" accuracy --published --settle 3
     experiment accuracy --published --dry-run --workloads serial
     [ "$(grep -c '^serial-' "$output")" -eq 55 ] || fail "wrong number of configurations"
-    prints "serial-33-geom-uneven-53m-1: 6 min 03 s"
+    prints "serial-33-geom-uneven-53m-1: 6 min 01 s"
     ! grep -Eq '^serial-.*-(default|cpulimit|quota|1cdc|nbench-fit)-' "$output" || fail "unpublished methods are planned"
     experiment accuracy --published --methods cdc --taus 107m --workloads serial --targets 50 --warmup 0.5 \
         --seconds 2 --on 0 --output published
-    folder=$scratch/published/runs/serial-50-cdc-107m-1
-    [ "$(manifest published instances) $(manifest published settle_seconds) $(manifest published cpus)" = \
-        "1 0 0" ] || fail "wrong manifest"
-    [ "$(manifest published warmup_seconds)" = 0.5 ] || fail "wrong warm-up"
+    folder=$scratch/published/serial-50-cdc-107m-1
+    [ "$(listed published instances) $(listed published settle_seconds) $(listed published cpus)" = \
+        "1 0 0" ] || fail "wrong columns"
+    [ "$(listed published warmup_seconds)" = 0.5 ] || fail "wrong warm-up"
     awk -F, 'NR > 1 { target = $3; if (target != 0.5) bad = 1 }
-        END { exit bad || NR < 4 || NR > 5 }' "$folder/beside.csv" || fail "wrong samples of ssload: $(cat "$folder/beside.csv")"
+        END { exit bad || NR < 4 }' "$folder/beside.csv" || fail "wrong samples of ssload: $(cat "$folder/beside.csv")"
+    [ -x "$build/bin/ssreport" ] || return 0
     # Independent measurements of the same time.
     awk -F, 'NR == 2 { exit !(NF == 14 && $12 != "" && $14 != "" && $12 - $8 < 0.1 && $8 - $12 < 0.1 &&
             $13 - 100 * ($2 - $12) < 0.001 && 100 * ($2 - $12) - $13 < 0.001) }' \
         "$scratch/published/table.csv" || fail "wrong table.csv: $(cat "$scratch/published/table.csv")"
-    prints "\| serial \| cdc \| 107 \| 50 \| .*"
+    prints "\| serial \| cdc \| 0.107 \| 50 \| .*"
 }
 
 run_case workload_names_are_listed

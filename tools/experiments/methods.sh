@@ -55,30 +55,6 @@ choose_modules() {
     esac
 }
 
-# measure_one WORKLOAD: sets `one`, the load of one uncontrolled instance, measured once.
-measure_one() {
-    local file time=10
-    file=$output/one-load.$(file_name "$1")
-    case $1 in
-    serial) one=$(compute "1 / $cpus") && return ;;
-    parallel) one=1 && return ;;
-    esac
-    [ -z "$quick" ] || time=2
-    if [ ! -s "$file" ]; then
-        make_folders '' 1 "$1"
-        start showstopper --quiet --json "$scratch/one.json" -n 1 "${pinning[@]}" -f realtime -c fixed \
-            -C duty=100% -l 100% --warmup 1s --duration "${time}s" "${counting[@]}" "${words[@]}" \
-            >/dev/null 2>"$scratch/messages"
-        wait "${started[-1]}" ||
-            fail "$1: its load alone cannot be measured: $(head -n 1 "$scratch/messages")"
-        figure "$scratch/one.json" load_mean >"$file.new"
-        awk '$1 > 0 { some = 1 } END { exit !some }' "$file.new" || fail "$1: alone it makes no load"
-        put_in_place "$file"
-        rm -rf "$scratch"/data/*
-    fi
-    one=$(cat "$file")
-}
-
 # whole_instances TARGET: prints this part of the number of CPUs, rounded half up, at least 1.
 whole_instances() {
     compute "int($1 * $cpus + 0.5 + 1e-9) > 1 ? int($1 * $cpus + 0.5 + 1e-9) : 1"
@@ -118,21 +94,6 @@ limit_words() {
         limit = 100 * target * cpus / number
         printf form, limit < 1 ? 1 : limit }')
     words=(cpulimit "${options[@]}" -l "$limit" -f -- "${words[@]}")
-}
-
-# choose_method METHOD TAU WORKLOAD TARGET: sets `words`, `counting`, `measuring`, `modules`,
-# `number`, `stands_for`.
-choose_method() {
-    choose_workload "$3"
-    choose_modules "$1" "$2"
-    count_instances "$1" "$3" "$4"
-    case $1 in
-    cpulimit) limit_words "$4" "$3" ;;
-    quota)
-        make_group all "$(compute "$4 * $cpus")"
-        words=("${entering[@]}" "${words[@]}")
-        ;;
-    esac
 }
 
 # Sets `usable` to those of `methods` that can be had, and notes why others cannot.

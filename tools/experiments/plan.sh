@@ -9,6 +9,7 @@
 print_plan=''        # --plan
 declare -A planned=() # the columns of each run, by its name
 places=''            # yes if a run needs a place of env/
+explained=()          # lines of the report above its tables
 skipped=()            # the lines of what is unavailable here
 
 plan_usage() {
@@ -165,10 +166,27 @@ plan_commands() {
     [ "$1" != quota ] || line after -- "$here/env/group" close "$group"
 }
 
+# plan_method_run NAME SECONDS METHOD WORKLOAD ROUND TARGET KEY=VALUE... -- OPTION...: prints a run of showstopper
+# with these options. `number` and `stands_for` are those of count_instances; `tau` and `warmup` are the caller's, and
+# so is `beside`, a function that prints lines of its own, if any.
+plan_method_run() {
+    local run=("$1" "$2") method=$3 workload=$4 target=$6
+    local columns=("method=$3" "workload=$4" "round=$5" "tau_seconds=$(! has_tau "$3" || tau_seconds "$tau")"
+        "instances=$number" "stands_for=$stands_for" "warmup_seconds=$warmup")
+    shift 6
+    while [ "$1" != -- ]; do
+        columns+=("$1")
+        shift
+    done
+    plan_run "${run[@]}" "${columns[@]}" || return 0
+    choose_modules "$method" "$tau"
+    [ -z "${beside-}" ] || "$beside" "$target"
+    plan_commands "$method" "$workload" "$number" "$target" --warmup "${warmup}s" "${@:2}"
+}
+
 # ---- the load of one instance, which nbench-fit needs to know ----
 
-# measure_one WORKLOAD: sets `one` to this load, which plan_one has measured; -1 if it is unknown. It takes the
-# place of that of methods.sh.
+# measure_one WORKLOAD: sets `one` to this load, which plan_one has measured; -1 if it is unknown.
 measure_one() {
     local key value
     one=-1
@@ -303,18 +321,22 @@ print_table() {
 }
 
 # report_study TABLE FILE...: writes the report and these tables, each as its FILE and in report.md, and prints them.
+# A TABLE may be SHOWN:KEPT, the one that is printed and the one of the file. `explained` are lines that come first.
 report_study() {
-    local reported=0 index
+    local reported=0 index table
     if command -v ssreport >/dev/null; then
         ssreport --output "$output/report" ${deviation:+--deviation "$deviation%"} "$output" || reported=$?
         [ "$reported" -le 1 ] || fail "ssreport made no report"
         for ((index = 1; index < $#; index += 2)); do
-            print_table "${!index}" csv >"$output/${*:index+1:1}"
+            table=${!index}
+            print_table "${table#*:}" csv >"$output/${*:index+1:1}"
         done
         {
+            [ ${#explained[@]} -eq 0 ] || printf '%s\n' "${explained[@]}" ''
             for ((index = 1; index < $#; index += 2)); do
                 [ "$index" -eq 1 ] || echo
-                print_table "${!index}" md
+                table=${!index}
+                print_table "${table%:*}" md
             done
             if [ -n "$energy" ]; then
                 printf '\n%s\n\n' "Energy, ${energy_scope:-without a source of power}; relative to the first run of$(:

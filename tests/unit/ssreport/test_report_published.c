@@ -169,6 +169,10 @@ static void load_recorded_by_ssload_is_listed_with_the_record(void **state) {
     assert_cell(&report, "constant-load", 0, "beside_load_mean", 0.48);
     assert_cell(&report, "constant-load", 0, "beside_error_mean_percent", 2);
     assert_cell(&report, "constant-load", 0, "beside_error_mse_e4", (9 + 1) / 2.0);
+    assert_rows(&report, "constant-load-runs", 2);
+    assert_text(&report, "constant-load-runs", 0, "method", "pi-even");
+    assert_cell(&report, "constant-load-runs", 0, "target", 0.5);
+    assert_cell(&report, "constant-load-runs", 0, "beside_load_mean", 0.48);
     ssreport_report_free(&report);
     /* Without a target in ssload's record, the target of the run is used. */
     folder_write("a/beside.csv", "time,load\n2026-11-20T10:00:09.000Z,0.4\n"

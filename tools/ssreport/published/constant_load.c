@@ -67,6 +67,23 @@ static void add_cell(struct ssreport_report *report, const struct cell *cell) {
         CELL("others_most", cell->others));
 }
 
+static void add_row_of_run(struct ssreport_report *report, const struct ssreport_run *run) {
+    const struct ssreport_figures *figures = &run->figures;
+    TABLE_ROW(ssreport_table(report, "constant-load-runs"), CELL("workload", run->workload),
+        CELL("target", run->target), CELL("method", run->method),
+        CELL("tau_seconds", run->tau > 0 ? run->tau : NAN),
+        CELL("round", run->round > 0 ? run->round : NAN),
+        CELL("instances", run->record.instance_count),
+        CELL("stands_for", run->stands_for > 0 ? run->stands_for : NAN),
+        CELL("load_mean", figures->load_mean),
+        CELL("error_mean_percent", figures->error_mean_percent),
+        CELL("error_mse_e4", figures->error_mse_e4),
+        CELL("iterations_per_second", figures->throughput),
+        CELL("beside_load_mean", run->beside.load_mean),
+        CELL("beside_error_mean_percent", run->beside.error_mean_percent),
+        CELL("beside_error_mse_e4", run->beside.error_mse_e4));
+}
+
 static void add_run(struct cell *cell, const struct ssreport_run *run) {
     const struct ssreport_figures *figures = &run->figures;
     const struct ssreport_beside *beside = &run->beside;
@@ -91,8 +108,10 @@ int ssreport_constant_load_fill(struct ssreport_report *report) {
         return -1;
     for (struct ssreport_run **run = runs; *run;) {
         struct cell cell = {.run = *run, .others = NAN};
-        for (; *run && ssreport_series_is_one(cell.run, *run); run++)
+        for (; *run && ssreport_series_is_one(cell.run, *run); run++) {
+            add_row_of_run(report, *run);
             add_run(&cell, *run);
+        }
         if (cell.runs > 0)
             add_cell(report, &cell);
     }

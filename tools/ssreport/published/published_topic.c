@@ -25,6 +25,17 @@ static const struct table_column constant_columns[] = {
     {"beside_error_mse_e4", "its mean squared error, %\u00b2", 3},
     {"others_most", "other processes, at most, %", 1, true, true},
 };
+static const struct table_column run_columns[] = {
+    {"workload", "workload"}, {"target", "target, %", 0, true}, {"method", "method"},
+    {"tau_seconds", "mean round, s", 3}, {"round", "round"}, {"instances", "instances"},
+    {"stands_for", "instances stand for, %", 2, true}, {"load_mean", "load, %", 2, true},
+    {"error_mean_percent", "mean error, %", 3},
+    {"error_mse_e4", "mean squared error, %\u00b2", 3},
+    {"iterations_per_second", "iterations/s", 3},
+    {"beside_load_mean", "load by ssload, %", 2, true},
+    {"beside_error_mean_percent", "its mean error, %", 3},
+    {"beside_error_mse_e4", "its mean squared error, %\u00b2", 3},
+};
 static const struct table_column replay_columns[] = {
     {"set", NULL}, {"workload", "workload", .text = {"workload", 10}},
     {"method", "method", .text = {"method", 12}}, {"round", NULL},
@@ -47,6 +58,7 @@ static const struct table_column published_columns[] = {
 static const struct table_sheet tables[] = {
     TABLE_INIT("constant-load", "Constant load: errors, and those that were published",
         constant_columns),
+    TABLE_INIT("constant-load-runs", "Constant load: errors of each run", run_columns),
     TABLE_INIT("published", "What was published", published_columns),
     TABLE_INIT("replay", "One trace at several speeds", replay_columns),
     {.name = NULL},

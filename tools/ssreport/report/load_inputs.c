@@ -227,6 +227,14 @@ static void find_energy(struct ssreport_run *run, const char *path) {
     }
 }
 
+/* For a run of a study, the load that ssload measured is in the parent folder of the record. */
+static void find_beside(struct ssreport_run *run, const char *path) {
+    char folder[8500];
+    snprintf(folder, sizeof folder, "%s/..", path);
+    if (run->columns.count > 0 && run->beside.samples == 0)
+        run->beside = ssreport_beside_read(&run->record, folder);
+}
+
 /*
  * Reads the remaining measurements. Power comes last, because the samples of the host correct the
  * clock.
@@ -234,6 +242,7 @@ static void find_energy(struct ssreport_run *run, const char *path) {
 static void find_surroundings(struct ssreport_run *run, const char *path) {
     bool inside = !ssreport_is_word(run->measured_in, "host");
     ssreport_surroundings_read(&run->surroundings, path, &run->record, inside);
+    find_beside(run, path);
     find_energy(run, path);
 }
 
