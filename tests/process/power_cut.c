@@ -27,7 +27,7 @@ struct operation {
     size_t synced;   /* index of the sync that orders it, or SIZE_MAX */
 };
 
-/* A name in a folder, whatever has it. */
+/* A name in a folder; files may get and lose it. */
 struct place {
     int folder;
     char *name;
@@ -75,7 +75,7 @@ static int walk(struct power_log *log, const char *path) {
     }
 }
 
-/* Files in memory have a name in the root. */
+/* Maps files in memory to names in the root. */
 static const char *relative(const struct power_log *log, const char *path) {
     size_t length = strlen(log->root);
     if (strncmp(path, MEMORY, sizeof MEMORY - 1) == 0)
@@ -200,7 +200,7 @@ static bool changes_folder(const struct operation *operation) {
            operation->kind == POWER_MOVE || operation->kind == POWER_DROP;
 }
 
-/* Finds the next sync of this node that counts, from `from` on. */
+/* Returns the next sync of this node from `from` on, except the ignored one. */
 static size_t find_sync(const struct power_log *log, int node, size_t from) {
     for (size_t i = from; i < log->count; i++) {
         if (log->operations[i].kind == POWER_SYNC && log->operations[i].node == node &&
@@ -250,7 +250,7 @@ void power_cut(const struct power_cut *cut) {
 
 /* ---- the state ---- */
 
-/* Returns what is certainly in the file, or also what was written since. */
+/* Returns the synced contents of a file, with what was written since if the cut says so. */
 static const char *contents_of(const struct power_cut *cut, int node) {
     static char half[65536];
     const struct power_log *log = cut->log;

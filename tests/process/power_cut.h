@@ -6,10 +6,10 @@
 #include <stddef.h>
 
 /*
- * What is on disk after a power cut, from a log of shim_disk. A change of a folder is certainly on
- * disk once that folder is synced later, and the contents of a file once the file is. A move is
- * atomic, and belongs to the folder of the new name. Until then, each change may or may not be on
- * disk, whatever happened to others.
+ * Computes from a log of shim_disk what is on disk after a power cut. A change of a folder is
+ * certainly on disk after the next sync of that folder, and the contents of a file after the next
+ * sync of the file. A move is atomic and belongs to the folder of the new name. Until the sync, any
+ * subset of the changes may be on disk.
  */
 struct power_log;
 
@@ -23,10 +23,10 @@ enum power_operation {
     POWER_MARK, /* by power_log_mark() */
 };
 
-/* Appends a line to the log: what the test knows at this moment. */
+/* Appends a text to the log, such as the end of a call. */
 void power_log_mark(const char *log, const char *text);
 
-/* Reads the log; paths are relative to the folder from now on. Never freed. */
+/* Reads the log and makes its paths relative to `root`. The log is never freed. */
 struct power_log *power_log_read(const char *log, const char *root);
 
 size_t power_log_count(const struct power_log *log);
@@ -35,14 +35,14 @@ enum power_operation power_log_operation(const struct power_log *log, size_t ind
 /* The path of an operation, the new one of a move, or the text of a mark. */
 const char *power_log_path(const struct power_log *log, size_t index);
 
-/* Finds the next operation from `from` on; the number of operations if there is none. */
+/* Returns the next operation of this kind from `from` on, or the number of operations. */
 size_t power_log_find(
     const struct power_log *log, size_t from, enum power_operation operation, const char *path);
 
-/* Acts as if this sync had not been called. Without such an index (SIZE_MAX), all count. */
+/* From now on, acts as if this sync had not been called; SIZE_MAX: all were called. */
 void power_log_ignore(struct power_log *log, size_t index);
 
-/* Which of the changes that no sync orders are on disk. */
+/* Which unsynced changes are on disk. */
 enum power_choice { POWER_NONE, POWER_ALL, POWER_ONLY, POWER_ALL_BUT };
 
 /* What an unsynced file contains. */
@@ -59,7 +59,7 @@ struct power_cut {
 /* Computes the state of the disk; valid until the next call. */
 void power_cut(const struct power_cut *cut);
 
-/* Returns whether an operation is free: it may be on disk or not. */
+/* Returns whether an operation changes a folder and is not synced before the cut. */
 bool power_is_free(const struct power_cut *cut, size_t index);
 
 /* ---- the state ---- */
@@ -71,7 +71,7 @@ const char *power_read(const struct power_cut *cut, const char *path);
 void power_each(const struct power_cut *cut, const char *folder,
     void (*see)(void *context, const char *path), void *context);
 
-/* Makes the files of the state in a folder. */
+/* Writes the files of the state to a folder. */
 void power_write(const struct power_cut *cut, const char *folder);
 
 #endif

@@ -22,8 +22,8 @@
 static const char *folder, *log_path, *root;
 
 /*
- * Each command that makes something which is undone makes a folder, so that the log has it. Run b
- * fails once and then continues with its ledger, which it has synced.
+ * A command that an `after` undoes makes a folder, which appears in the log. Run b fails once; its
+ * second attempt continues with the ledger that the first one synced.
  */
 static const char plan[] =
     "once base match='^(.*)$' -- echo 17\n"
@@ -51,7 +51,7 @@ static void begin_study(void) {
     run_write_file(run_path(root, "version"), "version 1\n");
 }
 
-/* Carries out a call that is killed in place of this sync; 0: it is not. Returns its status. */
+/* Carries out a call and returns its status. Unless 0, `killed_at` is the sync that kills it. */
 static int call(const char *const *words, int killed_at) {
     char disk[9000], at[64];
     snprintf(disk, sizeof disk, "SS_TEST_DISK=%s:%s", log_path, root);
@@ -70,7 +70,7 @@ static int call_plan(int killed_at) {
     return call(WORDS(SSBATCH, "s", "../plan"), killed_at);
 }
 
-/* Run b fails, is completed, and run a is repeated. */
+/* Logs three calls: run b fails, run b is completed, run a is repeated. */
 static struct power_log *make_log(void) {
     begin_study();
     ck_assert_int_eq(call_plan(0), 1);
@@ -90,7 +90,7 @@ static bool ends_with(const char *text, const char *end) {
     return length >= size && strcmp(text + length - size, end) == 0;
 }
 
-/* Returns whether this operation is among those that were completed. */
+/* Returns whether this operation was completed before the cut. */
 static bool is_past(
     const struct power_cut *cut, size_t from, enum power_operation operation, const char *path) {
     return power_log_find(cut->log, from, operation, path) < cut->at;
@@ -100,7 +100,7 @@ static bool is_marked(const struct power_cut *cut, const char *text) {
     return is_past(cut, 0, POWER_MARK, text);
 }
 
-/* Reads a file of a result; without a name, finds whether there is a result. */
+/* Returns the contents of a file in a result; without a name, NULL if the result is absent. */
 static const char *read_of(const struct power_cut *cut, const char *run, const char *name) {
     char path[300];
     snprintf(path, sizeof path, "s/%s%s%s", run, name ? "/" : "", name ? name : "");
@@ -112,7 +112,7 @@ static bool is_done(const struct power_cut *cut, const char *run) {
     return document && strstr(document, "\"status\": \"done\"");
 }
 
-/* Returns the begin of this call, counted from 1. */
+/* Returns the index of the mark at which this call begins; the first one is 1. */
 static size_t find_call(const struct power_log *log, int number) {
     size_t begin = power_log_find(log, 0, POWER_MARK, "call");
     while (--number > 0)
@@ -120,7 +120,7 @@ static size_t find_call(const struct power_log *log, int number) {
     return begin;
 }
 
-/* A result has its name only if all of it is on disk. */
+/* Returns whether a result is visible of which a part is missing. */
 static bool is_result_wrong(const struct power_cut *cut, const char *name) {
     static const char *const complete[][3] = {
         {"a", "record/data", "version"},
@@ -144,7 +144,10 @@ static bool is_result_wrong(const struct power_cut *cut, const char *name) {
     return false;
 }
 
-/* Run b begins after ssbatch has reported a as done. A run that is repeated may be missing. */
+/*
+ * Returns whether a run that ssbatch reported as done is not done. Run b begins after run a is
+ * reported. A run that is being repeated may be missing.
+ */
 static bool is_result_lost(const struct power_cut *cut) {
     const char *data = read_of(cut, "a", "record/data");
     size_t second = find_call(cut->log, 2), third = find_call(cut->log, 3);
@@ -159,7 +162,7 @@ static bool is_result_lost(const struct power_cut *cut) {
     return is_marked(cut, "completed") && !is_done(cut, "b");
 }
 
-/* Both are whole, and on disk before the first result. */
+/* Plan and values must be whole, and on disk before the first result. */
 static bool is_plan_wrong(const struct power_cut *cut) {
     const char *text = power_read(cut, "s/.study/plan");
     const char *values = power_read(cut, "s/.study/values");
@@ -169,7 +172,7 @@ static bool is_plan_wrong(const struct power_cut *cut) {
     return (!has_plan && (text || has_results)) || (!has_values && (values || has_results));
 }
 
-/* What the command has synced itself is in the result, or in the folder of the next attempt. */
+/* A file that the command synced must be in the result, or in the folder of the next attempt. */
 static bool is_ledger_lost(const struct power_cut *cut) {
     const char *text = read_of(cut, "b", "record/ledger");
     if (!text)
@@ -197,14 +200,14 @@ static void see_call(void *context, const char *path) {
     power_each(search->cut, path, see_journal, search);
 }
 
-/* Counts journals of this name that have this line. */
+/* Counts the journals of this name that contain this line. */
 static size_t count_journals(const struct power_cut *cut, const char *name, const char *line) {
     struct search search = {.cut = cut, .name = name, .line = line};
     power_each(cut, "s/.study/calls", see_call, &search);
     return search.count;
 }
 
-/* Returns whether the folder that a command makes exists now, and no journal says so. */
+/* Returns whether the folder of this operation must still be undone, but no journal says so. */
 static bool is_journal_missing(const struct power_cut *cut, size_t made) {
     const struct power_log *log = cut->log;
     char name[300], line[300];
@@ -227,7 +230,7 @@ static bool are_journals_wrong(const struct power_cut *cut) {
         if (power_log_operation(cut->log, i) == POWER_MAKE && is_journal_missing(cut, i))
             return true;
     }
-    /* Once a call or its keeper has exited, the next call does not carry out its lines again. */
+    /* After a call or its keeper has exited, its journals must not come back. */
     return cut->at > 0 && power_log_operation(cut->log, cut->at - 1) == POWER_MARK &&
            strcmp(power_log_path(cut->log, cut->at - 1), "call") != 0 &&
            count_journals(cut, NULL, NULL) > 0;
@@ -246,7 +249,7 @@ static const char *find_fault(const struct power_cut *cut) {
 
 /* ---- states ---- */
 
-/* Tries the changes that no sync orders, from the latest one on: each alone, and all but it. */
+/* For each of the latest unsynced changes: tries a disk with this change alone, and without it. */
 #define LATEST 30
 
 static const char *find_fault_of_one(struct power_cut *cut) {
@@ -267,7 +270,7 @@ static const char *find_fault_of_one(struct power_cut *cut) {
     return fault;
 }
 
-/* Returns what is wrong in a state after a cut at this moment. */
+/* Returns what is wrong in one of the states after a cut at this moment, or NULL. */
 static const char *find_fault_at(struct power_log *log, size_t at) {
     struct power_cut cut = {.log = log, .at = at};
     const char *fault = NULL;
@@ -295,7 +298,7 @@ START_TEST(results_and_journals_survive_a_power_cut) {
 }
 END_TEST
 
-/* A call that is killed may not have synced what a later call finds. */
+/* Later calls find folders that the killed call made but did not sync. */
 #define KILL_STEP 4
 
 START_TEST(results_survive_a_kill_and_a_power_cut) {
@@ -312,7 +315,7 @@ START_TEST(results_survive_a_kill_and_a_power_cut) {
 }
 END_TEST
 
-/* The sync after which the plan has its name. */
+/* Number of the sync that puts the name of the plan on disk. */
 #define PLAN_SYNC 4
 
 START_TEST(the_plan_is_on_disk_before_only_one_run_of_it_is_carried_out) {
@@ -326,7 +329,7 @@ START_TEST(the_plan_is_on_disk_before_only_one_run_of_it_is_carried_out) {
 }
 END_TEST
 
-/* The sync of the first file of run a. */
+/* Number of the sync of the first file in the result of run a. */
 #define RESULT_SYNC 12
 
 START_TEST(a_keeper_that_exits_leaves_no_journal) {
@@ -347,7 +350,7 @@ static struct run *run_quietly(const char *const *words) {
     return run_wait(run_start(&setup, words));
 }
 
-/* The table says of each run what is on disk. */
+/* The list must agree with the disk. */
 static void expect_list(const struct power_cut *cut) {
     struct run *run = run_quietly(WORDS(SSBATCH, "--list", "--csv", "s"));
     if (!power_read(cut, "s/.study/plan")) {
@@ -423,7 +426,7 @@ static bool is_needed(struct power_log *log, size_t sync) {
     return fault;
 }
 
-/* Without this sync, a power cut does harm at least once in the log. */
+/* Returns whether a power cut does harm if one of the syncs of this name is missing. */
 static bool is_needed_once(struct power_log *log, size_t first) {
     char name[NAME_ROOM], other[NAME_ROOM];
     name_sync(log, first, name);
