@@ -3,15 +3,27 @@
 
 #include <showstopper/control.h>
 
+enum bounds {
+    BOUNDS_DUTY,
+    BOUNDS_NONE,
+};
+
+enum start {
+    START_TARGET,
+    START_ZERO,
+};
+
 struct config {
     uint64_t peers;
     double ke;
-    double ki; /* per second */
+    double ki;  /* per second */
+    int bounds; /* enum bounds */
+    int start;  /* enum start */
 };
 
 struct memory {
     ss_time last;    /* this executor's last update */
-    double integral; /* ki I, a duty from 0 to 1 */
+    double integral; /* ki I, a duty; from 0 to 1 with bounds=duty */
     bool started;
 };
 
@@ -22,6 +34,11 @@ static const struct ss_option options[] = {
         .help = "the weight of the current error"),
     SS_OPTION("ki", NUMBER, ki, .initial = "1", .min = "0", .max = "1000",
         .help = "the weight of past errors, summed over seconds"),
+    SS_OPTION("bounds", CHOICE, bounds, .initial = "duty", .choices = "duty none",
+        .help = "duty: the sum of past errors stays within the duties from 0 to 1, and stands "
+                "still while the output is beyond them; none: it grows on, as published"),
+    SS_OPTION("start", CHOICE, start, .initial = "target", .choices = "target 0",
+        .help = "what the sum of past errors amounts to at first; 0: as published"),
     SS_OPTION_END,
 };
 
@@ -29,25 +46,29 @@ static double clamp(double value) {
     return fmin(fmax(value, 0), 1);
 }
 
-/*
- * Starts the integral at the target: from 0, the mean of a short run would be several percent off.
- */
-static void restart(struct memory *memory, const struct ss_control_input *input) {
-    *memory =
-        (struct memory){.last = input->moment.now, .integral = input->target, .started = true};
+/* From 0, the mean of a short run would be several percent off. */
+static void restart(
+    struct memory *memory, const struct config *config, const struct ss_control_input *input) {
+    *memory = (struct memory){
+        .last = input->moment.now,
+        .integral = config->start == START_ZERO ? 0 : input->target,
+        .started = true,
+    };
 }
 
 /*
- * Stops the integral while the output is beyond a bound: otherwise the excess would first have to
- * be undone before the output could leave the bound. The bound applies to ki I, so that the
+ * With bounds, stops the integral while the output is beyond one: otherwise the excess would first
+ * have to be undone before the output could leave the bound. The bound applies to ki I, so that the
  * integral term can reach any duty for any ki.
  */
 static void integrate(
     struct memory *memory, const struct config *config, double error, double seconds) {
+    double integral = memory->integral + config->ki * error * seconds;
     double output = config->ke * error + memory->integral;
-    if (output > 1 || output < 0)
-        return;
-    memory->integral = clamp(memory->integral + config->ki * error * seconds);
+    if (config->bounds == BOUNDS_NONE)
+        memory->integral = integral;
+    else if (output >= 0 && output <= 1)
+        memory->integral = clamp(integral);
 }
 
 /* Returns D = ke e + ki I, limited to [0, 1], where e = L* - L and I = I + e dt. */
@@ -55,7 +76,7 @@ static double update(const struct ss_self *self, const struct ss_control_input *
     const struct config *config = self->config;
     struct memory *memory = self->own;
     if (!memory->started || memory->last < input->moment.since)
-        restart(memory, input);
+        restart(memory, config, input);
     double error = input->target - input->load;
     integrate(
         memory, config, error, ss_time_seconds(ss_time_since(input->moment.now, memory->last)));

@@ -146,6 +146,27 @@ static void rbpid_integral_stays_in_bounds(void **state) {
     rig_close(&rig);
 }
 
+static void rbpid_as_published_winds_up(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", "bounds=none", 1, 1);
+    for (int second = 0; second <= 10; second++)
+        update_at(&rig, 100 + second, 0.9, 0.7);
+    /* I = 0.9 + 10 * 0.2, which takes 18 s at e = -0.1 to fall to 1.1. */
+    assert_near(update_at(&rig, 110 + 17.9, 0.6, 0.7), 1, 0);
+    assert_near(update_at(&rig, 110 + 21, 0.6, 0.7), -0.1 + 2.9 - 2.1, 1e-9);
+    rig_close(&rig);
+}
+
+static void rbpid_starts_at_zero_on_request(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "control/rbpid", "start=0", 1, 1);
+    assert_near(update_at(&rig, 100, 0.5, 0.4), 0.1, 1e-12);
+    assert_near(update_at(&rig, 101, 0.5, 0.4), 0.1 + 0.1, 1e-12);
+    rig_close(&rig);
+}
+
 static void rbpid_restarts_when_control_does(void **state) {
     (void)state;
     struct rig rig;
@@ -365,6 +386,8 @@ UNIT_MAIN(cmocka_unit_test(deadbeat_describes_its_horizon),
     cmocka_unit_test(rbpid_does_not_wind_up),
     cmocka_unit_test(rbpid_does_not_wind_down),
     cmocka_unit_test(rbpid_integral_stays_in_bounds),
+    cmocka_unit_test(rbpid_as_published_winds_up),
+    cmocka_unit_test(rbpid_starts_at_zero_on_request),
     cmocka_unit_test(rbpid_restarts_when_control_does),
     cmocka_unit_test(rbpid_accepts_targets_at_the_bounds),
     cmocka_unit_test(geom_follows_its_formula),
