@@ -568,6 +568,35 @@ throughput_prints_its_plan() {
     grep -q 'the lines above the first run differ' "$output" || fail "the differing settings are not named"
 }
 
+# same_plan STUDY TABLE FILE NAME OPTION...: fails unless ssbatch carries out the plan that the experiment prints, the
+# experiment accepts these runs as its own, and FILE is the table that ssreport prints of the study.
+same_plan() {
+    local folder=$scratch/$1
+    experiment "${@:4}" --plan
+    cp "$output" "$scratch/plan"
+    PATH=$build/bin:$PATH ssbatch --dry-run "$folder" "$scratch/plan" >"$output" 2>&1 || fail "the plan of $4 is refused"
+    [ ! -e "$folder" ] || fail "--plan or --dry-run created a folder"
+    PATH=$build/bin:$PATH timeout "$patience" ssbatch "$folder" "$scratch/plan" >"$output" 2>&1 ||
+        fail "ssbatch: status $?"
+    experiment "${@:4}" --output "$1"
+    ! grep -q '^ssbatch: run ' "$output" || fail "$4 repeats a run of the plan that it printed"
+    [ -x "$build/bin/ssreport" ] || return 0
+    "$build/bin/ssreport" --table "$2" --format csv "$folder" >"$scratch/table" 2>/dev/null || fail "no table $2"
+    diff "$scratch/table" "$folder/$3" || fail "$3 is not the table $2"
+}
+
+# A study may have any name.
+accuracy_and_replay_print_their_plans() {
+    needs_ssbatch || return 0
+    printf '0 50%%\n20s 50%%\n' >"$scratch/{trace},100%.txt"
+    same_plan -held constant-load-runs table.csv accuracy --methods cdc,nbench --taus 107m --workloads serial \
+        --targets 50 "${short[@]}"
+    [ "$(listed -held tau_seconds)" = "0.107 -" ] || fail "wrong lengths of rounds: $(listed -held tau_seconds)"
+    same_plan replayed replay replay.csv replay --methods cdc --workloads serial --trace "{trace},100%.txt" \
+        --scales 1/10,1/5 --warmup 0
+    [ "$(listed replayed speed | tr ' ' '\n' | sort -n | paste -sd ' ')" = "5 10" ] || fail "wrong speeds: $(listed replayed speed)"
+}
+
 throughput_uses_all_methods() {
     needs_ssbatch || return 0
     local method
@@ -790,6 +819,7 @@ run_case the_example_of_the_readme_works
 run_case load_of_other_processes_is_reported alone
 run_case throughput_study_reports_each_method
 run_case throughput_prints_its_plan
+run_case accuracy_and_replay_print_their_plans
 run_case throughput_uses_all_methods
 run_case an_ended_study_of_ssbatch_leaves_nothing
 run_case replay_study_reports_each_speed alone

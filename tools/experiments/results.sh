@@ -86,18 +86,6 @@ write_settings() {
     put_in_place "$output/settings"
 }
 
-# done_rows: prints the manifest's lines of finished runs, without the heading.
-done_rows() {
-    awk -F, -v columns="$manifest_columns" '
-        BEGIN {
-            count = split(columns, names, ",")
-            for (i = 1; i <= count; i++)
-                if (names[i] == "status")
-                    at = i
-        }
-        $at == "done"' "$output/manifest.csv"
-}
-
 # Runs in which others used much of the machine.
 list_disturbed() {
     local file name share
