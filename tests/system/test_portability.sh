@@ -13,6 +13,7 @@ set -euo pipefail
 # shellcheck source=experiments.sh
 . "$(dirname "$0")/experiments.sh"
 [ -x "$build/bin/ssprofile" ] || skip "left-out: built without ssprofile"
+[ -x "$build/bin/ssbatch" ] || skip "left-out: built without ssbatch"
 
 page=$checkout/tools/ssprofile/showstopper-portability.7
 results=$scratch/portability-results
@@ -21,6 +22,7 @@ options=(--bin "$scratch/bin")
 # Programs look for each other in their own folder.
 mkdir "$scratch/bin"
 cp "$build/bin/ssprofile" "$scratch/bin"
+ln -s "$build/bin/ssbatch" "$scratch/bin"
 cat >"$scratch/bin/showstopper" <<END
 #!/bin/bash
 # The real program interprets the options.
@@ -36,13 +38,14 @@ echo "\$kind \$round" >>"$scratch/throttled"
 [ ! -e "$scratch/broken" ] || { echo "it cannot throttle" && exit 1; }
 exec "\${@:2}"
 END
-# A kernel is faster for a longer name. If the file `wait` exists, it prints a line and waits.
+# A kernel is faster for a longer name. If the file `wait` exists, it prints a line and waits; so does the kernel
+# whose number is in the file `wait-at`.
 cat >"$scratch/bin/ssburn" <<END
 #!/bin/bash
 [ "\$2" != --version ] || { echo fake 1.0 && exit; }
 echo "\$*" >>"$scratch/calls"
 [ -z "\${MISSING-}" ] || [ "\$2" != "\$MISSING" ] || { echo "it is broken" && exit 1; }
-if [ -e "$scratch/wait" ]; then
+if [ -e "$scratch/wait" ] || grep -qx "\$(wc -l <"$scratch/calls")" "$scratch/wait-at" 2>/dev/null; then
     echo \$\$ >>"$scratch/waits"
     exec sleep 600
 fi
@@ -74,6 +77,7 @@ options_and_their_values_are_checked() {
     refuses "--force: not for demo" portability demo --force
     refuses "--applications: not for demo" portability demo --applications x
     refuses "--throttle: not for BASE TARGET" portability --throttle duty a b
+    refuses "--plan: not for BASE TARGET" portability --plan a b
     refuses "--throttle: frequency: not one of duty load quota" portability demo --throttle frequency
     refuses "--method: open: not one of closed search" portability demo --method open
     refuses "--kernels: int65: not one of" portability demo --kernels int65
@@ -84,10 +88,13 @@ options_and_their_values_are_checked() {
     refuses "--setting: '140%'" portability demo --setting 140%
     refuses "--setting: 100%: from 1% to less than 100% is wanted" portability demo --setting 100%
     refuses "--quantum: 0.2 s is more than a tenth of --seconds" portability demo --quantum 200m
-    refuses "portability: compare: nothing-there: No such file or directory" portability nothing-there other
+    refuses "ssprofile: nothing-there: No such file or directory" portability nothing-there other
+    prints "portability: the profiles cannot be compared, for the reasons above"
+    [ ! -e "$results" ] || fail "a folder was left"
     mkdir "$scratch/foreign"
     echo mine >"$scratch/foreign/file"
-    refuses "foreign is not a folder of this experiment" portability demo -o foreign
+    refuses "foreign is not an experiment folder" portability demo -o foreign
+    refuses "foreign is not a folder of this experiment" portability foreign foreign -o foreign
     [ ! -e "$scratch/calls" ] || fail "ran a kernel"
     [ ! -e "$results/base" ] || fail "a folder was created"
     # An invalid call must not create the folder.
@@ -102,28 +109,30 @@ is_known() {
 
 # The default plan runs at least 24 kernels of all classes in less than five minutes.
 a_plan_states_its_duration() {
-    local kernels class
+    local kernels class battery
     experiment portability demo --dry-run
-    prints "base: 100 runs, 1 min 00 s"
-    prints "3 steps, [0-4] min [0-9]+ s to go"
+    prints "base: 1 min 00 s"
+    prints "to come: [0-4] min [0-9]+ s"
     [ ! -e "$results" ] || fail "--dry-run created a folder"
     experiment portability demo --dry-run --quick
-    prints "base: 75 runs, 22\.5 s"
-    prints "3 steps, 1 min [0-9]+ s to go"
+    prints "base: 22\.5 s"
+    prints "to come: 1 min [0-9]+ s"
     experiment portability demo --dry-run --method search
-    prints "calibration: 400 runs, 4 min 00 s"
+    prints "calibration: 4 min 00 s"
     experiment portability demo --dry-run --kernels all --repetitions 2 --seconds 1
-    prints "base: $((2 * $(grep -c "higher 'ssburn kernel " "$checkout/tools/ssprofile/batteries/own.txt"))) runs, .*"
+    prints "base: $(awk -v kernels="$(grep -c "higher 'ssburn kernel " "$checkout/tools/ssprofile/batteries/own.txt")" \
+        'BEGIN { seconds = int(2 * kernels * 1.1 + 0.5); printf "%d min %02d s", seconds / 60, seconds % 60 }')"
     # By default a demo runs the benchmarks that it writes into its battery.
     mkdir "$scratch/plan"
     touch "$scratch/wait"
     start_portability demo -o "$scratch/plan" --others 100%
     await it_runs
     end_portability TERM
-    kernels=$(grep -c "'ssburn kernel [a-z0-9-]* --time 0.5s'" "$scratch/plan/battery.txt")
+    battery=$(find "$scratch/plan" -name battery.stdout -path '*/.base.*')
+    kernels=$(grep -c "'ssburn kernel [a-z0-9-]* --time 0.5s'" "$battery")
     [ "$kernels" -eq 25 ] || fail "expected 25 kernels, got $kernels"
     while read -r class; do
-        grep -q "^[a-z0-9-]* *$class " "$scratch/plan/battery.txt" || fail "no kernel of class $class"
+        grep -q "^[a-z0-9-]* *$class " "$battery" || fail "no kernel of class $class"
     done < <(awk '!/^#|^version/ { print $2 }' "$checkout/tools/ssprofile/batteries/own.txt" | sort -u)
     rm "$scratch/wait"
 }
@@ -169,9 +178,10 @@ end_portability() {
 a_demo_finds_the_setting_of_the_throttle() {
     local file
     experiment portability "${few[@]}"
-    prints "\[2/3\] calibration: 18 runs, [0-9.]+ s, [0-9.]+ s left in all"
+    prints "ssbatch: run 3 of 4, calibration; .*"
+    prints "--dry-run lists the runs\. Shorter: --quick, fewer .*"
     prints "Setting found: duty at 40\.00 %; the base is this machine with a duty of 40 %\."
-    prints "3 of 3 ratios of the throttled target lie in \[0\.97, 1\.03\]\."
+    prints "- 3 of 3 ratios of target:duty-4000 lie in \[0\.97, 1\.03\]\."
     prints "\| target:without \| 3 \| 2\.5000 \| 2\.5000 \| 2\.5000 \| 1\.0000 \| 50\.0 \|"
     prints "\| target:duty-4000 \| 3 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 50\.0 \|"
     for file in compare/compare.html predict-target-without/predict.html \
@@ -180,7 +190,7 @@ a_demo_finds_the_setting_of_the_throttle() {
         grep -q "<a href=\"$file\">" "$results/index.html" || fail "no link to $file"
     done
     grep -q '<p>Setting found: duty at 40.00 %' "$results/index.html" || fail "index: the setting is missing"
-    grep -q '<td class="text">target:without</td><td>3</td>' "$results/index.html" || fail "index: the table is missing"
+    grep -q '>target:without</td><td>3</td>' "$results/index.html" || fail "index: the table is missing"
     is_balanced "$results/index.html"
     for file in index.html compare/compare.html; do
         grep -q 'color-scheme:light dark' "$results/$file" || fail "$file: no dark scheme"
@@ -194,9 +204,27 @@ a_demo_finds_the_setting_of_the_throttle() {
     experiment portability "${few[@]}"
     [ "$(calls_of)" -eq 30 ] || fail "completed runs were repeated"
     prints "Setting found: duty at 40\.00 %.*"
-    refuses "holds results made in another way" portability "${few[@]}" --setting 50%
-    grep -qx '> setting 50' "$output" || fail "the differing setting is not named"
-    refuses "is not a folder" portability "${few[@]}" -o "$scratch/bin"
+    refuses "base: refused: it is done, and its columns or commands are different" portability "${few[@]}" --setting 50%
+    refuses "is not an experiment folder" portability "${few[@]}" -o "$scratch/bin"
+    refuses "holds a demo" portability "$results/base" "$results/target"
+    # Results of earlier versions, which are no study, have the same folders.
+    rm -r "$results/.study" "$results"/*/run.json
+    experiment portability "$results/base" "$results/target" -o again
+    prints "\| target:duty-4000 \| 3 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 1\.0000 \| 50\.0 \|"
+}
+
+the_plan_is_for_ssbatch() {
+    experiment portability "${few[@]}" --plan --quick
+    [ ! -e "$results" ] || fail "--plan created a folder"
+    [ ! -e "$scratch/calls" ] || fail "--plan ran a kernel"
+    cp "$output" "$scratch/plan"
+    (cd "$scratch" && PATH=$scratch/bin:$PATH ssbatch other <plan) >"$output" 2>&1 || fail "status $?"
+    [ "$(listed other status)" = "done done done done" ] || fail "wrong status: $(listed other status)"
+    PATH=$scratch/bin:$PATH ssprofile compare --all "$scratch/other/base" "$scratch/other/target" >"$output"
+    prints " *target:duty-4000 .*"
+    experiment portability "${few[@]}" --quick -o other
+    [ "$(calls_of)" -eq 30 ] || fail "runs of the experiment's own plan were repeated"
+    ! grep -q 'Shorter: --quick' "$output" || fail "--quick is advised although it is given"
 }
 
 options_are_passed_to_ssprofile() {
@@ -204,7 +232,7 @@ options_are_passed_to_ssprofile() {
         --benchmarks 'int*,gcd'
     prints "Setting found: load at 2[45]\.[0-9]+ %; the base is this machine with a duty of 25 %\."
     prints "\| target:without \| 2 \| 4\.0000 .*"
-    ! grep -q '^Left out' "$output" || fail "unrequested benchmarks are listed as left out"
+    ! grep -q 'left out' "$output" || fail "unrequested benchmarks are listed as left out"
     [ "$(wc -l <"$results/calibration/calibration.csv")" -eq 17 ] || fail "expected 16 tests"
     [ "$(sort "$scratch/throttled" | uniq -c | awk '{ print $2, $3, $1 }' | paste -sd ,)" = \
         "duty 30000u 6,load 30000u $((1 + 16 * 3 + 6))" ] ||
@@ -216,23 +244,26 @@ ratios_far_from_one_are_reported() {
     experiment portability "${few[@]}"
     sed -i 's/^\(target,duty-4000,gcd,.*\),120$/\1,90/' "$results/target/results.csv"
     experiment portability "${few[@]}"
-    prints "2 of 3 ratios of the throttled target lie in \[0\.97, 1\.03\]; outside: gcd 0\.7500\."
+    prints "- 2 of 3 ratios of target:duty-4000 lie in \[0\.97, 1\.03\]; outside: gcd 0\.7500\."
 }
 
 # The simulated machine gets faster with every run.
 a_noisy_base_is_refused() {
     sed -i "s,^awk .*,echo rate \$((100 * \$(wc -l <$scratch/calls))) per second," "$scratch/bin/ssburn"
-    refuses "portability: base: 4 of 4 kernels are unstable, which leaves too few to compare: call again on an idle machine, " \
+    refuses "base: failed: measure ended with status 125: ssprofile: 4 of 4 benchmarks are unstable, $(:
+        )which leaves too few to compare: measure again on an idle machine, " \
         portability "${few[@]}" --kernels int64,gcd,crc32,bits
-    prints "Warning: base: 4 times a benchmark is unstable .*: see $results/base.log"
-    [ "$(grep -c 'is unstable' "$output")" -eq 1 ] || fail "expected one line about unstable benchmarks"
-    [ -s "$results/failed/base/results.csv" ] || fail "the results of the base are missing"
-    ! grep -q '^\[2/3\]' "$output" || fail "the demo continues despite a noisy base"
-    [ ! -e "$results/base" ] || fail "the base was kept as complete"
+    [ "$(grep -c 'is unstable' "$results/base/measure.stderr")" -eq 4 ] || fail "the unstable kernels are not named"
+    [ -s "$results/base/unstable-results.csv" ] || fail "the results of the base are missing"
+    ! grep -q 'run 3 of 4' "$output" || fail "the demo continues despite a noisy base"
+    [ "$(listed portability-results status)" = "done failed to come to come" ] ||
+        fail "wrong status: $(listed portability-results status)"
     # With no kernel left, the demo cannot continue.
     ! grep -q -- '--go-on' "$output" || fail "--go-on is offered although no kernel is left"
-    refuses "portability: base: 4 of 4 kernels are unstable, which leaves too few to compare: " \
+    : >"$scratch/calls"
+    refuses "4 of 4 benchmarks are unstable, which leaves too few to compare: " \
         portability "${few[@]}" --kernels int64,gcd,crc32,bits --go-on
+    [ "$(calls_of)" -eq 8 ] || fail "the base was not measured again"
 }
 
 # The demo can continue if some benchmarks are stable, or become stable with a wider limit.
@@ -240,15 +271,14 @@ a_demo_continues_with_the_stable_benchmarks() {
     # Every other run of three kernels is faster by 5 %.
     sed -i "/^awk/i noise=1; case \$2 in crc32|bits|fft) noise=1.0\$((5 * (\$(grep -c \" \$2\" $scratch/calls) % 2))) ;; esac
         s/^awk /&-v noise=\"\$noise\" /; s/ \* setting/& * noise/" "$scratch/bin/ssburn"
-    refuses "portability: base: 3 of 5 kernels are unstable: call again on an idle machine, or continue" \
+    refuses "3 of 5 benchmarks are unstable: measure again on an idle machine, or continue with the others: --min-stable 1%" \
         portability "${few[@]}" --kernels int64,gcd,crc32,bits,fft
-    grep -q -- ': --go-on$' "$output" || fail "--go-on is not suggested"
     experiment portability "${few[@]}" --kernels int64,gcd,crc32,bits,fft --go-on
     prints "Setting found: duty at 40\.00 %.*"
-    prints "Left out: 3 of 5 kernels; compare.log says why\."
+    prints "- Benchmarks left out for target:duty-4000, of 5: 3 unstable \(.*"
     # With a wider limit, fewer benchmarks are unstable; this does not make a calibration more certain.
     call portability "${few[@]}" --kernels int64,gcd,crc32,bits,fft --spread 50% -o wide || true
-    prints "\[2/3\] calibration: .*"
+    prints "ssbatch: run 3 of 4, calibration; .*"
     ! grep -q 'unstable' "$output" || fail "stable benchmarks are called unstable"
 }
 
@@ -259,17 +289,17 @@ unstable_benchmarks_are_left_out() {
     cp "$scratch/new" "$results/target/results.csv"
     refuses "have no benchmark in common that can be compared" portability "${few[@]}"
     prints "ssprofile: warning: gcd: left out: unstable on target:without: .*"
-    experiment portability "${few[@]}" --spread 1000%
-    prints "0 of 3 ratios of the throttled target lie in .*"
-    ! grep -q '^Left out' "$output" || fail "a stable benchmark was left out"
+    experiment portability "$results/base" "$results/target" --spread 1000% -o wide
+    prints "\| target:duty-4000 \| 3 .*"
+    ! grep -q 'left out' "$output" || fail "a stable benchmark was left out"
     # One benchmark is stable.
     awk -F, -v OFS=, '$3 == "gcd" { $7 = 300 } { print }' "$scratch/new" >"$results/target/results.csv"
     experiment portability "${few[@]}"
-    prints "Left out: 2 of 3 kernels; compare.log says why\."
+    prints "- Benchmarks left out for target:duty-4000, of 3: 2 unstable \(.*"
 }
 
 interrupted_demo_continues() {
-    local signal done_before
+    local signal step
     for signal in TERM INT; do
         touch "$scratch/wait"
         # In a separate job; otherwise it would ignore SIGINT.
@@ -277,18 +307,24 @@ interrupted_demo_continues() {
         start_portability "${few[@]}" -o "$scratch/$signal"
         set +m
         await it_runs
-        refuses "an experiment is at work" portability "${few[@]}" -o "$scratch/$signal"
+        refuses "base: it is being carried out on" portability "${few[@]}" -o "$scratch/$signal"
         end_portability "$signal"
         [ "$status" -eq "$([ "$signal" = INT ] && echo 130 || echo 143)" ] || fail "$signal: status $status"
         rm "$scratch/wait"
     done
     experiment portability "${few[@]}" -o "$scratch/TERM"
-    done_before=$(calls_of)
-    # The state after an interruption in the middle of the last step.
-    sed -i '/^target,duty-4000/d' "$scratch/TERM/target/results.csv"
-    experiment portability "${few[@]}" -o "$scratch/TERM"
-    prints "\[3/3\] target: 6 runs, .*"
-    [ "$(calls_of)" -eq $((done_before + 6)) ] || fail "completed runs were repeated"
+    # The fourth kernel of the base is interrupted, and the fifth of the target.
+    : >"$scratch/calls"
+    printf '%s\n' 4 $((7 + 12 + 5)) >"$scratch/wait-at"
+    for step in base target; do
+        start_portability "${few[@]}" -o "$scratch/steps"
+        await it_runs
+        [ -e "$scratch/steps/.$step.part" ] || fail "$step was not interrupted"
+        end_portability TERM
+    done
+    experiment portability "${few[@]}" -o "$scratch/steps"
+    prints "ssbatch: run 1 of 1, target; .*"
+    [ "$(calls_of)" -eq 32 ] || fail "completed runs were repeated: $(calls_of)"
 }
 
 # A demo killed by SIGKILL cannot clean up, but its processes must end.
@@ -307,15 +343,17 @@ failures_are_reported_in_one_line() {
     : >"$output"
     export MISSING=gcd
     experiment portability "${few[@]}"
-    prints "ssprofile: warning: skipping gcd under duty-4000 in further repetitions: .*it is broken"
+    prints "Warnings of target: $results/target/measure.stderr"
+    grep -q "skipping gcd under duty-4000 in further repetitions: .*it is broken" "$results/target/measure.stderr" ||
+        fail "the reason is missing"
     unset MISSING
     touch "$scratch/broken"
     : >"$scratch/calls"
-    refuses "portability: probe: " portability "${few[@]}" -o other
+    refuses "probe: failed: measure ended with status 125: ssprofile: " portability "${few[@]}" -o other
     [ "$(calls_of)" -eq 0 ] || fail "kernels were run without a throttle"
     rm "$scratch/broken"
     echo '#!/bin/sh' >"$scratch/bin/ssburn"
-    refuses "portability: base: no benchmark printed a result" portability "${few[@]}" -o other
+    refuses "base: failed: measure ended with status 125: ssprofile: no benchmark printed a result" portability "${few[@]}" -o other
     [ "$(grep -c '^portability: ' "$output")" -eq 1 ] || fail "expected one line"
     rm "$scratch/bin/ssprofile"
     mkdir "$scratch/usual"
@@ -365,7 +403,7 @@ two_profiles_are_compared_on_one_page() {
     ! grep -q 'target:without | 25' "$output" || fail "all benchmarks were compared"
     refuses "two targets have one name" portability base target target -o two
     [ -s "$scratch/two/compare/ranges.csv" ] || fail "a refused call removed the results"
-    refuses "portability: compare: nothing: No such file or directory" portability base nothing -o two
+    refuses "ssprofile: nothing: No such file or directory" portability base nothing -o two
 }
 
 # The tables of the manual page are recomputed.
@@ -389,6 +427,7 @@ figures_in_the_manual_page_are_correct() {
 run_case options_and_their_values_are_checked
 run_case a_plan_states_its_duration
 run_case a_demo_finds_the_setting_of_the_throttle
+run_case the_plan_is_for_ssbatch
 run_case options_are_passed_to_ssprofile
 run_case ratios_far_from_one_are_reported
 run_case a_noisy_base_is_refused

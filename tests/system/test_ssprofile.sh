@@ -515,6 +515,43 @@ only_selected_benchmarks_are_measured() {
     [ ! -e "$folder/other" ] || fail "a folder was created"
 }
 
+all_throttles_of_a_folder_are_compared_and_indexed() {
+    local out="$folder/all"
+    measure "$folder/base"
+    expect 0 measure --battery "$folder/battery" --machine two --repetitions 2 --under duty=50%,without "$folder/two"
+    mkdir "$out"
+    expect 0 compare --all --within 60% -o "$out/compare" "$folder/base" "$folder/two"
+    says '^- 2 of 2 ratios of two:duty-5000 lie in \[0\.4, 1\.6\]\.$'
+    ! grep -q 'ratios of two:without lie' "$folder/out" || fail "an unthrottled target is judged"
+    expect 0 predict --list "$out/compare"
+    [ "$(paste -sd ' ' "$folder/out")" = "two:without two:duty-5000" ] || fail "wrong targets: $(cat "$folder/out")"
+    expect 0 predict --target two:duty-5000 -o "$out/predict-a b" "$out/compare"
+    expect 0 index --say 'First & foremost.' "$out" "$folder/base" "$folder/two"
+    says '^First & foremost\.$'
+    says '^\| two:duty-5000 \| 2 \| 0\.5000 \| 0\.5000 '
+    is_well_formed "$out/index.html" || fail "index.html is not well-formed"
+    grep -q '<p>First &amp; foremost.</p>' "$out/index.html" || fail "the sentence is missing"
+    grep -q '<a href="predict-a b/predict.html">Prediction for two:duty-5000</a>' "$out/index.html" ||
+        fail "the prediction is missing"
+    grep -q "<li>Target: $folder/two; machine two; " "$out/index.html" || fail "the target is not described"
+    expect 125 compare --all "$folder/base" "$folder/two" "$folder/two:two"
+    says 'two targets have one name, two:without'
+    expect 125 index "$folder/two"
+    says 'no folder in it has a page of calibrate, compare or predict'
+}
+
+an_unstable_profile_is_set_aside() {
+    local options=(measure --battery "$folder/battery" --machine one --repetitions 2)
+    measure "$folder/noisy"
+    sed -i 's/^\(one,without,fast,.*,2\),100$/\1,130/' "$folder/noisy/results.csv"
+    expect 125 "${options[@]}" --min-stable 50% "$folder/noisy"
+    says '1 of 2 benchmarks are unstable, which leaves too few to compare: '
+    [ ! -e "$folder/noisy/results.csv" ] || fail "the results were not set aside"
+    [ "$(wc -l <"$folder/noisy/unstable-results.csv")" -eq 5 ] || fail "the results are lost"
+    expect 0 "${options[@]}" --min-stable 50% "$folder/noisy"
+    [ "$(wc -l <"$folder/noisy/results.csv")" -eq 5 ] || fail "the benchmarks were not measured again"
+}
+
 folder_without_ratios_is_refused() {
     mkdir "$folder/empty"
     expect 125 predict "$folder/empty"
@@ -669,6 +706,8 @@ run_case damage_is_reported_and_changes_no_figure
 run_case comparing_different_versions_requires_force
 run_case unstable_benchmarks_are_left_out
 run_case only_selected_benchmarks_are_measured
+run_case all_throttles_of_a_folder_are_compared_and_indexed
+run_case an_unstable_profile_is_set_aside
 run_case folder_without_ratios_is_refused
 run_case calibration_finds_the_setting
 run_case the_interval_contains_the_estimated_setting

@@ -11,6 +11,7 @@ declare -A planned=() # the columns of each run, by its name
 places=''            # yes if a run needs a place of env/
 explained=()          # lines of the report above its tables
 skipped=()            # the lines of what is unavailable here
+advice=", --go-on also tries the others"
 
 plan_usage() {
     echo "  --plan              print the plan, as ssbatch(1) reads it, start nothing"
@@ -238,7 +239,7 @@ batch() {
     local status caught='' pid words=(ssbatch)
     ! setpriv --pdeathsig TERM true 2>/dev/null || words=(setpriv --pdeathsig TERM ssbatch)
     set -m
-    "${words[@]}" --ram-folder "$ram" --others "$others%" ${go_on:+--go-on} "$@" &
+    "${words[@]}" ${ram:+--ram-folder "$ram"} --others "$others%" ${go_on:+--go-on} "$@" &
     pid=$!
     set +m
     trap 'caught=INT; kill -INT "$pid" 2>/dev/null || true' INT
@@ -262,6 +263,7 @@ check_output() {
         fail "$output holds a study of an earlier version, which ssreport can read; choose another --output"
     [ ! -d "$output" ] || [ -e "$output/.study" ] || [ -z "$(ls -A "$output")" ] ||
         fail "$output is not an experiment folder; choose another --output"
+    [ -n "$ram" ] || return 0
     [ -w "$ram" ] || fail "--ram: $ram: no folder to write to"
     ram=$(cd "$ram" && pwd)
 }
@@ -309,7 +311,7 @@ carry_out_plan() {
     1)
         failures=yes
         [ -n "$go_on" ] || fail "some runs failed, for the reasons above; $output/RUN has what commands printed.$(:
-            ) The same call tries them again, --go-on also tries the others"
+            ) The same call tries them again$advice"
         ;;
     *) fail "the study cannot continue; if $output holds runs made in another way, choose another --output" ;;
     esac

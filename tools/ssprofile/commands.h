@@ -10,5 +10,6 @@ int ssprofile_measure(char **argv, struct ss_error *error);
 int ssprofile_compare(char **argv, struct ss_error *error);
 int ssprofile_calibrate(char **argv, struct ss_error *error);
 int ssprofile_predict(char **argv, struct ss_error *error);
+int ssprofile_index(char **argv, struct ss_error *error);
 
 #endif

@@ -22,8 +22,8 @@
 
 struct request {
     const char *output, *only, *class, *battery;
-    double spread; /* in percent; 0: not given */
-    int help, quiet, force, halves;
+    double spread, within; /* in percent; 0: not given */
+    int help, quiet, force, halves, all;
     char *words[SIDES_MAX]; /* the base and its targets */
     size_t count;
 };
@@ -51,6 +51,10 @@ static const struct ss_argument rows[] = {
     {0, "NAME", {"class", SS_OPTION_TEXT, AT(class), .help = "compare only this class"}},
     {0, "PERCENT", {"spread", SS_OPTION_PERCENT, AT(spread),
         .help = "leave out benchmarks whose repetitions spread by more than this; default: 2% between folders of ssprofile measure, no limit for other tables"}},
+    {0, "PERCENT", {"within", SS_OPTION_PERCENT, AT(within), .max = "100",
+        .help = "say how many ratios of throttled targets differ from 1 by at most this, and name the others"}},
+    {0, NULL, {"all", AT(all),
+        .help = "a target that is a folder stands for all throttles that were measured there"}},
     {0, NULL, {"halves", AT(halves),
         .help = "compare the even repetitions of one profile with its odd ones, which shows the effect of chance alone"}},
     {0, NULL, {"force", AT(force),
@@ -260,6 +264,8 @@ static void name_side(struct side *side) {
 
 /* Reads a side. A file that several sides name is read once, because it may be a pipe. */
 static int read_side(struct comparison *comparison, const char *word, struct ss_error *error) {
+    if (comparison->count == SIDES_MAX)
+        return ss_error_fail(error, "at most %d profiles can be compared", SIDES_MAX);
     struct side *side = &comparison->sides[comparison->count++];
     const struct ssprofile_results *results = NULL;
     if (ssprofile_choose(&side->choice, word, error) < 0)
@@ -276,6 +282,53 @@ static int read_side(struct comparison *comparison, const char *word, struct ss_
     if (!side->profile)
         return -1;
     name_side(side);
+    return 0;
+}
+
+static bool has_one_machine(const struct ssprofile_results *results) {
+    for (size_t i = 1; i < results->count; i++) {
+        if (strcmp(results->profiles[i].machine, results->profiles[0].machine) != 0)
+            return false;
+    }
+    return results->count > 0;
+}
+
+/* Reads all profiles of a machine, the unthrottled one first; one if the word names it. */
+static int read_sides(struct comparison *comparison, const char *word, struct ss_error *error) {
+    struct ssprofile_choice choice;
+    struct ssprofile_results results = {0};
+    char name[5300];
+    if (ssprofile_choose(&choice, word, error) < 0)
+        return -1;
+    if (*choice.machine)
+        return read_side(comparison, word, error);
+    int result = ssprofile_results_read(&results, choice.path, error);
+    if (result == 0 && !has_one_machine(&results))
+        result = read_side(comparison, word, error); /* it names the machines in its error */
+    for (int throttled = 0; throttled < 2 && has_one_machine(&results); throttled++) {
+        for (size_t i = 0; result == 0 && i < results.count; i++) {
+            const struct ssprofile_profile *profile = &results.profiles[i];
+            snprintf(name, sizeof name, "%.4000s:%.600s:%.600s", word, profile->machine,
+                profile->limits);
+            if ((strcmp(profile->limits, SSPROFILE_WITHOUT) != 0) == throttled)
+                result = read_side(comparison, name, error);
+        }
+    }
+    ssprofile_results_free(&results);
+    return result;
+}
+
+/* Predictions tell targets apart by their names. */
+static int check_target_names(const struct comparison *comparison, struct ss_error *error) {
+    for (size_t i = 1; i < comparison->count; i++) {
+        for (size_t j = 1; j < i; j++) {
+            if (strcmp(comparison->sides[i].name, comparison->sides[j].name) == 0)
+                return ss_error_fail(error,
+                    "two targets have one name, %s: measure them with different names, ssprofile "
+                    "measure --machine",
+                    comparison->sides[i].name);
+        }
+    }
     return 0;
 }
 
@@ -304,16 +357,19 @@ static int split_in_halves(struct comparison *comparison, struct ss_error *error
     return 0;
 }
 
-static void fill_side(struct comparison *comparison, struct side *side, bool halves) {
+static void fill_side(
+    struct comparison *comparison, struct side *side, const struct request *request) {
     side->series =
         (struct ssprofile_series){side->profile->machine, side->profile->limits, &side->ratios,
             ssprofile_ratios_figures(&side->ratios), ssprofile_coverage_of(side->ratios.count)};
-    if (halves)
+    if (request->halves)
         ssprofile_say_chance(&comparison->findings, &side->series, comparison->whole);
     else
         ssprofile_say_range(&comparison->findings, &side->series, comparison->sides[0].name);
-    if (halves || side->ratios.left_out_count > 0)
+    if (request->halves || side->ratios.left_out_count > 0)
         ssprofile_say_left_out(&comparison->findings, &side->series);
+    if (request->within > 0 && strcmp(side->profile->limits, SSPROFILE_WITHOUT) != 0)
+        ssprofile_say_within(&comparison->findings, &side->series, request->within / 100);
     fill_ratios(&comparison->sheets[RATIOS], side->name, &side->ratios);
     fill_range(&comparison->sheets[RANGES], side->name, &side->series.figures);
     fill_left_out(&comparison->sheets[LEFT_OUT], side->name, &side->ratios);
@@ -404,6 +460,14 @@ static void fill_published(struct comparison *comparison) {
     published_free(&published);
 }
 
+static int check_origin(const struct comparison *comparison, struct side *side,
+    const struct request *request, struct ss_error *error) {
+    side->origin = ssprofile_origin_of(side->choice.path);
+    return request->force ? 0
+                          : ssprofile_origin_check(&comparison->sides[0].origin, &side->origin,
+                                side->choice.path, error);
+}
+
 static int compare_profiles(
     struct comparison *comparison, const struct request *request, struct ss_error *error) {
     struct ssprofile_matching matching = {.only = request->only, .class = request->class};
@@ -417,14 +481,16 @@ static int compare_profiles(
             fill_published(comparison);
     }
     for (size_t i = 0; i < request->count; i++) {
-        if (read_side(comparison, request->words[i], error) < 0)
-            return -1;
-        struct side *side = &comparison->sides[i];
-        side->origin = ssprofile_origin_of(side->choice.path);
-        if (!request->force && ssprofile_origin_check(&comparison->sides[0].origin, &side->origin,
-                                   side->choice.path, error) < 0)
+        size_t side = comparison->count;
+        int read = request->all && i > 0 ? read_sides(comparison, request->words[i], error)
+                                         : read_side(comparison, request->words[i], error);
+        for (; read == 0 && side < comparison->count; side++)
+            read = check_origin(comparison, &comparison->sides[side], request, error);
+        if (read < 0)
             return -1;
     }
+    if (request->all && check_target_names(comparison, error) < 0)
+        return -1;
     if (request->halves && split_in_halves(comparison, error) < 0)
         return -1;
     for (size_t i = 1; i < comparison->count; i++) {
@@ -433,7 +499,7 @@ static int compare_profiles(
         const struct ssprofile_profile *both[2] = {comparison->sides[0].profile, side->profile};
         if (ssprofile_ratios_make(&side->ratios, both, &matching, &comparison->warnings, error) < 0)
             return -1;
-        fill_side(comparison, side, request->halves);
+        fill_side(comparison, side, request);
         if (fill_histogram(&comparison->sheets[HISTOGRAM], side->name, &side->ratios) < 0)
             return ss_error_memory(error);
     }

@@ -15,6 +15,7 @@ static const struct {
     {"compare", ssprofile_compare, "compare the speed of targets with that of a base"},
     {"calibrate", ssprofile_calibrate, "find the throttle that makes this machine match a base"},
     {"predict", ssprofile_predict, "predict the ratio of one more benchmark"},
+    {"index", ssprofile_index, "write a page that leads to those of the other commands"},
 };
 
 #define COMMANDS (sizeof commands / sizeof *commands)

@@ -33,7 +33,7 @@
 struct request {
     const char *battery, *only, *under, *machine, *sys, *folder;
     uint64_t cpu, repetitions;
-    double until, unstable; /* in percent; 0: not given */
+    double until, unstable, min_stable; /* in percent; 0: not given */
     ss_time period, quantum;
     int idle_states, help, quiet;
 };
@@ -65,6 +65,8 @@ static const struct ss_argument rows[] = {
         .help = "run every benchmark until its repetitions spread by at most this much, 3 to 50 times"}},
     {0, "PERCENT", {"unstable", SS_OPTION_PERCENT, AT(unstable), .initial = "2",
         .help = "warn about benchmarks whose repetitions spread by more than this; the other commands use a limit of 2%"}},
+    {0, "PERCENT", {"min-stable", SS_OPTION_PERCENT, AT(min_stable), .max = "100",
+        .help = "fail at the end unless two benchmarks, and this part of them, are stable"}},
     {0, "LIST", {"under", SS_OPTION_TEXT, AT(under), .initial = "without",
         .help = "measure under this throttle: duty=40%, load=40%, quota=40%, or 'without' for none; several, separated by commas, all run in each repetition, in random order"}},
     {0, "TIME", {"period", SS_OPTION_TIME, AT(period), .initial = "10m", .min = "1m", .max = "1s",
@@ -460,6 +462,41 @@ static void print_limits(const char *limits) {
     printf("%s%s%s%s: ", limits, *meaning ? " (" : "", meaning, *meaning ? ")" : "");
 }
 
+/* Lets a repeated command measure everything again. */
+static int set_results_aside(const struct request *request, struct ss_error *error) {
+    static const char *const names[][2] = {
+        {"results.csv", "unstable-results.csv"}, {"runs.csv", "unstable-runs.csv"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char path[4300], aside[4300];
+        path_of(path, request, names[i][0]);
+        path_of(aside, request, names[i][1]);
+        if (rename(path, aside) < 0)
+            return ss_error_fail(error, "%s: %s", aside, strerror(errno));
+    }
+    return 0;
+}
+
+/* Fails if so few benchmarks are stable that the profile is of no use. */
+static int check_stable(
+    const struct request *request, size_t count, size_t unstable, struct ss_error *error) {
+    size_t stable = count - unstable;
+    bool few = stable < 2;
+    if (request->min_stable == 0 || count == 0 ||
+        (!few && 100 * (double)stable >= request->min_stable * (double)count))
+        return 0;
+    if (set_results_aside(request, error) < 0)
+        return -1;
+    if (few)
+        return ss_error_fail(error,
+            "%zu of %zu benchmarks are unstable, which leaves too few to compare: measure again on "
+            "an idle machine, or allow more: --unstable 10%%",
+            unstable, count);
+    return ss_error_fail(error,
+        "%zu of %zu benchmarks are unstable: measure again on an idle machine, or continue with "
+        "the others: --min-stable 1%%",
+        unstable, count);
+}
+
 static int print_summary(const struct measurement *measurement, struct ss_error *error) {
     size_t measured = 0;
     for (size_t i = 0; i < measurement->setting_count; i++) {
@@ -474,6 +511,8 @@ static int print_summary(const struct measurement *measurement, struct ss_error 
         if (unstable > 0)
             print_limit_costs(measurement, setting);
         measured += count;
+        if (check_stable(measurement->request, count, unstable, error) < 0)
+            return -1;
     }
     return measured > 0 ? 0 : ss_error_fail(error, "no benchmark printed a result");
 }

@@ -20,7 +20,7 @@ struct request {
     const char *output;
     const char *target; /* NULL: the table has only one target */
     double coverage;
-    int help, quiet;
+    int help, quiet, list;
     char *words[2]; /* profile, applications */
     size_t count;
 };
@@ -46,6 +46,7 @@ static const struct ss_argument rows[] = {
         .help = "verify against the narrowest interval that covers this much, or the widest one if none does"}},
     {0, "NAME", {"target", SS_OPTION_TEXT, AT(target),
         .help = "the target, as MACHINE:LIMITS, if the tables have several"}},
+    {0, NULL, {"list", AT(list), .help = "print the targets of PROFILE, one a line, instead"}},
     {'q', NULL, {"quiet", AT(quiet), .help = "print nothing on standard output"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     SS_ARGUMENTS_WORDS(accept_table),
@@ -70,6 +71,7 @@ struct entry {
 
 struct table {
     const char *wanted; /* the requested target; NULL: any */
+    bool lists;         /* a row with another target than the last one prints it */
     char target[600];   /* target of the first row */
     bool several;       /* rows have different targets */
     bool without_memory;
@@ -93,7 +95,9 @@ static bool add_entry(void *context, const struct sstrace_field *fields) {
         return true;
     if (!ssreport_csv_number(&fields[3], &ratio) || !(ratio > 0))
         return false;
-    if (table->count == 0)
+    if (table->lists && strcmp(table->target, target) != 0)
+        printf("%s\n", target);
+    if (table->count == 0 || table->lists)
         strcpy(table->target, target);
     table->several |= strcmp(table->target, target) != 0;
     if (!SS_GROW(table->items, table->count + 1, table->capacity)) {
@@ -130,7 +134,7 @@ static int read_table(struct table *table, const char *path, struct ss_error *er
         fprintf(stderr, "ssprofile: warning: %s\n", notes.text);
     if (table->without_memory)
         return ss_error_memory(error);
-    if (table->several)
+    if (table->several && !table->lists)
         return ss_error_fail(error,
             "%s has several targets: choose one with --target MACHINE:LIMITS, such as %s", path,
             table->target);
@@ -295,11 +299,13 @@ static int write_files(const struct request *request, struct table_sheet sheets[
     const struct table_sheet *findings, const struct table tables[2],
     const struct ssprofile_interval *interval, struct ss_error *error) {
     struct ssprofile_pictures pictures = {0};
+    char title[700];
+    snprintf(title, sizeof title, "Prediction for %s", tables[0].target);
     if (draw_tables(&pictures, tables, interval) < 0)
         return ss_error_memory(error);
     int result = ssprofile_write(&(struct ssprofile_output){.folder = request->output,
                                      .name = "predict",
-                                     .title = "Prediction",
+                                     .title = title,
                                      .sheets = sheets,
                                      .count = SHEETS,
                                      .findings = findings,
@@ -325,6 +331,12 @@ static int read_tables(
         return ss_error_fail(error, "%s has no applications: all of its benchmarks are in %s",
             request->words[1], request->words[0]);
     return 0;
+}
+
+static int list_targets(
+    const struct request *request, struct table *table, struct ss_error *error) {
+    table->lists = true;
+    return read_table(table, request->words[0], error);
 }
 
 static int predict(const struct request *request, struct table tables[2], struct ss_error *error) {
@@ -380,7 +392,8 @@ int ssprofile_predict(char **argv, struct ss_error *error) {
     else if (result == 0 && request.count == 0)
         result = ss_error_fail(error, "name a table of ratios: see --help");
     else if (result == 0)
-        result = predict(&request, tables, error);
+        result = request.list ? list_targets(&request, &tables[0], error)
+                              : predict(&request, tables, error);
     free_table(&tables[0]);
     free_table(&tables[1]);
     ss_option_store_free(&store);

@@ -123,6 +123,7 @@ static void print_json(FILE *stream, const struct ssprofile_output *output) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
     ss_json_text(&json, "ssprofile", ss_version());
+    ss_json_text(&json, "title", output->title);
     if (output->base)
         ss_json_text(&json, "base", output->base);
     ss_json_open(&json, output->findings->name, '[');

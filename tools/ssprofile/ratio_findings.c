@@ -154,3 +154,23 @@ void ssprofile_say_left_out(struct table_sheet *findings, const struct ssprofile
     ssprofile_say(findings, "Benchmarks left out for %s:%s, of %zu: %s.", target->machine,
         target->limits, all, parts);
 }
+
+void ssprofile_say_within(
+    struct table_sheet *findings, const struct ssprofile_series *target, double part) {
+    char outside[1200] = "";
+    size_t inside = 0, used = 0, unnamed = 0;
+    for (size_t i = 0; i < target->ratios->count; i++) {
+        const struct ssprofile_ratio *ratio = &target->ratios->items[i];
+        if (ratio->ratio >= 1 - part && ratio->ratio <= 1 + part)
+            inside++;
+        else if (used < sizeof outside - 300)
+            used += (size_t)snprintf(outside + used, sizeof outside - used, "%s %.200s %.4f",
+                used > 0 ? "," : "; outside:", ratio->name, ratio->ratio);
+        else
+            unnamed++;
+    }
+    if (unnamed > 0)
+        snprintf(outside + used, sizeof outside - used, " and %zu more", unnamed);
+    ssprofile_say(findings, "%zu of %zu ratios of %s:%s lie in [%.4g, %.4g]%s.", inside,
+        target->ratios->count, target->machine, target->limits, 1 - part, 1 + part, outside);
+}

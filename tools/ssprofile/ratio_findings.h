@@ -43,6 +43,12 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
 SS_NONNULL()
 void ssprofile_say_limit(struct table_sheet *findings, const struct ssprofile_series *target);
 
+/* States how many ratios differ from 1 by at most `part`, and names the others, as far as they fit.
+ */
+SS_NONNULL()
+void ssprofile_say_within(
+    struct table_sheet *findings, const struct ssprofile_series *target, double part);
+
 /* States how many benchmarks were left out, and why. */
 SS_NONNULL()
 void ssprofile_say_left_out(struct table_sheet *findings, const struct ssprofile_series *target);

@@ -242,6 +242,7 @@ static const struct script usual[] = {
     {"close", .lasts = SS_SECOND},
     {"close2", .lasts = SS_SECOND},
     {"showstopper", .lasts = SS_SECOND},
+    {"tell", .lasts = SS_SECOND, .says = "a heading\nport 80\n"},
     {"print", .lasts = SS_SECOND, .says = "seed\nbase 17 units\n"},
     {0},
 };
@@ -404,6 +405,17 @@ static void pid_and_group_of_a_role_are_known_once_it_is_ready(void **state) {
         "work 1000 80");
 }
 
+static void a_command_that_prints_no_matching_line_fails_the_run(void **state) {
+    (void)state;
+    expect_words("run a takes 1s\nbefore found ready='^port (.*)' -- tell\n"
+                 "main -- work {found.1}\n",
+        "work 80");
+    expect("run a takes 1s\nbefore found ready='^name' -- tell\nmain -- work\n", usual, "+tell",
+        "found: no line of the output of 'tell' matched '^name'");
+    expect("run a takes 1s\nmain found ready='^name' -- tell\n", usual, "+tell",
+        "found: no line of the output of 'tell' matched '^name'");
+}
+
 static void a_role_that_has_not_started_has_no_pid(void **state) {
     (void)state;
     expect("run a takes 1s\nbefore -- prepare {srv.pid}\nbeside srv -- serve\nmain -- work\n",
@@ -514,6 +526,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(placeholders_are_replaced, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(braces_that_are_no_placeholders_are_kept, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(pid_and_group_of_a_role_are_known_once_it_is_ready, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_command_that_prints_no_matching_line_fails_the_run, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_role_that_has_not_started_has_no_pid, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(moments_of_all_mains_have_one_origin, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_moment_is_unknown_before_the_first_main, make_scratch, remove_scratch),

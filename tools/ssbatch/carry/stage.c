@@ -262,6 +262,14 @@ static int await_ready(struct ssbatch_stage *stage, struct ssbatch_act *act) {
 
 /* ---- the lines ---- */
 
+/* Fails the run if a command that has ended printed no line that matches its pattern. */
+static int check_output(struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    if (!act->line->regex || find_match(stage, act))
+        return 0;
+    return ss_error_fail(&stage->why, "%s: no line of the output of '%s' matched '%s'",
+        call_act(act), ss_words_show(act->words[0]).text, ss_words_show(act->line->pattern).text);
+}
+
 static int run_before(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     if (start(stage, act) < 0)
         return -1;
@@ -269,7 +277,7 @@ static int run_before(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         if (pump(stage, SS_TIME_NEVER) < 0)
             return -1;
     }
-    return is_ok(act) ? 0 : fail_status(stage, act);
+    return is_ok(act) ? check_output(stage, act) : fail_status(stage, act);
 }
 
 static int run_once(struct ssbatch_stage *stage, struct ssbatch_act *act) {
@@ -277,9 +285,8 @@ static int run_once(struct ssbatch_stage *stage, struct ssbatch_act *act) {
         return 0;
     if (run_before(stage, act) < 0)
         return -1;
-    if (!find_match(stage, act) || !act->found)
-        return ss_error_fail(&stage->why, "%s: no line of the output of '%s' matched '%s'",
-            act->line->role, ss_words_show(act->words[0]).text,
+    if (!act->found)
+        return ss_error_fail(&stage->why, "%s: the group of '%s' matched nothing", call_act(act),
             ss_words_show(act->line->pattern).text);
     return ssbatch_values_set(stage->values, act->line->role, act->found, &stage->why);
 }
@@ -302,6 +309,10 @@ static int run_mains(struct ssbatch_stage *stage, size_t first, size_t end) {
             all &= act->ended;
         }
         if (!all && pump(stage, SS_TIME_NEVER) < 0)
+            return -1;
+    }
+    for (size_t i = first; i < end; i++) {
+        if (check_output(stage, &stage->acts[i]) < 0)
             return -1;
     }
     return 0;
