@@ -336,6 +336,9 @@ run long takes 1s
 main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 1s --iteration '^end$' sh -c 'echo heading; sleep 99; echo end'
 run good takes 1s
 main -- showstopper -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 3s --iteration '^x$' sh -c 'while :; do echo x; sleep 0.01; done'
+run deserted takes 1000s
+main front -- env LANG=C showstopper --record {record} -n 1 -l 100% -f realtime -c fixed -C duty=100% --duration 1000s sleep 5
+main back -- showstopper -n 1 -f realtime -c fixed -C duty=100% -t staircase -T levels=80%:40%:40%,hold=500s sleep 2000
 END
     expect 1 ssbatch --go-on study plan
     says err "none: failed: record: nothing was counted: the command ended by itself; --repeat starts it again"
@@ -343,8 +346,10 @@ END
     says err "unmatched: failed: record: no line of output matched --iteration: all "
     [ -e study/good/record/summary.json ] || fail "the record of showstopper is missing"
     [ -e study/long/record/summary.json ] || fail "an iteration longer than the run is a failure"
+    # Both sides of a run with a trace must last until its end. The other side does not wait.
+    says err "deserted: failed: front: it ended before the trace of the run did: the command ended by itself"
     expect 1 ssbatch --list study
-    says out "3 failed"
+    says out "4 failed"
 }
 
 # tests/system/batch-chaos makes many rounds.

@@ -522,6 +522,11 @@ records_of_one_run_have_roles() {
         fail "$(cat "$folder/report/study.csv")"
     [ "$(study_row w,a,foreground 5,7)" = 1,2 ] || fail "$(cat "$folder/report/study.csv")"
     [ "$(study_row v,b,background 5,7)" = 1,4 ] || fail "$(cat "$folder/report/study.csv")"
+    # Each run has a pair of its own.
+    [ "$(cut -d , -f 3,4 "$folder/report/interference.csv" | sed 1d | sort | paste -sd ' ')" = "w,v w,v" ] ||
+        fail "wrong pairs: $(cat "$folder/report/interference.csv")"
+    awk -F, 'NR > 1 { sum[$11 " " $12] += 1 } END { exit sum["4 2"] != NR - 1 }' \
+        "$folder/report/interference-steps.csv" || fail "$(cat "$folder/report/interference-steps.csv")"
 }
 
 # Containers against none. By hand: of a beside b, per-core, the steps of round 1 are 2/1, 3/2, 4/4

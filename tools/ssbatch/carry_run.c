@@ -29,6 +29,26 @@ int ssbatch_open_log(const struct ssbatch_study *study) {
     return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
+/* ---- records ---- */
+
+static bool has_trace(const struct ssbatch_stage *stage) {
+    for (size_t i = 0; i < stage->lines->count; i++) {
+        const struct ssbatch_line *line = &stage->lines->items[i];
+        if (line->kind == SSBATCH_MAIN && ssbatch_follows_trace(line->words))
+            return true;
+    }
+    return false;
+}
+
+static int judge_record(
+    const struct ssbatch_stage *stage, const struct ssbatch_act *act, struct ss_error *error) {
+    char path[SSBATCH_PATH + 100];
+    snprintf(path, sizeof path, "%s/%s", stage->out, act->base);
+    if (ssbatch_check_record(path, act->words, has_trace(stage), error) < 0)
+        return ss_error_wrap(error, "%s", act->base);
+    return 0;
+}
+
 /* ---- before ---- */
 
 static bool has_after(const struct ssbatch_lines *lines) {
@@ -103,6 +123,7 @@ static int prepare(struct carried *carried, struct ss_error *error) {
         .outer = carrier->outer,
         .values = carrier->values,
         .limit = run->limit,
+        .judge = judge_record,
     };
     if (choose_folders(carried, error) < 0 ||
         ssbatch_study_begin(carrier->study, run->name, run->keep, error) < 0 ||
@@ -118,16 +139,6 @@ static const char *record_of(const struct ssbatch_stage *stage, const struct ssb
     struct stat status;
     snprintf(path, sizeof path, "%s/%s", stage->out, act->base);
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode) ? act->base : NULL;
-}
-
-static void check_records(struct ssbatch_stage *stage) {
-    char path[SSBATCH_PATH + 100];
-    for (size_t i = 0; i < stage->lines->count && !stage->why.status; i++) {
-        const struct ssbatch_act *act = &stage->acts[i];
-        snprintf(path, sizeof path, "%s/%s", stage->out, act->base);
-        if (act->words && ssbatch_check_record(path, act->words, &stage->why) < 0)
-            ss_error_wrap(&stage->why, "%s", act->base);
-    }
 }
 
 static int failed_main(const struct ssbatch_stage *stage) {
@@ -208,8 +219,7 @@ static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) 
     ss_time machine = spawner->machine_time(spawner->context);
     ss_time begin = spawner->now(spawner->context);
     attempt->begin = spawner->wallclock(spawner->context);
-    if (ssbatch_stage_run(stage) == 0)
-        check_records(stage);
+    ssbatch_stage_run(stage);
     ssbatch_stage_end(stage);
     ss_time elapsed = ss_time_since(spawner->now(spawner->context), begin);
     attempt->others = share_of_others(carried, machine, elapsed);

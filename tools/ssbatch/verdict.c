@@ -23,12 +23,22 @@ static const char *value_of(char *const *word, const char *option) {
     return (*word)[length] ? NULL : word[1];
 }
 
-/* Returns whether a command of showstopper follows a load that changes. */
-static bool follows_trace(char *const *words) {
-    for (; *words && strcmp(*words, "--") != 0; words++) {
-        const char *trace = value_of(words, "--trace");
+/* Returns the options of showstopper, which may run in an environment; NULL if it does not. */
+static char *const *options_of_showstopper(char *const *words) {
+    for (; *words; words++) {
+        const char *slash = strrchr(*words, '/');
+        if (strcmp(slash ? slash + 1 : *words, "showstopper") == 0)
+            return words + 1;
+    }
+    return NULL;
+}
+
+bool ssbatch_follows_trace(char *const *words) {
+    char *const *word = options_of_showstopper(words);
+    for (; word && *word && strcmp(*word, "--") != 0; word++) {
+        const char *trace = value_of(word, "--trace");
         if (!trace)
-            trace = value_of(words, "-t");
+            trace = value_of(word, "-t");
         if (trace)
             return strcmp(trace, "constant") != 0;
     }
@@ -76,7 +86,8 @@ static int check_requests(const char *record, struct ss_error *error) {
     return none ? ss_error_fail(error, "no request succeeded%s", causes) : 0;
 }
 
-static int check_summary(const char *record, char *const *words, struct ss_error *error) {
+static int check_summary(
+    const char *record, char *const *words, bool has_trace, struct ss_error *error) {
     struct json_object *summary = document_read(record, "summary.json", "", error);
     if (!summary)
         return -1;
@@ -88,16 +99,19 @@ static int check_summary(const char *record, char *const *words, struct ss_error
     if (samples == 0)
         return ss_error_fail(
             error, "nothing was counted: %s", *early ? early : "the run has no samples");
-    if (*early && follows_trace(words))
+    if (*early && ssbatch_follows_trace(words))
         return ss_error_fail(error, "the trace was not followed to its end: %s", early);
+    if (*early && has_trace)
+        return ss_error_fail(error, "it ended before the trace of the run did: %s", early);
     if (unmatched > HEADINGS * instances)
         return ss_error_fail(
             error, "no line of output matched --iteration: all %.0f lines differ", unmatched);
     return 0;
 }
 
-int ssbatch_check_record(const char *record, char *const *words, struct ss_error *error) {
+int ssbatch_check_record(
+    const char *record, char *const *words, bool has_trace, struct ss_error *error) {
     if (has_file(record, "requests.json") && check_requests(record, error) < 0)
         return -1;
-    return has_file(record, "summary.json") ? check_summary(record, words, error) : 0;
+    return has_file(record, "summary.json") ? check_summary(record, words, has_trace, error) : 0;
 }

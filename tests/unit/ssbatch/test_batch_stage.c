@@ -291,6 +291,25 @@ static void a_failed_main_ends_the_other_mains(void **state) {
         "y ended with status 3: no disk");
 }
 
+/* Judges the record of `work2` as one without a result. */
+static int judge(
+    const struct ssbatch_stage *judged, const struct ssbatch_act *act, struct ss_error *error) {
+    assert_ptr_equal(judged, &stage);
+    note("?", act->line->role);
+    return strcmp(act->words[0], "work2") == 0 ? ss_error_fail(error, "nothing was counted") : 0;
+}
+
+static void a_main_without_a_result_ends_the_other_mains(void **state) {
+    (void)state;
+    read_plan("run a takes 1s\nmain x -- hung\nmain y -- brief\nmain z -- work2\n");
+    assert_int_equal(open_stage(usual, NULL), 0);
+    stage.judge = judge;
+    carry_out();
+    assert_string_equal(stage.why.message, "nothing was counted");
+    assert_string_equal(world.log, "+hung +brief +work2 ?y ?z -hung");
+    close_stage();
+}
+
 static void a_missing_program_fails_the_run(void **state) {
     (void)state;
     expect("run a takes 1s\nbeside -- serve\nmain -- absent\nafter -- close\n", usual,
@@ -416,6 +435,14 @@ static void a_command_that_prints_no_matching_line_fails_the_run(void **state) {
         "found: no line of the output of 'tell' matched '^name'");
 }
 
+static void unmatched_output_of_a_main_ends_the_other_mains(void **state) {
+    (void)state;
+    expect("run a takes 1s\nmain y ready='^x$' -- print\nmain z -- hung\n", usual,
+        "+print +hung -hung", "y: no line of the output of 'print' matched '^x$'");
+    expect("run a takes 1s\nmain -- work\nafter ready='^x$' -- print\n", usual, "+work +print",
+        "after: no line of the output of 'print' matched '^x$'");
+}
+
 static void a_role_that_has_not_started_has_no_pid(void **state) {
     (void)state;
     expect("run a takes 1s\nbefore -- prepare {srv.pid}\nbeside srv -- serve\nmain -- work\n",
@@ -513,6 +540,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(mains_that_are_not_adjacent_run_one_after_the_other, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_before_prevents_mains_but_not_afters, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_main_ends_the_other_mains, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(a_main_without_a_result_ends_the_other_mains, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_missing_program_fails_the_run, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_beside_that_ends_before_the_run_fails_it, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_beside_may_end_by_itself_with_an_expected_status, make_scratch, remove_scratch),
@@ -527,6 +555,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(braces_that_are_no_placeholders_are_kept, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(pid_and_group_of_a_role_are_known_once_it_is_ready, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_command_that_prints_no_matching_line_fails_the_run, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(unmatched_output_of_a_main_ends_the_other_mains, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_role_that_has_not_started_has_no_pid, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(moments_of_all_mains_have_one_origin, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_moment_is_unknown_before_the_first_main, make_scratch, remove_scratch),

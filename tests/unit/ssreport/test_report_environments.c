@@ -32,6 +32,22 @@ static void host_load_is_reported_next_to_the_load_inside(void **state) {
     ssreport_report_free(&report);
 }
 
+/* A run of ssbatch has these files before the folder of the record is made. */
+static void host_load_may_be_next_to_the_record(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    folder_write("a.host-load.csv", host_load);
+    folder_write("manifest.csv", "run,environment,measured_in\na,lxc,inside\n");
+    struct ssreport_report report = make_report(folder_path);
+    assert_cell(&report, "environments", 0, "host_load_mean", 0.6);
+    ssreport_report_free(&report);
+    folder_write("a.host-load.csv", "time,load\nnow,0.5\n");
+    report = make_report(folder_path);
+    assert_non_null(strstr(report.runs[0].record.notes.text, "a.host-load.csv"));
+    ssreport_report_free(&report);
+}
+
 /* The guest's clock is 100 s ahead: 10:01:40 in the guest is 10:00:00 on the host. */
 static void guest_times_are_converted_to_the_host_clock(void **state) {
     (void)state;
@@ -112,6 +128,7 @@ static void steal_time_is_shown_if_recorded(void **state) {
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(host_load_is_reported_next_to_the_load_inside),
+    cmocka_unit_test(host_load_may_be_next_to_the_record),
     cmocka_unit_test(guest_times_are_converted_to_the_host_clock),
     cmocka_unit_test(mean_load_of_each_cpu_is_reported),
     cmocka_unit_test(steal_time_is_shown_if_recorded))

@@ -3,6 +3,7 @@
 /* Tests of how runs are grouped into pairs, in different environments. */
 
 #include "report_manifest.h"
+#include "report_pairs.h"
 
 /* Writes labels as `showstopper --label` does. */
 static void set_labels(const char *name, const char *labels) {
@@ -86,8 +87,38 @@ static void metric_without_interval_bounds_is_noted(void **state) {
     ssreport_report_free(&report);
 }
 
+static void each_step_of_a_pair_has_a_row(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    const struct made_pair pair = {.environment = "lxc",
+        .placement = "per-core",
+        .foreground = "h2",
+        .background = "xz",
+        .round = 2,
+        .throughputs = {3, 4, 5, 5, 4, 3},
+        .background_throughput = 7};
+    add_made_pair(&report, &pair);
+    finish_report(&report);
+    assert_rows(&report, "interference-steps", STEPS);
+    for (size_t i = 0; i < STEPS; i++) {
+        assert_cell(&report, "interference-steps", i, "step", (double)i + 1);
+        assert_text(&report, "interference-steps", i, "half", i < STEPS / 2 ? "down" : "up");
+        assert_cell(&report, "interference-steps", i, "target", made_load(i));
+        assert_cell(&report, "interference-steps", i, "background_load", made_load(i));
+        assert_cell(&report, "interference-steps", i, "foreground_iterations_per_second",
+            pair.throughputs[i]);
+        assert_cell(&report, "interference-steps", i, "background_iterations_per_second", 7);
+    }
+    assert_text(&report, "interference-steps", 0, "environment", "lxc");
+    assert_text(&report, "interference-steps", 0, "foreground", "h2");
+    assert_text(&report, "interference-steps", 0, "background", "xz");
+    assert_cell(&report, "interference-steps", 0, "round", 2);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(labels_replace_missing_manifest_columns),
     cmocka_unit_test(pairs_do_not_span_environments_or_folders),
-    cmocka_unit_test(metric_without_interval_bounds_is_noted))
+    cmocka_unit_test(metric_without_interval_bounds_is_noted),
+    cmocka_unit_test(each_step_of_a_pair_has_a_row))

@@ -13,13 +13,28 @@
 /* A sample may be stamped this many seconds after its end. */
 #define LATE 0.02
 
-/* Reads a table, which may be missing. */
+static bool is_in(const char *folder, const char *name) {
+    char path[8600];
+    snprintf(path, sizeof path, "%.8200s/%.300s", folder, name);
+    return access(path, F_OK) == 0;
+}
+
+/* Reads a table, in the folder or as FOLDER.NAME next to it, which may be missing. */
 static void read_table(
     const char *folder, const struct ssreport_csv *csv, struct ssreport_record *record) {
-    char path[8600];
+    char parent[8400], name[300];
+    struct ssreport_csv next_to_it = *csv;
     struct ss_error error = {0};
-    snprintf(path, sizeof path, "%.8400s/%s", folder, csv->name);
-    if (access(path, F_OK) == 0 && ssreport_csv_read(folder, csv, &record->notes, &error) < 0)
+    const char *slash = strrchr(folder, '/');
+    snprintf(
+        parent, sizeof parent, "%.*s", slash ? (int)(slash - folder) : 1, slash ? folder : ".");
+    snprintf(name, sizeof name, "%.200s.%.80s", slash ? slash + 1 : folder, csv->name);
+    next_to_it.name = name;
+    bool inside = is_in(folder, csv->name);
+    if (!inside && !is_in(parent, name))
+        return;
+    if (ssreport_csv_read(
+            inside ? folder : parent, inside ? csv : &next_to_it, &record->notes, &error) < 0)
         ssreport_notes_add(&record->notes, "%s", error.message);
 }
 

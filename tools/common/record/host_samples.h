@@ -36,9 +36,10 @@ struct ssreport_surroundings {
 };
 
 /*
- * Reads host-load.csv, guest-clock.csv, guest-vcpus.csv and cpus.csv in the folder of a record.
- * Each may be missing; problems become notes of the record. Converts the times of a record made
- * inside a guest to the host's clock.
+ * Reads host-load.csv, guest-clock.csv and guest-vcpus.csv in the folder of a record, or as
+ * FOLDER.host-load.csv and so on next to it, and cpus.csv in the folder. Each may be missing;
+ * problems become notes of the record. Converts the times of a record made inside a guest to the
+ * host's clock.
  */
 void ssreport_surroundings_read(struct ssreport_surroundings *surroundings, const char *folder,
     struct ssreport_record *record, bool inside);

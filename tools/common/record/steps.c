@@ -111,6 +111,19 @@ static bool is_one_level(const struct ssreport_step *left, const struct ssreport
     return left->half == right->half && fabs(left->target - right->target) < SAME_LEVEL;
 }
 
+const char *ssreport_steps_direction(const struct ssreport_steps *steps, int half) {
+    const struct ssreport_step *first = NULL, *last = NULL;
+    for (size_t i = 0; half > 0 && i < steps->count; i++) {
+        if (steps->items[i].half != half)
+            continue;
+        first = first ? first : &steps->items[i];
+        last = &steps->items[i];
+    }
+    if (!first || first->target == last->target)
+        return "";
+    return first->target > last->target ? "down" : "up";
+}
+
 size_t ssreport_steps_occurrence(const struct ssreport_steps *steps, size_t at) {
     size_t count = 1;
     for (size_t i = 0; i < at; i++)

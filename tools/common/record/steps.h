@@ -49,6 +49,9 @@ int ssreport_steps_find(struct ssreport_steps *steps, const struct ssreport_reco
 
 void ssreport_steps_free(struct ssreport_steps *steps);
 
+/* Returns "down" or "up", the direction of a half of a staircase; "" if it has none. */
+SS_NONNULL(1) const char *ssreport_steps_direction(const struct ssreport_steps *steps, int half);
+
 /* Returns how often the level of a step was held in its half, up to and including this step. */
 size_t ssreport_steps_occurrence(const struct ssreport_steps *steps, size_t at);
 

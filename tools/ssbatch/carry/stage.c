@@ -291,7 +291,22 @@ static int run_once(struct ssbatch_stage *stage, struct ssbatch_act *act) {
     return ssbatch_values_set(stage->values, act->line->role, act->found, &stage->why);
 }
 
-/* Starts the `main`s from `first` up to, not including, `end`, and waits for all of them. */
+/* Fails if a `main` has ended without a result. */
+static int check_main(struct ssbatch_stage *stage, struct ssbatch_act *act) {
+    if (!act->ended || act->judged)
+        return 0;
+    if (!is_ok(act))
+        return fail_status(stage, act);
+    act->judged = true;
+    if (check_output(stage, act) < 0)
+        return -1;
+    return stage->judge ? stage->judge(stage, act, &stage->why) : 0;
+}
+
+/*
+ * Starts the `main`s from `first` up to, not including, `end`, and waits for all of them. The
+ * first failure ends the run.
+ */
 static int run_mains(struct ssbatch_stage *stage, size_t first, size_t end) {
     struct ssbatch_spawner *spawner = stage->spawner;
     if (stage->moment == 0)
@@ -303,16 +318,11 @@ static int run_mains(struct ssbatch_stage *stage, size_t first, size_t end) {
     for (bool all = false; !all;) {
         all = true;
         for (size_t i = first; i < end; i++) {
-            struct ssbatch_act *act = &stage->acts[i];
-            if (act->ended && !is_ok(act))
-                return fail_status(stage, act);
-            all &= act->ended;
+            if (check_main(stage, &stage->acts[i]) < 0)
+                return -1;
+            all &= stage->acts[i].ended;
         }
         if (!all && pump(stage, SS_TIME_NEVER) < 0)
-            return -1;
-    }
-    for (size_t i = first; i < end; i++) {
-        if (check_output(stage, &stage->acts[i]) < 0)
             return -1;
     }
     return 0;
@@ -412,6 +422,8 @@ static void run_after(struct ssbatch_stage *stage, struct ssbatch_act *act) {
             ss_error_fail(&stage->why, "%s does not end", call_act(act));
         else if (!is_ok(act))
             fail_status(stage, act);
+        else
+            check_output(stage, act);
     }
     stage->left |= stage->why.status != 0;
     if (why.status)

@@ -16,12 +16,15 @@ struct ssbatch_act {
     char **words;                 /* the words with placeholders replaced; NULL until then; owned */
     bool started, ended;
     bool asked;       /* the command has been told to end */
+    bool judged;      /* the output and the record of this `main` have been checked */
     int number;       /* its number at the spawner; -1 if nothing is left of the command */
     pid_t pid;        /* pid of the command */
     int status;       /* status, once the command has ended */
     ss_time cpu_time; /* CPU time, once nothing is left of the command */
     char *found;      /* group 1 of its pattern, or NULL; owned */
 };
+
+struct ssbatch_stage;
 
 /*
  * The lines of a run, or those of the study, while they are carried out: first each `before` in
@@ -38,6 +41,10 @@ struct ssbatch_stage {
     struct ssbatch_stage *outer;   /* for a run: the study's lines; may be NULL */
     struct ssbatch_values *values; /* values; those of `once` lines are added */
     ss_time limit;                 /* how long the stage may take; 0: no limit */
+
+    /* Judges what a `main` recorded, as soon as it has succeeded; may be NULL. */
+    int (*judge)(
+        const struct ssbatch_stage *stage, const struct ssbatch_act *act, struct ss_error *error);
 
     /* Private. */
     struct ssbatch_act *acts; /* one for each line */
@@ -59,7 +66,7 @@ SS_MUST_USE SS_NONNULL(1) int ssbatch_stage_open(
 SS_NONNULL() void ssbatch_stage_print_journal(const struct ssbatch_stage *stage, FILE *stream);
 
 /* Carries out every line but `after`s. Returns -1 with the reason in `why`. */
-SS_MUST_USE SS_NONNULL() int ssbatch_stage_run(struct ssbatch_stage *stage);
+SS_NONNULL() int ssbatch_stage_run(struct ssbatch_stage *stage);
 
 /*
  * Ends running commands and carries out each `after`. Sets `why` only if the run had not failed

@@ -55,6 +55,14 @@ static const struct table_column whole_system_columns[] = {
     {"iterations_per_second", "both, /s", 4}, {"relative_to_per_chip", "relative to per-chip", 4},
     {"measured_in", NULL}, {"set", NULL},
 };
+static const struct table_column step_columns[] = {
+    {"environment", "environment"}, {"measured_in", "measured"}, {"placement", "placement"},
+    {"foreground", "foreground"}, {"background", "background"}, {"round", "round"},
+    {"step", "step"}, {"half", NULL}, {"target", "target, %", 2, true},
+    {"background_load", "background load, %", 2, true},
+    {"background_iterations_per_second", "background, /s", 4},
+    {"foreground_iterations_per_second", "foreground, /s", 4},
+};
 static const struct table_column change_columns[] = {
     {"environment", "environment"}, {"measured_in", NULL}, {"foreground", "foreground"},
     {"background", "background"},
@@ -64,6 +72,7 @@ static const struct table_column change_columns[] = {
 };
 static const struct table_sheet tables[] = {
     TABLE_INIT("interference", "All pairs", interference_columns),
+    TABLE_INIT("interference-steps", "Each step of each pair", step_columns),
     TABLE_INIT("whole-system", "Throughput of both sides together, step by step",
         whole_system_columns),
     TABLE_INIT("interference-published", "Beside what others have published, in percent",
@@ -104,6 +113,22 @@ static void add_interference(
         FIT_CELLS("second", result->fits[1], result->half_intervals[1]),
         CELL("measured_in", run->measured_in), CELL("others", run->others),
         CELL("note", ssreport_interference_missing(result)));
+}
+
+static void add_steps(const struct ssreport_report *report, const struct ssreport_pair *pair) {
+    struct table_sheet *sheet = ssreport_table(report, "interference-steps");
+    const struct ssreport_run *run = pair->foreground;
+    for (size_t i = 0; i < pair->count; i++) {
+        const struct ssreport_pair_step *step = &pair->steps[i];
+        TABLE_ROW(sheet, CELL("environment", ssreport_run_environment(run)),
+            CELL("measured_in", run->measured_in), CELL("placement", pair->placement),
+            CELL("foreground", pair->program), CELL("background", pair->background_program),
+            CELL("round", run->round > 0 ? run->round : NAN), CELL("step", i + 1),
+            CELL("half", ssreport_steps_direction(&pair->background->steps, step->half)),
+            CELL("target", step->target), CELL("background_load", step->load),
+            CELL("background_iterations_per_second", step->background),
+            CELL("foreground_iterations_per_second", step->foreground));
+    }
 }
 
 static void add_whole_system(
@@ -162,6 +187,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         return ss_error_memory(error);
     for (size_t i = 0; i < report->pair_count; i++) {
         add_interference(report, &report->pairs[i]);
+        add_steps(report, &report->pairs[i]);
         add_whole_system(report, &report->pairs[i]);
         add_published(report, &report->pairs[i]);
     }

@@ -72,6 +72,7 @@ bool ssreport_study_is_in(const char *folder) {
 struct run {
     struct ssreport_report *report;
     const char *folder;
+    const char *name; /* of the folder */
     int set;
     struct json_object *document;
     size_t records; /* number of its commands that have a record */
@@ -102,7 +103,10 @@ static void set_field(struct sstrace_field *fields, const char *column, const ch
         fields[number] = (struct sstrace_field){.text = text, .length = strlen(text)};
 }
 
-/* Loads the record of a command. A role distinguishes records that were made at the same time. */
+/*
+ * Loads the record of a command. A role distinguishes records that were made at the same time; the
+ * run is their group.
+ */
 static int load_command(
     const struct run *run, const struct json_object *command, struct ssreport_columns *columns) {
     const char *record = document_text(command, "record");
@@ -115,6 +119,8 @@ static int load_command(
         return -1;
     for (size_t i = 0; i < SSREPORT_SOURCE_MAX; i++)
         fields[i] = (struct sstrace_field){.text = ""};
+    if (role)
+        set_field(fields, "group", run->name);
     for (size_t i = 0; i < columns->count; i++)
         set_field(fields, columns->items[i].name, columns->items[i].value);
     if (isfinite(others))
@@ -164,8 +170,10 @@ static const char *describe_absence(const struct json_object *document, char tex
 
 static int load_run(struct ssreport_report *report, const char *folder, int set) {
     struct ss_error error = {0};
+    const char *slash = strrchr(folder, '/');
     struct run run = {.report = report,
         .folder = folder,
+        .name = slash && slash[1] ? slash + 1 : folder,
         .set = set,
         .document = document_read(folder, RUN_DOCUMENT, "", &error)};
     char text[512];

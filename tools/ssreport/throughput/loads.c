@@ -10,20 +10,6 @@ static bool is_throughput(const struct ssreport_run *run) {
     return run->experiment && strcmp(run->experiment, "throughput") == 0 && !run->role;
 }
 
-/* Returns the direction of the half of a staircase that has this step; "" if there is none. */
-static const char *direction_of(const struct ssreport_steps *steps, int half) {
-    const struct ssreport_step *first = NULL, *last = NULL;
-    for (size_t i = 0; half > 0 && i < steps->count; i++) {
-        if (steps->items[i].half != half)
-            continue;
-        first = first ? first : &steps->items[i];
-        last = &steps->items[i];
-    }
-    if (!first || first->target == last->target)
-        return "";
-    return first->target > last->target ? "down" : "up";
-}
-
 static void add_row(struct table_sheet *sheet, const struct ssreport_run *run) {
     TABLE_ROW(sheet, CELL("workload", run->workload), CELL("method", run->method),
         CELL("round", run->round > 0 ? run->round : NAN),
@@ -34,7 +20,8 @@ static void add_steps(struct table_sheet *sheet, const struct ssreport_run *run)
     for (size_t i = 0; i < run->steps.count; i++) {
         const struct ssreport_step *step = &run->steps.items[i];
         add_row(sheet, run);
-        TABLE_CELLS(sheet, CELL("step", i + 1), CELL("half", direction_of(&run->steps, step->half)),
+        TABLE_CELLS(sheet, CELL("step", i + 1),
+            CELL("half", ssreport_steps_direction(&run->steps, step->half)),
             CELL("target", step->target), CELL("load", step->load.mean),
             CELL("iterations_per_second", step->throughput));
     }
