@@ -4,13 +4,6 @@ set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=common.sh
 . "$source/tests/bench/common.sh"
-here=$source/tools/experiments
-# shellcheck source=../../tools/experiments/leftovers.sh
-. "$here/leftovers.sh"
-# shellcheck source=../../tools/experiments/groups.sh
-. "$here/groups.sh"
-# shellcheck source=../../tools/experiments/environments.sh
-. "$here/environments.sh"
 
 usage() {
     cat <<END
@@ -35,26 +28,35 @@ compute() {
     awk "BEGIN { printf \"%.10g\", ($1) }"
 }
 
-# start COMMAND...: starts it with a guard, as the experiments do, so that it ends even if the bench is killed.
+# start COMMAND...: starts it so that it ends even if the bench is killed.
 start() {
-    setsid setpriv --pdeathsig TERM "$here/guard" "$$" "$lock" "$leftovers" "$@" &
+    setpriv --pdeathsig TERM "$@" &
     started+=($!)
 }
 
-close_all() {
-    end_started
-    clear_left || true
-    close_bench
+# open_place: opens a container until end_started; sets `place` and `group`, its control group.
+open_place() {
+    place=bench.$$.side
+    start "$env/$environment" hold "$place" --cpus "$cpu" --share "$folder" >"$folder/place" 2>&1
+    until grep -qx open "$folder/place"; do
+        kill -0 "${started[-1]}" 2>/dev/null || fail "$environment: $(cat "$folder/place")"
+        sleep 0.02
+    done
+    group=$("$env/$environment" group "$place")
 }
 
 # hold_load TARGET: runs showstopper and the judge at the same time.
 hold_load() {
-    local begin account status=0
+    local begin account around=() entering=() side=(-f cgroup) status=0
     account=$(find_account)
     begin=$(awk -v now="$EPOCHREALTIME" 'BEGIN { printf "%.3f", now + 3 }')
-    use_place side exact
-    [ "$measure" = inside ] || side+=(--cpus "$cpu")
-    start "${around[@]}" showstopper --quiet --json "$scratch/result.json" -n "$instances" "${side[@]}" \
+    if [ "$measure" = inside ]; then
+        around=("$env/$environment" enter "$place" --)
+    else
+        side+=(-F "group=$group" --cpus "$cpu")
+        entering=("${env//%/%%}/$environment" enter "$place" --instance --)
+    fi
+    start "${around[@]}" showstopper --quiet --json "$folder/result.json" -n "$instances" "${side[@]}" \
         -l "$1%" --settle "${settle}s" --duration "$((settle + seconds))s" --start-at "@$begin" \
         "${entering[@]}" ssburn serial --work "$work" >/dev/null
     judge "$seconds" 500 "$(compute "$1 / 100 / $cpus")" --group "$account" \
@@ -71,8 +73,7 @@ compute_exactly() {
 
 # Prints the folder of the container's group that accounts for CPU time.
 find_account() {
-    local root group
-    group=$("$here/env/$environment" group "experiment.$$.side")
+    local root
     while read -r root; do
         if [ -e "$root$group/cpuacct.usage" ] || grep -qs usage_usec "$root$group/cpu.stat"; then
             echo "$root$group"
@@ -92,13 +93,14 @@ print_row() {
     awk -v environment="$environment" -v measure="$measure" -v target="$1" -v cpus="$cpus" \
         -v load="$(judged load_percent)" -v error="$(judged error_mean_percent)" \
         -v square="$(judged error_mse_e4)" \
-        -v own_error="$(figure "$scratch/result.json" error_mean_percent)" \
-        -v own_square="$(figure "$scratch/result.json" error_mse_e4)" 'BEGIN {
+        -v own_error="$(figure "$folder/result.json" error_mean_percent)" \
+        -v own_square="$(figure "$folder/result.json" error_mse_e4)" 'BEGIN {
             printf "| %-11s | %-8s | %4s %% | %6.2f %% | %+8.3f %% | %9.3f | %+8.3f %% | %9.3f |\n",
                 environment, measure, target, cpus * load, cpus * error, cpus ^ 2 * square,
                 own_error, own_square }'
 }
 
+env=$source/tools/experiments/env
 environments=lxc
 cpu=$(sed -n 's/^Cpus_allowed_list:.*[^0-9]//p' /proc/self/status)
 targets=25,50,75
@@ -113,32 +115,21 @@ done
 open_bench
 print_machine
 for environment in ${environments//,/ }; do
-    ! why=$(why_no_environment "$environment") || fail "$environment: $why"
+    ! why=$("$env/$environment" why-not) || fail "$environment: $why"
 done
-leftovers=$folder/left
-exec {lock}>"$folder/lock"
-trap 'close_all' EXIT
 cpus=$(getconf _NPROCESSORS_ONLN)
 work=$(calibrate serial)
-# shellcheck disable=SC2034 # for use_place
-load_of=group
 echo "$instances instances of ssburn serial on CPU $cpu, $seconds s counted after $settle s of settling"
 echo
 echo "| environment | measured | target |     load | mean error | MSE %^2   | its own    | MSE %^2   |"
 echo "|-------------|----------|-------:|---------:|-----------:|----------:|-----------:|----------:|"
 for environment in ${environments//,/ }; do
     for measure in inside host; do
-        scratch=/dev/shm/showstopper-bench.$$
-        note_left folder "$scratch"
-        mkdir -m 700 "$scratch"
-        open_place side "$cpu" ''
-        is_open side || fail "$environment: $(cat "$scratch/places/side")"
+        open_place
         for target in ${targets//,/ }; do
-            around=() entering=()
             hold_load "$target"
             print_row "$target"
         done
         end_started
-        clear_left
     done
 done

@@ -48,20 +48,6 @@ prints() {
     grep -Eqx -- "$1" "$output" || fail "no line of the form $1"
 }
 
-# manifest FOLDER COLUMN: prints this column of all lines, in order.
-manifest() {
-    awk -F, -v column="$2" '
-        NF != 26 {
-            print "a line of " NF " cells: " $0
-        }
-        NR == 1 {
-            for (i = 1; i <= NF; i++)
-                at[$i] = i
-            next
-        }
-        { print $at[column] }' "$scratch/$1/manifest.csv" | paste -sd ' '
-}
-
 # needs_ssbatch: notes that a part is skipped, and fails, if ssbatch is not built.
 needs_ssbatch() {
     [ -x "$build/bin/ssbatch" ] && return

@@ -162,8 +162,9 @@ shipped_expressions_match_recorded_output() {
 # Each of two sides has two copies; all four have different folders.
 copies_have_separate_folders() {
     stub_java
+    needs_ssbatch || return 0
     experiment interference --sets 0/0 --share --levels 40:40:10 --hold 5 --edge 0 \
-        --warmup 0 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
+        --warmup 0 --launch 8 --pairs dacapo/h2:dacapo/h2 --foreground-instances 2 --background-instances 2 \
         --foreground-memory 100m --background-memory 200m --output copies
     [ "$(wc -l <"$scratch/calls")" -eq 4 ] || fail "expected four copies: $(cat "$scratch/calls")"
     [ "$(grep -o "$scratch/ram/[^ ]*" "$scratch/calls" | sort -u | wc -l)" -eq 4 ] ||
@@ -334,35 +335,12 @@ workloads_that_cannot_be_planned_are_refused() {
     prints "ssbatch: warning: openssl/speed is unfit: .*"
 }
 
-# The order must be the same for every form of pairs, number of programs and number of places.
-planned_pairs_are_ordered_as_in_the_experiments() (
-    # shellcheck source=../../tools/experiments/pairs.sh
-    . "$experiments/pairs.sh"
-    local programs places pairs workloads background
-    # compare OPTION...
-    compare() {
-        list_pairs | order_runs 2 $(seq -f none:%g "$places") >"$output"
-        batch "$@" --places "$(seq -f none:%g -s , "$places")" --rounds 2 | cmp -s "$output" - ||
-            fail "$*: $places places"
-    }
-    for places in 1 2 3 4 6; do
-        for programs in 1 2 3 4 5 7 25; do
-            workloads=$(seq -f p%g -s , "$programs") background=''
-            for pairs in all symmetric; do
-                compare --pairs "$pairs" --workloads "$workloads"
-            done
-            pairs='' background=q1,p2,q3
-            compare --workloads "$workloads" --background "$background"
-        done
-        for pairs in a:b,c:d,b:a,d:c a:b,a:c,d:a a:a,b:c x:y,y:x,x:x,z:x,z:y; do
-            compare --pairs "$pairs"
-        done
-    done
+pairs_without_names_or_places_are_refused() {
     refuses_plan "the pairs have no names: add --workloads A,B,C" --pairs all --places x
     refuses_plan "the pairs have no place: add --places NAME,..." --pairs a:b
     refuses_plan "--pairs names all pairs: remove --workloads" --pairs a:b --workloads a
     refuses_plan "--pairs takes the place of --background: remove one of them" --pairs all --background a
-)
+}
 
 # ---- pairs ----
 
@@ -401,10 +379,30 @@ check_order() {
         }'
 }
 
-every_prefix_of_a_plan_is_balanced() (
-    # shellcheck source=../../tools/experiments/pairs.sh
-    . "$experiments/pairs.sh"
-    local programs places
+# order ROUNDS PLACES OPTION...: prints the order of pairs in so many places.
+order() {
+    batch --rounds "$1" --places "$(seq -f none:%g -s , "$2")" "${@:3}"
+}
+
+# The checksum is that of the order of earlier versions, which were scripts.
+pairs_are_ordered_as_in_earlier_versions() {
+    local programs places pairs workloads
+    for places in 1 2 3 4 6; do
+        for programs in 1 2 3 4 5 7 25; do
+            workloads=$(seq -f p%g -s , "$programs")
+            order 2 "$places" --pairs all --workloads "$workloads"
+            order 2 "$places" --pairs symmetric --workloads "$workloads"
+            order 2 "$places" --workloads "$workloads" --background q1,p2,q3
+        done
+        for pairs in a:b,c:d,b:a,d:c a:b,a:c,d:a a:a,b:c x:y,y:x,x:x,z:x,z:y; do
+            order 2 "$places" --pairs "$pairs"
+        done
+    done >"$scratch/orders"
+    [ "$(cksum <"$scratch/orders")" = "2131760206 650112" ] || fail "the order of pairs has changed"
+}
+
+every_prefix_of_a_plan_is_balanced() {
+    local programs places workloads
     : >"$output"
     # The check itself must notice an unbalanced order.
     [ "$(printf '%s\n' 'a a x 1' 'a b x 1' 'b a x 1' 'b b x 1' | check_order 1)" = "2 1 2 1 0 4" ] ||
@@ -412,33 +410,31 @@ every_prefix_of_a_plan_is_balanced() (
     for programs in 1 2 3 4 5 7 25; do
         workloads=$(seq -f p%g -s , "$programs")
         for places in 1 2 3 4 6; do
-            pairs=all
-            list_pairs | order_runs 2 $(seq -f none:%g "$places") | check_order "$places" >"$output"
+            order 2 "$places" --pairs all --workloads "$workloads" | check_order "$places" >"$output"
             prints "[01] [01] [01] [01] [01] $((2 * programs * programs * places))"
             # With an even number of programs, half of them would need one more foreground in each placement.
             [ $((programs % 2)) -eq 1 ] || continue
-            pairs=symmetric
-            list_pairs | order_runs 1 $(seq -f none:%g "$places") | check_order "$places" >"$output"
+            order 1 "$places" --pairs symmetric --workloads "$workloads" | check_order "$places" >"$output"
             prints "[01] [01] [01] [01] [01] $((programs * (programs + 1) * places / 2))"
         done
     done
-    workloads=a,b,c,d pairs=symmetric
-    [ "$(list_pairs | tr ' ' '\n' | sort | uniq -c | awk '{ print $1 }' | sort -u)" = 5 ] || fail "programs are in unequal numbers of pairs"
-    list_pairs | order_runs 1 one | check_order 1 >"$output"
+    order 1 1 --pairs symmetric --workloads a,b,c,d >"$scratch/even"
+    [ "$(cut -d ' ' -f 1,2 "$scratch/even" | tr ' ' '\n' | sort | uniq -c | awk '{ print $1 }' | sort -u)" = 5 ] ||
+        fail "programs are in unequal numbers of pairs"
+    check_order 1 <"$scratch/even" >"$output"
     prints "1 1 1 1 [01] 10"
     # One list can be balanced; the other one cannot, but must be complete.
-    pairs=a:b,c:d,b:a,d:c
-    list_pairs | order_runs 3 lxc:x none:x none:y | check_order 3 >"$output"
+    batch --pairs a:b,c:d,b:a,d:c --rounds 3 --places lxc:x,none:x,none:y | check_order 3 >"$output"
     prints "1 1 1 1 1 36"
-    pairs=a:b,a:c,d:a
-    list_pairs | order_runs 1 x y | cut -d ' ' -f 1-3 | sort | paste -sd , >"$output"
+    batch --pairs a:b,a:c,d:a --places x,y | cut -d ' ' -f 1-3 | sort | paste -sd , >"$output"
     prints "a b x,a b y,a c x,a c y,d a x,d a y"
     # Without --pairs, each program of one list is paired with each of the other.
-    pairs='' workloads=a,b,c background=d,e
-    [ "$(list_pairs | order_runs 1 x | sort -u | wc -l)" -eq 6 ] || fail "wrong pairs of two lists"
-)
+    [ "$(batch --workloads a,b,c --background d,e --places x | sort -u | wc -l)" -eq 6 ] ||
+        fail "wrong pairs of two lists"
+}
 
 every_pair_of_programs_is_planned() {
+    needs_ssbatch || return 0
     experiment interference --dry-run --pairs all --workloads "$(cut -d ' ' -f 1 <<'END' | paste -sd ,
 serial
 blocking
@@ -454,19 +450,20 @@ END
     )" --sets 0/1 --hold 3M
     prints "10 programs, 100 pairs, 1 places, 1 rounds: 100 runs of 2 h 04 min each"
     prints "sets-stress-ng.cpu-openssl.pbkdf2-1: 2 h 04 min"
-    prints "100 runs, 206 h 45 min to go"
+    prints "to come: 206 h 4[67] min"
     [ "$(grep -c '^sets-.*: 2 h' "$output")" -eq 100 ] || fail "expected 100 runs"
     experiment interference --dry-run --pairs serial:forking,forking:serial --sets 0/1 --rounds 2
     [ "$(grep -o '^sets-[^:]*' "$output" | paste -sd ' ')" = "sets-serial-forking-1 $(:
         )sets-forking-serial-1 sets-serial-forking-2 sets-forking-serial-2" ] || fail "wrong runs of a list"
-    refuses "--pairs: some: all, symmetric or a list is wanted" interference --pairs some
-    refuses "--pairs: serial:: all, symmetric or a list is wanted" interference --pairs serial:
-    refuses "--pairs: serial:cereal: " interference --pairs serial:serial,serial:cereal,serial:cereal
+    refuses "interference: 'some' is not a pair: write all, symmetric, or a list" interference --pairs some
+    refuses "interference: 'serial:' is not a pair" interference --pairs serial:
+    refuses "interference: the pair serial:cereal is named twice" interference \
+        --pairs serial:serial,serial:cereal,serial:cereal
     refuses "--pairs: cereal: no such workload" interference --pairs serial:cereal
     write_catalogue '[a a-b b-c c]' 'command = true' >"$scratch/name"
     refuses "two different runs would be called sets-a-b-c-1" interference --dry-run --sets 0/1 \
         --catalogue "$scratch/catalogue" --pairs a:b-c,a-b:c
-    refuses "--workloads: xz: it is named twice" interference --pairs all --workloads xz,xz
+    refuses "interference: the workload 'xz' is named twice" interference --pairs all --workloads xz,xz
     refuses "--pairs takes the place of --background" interference --pairs all --background serial
     refuses "both sets have CPU 0; --share allows that" interference --sets 0/0
     refuses "--share requires --sets" interference --share
@@ -481,34 +478,36 @@ END
 
 # Two sides share a CPU, each with its own method; shares must describe the side's own processes.
 each_side_of_a_pair_has_its_own_options() {
-    local runs
-    experiment interference --sets 0/0 --share --levels 40:20:20 --hold 1 --edge 0 --warmup 0 --pairs serial:forking \
-        --foreground-method pi-even --foreground-load 50% --foreground-tau 53m --background-method 1cdc \
-        --background-instances 3 --foreground-instances 2 --energy "echo 7.5" --counters --output sides
-    runs=$scratch/sides/runs/sets-serial-forking-1
-    [ "$(manifest sides method)" = "1cdc pi-even" ] || fail "wrong methods"
-    [ "$(manifest sides tau_seconds)" = "0.107 0.053" ] || fail "wrong lengths of rounds"
-    [ "$(manifest sides instances)" = "1 2" ] || fail "wrong numbers of instances"
-    [ "$(manifest sides cpus)" = "0 0" ] || fail "wrong CPUs"
-    [ "$(manifest sides environment)" = "host host" ] || fail "wrong environments"
+    needs_ssbatch || return 0
+    local runs call=(interference --sets 0/0 --share --levels 40:20:20 --hold 2 --edge 0 --warmup 0 --launch 8
+        --pairs serial:forking --foreground-method pi-even --output sides)
+    experiment "${call[@]}" --foreground-load 50% --foreground-tau 53m --background-method 1cdc \
+        --background-instances 3 --foreground-instances 2 --energy "echo 7.5" --counters
+    runs=$scratch/sides/sets-serial-forking-1
+    [ "$(listed sides method)" = "1cdc pi-even" ] || fail "wrong methods: $(listed sides method)"
+    [ "$(listed sides tau_seconds)" = "0.107 0.053" ] || fail "wrong lengths of rounds: $(listed sides tau_seconds)"
+    [ "$(listed sides instances)" = "1 2" ] || fail "wrong numbers of instances: $(listed sides instances)"
+    [ "$(listed sides cpus)" = "0 0" ] || fail "wrong CPUs: $(listed sides cpus)"
+    [ "$(listed sides environment)" = "host host" ] || fail "wrong environments: $(listed sides environment)"
     [ "$(cat "$runs"/{back,fore}ground/plan.json | grep -c '"name": "own"')" -eq 2 ] ||
         fail "wrong feedback"
     [ "$(find "$runs" -name counters.csv -size +0 | wc -l)" -eq 2 ] || fail "counters.csv is missing"
     grep -q rbpid "$runs/foreground/plan.json" || fail "wrong control of the foreground"
     grep -q fixed "$runs/background/plan.json" || fail "wrong control of the background"
     grep -Eqx '20[^,]*Z,[0-9.]*,7\.5' "$runs/energy.csv" || fail "no power samples"
-    [ "$(manifest sides energy)" = "command: what it measures (echo 7.5) command: what it measures (echo 7.5)" ] ||
-        fail "manifest: wrong source of power"
-    prints "\| host \| sets \| serial \| forking \| 1 \| .*"
+    [ "$(listed sides energy)" = "command: what it measures (echo 7.5) command: what it measures (echo 7.5)" ] ||
+        fail "wrong source of power: $(listed sides energy)"
+    [ ! -x "$build/bin/ssreport" ] || prints "\| host \|  \| sets \| serial \| forking \| 1 \| 1 \| .*"
     # Resuming with another method for one side is refused.
-    refuses "holds runs made in another way" interference --sets 0/0 --share --levels 40:20:20 --hold 1 --edge 0 \
-        --warmup 0 --pairs serial:forking --foreground-method pi-even --output sides
+    refuses "sets-serial-forking-1: refused: it is done, and its columns or commands are different" "${call[@]}"
 }
 
 # A quota limits time, so two sides can even share a single CPU.
 two_sides_can_share_one_cpu_by_quota() (
     # shellcheck source=../../tools/experiments/common.sh
     . "$experiments/common.sh"
+    # shellcheck source=../../tools/experiments/environments.sh
+    . "$experiments/environments.sh"
     # shellcheck source=../../tools/experiments/placements.sh
     . "$experiments/placements.sh"
     why_no_groups() {
@@ -591,7 +590,8 @@ run_case shipped_workloads_run
 run_case planned_workloads_match_the_experiments
 run_case planned_workloads_are_listed
 run_case workloads_that_cannot_be_planned_are_refused
-run_case planned_pairs_are_ordered_as_in_the_experiments
+run_case pairs_without_names_or_places_are_refused
+run_case pairs_are_ordered_as_in_earlier_versions
 run_case every_prefix_of_a_plan_is_balanced
 run_case every_pair_of_programs_is_planned
 run_case each_side_of_a_pair_has_its_own_options

@@ -13,7 +13,8 @@ set -euo pipefail
 . "$(dirname "$0")/experiments.sh"
 burner=
 trap 'end_burner; end_studies; rm -rf "$scratch"' EXIT
-options+=(--warmup 0 --edge 0 --memory 1M)
+options+=(--warmup 0 --edge 0 --memory 1M --launch 8)
+export SHOWSTOPPER_PLACES=$scratch/places
 
 # call OPTION...: of interference, which needs longer with containers.
 call() {
@@ -25,11 +26,14 @@ figure() {
     sed -n 's/^ *"'"$2"'": *\([-+.0-9e]*\),\{0,1\}$/\1/p' "$1" | head -n 1
 }
 
-# Control groups of this test's studies; the lock of a folder has the pid of its last study.
+# Control groups of this test's studies, which are named after the places of their runs.
 list_groups() {
-    local lock
-    for lock in "$scratch"/*/lock; do
-        [ ! -s "$lock" ] || find /sys/fs/cgroup -name "showstopper-experiment.$(cat "$lock").*" 2>/dev/null
+    local file key value
+    for file in "$scratch"/*/.study/values; do
+        [ -e "$file" ] || continue
+        while read -r key value; do
+            [ "$key" != place ] || find /sys/fs/cgroup -name "showstopper-$value.*" 2>/dev/null
+        done <"$file"
     done
 }
 
@@ -60,7 +64,7 @@ nothing_is_left() {
     [ -z "$(list_processes)" ] || fail "leftover processes: $(list_processes)"
     [ -z "$(list_groups)" ] || fail "leftover control groups: $(list_groups)"
     ! grep -F "$scratch" /proc/mounts || fail "leftover mounts"
-    for name in /run/lxc/lock"$scratch" "$scratch"/*/left; do
+    for name in /run/lxc/lock"$scratch" "$SHOWSTOPPER_PLACES"; do
         [ ! -e "$name" ] || fail "leftover file: $name"
     done
 }
@@ -73,6 +77,7 @@ end_burner() {
 # can_have ENVIRONMENT: skips the case if studies cannot use this environment.
 can_have() {
     local why
+    [ -x "$build/bin/ssbatch" ] || skip "left-out: ssbatch is not built"
     if ! taskset -c 0,1 true 2>/dev/null || [ "$(taskset -c 0,1 nproc)" -ne 2 ]; then
         skip "cpus: CPUs 0 and 1 are not both available"
     fi
@@ -101,7 +106,7 @@ look='echo "name $(uname -n)"; echo "cpus $(taskset -c 0-1023 nproc)"; echo "lin
 looks_around() {
     local role found
     for role in foreground background; do
-        found=$scratch/$1/runs/$2/$role/output/0.out
+        found=$scratch/$1/$2/$role.output/0.out
         for line in "name $role" "cpus $3" "links 1" "scratch written" "root kept" "memory written"; do
             grep -qx "$line" "$found" || fail "$2, $role: expected '$line': $(cat "$found")"
         done
@@ -120,23 +125,23 @@ containers_of() {
         --iteration '^turn$' -- sh -c "$look" '{scratch}'
     run=$1-inside-sets-look-look-1
     looks_around "$1-inside" "$run" 1 ''
-    [ "$(manifest "$1-inside" environment)" = "$1 $1" ] || fail "manifest: wrong environment"
-    [ "$(manifest "$1-inside" measured_in)" = "inside inside" ] || fail "manifest: wrong measured_in"
-    [ "$(manifest "$1-inside" status)" = "done done" ] || fail "manifest: wrong status"
-    for file in "$scratch/$1-inside/runs/$run"/*ground; do
+    [ "$(listed "$1-inside" environment)" = "$1 $1" ] || fail "wrong environment: $(listed "$1-inside" environment)"
+    [ "$(listed "$1-inside" measured_in)" = "inside inside" ] || fail "wrong place of measurement"
+    [ "$(listed "$1-inside" status)" = "done done" ] || fail "wrong status: $(listed "$1-inside" status)"
+    for file in "$scratch/$1-inside/$run"/*ground; do
         grep -q '"name": "cgroup"\|"cgroup"' "$file/plan.json" || fail "$file: the load is not that of the group"
         grep -q "\"environment\": \"$1\"" "$file/plan.json" || fail "$file: no label 'environment'"
         grep -q '"measured_in": "inside"' "$file/plan.json" || fail "$file: no label 'measured_in'"
-        [ "$(wc -l <"$file/host-load.csv")" -gt 4 ] || fail "$file: too few samples of the host"
+        [ "$(wc -l <"$file.host-load.csv")" -gt 4 ] || fail "$file: too few samples of the host"
     done
     experiment --levels 50:50:50 --hold 6 --placements quota --environment "$1" --measure host \
         --name look --output "$1-host" --iteration '^turn$' -- sh -c "$look" '{scratch}'
     run=$1-host-quota-look-look-1
     looks_around "$1-host" "$run" "$(nproc)" "$half"
-    [ "$(manifest "$1-host" measured_in)" = "host host" ] || fail "manifest: wrong measured_in"
-    for file in "$scratch/$1-host/runs/$run"/*ground; do
-        grep -q "showstopper-experiment\.[0-9]*\.${file##*/}" "$file/plan.json" || fail "$file: wrong control group"
-        [ ! -e "$file/host-load.csv" ] || fail "$file: redundant samples of the host"
+    [ "$(listed "$1-host" measured_in)" = "host host" ] || fail "wrong place of measurement"
+    for file in "$scratch/$1-host/$run"/*ground; do
+        grep -q "showstopper-[0-9a-f]*\.$run\.${file##*/}" "$file/plan.json" || fail "$file: wrong control group"
+        [ ! -e "$file.host-load.csv" ] || fail "$file: redundant samples of the host"
     done
 }
 
@@ -157,17 +162,18 @@ load_of_group_excludes_other_processes() {
     for load_of in cpus group; do
         experiment --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --load-of "$load_of" --name nap \
             --output "of-$load_of" --repeat -- sleep 100
-        load=$(figure "$scratch/of-$load_of/runs/lxc-inside-sets-nap-nap-1/background/summary.json" load_mean)
+        load=$(figure "$scratch/of-$load_of/lxc-inside-sets-nap-nap-1/background/summary.json" load_mean)
         awk -v of="$load_of" -v load="$load" 'BEGIN { exit of == "cpus" ? load < 0.5 : load > 0.2 }' ||
             fail "wrong load of the $load_of: $load"
     done
     end_burner
-    refuses "runs made in another way" --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --name nap \
+    refuses "refused: it is done, and its columns or commands are different" --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --name nap \
         --output of-group --load-of cpus --repeat -- sleep 100
 }
 
 both_record() {
-    [ "$(find "$scratch/ram" -path '*/record/*ground/samples.csv' | wc -l)" -eq 2 ]
+    kill -0 "$study" || fail "the study ended early"
+    [ "$(find "$scratch/ram" -path '*ground/samples.csv' | wc -l)" -eq 2 ]
 }
 
 # begin_study OPTION...: sets `study`, its pid, when both sides are at work.
@@ -186,7 +192,7 @@ nothing_runs() {
     [ -z "$(list_processes)" ]
 }
 
-# The guards clean up without another call of the experiment.
+# ssbatch cleans up without another call of the experiment.
 a_killed_study_leaves_nothing() {
     local place
     local places=("host inside" "lxc inside" "lxc host")
@@ -197,59 +203,45 @@ a_killed_study_leaves_nothing() {
             --environment "${place% *}" --measure "${place#* }"
         kill_study
         await nothing_runs
-        # Guards hold the lock until they have cleaned up.
-        flock -w "$patience" "$scratch/killed/lock" true || fail "$place: the lock was not released"
         nothing_is_left
     done
 }
 
-# Sets `guard` to the pid of one of the study's guards.
-find_guard() {
-    local file
-    for file in /proc/[0-9]*/cmdline; do
-        ! tr '\0' ' ' 2>/dev/null <"$file" | grep -q "/guard $study " || guard=${file//[!0-9]/}
-    done 2>/dev/null
-    [ -n "$guard" ]
+first_is_done() {
+    [ -d "$scratch/again/sets-serial-serial-1" ] && both_record
 }
 
-# The same call at once, while a guard of the first has not yet ended.
 a_killed_study_can_be_continued() {
-    local call=(--levels 50:50:50 --hold 2 --sets 0/1 --workloads serial --rounds 2 --output again)
-    local first=$scratch/again/runs/sets-serial-serial-1 guard=''
+    local call=(--levels 50:50:50 --hold 2 --sets 0/1 --workloads serial --background-method cdc --rounds 2
+        --output again) first=$scratch/again/sets-serial-serial-1/run.json
     taskset -c 0,1 true 2>/dev/null || skip "cpus: CPUs 0 and 1 are not both available"
     begin_study "${call[@]}"
-    refuses "an experiment is at work" "${call[@]}"
-    until [ -d "$first" ] && both_record; do
-        kill -0 "$study" || fail "the study ended early"
-        sleep 0.1
-    done
-    touch -d 2001-01-01 "$first/manifest.rows"
-    await find_guard
-    kill -STOP "$guard"
+    await first_is_done
+    touch -d 2001-01-01 "$first"
     kill_study
-    { sleep 5 && kill -CONT "$guard"; } &
+    await nothing_runs
     experiment "${call[@]}"
-    [ "$(manifest again status)" = "done done done done" ] || fail "the study was not completed"
-    [ "$(stat -c %y "$first/manifest.rows" | cut -c 1-4)" = 2001 ] || fail "the first run was repeated"
+    [ "$(listed again status)" = "done done done done" ] || fail "the study was not completed"
+    [ "$(stat -c %y "$first" | cut -c 1-4)" = 2001 ] || fail "the first run was repeated"
 }
 
 # The values of options are checked, and environments that this machine lacks are skipped with the reason.
 unavailable_environments_are_refused() {
-    local without=$scratch/without reason
+    local without=$scratch/without environment reason
     refuses "--environment: jail: not one of" --environment none,jail
     refuses "--measure: outside: not one of" --measure outside
     refuses "--load-of: machine: not one of" --load-of machine
     mkdir "$without"
     ln -s /usr/bin/* /usr/sbin/* "$without" 2>/dev/null || true
     rm -f "$without"/{lxc-execute,podman}
-    PATH=$without refuses "no run is possible here; the reasons are in " --sets 0/1 --workloads serial \
+    PATH=$without refuses "no run is possible here, for the reasons above" --sets 0/1 --workloads serial \
         --environment lxc,podman --output lacking
-    [ "$(manifest lacking status)" = "skipped skipped" ] || fail "the runs were not skipped"
-    [ "$(manifest lacking environment)" = "lxc podman" ] || fail "wrong environments skipped"
-    reason="lxc-execute is not installed podman is not installed"
-    [ "$(id -u)" -eq 0 ] || reason="only root can make containers with CPUs of their own $(:
-        )only root can make containers with CPUs of their own"
-    [ "$(manifest lacking reason)" = "$reason" ] || fail "wrong reason: $(manifest lacking reason)"
+    [ ! -e "$scratch/lacking" ] || fail "a folder was created"
+    for environment in lxc=lxc-execute podman=podman; do
+        reason="${environment#*=} is not installed"
+        [ "$(id -u)" -eq 0 ] || reason="only root can make containers with CPUs of their own"
+        prints "skipped: environment=${environment%=*} measured_in=inside: $reason"
+    done
     # Without control groups, all runs that need no group are still possible.
     if ! unshare -m sh -c 'umount -R -l /sys/fs/cgroup' 2>/dev/null; then
         skip_part "mounts: cannot unmount in a namespace"
@@ -262,7 +254,7 @@ unavailable_environments_are_refused() {
     grep -q '^skipped: placement=quota: no hierarchy of control groups has the controller cpu$' "$output" ||
         fail "a quota is planned without control groups"
     grep -q '^skipped: environment=lxc .*: ' "$output" || fail "containers are planned without control groups"
-    grep -q '^1 runs' "$output" || fail "wrong number of runs"
+    [ "$(grep -c '^sets-serial-serial-1: ' "$output")" -eq 1 ] || fail "wrong runs"
 }
 
 run_case sides_run_in_lxc_containers

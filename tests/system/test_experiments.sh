@@ -99,7 +99,7 @@ impossible_studies_fail() {
         --environment podman
     grep -Eq "^skipped: environment=podman measured_in=inside: (podman is not installed|only root .*)" \
         "$output" || fail "wrong reason for skipping podman"
-    [ "$(manifest interference-results status)" = skipped ] || fail "manifest: wrong status"
+    [ ! -e "$scratch/interference-results" ] || fail "a folder was created"
 }
 
 dry_run_prints_the_plan_and_its_duration() {
@@ -111,7 +111,7 @@ dry_run_prints_the_plan_and_its_duration() {
     [ ! -e "$scratch/accuracy-results" ] || fail "--dry-run created a folder"
     experiment interference --dry-run --sets 0/1 --workloads serial,parallel
     prints "sets-parallel-serial-1: 2 h 04 min"
-    prints "4 runs, 8 h 16 min to go"
+    prints "to come: 8 h 16 min"
     experiment throughput --dry-run --methods default,1cdc --workloads serial
     prints "to come: 2 h 28 min"
     [ "$(grep -c '^serial-.*: 6 min 11 s$' "$output")" -eq 24 ] || fail "expected 24 runs"
@@ -146,7 +146,8 @@ units_are_parsed_as_by_showstopper() {
     prints "serial-75-default-own-1: 3 min 01 s"
     prints "serial-100-default-own-1: 3 min 01 s"
     for levels in 90%:10%:20% 0.9:1/10:20 90:10:20; do
-        experiment interference --dry-run --sets 0/1 --levels "$levels" --hold 20s --edge 100m --warmup 0
+        experiment interference --dry-run --sets 0/1 --levels "$levels" --hold 20s --edge 100m --warmup 0 \
+            --launch 2000m
         prints "sets-serial-serial-1: 3 min 23 s"
     done
     experiment throughput --dry-run --stairs --methods default --workloads serial --levels 95:5:1
@@ -163,45 +164,12 @@ quick_plans_take_less_than_five_minutes() {
     for name in accuracy throughput replay interference "throughput --instances 64"; do
         # Some machines do not report which CPUs share a core or a chip.
         # shellcheck disable=SC2086 # the words of a call
-        call $name --quick --dry-run || prints "interference: no run is possible here, for the reasons above"
+        if ! call $name --quick --dry-run; then
+            prints "interference: no run is possible here, for the reasons above"
+            continue
+        fi
         prints "([0-9]+ runs,|to come:) ([0-4] min [0-9]+ s|[0-9.]+ s)( to go)?"
     done
-}
-
-# A completed run survives a power failure: its data are on disk before it gets its name, and the name
-# before the manifest gets the row. Calls of sync and mv are logged with the number of such rows at that
-# time.
-data_are_synced_before_a_run_is_marked_done() {
-    local results=$scratch/synced run=sets-serial-serial-1 name file
-    local part=$results/runs/.$run.part
-    mkdir "$scratch/log"
-    for name in sync mv; do
-        cat >"$scratch/log/$name" <<END
-#!/bin/bash
-rows=\$(grep -c ',done,' '$results/manifest.csv' 2>/dev/null)
-for word; do
-    [[ \$word = -* ]] || echo "$name \$word \${rows:-0}" >>'$scratch/operations'
-done
-exec '$(command -v "$name")' "\$@"
-END
-    done
-    chmod +x "$scratch/log/"*
-    PATH=$scratch/log:$PATH experiment interference --sets 0/0 --share --levels 40:40:40 --hold 1 --edge 0 \
-        --warmup 0 --workloads serial --output "$results"
-    output=$scratch/operations
-    for file in "$results/runs/$run/"*; do
-        prints "sync $part/${file##*/} 0"
-    done
-    # A folder is synced after its files and then renamed.
-    [ "$(sed -n "/ ${results//\//\\/}\/runs/s,$results/,,p" "$output" | tail -n 4 | paste -sd ,)" = "$(:
-        )sync runs/.$run.part 0,mv runs/.$run.part 0,mv runs/$run 0,sync runs 0" ] ||
-        fail "wrong order of sync and mv"
-    grep -Fqx "sync $results/manifest.csv 2" "$output" || fail "the rows are not synced"
-    # The folder of a study needs its settings to be resumed.
-    [ "$(head -n 3 "$output" | paste -sd ,)" = "sync $results/runs 0,sync $results 0,sync $scratch 0" ] ||
-        fail "the folder is not synced"
-    [ "$(grep -A 3 -Fx "sync $results/settings.new 0" "$output" | sed "s,$results/,," | paste -sd ,)" = "$(:
-        )sync settings.new 0,mv settings.new 0,mv settings 0,sync $results 0" ] || fail "the settings are not synced"
 }
 
 # Programs that are started for a run have its folder in their environment.
@@ -342,11 +310,6 @@ list_places() {
     compgen -G "${SHOWSTOPPER_PLACES:-/run/showstopper-places}/$place.*" || true
 }
 
-# list_groups FOLDER: prints the control groups of the last study in this folder.
-list_groups() {
-    find /sys/fs/cgroup -name "showstopper-experiment.$(cat "$scratch/$1/lock").*" 2>/dev/null || true
-}
-
 other_load_limiters_are_measured() {
     needs_ssbatch || return 0
     local method many
@@ -404,18 +367,7 @@ failed_runs_are_reported() {
     [ "$(cat "$scratch/failed/broken-1cdc-n1-40-1/output/0.err")" = well ] || fail "wrong output of the repeated run"
 }
 
-# finite RUN REASON NAME OPTION...: fails unless the run failed because its command ended by itself.
-finite() {
-    refuses "$1: failed: $2" "$3" --output finite "${@:4}"
-    grep -q -- "; --repeat .* starts it again" "$output" || fail "$1: the message suggests no remedy"
-    [ "$(manifest finite status | tr ' ' '\n' | sort -u)" = failed ] || fail "$1: manifest: wrong status"
-    [[ $(manifest finite reason) = "$2"* ]] || fail "$1: manifest: wrong reason: $(manifest finite reason)"
-    [ -z "$(ls -A "$scratch/finite/runs")" ] || fail "$1: the failed run was kept in runs"
-    nothing_is_left
-    rm -rf "$scratch/finite"
-}
-
-# finite_run RUN REASON NAME OPTION...: does the same for studies of ssbatch.
+# finite_run RUN REASON NAME OPTION...: fails unless the run failed because its command ended by itself.
 finite_run() {
     refuses "$1: failed: record: $2" "$3" --output finite "${@:4}"
     grep -q -- "; --repeat starts it again" "$output" || fail "$1: the message suggests no remedy"
@@ -441,8 +393,10 @@ commands_that_end_by_themselves_are_reported() {
     finite_run sleep-1cdc-n1-stairs-1 "the trace was not followed to its end: $by_itself" throughput --stairs \
         --methods 1cdc --levels 80:40:40 --hold 99 --edge 0 --warmup 0 -- sleep 1
     # The run does not wait for the other side.
-    finite sets-short-serial-1 "nothing was counted: $by_itself after " interference --sets 0/0 --share \
-        --levels 40:20:20 --hold 99 --edge 0 --warmup 0 --catalogue short.txt --workload short --background serial
+    refuses "$by_itself; --repeat starts it again" interference --sets 0/0 --share --levels 40:20:20 --hold 999 \
+        --edge 0 --warmup 0 --launch 8 --background serial --output pair -- sleep 0.2
+    grep -q '^ssbatch: sets-sleep-serial-1: failed: foreground: ' "$output" || fail "the foreground has not failed"
+    [ "$(listed pair status)" = "failed failed" ] || fail "wrong status of both sides: $(listed pair status)"
     # A load that was held for a part of the time counts as a result.
     experiment accuracy --methods nbench --targets 1% "${short[@]}" --seconds 99 --output shorter -- sleep 2
     reports "ssreport: .*sleep-1-nbench-own-1/record: warning: the run ended before its duration .*--repeat .*"
@@ -464,7 +418,7 @@ a_study_without_figures_fails() {
     [ ! -x "$build/bin/ssreport" ] ||
         [ "$(tail -n 1 "$scratch/throughput-results/throughput.csv" | cut -d , -f 9)" = "" ] || fail "the unknown rate has a figure"
     refuses "interference: no run has counted iterations" interference --sets 0/0 --share --levels 40:40:40 \
-        --hold 1 --edge 0 --warmup 0 --background serial -- sleep 99
+        --hold 2 --edge 0 --warmup 0 --launch 8 --background serial --background-method cdc -- sleep 99
     # The rate of a command that takes longer than the run is unknown.
     experiment throughput --methods nbench --targets 1% "${short[@]}" --repeat --output longer -- sleep 99
     reports "\| sleep \| nbench \| 1 \| 1 \| $number \| $number \|  \|"
@@ -630,28 +584,6 @@ replay_study_reports_each_speed() {
     reports "ssreport: .*serial-cdc-1_10-1.*: .*the iterations are not in proportion .*"
 }
 
-# The figures are made up, so the expected means are known.
-the_edges_of_steps_are_excluded() (
-    # shellcheck source=../../tools/experiments/steps.sh
-    . "$experiments/steps.sh"
-    # Two steps of 4 s, of which 1 s is left out at both ends: a load of 0.5 and 0.25 within.
-    hold=4 edge=1 steps=2
-    mkdir "$scratch/stairs-made-up"
-    awk 'BEGIN {
-        print "time,elapsed_seconds,target,load"
-        for (i = -2; i <= 17; i++) {
-            end = i / 2
-            within = end > 1 && end <= 3 || end > 5 && end <= 7
-            printf "2026-01-01T00:00:%06.3fZ,%.6f,%s,%s\n", 10 + end, end,
-                end <= 0 ? "" : end < 4 ? 0.6 : 0.3, !within ? 0.9 : end < 4 ? 0.5 : 0.25
-        } }' >"$scratch/stairs-made-up/samples.csv"
-    # 3/4 of it in the counted time of the first step; half in that of the second; none.
-    printf '%s\n' instance,start,end 0,0.5,2.5 0,2.5,2.5 1,4,8 1,3,5 >"$scratch/stairs-made-up/iterations.csv"
-    list_steps row "$scratch/stairs-made-up" >"$output"
-    prints "row,1,down,0.6,0.500000,0.375"
-    prints "row,2,up,0.3,0.250000,0.25"
-)
-
 # unpack NAME: unpacks a recorded machine and prints its folder.
 unpack() {
     local path text
@@ -698,13 +630,23 @@ placements_follow_recorded_topologies() {
     done
 }
 
-# beside WORD...: runs an interference with four steps.
+# list_open STUDY: prints the control groups of a study, which are named after the places of its runs.
+list_open() {
+    local key value
+    while read -r key value; do
+        [ "$key" != place ] || find /sys/fs/cgroup -name "showstopper-$value.*" 2>/dev/null
+    done <"$scratch/$1/.study/values" || true
+}
+
+# beside WORD...: runs an interference with four steps. Without feedback, because other load could keep the
+# background stopped.
 beside() {
-    experiment interference --levels 80:40:40 --hold 2 --edge 0 --warmup 0 "$@"
+    experiment interference --levels 80:40:40 --hold 2 --edge 0 --warmup 0 --launch 8 --background-method cdc "$@"
 }
 
 interference_of_two_sides_is_measured() {
-    local hwmon=$scratch/machine/sys/class/hwmon/hwmon0 runs
+    needs_ssbatch || return 0
+    local hwmon=$scratch/machine/sys/class/hwmon/hwmon0 run
     mkdir -p "$hwmon"
     echo power_meter >"$hwmon/name"
     echo 42000000 >"$hwmon/power1_average"
@@ -714,22 +656,27 @@ interference_of_two_sides_is_measured() {
     fi
     beside --sets 0/1 --workloads serial --memory 1M --background parallel --energy auto \
         --energy-root "$scratch/machine"
-    reports "\| (host|-) \| sets \| serial \| parallel \| ([-+][0-9][0-9.]*|-) \|.* \| (yes|no) \| (yes|no) \|"
+    reports "\| host \| sets \| serial \| parallel \| 1 \| .*"
+    reports "\| host \|  \| sets \| serial \| parallel \| 1 \| 4 \| 80\.00 \| .*"
     prints "Power: hwmon: the whole machine \(power_meter\)"
-    runs=runs/sets-serial-parallel-1
-    [ "$(manifest interference-results run)" = "$runs/background $runs/foreground" ] || fail "manifest: wrong records"
-    [ "$(manifest interference-results role)" = "background foreground" ] || fail "manifest: wrong roles"
-    [ "$(manifest interference-results cpus)" = "1 0" ] || fail "manifest: wrong CPUs"
-    grep -q '"cpus": "1"' "$scratch/interference-results/$runs/background/summary.json" || fail "wrong CPUs in the summary of the background"
-    [ "$(manifest interference-results hold_seconds)" = "2 2" ] || fail "manifest: wrong length of steps"
-    grep -q ',42$' "$scratch/interference-results/$runs/energy.csv" || fail "no power samples"
-    awk -F, 'NR > 1 && ($10 <= 0 || $10 > 1.01) { exit bad = 1 }
-        NR > 1 { sum += $12 }
-        END { exit bad || NR != 5 || sum <= 0 }' "$scratch/interference-results/steps.csv" ||
-        fail "wrong steps.csv: $(cat "$scratch/interference-results/steps.csv")"
+    run=$scratch/interference-results/sets-serial-parallel-1
+    [ "$(listed interference-results role)" = "background foreground" ] || fail "wrong roles"
+    [ "$(listed interference-results workload)" = "parallel serial" ] || fail "wrong workloads"
+    [ "$(listed interference-results cpus)" = "1 0" ] || fail "wrong CPUs"
+    grep -q '"cpus": "1"' "$run/background/summary.json" || fail "wrong CPUs in the summary of the background"
+    [ "$(listed interference-results hold_seconds)" = "2 2" ] || fail "wrong length of steps"
+    grep -q ',42$' "$run/energy.csv" || fail "no power samples"
+    if [ -x "$build/bin/ssreport" ]; then
+        [ "$(head -n 1 "$scratch/interference-results/steps.csv")" = "environment,measured_in,placement,foreground,$(:
+            )background,round,step,half,target,background_load,background_iterations_per_second,$(:
+            )foreground_iterations_per_second" ] || fail "wrong columns of steps.csv"
+        [ "$(cut -d , -f 7-9 "$scratch/interference-results/steps.csv" | paste -sd ' ')" = \
+            "step,half,target 1,down,0.8 2,down,0.4 3,up,0.4 4,up,0.8" ] ||
+            fail "wrong steps.csv: $(cat "$scratch/interference-results/steps.csv")"
+    fi
     # The run does not wait for the other side.
-    refuses "sets-broken-serial-1: failed with status 9 (foreground)" interference --hold 60 --edge 0 --warmup 0 \
-        --levels 80:40:40 --sets 0/1 --background serial --name broken --output one -- sh -c 'exit 9'
+    refuses "sets-broken-serial-1: failed: foreground ended with status 9" interference --hold 999 --edge 0 --warmup 0 \
+        --launch 8 --levels 80:40:40 --sets 0/1 --background serial --name broken --output one -- sh -c 'exit 9'
     nothing_runs
     call interference --placements neutral,quota --dry-run --output quota || true
     prints "skipped: placement=neutral: only a guest's number of CPUs .*"
@@ -738,9 +685,28 @@ interference_of_two_sides_is_measured() {
         return
     fi
     beside --placements quota --output quota
-    [ "$(manifest quota status)" = "done done" ] || fail "manifest: wrong status"
-    [ "$(manifest quota environment)" = "host host" ] || fail "manifest: wrong environment"
-    [ -z "$(list_groups quota)" ] || fail "leftover control group"
+    [ "$(listed quota status)" = "done done" ] || fail "wrong status: $(listed quota status)"
+    [ "$(listed quota environment)" = "host host" ] || fail "wrong environment: $(listed quota environment)"
+    grep -q 'showstopper-[0-9a-f]*\.quota-serial-serial-1\.background' \
+        "$scratch/quota/quota-serial-serial-1/background/plan.json" || fail "the background has no control group"
+    [ -z "$(list_open quota)" ] || fail "leftover control group: $(list_open quota)"
+}
+
+# Each printed line is carried out by ssbatch; a program that is missing is named.
+interference_prints_its_plan() {
+    needs_ssbatch || return 0
+    local plan=$scratch/plan
+    call interference --sets 0/1 --environment host,lxc --placements sets,quota --workloads serial,xz \
+        --pairs symmetric --plan || fail "--plan: status $?"
+    grep -Ev '^(skipped: |lxc-inside-|sets: |quota: |[0-9]+ programs, )' "$output" >"$plan"
+    [ "$(head -n 1 "$plan")" = "plan 1" ] || fail "no plan: $(cat "$plan")"
+    if ! grep -q '^skipped: environment=lxc ' "$output"; then
+        grep -q '^after -- .*/env/lxc close ' "$plan" || fail "no line closes containers"
+    fi
+    [ "$(grep -c '^main background ' "$plan")" -eq "$(grep -c '^run ' "$plan")" ] || fail "a run has no background"
+    PATH=$build/bin:$PATH ssbatch --dry-run "$scratch/from-plan" "$plan" >"$output" 2>&1 || [ $? -eq 1 ] ||
+        fail "ssbatch does not accept the plan"
+    prints "sets-serial-xz-1: 2 h 04 min"
 }
 
 # Only package domains count, not their parts; a counter that restarted gives no value.
@@ -773,17 +739,6 @@ power_is_summed_over_packages() (
     prints "Power: there is no source .*"
 )
 
-# Two sides start at the same moment; a busy machine gets more time to prepare both.
-launch_time_grows_on_a_busy_machine() (
-    # shellcheck source=../../tools/experiments/common.sh
-    . "$experiments/common.sh"
-    nproc() { echo 4; }
-    echo "0.5 0.4 0.3 3/200 4711" >"$scratch/loadavg"
-    [ "$(launching 25 "$scratch/loadavg")" = 2 ] || fail "wrong launch time on an idle machine: $(launching 25 "$scratch/loadavg")"
-    echo "0.5 0.4 0.3 12/200 4711" >"$scratch/loadavg"
-    [ "$(launching 25 "$scratch/loadavg")" = 6 ] || fail "wrong launch time on a busy machine: $(launching 25 "$scratch/loadavg")"
-)
-
 # Files of one study must not appear in another one.
 cpu_share_of_other_processes_is_counted() (
     # shellcheck source=../../tools/experiments/runs.sh
@@ -808,7 +763,6 @@ run_case impossible_studies_fail
 run_case dry_run_prints_the_plan_and_its_duration
 run_case units_are_parsed_as_by_showstopper
 run_case quick_plans_take_less_than_five_minutes
-run_case data_are_synced_before_a_run_is_marked_done
 run_case an_interrupted_study_is_resumed
 run_case a_terminated_study_leaves_no_process
 run_case other_load_limiters_are_measured
@@ -823,10 +777,9 @@ run_case accuracy_and_replay_print_their_plans
 run_case throughput_uses_all_methods
 run_case an_ended_study_of_ssbatch_leaves_nothing
 run_case replay_study_reports_each_speed alone
-run_case the_edges_of_steps_are_excluded
 run_case placements_follow_recorded_topologies
 run_case power_is_summed_over_packages
 run_case interference_of_two_sides_is_measured
-run_case launch_time_grows_on_a_busy_machine
+run_case interference_prints_its_plan
 run_case cpu_share_of_other_processes_is_counted
 end_cases

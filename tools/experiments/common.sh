@@ -43,8 +43,7 @@ common_usage() {
   --output DIR        where all of it is kept; default $output
   --ram DIR           a RAM disk for the data of runs; default /dev/shm. TMPDIR becomes a new folder
                       there, and {scratch} in the command a folder in it for each instance
-  --go-on             continue after a run that failed; without it, a run that fails (in experiments that
-                      have no --plan: in the first half of its time) ends the study
+  --go-on             continue after a run that failed; without it, a run that fails ends the study
   --others LOAD       warn if other processes use more of the machine, before the study or during a run;
                       default $others
   --bin DIR           where the programs are; default: the build of this tree, else the PATH
@@ -197,15 +196,6 @@ put_in_place() {
 # compute EXPRESSION: of awk.
 compute() {
     awk "BEGIN { printf \"%.10g\", ($1) }"
-}
-
-# launching COUNT [LOADAVG]: prints in how many seconds so many instances have been started, on a machine
-# that does as much as LOADAVG, a file like /proc/loadavg, says: what is started shares the CPUs with it.
-launching() {
-    awk -v count="$1" -v cpus="$(nproc)" '{
-        split($4, running, "/")
-        share = running[1] / cpus
-        printf "%.10g", (1.5 + count / 50) * (share > 1 ? share : 1) }' "${2:-/proc/loadavg}"
 }
 
 # figure FILE NAME: prints the first number in a JSON file that has this name; nothing if that is null.

@@ -1,10 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# To be sourced by the experiments: environments that the sides of a run are in. Guests are in guests.sh.
+# To be sourced by the experiments: the environments that the sides of a run are in. The commands in env/ are
+# described there.
 # shellcheck disable=SC2034,SC2154 # variables are shared with them
-
-# shellcheck source=guests.sh
-. "$(dirname "${BASH_SOURCE[0]}")/guests.sh"
 
 known_environments="host lxc podman kvm"
 
@@ -16,6 +14,10 @@ check_environments() {
     check_words environment "$known_environments" "${list[@]}"
     check_words measure "inside host" "$measure"
     check_words load-of "group cpus" "$load_of"
+}
+
+is_guest() {
+    [ "$environment" = kvm ] || [ "$environment" = tcg ]
 }
 
 # why_no_environment ENVIRONMENT: prints why it is unavailable here; fails if it is available.
@@ -37,45 +39,58 @@ place_name() {
     [ "$1" = host ] || echo "$1-$measure-"
 }
 
-# open_place ROLE CPUS QUOTA: opens a container of `environment` for one side. It may use these CPUs (empty: all),
-# and QUOTA of CPU time, in CPUs (empty: unlimited). If that fails, use_place lets the side fail with the reason.
-open_place() {
-    local entering words=(--share "$scratch")
-    [ -z "$2" ] || words+=(--cpus "$2")
-    [ -z "$3" ] || words+=(--quota "$3")
-    hold_place "$environment" "$1" "${words[@]}" || true
-}
-
-# is_open ROLE
-is_open() {
-    grep -qsx open "$scratch/places/$1"
-}
-
-# use_place ROLE FEEDBACK: sets `around`, words before showstopper where it runs inside, `entering`, words
-# before the command of an instance where it runs on the host, and `side`, options for its feedback, which
-# is FEEDBACK for --load-of cpus.
-use_place() {
-    local enter=$here/env/$environment place=experiment.$$.$1
-    side=(-f "$2")
-    if ! is_open "$1"; then
-        # shellcheck disable=SC2016 # the inner shell expands it
-        around=(sh -c 'cat "$0" >&2; echo "the container did not start" >&2; exit 1' "$scratch/places/$1")
-    elif [ "$measure" = inside ]; then
-        around=("$enter" enter "$place" --)
-        [ "$load_of" = cpus ] || side=(-f cgroup)
-    else
-        # showstopper replaces a % in the command of an instance.
-        entering=("${enter//%/%%}" enter "$place" --instance --)
-        [ "$load_of" = cpus ] || side=(-f cgroup -F "group=$("$enter" group "$place")")
+# find_place_program: sets `program`, the command in env/ that opens the place of a side; empty if it has none.
+find_place_program() {
+    program=$environment
+    if is_guest; then
+        program=guest
+    elif [ "$environment" = host ]; then
+        program=''
+        [ "$placement" != quota ] || program=group
     fi
 }
 
-# watch_place ROLE CPUS: records the load that the host sees of a side that is measured inside.
-watch_place() {
-    local of=(--cpus "$2")
-    [ "$measure" = inside ] && is_open "$1" || return 0
-    command -v ssload >/dev/null || return 0
-    [ "$load_of" = cpus ] || of=(--cgroup "$("$here/env/$environment" group "experiment.$$.$1")")
-    start ssload --quiet "${of[@]}" --format csv --output "$scratch/host-load.$1.csv" \
-        >/dev/null 2>"$scratch/said/host-load.$1.err"
+# ---- guests ----
+
+# name_guests: replaces kvm in `environments` by what guests run with here, kvm or tcg (emulation), since
+# the figures of both are never compared.
+name_guests() {
+    local found
+    [[ ,$environments, = *,kvm,* && -z $root ]] || return 0
+    ! why_no_guest >/dev/null || return 0
+    found=$("$here/run-in-guest" --guest "$guest" --print-acceleration) || exit 1
+    [ "$found" = kvm ] || say "kvm does not work here, so guests are emulated (tcg): everything runs, slowly"
+    environments=,$environments,
+    environments=${environments//,kvm,/,$found,}
+    environments=${environments#,}
+    environments=${environments%,}
+}
+
+# Prints why guests are unavailable here; fails if they are available.
+why_no_guest() {
+    if [ "$measure" = host ]; then
+        echo "Showstopper on the host cannot start processes in a guest: --measure inside"
+    elif [ -z "$guest" ]; then
+        echo "no guest is named: build one with make-guest and name it with --guest"
+    elif [ ! -r "$guest/about" ]; then
+        echo "$guest is no guest: build one with make-guest"
+    else
+        "$here/env/guest" why-not
+    fi
+}
+
+# describe_guest: sets `guest_made_of`, which all runs of a study have in common.
+describe_guest() {
+    guest_made_of=
+    [ -z "$guest" ] || [ ! -r "$guest/about" ] || guest_made_of=$(paste -sd ' ' "$guest/about")
+}
+
+# booting COUNT: prints how many seconds guests take until so many instances run in them together; 0 where
+# there are none.
+booting() {
+    case $environment in
+    kvm) compute "${guest_boot:-6} + $1 / 10" ;;
+    tcg) compute "${guest_boot:-14} + 2 * $1" ;;
+    *) echo 0 ;;
+    esac
 }

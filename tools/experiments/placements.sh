@@ -23,10 +23,6 @@ take_halves() {
     left_count=$((cpus / 2 > 0 ? cpus / 2 : 1)) right_count=$((cpus / 2 > 0 ? cpus / 2 : 1))
 }
 
-is_guest() {
-    [ "$environment" = kvm ] || [ "$environment" = tcg ]
-}
-
 # find_placement PLACEMENT: sets what take_sets does (`left` and `right` are empty for sides that are not pinned),
 # or `reason`, why `environment` excludes it.
 find_placement() {

@@ -12,6 +12,8 @@ places=''            # yes if a run needs a place of env/
 explained=()          # lines of the report above its tables
 skipped=()            # the lines of what is unavailable here
 advice=", --go-on also tries the others"
+roles=('')            # of the workloads; '': there is only one
+role=''               # one of them
 
 plan_usage() {
     echo "  --plan              print the plan, as ssbatch(1) reads it, start nothing"
@@ -49,23 +51,33 @@ plan_run() {
 
 # plan_skip REASON KEY=VALUE...: notes what is unavailable here.
 plan_skip() {
-    skipped+=("$(line skip "${2#*=}" "reason=$1" "${@:2}")")
+    local cells=("${@:2}")
+    skipped+=("$(line skip "$(IFS=- && echo "${cells[*]#*=}")" "reason=$1" "${@:2}")")
     say "skipped: ${*:2}: $1"
 }
 
 # ---- workloads ----
 
+# memory_option: sets `sizing`, the option of ssbatch for the memory of a workload of `role`.
+memory_option() {
+    local own=${role:+${role}_memory}
+    own=${own:+${!own-}}
+    sizing=()
+    [ -z "${own:-$memory}" ] || sizing=(--memory "${own:-$memory}")
+}
+
 # ask_workload NAME OPTION...: prints what ssbatch says about a workload. The option --catalogue comes first, so
 # that files are searched in the order of catalogue_files.
 ask_workload() {
-    local file files words=()
+    local file files words=() sizing
     files=$(catalogue_files) || exit 1
     while read -r file; do
         words+=(--catalogue "$file")
     done <<<"$files"
     [ -z "$dry_run" ] || words+=(--even-if-missing)
-    ssbatch "${words[@]}" --workload "$1" ${memory:+--memory "$memory"} "${@:2}" 2>/dev/null ||
-        fail "$(ssbatch "${words[@]}" --workload "$1" ${memory:+--memory "$memory"} "${@:2}" 2>&1 >/dev/null)"
+    memory_option
+    words+=(--workload "$1" ${role:+--role "$role"} "${sizing[@]}" "${@:2}")
+    ssbatch "${words[@]}" 2>/dev/null || fail "$(ssbatch "${words[@]}" 2>&1 >/dev/null)"
 }
 
 # take_workload NAME: sets `counting`, the options of showstopper that count its iterations, and `words`, its
@@ -87,14 +99,15 @@ take_workload() {
 
 # take_command: does so for the command after --.
 take_command() {
-    local word
+    local word sizing
+    memory_option
     words=() counting=()
     for word in "${user_command[@]}"; do
         word=$(literal "$word")
-        word=${word//"{{scratch}"/"{scratch}/data/alone-%"}
-        word=${word//"{{side}"/alone}
+        word=${word//"{{scratch}"/"{scratch}/data/${role:-alone}-%"}
+        word=${word//"{{side}"/${role:-alone}}
         word=${word//"{{instance}"/%}
-        word=${word//"{{memory}"/"$memory"}
+        word=${word//"{{memory}"/"${sizing[1]-}"}
         word=${word//"{{name}"/"${name##*/}"}
         words+=("${word//"{{here}"/"${PWD//%/%%}"}")
     done
@@ -110,24 +123,26 @@ plan_folders() {
         return
     fi
     for ((index = 0; index < $2; index++)); do
-        words+=("{scratch}/data/alone-$index")
+        words+=("{scratch}/data/${role:-alone}-$index")
     done
     line "${words[@]}"
 }
 
 # plan_study NAME...: prints the lines of the whole study: what all of its runs must agree in, which are these
-# variables and the definitions of the workloads, and values that are found once.
+# variables and the definitions of the workloads in all roles, and values that are found once.
 plan_study() {
-    local variable workload text settings='' values='' sum
+    local variable workload role text settings='' values='' sum
     for variable; do
         settings+="$variable=${!variable} "
     done
     for workload in ${workloads//,/ }; do
-        take_workload "$workload"
-        text=$(printf '%s\n' "${counting[@]}" "${words[@]}" && plan_folders "$workload" 1) || exit 1
-        sum=$(cksum <<<"$text") || exit 1
-        settings+="$workload=${sum%% *} "
-        is_users "$workload" || values+=$(ask_workload "$workload" --print once)$'\n' || exit 1
+        for role in "${roles[@]}"; do
+            take_workload "$workload"
+            text=$(printf '%s\n' "${counting[@]}" "${words[@]}" && plan_folders "$workload" 1) || exit 1
+            sum=$(cksum <<<"$text") || exit 1
+            settings+="$workload${role:+.$role}=${sum%% *} "
+            is_users "$workload" || values+=$(ask_workload "$workload" --print once)$'\n' || exit 1
+        done
     done
     echo "plan 1"
     line once settings 'match=^(.*)$' -- echo "$(literal "$settings")"
