@@ -741,15 +741,15 @@ power_is_summed_over_packages() (
 
 # Files of one study must not appear in another one.
 cpu_share_of_other_processes_is_counted() (
-    # shellcheck source=../../tools/experiments/runs.sh
-    . "$experiments/runs.sh"
+    # shellcheck source=../../tools/experiments/others.sh
+    . "$experiments/others.sh"
     local before after
     [ "$(others_share "100 10 5 2" "110 20 8 2")" = 0.350 ] || fail "wrong share for 7 of 20 s"
     [ "$(others_share "100 10 5 2" "110 30 6 2")" = 0.000 ] || fail "the share is negative"
     # A separate shell, because its children are found by its pid.
     IFS='|' read -r before after < <(bash -c '. "$0"; before=$(machine_times)
         awk "BEGIN { for (i = 0; i < 3000000; i++) sum += i }"
-        echo "$before|$(machine_times)"' "$experiments/runs.sh")
+        echo "$before|$(machine_times)"' "$experiments/others.sh")
     awk -v before="$before" -v after="$after" -v cpus="$(nproc)" 'BEGIN {
         split(before, a)
         split(after, b)

@@ -136,24 +136,3 @@ sample_energy() {
         echo "$(date -u +%FT%T.%3NZ),$(compute "(${EPOCHREALTIME/./} - $begin) / 1e6"),$watts"
     done
 }
-
-start_energy() {
-    local source=$energy_source
-    [ -n "$source" ] || return 0
-    [ "$source" != command ] || source=$energy
-    start "$here/energy" "$source" --energy-root "$energy_root" --output "$scratch/energy.csv" >/dev/null
-}
-
-# What the iterations have cost, if there was power to be measured; the sums are ssreport's.
-print_energy() {
-    echo
-    if [ -z "$energy_source" ] && ! ls "$output"/runs/*/energy.csv >/dev/null 2>&1; then
-        echo "Energy: there was no source of power ($energy)."
-        return
-    fi
-    echo "Energy, ${energy_scope:-as the manifest says}; relative to the first run of the same program:"
-    echo
-    print_columns "$output/report/energy.csv" record=run=%s "watts=W=%.2f" \
-        "iterations_per_watt_hour=iterations/Wh=%.4g" "relative=relative=%.3f" note=note=%s ||
-        echo "The power is in energy.csv of every run."
-}
