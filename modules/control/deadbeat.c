@@ -33,7 +33,7 @@
 /* The horizon as a part of a round: see showstopper-method(7), "Constants of control". */
 #define HORIZON 0.6
 
-/* Factor by which the bound of the balance grows while the target is within reach. */
+/* While the target is within reach, the bound of the balance is this many times larger. */
 #define DEBT_MORE 4
 
 /*

@@ -40,8 +40,9 @@ static void request_source(const struct ss_self *self, struct ss_source_request 
 }
 
 /*
- * Returns the spacing of samples. Reading run time takes a microsecond, but a running process's
- * counter is updated at ticks only. Idle time may come in steps of 10 ms and costs more to read.
+ * Returns the shortest time between samples. Run time is cheap to read, but advances only at ticks,
+ * so that sampling more often gains little. Idle time costs more to read, and may advance in steps
+ * of 10 ms.
  */
 static ss_time spacing(const struct ss_self *self, bool ran) {
     return estimate_scale(self, ran ? 12 * SS_MILLISECOND : 16 * SS_MILLISECOND);

@@ -42,7 +42,7 @@ void ss_plan_describe_load(char *buffer, size_t size, const struct ss_plan *plan
     ss_platform_counters_from(from, sizeof from, &plan->reader);
     switch (plan->source.source) {
     case SS_SOURCE_SENSOR:
-        snprintf(buffer, size, "what the sensor prints: %s", plan->source.argument);
+        snprintf(buffer, size, "a value of 1 from the sensor: %s", plan->source.argument);
         break;
     case SS_SOURCE_OWN:
         snprintf(buffer, size,

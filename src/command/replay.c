@@ -45,7 +45,9 @@ int ss_replay(const struct ss_cli *cli, struct ss_error *error) {
         ss_signals_release_file_limit();
         execv(path, words);
     }
+    int why = errno;
     free(words);
-    return ss_error_fail(error, "--replay: %s: %s: the program is part of a build with json-c",
-        path, strerror(errno));
+    if (why == ENOENT)
+        return ss_error_fail(error, "--replay: %s is missing: build Showstopper with json-c", path);
+    return ss_error_fail(error, "--replay: %s: %s", path, strerror(why));
 }

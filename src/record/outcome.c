@@ -293,8 +293,9 @@ static void warn_of_early_end(struct ss_outcome *outcome, const struct ss_plan *
             "the run ended before its duration of %.2f s, because its program finished %s%s",
             ss_time_seconds(plan->duration), when, hint);
     else
-        ss_outcome_warn(outcome, "the program finished before the run in %zu of %u instances%s",
-            done, plan->instances, hint);
+        ss_outcome_warn(outcome,
+            "in %zu of %u instances the program finished before the end of the run%s", done,
+            plan->instances, hint);
 }
 
 void ss_outcome_take_iterations(

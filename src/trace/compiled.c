@@ -81,7 +81,7 @@ static int read_header(struct reader *reader) {
     if (fread(header, sizeof *header, 1, reader->stream) != 1)
         return refuse_trace(reader, "truncated header");
     if (memcmp(header->magic, SS_TRACE_MAGIC, sizeof header->magic) != 0)
-        return refuse_trace(reader, "its first bytes are those of another format");
+        return ss_error_fail(reader->error, "%s is not a compiled trace", reader->name.text);
     if (header->order == __builtin_bswap32(SS_TRACE_ORDER))
         return ss_error_fail(reader->error,
             "%s was compiled on a machine with the other byte order: dump it there with sstrace "

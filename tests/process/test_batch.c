@@ -257,7 +257,7 @@ START_TEST(records_in_memory_are_copied_and_removed) {
 }
 END_TEST
 
-START_TEST(memory_of_a_killed_call_is_freed) {
+START_TEST(ram_folder_of_a_killed_call_is_removed) {
     write_plan("run a takes 1s\nmain -- sh -c 'echo {scratch} >where; touch begun; sleep 1000'\n");
     struct run *run = start("--ram");
     RUN_UNTIL(run, is_there("begun"));
@@ -286,5 +286,5 @@ PROCESS_MAIN(
     SS_CASE(a_run_that_another_call_carries_out_is_not_started),
     SS_CASE(a_command_that_ignores_sigterm_is_killed_after_the_grace_period),
     SS_CASE(records_in_memory_are_copied_and_removed),
-    SS_CASE(memory_of_a_killed_call_is_freed))
+    SS_CASE(ram_folder_of_a_killed_call_is_removed))
 /* clang-format on */

@@ -251,7 +251,7 @@ START_TEST(rows_of_a_sensor_have_empty_time_columns) {
         "sh -c 'while echo 0.25; do sleep 0.05; done'", "--duration", "2s", "--record", record,
         PAYLOAD, "spin"));
     run_expect(run, 0);
-    run_expect_text(&run->err, "what the sensor prints: sh -c");
+    run_expect_text(&run->err, "a value of 1 from the sensor: sh -c");
     each_row(record, expect_no_parts);
     struct run_text summary = read_record(record, "summary.json");
     ck_assert(json_is(summary.bytes, "scope", "\"sensor\""));

@@ -311,7 +311,7 @@ profiles_are_compared() {
     says_in_all "one more benchmark of the same kind lies in this range with a probability of 92.3%."
     says_in_all "benchmarks that both have span [0.66, 1.84] instead of [1.65, 4.79], 2.65 times shorter."
     says_in_all "Of these 2.65 times, one common factor makes 2.57 times (97.1% of the logarithm)"
-    says_in_all "the largest ratio is 2.905 times the least before and 2.806 times under quota-3900."
+    says_in_all "the largest ratio is 2.905 times the smallest before and 2.806 times under quota-3900."
     says '^  target:quota-3900 .* 92\.3$'
     is_page "$folder/compared/compare.html" 2
     grep -q '^<li>target:without is 1.65 to 4.79 times' "$folder/compared/compare.html" ||
@@ -594,7 +594,7 @@ calibration_finds_the_setting() {
     [ "$(wc -l <"$folder/calibrated/calibration.csv")" -eq 3 ] || fail "expected two tests in calibration.csv"
     says_in_all "- Throttled by duty, this machine is as fast as the base at a setting of 40.00% \
 (40.00% to 40.00% with 95% confidence), found by the closed method from 2 benchmarks with 3 repetitions"
-    says_in_all "differ by no more than repeated runs do (by 0.0%): the largest is 1.000 times the least \
+    says_in_all "differ no more than repeated runs do (0.0%): the largest is 1.000 times the smallest \
 at a setting of 100% and 1.000 times at 40.00%."
     is_page "$folder/calibrated/calibrate.html" 1
     grep -q '^<li>Throttled by duty' "$folder/calibrated/calibrate.html" || fail "page: the finding is missing"
@@ -605,7 +605,7 @@ at a setting of 100% and 1.000 times at 40.00%."
     sed 's/,25$/,20/' "$folder/base/results.csv" >"$folder/uneven.csv"
     expect 0 calibrate --base "$folder/uneven.csv" --battery "$folder/battery"
     says '^setting 44\.72%'
-    says_in_all "The largest ratio is 1.250 times the least at a setting of 100% and 1.250 times at 44.72%"
+    says_in_all "The largest ratio is 1.250 times the smallest at a setting of 100% and 1.250 times at 44.72%"
     says_in_all "cannot narrow their relative spread."
     expect 0 calibrate --base "$folder/base" --method search --throttle load --repetitions 1
     says '^setting (39\.9|40\.0).% .*16 tests'

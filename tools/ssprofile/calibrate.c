@@ -292,12 +292,12 @@ static void say_result(struct calibration *calibration, size_t row) {
         test_number(calibration, row, "scatter_percent"));
     if (calibration->count > 1 && ssprofile_is_chance(before, scatter / 100))
         ssprofile_say(&calibration->findings,
-            "The ratios differ by no more than repeated runs do (by %.1f%%): the largest is %.3f "
-            "times the least at a setting of 100%% and %.3f times at %.2f%%.",
+            "The ratios differ no more than repeated runs do (%.1f%%): the largest is %.3f "
+            "times the smallest at a setting of 100%% and %.3f times at %.2f%%.",
             scatter, before, after, 100 * setting);
     else if (calibration->count > 1)
         ssprofile_say(&calibration->findings,
-            "The largest ratio is %.3f times the least at a setting of 100%% and %.3f times at "
+            "The largest ratio is %.3f times the smallest at a setting of 100%% and %.3f times at "
             "%.2f%%: a throttle slows all benchmarks by about the same factor, so it moves all "
             "ratios, but cannot narrow their relative spread.",
             before, after, 100 * setting);

@@ -316,7 +316,7 @@ static void write_tests(FILE *script, const struct table_sheet *tests, const cha
     fputs("END\n", script);
 }
 
-/* Draws a ring around the test with the result, and shows its setting. */
+/* Writes $found, the point that draw_settings() rings, and labels it with its setting. */
 static void write_found(FILE *script, const struct table_sheet *tests, size_t found) {
     double setting = 100 * number_of(tests, found, "setting");
     fprintf(script,

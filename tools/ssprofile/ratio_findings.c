@@ -82,9 +82,10 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
         throttled->limits, plain->machine, before->count, ranges[1], ranges[0], change);
     if (is_chance) {
         ssprofile_say(findings,
-            "The ratios of %s differ by no more than repeated runs do (by %.1f%%): the largest is "
-            "%.3f times the least before and %.3f times under %s; the common factor is %.2f, and "
-            "the rest is chance.",
+            "The ratios of %s differ no more than repeated runs do (%.1f%%): the largest is %.3f "
+            "times "
+            "the smallest before and %.3f times under %s; the common factor is %.2f, and the rest "
+            "cannot be distinguished from chance.",
             plain->machine, 100 * scatter, before->most_to_least, after->most_to_least,
             throttled->limits, reduction.factor);
         return;
@@ -97,7 +98,8 @@ void ssprofile_say_reduction(struct table_sheet *findings, const struct ssprofil
             100 * (1 - reduction.share));
     ssprofile_say(findings,
         "A throttle slows all benchmarks by about the same factor, so it moves the range, but "
-        "hardly changes its relative spread: the largest ratio is %.3f times the least before and "
+        "hardly changes its relative spread: the largest ratio is %.3f times the smallest before "
+        "and "
         "%.3f times under %s.",
         before->most_to_least, after->most_to_least, throttled->limits);
 }
@@ -107,7 +109,8 @@ void ssprofile_say_limit(struct table_sheet *findings, const struct ssprofile_se
         return;
     ssprofile_say(findings,
         "A throttle slows all benchmarks by about the same factor, so it would move the range of "
-        "%s:%s, but hardly change its relative spread: the largest ratio is %.3f times the least.",
+        "%s:%s, but hardly change its relative spread: the largest ratio is %.3f times the "
+        "smallest.",
         target->machine, target->limits, target->figures.most_to_least);
 }
 

@@ -196,7 +196,8 @@ static int compare_benchmark(struct ssprofile_ratios *ratios,
     struct ssprofile_ratio ratio = ratio_of(both[0], both[1]);
     if (isfinite(ratio.ratio) && ratio.ratio > 0)
         return add_ratio(ratios, &ratio);
-    ssprofile_warn(warnings, "%s: left out: its ratio is not a number", both[0]->name);
+    ssprofile_warn(
+        warnings, "%s: left out: its ratio is not a positive finite number", both[0]->name);
     return leave_out(ratios, both[0], both[1], SSPROFILE_NO_NUMBER);
 }
 

@@ -10,7 +10,8 @@
 #include "base/grow.h"
 
 /*
- * Returns the kind with this format, which is added if it is new; SIZE_MAX if memory is exhausted.
+ * Returns the index of the kind with this format, and adds it if it is new; SIZE_MAX if memory is
+ * exhausted.
  */
 static size_t find_kind(struct ssprofile_warnings *warnings, const char *format) {
     for (size_t i = 0; i < warnings->kind_count; i++) {

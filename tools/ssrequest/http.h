@@ -24,7 +24,7 @@ struct ssrequest_http_rules {
     bool fresh; /* open a connection for each request */
     bool http2;
     bool insecure;
-    const char *authorities; /* NULL: the system's certificates */
+    const char *authorities; /* PEM file of trusted authorities; NULL: the system's */
     const struct ssrequest_messages *messages;
 };
 

@@ -432,13 +432,16 @@ static void null_dithering_always_runs(void **state) {
 static void assert_min_length(
     const char *module, const char *options, uint32_t instances, const char *words) {
     struct rig rig;
-    struct ss_self self = {.instances = instances, .cpus = 2, .window = SS_WINDOW_DEFAULT};
+    struct ss_self self = {
+        .host = &ss_host, .instances = instances, .cpus = 2, .window = SS_WINDOW_DEFAULT};
     struct ss_error error = {0};
     rig_load(&rig, module);
     int status = rig_prepare(&rig, options, &self, &error);
     if (status != (words ? -1 : 0) || (words && !strstr(error.message, words)))
         fail_msg("%s %s, N %u: '%s', not '%s'", module, options, instances, error.message,
             words ? words : "");
+    if (status == 0 && rig.head->release)
+        rig.head->release(&self);
     rig_close(&rig);
 }
 

@@ -149,7 +149,8 @@ static void programs_that_end_early_are_named(void **state) {
     plan.has_iteration = false;
     take();
     assert_int_equal(outcome.warning_count, 1);
-    assert_true(is_warned_of("finished before the run in 1 of 3 instances: --repeat"));
+    assert_true(is_warned_of(
+        "in 1 of 3 instances the program finished before the end of the run: --repeat"));
     outcome.warning_count = 0;
     outcome.ended_by = "workloads";
     take();

@@ -76,7 +76,7 @@ static void reduction_finding_states_its_factors(void **state) {
     expect_said(&findings, 1, "Of these 2.81 times, one common factor makes 2.79 times (99.");
     expect_said(&findings, 1, "relative spread 1.01 times (0.");
     expect_said(&findings, 2,
-        "the largest ratio is 4.303 times the least before and 4.233 times under quota-6352.");
+        "the largest ratio is 4.303 times the smallest before and 4.233 times under quota-6352.");
     /* Without a reduction it has no factors. */
     ssprofile_say_reduction(&findings, &slow, &plain);
     assert_int_equal(table_rows(&findings), 5);
@@ -99,9 +99,9 @@ static void insignificant_reduction_has_no_factors(void **state) {
     ssprofile_say_reduction(&findings, &plain, &slow);
     assert_int_equal(table_rows(&findings), 2);
     expect_said(&findings, 1,
-        "differ by no more than repeated runs do (by 1.0%): the largest is 1.015 times "
-        "the least before and 1.002 times under duty-4000; the common factor is 2.51, and the rest "
-        "is chance.");
+        "differ no more than repeated runs do (1.0%): the largest is 1.015 times "
+        "the smallest before and 1.002 times under duty-4000; the common factor is 2.51, and the "
+        "rest cannot be distinguished from chance.");
     assert_null(strstr(said(&findings, 0), "times"));
     items[0][1].spread[0] = items[0][1].spread[1] = NAN;
     ssprofile_say_reduction(&findings, &plain, &slow);

@@ -146,7 +146,7 @@ static void steps_shorter_than_their_iterations_are_not_compared(void **state) {
 }
 
 /* Only the baseline's run at 60 % was disturbed. */
-static void methods_with_different_foreign_load_are_not_compared(void **state) {
+static void methods_disturbed_unequally_by_other_processes_are_not_compared(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     add_run(&report, "nbench", 0.2, 0.2, 2)->others = 0.01;
@@ -228,6 +228,6 @@ UNIT_MAIN(
     cmocka_unit_test(each_step_of_stairs_has_a_row_of_loads),
     cmocka_unit_test(method_deviations_refer_to_the_wider_baseline),
     cmocka_unit_test(steps_shorter_than_their_iterations_are_not_compared),
-    cmocka_unit_test(methods_with_different_foreign_load_are_not_compared),
+    cmocka_unit_test(methods_disturbed_unequally_by_other_processes_are_not_compared),
     cmocka_unit_test(one_cdc_is_the_baseline_if_it_covers_more_loads),
     cmocka_unit_test(each_environment_has_its_own_baseline))

@@ -223,7 +223,7 @@ static double overload(uint64_t cap, enum ssrequest_when_full when_full, int giv
 }
 
 /* The same figures are in showstopper-requests(7). */
-static void overloaded_service_works_for_clients_that_gave_up(void **state) {
+static void overloaded_service_wastes_work_unless_it_skips_or_drops(void **state) {
     (void)state;
     assert_within(overload(10000, SSREQUEST_DELAY, QUEUE_SERVE), 0.018, 0.05);
     assert_within(overload(10000, SSREQUEST_DELAY, QUEUE_SKIP), 0.58, 0.01);
@@ -538,7 +538,7 @@ UNIT_MAIN(cmocka_unit_test(evenly_spaced_requests_never_wait),
     cmocka_unit_test(queue_response_time_under_overload_is_cap_over_capacity),
     cmocka_unit_test(closed_loop_response_time_is_clients_over_capacity),
     cmocka_unit_test(queued_requests_time_out),
-    cmocka_unit_test(overloaded_service_works_for_clients_that_gave_up),
+    cmocka_unit_test(overloaded_service_wastes_work_unless_it_skips_or_drops),
     cmocka_unit_test(ended_requests_make_room_for_due_ones),
     cmocka_unit_test(stops_add_their_remaining_time_to_responses),
     cmocka_unit_test(cap_hides_a_stop_from_actual_response_times),

@@ -7,7 +7,8 @@
 /* Ten years of default intervals: a broken clock must not exhaust memory. */
 #define INTERVALS_MAX 52596000.0
 
-/* The last interval may be this many seconds too short: both of its ends have six decimals. */
+/* Tolerance in seconds: `from` and `to` are rounded to six decimals, so the last interval may be
+ * slightly short. */
 #define SHORT 2e-6
 
 int ssreport_rates_open(struct ssreport_rates *rates, double from, double to, double interval) {

@@ -56,8 +56,8 @@ static bool is_never_stopped(struct json_object *plan) {
 #define OPEN_LOOP "does not follow the load"
 
 /*
- * Notes a warning of the run, unless it does not apply: a run that is never stopped is a reference,
- * and is not meant to reach a target.
+ * Adds a warning of the run to the notes, if it applies: a run that is never stopped is a
+ * reference, and is not meant to reach a target.
  */
 static void note_warning(struct ssreport_record *record, const char *warning) {
     if (!record->never_stopped || !warning || !strstr(warning, OPEN_LOOP))

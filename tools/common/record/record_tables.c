@@ -17,7 +17,8 @@
  */
 #define COUNT_MAX 1e12
 
-/* Seconds from one sample to the next; longer if one was lost. */
+/* Samples are usually USUAL_LENGTH seconds apart. A gap of more than LENGTH_MAX means that samples
+ * were lost. */
 #define USUAL_LENGTH 0.5
 #define LENGTH_MAX   1.0
 

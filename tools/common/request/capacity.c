@@ -91,7 +91,7 @@ void ssrequest_capacity_tell(
  */
 struct known {
     double lowest_failed, highest_held;   /* rates so far; INFINITY and 0 if none */
-    struct ssrequest_trials held, failed; /* see the result */
+    struct ssrequest_trials held, failed; /* as in struct ssrequest_capacity_result */
 };
 
 static struct known look(const struct ssrequest_capacity *capacity) {

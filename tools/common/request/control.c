@@ -56,8 +56,8 @@ static int take_words(struct ssrequest_control *control, size_t count, struct ss
         return -1;
     const struct command *command = &commands[control->command];
     if (count - 1 < command->min || count - 1 > command->max)
-        return ss_error_fail(error, "%s: expected another number of arguments than %zu: write %s",
-            command->name, count - 1, command->usage);
+        return ss_error_fail(error, "%s: wrong number of arguments (%zu): write %s", command->name,
+            count - 1, command->usage);
     if (control->command == SSREQUEST_CONTROL_RATE)
         return take_rate(control, control->words[1], error);
     if (control->command == SSREQUEST_CONTROL_URLS) {

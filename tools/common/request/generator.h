@@ -57,8 +57,9 @@ struct ssrequest_rules {
     uint64_t closed;
     /*
      * The end of sending. From then on neither waiting requests nor clients' requests are sent.
-     * Requests that were due before are sent even if advance() is called late. The run does not end
-     * earlier, because the rate may change. SS_TIME_NEVER: the run ends with the schedule.
+     * Requests that were due before are sent even if advance() is called late. Until then the run
+     * continues even if the schedule is over, because the rate may still change; only `max` ends it
+     * earlier. SS_TIME_NEVER: the run ends with the schedule.
      */
     ss_time end;
     uint64_t max;     /* total number of requests; 0: no limit but `end` */

@@ -282,7 +282,8 @@ static void write_each(struct ssrequest_rows *rows, const struct ssrequest_one *
 
 /* ---- a second ---- */
 
-/* Returns the mean rate in the second. */
+/* Returns the mean planned rate from the start of the current second to `end`; NaN without a
+ * profile. */
 static double rate_of(const struct ssrequest_rows *rows, ss_time end) {
     if (!rows->profile)
         return NAN;

@@ -15,7 +15,7 @@ struct serve_listener {
     const char *path;                /* path of a Unix socket, owned by the caller; NULL for a
                                         port */
     struct ss_local_socket local;    /* the socket at that path */
-    struct sockaddr_storage address; /* address of a port, like the fields below */
+    struct sockaddr_storage address; /* for a port only, as are `length` and `url` */
     socklen_t length;
     char url[128];
 };

@@ -42,7 +42,8 @@ struct ssreport_interference {
 int ssreport_interference_of(const struct ssreport_point *points, size_t count, double confidence,
     struct ssreport_interference *interference);
 
-/* Computes the interference from fitted lines. */
+/* Does the same from lines that are fitted already: `first` and `second` are those of the two
+ * halves. */
 struct ssreport_interference ssreport_interference_of_fits(
     const struct ssreport_fit *first, const struct ssreport_fit *second, double confidence);
 

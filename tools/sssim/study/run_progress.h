@@ -27,7 +27,7 @@ SS_NONNULL() void progress_note(struct progress *progress, double part, ss_time 
 /* Removes the line. Call this before printing. */
 SS_NONNULL() void progress_clear(struct progress *progress);
 
-/* Advances the trial by trial_advance(), and shows the progress. */
+/* Calls trial_advance() and shows the progress. */
 SS_MUST_USE SS_NONNULL() int progress_advance(
     struct progress *progress, struct trial *trial, ss_time length, struct ss_error *error);
 

@@ -26,7 +26,7 @@ struct csv {
     struct sstrace_clock clock;
     int64_t now;        /* without a column of times: end of the samples so far, ns */
     bool unit_is_known; /* an option or the column's name gives the unit */
-    double largest;     /* largest number so far */
+    double largest;     /* largest load so far, as written; at most 1: the unit is ambiguous */
 };
 
 /* Drops the byte order mark that spreadsheets write. */
