@@ -275,7 +275,7 @@ group_environment_follows_the_contract() {
     nothing_of_the_place_is_left
 }
 
-guest_follows_the_contract() {
+guest_environment_follows_the_contract() {
     local guest folder words
     choose_environment guest guest
     need_guest
