@@ -20,6 +20,8 @@ enum part {
     PART_ONCE,
     PART_WARMUP,
     PART_MEMORY,
+    PART_NOTE,
+    PART_MISSING,
 };
 
 struct request {
@@ -59,9 +61,10 @@ static const struct ss_argument rows[] = {
     {0, "SIZE", {"memory", SS_OPTION_TEXT, AT(memory),
         .help = "the text for {memory}; default: the workload's"}},
     {0, "PART", {"print", SS_OPTION_CHOICE, AT(part), .initial = "words",
-        .choices = "words setup once warmup memory",
+        .choices = "words setup once warmup memory note missing",
         .help = "setup: lines that make the folders of instances; once: the line that calibrates "
-                "the work, if the command has {work}; warmup, memory: the value"}},
+                "the work, if the command has {work}; warmup, memory, note: the value; missing: "
+                "what this machine lacks for the workload"}},
     {0, "N", {"instances", SS_OPTION_COUNT, AT(instances), .initial = "1", .min = "1",
         .max = INSTANCES_MAX, .help = "the number of folders that setup makes"}},
     {0, NULL, {"even-if-missing", AT(anyway),
@@ -140,11 +143,14 @@ static int print_words(FILE *stream, const struct request *request,
     return ssbatch_workload_print(stream, workload, &use, error);
 }
 
+/* Prints a value as a line, which is empty if the value is absent. */
+static void print_value(FILE *stream, const char *value) {
+    fprintf(stream, "%s\n", value ? value : "");
+}
+
 static int print_workload(FILE *stream, const struct request *request,
     const struct ssbatch_workload *workload, struct ss_error *error) {
     const struct ssbatch_use use = {.role = request->role, .memory = request->memory};
-    const char *memory = use.memory ? use.memory : workload->values[SSBATCH_MEMORY];
-    const char *warmup = workload->values[SSBATCH_WARMUP];
     switch ((enum part)request->part) {
     case PART_SETUP:
         return ssbatch_workload_print_setup(
@@ -153,10 +159,17 @@ static int print_workload(FILE *stream, const struct request *request,
         ssbatch_workload_print_once(stream, workload, &use);
         return 0;
     case PART_WARMUP:
-        fprintf(stream, "%s\n", warmup ? warmup : "");
+        print_value(stream, workload->values[SSBATCH_WARMUP]);
         return 0;
     case PART_MEMORY:
-        fprintf(stream, "%s\n", memory ? memory : "");
+        print_value(stream, use.memory ? use.memory : workload->values[SSBATCH_MEMORY]);
+        return 0;
+    case PART_NOTE:
+        print_value(stream, workload->values[SSBATCH_NOTE]);
+        return 0;
+    case PART_MISSING:
+        ssbatch_workload_print_missing(stream, workload);
+        fputc('\n', stream);
         return 0;
     case PART_WORDS:
         break;
