@@ -51,6 +51,7 @@ END
 }
 
 workload_names_are_listed() {
+    needs_ssbatch || return 0
     experiment accuracy --list-workloads
     [ "$(awk 'length($0) > 80' "$output" | wc -l)" -eq 0 ] || fail "wider than 80 columns"
     prints "serial +ready"
@@ -84,39 +85,43 @@ workload_names_are_listed() {
 
 # Messages name the line and the error.
 invalid_catalogue_lines_are_refused() {
+    needs_ssbatch || return 0
     local line why
     while IFS='|' read -r line why; do
         write_catalogue '# a comment' '[first]' 'command = true' "" "$line" >"$scratch/name"
-        refuses "$scratch/catalogue:5: $why" accuracy --catalogue "$scratch/catalogue" --list-workloads
+        refuses "accuracy: $scratch/catalogue:5: $why" accuracy --catalogue "$scratch/catalogue" --list-workloads
         [ "$(wc -l <"$output")" -eq 1 ] || fail "$line: expected one line"
     done <<'END'
-comand = true|comand: unknown key
-command = false|command: a second one in this section
-just words|neither [NAME] nor KEY = VALUE
-repeat = perhaps|repeat: perhaps: yes or no is wanted
-warmup = soon|warmup: soon: a time is wanted
-stop = 3 weeks|stop: 3 weeks: a time is wanted
-memory = much|memory: much: a size is wanted
-scratch = mine|scratch: mine: without {side} and {instance} two copies would share a folder
-scratch = ../{side}/{instance}|scratch: ../{side}/{instance}: the name of a folder is wanted
-iteration =|iteration: a value is wanted
-[]|[]: a name is wanted
-[first]|first: it stands in line 2, too
-[a/../b c d!]|d!: letters, digits and ._+-/ are wanted
-[second]|[second]: no command
-  continued|a line that begins with a blank continues a value
+comand = true|unknown key 'comand': did you mean 'command'?
+command = false|command appears twice in this section
+just words|the line is neither [NAME] nor KEY = VALUE
+repeat = perhaps|repeat: 'perhaps' is not yes or no
+warmup = soon|warmup: 'soon'
+stop = 3 weeks|stop: '3 weeks' has white space in it
+memory = much|memory: 'much' is not a size
+scratch = mine|scratch: 'mine' would be the folder of several instances
+scratch = ../{side}/{instance}|scratch: '../{side}/{instance}' is not a valid name for a folder
+iteration =|iteration: the value is missing
+[]|[] has no name
+[first]|the workload 'first' is in this file twice
+[a/../b c d!]|'d!' cannot name a workload
+[second]|[second] has no command
+  continued|the line begins with a blank, which continues a value
 END
     write_catalogue 'note = of nothing' >"$scratch/name"
-    refuses "$scratch/catalogue:1: note: it stands above the first [NAME]" accuracy --list-workloads \
+    refuses "accuracy: $scratch/catalogue:1: note appears before the first [NAME]" accuracy --list-workloads \
         --catalogue "$scratch/catalogue"
-    refuses "--catalogue: $scratch/nosuch: it cannot be read" accuracy --catalogue "$scratch/nosuch"
-    refuses "$scratch/catalogue:2: command: a quote is not closed" throughput --methods 1cdc --targets 50 \
-        --catalogue "$(write_catalogue '[quote]' "command = sh -c 'true")" --workload serial,quote --output quote
+    refuses "accuracy: --catalogue: $scratch/nosuch: it cannot be read" accuracy --catalogue "$scratch/nosuch"
+    SHOWSTOPPER_CATALOGUE=$scratch/nosuch refuses "accuracy: SHOWSTOPPER_CATALOGUE: $scratch/nosuch: it cannot be read" \
+        accuracy --list-workloads
+    refuses "$scratch/catalogue:2: command: the quote ' at column 7 is not closed" throughput --methods 1cdc \
+        --targets 50 --catalogue "$(write_catalogue '[quote]' "command = sh -c 'true")" --workload serial --output quote
     [ ! -e "$scratch/quote" ] || fail "a run was started"
 }
 
 # The first file in the path that defines a name determines its workload.
 the_first_catalogue_that_defines_a_name_wins() {
+    needs_ssbatch || return 0
     local name
     mkdir -p "$scratch/home/.config/showstopper"
     printf '[%s]\nneeds = %s\ncommand = true\n' user no-user env no-user given no-user \
@@ -209,6 +214,7 @@ files_may_be_named_without_a_folder() {
 
 # A missing program is reported whether or not `needs` names it.
 workloads_with_missing_programs_are_refused() {
+    needs_ssbatch || return 0
     write_catalogue '[lost]' 'command = nosuch --words' '[found]' 'command = sh -c true' >"$scratch/name"
     experiment accuracy --list-workloads --catalogue "$scratch/catalogue"
     prints "lost +missing +no nosuch"
@@ -217,6 +223,16 @@ workloads_with_missing_programs_are_refused() {
         --workload lost
     experiment accuracy --dry-run --quick --catalogue "$scratch/catalogue" --workload lost
     prints "lost cannot be run here: no nosuch"
+}
+
+# Without an expression for iterations a workload is repeated, unless the catalogue says no.
+only_uncounted_workloads_have_no_throughput() {
+    needs_ssbatch || return 0
+    write_catalogue '[repeated]' 'command = true' '[uncounted]' 'command = true' 'repeat = no' >"$scratch/name"
+    experiment throughput --dry-run --quick --methods 1cdc --catalogue "$scratch/catalogue" \
+        --workload repeated,uncounted
+    prints "Warning: uncounted has no throughput: .*"
+    ! grep -q "repeated has no throughput" "$output" || fail "wrong warning"
 }
 
 # A command after -- takes no setting from a workload of the same name.
@@ -229,27 +245,6 @@ a_command_after_the_options_ignores_the_catalogue() {
     [ "$(cat "$scratch/own/true-words-1cdc-n1-100-1/output/0.out")" = ",alone," ] || fail "wrong words of the command"
     ! grep -q 'to warm up' "$output" || fail "a warning of a different workload was printed"
 }
-
-# Runs one iteration of the shipped workloads that need no special software.
-shipped_workloads_run() (
-    # shellcheck source=../../tools/experiments/common.sh
-    . "$experiments/common.sh"
-    local name user_command=() words counting memory='' lacks output=$scratch
-    mkdir -p "$scratch/data"
-    read_catalogue
-    for name in xz compile/file; do
-        if lacks=$(missing "$name"); then
-            skip_part "${lacks##* }: $lacks"
-            continue
-        fi
-        choose_workload "$name"
-        [ "${counting[*]}" = --repeat ] || fail "$name: iterations cannot be counted"
-        make_folders '' 1 "$name"
-        timeout "$patience" "${words[@]//%/0}" >"$scratch/said" 2>&1 || fail "$name: status $?: $(cat "$scratch/said")"
-        rm -rf "$scratch/data/alone-0"
-    done
-    return "$skipped"
-)
 
 # ---- the words that ssbatch prints for plans ----
 
@@ -266,50 +261,59 @@ print_planned() {
     printf '%s\n' "${words[@]}" | sed -E "s,\{scratch\},$scratch,g; s/\{work-[^}]*\}/12m/g; s/\{\{/{/g"
 }
 
-# Every shipped workload.
-planned_workloads_match_the_experiments() (
-    # shellcheck source=../../tools/experiments/common.sh
-    . "$experiments/common.sh"
-    local name role='' memory user_command=() words counting options filled folder output=$scratch catalogue_names=()
-    work_of() {
-        echo 12m
-    }
-    keep_definition() {
-        :
-    }
+# Runs one iteration of the shipped workloads that need no special software.
+shipped_workloads_run() {
+    local name lacks words
+    for name in xz compile/file; do
+        lacks=$(batch --workload "$name" --print missing)
+        if [ -n "$lacks" ]; then
+            skip_part "${lacks##* }: $lacks"
+            continue
+        fi
+        mapfile -t words < <(print_planned --workload "$name" --print setup)
+        [ "${words[*]:0:2}" = "before --" ] || fail "$name: wrong line of its setup: ${words[*]}"
+        "${words[@]:2}"
+        mapfile -t words < <(print_planned --workload "$name")
+        [ "${words[*]:0:2}" = "--repeat --" ] || fail "$name: iterations cannot be counted"
+        words=("${words[@]//%/0}")
+        timeout "$patience" "${words[@]:2}" >"$scratch/said" 2>&1 || fail "$name: status $?: $(cat "$scratch/said")"
+        rm -rf "$scratch/data/alone-0"
+    done
+}
+
+# No placeholder of the catalogue is left in the words of a plan.
+shipped_workloads_are_planned() {
     stub_java
     export SCALABENCH=$scratch/suite.jar
-    read_catalogue
-    [ ${#catalogue_names[@]} -gt 60 ] || fail "no workloads"
-    for name in "${catalogue_names[@]}"; do
-        # One of two, as names share definitions.
-        if [ -z "$role" ]; then
-            role=background memory=77M options=(--workload "$name" --role background --memory 77M)
-        else
-            role='' memory='' options=(--workload "$name")
-        fi
-        choose_workload "$name" "$role"
-        diff <(printf '%s\n' "${counting[@]}" -- "${words[@]}") <(print_planned "${options[@]}") \
-            >"$scratch/said" || fail "$name $role: $(cat "$scratch/said")"
-        folder=$(scratch_of "$name" "$role" 0)
-        filled=
-        fill "$(entry "$name" setup)" "$name" "$role" 0 "$folder"
-        {
-            printf '%s\n' before --
-            if [ -n "$filled" ]; then
-                printf '%s\n' sh -c "mkdir -p -- \"\$1\" && cd -- \"\$1\" || exit; $filled" sh
-            else
-                printf '%s\n' mkdir -p
-            fi
-            echo "$folder"
-        } | diff - <(print_planned "${options[@]}" --print setup) >"$scratch/said" ||
-            fail "$name $role: setup: $(cat "$scratch/said")"
-    done
+    local name options counted=0
+    while read -r name _; do
+        for options in "" "--role background --memory 77M"; do
+            # shellcheck disable=SC2086 # a list of words
+            print_planned --workload "$name" $options >"$output"
+            prints "--iteration|--repeat"
+            prints "--"
+            ! grep -E '\{(side|instance|memory|name|here|work|scratch)\}' "$output" || fail "$name: a placeholder is left"
+            # shellcheck disable=SC2086 # a list of words
+            print_planned --workload "$name" $options --print setup >"$output"
+            [ "$(tail -n 1 "$output")" = "$scratch/data/$([ -n "$options" ] && echo background || echo alone)-0" ] ||
+                fail "$name: wrong folder"
+        done
+        counted=$((counted + 1))
+    done < <(batch --list-workloads)
+    [ "$counted" -gt 60 ] || fail "only $counted workloads are listed"
+}
+
+parts_of_workloads_are_printed() {
     [ "$(batch --workload serial --memory 1g --print once)" = \
-        "once work-serial-1g match='^# work (.+)$' -- ssburn serial --iterations 0 --memory 1g" ] || fail "once"
+        "once work-serial-1g match='^# work (.+)$' -- ssburn serial --iterations 0 --memory 1g" ] || fail "wrong once"
     [ "$(batch --workload dacapo/h2 --print warmup) $(batch --workload dacapo/h2 --print memory)" = "60s 1g" ] ||
-        fail "values"
-)
+        fail "wrong values"
+    [ "$(batch --workload xz --print note)" = "compresses 2 MB, single-threaded" ] || fail "wrong note"
+    [ "$(batch --workload serial --print note)" = "" ] || fail "serial has a note"
+    [ "$(env PATH=/none "$build/bin/ssbatch" --catalogue "$experiments/workloads" --workload xz --print missing)" = \
+        "no xz, no awk" ] || fail "wrong missing programs"
+    [ "$(PATH=$build/bin:$PATH batch --workload serial --print missing)" = "" ] || fail "serial lacks something"
+}
 
 planned_workloads_are_listed() {
     stub_java
@@ -585,9 +589,11 @@ run_case copies_have_separate_folders
 run_case placeholders_in_commands_are_replaced
 run_case files_may_be_named_without_a_folder
 run_case workloads_with_missing_programs_are_refused
+run_case only_uncounted_workloads_have_no_throughput
 run_case a_command_after_the_options_ignores_the_catalogue
 run_case shipped_workloads_run
-run_case planned_workloads_match_the_experiments
+run_case shipped_workloads_are_planned
+run_case parts_of_workloads_are_printed
 run_case planned_workloads_are_listed
 run_case workloads_that_cannot_be_planned_are_refused
 run_case pairs_without_names_or_places_are_refused

@@ -186,21 +186,9 @@ check_words() {
     done
 }
 
-# put_in_place FILE: renames FILE.new to FILE. After a power cut FILE is whole, or what it was before.
-put_in_place() {
-    sync -- "$1.new"
-    mv -- "$1.new" "$1"
-    sync -- "$(dirname -- "$1")"
-}
-
 # compute EXPRESSION: of awk.
 compute() {
     awk "BEGIN { printf \"%.10g\", ($1) }"
-}
-
-# figure FILE NAME: prints the first number in a JSON file that has this name; nothing if that is null.
-figure() {
-    sed -nE '/^ *"'"$2"'": *(null|-?[0-9][-+.0-9e]*),?$/{ s/^[^:]*: *//; s/,$//; /null/!p; q; }' "$1"
 }
 
 # span SECONDS: as a person says it.
@@ -254,22 +242,22 @@ find_programs() {
 # Sets what the experiment runs: the named workloads, or else the command behind --, or else the default.
 check_workloads() {
     local list
-    read_catalogue
+    find_programs
+    command -v ssbatch >/dev/null || fail "ssbatch is not there: build it, or name --bin"
+    find_catalogues
+    list=$(ask_catalogue --list-workloads) || exit 1
     if [ -n "$list_workloads" ]; then
-        find_programs
-        list_catalogue
+        echo "$list"
         exit
     fi
     if [ ${#user_command[@]} -gt 0 ]; then
         : "${name:=${user_command[0]##*/}}"
         [[ $name =~ ^[A-Za-z0-9._+-]+$ ]] || fail "--name: $name: letters, digits and ._+- only"
         : "${workloads:=$name}"
-        forget "$name"
     fi
     [ ${#user_command[@]} -gt 0 ] || [ -z "$iteration$repeat$name" ] ||
         fail "--iteration, --repeat and --name want a command behind --"
     : "${workloads:=$default_workloads}"
-    find_programs
     check_command
     IFS=, read -ra list <<<"$workloads"
     check_names workloads "${list[@]}"
@@ -285,46 +273,4 @@ check_command() {
     [ -z "$iteration" ] || ask iteration iteration -l 1 --iteration "$iteration" >/dev/null
     [[ $program = *"{"* ]] || [ -n "$(type -P -- "$program")" ] ||
         fail "$program: no such program: give a path, or the name of a program in PATH"
-}
-
-# work_of CLASS MEMORY: prints the work of an iteration, calibrated once, so that all runs do the same.
-work_of() {
-    local file=$output/work.$1${2:+.$2}
-    if [ ! -s "$file" ]; then
-        ssburn "$1" --iterations 0 ${2:+--memory "$2"} | sed -n 's/^# work //p' >"$file.new"
-        [ -s "$file.new" ] || fail "ssburn $1 cannot be calibrated"
-        put_in_place "$file"
-    fi
-    cat "$file"
-}
-
-# make_folders ROLE NUMBER WORKLOAD: makes a folder for each instance and runs the workload's setup in it.
-# Folders that exist are ready.
-make_folders() {
-    local index folder
-    for ((index = 0; index < $2; index++)); do
-        folder=$(scratch_of "$3" "$1" "$index")
-        [ ! -d "$folder" ] || continue
-        mkdir -p "$folder"
-        set_up "$3" "$1" "$index"
-    done
-}
-
-# choose_workload NAME [ROLE]: sets `workload`, `words`, the command, and `counting`, how its iterations
-# are told.
-choose_workload() {
-    local word filled
-    workload=$1
-    counting=()
-    if ! is_users "$1"; then
-        take_entry "$1" "${2-}"
-        return
-    fi
-    words=()
-    for word in "${user_command[@]}"; do
-        fill "$word" "$1" "${2-}" % "${scratch//%/%%}/data/${2:-alone}-%"
-        words+=("$filled")
-    done
-    [ -z "$iteration" ] || counting+=(--iteration "$iteration")
-    [ -z "$repeat" ] || counting+=(--repeat)
 }

@@ -66,18 +66,11 @@ memory_option() {
     [ -z "${own:-$memory}" ] || sizing=(--memory "${own:-$memory}")
 }
 
-# ask_workload NAME OPTION...: prints what ssbatch says about a workload. The option --catalogue comes first, so
-# that files are searched in the order of catalogue_files.
+# ask_workload NAME OPTION...: prints what ssbatch says about a workload of `role`.
 ask_workload() {
-    local file files words=() sizing
-    files=$(catalogue_files) || exit 1
-    while read -r file; do
-        words+=(--catalogue "$file")
-    done <<<"$files"
-    [ -z "$dry_run" ] || words+=(--even-if-missing)
+    local sizing
     memory_option
-    words+=(--workload "$1" ${role:+--role "$role"} "${sizing[@]}" "${@:2}")
-    ssbatch "${words[@]}" 2>/dev/null || fail "$(ssbatch "${words[@]}" 2>&1 >/dev/null)"
+    ask_catalogue ${dry_run:+--even-if-missing} --workload "$1" ${role:+--role "$role"} "${sizing[@]}" "${@:2}"
 }
 
 # take_workload NAME: sets `counting`, the options of showstopper that count its iterations, and `words`, its
@@ -113,6 +106,22 @@ take_command() {
     done
     [ -z "$iteration" ] || counting+=(--iteration "$(literal "$iteration")")
     [ -z "$repeat" ] || counting+=(--repeat)
+}
+
+# counts_iterations NAME: whether the iterations of a workload are counted.
+counts_iterations() {
+    local counting words
+    take_workload "$1"
+    [[ " ${counting[*]} " = *" --iteration "* || " ${counting[*]} " = *" --repeat "* ]]
+}
+
+# warn_of_counting NAME...: of workloads whose iterations are not counted, so that they have no throughput.
+warn_of_counting() {
+    local word
+    for word; do
+        counts_iterations "$word" ||
+            say "Warning: $word has no throughput: only --iteration or --repeat counts its iterations"
+    done
 }
 
 # plan_folders NAME NUMBER: prints the lines that make and fill the folders of instances.
@@ -219,7 +228,7 @@ measure_one() {
 }
 
 study_of_one() {
-    echo "$output/one-load/$(file_name "$1")"
+    echo "$output/one-load/${1//\//.}"
 }
 
 # plan_one WORKLOAD: prints the plan of a study that measures it.
