@@ -21,7 +21,7 @@ enum phase_kind {
     PHASE_TOGETHER,
 };
 
-/* What `prepared` points to in a module with this option. */
+/* `prepared` of a module with this option points to one. */
 struct phase {
     enum phase_kind kind;
     uint64_t seed;
@@ -34,6 +34,8 @@ struct phase {
         .help = "where executors begin in their first round: hash, anywhere in it; a whole "       \
                 "number, the same with other places for each number; together, at its beginning; " \
                 "together:SPREAD, one after another within that time")
+
+#define PHASE_SPREAD_MAX (3600 * SS_SECOND)
 
 /* Numbers above this are not exact as a double. */
 #define PHASE_SEED_MAX 9007199254740992.0
@@ -48,9 +50,12 @@ static inline int phase_parse(const struct ss_host *host, const char *text, stru
     if (strncmp(text, together, sizeof together - 1) == 0) {
         const char *spread = text + sizeof together - 1;
         phase->kind = PHASE_TOGETHER;
-        return !*spread         ? 0
-               : *spread == ':' ? host->parse_time(spread + 1, &phase->spread, &ignored)
-                                : -1;
+        if (!*spread)
+            return 0;
+        return *spread == ':' && host->parse_time(spread + 1, &phase->spread, &ignored) == 0 &&
+                       phase->spread <= PHASE_SPREAD_MAX
+                   ? 0
+                   : -1;
     }
     if (host->parse_number(text, &seed, &ignored) < 0 || seed < 0 || seed > PHASE_SEED_MAX ||
         seed != floor(seed))
@@ -73,8 +78,9 @@ static inline int phase_prepare(struct ss_self *self, const char *text, struct s
     if (phase_parse(self->host, text, self->prepared) == 0)
         return 0;
     phase_release(self);
-    return ss_error_fail(
-        error, "phase: '%.100s' is not together, together:SPREAD, hash or a whole number", text);
+    return ss_error_fail(error,
+        "phase: '%.100s' is not together, together:SPREAD of at most 1h, hash or a whole number",
+        text);
 }
 
 static inline ss_time phase_offset(const struct ss_self *self, ss_time round) {

@@ -195,12 +195,7 @@ static uint32_t no_peers(const struct ss_self *self) {
     return 0;
 }
 
-static ss_time no_round(const struct ss_self *self) {
-    (void)self;
-    return 0;
-}
-
-static ss_time at_once(const struct ss_self *self) {
+static ss_time no_time(const struct ss_self *self) {
     (void)self;
     return 0;
 }
@@ -246,9 +241,9 @@ static int complete(struct ss_loaded *module, enum ss_kind kind, struct ss_error
     default:
         whole = module->table.dithering.next;
         if (!module->table.dithering.round_length)
-            module->table.dithering.round_length = no_round;
+            module->table.dithering.round_length = no_time;
         if (!module->table.dithering.phase)
-            module->table.dithering.phase = at_once;
+            module->table.dithering.phase = no_time;
         if (!module->table.dithering.is_planned)
             module->table.dithering.is_planned = never_planned;
     }

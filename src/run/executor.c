@@ -139,8 +139,8 @@ static bool start_instance(struct executor *executor) {
 
 /*
  * Returns whether an attached instance is still empty after the guardian has looked for branches. A
- * process that was born just before its parent was killed is nobody's orphan here: only the
- * guardian, which reads reports of births, can find it.
+ * process that was born just before its parent was killed does not become a child of this one: only
+ * the guardian, which reads reports of births, can find it.
  */
 static bool stays_empty(struct executor *executor, ss_time deadline) {
     const struct ss_board *board = executor->board;

@@ -45,7 +45,7 @@ void power_log_ignore(struct power_log *log, size_t index);
 /* Which unsynced changes are on disk. */
 enum power_choice { POWER_NONE, POWER_ALL, POWER_ONLY, POWER_ALL_BUT };
 
-/* What an unsynced file contains. */
+/* The content of an unsynced file. */
 enum power_contents { POWER_OLD, POWER_HALF, POWER_NEW };
 
 struct power_cut {

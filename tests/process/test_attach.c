@@ -398,21 +398,28 @@ START_TEST(daemons_are_limited_and_ended) {
 }
 END_TEST
 
-/* A program may react to its first signal with births, before a busy guardian listens. */
-START_TEST(daemons_born_at_the_first_signal_are_ended) {
-    SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
-    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
-    struct run_setup late = {
-        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=300:ss-guardian")};
-    struct run *target = start_target(WORDS(PAYLOAD, "late-daemons", "2"));
-    struct run *run =
-        run_start(&late, WORDS(SHOWSTOPPER, SLOW, "--end", "--attach", pid_text(target->pid)));
-    RUN_UNTIL(run, family_find("payload-daemon").count == 2);
+/* Attaches to the program next to a guardian that is late. */
+static struct run *attach_late(const char *late, struct run *target) {
+    struct run_setup setup = {.environment = WORDS(SHIM("shim_late"), late)};
+    return run_start(&setup, WORDS(SHOWSTOPPER, SLOW, "--end", "--attach", pid_text(target->pid)));
+}
+
+static void expect_end(struct run *run, struct run *target) {
     kill(run->pid, SIGTERM);
     run_expect(run_wait(run), -SIGTERM);
     run_free(target);
     run_expect_nothing_left();
     run_free(run);
+}
+
+/* A program may react to its first signal with births, before a busy guardian listens. */
+START_TEST(daemons_born_at_the_first_signal_are_ended) {
+    SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
+    SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
+    struct run *target = start_target(WORDS(PAYLOAD, "late-daemons", "2"));
+    struct run *run = attach_late("SS_TEST_LATE=300:ss-guardian", target);
+    RUN_UNTIL(run, family_find("payload-daemon").count == 2);
+    expect_end(run, target);
 }
 END_TEST
 
@@ -420,18 +427,10 @@ END_TEST
 START_TEST(a_daemon_born_at_the_end_is_ended) {
     SKIP_UNLESS(births_are_reported(), "forks: reported only to root, and not inside containers");
     SKIP_UNLESS(SHIMS_WORK, "sanitizer: must be the first preloaded library");
-    struct run_setup late = {
-        .environment = WORDS(SHIM("shim_late"), "SS_TEST_LATE=40:ss-guardian:event")};
     struct run *target = start_target(WORDS(PAYLOAD, "daemon-at-end"));
-    struct run *run =
-        run_start(&late, WORDS(SHOWSTOPPER, SLOW, "--end", "--attach", pid_text(target->pid)));
+    struct run *run = attach_late("SS_TEST_LATE=40:ss-guardian:event", target);
     RUN_UNTIL(run, run_state(target->pid) == 'T');
-    kill(run->pid, SIGTERM);
-    run_expect(run_wait(run), -SIGTERM);
-    run_expect(run_wait(target), 0);
-    run_free(target);
-    run_expect_nothing_left();
-    run_free(run);
+    expect_end(run, target);
 }
 END_TEST
 

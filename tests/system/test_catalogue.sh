@@ -514,10 +514,10 @@ two_sides_can_share_one_cpu_by_quota() (
     . "$experiments/environments.sh"
     # shellcheck source=../../tools/experiments/placements.sh
     . "$experiments/placements.sh"
-    why_no_groups() {
-        return 1
-    }
-    local cpus=1 environment=host reason left right left_count right_count
+    local cpus=1 environment=host reason left right left_count right_count here=$scratch/quotas
+    mkdir -p "$here/env"
+    printf '%s\n' '#!/bin/sh' 'exit 1 # groups can be made' >"$here/env/group"
+    chmod +x "$here/env/group"
     : >"$output"
     find_placement quota
     [ "$reason,$left_count,$right_count" = ,1,1 ] || fail "wrong halves with a quota: $reason, $left_count, $right_count"

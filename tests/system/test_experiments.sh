@@ -208,7 +208,7 @@ interrupted_half_way() {
     local pid status=0
     : >"$output"
     link_programs "$scratch/bin"
-    # A shell in the background, and whoever it starts, may ignore SIGINT.
+    # A shell in the background, and all that it starts, may ignore SIGINT.
     set -m
     (cd "$scratch" && exec env --default-signal=INT "$experiments/${tiny[0]}" --bin "$scratch/bin" \
         --ram "$scratch/ram" "${tiny[@]:1}") >>"$output" 2>&1 &

@@ -36,7 +36,7 @@ why_no_method() {
         ! command -v cpulimit >/dev/null || return 1
         echo "cpulimit is not installed"
         ;;
-    quota) why_no_groups ;;
+    quota) "$here/env/group" why-not ;;
     *) return 1 ;;
     esac
 }

@@ -40,7 +40,7 @@ find_placement() {
         if is_guest; then
             reason="the number of its CPUs bounds a guest: see neutral"
         else
-            reason=$(why_no_groups) || reason=
+            reason=$("$here/env/group" why-not) || reason=
         fi
         ;;
     *)

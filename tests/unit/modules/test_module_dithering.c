@@ -410,8 +410,8 @@ static void executors_that_begin_together_are_spread_in_their_order(void **state
 static void unknown_phases_are_refused(void **state) {
     (void)state;
     static const char *const wrong[] = {"phase=", "phase=apart",
-        "phase=together:", "phase=together:x", "phase=together20m", "phase=-1", "phase=0.5",
-        "phase=1e300", "phase=nan"};
+        "phase=together:", "phase=together:x", "phase=together:61M", "phase=together20m",
+        "phase=-1", "phase=0.5", "phase=1e300", "phase=nan"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_refused("dithering/averageq", wrong[i], "phase");
         assert_refused("dithering/fixedq", wrong[i], "phase");

@@ -178,7 +178,7 @@ static void a_failed_attempt_that_keeps_its_folder_continues_in_it(void **state)
     assert_false(exists("study/a"));
 }
 
-/* What a command syncs in it survives a power cut. */
+/* A folder that is kept holds what a command has synced even after a power cut. */
 static void a_folder_that_is_kept_is_on_disk_before_the_run_begins(void **state) {
     (void)state;
     operations[0] = '\0';

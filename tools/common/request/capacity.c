@@ -86,8 +86,8 @@ void ssrequest_capacity_tell(
 }
 
 /*
- * What is known in a search. If `lowest_failed` is below `highest_held`, rates between them may
- * hold or fail.
+ * The bounds that a search has found. If `lowest_failed` is below `highest_held`, rates between
+ * them may hold or fail.
  */
 struct known {
     double lowest_failed, highest_held;   /* rates so far; INFINITY and 0 if none */

@@ -41,7 +41,7 @@ struct ssrequest_transport {
     void *context;
 };
 
-/* What to do at the cap, in the order of the option's choices. */
+/* The fate of requests beyond the cap, in the order of the option's choices. */
 enum ssrequest_when_full {
     SSREQUEST_DELAY, /* requests wait, as do later ones; refused if 2^24 wait */
     SSREQUEST_DROP,

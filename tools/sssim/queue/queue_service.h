@@ -21,7 +21,7 @@ enum queue_spread {
     QUEUE_EXPONENTIAL,
 };
 
-/* What happens to a request whose client gives up, in the order of the option's choices. */
+/* The fate of a request whose client gives up, in the order of the option's choices. */
 enum queue_given_up {
     QUEUE_SERVE, /* the service does not notice, and completes the request */
     QUEUE_SKIP,  /* the request is completed only if work on it has begun */
