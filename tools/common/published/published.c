@@ -161,11 +161,17 @@ void published_read(struct published *published, const char *folder, const char 
                 .name = name, .take_heading = parse_heading, .take = parse_row, .context = &reader},
             notes);
     }
+    published->printed = calloc(published->cell_count + 1, sizeof *published->printed);
+    if (!published->printed) {
+        published->cell_count = 0;
+        ssreport_notes_add(notes, "published figures: out of memory");
+    }
 }
 
 void published_free(struct published *published) {
     free(published->tables);
     free(published->cells);
+    free(published->printed);
     free(published->names);
     *published = (struct published){0};
 }
@@ -197,14 +203,15 @@ static bool is_word(const struct published *published, const char *theirs, const
 }
 
 const struct published_cell *published_find(const struct published *published, const char *table,
-    const char *const keys[2], const char *column) {
+    const char *const *keys, const char *column) {
     const struct published_table *described = published_find_table(published, table);
-    for (size_t i = 0; described && keys[0] && keys[1] && column && i < published->cell_count;
-         i++) {
+    for (size_t i = 0; described && column && i < published->cell_count; i++) {
         const struct published_cell *cell = &published->cells[i];
-        if (&published->tables[cell->table] == described &&
-            is_word(published, cell->keys[0], keys[0]) &&
-            is_word(published, cell->keys[1], keys[1]) && is_word(published, cell->column, column))
+        bool found = &published->tables[cell->table] == described &&
+                     is_word(published, cell->column, column);
+        for (size_t j = 0; found && j < described->keys; j++)
+            found = keys[j] && is_word(published, cell->keys[j], keys[j]);
+        if (found)
             return cell;
     }
     return NULL;
@@ -215,6 +222,12 @@ double published_number(const struct published_cell *cell) {
     struct sstrace_field field = {.text = cell ? cell->text : ""};
     field.length = strlen(field.text);
     return ssreport_csv_number(&field, &number) ? number : NAN;
+}
+
+double published_print(const struct published *published, const struct published_cell *cell) {
+    if (cell)
+        published->printed[cell - published->cells] = true;
+    return published_number(cell);
 }
 
 bool published_has_word(
@@ -234,6 +247,15 @@ size_t published_count(const struct published *published, const struct published
     size_t count = 0;
     for (size_t i = 0; i < published->cell_count; i++)
         count += &published->tables[published->cells[i].table] == table &&
+                 isfinite(published_number(&published->cells[i]));
+    return count;
+}
+
+size_t published_count_printed(
+    const struct published *published, const struct published_table *table) {
+    size_t count = 0;
+    for (size_t i = 0; i < published->cell_count; i++)
+        count += &published->tables[published->cells[i].table] == table && published->printed[i] &&
                  isfinite(published_number(&published->cells[i]));
     return count;
 }

@@ -50,6 +50,7 @@ struct published {
     size_t table_count, table_capacity;
     struct published_cell *cells;
     size_t cell_count, cell_capacity;
+    bool *printed; /* for each cell, whether published_print() returned it; owned */
     struct published_name *names;
     size_t name_count, name_capacity;
 };
@@ -68,15 +69,21 @@ const struct published_table *published_find_table(
     const struct published *published, const char *name) SS_NONNULL();
 
 /*
- * Finds a cell by its table, its first two keys and its column. Also accepts our words: `serial`
- * for fop in the tables, `pi-even` for pi_even. Returns NULL if the cell is absent, or if a word is
- * NULL.
+ * Finds a cell by its table, as many keys as the table has, and its column. Also accepts our words:
+ * `serial` for fop in the tables, `pi-even` for pi_even. Returns NULL if the cell is absent, or if
+ * a word is NULL.
  */
 const struct published_cell *published_find(const struct published *published, const char *table,
-    const char *const keys[2], const char *column) SS_NONNULL(1, 2, 3);
+    const char *const *keys, const char *column) SS_NONNULL(1, 2, 3);
 
 /* Returns the number of a cell; NaN if it has none, or is NULL. */
 double published_number(const struct published_cell *cell);
+
+/*
+ * Returns the same for a table of the report, and marks the cell as printed; the cell may be NULL.
+ */
+double published_print(const struct published *published, const struct published_cell *cell)
+    SS_NONNULL(1);
 
 /* Returns whether the text of a cell contains this word; false if the cell is NULL. */
 bool published_has_word(const struct published *published, const struct published_cell *cell,
@@ -85,6 +92,10 @@ bool published_has_word(const struct published *published, const struct publishe
 /* Returns how many cells of a table are numbers. */
 size_t published_count(const struct published *published, const struct published_table *table)
     SS_NONNULL();
+
+/* Returns how many of these are printed. */
+size_t published_count_printed(
+    const struct published *published, const struct published_table *table) SS_NONNULL();
 
 /* Returns the range of the numbers in rows with this first key. */
 struct ssreport_range published_range(

@@ -177,7 +177,7 @@ static void add_published(const struct ssreport_report *report, const struct ssr
             published_range(&report->published, known[i].table, placement);
         const struct published_cell *cell = published_find(&report->published, known[i].table,
             (const char *const[]){placement, run->workload}, pair->background->workload);
-        TABLE_CELLS(sheet, CELL(known[i].number, published_number(cell)),
+        TABLE_CELLS(sheet, CELL(known[i].number, published_print(&report->published, cell)),
             CELL(known[i].least, range.least), CELL(known[i].most, range.most));
     }
 }

@@ -39,15 +39,16 @@ static double published(
     const struct published_table *table = published_find_table(&report->published, name);
     if (table && run->tau > 0 && fabs(run->tau - table->tau) > 1e-6)
         return NAN;
-    return published_number(find_published(report, run, name, run->method));
+    return published_print(&report->published, find_published(report, run, name, run->method));
 }
 
 static void add_cell(struct ssreport_report *report, const struct cell *cell) {
     const struct ssreport_run *run = cell->run;
     double runs = (double)cell->runs, beside = (double)cell->beside_runs;
     double error = published(report, run, MEAN_ERROR);
-    bool probable = published_has_word(
-        &report->published, find_published(report, run, MEAN_ERROR, "probable"), run->method);
+    const struct published_cell *words = find_published(report, run, MEAN_ERROR, "probable");
+    bool probable = published_has_word(&report->published, words, run->method);
+    published_print(&report->published, words);
     TABLE_ROW(ssreport_table(report, "constant-load"), CELL("set", run->set + 1),
         CELL("workload", run->workload), CELL("method", run->method),
         CELL("tau_seconds", run->tau > 0 ? run->tau : NAN), CELL("target", run->target),

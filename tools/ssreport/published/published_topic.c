@@ -6,6 +6,7 @@
 #include "constant_load.h"
 #include "html_page.h"
 #include "replay.h"
+#include "throughput_published.h"
 
 // clang-format off
 static const struct table_column constant_columns[] = {
@@ -53,14 +54,33 @@ static const struct table_column replay_columns[] = {
 };
 static const struct table_column published_columns[] = {
     {"tables", "table"}, {"source", "source"}, {"what", "what it holds"}, {"file", "file"},
-    {"values", "values"}, {"beside", "beside"}, {"note", "note"},
+    {"values", "values"}, {"printed", "printed here"}, {"beside", "beside"}, {"note", "note"},
+};
+static const struct table_column value_columns[] = {
+    {"file", NULL}, {"key_1", NULL}, {"key_2", NULL}, {"key_3", NULL}, {"column", NULL},
+    {"value", NULL}, {"printed", NULL},
+};
+static const struct table_column throughput_columns[] = {
+    {"set", NULL}, {"of", "of a"}, {"workload", "workload", .text = {"workload", 10}},
+    {"method", "method", .text = {"method", 12}}, {"round", NULL},
+    {"speed", "speed", 2, .text = {"speed", 6}}, {"published_seconds", "published in, s"},
+    {"iterations_per_second", "here, /s", 3, .text = {"here", 9}},
+    {"linux_iterations_per_second", "published, Linux", 2, .text = {"Linux", 7}},
+    {"aix_iterations_per_second", "published, AIX", 2, .text = {"AIX", 7}},
+    {"ratio", "here, to speed 1", 3, .text = {"here/1x", 8}},
+    {"linux_ratio", "Linux, to speed 1", 3, .text = {"Linux", 7}},
+    {"aix_ratio", "AIX, to speed 1", 3, .text = {"AIX", 7}},
+    {"to_linux", "here to Linux", 3}, {"to_aix", "here to AIX", 3}, {"record", NULL},
 };
 static const struct table_sheet tables[] = {
     TABLE_INIT("constant-load", "Constant load: errors, and those that were published",
         constant_columns),
     TABLE_INIT("constant-load-runs", "Constant load: errors of each run", run_columns),
     TABLE_INIT("published", "What was published", published_columns),
+    TABLE_INIT("published-values", "Published values", value_columns),
     TABLE_INIT("replay", "One trace at several speeds", replay_columns),
+    TABLE_INIT("throughput-published",
+        "Throughput over a trace, and what was published in Table 3", throughput_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -77,17 +97,40 @@ static void fill_published(const struct ssreport_report *report) {
             snprintf(file, sizeof file, "%s.csv", table->name);
         TABLE_ROW(ssreport_table(report, "published"), CELL("tables", table->tables),
             CELL("source", table->source), CELL("what", table->what), CELL("file", file),
-            CELL("values", values), CELL("beside", table->beside),
+            CELL("values", values), CELL("printed", published_count_printed(published, table)),
+            CELL("beside", table->beside),
             CELL("note", has_file && values == 0 ? "the file has no values, or cannot be read"
                                                  : table->note));
+    }
+}
+
+/* Lists the values, and whether a table of this report contains them. */
+static void fill_values(const struct ssreport_report *report) {
+    const struct published *published = &report->published;
+    for (size_t i = 0; i < published->cell_count; i++) {
+        const struct published_cell *cell = &published->cells[i];
+        char file[PUBLISHED_WORD + 4];
+        if (!*cell->text)
+            continue;
+        snprintf(file, sizeof file, "%s.csv", published->tables[cell->table].name);
+        TABLE_ROW(ssreport_table(report, "published-values"), CELL("file", file),
+            CELL("key_1", cell->keys[0]), CELL("key_2", cell->keys[1]),
+            CELL("key_3", cell->keys[2]), CELL("column", cell->column), CELL("value", cell->text),
+            CELL("printed", published->printed[i]));
     }
 }
 
 static int build(struct ssreport_report *report, struct ss_error *error) {
     if (ssreport_constant_load_fill(report) < 0 || ssreport_replay_fill(report) < 0)
         return ss_error_memory(error);
-    fill_published(report);
     return 0;
+}
+
+/* Lists what was published after all topics have printed what they need. */
+static void finish(struct ssreport_report *report) {
+    ssreport_throughput_published_fill(report);
+    fill_published(report);
+    fill_values(report);
 }
 
 static void print_section(
@@ -102,8 +145,9 @@ static void print_section(
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
     const struct table_sheet *replay = ssreport_table(report, "replay");
+    const struct table_sheet *throughput = ssreport_table(report, "throughput-published");
     print_section(page, ssreport_table(report, "constant-load"), "Constant load");
-    if (table_rows(replay) == 0)
+    if (table_rows(replay) == 0 && table_rows(throughput) == 0)
         return;
     ssreport_page_open(page, "Replay at several speeds");
     ssreport_page_published(page);
@@ -113,6 +157,12 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
             page_note(page->stream, ssreport_record_title(&run->record), run->record.notes.text);
     }
     page_sheet(page->stream, replay);
+    if (table_rows(throughput) > 0)
+        fputs("<p>Published throughputs are those of the whole system over a trace of nine means, "
+              "on two other systems. Absolute values depend on the machine; compare how they "
+              "change with the speed.</p>\n",
+            page->stream);
+    page_sheet(page->stream, throughput);
     ssreport_page_close(page);
 }
 
@@ -125,12 +175,15 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
         "constant load; mean error in %, mean squared error (MSE) in %^2");
     table_print_text(stream, ssreport_table(report, "replay"),
         "replay; mean error in %, MSE in %^2, ratio of throughput to the original speed's");
+    table_print_text(stream, ssreport_table(report, "throughput-published"),
+        "throughput of a trace, /s, with the published Table 3, and relative to speed 1");
 }
 
 const struct ssreport_topic ssreport_published_topic = {
     .name = "published",
     .tables = tables,
     .build = build,
+    .finish = finish,
     .page = print_page,
     .details = print_details,
     .text = print_text,

@@ -14,8 +14,9 @@ static double published(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *end) {
     char column[64];
     snprintf(column, sizeof column, "%.40s_%s", run->method ? run->method : "", end);
-    return published_number(published_find(
-        &report->published, "replay-mse-range", (const char *const[]){run->workload, ""}, column));
+    return published_print(
+        &report->published, published_find(&report->published, "replay-mse-range",
+                                (const char *const[]){run->workload}, column));
 }
 
 /*

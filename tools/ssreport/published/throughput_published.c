@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "throughput_published.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define TABLE "throughput-table3"
+
+/* Length of the published trace, seconds. */
+#define ORIGINAL 1620.0
+
+/* Our throughput over a trace, measured in a replay or predicted for it. */
+struct throughput {
+    const char *of, *workload, *method, *record;
+    double set, round, speed;
+    double rate;  /* iterations per second */
+    double ratio; /* rate relative to that at the original speed; NaN if unknown */
+};
+
+static double published_rate(const struct ssreport_report *report, const char *system,
+    const struct throughput *ours, double speed) {
+    char seconds[32];
+    snprintf(seconds, sizeof seconds, "%.4g", ORIGINAL / speed);
+    const char *const keys[] = {system, ours->workload, seconds};
+    return published_print(
+        &report->published, published_find(&report->published, TABLE, keys, ours->method));
+}
+
+/* Adds a row if a value was published for this workload, method and speed. */
+static void add_row(const struct ssreport_report *report, const struct throughput *ours) {
+    static const struct {
+        const char *name, *rate, *ratio, *to_original;
+    } systems[] = {
+        {"linux", "linux_iterations_per_second", "linux_ratio", "to_linux"},
+        {"aix", "aix_iterations_per_second", "aix_ratio", "to_aix"},
+    };
+    double rates[2];
+    for (size_t i = 0; i < 2; i++)
+        rates[i] = published_rate(report, systems[i].name, ours, ours->speed);
+    if (isnan(rates[0]) && isnan(rates[1]))
+        return;
+    struct table_sheet *sheet = ssreport_table(report, "throughput-published");
+    TABLE_ROW(sheet, CELL("set", ours->set), CELL("of", ours->of), CELL("workload", ours->workload),
+        CELL("method", ours->method), CELL("round", ours->round), CELL("speed", ours->speed),
+        CELL("published_seconds", ORIGINAL / ours->speed),
+        CELL("iterations_per_second", ours->rate), CELL("ratio", ours->ratio),
+        CELL("record", ours->record));
+    for (size_t i = 0; i < 2; i++) {
+        double original = published_rate(report, systems[i].name, ours, 1);
+        TABLE_CELLS(sheet, CELL(systems[i].rate, rates[i]),
+            CELL(systems[i].ratio, rates[i] / original),
+            CELL(systems[i].to_original, ours->rate / rates[i]));
+    }
+}
+
+void ssreport_throughput_published_fill(const struct ssreport_report *report) {
+    const struct table_sheet *replay = ssreport_table(report, "replay");
+    for (size_t i = 0; i < table_rows(replay); i++) {
+        const struct throughput ours = {.of = "replay",
+            .workload = table_cell_at(replay, i, "workload")->text,
+            .method = table_cell_at(replay, i, "method")->text,
+            .record = table_cell_at(replay, i, "record")->text,
+            .set = table_cell_at(replay, i, "set")->number,
+            .round = table_cell_at(replay, i, "round")->number,
+            .speed = table_cell_at(replay, i, "speed")->number,
+            .rate = table_cell_at(replay, i, "iterations_per_second")->number,
+            .ratio = table_cell_at(replay, i, "ratio")->number};
+        add_row(report, &ours);
+    }
+    const struct table_sheet *prediction = ssreport_table(report, "prediction");
+    for (size_t i = 0; i < table_rows(prediction); i++) {
+        if (*table_cell_at(prediction, i, "record")->text)
+            continue; /* the measured replay is compared above */
+        const struct throughput ours = {.of = "prediction",
+            .workload = table_cell_at(prediction, i, "workload")->text,
+            .method = table_cell_at(prediction, i, "method")->text,
+            .set = table_cell_at(prediction, i, "set")->number,
+            .round = NAN,
+            .speed = 1,
+            .rate = table_cell_at(prediction, i, "predicted_iterations_per_second")->number,
+            .ratio = NAN};
+        add_row(report, &ours);
+    }
+}

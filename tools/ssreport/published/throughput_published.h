@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_THROUGHPUT_PUBLISHED_H
+#define SSREPORT_THROUGHPUT_PUBLISHED_H
+
+#include "report.h"
+
+/*
+ * Fills the table of throughputs over a trace next to those of the published Table 3, from the
+ * tables `replay` and `prediction`.
+ */
+SS_NONNULL(1) void ssreport_throughput_published_fill(const struct ssreport_report *report);
+
+#endif
