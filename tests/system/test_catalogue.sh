@@ -310,6 +310,8 @@ parts_of_workloads_are_printed() {
         fail "wrong values"
     [ "$(batch --workload xz --print note)" = "compresses 2 MB, single-threaded" ] || fail "wrong note"
     [ "$(batch --workload serial --print note)" = "" ] || fail "serial has a note"
+    [ "$(batch --workload parallel --print published) $(batch --workload h2 --print published)" = "dacapo/sunflow " ] ||
+        fail "wrong published programs"
     [ "$(env PATH=/none "$build/bin/ssbatch" --catalogue "$experiments/workloads" --workload xz --print missing)" = \
         "no xz, no awk" ] || fail "wrong missing programs"
     [ "$(PATH=$build/bin:$PATH batch --workload serial --print missing)" = "" ] || fail "serial lacks something"

@@ -545,6 +545,7 @@ accuracy_and_replay_print_their_plans() {
     printf '0 50%%\n20s 50%%\n' >"$scratch/{trace},100%.txt"
     same_plan -held constant-load-runs table.csv accuracy --methods cdc,nbench --taus 107m --workloads serial \
         --targets 50 "${short[@]}"
+    [ "$(listed -held published)" = "dacapo/fop dacapo/fop" ] || fail "wrong published programs: $(listed -held published)"
     [ "$(listed -held tau_seconds)" = "0.107 -" ] || fail "wrong lengths of rounds: $(listed -held tau_seconds)"
     same_plan replayed replay replay.csv replay --methods cdc --workloads serial --trace "{trace},100%.txt" \
         --scales 1/10,1/5 --warmup 0

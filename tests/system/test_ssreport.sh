@@ -325,7 +325,7 @@ END
     is_well_formed "$folder/report/report.html" || fail "the page of an experiment is not well-formed"
     mkdir "$folder/published"
     cp "$bin/../share/showstopper/experiments/published/"{references,names}.csv "$folder/published"
-    printf 'workload,target_percent,cdc\nfop,50,1.5\n' >"$folder/published/constant-load-mse.csv"
+    printf 'workload,target_percent,cdc\ndacapo/fop,50,1.5\n' >"$folder/published/constant-load-mse.csv"
     report 0 -o "$folder/report" --published "$folder/published" "$experiment"
     [ "$(value constant-load.csv 1 error_mse_e4_published)" = 1.5 ] || fail "--published has no effect"
     grep -q '^ssreport: published figures: constant-load-mean-error.csv: No such file' "$folder/err" ||
@@ -782,6 +782,10 @@ END
     for row in 1 3 5; do
         near interference-published.csv "$row" metric_percent 0
     done
+    published_beside 1 '' '' # which is another h2
+    sed 's,interference\,h2\,,interference\,dacapo/h2\,,' "$studies/manifest.csv" >"$folder/manifest.csv"
+    mv "$folder/manifest.csv" "$studies"
+    report 0 -q -o "$folder/report" "$studies"
     published_beside 1 -2.2 -3.3
     published_beside 3 '' -3.3
     published_beside 5 '' ''

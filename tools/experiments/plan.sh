@@ -124,6 +124,12 @@ warn_of_counting() {
     done
 }
 
+# published_name NAME: prints the program whose published figures this workload is compared with, if the catalogue
+# names one.
+published_name() {
+    is_users "$1" || ask_catalogue --workload "$1" --print published
+}
+
 # plan_folders NAME NUMBER: prints the lines that make and fill the folders of instances.
 plan_folders() {
     local index words=(before -- mkdir -p)
@@ -196,7 +202,7 @@ plan_commands() {
 # so is `beside`, a function that prints lines of its own, if any.
 plan_method_run() {
     local run=("$1" "$2") method=$3 workload=$4 target=$6
-    local columns=("method=$3" "workload=$4" "round=$5" "tau_seconds=$(! has_tau "$3" || tau_seconds "$tau")"
+    local columns=("method=$3" "workload=$4" "published=$(published_name "$4")" "round=$5" "tau_seconds=$(! has_tau "$3" || tau_seconds "$tau")"
         "instances=$number" "stands_for=$stands_for" "warmup_seconds=$warmup")
     shift 6
     while [ "$1" != -- ]; do

@@ -121,7 +121,7 @@ static void invalid_lines_are_refused_with_their_number(void **state) {
     (void)state;
     assert_refused("[a]\ncomand = x\n",
         "2: unknown key 'comand': did you mean 'command'? Available: command, iteration, repeat, "
-        "warmup, scratch, memory, setup, stop, note, needs");
+        "warmup, scratch, memory, setup, stop, note, needs, published");
     assert_refused("[a]\ncommand = x\ncommand = y\n",
         "3: command appears twice in this section: remove one of the lines");
     assert_refused(
@@ -133,6 +133,8 @@ static void invalid_lines_are_refused_with_their_number(void **state) {
     assert_refused("[a]\nstop = 3 weeks\n",
         "2: stop: '3 weeks' has white space in it: write number and unit together");
     assert_refused("[a]\nmemory = 0g\n", "2: memory: '0g' is not a size: write one such as 512M");
+    assert_refused(
+        "[a]\npublished = h2\n", "2: published: 'h2' is not SUITE/PROGRAM, such as dacapo/fop");
     assert_refused("[a]\nscratch = mine\n",
         "2: scratch: 'mine' would be the folder of several instances: put {side} and {instance} "
         "into it");

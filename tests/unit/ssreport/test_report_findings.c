@@ -244,8 +244,8 @@ static void emulated_environments_are_left_out_of_findings(void **state) {
     read_published(&report);
     struct made_pair chip = per_chip, core = per_core;
     chip.environment = core.environment = "tcg";
-    chip.foreground = core.foreground = "h2";
-    chip.background = core.background = "h2";
+    chip.foreground = core.foreground = "dacapo/h2";
+    chip.background = core.background = "dacapo/h2";
     add_made_pair(&report, &chip);
     add_made_pair(&report, &core);
     chip.environment = "kvm";

@@ -28,17 +28,20 @@ static void published_figures_are_found_by_manifest_names(void **state) {
     read_published(&report);
     const struct published *published = &report.published;
     assert_number(published, MEAN_ERROR, "serial", "33", "pi-even", -0.15);
-    assert_number(published, MEAN_ERROR, "fop", "33", "pi_even", -0.15);
+    assert_number(published, MEAN_ERROR, "dacapo/fop", "33", "pi_even", -0.15);
     assert_number(published, MSE, "parallel", "75", "geom-uneven", 188);
     assert_number(published, MSE, "blocking", "25", "nbench", 433);
-    assert_number(published, "replay-mse-range", "h2", "", "geom-even_max", 9.39);
-    assert_number(published, "interference-kvm", "per-thread", "blocking", "luindex", 106.3);
-    assert_number(published, "interference-lxc", "per-core", "specs", "scalac", 2.7);
+    assert_number(published, "replay-mse-range", "dacapo/h2", "", "geom-even_max", 9.39);
+    assert_number(published, "interference-kvm", "per-thread", "blocking", "dacapo/luindex", 106.3);
+    assert_number(
+        published, "interference-lxc", "per-core", "scalabench/specs", "scalabench/scalac", 2.7);
     /* Combinations without a published figure. */
     assert_number(published, MSE, "serial", "33", "default", NAN);
     assert_number(published, MSE, "serial", "33", "pi", NAN);
     assert_number(published, MSE, "serial", "34", "cdc", NAN);
-    assert_number(published, "interference-lxc", "neutral", "h2", "h2", NAN);
+    assert_number(published, "interference-lxc", "neutral", "dacapo/h2", "dacapo/h2", NAN);
+    assert_number(published, "replay-mse-range", "h2", "", "geom-even_max", NAN);
+    assert_number(published, MSE, "fop", "33", "cdc", NAN);
     assert_number(published, MSE, NULL, "33", "cdc", NAN);
     assert_number(published, MSE, "serial", "33", NULL, NAN);
     assert_true(is_probable(published, "serial", "66", "pi-even"));
@@ -202,12 +205,61 @@ static void published_interference_is_listed_next_to_measured_interference(void 
     folder_write_stairs("b");
     struct ssreport_report report =
         gather_rows("a,interference,blocking,uncontrolled,foreground,g,per-core,,,,1,\n"
-                    "b,interference,h2,default,background,g,per-core,,,,1,\n");
+                    "b,interference,dacapo/h2,default,background,g,per-core,,,,1,\n");
     assert_rows(&report, "interference-published", 1);
     assert_cell(&report, "interference-published", 0, "kvm_percent", 6.5);
     assert_cell(&report, "interference-published", 0, "lxc_percent", -4.9);
     assert_cell(&report, "interference-published", 0, "kvm_least", 0.2);
     assert_cell(&report, "interference-published", 0, "lxc_most", 6);
+    ssreport_report_free(&report);
+    report = gather_rows("a,interference,blocking,uncontrolled,foreground,g,per-core,,,,1,\n"
+                         "b,interference,h2,default,background,g,per-core,,,,1,\n");
+    assert_cell(&report, "interference-published", 0, "kvm_percent", NAN);
+    ssreport_report_free(&report);
+}
+
+/* A round target such as 33 % stands for the published 1/3, 34 % for no published target. */
+static void thirds_are_found_by_any_of_their_spellings(void **state) {
+    (void)state;
+    static const struct {
+        const char *target;
+        double published;
+    } cases[] = {{"0.333333333333", 6.26}, {"0.33", 6.26}, {"0.333", 6.26}, {"0.333333", 6.26},
+        {"0.66", 6.41}, {"0.666667", 6.41}, {"0.67", 6.41}, {"0.255", 4.67}, {"0.34", NAN},
+        {"0.26", NAN}};
+    folder_open();
+    folder_write_record("a");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char row[100];
+        snprintf(row, sizeof row, "a,accuracy,dacapo/fop,cdc,,,,%s,0.107,,1,\n", cases[i].target);
+        struct ssreport_report report = gather_rows(row);
+        assert_cell(&report, "constant-load", 0, "error_mse_e4_published", cases[i].published);
+        ssreport_report_free(&report);
+    }
+}
+
+/* The same names occur in several suites, and a user's workload may have any name. */
+static void published_figures_need_the_suite_of_a_program(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    struct ssreport_report report = gather_rows("a,replay,dacapo/h2,pi-even,,,,,0.107,1,1,\n");
+    assert_cell(&report, "replay", 0, "error_mse_e4_published_most", 4.67);
+    ssreport_report_free(&report);
+    report = gather_rows("a,replay,h2,pi-even,,,,,0.107,1,1,\n");
+    assert_cell(&report, "replay", 0, "error_mse_e4_published_most", NAN);
+    ssreport_report_free(&report);
+    report = gather_rows("a,replay,renaissance/h2,pi-even,,,,,0.107,1,1,\n");
+    assert_cell(&report, "replay", 0, "error_mse_e4_published_most", NAN);
+    ssreport_report_free(&report);
+    folder_write("manifest.csv", "run,experiment,workload,published,method,target\n"
+                                 "a,accuracy,mine,dacapo/fop,nbench,0.5\n");
+    report = begin_report();
+    read_published(&report);
+    assert_int_equal(ssreport_gather(&report, folder_path, 0), 0);
+    finish_report(&report);
+    assert_text(&report, "constant-load", 0, "workload", "mine");
+    assert_cell(&report, "constant-load", 0, "error_mse_e4_published", 95.2);
     ssreport_report_free(&report);
 }
 
@@ -218,4 +270,6 @@ UNIT_MAIN(
     cmocka_unit_test(published_load_errors_are_listed_next_to_measured_errors),
     cmocka_unit_test(sources_of_published_figures_are_listed),
     cmocka_unit_test(load_recorded_by_ssload_is_listed_with_the_record),
-    cmocka_unit_test(published_interference_is_listed_next_to_measured_interference))
+    cmocka_unit_test(published_interference_is_listed_next_to_measured_interference),
+    cmocka_unit_test(thirds_are_found_by_any_of_their_spellings),
+    cmocka_unit_test(published_figures_need_the_suite_of_a_program))

@@ -171,8 +171,7 @@ static void walk_constant_load(const struct ssreport_report *report) {
     const char *table = "constant-load";
     for (size_t i = 0; i < table_rows(ssreport_table(report, table)); i++) {
         char target[32];
-        snprintf(target, sizeof target, "%.0f",
-            floor(100 * cell(report, table, i, "target")->number + 1e-9));
+        snprintf(target, sizeof target, "%.6g", 100 * cell(report, table, i, "target")->number);
         const char *keys[] = {text_of(report, table, i, "workload"), target, ""};
         const char *method = text_of(report, table, i, "method");
         assert_published(report, table, i, "error_mean_percent_published",
@@ -336,8 +335,8 @@ static void unprinted_published_numbers_are_listed(void **state) {
     size_t printed = 0;
     read_published(&report);
     read_files();
-    add_run(&report, "accuracy", "fop", "pi-even")->target = 0.5;
-    add_run(&report, "replay", "h2", "geom-even")->speed = 3;
+    add_run(&report, "accuracy", "dacapo/fop", "pi-even")->target = 0.5;
+    add_run(&report, "replay", "dacapo/h2", "geom-even")->speed = 3;
     finish_report(&report);
     walk_report(&report);
     for (size_t i = 0; i < number_count; i++)
@@ -353,8 +352,8 @@ static void replays_at_other_speeds_have_no_published_throughput(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
     read_published(&report);
-    add_run(&report, "replay", "h2", "geom-even")->speed = 2;
-    add_run(&report, "replay", "h2", "default")->speed = 3;
+    add_run(&report, "replay", "dacapo/h2", "geom-even")->speed = 2;
+    add_run(&report, "replay", "dacapo/h2", "default")->speed = 3;
     finish_report(&report);
     assert_rows(&report, "replay", 2);
     assert_rows(&report, "throughput-published", 0);
@@ -368,10 +367,12 @@ static void predicted_throughput_is_compared_with_the_original_speed(void **stat
     read_published(&report);
     finish_report(&report);
     struct table_sheet *prediction = ssreport_table(&report, "prediction");
-    TABLE_ROW(prediction, CELL("set", 1), CELL("workload", "luindex"), CELL("method", "pi-uneven"),
-        CELL("predicted_iterations_per_second", 44.85), CELL("record", ""));
-    TABLE_ROW(prediction, CELL("set", 1), CELL("workload", "luindex"), CELL("method", "pi-uneven"),
-        CELL("predicted_iterations_per_second", 50), CELL("record", "replay"));
+    TABLE_ROW(prediction, CELL("set", 1), CELL("workload", "dacapo/luindex"),
+        CELL("method", "pi-uneven"), CELL("predicted_iterations_per_second", 44.85),
+        CELL("record", ""));
+    TABLE_ROW(prediction, CELL("set", 1), CELL("workload", "dacapo/luindex"),
+        CELL("method", "pi-uneven"), CELL("predicted_iterations_per_second", 50),
+        CELL("record", "replay"));
     for (size_t i = 0; ssreport_topics[i]; i++) {
         if (strcmp(ssreport_topics[i]->name, "published") == 0)
             ssreport_topics[i]->finish(&report);

@@ -202,26 +202,54 @@ static bool is_word(const struct published *published, const char *theirs, const
     return *theirs == *ours;
 }
 
-const struct published_cell *published_find(const struct published *published, const char *table,
-    const char *const *keys, const char *column) {
+static double number_of(const char *text) {
+    double number;
+    const struct sstrace_field field = {.text = text, .length = strlen(text)};
+    return ssreport_csv_number(&field, &number) ? number : NAN;
+}
+
+/*
+ * Returns how far the last of some keys is from that of a cell: 0 for the same word. NaN if one of
+ * the others differs, or if the last one differs and is no number.
+ */
+static double distance(
+    const struct published *published, const struct published_cell *cell, const char *const *keys) {
+    size_t last = published->tables[cell->table].keys - 1;
+    for (size_t i = 0; i <= last; i++) {
+        if (!keys[i] || (i < last && !is_word(published, cell->keys[i], keys[i])))
+            return NAN;
+    }
+    return is_word(published, cell->keys[last], keys[last])
+               ? 0
+               : fabs(number_of(cell->keys[last]) - number_of(keys[last]));
+}
+
+const struct published_cell *published_find_near(const struct published *published,
+    const char *table, const char *const *keys, const char *column, double within) {
     const struct published_table *described = published_find_table(published, table);
+    const struct published_cell *found = NULL;
+    double least = within;
     for (size_t i = 0; described && column && i < published->cell_count; i++) {
         const struct published_cell *cell = &published->cells[i];
-        bool found = &published->tables[cell->table] == described &&
-                     is_word(published, cell->column, column);
-        for (size_t j = 0; found && j < described->keys; j++)
-            found = keys[j] && is_word(published, cell->keys[j], keys[j]);
-        if (found)
-            return cell;
+        if (&published->tables[cell->table] != described ||
+            !is_word(published, cell->column, column))
+            continue;
+        double away = distance(published, cell, keys);
+        if (found ? away < least : away <= least) {
+            found = cell;
+            least = away;
+        }
     }
-    return NULL;
+    return found;
+}
+
+const struct published_cell *published_find(const struct published *published, const char *table,
+    const char *const *keys, const char *column) {
+    return published_find_near(published, table, keys, column, 0);
 }
 
 double published_number(const struct published_cell *cell) {
-    double number;
-    struct sstrace_field field = {.text = cell ? cell->text : ""};
-    field.length = strlen(field.text);
-    return ssreport_csv_number(&field, &number) ? number : NAN;
+    return cell ? number_of(cell->text) : NAN;
 }
 
 double published_print(const struct published *published, const struct published_cell *cell) {

@@ -69,12 +69,20 @@ const struct published_table *published_find_table(
     const struct published *published, const char *name) SS_NONNULL();
 
 /*
- * Finds a cell by its table, as many keys as the table has, and its column. Also accepts our words:
- * `serial` for fop in the tables, `pi-even` for pi_even. Returns NULL if the cell is absent, or if
- * a word is NULL.
+ * Finds a cell by its table, as many keys as the table has, and its column. Programs are named
+ * SUITE/PROGRAM. Also accepts our words: `serial` for dacapo/fop, `pi-even` for pi_even. Returns
+ * NULL if the cell is absent, or if a word is NULL.
  */
 const struct published_cell *published_find(const struct published *published, const char *table,
     const char *const *keys, const char *column) SS_NONNULL(1, 2, 3);
+
+/*
+ * The same, but the last key is a number, and the nearest one in the table is accepted if it is at
+ * most `within` away.
+ */
+const struct published_cell *published_find_near(const struct published *published,
+    const char *table, const char *const *keys, const char *column, double within)
+    SS_NONNULL(1, 2, 3);
 
 /* Returns the number of a cell; NaN if it has none, or is NULL. */
 double published_number(const struct published_cell *cell);

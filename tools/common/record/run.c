@@ -215,6 +215,10 @@ const char *ssreport_run_environment(const struct ssreport_run *run) {
     return ssreport_environment_name(run->environment);
 }
 
+const char *ssreport_run_published(const struct ssreport_run *run) {
+    return run->published ? run->published : run->workload;
+}
+
 bool ssreport_run_is_on_host(const struct ssreport_run *run) {
     return strcmp(ssreport_run_environment(run), SSREPORT_HOST) == 0;
 }
@@ -238,5 +242,6 @@ void ssreport_run_free(struct ssreport_run *run) {
     free(run->environment);
     free(run->measured_in);
     free(run->workload);
+    free(run->published);
     *run = (struct ssreport_run){0};
 }

@@ -58,6 +58,7 @@ struct ssreport_run {
 
     /* Values from a manifest, otherwise from labels; NULL and 0 if absent. */
     char *experiment, *workload, *method, *placement, *role, *group;
+    char *published;           /* see ssreport_run_published() */
     char *environment;         /* see ssreport_run_environment() */
     char *measured_in;         /* `inside` or `host` of the environment */
     char *power_source;        /* what the samples of power cover */
@@ -94,6 +95,12 @@ const char *ssreport_environment_name(const char *label);
 /* Returns the environment of the run. */
 const char *ssreport_run_environment(const struct ssreport_run *run);
 bool ssreport_run_is_on_host(const struct ssreport_run *run);
+
+/*
+ * Returns the program whose published figures the run is compared with, such as dacapo/fop; its
+ * workload if the study names no other.
+ */
+const char *ssreport_run_published(const struct ssreport_run *run);
 
 /* Fits the line through the steps or rates. Returns -1 if memory is exhausted. */
 int ssreport_run_fit(struct ssreport_run *run);

@@ -17,7 +17,7 @@
 #define BLANKS " \t"
 
 static const char *const key_names[SSBATCH_KEYS] = {"command", "iteration", "repeat", "warmup",
-    "scratch", "memory", "setup", "stop", "note", "needs"};
+    "scratch", "memory", "setup", "stop", "note", "needs", "published"};
 
 /* Returns the index of the key of this name, or -1. */
 static int find_key(const char *name) {
@@ -114,6 +114,22 @@ static int check_folder(const char *value, struct ss_error *error) {
     return 0;
 }
 
+/*
+ * Returns whether a name is valid: letters, digits and ._+- in parts that / separates; the first
+ * character is a letter or a digit.
+ */
+static bool is_name(const char *name) {
+    char previous = '/';
+    if (!isalnum((unsigned char)*name))
+        return false;
+    for (; *name; previous = *name++) {
+        if (*name == '/' ? previous == '/'
+                         : !isalnum((unsigned char)*name) && !strchr("._+-", *name))
+            return false;
+    }
+    return previous != '/';
+}
+
 int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struct ss_error *error) {
     if (!*value)
         return ss_error_fail(error, "the value is missing: write it after the =");
@@ -134,6 +150,11 @@ int ssbatch_catalogue_check_value(enum ssbatch_key key, const char *value, struc
         return check_memory(value, error);
     case SSBATCH_FOLDER:
         return check_folder(value, error);
+    case SSBATCH_PUBLISHED:
+        return is_name(value) && strchr(value, '/')
+                   ? 0
+                   : ss_error_fail(error, "'%s' is not SUITE/PROGRAM, such as dacapo/fop",
+                         ss_words_show(value).text);
     default:
         return 0;
     }
@@ -191,22 +212,6 @@ static int end_section(struct reader *reader, struct ss_error *error) {
     reader->line = reader->heading;
     return ss_error_fail(
         error, "[%s] has no command: add a line command = ...", ss_words_show(first->name).text);
-}
-
-/*
- * Returns whether a name is valid: letters, digits and ._+- in parts that / separates; the first
- * character is a letter or a digit.
- */
-static bool is_name(const char *name) {
-    char previous = '/';
-    if (!isalnum((unsigned char)*name))
-        return false;
-    for (; *name; previous = *name++) {
-        if (*name == '/' ? previous == '/'
-                         : !isalnum((unsigned char)*name) && !strchr("._+-", *name))
-            return false;
-    }
-    return previous != '/';
 }
 
 static int add_name(

@@ -21,6 +21,7 @@ enum ssbatch_key {
     SSBATCH_STOP,
     SSBATCH_NOTE,
     SSBATCH_NEEDS,
+    SSBATCH_PUBLISHED,
     SSBATCH_KEYS,
 };
 

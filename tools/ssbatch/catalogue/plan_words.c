@@ -22,6 +22,7 @@ enum part {
     PART_MEMORY,
     PART_NOTE,
     PART_MISSING,
+    PART_PUBLISHED,
 };
 
 struct request {
@@ -61,10 +62,10 @@ static const struct ss_argument rows[] = {
     {0, "SIZE", {"memory", SS_OPTION_TEXT, AT(memory),
         .help = "the text for {memory}; default: the workload's"}},
     {0, "PART", {"print", SS_OPTION_CHOICE, AT(part), .initial = "words",
-        .choices = "words setup once warmup memory note missing",
+        .choices = "words setup once warmup memory note missing published",
         .help = "setup: lines that make the folders of instances; once: the line that calibrates "
-                "the work, if the command has {work}; warmup, memory, note: the value; missing: "
-                "what this machine lacks for the workload"}},
+                "the work, if the command has {work}; warmup, memory, note, published: the value; "
+                "missing: what this machine lacks for the workload"}},
     {0, "N", {"instances", SS_OPTION_COUNT, AT(instances), .initial = "1", .min = "1",
         .max = INSTANCES_MAX, .help = "the number of folders that setup makes"}},
     {0, NULL, {"even-if-missing", AT(anyway),
@@ -166,6 +167,9 @@ static int print_workload(FILE *stream, const struct request *request,
         return 0;
     case PART_NOTE:
         print_value(stream, workload->values[SSBATCH_NOTE]);
+        return 0;
+    case PART_PUBLISHED:
+        print_value(stream, workload->values[SSBATCH_PUBLISHED]);
         return 0;
     case PART_MISSING:
         ssbatch_workload_print_missing(stream, workload);

@@ -176,7 +176,8 @@ static void add_published(const struct ssreport_report *report, const struct ssr
         struct ssreport_range range =
             published_range(&report->published, known[i].table, placement);
         const struct published_cell *cell = published_find(&report->published, known[i].table,
-            (const char *const[]){placement, run->workload}, pair->background->workload);
+            (const char *const[]){placement, ssreport_run_published(run)},
+            ssreport_run_published(pair->background));
         TABLE_CELLS(sheet, CELL(known[i].number, published_print(&report->published, cell)),
             CELL(known[i].least, range.least), CELL(known[i].most, range.most));
     }

@@ -16,7 +16,7 @@ static double published(
     snprintf(column, sizeof column, "%.40s_%s", run->method ? run->method : "", end);
     return published_print(
         &report->published, published_find(&report->published, "replay-mse-range",
-                                (const char *const[]){run->workload}, column));
+                                (const char *const[]){ssreport_run_published(run)}, column));
 }
 
 /*

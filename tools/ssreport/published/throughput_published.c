@@ -17,11 +17,20 @@ struct throughput {
     double ratio; /* rate relative to that at the original speed; NaN if unknown */
 };
 
+/* Returns the program that a workload represents. */
+static const char *program_of(const struct ssreport_report *report, const char *workload) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (ssreport_is_word(report->runs[i].workload, workload))
+            return ssreport_run_published(&report->runs[i]);
+    }
+    return workload;
+}
+
 static double published_rate(const struct ssreport_report *report, const char *system,
     const struct throughput *ours, double speed) {
     char seconds[32];
     snprintf(seconds, sizeof seconds, "%.4g", ORIGINAL / speed);
-    const char *const keys[] = {system, ours->workload, seconds};
+    const char *const keys[] = {system, program_of(report, ours->workload), seconds};
     return published_print(
         &report->published, published_find(&report->published, TABLE, keys, ours->method));
 }

@@ -8,8 +8,13 @@
 #include "csv.h"
 #include "load_record.h"
 
-/* The column that numbers repetitions. */
-#define ROUND "round"
+/*
+ * Columns by which figures are never compared: the number of a repetition, and the program that a
+ * workload represents.
+ */
+static bool is_ignored(const char *column) {
+    return strcmp(column, "round") == 0 || strcmp(column, "published") == 0;
+}
 
 bool ssreport_is_number(const char *text, double *number) {
     size_t length = strlen(text);
@@ -59,7 +64,7 @@ static int add_columns(
     struct ssreport_differences *differences, const struct ssreport_columns *columns) {
     for (size_t i = 0; i < columns->count; i++) {
         const char *name = columns->items[i].name;
-        if (strcmp(name, ROUND) == 0 || is_listed(differences, name))
+        if (is_ignored(name) || is_listed(differences, name))
             continue;
         if (!SS_GROW(differences->names, differences->count + 1, differences->room))
             return -1;

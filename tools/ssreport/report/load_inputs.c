@@ -122,6 +122,7 @@ static const struct manifest_column {
     [METHOD] = {"method", BOTH(method)},
     [PLACEMENT] = {"placement", RUN_ONLY(placement)},
     {"experiment", BOTH(experiment)},
+    {"published", RUN_ONLY(published)},
     {"environment", BOTH(environment)},
     {"measured_in", RUN_ONLY(measured_in)},
     {"group", BOTH(group)},
