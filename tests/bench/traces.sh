@@ -9,10 +9,12 @@ usage() {
     cat <<END
 Usage: tests/bench/traces.sh [OPTION]...
 Measures sstrace: time and memory to compile a long trace and to import a long table, and what it
-costs to look a target up in traces of many lengths.
+costs to look a target up in traces of many lengths; time and memory to split the trace of a cluster.
 
   --records N    of the text that is compiled; default 10000000
   --megabytes N  of the table that is imported; default 1000
+  --machines N   of the cluster; default 10000
+  --hours N      of the cluster's trace, one row per machine and minute; default 8
   --rounds N     of each; default 3
   --build DIR    default build
   --help         print this and end
@@ -69,6 +71,29 @@ measure_times() {
     print_timed "import $megabytes MB of CSV" "$folder/import"
 }
 
+# Prints a table like those of clusters: each machine has a row for every minute.
+write_cluster() {
+    awk -v machines="$machines" -v minutes="$1" 'BEGIN { srand(1); print "timestamp,machine,cpu_fraction"
+        for (i = 0; i < minutes; i++)
+            for (k = 0; k < machines; k++) printf "%d,m_%d,%.4f\n", 60 * i, k, rand() }'
+}
+
+# Memory must not depend on the number of rows, so an eighth of the time is split, too.
+measure_split() {
+    local minutes round
+    echo
+    echo "| what                     | s      | least..most  | MB     |"
+    echo "|--------------------------|--------|--------------|--------|"
+    for minutes in $((hours * 60 / 8)) $((hours * 60)); do
+        write_cluster "$minutes" >"$folder/cluster.csv"
+        for ((round = 0; round < rounds; round++)); do
+            timed "$folder/split$minutes" sstrace --from csv --split "$folder/nodes" "$folder/cluster.csv"
+            rm -r "$folder/nodes"
+        done
+        print_timed "split $((minutes * machines)) rows" "$folder/split$minutes"
+    done
+}
+
 measure_lookups() {
     local count round forward jump
     echo
@@ -92,11 +117,14 @@ measure_lookups() {
 
 records=10000000
 megabytes=1000
+machines=10000
+hours=8
 rounds=3
 build=$source/build
-take_options records megabytes rounds build -- "$@"
+take_options records megabytes machines hours rounds build -- "$@"
 open_bench
 [ -x /usr/bin/time ] || fail "/usr/bin/time is missing: install the package time"
 print_machine
 measure_times
+measure_split
 measure_lookups

@@ -248,6 +248,60 @@ expect 0 --check --from planetlab --every 5m "$folder/numbers"
 grep -qxF 'sstrace: warning: --every: 5m is 5 milliseconds; for minutes write 5M' "$folder/err" ||
     fail "wrong message about --every: $(cat "$folder/err")"
 
+# --split writes the trace that --select would, for each machine, and nothing else.
+import=$(dirname "$0")/../data/import
+for table in azure alibaba-2017 alibaba-2021 google-2011 google-2019; do
+    every=()
+    [ $table != alibaba-2017 ] || every=(--every 5M)
+    expect 0 --from $table "${every[@]}" --split "$folder/$table" "$import/$table.csv"
+    output_is ''
+    no_error
+    for file in "$folder/$table"/*; do
+        name=${file##*/}
+        name=$(printf %b "${name//%/\\x}")
+        "$sstrace" --from $table "${every[@]}" --select "${name%.trace}" "$import/$table.csv" >"$folder/one"
+        cmp -s "$folder/one" "$file" || fail "$table: --split and --select differ for ${name%.trace}"
+    done
+done
+[ "$(ls "$folder/google-2019")" = "22987853.trace
+92469744092.trace" ] || fail "wrong files of --split: $(ls "$folder/google-2019")"
+# Machines that begin later hold their first load until then. One sample lasts as long as those of other machines.
+expect 0 --from alibaba-2022 --dump --split "$folder/nodes/" "$import/alibaba-2022.csv"
+[ "$(cat "$folder/err")" = "sstrace: $import/alibaba-2022.csv: gaps, in which the previous load is held: \
+1, in 1 of 3 machines" ] || fail "wrong message about gaps: $(cat "$folder/err")"
+[ "$(cat "$folder/nodes/NODE_12.txt")" = '1M 0
+2M 0
+2M 1
+3M 1' ] || fail "wrong trace of a late machine: $(cat "$folder/nodes/NODE_12.txt")"
+[ "$(tail -n 1 "$folder/nodes/NODE_11517.txt")" = '3M 0.75' ] || fail "wrong end of a trace with a gap"
+expect 0 --from alibaba-2022 --dump --clip 1M,2M --split "$folder/changed" "$import/alibaba-2022.csv"
+[ "$(cat "$folder/changed/NODE_12.txt")" = '0 0
+1M 0' ] || fail "--clip is not of all machines' time: $(cat "$folder/changed/NODE_12.txt")"
+# Whole or not at all.
+expect 2 --from alibaba-2022 --split "$folder/nodes" "$import/alibaba-2022.csv"
+error_has 'nodes cannot be written: it exists and is not empty'
+mkdir "$folder/empty"
+{ cat "$import/alibaba-2021.csv" && echo broken; } >"$folder/broken.csv"
+expect 2 --from alibaba-2021 --split "$folder/empty" "$folder/broken.csv"
+error_has 'broken.csv:6:'
+{ cat "$import/alibaba-2021.csv" && echo "90000,$(printf 'm%.0s' {1..300}),0.5,0.5"; } >"$folder/broken.csv"
+expect 2 --from alibaba-2021 --split "$folder/empty" "$folder/broken.csv"
+error_has 'is too long for a file'
+[ -z "$(ls -A "$folder/empty")" ] || fail "a failed --split left files"
+set -- "$folder"/empty.*
+[ ! -e "$1" ] || fail "a failed --split left $1"
+expect 2 --split "$folder/empty" "$traces/saw.txt"
+error_has '--split is for measurements, and this is a trace'
+printf 'time,load\n0,10%%\n1,20%%\n' >"$folder/one.csv"
+expect 2 --from csv --split "$folder/empty" "$folder/one.csv"
+error_has 'no column names the machine'
+expect 2 --split "$folder/empty" --stat "$folder/one.csv"
+error_has '--split writes traces'
+expect 2 --split "$folder/empty" --select a "$folder/one.csv"
+error_has '--split cannot be combined with'
+expect 2 --from planetlab --split "$folder/empty" "$folder/numbers"
+error_has '--split has no meaning with planetlab'
+
 if have_terminal; then
     status=0
     script -qec "'$sstrace' '$traces/saw.txt'" /dev/null >"$folder/typed" </dev/null || status=$?

@@ -63,6 +63,7 @@ static int check_options(const struct sstrace_request *request, const struct sst
         {options->format, ~0u, "from"},
         {options->gaps != SSTRACE_GAPS_KEEP, ~0u, "gaps"},
         {options->select, SSTRACE_TAKES_SELECT, "select"},
+        {options->split, SSTRACE_TAKES_SPLIT, "split"},
         {options->every, SSTRACE_TAKES_EVERY, "every"},
         {options->unit != SSTRACE_UNIT_DEFAULT, SSTRACE_TAKES_UNIT, "unit"},
         {options->cpus, SSTRACE_TAKES_CPUS, "cpus"},

@@ -183,6 +183,8 @@ static const struct ss_argument rows[] = {
         .take = set_action},
     {'o', "FILE", {"output", SS_OPTION_TEXT, AT(output),
         .help = "write to FILE, whole or not at all"}},
+    {0, "DIR", {"split", SS_OPTION_TEXT, AT(split),
+        .help = "make a folder with a trace of each machine of a table"}},
 
     {0, "F", {"scale", .help = "multiply times: 1/3 plays three times faster"}, .take = add_factor,
         .heading = "\nChanges, made in the order in which they are given:"},
@@ -255,6 +257,13 @@ static int check(const struct sstrace_request *request, struct ss_error *error) 
     if (request->output && (request->action == SSTRACE_CHECK || request->action == SSTRACE_STAT))
         return ss_error_fail(
             error, "-o cannot be combined with --check or --stat, which write no trace or drawing");
+    if (!request->split)
+        return 0;
+    if (request->action != SSTRACE_COMPILE && request->action != SSTRACE_DUMP)
+        return ss_error_fail(error, "--split writes traces: it cannot be combined with --check, "
+                                    "--stat or --plot");
+    if (request->output || request->import.select || request->generation.generator)
+        return ss_error_fail(error, "--split cannot be combined with -o, --select or a generator");
     return 0;
 }
 

@@ -25,6 +25,7 @@ struct sstrace_request {
     enum sstrace_action action;
     int help, version;
     const char *output; /* NULL: standard output */
+    const char *split;  /* a folder for the traces of all series; NULL: one trace is written */
     char **files;       /* empty: standard input */
     int file_count;
     struct sstrace_generation generation; /* without a generator, a file is read */

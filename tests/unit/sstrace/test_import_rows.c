@@ -120,6 +120,20 @@ static void google_task_loads_of_a_machine_are_added_up(void **state) {
     assert_not_imported(&run, "2 series (4155527081, 329150663)");
 }
 
+static void newer_cluster_tables_are_imported(void **state) {
+    (void)state;
+    /* First interval: 0.0625 + 0.125 + 0.5 / 2. */
+    struct import_run run =
+        select_from(&sstrace_format_google_2019, "92469744092", "google-2019.csv");
+    assert_levels(&run, 300, LEVELS(43.75, 3.125));
+    run = select_from(&sstrace_format_alibaba_2021, "ecd8a876344d673d", "alibaba-2021.csv");
+    assert_levels(&run, 30, LEVELS(12.5, 25));
+    run = select_from(&sstrace_format_alibaba_2022, "NODE_10632", "alibaba-2022.csv");
+    assert_levels(&run, 60, LEVELS(26, 50, 25));
+    run = run_file(&sstrace_format_alibaba_2022, "alibaba-2022.csv");
+    assert_not_imported(&run, "has 3 series (NODE_10632, NODE_11517, NODE_12)");
+}
+
 static void azure_import_selects_one_of_interleaved_machines(void **state) {
     (void)state;
     struct import_run run = select_from(&sstrace_format_azure,
@@ -302,6 +316,7 @@ UNIT_MAIN(
     cmocka_unit_test(sadf_csv_skips_samples_of_offline_cpus),
     cmocka_unit_test(sadf_csv_is_detected),
     cmocka_unit_test(google_task_loads_of_a_machine_are_added_up),
+    cmocka_unit_test(newer_cluster_tables_are_imported),
     cmocka_unit_test(azure_import_selects_one_of_interleaved_machines),
     cmocka_unit_test(alibaba_samples_marked_invalid_become_gaps),
     cmocka_unit_test(bitbrains_time_unit_is_inferred_from_magnitude),

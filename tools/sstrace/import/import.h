@@ -13,6 +13,7 @@ enum {
     SSTRACE_TAKES_UNIT = 4,
     SSTRACE_TAKES_CPUS = 8,
     SSTRACE_TAKES_COLUMNS = 16, /* includes --separator and --time-unit */
+    SSTRACE_TAKES_SPLIT = 32,
 };
 
 struct sstrace_format {
@@ -42,7 +43,8 @@ extern const struct sstrace_format *const sstrace_formats[];
 extern const struct sstrace_format sstrace_format_csv, sstrace_format_sadf,
     sstrace_format_google_2011, sstrace_format_azure, sstrace_format_alibaba_2017,
     sstrace_format_alibaba_2018, sstrace_format_bitbrains, sstrace_format_ssload,
-    sstrace_format_collectd;
+    sstrace_format_collectd, sstrace_format_google_2019, sstrace_format_alibaba_2021,
+    sstrace_format_alibaba_2022;
 extern const struct sstrace_format sstrace_format_sadf_json, sstrace_format_mpstat_json,
     sstrace_format_prometheus, sstrace_format_ssload_json;
 extern const struct sstrace_format sstrace_format_vmstat, sstrace_format_planetlab,

@@ -90,6 +90,30 @@ static const struct layout alibaba_2018 = {
     .bad_marks = true,
 };
 
+/* The columns that the manual page says to extract from the published JSON. */
+static const struct layout google_2019 = {
+    .time = 1,
+    .end = 2,
+    .series = 3,
+    .load = 4,
+    .separator = ',',
+    .stamp = SSTRACE_STAMP_SPAN,
+    .unit = SSTRACE_UNIT_FRACTION,
+    .time_unit = 1000,
+    .adds_up = true,
+};
+
+/* The node tables of the microservice traces. */
+static const struct layout alibaba_2021 = {
+    .time = 1,
+    .series = 2,
+    .load = 3,
+    .separator = ',',
+    .stamp = SSTRACE_STAMP_END,
+    .unit = SSTRACE_UNIT_FRACTION,
+    .time_unit = SECOND / 1000,
+};
+
 static const struct layout bitbrains = {
     .header = "Timestamp [ms];",
     .time_name = "Timestamp [ms]",
@@ -244,15 +268,23 @@ static int import_rows(const struct sstrace_format *format, struct sstrace_input
 const struct sstrace_format sstrace_format_google_2011 = {
     .name = "google-2011",
     .summary = "Google cluster data 2011, task_usage: the tasks of one machine added up",
-    .takes = SSTRACE_TAKES_SELECT,
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_SPLIT,
     .import = import_rows,
     .layout = &google_2011,
+};
+
+const struct sstrace_format sstrace_format_google_2019 = {
+    .name = "google-2019",
+    .summary = "Google cluster data 2019, four columns of instance_usage: see sstrace(1)",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_SPLIT,
+    .import = import_rows,
+    .layout = &google_2019,
 };
 
 const struct sstrace_format sstrace_format_azure = {
     .name = "azure",
     .summary = "Azure VM traces V1 and V2, vm_cpu_readings: the average of one VM",
-    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_SPLIT,
     .import = import_rows,
     .layout = &azure,
 };
@@ -260,7 +292,7 @@ const struct sstrace_format sstrace_format_azure = {
 const struct sstrace_format sstrace_format_alibaba_2017 = {
     .name = "alibaba-2017",
     .summary = "Alibaba cluster trace 2017, server_usage: one machine",
-    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_SPLIT,
     .import = import_rows,
     .layout = &alibaba_2017,
 };
@@ -268,9 +300,25 @@ const struct sstrace_format sstrace_format_alibaba_2017 = {
 const struct sstrace_format sstrace_format_alibaba_2018 = {
     .name = "alibaba-2018",
     .summary = "Alibaba cluster trace 2018, machine_usage: one machine",
-    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY,
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_SPLIT,
     .import = import_rows,
     .layout = &alibaba_2018,
+};
+
+const struct sstrace_format sstrace_format_alibaba_2021 = {
+    .name = "alibaba-2021",
+    .summary = "Alibaba microservices trace 2021, Node: one machine",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_SPLIT,
+    .import = import_rows,
+    .layout = &alibaba_2021,
+};
+
+const struct sstrace_format sstrace_format_alibaba_2022 = {
+    .name = "alibaba-2022",
+    .summary = "Alibaba microservices trace 2022, Node: one machine, loads normalized",
+    .takes = SSTRACE_TAKES_SELECT | SSTRACE_TAKES_EVERY | SSTRACE_TAKES_SPLIT,
+    .import = import_rows,
+    .layout = &alibaba_2021, /* the tables have the same columns */
 };
 
 const struct sstrace_format sstrace_format_bitbrains = {

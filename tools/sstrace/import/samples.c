@@ -75,6 +75,12 @@ static bool note_name(struct sstrace_names *names, const char *name) {
 
 bool sstrace_samples_wants(struct sstrace_samples *samples, const char *series) {
     const char *select = samples->options->select;
+    struct sstrace_split *split = samples->options->split;
+    if (split) {
+        samples->current = split->find(split, series);
+        samples->named = true;
+        return true;
+    }
     if (note_name(&samples->names, series)) {
         size_t used = strlen(samples->first_names);
         size_t room = sizeof samples->first_names - used;
@@ -107,10 +113,11 @@ static int bridge(struct sstrace_samples *samples, struct sstrace_input *input, 
             "%s:%llu:1: no samples for %s before this one: --gaps keep or fill accepts the gap",
             name.text, line, length);
     samples->gaps++;
-    fprintf(stderr, "sstrace: %s:%llu: no samples for %s after %s: %s\n", name.text, line, length,
-        at,
-        samples->options->gaps == SSTRACE_GAPS_FILL ? "filled by a straight line"
-                                                    : "the previous load is held");
+    if (!samples->options->split)
+        fprintf(stderr, "sstrace: %s:%llu: no samples for %s after %s: %s\n", name.text, line,
+            length, at,
+            samples->options->gaps == SSTRACE_GAPS_FILL ? "filled by a straight line"
+                                                        : "the previous load is held");
     if (samples->options->gaps == SSTRACE_GAPS_FILL)
         return 0;
     return give(samples, from, samples->load, input);
@@ -266,7 +273,8 @@ static int rebase(struct sstrace_samples *samples, struct sstrace_input *input, 
     return 0;
 }
 
-int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
+/* Adds a sample to a series. */
+static int add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
     const struct sstrace_sample *sample) {
     struct sstrace_sample it = *sample;
     if ((samples->stamp == SSTRACE_STAMP_SPAN && rebase(samples, input, &it.from) != 0) ||
@@ -290,6 +298,37 @@ int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *i
     default:
         return add_span(samples, input, &it);
     }
+}
+
+/* Adds a sample to the series of the current row. All series count from the same time. */
+static int add_to_series(struct sstrace_samples *samples, struct sstrace_input *input,
+    size_t column, const struct sstrace_sample *sample) {
+    struct sstrace_samples *series = samples->current;
+    if (!samples->named)
+        return sstrace_input_blame(
+            input, 1, "no column names the machine, so there is nothing to split by");
+    if (!series)
+        return ss_error_memory(input->error);
+    if (!samples->has_base)
+        samples->base = samples->stamp == SSTRACE_STAMP_SPAN ? sample->from : sample->to;
+    samples->has_base = true;
+    series->stamp = samples->stamp;
+    series->adds_up = samples->adds_up;
+    series->base = samples->base;
+    series->has_base = true;
+    /* A series that begins with a gap would take the gap for its interval. */
+    if (!series->usual)
+        series->usual = samples->usual;
+    int result = add(series, input, column, sample);
+    if (series->usual && (!samples->usual || series->usual < samples->usual))
+        samples->usual = series->usual;
+    return result;
+}
+
+int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *input, size_t column,
+    const struct sstrace_sample *sample) {
+    return samples->options->split ? add_to_series(samples, input, column, sample)
+                                   : add(samples, input, column, sample);
 }
 
 void sstrace_samples_break(struct sstrace_samples *samples) {
@@ -321,8 +360,17 @@ static void tell(const char *name, uint64_t count, const char *what) {
             (unsigned long long)count);
 }
 
+int sstrace_samples_flush(
+    struct sstrace_samples *samples, struct sstrace_input *input, int64_t usual) {
+    if (!samples->usual)
+        samples->usual = usual;
+    return flush_last(samples, input);
+}
+
 int sstrace_samples_end(struct sstrace_samples *samples, struct sstrace_input *input) {
     const char *select = samples->options->select;
+    if (samples->options->split)
+        return samples->options->split->end(samples->options->split, input);
     if (flush_last(samples, input) != 0)
         return -1;
     if (!select && samples->names.count > 1)

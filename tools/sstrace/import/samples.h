@@ -25,6 +25,17 @@ enum sstrace_unit {
     SSTRACE_UNIT_CORES, /* 100 is one CPU of --cpus */
 };
 
+struct sstrace_samples;
+
+/* Receives all series of a table, each as a trace of its own. Embedded in its owner. */
+struct sstrace_split {
+    /* Returns the samples of a series, new ones for a new name; NULL if memory is exhausted. */
+    struct sstrace_samples *(*find)(struct sstrace_split *split, const char *series);
+
+    /* Called once, after the last file. */
+    int (*end)(struct sstrace_split *split, struct sstrace_input *input);
+};
+
 /* Options for measurements. NULL or 0 if they are not given. */
 struct sstrace_import_options {
     const char *format;
@@ -39,6 +50,7 @@ struct sstrace_import_options {
     enum sstrace_unit unit;
     uint32_t cpus;
     enum sstrace_gaps gaps;
+    struct sstrace_split *split; /* NULL: one series is selected */
 };
 
 /* The meaning of the time of a sample. */
@@ -66,6 +78,8 @@ struct sstrace_samples {
     bool adds_up;             /* set by the importer: samples of the same span add up (SPAN only) */
 
     /* Private: */
+    struct sstrace_samples *current; /* with `split`: the series of the current row */
+    bool named;                      /* with `split`: a row has named its series */
     struct sstrace_names names;
     char first_names[256]; /* the first few names, for messages */
     uint64_t first;        /* hash of the first name */
@@ -110,6 +124,14 @@ int sstrace_samples_add(struct sstrace_samples *samples, struct sstrace_input *i
 /* Separates later samples from earlier ones. Call this if the machine or the tool was restarted. */
 SS_NONNULL()
 void sstrace_samples_break(struct sstrace_samples *samples);
+
+/*
+ * Ends one series of a split table: adds the sample that waits for its end. If the series does not
+ * show how long its samples last, `usual` (ns, 0 if unknown) says it.
+ */
+SS_NONNULL()
+int sstrace_samples_flush(
+    struct sstrace_samples *samples, struct sstrace_input *input, int64_t usual);
 
 /*
  * Ends the trace. Call this after the last sample. Fails if there are no samples, or several series

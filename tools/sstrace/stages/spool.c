@@ -14,7 +14,7 @@ static const char *folder(void) {
     return chosen && *chosen ? chosen : "/tmp";
 }
 
-static int fail(struct ss_error *error) {
+int sstrace_spool_fail(struct ss_error *error) {
     return ss_error_fail(error,
         "cannot use a temporary file in %s: %s: set TMPDIR to a folder with room",
         ss_words_show(folder()).text, strerror(errno));
@@ -25,7 +25,7 @@ static int take(
     struct sstrace_spool *spool = (struct sstrace_spool *)sink;
     struct ss_trace_packed packed = ss_trace_pack(record);
     if (fwrite_unlocked(&packed, sizeof packed, 1, spool->file) != 1)
-        return fail(error);
+        return sstrace_spool_fail(error);
     if (!record->free && spool->first_load == SS_TIME_NEVER)
         spool->first_load = record->time;
     spool->length = record->time;
@@ -34,11 +34,11 @@ static int take(
 }
 
 static int end(struct ss_trace_sink *sink, struct ss_error *error) {
-    return fflush(((struct sstrace_spool *)sink)->file) == 0 ? 0 : fail(error);
+    return fflush(((struct sstrace_spool *)sink)->file) == 0 ? 0 : sstrace_spool_fail(error);
 }
 
 /* Opens a file without a name, even if the file system lacks O_TMPFILE. */
-static int open_nameless(void) {
+int sstrace_spool_file(void) {
     int descriptor = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
         return descriptor;
@@ -53,13 +53,13 @@ static int open_nameless(void) {
 int sstrace_spool_open(struct sstrace_spool *spool, struct ss_error *error) {
     *spool =
         (struct sstrace_spool){.sink = {.take = take, .end = end}, .first_load = SS_TIME_NEVER};
-    int descriptor = open_nameless();
+    int descriptor = sstrace_spool_file();
     if (descriptor < 0)
-        return fail(error);
+        return sstrace_spool_fail(error);
     spool->file = fdopen(descriptor, "w+");
     if (!spool->file) {
         close(descriptor);
-        return fail(error);
+        return sstrace_spool_fail(error);
     }
     return 0;
 }
@@ -70,7 +70,7 @@ int sstrace_spool_play(
     rewind(spool->file);
     for (uint64_t i = 0; i < spool->count; i++) {
         if (fread_unlocked(&packed, sizeof packed, 1, spool->file) != 1)
-            return fail(error);
+            return sstrace_spool_fail(error);
         struct ss_trace_record record = ss_trace_unpack(&packed);
         if (to->take(to, &record, error) != 0)
             return -1;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Tests of --split: many traces in one file, and the names of the files that they become. */
+
+#include <stdlib.h>
+
+#include "split.h"
+#include "strands.h"
+#include "unit.h"
+
+#define STRANDS 3
+#define RECORDS (2 * SSTRACE_STRAND_RECORDS + 1) /* two full blocks and a begun one */
+
+/* Record `at` of trace `which`, unlike any record of the other traces. */
+static struct ss_trace_record make_record(size_t which, size_t at) {
+    return (struct ss_trace_record){
+        .time = at * 1000 + which, .load = (double)at / RECORDS, .free = at % 7 == which};
+}
+
+static void interleaved_traces_are_returned_whole(void **state) {
+    (void)state;
+    static const size_t counts[STRANDS] = {RECORDS, SSTRACE_STRAND_RECORDS, 1};
+    struct sstrace_strands strands;
+    struct sstrace_strand strand[STRANDS];
+    struct ss_error error = {0};
+    assert_int_equal(sstrace_strands_open(&strands, &error), 0);
+    for (size_t which = 0; which < STRANDS; which++)
+        sstrace_strand_open(&strand[which], &strands);
+    for (size_t at = 0; at < RECORDS; at++) {
+        for (size_t which = 0; which < STRANDS && at < counts[which]; which++) {
+            struct ss_trace_record record = make_record(which, at);
+            assert_int_equal(strand[which].sink.take(&strand[which].sink, &record, &error), 0);
+        }
+    }
+    for (size_t which = 0; which < STRANDS; which++) {
+        struct ss_trace_records records = {0};
+        struct ss_trace_collector collector = ss_trace_collect(&records);
+        assert_int_equal(sstrace_strand_play(&strand[which], &collector.sink, &error), 0);
+        assert_int_equal(records.count, counts[which]);
+        for (size_t at = 0; at < records.count; at++) {
+            struct ss_trace_record expected = make_record(which, at);
+            assert_int_equal(records.items[at].time, expected.time);
+            assert_near(records.items[at].load, expected.load, 0);
+            assert_int_equal(records.items[at].free, expected.free);
+        }
+        ss_trace_records_free(&records);
+    }
+    sstrace_strands_close(&strands);
+}
+
+static void file_names_escape_what_a_shell_or_folder_would_misread(void **state) {
+    (void)state;
+    static const char *const names[][2] = {
+        {"m_1932", "m_1932.trace"},
+        {"node-7.example.org", "node-7.example.org.trace"},
+        {"yNf/R3X8+w==", "yNf%2FR3X8+w==.trace"},
+        {"..", "%2E..trace"},
+        {"a b%", "a%20b%25.trace"},
+        {"", ".trace"},
+    };
+    struct ss_error error = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char file[256];
+        assert_int_equal(sstrace_split_name(file, names[i][0], ".trace", &error), 0);
+        assert_string_equal(file, names[i][1]);
+    }
+}
+
+static void too_long_machine_names_are_refused(void **state) {
+    (void)state;
+    char name[251], file[256];
+    struct ss_error error = {0};
+    memset(name, 'm', sizeof name);
+    name[249] = '\0';
+    assert_int_equal(sstrace_split_name(file, name, ".trace", &error), 0);
+    assert_int_equal(strlen(file), 255);
+    name[249] = 'm';
+    name[250] = '\0';
+    assert_int_equal(sstrace_split_name(file, name, ".trace", &error), -1);
+    assert_non_null(strstr(error.message, "is too long for a file"));
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(interleaved_traces_are_returned_whole),
+    cmocka_unit_test(file_names_escape_what_a_shell_or_folder_would_misread),
+    cmocka_unit_test(too_long_machine_names_are_refused))
+// clang-format on
