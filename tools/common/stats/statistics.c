@@ -2,12 +2,12 @@
 #include "statistics.h"
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_fit.h>
-#include <gsl/gsl_sf_gamma.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+
+#include "tails.h"
 
 /* With fewer points than this, a line has no degree of freedom. */
 #define POINTS_MIN 3
@@ -77,23 +77,10 @@ double ssreport_quantile_of(double *values, size_t count, double share) {
     return gsl_stats_quantile_from_sorted_data(values, 1, count, share);
 }
 
-/*
- * Returns the probability of both tails of Student's t beyond +-t, by the incomplete beta function,
- * because gsl_cdf_tdist_Q() has only seven digits for small ones. Underflow gives 0: GSL's default
- * error handler would abort.
- */
-static double both_tails(double t, double freedom) {
-    gsl_sf_result tails = {0};
-    gsl_error_handler_t *handler = gsl_set_error_handler_off();
-    int status = gsl_sf_beta_inc_e(freedom / 2, 0.5, freedom / (freedom + t * t), &tails);
-    gsl_set_error_handler(handler);
-    return status == GSL_SUCCESS ? tails.val : status == GSL_EUNDRFLW ? 0 : NAN;
-}
-
 static double p_value(double coefficient, double error, size_t freedom) {
     if (error == 0)
         return coefficient == 0 ? NAN : 0;
-    return both_tails(coefficient / error, (double)freedom);
+    return stats_tail_t(coefficient / error, (double)freedom);
 }
 
 /* Computes the figures that follow from the line and its covariance. */
