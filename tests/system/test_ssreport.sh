@@ -872,6 +872,47 @@ response_times_of_a_service_are_reported() {
     rm -r "$folder/requests"
 }
 
+# Tests of groups read any table, or figures; results are tables like those of reports.
+groups_of_values_are_tested() {
+    printf 'knob;watts\na;1\na;2\na;4\nb;5.5\nb;5.6\nb;9\nb;\n' >"$folder/values"
+    report 0 --test welch "$folder/values" --value watts --group knob
+    error_has 1 '1 row without a value or a group is left out'
+    grep -qF 'Do the means of a and b differ? Yes: the difference is -4.37' "$folder/out" ||
+        fail "no answer in: $(cat "$folder/out")"
+    report 0 --test welch "$folder/values" --value watts --group knob --table differences
+    awk -F, 'NR == 2 && $1 == "a" && $2 == "b" && $8 == "0.042907490771" { found = 1 }
+        END { exit !found }' "$folder/out" || fail "not the p-value of R: $(cat "$folder/out")"
+    report 0 --test shapiro - --value watts --table groups --format json <"$folder/values"
+    grep -q '"n": 6' "$folder/out" || fail "not one group of 6 values: $(cat "$folder/out")"
+    report 0 -q --test anova --of 1,2,3 4,5,6 7,8,9
+    [ ! -s "$folder/out" ] || fail "output despite --quiet: $(cat "$folder/out")"
+    printf 'knob,watts\na,1\na,1\nb,2\nb,2\n' >"$folder/values"
+    report 1 --test bartlett "$folder/values" --value watts --group knob
+    error_has 1 'no result: all values of a group are equal'
+    report 125 --test shapiro --of 1,2,3 4,5,6
+    error_has 1 '--test shapiro needs values'
+    report 125 --test welch --of 1,2,3
+    error_has 1 '--of needs at least two groups'
+    report 125 --test welch --of 1,2,3 4,5
+    error_has 1 "--of: '4,5' is not [NAME=]MEAN,SD,N: there are fewer than three numbers"
+    report 125 --test welch --of 1,2,3 4,5,6 --value watts
+    error_has 1 '--of tests figures: --value and --group belong to a file'
+    report 125 --test welch "$folder/values" --value watts
+    error_has 1 '--test needs the column of the groups'
+    report 125 --test welch "$folder/values" --group knob
+    error_has 1 '--test needs the column of the values'
+    report 125 --test welch --value watts --group knob
+    error_has 1 '--test needs one file'
+    report 125 --test welch "$folder/none" --value watts --group knob
+    error_has 1 'none cannot be opened: No such file'
+    report 125 --test welch "$folder/values" --value watts --group knob --table runs
+    error_has 1 '--test has no table "runs": groups, tests, differences'
+    report 125 --test welch "$folder/values" --value watts --group knob --interval 3s
+    error_has 1 '--interval and --test exclude each other'
+    report 125 --test welch "$folder/values" --value watts --group knob -o "$folder/new"
+    error_has 1 '--output and --test exclude each other'
+}
+
 options_and_their_values_are_checked() {
     local status
     mkdir -p "$folder/empty"
@@ -910,6 +951,8 @@ options_and_their_values_are_checked() {
     error_has 1 'warning: --interval: 10m is 10 milliseconds; for minutes write 10M'
     report 125 "$folder/run" --agianst "$folder/run"
     error_has 1 "did you mean '--against'?"
+    report 125 --value x "$folder/run"
+    error_has 1 '--value belongs to a test: --test TEST'
     report 0 --help
     awk 'length > 80 { exit 1 }' "$folder/out" || fail "help wider than 80 columns"
     grep -q -- --against "$folder/out" || fail "help does not name --against"
@@ -942,5 +985,6 @@ run_case a_replay_is_predicted_for_each_method
 run_case pairs_are_compared_across_environments
 run_case many_runs_are_reported_with_one_picture_each
 run_case response_times_of_a_service_are_reported
+run_case groups_of_values_are_tested
 run_case options_and_their_values_are_checked
 end_cases

@@ -8,6 +8,7 @@
 #include "base/whole_file.h"
 #include "base/words.h"
 #include "differences.h"
+#include "hypotheses.h"
 #include "load_inputs.h"
 #include "memory_profile.h"
 #include "page.h"
@@ -128,22 +129,26 @@ static int check_table(const char *name, struct ss_error *error) {
         error, "--table: there is no table \"%s\": %s", ss_words_show(name).text, names);
 }
 
-/* Prints the requested table, otherwise the summary. */
-static int print_output(const struct ssreport_report *report,
-    const struct ssreport_request *request, struct ss_error *error) {
+/* Prints a table for scripts. Without rows it is an error. */
+static int print_table(const struct table_sheet *table, const struct ssreport_request *request,
+    struct ss_error *error) {
     static void (*const print[])(FILE *, const struct table_sheet *) = {
         [SSREPORT_FORMAT_CSV] = table_print_csv,
         [SSREPORT_FORMAT_MARKDOWN] = table_print_markdown,
         [SSREPORT_FORMAT_JSON] = table_print_json};
-    if (!request->table) {
-        if (!request->quiet)
-            ssreport_text_print(stdout, report);
-        return 0;
-    }
-    const struct table_sheet *table = ssreport_table(report, request->table);
     if (table_rows(table) == 0)
         return ss_error_set(error, STATUS_NO_RESULTS, "the table %s has no rows", table->name);
     print[request->format < 0 ? SSREPORT_FORMAT_CSV : request->format](stdout, table);
+    return 0;
+}
+
+/* Prints the requested table, otherwise the summary. */
+static int print_output(const struct ssreport_report *report,
+    const struct ssreport_request *request, struct ss_error *error) {
+    if (request->table)
+        return print_table(ssreport_table(report, request->table), request, error);
+    if (!request->quiet)
+        ssreport_text_print(stdout, report);
     return 0;
 }
 
@@ -286,6 +291,62 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
     return result;
 }
 
+/* ---- tests of groups ---- */
+
+static int read_groups(
+    struct grouped_values *groups, const struct ssreport_request *request, struct ss_error *error) {
+    struct grouped_columns columns = {request->value, request->group};
+    if (!request->of)
+        return grouped_values_read(groups, request->folders[0], &columns, error);
+    for (size_t i = 0; i < request->count; i++) {
+        if (grouped_values_add(groups, request->folders[i], error) < 0)
+            return ss_error_wrap(error, "--of");
+    }
+    return 0;
+}
+
+/* Returns the requested table of tests; NULL with the error set if there is no such table. */
+static const struct table_sheet *find_test_table(
+    const struct hypotheses *hypotheses, const char *name, struct ss_error *error) {
+    for (size_t i = 0; i < HYPOTHESES_TABLES; i++) {
+        if (strcmp(hypotheses_tables[i], name) == 0)
+            return &hypotheses->tables[i];
+    }
+    ss_error_fail(error, "--table: --test has no table \"%s\": %s, %s, %s",
+        ss_words_show(name).text, hypotheses_tables[0], hypotheses_tables[1], hypotheses_tables[2]);
+    return NULL;
+}
+
+static int print_tests(const struct hypotheses *hypotheses, const struct ssreport_request *request,
+    struct ss_error *error) {
+    enum hypothesis asked = (enum hypothesis)request->test;
+    const char *missing = hypotheses_missing(hypotheses, asked);
+    const struct table_sheet *table = NULL;
+    if (request->table && !(table = find_test_table(hypotheses, request->table, error)))
+        return -1;
+    if (table && print_table(table, request, error) < 0)
+        return -1;
+    if (!table && !request->quiet)
+        hypotheses_print_text(stdout, hypotheses, asked);
+    return missing ? ss_error_set(error, STATUS_NO_RESULTS, "no result: %s", missing) : 0;
+}
+
+static int test_groups(const struct ssreport_request *request, struct ss_error *error) {
+    struct grouped_values groups = {0};
+    struct hypotheses hypotheses = {0};
+    int result = read_groups(&groups, request, error);
+    if (result == 0 && groups.skipped > 0)
+        fprintf(stderr, "ssreport: %zu row%s without a value or a group %s left out\n",
+            groups.skipped, groups.skipped == 1 ? "" : "s", groups.skipped == 1 ? "is" : "are");
+    if (result == 0)
+        result = hypotheses_test(&hypotheses, &groups, request->confidence, error);
+    if (result == 0)
+        result = print_tests(&hypotheses, request, error);
+    hypotheses_free(&hypotheses);
+    grouped_values_free(&groups);
+    return result;
+}
+
 static int run(char **argv, int *status, struct ss_error *error) {
     struct ssreport_request request;
     (void)status;
@@ -296,6 +357,8 @@ static int run(char **argv, int *status, struct ss_error *error) {
         ssreport_request_print_help();
     else if (result == 0 && request.version)
         ss_program_print_version("ssreport");
+    else if (result == 0 && request.test >= 0)
+        result = test_groups(&request, error);
     else if (result == 0)
         result = make_report(&request, error);
     ss_option_store_free(&request.store);

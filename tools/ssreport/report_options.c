@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "hypotheses.h"
 #include "options/arguments.h"
 
 static int add_folder(
@@ -24,6 +25,10 @@ static int begin_second_set(
     request->first_set = request->count;
     return 0;
 }
+
+/* The values of options that are not given. */
+#define INTERVAL  (6 * SS_SECOND)
+#define DEVIATION 0.05
 
 #define AT(member) .offset = offsetof(struct ssreport_request, member)
 
@@ -57,7 +62,20 @@ static const struct ss_argument rows[] = {
         .help = "print this table on standard output instead of the summary"}},
     {0, "FORMAT", {"format", SS_OPTION_CHOICE, AT(format), .choices = "csv md json",
         .help = "the format of that table; default: csv"}},
-    {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"}},
+    {0, "TEST", {"test", SS_OPTION_CHOICE, AT(test), .choices = "welch anova bartlett shapiro",
+        .help = "test groups of values in a file instead of reporting records: which means "
+                "differ, whether any do, whether variances do, or whether values are normally "
+                "distributed"},
+        .heading = "\nTests:"},
+    {0, "COLUMN", {"value", SS_OPTION_TEXT, AT(value),
+        .help = "the column of the file with the values"}},
+    {0, "COLUMN", {"group", SS_OPTION_TEXT, AT(group),
+        .help = "the column of the file with the groups; without it, there is one"}},
+    {0, NULL, {"of", AT(of),
+        .help = "test groups of which mean, standard deviation and number of values are known: "
+                "--of MEAN,SD,N NAME=MEAN,SD,N"}},
+    {'q', NULL, {"quiet", AT(quiet), .help = "print no summary on standard output"},
+        .heading = "\nOutput:"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(add_folder),
@@ -67,25 +85,49 @@ static const struct ss_argument rows[] = {
 void ssreport_request_print_help(void) {
     printf("Usage: ssreport [OPTION]... RECORD...\n"
            "       ssreport [OPTION]... RECORD... --against RECORD...\n"
+           "       ssreport --test TEST FILE --value COLUMN --group COLUMN\n"
+           "       ssreport --test TEST --of MEAN,SD,N MEAN,SD,N...\n"
            "Reports records made by showstopper --record and ssrequest --record, a study\n"
            "made by ssbatch, or an experiment: a folder with a manifest.csv that names its\n"
-           "records.\n\n");
+           "records. With --test, tests groups of values in any table.\n\n");
     ss_arguments_print_help(stdout, rows);
     printf("\n"
            "The status is 0 if at least one reported record has results, 1 if none\n"
            "has any or the table of --table has no rows, and 125 if there is no record or\n"
-           "something else is wrong.\n");
+           "something else is wrong. With --test, it is 1 if that test has no result.\n");
 }
 
-int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error) {
-    /* The folders move to the front of argv, replacing words that were parsed. */
-    *request = (struct ssreport_request){.edge = SS_TIME_NEVER, .format = -1, .folders = argv + 1};
-    if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
-        return -1;
-    if (request->help || request->version)
-        return 0;
-    if (request->format >= 0 && !request->table)
-        return ss_error_fail(error, "--format needs a table: ssreport --table NAME RECORD...");
+/* ---- options that depend on each other ---- */
+
+/* Refuses options of reports with --test. */
+static int check_test(const struct ssreport_request *request, struct ss_error *error) {
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"output", request->output}, {"edge", request->edge != SS_TIME_NEVER},
+        {"interval", request->interval != INTERVAL}, {"deviation", request->deviation != DEVIATION},
+        {"published", request->published}, {"against", request->against}, {"names", request->names},
+        {"predict", request->predict}, {"profile", request->profile}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].given)
+            return ss_error_fail(error, "--%s and --test exclude each other", others[i].name);
+    }
+    if (request->of && (request->value || request->group))
+        return ss_error_fail(error, "--of tests figures: --value and --group belong to a file");
+    if (request->of && request->test == HYPOTHESIS_NORMALITY)
+        return ss_error_fail(error, "--test shapiro needs values: name a file instead of --of");
+    if (request->of)
+        return request->count > 1 ? 0 : ss_error_fail(error, "--of needs at least two groups");
+    if (request->count != 1)
+        return ss_error_fail(error, "--test needs one file: see --help");
+    if (!request->value)
+        return ss_error_fail(error, "--test needs the column of the values: --value COLUMN");
+    if (!request->group && request->test != HYPOTHESIS_NORMALITY)
+        return ss_error_fail(error, "--test needs the column of the groups: --group COLUMN");
+    return 0;
+}
+
+static int check_names(const struct ssreport_request *request, struct ss_error *error) {
     const char *slash = request->names ? strchr(request->names, '/') : NULL;
     if (request->names &&
         (!slash || slash == request->names || !slash[1] || strchr(slash + 1, '/')))
@@ -96,10 +138,34 @@ int ssreport_request_parse(struct ssreport_request *request, char **argv, struct
     if (request->names && !request->against)
         return ss_error_fail(
             error, "--names names two sets: ssreport --names A/B A... --against B...");
+    return 0;
+}
+
+static int check_report(struct ssreport_request *request, struct ss_error *error) {
+    if (request->value || request->group || request->of)
+        return ss_error_fail(error, "--%s belongs to a test: --test TEST",
+            request->value   ? "value"
+            : request->group ? "group"
+                             : "of");
+    if (check_names(request, error) < 0)
+        return -1;
     if (!request->against)
         request->first_set = request->count;
     else if (request->first_set == 0 || request->first_set == request->count)
         return ss_error_fail(
             error, "--against must separate two sets: ssreport A... --against B...");
     return request->count > 0 ? 0 : ss_error_fail(error, "name at least one record: see --help");
+}
+
+int ssreport_request_parse(struct ssreport_request *request, char **argv, struct ss_error *error) {
+    /* The folders move to the front of argv, replacing words that were parsed. */
+    *request = (struct ssreport_request){
+        .edge = SS_TIME_NEVER, .format = -1, .test = -1, .folders = argv + 1};
+    if (ss_arguments_parse(rows, request, &request->store, argv, NULL, error) < 0)
+        return -1;
+    if (request->help || request->version)
+        return 0;
+    if (request->format >= 0 && !request->table)
+        return ss_error_fail(error, "--format needs a table: ssreport --table NAME RECORD...");
+    return request->test >= 0 ? check_test(request, error) : check_report(request, error);
 }

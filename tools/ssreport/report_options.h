@@ -20,13 +20,17 @@ struct ssreport_request {
     const char *profile; /* path of the output for sssim */
     const char *table;   /* name of a table, printed instead of the summary */
     int format;          /* format of the table; negative if not given */
+    int test;            /* enum hypothesis; negative: report records */
+    const char *value;   /* column of the values to test */
+    const char *group;   /* column of their groups */
+    int of;              /* the words are means, deviations and numbers of values */
     ss_time edge;        /* SS_TIME_NEVER if not given */
     ss_time interval;
     double confidence; /* 0 to 1 */
     double deviation;  /* relative deviation */
     int help, version, quiet;
     bool against;
-    char **folders; /* folders of both sets */
+    char **folders; /* folders of both sets; with --test, a file or figures of groups */
     size_t first_set;
     size_t count;
     struct ss_option_store store;

@@ -23,6 +23,7 @@ struct table_column {
         const char *heading; /* NULL if not shown in text */
         int width;
     } text;
+    bool small; /* readers see a value that would round to 0 as 1.2e-09 */
 };
 
 struct table_cell {

@@ -47,6 +47,11 @@ void table_print_json(FILE *stream, const struct table_sheet *sheet) {
     ss_json_close(&json, ']');
 }
 
+/* Returns whether readers see a number as 1.2e-09, because it would round to 0. */
+static bool is_small(const struct table_column *column, double number) {
+    return column->small && number != 0 && fabs(number) < 0.5 * pow(10, -column->decimals);
+}
+
 /* ---- Markdown ---- */
 
 static void print_markdown_text(FILE *stream, const char *text) {
@@ -71,6 +76,8 @@ static void print_markdown_cell(FILE *stream, const struct table_sheet *sheet, s
     double number = column->percent ? 100 * cell->number : cell->number;
     if (cell->text)
         print_markdown_text(stream, table_shown(sheet, cell->text));
+    else if (is_small(column, number))
+        fprintf(stream, "%.1e", number);
     else if (isfinite(number) && column->heading)
         fprintf(stream, "%.*f", column->decimals, number);
     else if (isfinite(number))
@@ -142,6 +149,19 @@ static int gap_before(const struct table_sheet *sheet, size_t column) {
     return 0;
 }
 
+static void print_text_cell(FILE *stream, const struct table_sheet *sheet, size_t at, int gap) {
+    const struct table_column *column = &sheet->columns[at % sheet->column_count];
+    const struct table_cell *cell = &sheet->cells[at];
+    double number = column->percent ? 100 * cell->number : cell->number;
+    fprintf(stream, "%*s", gap, "");
+    if (cell->text)
+        table_text_name(stream, table_shown(sheet, cell->text), column->text.width - gap);
+    else if (is_small(column, number))
+        fprintf(stream, " %*.1e", column->text.width - 1, number);
+    else
+        table_text_number(stream, column->text.width - 1, column->decimals, number);
+}
+
 void table_print_text(FILE *stream, const struct table_sheet *sheet, const char *title) {
     if (sheet->count == 0)
         return;
@@ -155,19 +175,10 @@ void table_print_text(FILE *stream, const struct table_sheet *sheet, const char 
     }
     for (size_t i = 0; i < sheet->count; i++) {
         size_t at = i % sheet->column_count;
-        const struct table_column *column = &sheet->columns[at];
-        const struct table_cell *cell = &sheet->cells[i];
-        int gap = gap_before(sheet, at);
         if (at == 0)
             fputc('\n', stream);
-        if (!column->text.heading)
-            continue;
-        fprintf(stream, "%*s", gap, "");
-        if (cell->text)
-            table_text_name(stream, table_shown(sheet, cell->text), column->text.width - gap);
-        else
-            table_text_number(stream, column->text.width - 1, column->decimals,
-                column->percent ? 100 * cell->number : cell->number);
+        if (sheet->columns[at].text.heading)
+            print_text_cell(stream, sheet, i, gap_before(sheet, at));
     }
     fputc('\n', stream);
 }

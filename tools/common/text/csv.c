@@ -72,7 +72,7 @@ static int find_columns(const struct csv_reader *reader, struct heading *heading
     struct sstrace_field field;
     int more;
     *heading = (struct heading){0};
-    sstrace_walk_begin(&walk, reader->input, ',');
+    sstrace_walk_begin(&walk, reader->input, reader->separator);
     while ((more = sstrace_walk_next(&walk, &field)) > 0) {
         csv_trim(&field);
         heading->width++;
@@ -92,8 +92,8 @@ static int find_columns(const struct csv_reader *reader, struct heading *heading
 }
 
 static void use_heading(struct csv_reader *reader, const struct heading *heading) {
-    reader->table =
-        (struct sstrace_table){.input = reader->input, .separator = ',', .columns = heading->width};
+    reader->table = (struct sstrace_table){
+        .input = reader->input, .separator = reader->separator, .columns = heading->width};
     for (size_t i = 0; i < reader->count; i++) {
         reader->fields[i] = (struct sstrace_field){.text = ""};
         if (heading->numbers[i] > 0)
@@ -107,7 +107,7 @@ static int use_all(struct csv_reader *reader) {
     struct sstrace_walk walk;
     struct sstrace_field field;
     int more;
-    sstrace_walk_begin(&walk, reader->input, ',');
+    sstrace_walk_begin(&walk, reader->input, reader->separator);
     while ((more = sstrace_walk_next(&walk, &field)) > 0) {
         if (heading.width == SSTRACE_PICKS)
             return sstrace_input_blame(
@@ -122,23 +122,30 @@ static int use_all(struct csv_reader *reader) {
     return sstrace_table_split(&reader->table) > 0 ? 0 : -1;
 }
 
-int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns,
-    unsigned optional) {
-    struct heading heading;
-    *reader = (struct csv_reader){.input = input, .columns = columns, .optional = optional};
+/* Reads the first row. `separator` 0: guesses it from that row. */
+static int begin(struct csv_reader *reader, char separator) {
+    struct sstrace_input *input = reader->input;
     int more = sstrace_table_read_row(input);
     if (more < 0)
         return -1;
     if (more == 0)
         return ss_error_fail(input->error, "%s is empty", input->name);
     drop_mark(input);
-    if (!columns)
-        return use_all(reader);
-    while (columns[reader->count])
+    reader->separator = separator;
+    if (separator)
+        return 0;
+    return sstrace_table_separator(NULL, input->text, &reader->separator, input->error);
+}
+
+static int begin_columns(struct csv_reader *reader) {
+    struct sstrace_input *input = reader->input;
+    struct heading heading;
+    while (reader->columns[reader->count])
         reader->count++;
     if (find_columns(reader, &heading) < 0)
         return -1;
-    if (heading.missing && !strchr(input->text, ',') && strpbrk(input->text, ";\t"))
+    if (heading.missing && reader->separator == ',' && !strchr(input->text, ',') &&
+        strpbrk(input->text, ";\t"))
         return sstrace_input_blame(input, 1, "columns must be separated by commas");
     if (heading.missing)
         return sstrace_input_blame(input, 1, "no column '%s'", heading.missing);
@@ -146,6 +153,22 @@ int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char
         return sstrace_input_blame(input, 1, "column '%s' appears twice", heading.twice);
     use_heading(reader, &heading);
     return 0;
+}
+
+int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns,
+    unsigned optional) {
+    *reader = (struct csv_reader){.input = input, .columns = columns, .optional = optional};
+    if (begin(reader, ',') < 0)
+        return -1;
+    return columns ? begin_columns(reader) : use_all(reader);
+}
+
+int csv_begin_any(struct csv_reader *reader, struct sstrace_input *input,
+    const char *const *columns, unsigned optional) {
+    *reader = (struct csv_reader){.input = input, .columns = columns, .optional = optional};
+    if (begin(reader, '\0') < 0)
+        return -1;
+    return columns ? begin_columns(reader) : use_all(reader);
 }
 
 /* ---- rows ---- */
@@ -169,10 +192,10 @@ static bool is_heading(struct csv_reader *reader) {
 }
 
 static bool looks_like_row(const struct csv_reader *reader) {
-    size_t commas = 0;
-    for (const char *at = reader->input->text; *at; at++)
-        commas += *at == ',';
-    return commas > 0 && commas + 1 == reader->table.columns;
+    size_t separators = 0;
+    for (const char *at = reader->input->text; *at && reader->separator != ' '; at++)
+        separators += *at == reader->separator;
+    return separators > 0 && separators + 1 == reader->table.columns;
 }
 
 enum csv_line csv_next(struct csv_reader *reader) {

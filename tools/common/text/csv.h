@@ -21,6 +21,7 @@ struct csv_reader {
     const char *const *columns; /* names, ended by NULL; if `columns` itself is NULL, all columns
                                    are read */
     unsigned optional;          /* bit i: column i may be missing, and its fields are then empty */
+    char separator;             /* of the fields */
     size_t count;               /* number of columns, and of fields */
     struct sstrace_field fields[SSTRACE_PICKS]; /* fields of a row, in the order of the columns */
     bool unended;                               /* the row is the last line, without a newline */
@@ -43,6 +44,10 @@ enum csv_line {
  */
 int csv_begin(struct csv_reader *reader, struct sstrace_input *input, const char *const *columns,
     unsigned optional) SS_NONNULL(1, 2);
+
+/* Like csv_begin(), but guesses from the heading what separates the fields. */
+int csv_begin_any(struct csv_reader *reader, struct sstrace_input *input,
+    const char *const *columns, unsigned optional) SS_NONNULL(1, 2);
 
 /* Reads the next line that is not empty; skips comments that cannot be rows. */
 enum csv_line csv_next(struct csv_reader *reader) SS_NONNULL();

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grouped_values.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/words.h"
+#include "csv.h"
+
+void grouped_values_free(struct grouped_values *groups) {
+    for (size_t i = 0; i < groups->count; i++) {
+        free(groups->groups[i].name);
+        free(groups->groups[i].values);
+    }
+    free(groups->groups);
+    *groups = (struct grouped_values){0};
+}
+
+/* Returns a new group, or NULL with the error set. */
+static struct grouped_group *add_group(
+    struct grouped_values *groups, const char *name, struct ss_error *error) {
+    char *copy = strdup(name);
+    if (!copy || !SS_GROW(groups->groups, groups->count + 1, groups->room)) {
+        free(copy);
+        ss_error_memory(error);
+        return NULL;
+    }
+    struct grouped_group *group = &groups->groups[groups->count++];
+    *group = (struct grouped_group){.name = copy};
+    return group;
+}
+
+static struct grouped_group *find_group(const struct grouped_values *groups, const char *name) {
+    for (size_t i = 0; i < groups->count; i++) {
+        if (strcmp(groups->groups[i].name, name) == 0)
+            return &groups->groups[i];
+    }
+    return NULL;
+}
+
+/* ---- from a file ---- */
+
+static int compare_numbers(const void *left, const void *right) {
+    double one = *(const double *)left, other = *(const double *)right;
+    return (one > other) - (one < other);
+}
+
+static int add_value(struct grouped_group *group, double value, struct ss_error *error) {
+    if (!SS_GROW(group->values, group->count + 1, group->room))
+        return ss_error_memory(error);
+    group->values[group->count++] = value;
+    return 0;
+}
+
+/* Adds a row: its value and, if the file has a column for that, its group. */
+static int take_row(struct grouped_values *groups, const struct csv_reader *reader) {
+    struct sstrace_input *input = reader->input;
+    char name[SSTRACE_NAME];
+    double value;
+    if (!sstrace_field_number(&reader->fields[0], false, &value))
+        return sstrace_input_blame(
+            input, reader->fields[0].column, "the column '%s' has no number", reader->columns[0]);
+    if (reader->count == 1)
+        snprintf(name, sizeof name, "%s", reader->columns[0]);
+    else if (sstrace_field_name(&reader->fields[1], input, name) < 0)
+        return -1;
+    if (isnan(value) || !*name) {
+        groups->skipped++;
+        return 0;
+    }
+    struct grouped_group *group = find_group(groups, name);
+    if (!group && groups->count == GROUPED_MAX)
+        return sstrace_input_blame(input, reader->fields[1].column,
+            "the column '%s' has more than %d groups", reader->columns[1], GROUPED_MAX);
+    if (!group && groups->count == 0)
+        groups->origin = value;
+    if (!group && !(group = add_group(groups, name, input->error)))
+        return -1;
+    return add_value(group, value - groups->origin, input->error);
+}
+
+static int read_rows(struct grouped_values *groups, struct csv_reader *reader) {
+    enum csv_line line;
+    while ((line = csv_next(reader)) != CSV_END) {
+        if (line == CSV_BAD || (line == CSV_ROW && take_row(groups, reader) < 0))
+            return -1;
+    }
+    return 0;
+}
+
+/* Makes every error one of the command: those of the reader have another status. */
+static int fail_as_command(struct ss_error *error, const struct ss_error *reading) {
+    return ss_error_fail(error, "%s", reading->message);
+}
+
+int grouped_values_read(struct grouped_values *groups, const char *path,
+    const struct grouped_columns *columns, struct ss_error *error) {
+    const char *const names[] = {columns->value, columns->group, NULL};
+    struct sstrace_input input;
+    struct csv_reader reader;
+    struct ss_error reading = {0}, closing = {0};
+    if (sstrace_input_open(&input, path, &reading) < 0)
+        return fail_as_command(error, &reading);
+    int result = csv_begin_any(&reader, &input, names, 0);
+    if (result == 0)
+        result = read_rows(groups, &reader);
+    input.error = &closing;
+    if (sstrace_input_close(&input) < 0 && result == 0)
+        return fail_as_command(error, &closing);
+    if (result < 0)
+        return fail_as_command(error, &reading);
+    for (size_t i = 0; i < groups->count; i++) {
+        struct grouped_group *group = &groups->groups[i];
+        qsort(group->values, group->count, sizeof *group->values, compare_numbers);
+        group->sample = stats_sample_of(group->values, group->count);
+    }
+    return 0;
+}
+
+/* ---- from figures ---- */
+
+static int refuse(const char *text, const char *why, struct ss_error *error) {
+    return ss_error_fail(error, "'%s' is not [NAME=]MEAN,SD,N: %s", ss_words_show(text).text, why);
+}
+
+/* Parses "MEAN,SD,N". */
+static int parse_sample(
+    struct stats_sample *sample, const char *text, const char *figures, struct ss_error *error) {
+    double numbers[3] = {0};
+    size_t count = 0;
+    struct ss_words_part part;
+    for (const char *at = figures; ss_words_next(&at, ',', &part); count++) {
+        struct sstrace_field field = {.text = part.text, .length = part.length};
+        if (count == 3)
+            return refuse(text, "there are more than three numbers", error);
+        if (!ssreport_csv_number(&field, &numbers[count]))
+            return refuse(text, "one of the numbers is invalid", error);
+    }
+    if (count < 3)
+        return refuse(text, "there are fewer than three numbers", error);
+    if (!(numbers[1] > 0))
+        return refuse(text, "the standard deviation must be positive", error);
+    if (!(numbers[2] >= 2) || numbers[2] > 1e15 || numbers[2] != floor(numbers[2]))
+        return refuse(text, "the number of values must be 2 or more", error);
+    *sample = (struct stats_sample){
+        .count = (size_t)numbers[2], .mean = numbers[0], .variance = numbers[1] * numbers[1]};
+    return 0;
+}
+
+int grouped_values_add(struct grouped_values *groups, const char *text, struct ss_error *error) {
+    const char *equals = strrchr(text, '=');
+    char name[SSTRACE_NAME];
+    struct stats_sample sample;
+    if (parse_sample(&sample, text, equals ? equals + 1 : text, error) < 0)
+        return -1;
+    if (equals)
+        snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    else
+        snprintf(name, sizeof name, "%zu", groups->count + 1);
+    if (find_group(groups, name))
+        return ss_error_fail(error, "two groups are named '%s'", ss_words_show(name).text);
+    if (groups->count == GROUPED_MAX)
+        return ss_error_fail(error, "too many groups (at most %d)", GROUPED_MAX);
+    struct grouped_group *group = add_group(groups, name, error);
+    if (!group)
+        return -1;
+    if (groups->count == 1)
+        groups->origin = sample.mean;
+    group->count = sample.count;
+    group->sample = sample;
+    group->sample.mean -= groups->origin;
+    return 0;
+}
