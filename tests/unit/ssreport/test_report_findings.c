@@ -55,10 +55,13 @@ static void best_placement_and_crossing_load_are_found(void **state) {
         "p beside q (host): per-core is best, with 16.7 % (16.7 to 16.7) more throughput of the "
         "foreground "
         "than per-chip. Above a background load of 80 % (80 to 80), per-chip is better than "
-        "per-core.");
+        "per-core. Which placement is best for both sides together is unknown: p was not measured "
+        "alone.");
+    assert_text(&report, "findings", row, "measure", "foreground");
     assert_string_equal(
         ssreport_finding_at(&report, want_row(&report, "all", "placement", "host")).sentence,
-        "Where to pin (host): per-core is best for 1 of 1 ordered pair.");
+        "Where to pin (host): per-core is best for 1 of 1 ordered pair. For 1 of them, only the "
+        "throughput of the foreground is known.");
     assert_rows(&report, "changes", 1);
     assert_text(&report, "changes", 0, "below", "per-core");
     assert_text(&report, "changes", 0, "above", "per-chip");
@@ -120,7 +123,7 @@ static void undecided_placements_are_reported(void **state) {
     assert_string_equal(
         ssreport_finding_at(&report, want_row(&report, "all", "placement", "host")).sentence,
         "Where to pin (host): the differences are within their uncertainty for 1 of 1 ordered "
-        "pair.");
+        "pair. For 1 of them, only the throughput of the foreground is known.");
     for (size_t i = 0; i < table_rows(ssreport_table(&report, "changes")); i++)
         assert_text(&report, "changes", i, "told", "no");
     ssreport_report_free(&report);
@@ -176,6 +179,215 @@ static void variation_between_rounds_widens_the_interval(void **state) {
     assert_text(&report, "findings", row, "told", "no");
     ssreport_report_free(&report);
 }
+
+/* ---- both sides together ---- */
+
+/*
+ * At the mean load of 0.6, the foreground does 7 with per-core and 6 with per-chip, but both sides
+ * together do 8 and 10. They never cross: even at 30 % it is 9.5 and 10.
+ */
+static void placements_are_ranked_by_both_sides_of_one_program(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair chip = per_chip, core = per_core;
+    chip.background = core.background = "p";
+    chip.background_throughput = 4;
+    core.background_throughput = 1;
+    add_made_pair(&report, &chip);
+    add_made_pair(&report, &core);
+    finish_report(&report);
+    size_t row = want_row(&report, "pair", "placement", "host");
+    assert_text(&report, "findings", row, "placement", "per-chip");
+    assert_text(&report, "findings", row, "measure", "system");
+    assert_cell(&report, "findings", row, "percent", 25);
+    assert_string_equal(ssreport_finding_at(&report, row).sentence,
+        "p beside p (host): per-chip is best, with 25.0 % (25.0 to 25.0) more throughput of both "
+        "sides than per-core.");
+    assert_string_equal(
+        ssreport_finding_at(&report, want_row(&report, "all", "placement", "host")).sentence,
+        "Where to pin (host): per-chip is best for 1 of 1 ordered pair.");
+    assert_rows(&report, "changes", 0);
+    assert_int_equal(find_row(&report, "all", "placement-energy", "host"), -1);
+    ssreport_report_free(&report);
+}
+
+/* Adds a run of a program alone. */
+static void add_alone(struct ssreport_report *report, const char *placement, const char *program,
+    double round, double throughput) {
+    struct made_pair pair = {"none", placement, program, "", round, {0}, 0};
+    struct ssreport_run *run = made_run(report, &pair, "foreground");
+    free(run->role);
+    run->role = strdup("alone");
+    run->figures.throughput = throughput;
+}
+
+/*
+ * Alone, p does 9, 10 and 11, and q does 3. Per-core is ahead by 1 / 10 + 1.5 / 3 of 6 / 10 + 1.5 /
+ * 3. The first part is as uncertain as the mean of 9, 10 and 11: 4.303 / sqrt(3) of 10.
+ */
+static void sides_with_different_programs_are_relative_to_each_alone(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair chip = per_chip;
+    chip.background_throughput = 1.5;
+    add_made_pair(&report, &chip);
+    add_made_pair(&report, &per_core);
+    for (int round = 1; round <= 3; round++)
+        add_alone(&report, "per-chip", "p", round, 8 + round);
+    add_alone(&report, "per-core", "p", 1, 99); /* that of per-chip is known */
+    add_alone(&report, "per-thread", "q", 1, 3);
+    finish_report(&report);
+    size_t row = want_row(&report, "pair", "placement", "host");
+    double half = 4.302652729911275 / sqrt(3) / 10 * 0.1;
+    assert_text(&report, "findings", row, "placement", "per-core");
+    assert_text(&report, "findings", row, "measure", "system");
+    assert_cell(&report, "findings", row, "percent", 100 * 0.6 / 1.1);
+    assert_near(
+        cell(&report, "findings", row, "low_percent")->number, 100 * (0.6 - half) / 1.1, 1e-9);
+    assert_near(
+        cell(&report, "findings", row, "high_percent")->number, 100 * (0.6 + half) / 1.1, 1e-9);
+    assert_non_null(strstr(ssreport_finding_at(&report, row).sentence,
+        " more throughput of both sides, each relative to its program alone, than per-chip."));
+    assert_rows(&report, "alone", 2);
+    assert_text(&report, "alone", 0, "program", "p");
+    assert_cell(&report, "alone", 0, "runs", 3);
+    assert_cell(&report, "alone", 0, "iterations_per_second", 10);
+    assert_near(cell(&report, "alone", 0, "low")->number, 10 - 100 * half, 1e-9);
+    assert_cell(&report, "alone", 1, "iterations_per_second", 3);
+    assert_rows(&report, "whole-system", 2 * STEPS);
+    assert_cell(&report, "whole-system", 0, "weighted_speedup", 1.1);
+    assert_cell(&report, "whole-system", 0, "iterations_per_second", NAN);
+    assert_cell(&report, "whole-system", STEPS, "weighted_speedup", 0.55 + 1);
+    assert_cell(&report, "whole-system", STEPS, "relative_to_per_chip", 1.55 / 1.1);
+    ssreport_report_free(&report);
+}
+
+/* The interval of one run alone is that of its own intervals. */
+static void one_run_alone_is_as_uncertain_as_its_intervals(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_made_pair(&report, &per_core);
+    add_alone(&report, "per-core", "p", 1, 10);
+    struct ssreport_run *run = &report.runs[report.run_count - 1];
+    run->rates.parts = calloc(3, sizeof *run->rates.parts);
+    run->rates.count = 3;
+    for (size_t i = 0; i < 3; i++)
+        run->rates.parts[i] = 9 + (double)i;
+    finish_report(&report);
+    double half = 4.302652729911275 / sqrt(3);
+    assert_near(cell(&report, "alone", 0, "low")->number, 10 - half, 1e-9);
+    assert_near(cell(&report, "alone", 0, "high")->number, 10 + half, 1e-9);
+    ssreport_report_free(&report);
+}
+
+/* Gives the background of the latest pair, and thereby both sides, this power. */
+static void set_power(struct ssreport_report *report, double watts) {
+    struct ssreport_energy *energy = &report->runs[report->run_count - 2].energy;
+    *energy = (struct ssreport_energy){.shared = true, .count = STEPS * STEP_LENGTH};
+    energy->samples = calloc(energy->count, sizeof *energy->samples);
+    for (size_t i = 0; i < energy->count; i++)
+        energy->samples[i] = (struct ssreport_power){(double)i + 0.5, watts};
+}
+
+/* Per-core does 7 + 3, 10 / 9 times as much as per-chip, but with 1.5 times the power. */
+static void placements_are_also_ranked_by_work_per_watt_hour(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    struct made_pair chip = per_chip, core = per_core;
+    chip.background = core.background = "p";
+    add_made_pair(&report, &chip);
+    set_power(&report, 40);
+    add_made_pair(&report, &core);
+    set_power(&report, 60);
+    finish_report(&report);
+    size_t row = want_row(&report, "pair", "placement", "host");
+    assert_text(&report, "findings", row, "placement", "per-core");
+    assert_cell(&report, "findings", row, "percent", 100 / 9.0);
+    row = want_row(&report, "pair", "placement-energy", "host");
+    assert_text(&report, "findings", row, "placement", "per-chip");
+    assert_text(&report, "findings", row, "measure", "per-watt-hour");
+    assert_cell(&report, "findings", row, "percent", 100 * ((9 / 40.0) / (10 / 60.0) - 1));
+    assert_string_equal(ssreport_finding_at(&report, row).sentence,
+        "p beside p (host), energy: per-chip is best, with 35.0 % (35.0 to 35.0) more iterations "
+        "per watt-hour of both sides than per-core.");
+    assert_string_equal(
+        ssreport_finding_at(&report, want_row(&report, "all", "placement-energy", "host")).sentence,
+        "Where to pin for the most work per watt-hour (host): per-chip is best for 1 of 1 ordered "
+        "pair.");
+    assert_cell(&report, "whole-system", 0, "watts", 40);
+    assert_cell(&report, "whole-system", 0, "per_watt_hour", 9 / 40.0 * 3600);
+    assert_cell(&report, "whole-system", STEPS, "per_watt_hour_relative", (8.5 / 60) / (9 / 40.0));
+    /* Only the change by throughput lies within the loads. */
+    assert_rows(&report, "changes", 1);
+    assert_text(&report, "changes", 0, "measure", "system");
+    ssreport_report_free(&report);
+}
+
+#define LEVELS 19
+
+/* Adds a pair of one program whose background goes from 5 to 95 % and back. */
+static void add_long_pair(
+    struct ssreport_report *report, const char *placement, double (*throughput)(double load)) {
+    struct made_pair pair = {"none", placement, "p", "p", 1, {0}, 0};
+    struct ssreport_run *run = made_run(report, &pair, "background");
+    run->steps.items = calloc(2 * LEVELS, sizeof *run->steps.items);
+    run->steps.count = 2 * LEVELS;
+    run->record.samples[0].end = 2 * LEVELS;
+    for (size_t i = 0; i < 2 * LEVELS; i++) {
+        double load = 0.05 * (double)(i < LEVELS ? i + 1 : 2 * LEVELS - i);
+        run->steps.items[i] = (struct ssreport_step){.from = (double)i,
+            .to = (double)i + 1,
+            .target = load,
+            .load = {.mean = load},
+            .half = i < LEVELS ? 1 : 2};
+    }
+    const struct ssreport_steps steps = run->steps;
+    run = made_run(report, &pair, "foreground");
+    run->record.samples[0].end = 2 * LEVELS;
+    for (size_t i = 0; i < steps.count; i++) {
+        size_t count = (size_t)lround(throughput(steps.items[i].target));
+        size_t before = run->record.iteration_count;
+        run->record.iterations =
+            reallocarray(run->record.iterations, before + count, sizeof *run->record.iterations);
+        for (size_t j = 0; j < count; j++)
+            run->record.iterations[before + j] = (struct ssreport_iteration){
+                (double)i + (double)j / (double)count, (double)i + (double)(j + 1) / (double)count};
+        run->record.iteration_count = before + count;
+    }
+}
+
+/* The throughput falls up to a load of 50 %, and then stays. */
+static double bent(double load) {
+    return 60 + 40 * fmax(0.5 - load, 0);
+}
+
+static double constant(double load) {
+    (void)load;
+    return 65;
+}
+
+/*
+ * The bent curve crosses the constant one at 37.5 %; straight lines through the same points cross
+ * at 49 %.
+ */
+static void change_of_the_best_placement_follows_local_curves(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_report();
+    add_long_pair(&report, "per-thread", bent);
+    add_long_pair(&report, "per-chip", constant);
+    finish_report(&report);
+    assert_rows(&report, "changes", 1);
+    assert_text(&report, "changes", 0, "below", "per-thread");
+    assert_text(&report, "changes", 0, "above", "per-chip");
+    assert_text(&report, "changes", 0, "told", "yes");
+    assert_near(cell(&report, "changes", 0, "load")->number, 0.375, 0.01);
+    assert_that(cell(&report, "changes", 0, "load_low")->number, <, 0.375);
+    assert_that(cell(&report, "changes", 0, "load_high")->number, >, 0.375);
+    assert_that(cell(&report, "changes", 0, "load_high")->number, <, 0.42);
+    ssreport_report_free(&report);
+}
+
+/* ---- environments ---- */
 
 /* The steps lose 5, 10, 10, 10, 10 and 20 %; an interval from six values includes all of them. */
 static void environment_cost_is_the_throughput_lost_in_steps(void **state) {
@@ -318,6 +530,11 @@ UNIT_MAIN(
     cmocka_unit_test(undecided_placements_are_reported),
     cmocka_unit_test(uncertain_crossing_is_not_mentioned),
     cmocka_unit_test(variation_between_rounds_widens_the_interval),
+    cmocka_unit_test(placements_are_ranked_by_both_sides_of_one_program),
+    cmocka_unit_test(sides_with_different_programs_are_relative_to_each_alone),
+    cmocka_unit_test(one_run_alone_is_as_uncertain_as_its_intervals),
+    cmocka_unit_test(placements_are_also_ranked_by_work_per_watt_hour),
+    cmocka_unit_test(change_of_the_best_placement_follows_local_curves),
     cmocka_unit_test(environment_cost_is_the_throughput_lost_in_steps),
     cmocka_unit_test(environment_cost_uses_runs_if_there_are_enough),
     cmocka_unit_test(emulated_environments_are_left_out_of_findings),

@@ -31,6 +31,9 @@
  */
 #define OWN_WEIGHT_MAX 0.95
 
+/* Minimum degrees of freedom of a curve: those of a line through three points, less rounding. */
+#define FREEDOM_MIN 0.99
+
 /* Squared errors smaller than this, relative to squared values, are rounding errors. */
 #define ROUNDING 1e-24
 
@@ -91,6 +94,7 @@ static double narrowest(const struct ssreport_curve *curve) {
  */
 static double judge(struct ssreport_curve *curve, double *weights) {
     double trace = 0, squares = 0, residuals = 0, left_out = 0;
+    bool predicts_itself = false;
     for (size_t i = 0; i < curve->count; i++) {
         double value = 0;
         ssreport_curve_weigh(curve, curve->x[i], weights);
@@ -99,15 +103,15 @@ static double judge(struct ssreport_curve *curve, double *weights) {
             squares += weights[j] * weights[j];
         }
         double residual = curve->y[i] - value;
-        if (!(weights[i] < OWN_WEIGHT_MAX))
-            return INFINITY;
+        predicts_itself |= !(weights[i] < OWN_WEIGHT_MAX);
         trace += weights[i];
         residuals += residual * residual;
         left_out += residual * residual / ((1 - weights[i]) * (1 - weights[i]));
     }
     curve->freedom = (double)curve->count - 2 * trace + squares;
     curve->variance = residuals / curve->freedom;
-    return curve->freedom >= 1 && isfinite(left_out) ? left_out / (double)curve->count : INFINITY;
+    bool usable = !predicts_itself && curve->freedom >= 1 && isfinite(left_out);
+    return usable ? left_out / (double)curve->count : INFINITY;
 }
 
 static void choose_bandwidth(struct ssreport_curve *curve, double *weights) {
@@ -130,30 +134,50 @@ static void choose_bandwidth(struct ssreport_curve *curve, double *weights) {
         curve->count = 0;
 }
 
-int ssreport_curve_fit(
+/* Copies the points, sorted by x. Sets `count` to 0 if all are at a single x. */
+static int copy_points(
     struct ssreport_curve *curve, const double *x, const double *y, size_t count) {
-    *curve = (struct ssreport_curve){0};
-    if (count < SSREPORT_CURVE_MIN || count > SSREPORT_CURVE_MAX)
-        return 0;
     curve->x = calloc(2 * count, sizeof *curve->x);
-    double *weights = calloc(count, sizeof *weights);
-    if (!curve->x || !weights) {
-        free(weights);
+    if (!curve->x)
         return -1;
-    }
     curve->y = curve->x + count;
     memcpy(curve->x, x, count * sizeof *x);
     memcpy(curve->y, y, count * sizeof *y);
     gsl_sort2(curve->x, 1, curve->y, 1, count);
     curve->least = curve->x[0];
     curve->most = curve->x[count - 1];
-    curve->count = count;
-    if (curve->most > curve->least)
-        choose_bandwidth(curve, weights);
-    else
-        curve->count = 0;
-    free(weights);
+    curve->count = curve->most > curve->least ? count : 0;
     return 0;
+}
+
+int ssreport_curve_fit(
+    struct ssreport_curve *curve, const double *x, const double *y, size_t count) {
+    *curve = (struct ssreport_curve){0};
+    if (count < SSREPORT_CURVE_MIN || count > SSREPORT_CURVE_MAX)
+        return 0;
+    double *weights = calloc(count, sizeof *weights);
+    int result = weights ? copy_points(curve, x, y, count) : -1;
+    if (result == 0 && curve->count > 0)
+        choose_bandwidth(curve, weights);
+    free(weights);
+    return result;
+}
+
+int ssreport_curve_fit_with(struct ssreport_curve *curve, const double *x, const double *y,
+    size_t count, double bandwidth) {
+    *curve = (struct ssreport_curve){0};
+    if (count < LOADS_MIN || count > SSREPORT_CURVE_MAX)
+        return 0;
+    double *weights = calloc(count, sizeof *weights);
+    int result = weights ? copy_points(curve, x, y, count) : -1;
+    if (result == 0) {
+        curve->bandwidth = bandwidth;
+        judge(curve, weights);
+        if (!(curve->freedom > FREEDOM_MIN))
+            curve->count = 0;
+    }
+    free(weights);
+    return result;
 }
 
 void ssreport_curve_free(struct ssreport_curve *curve) {

@@ -38,6 +38,15 @@ SS_READS(3, 4)
 SS_MUST_USE SS_NONNULL(1) int ssreport_curve_fit(
     struct ssreport_curve *curve, const double *x, const double *y, size_t count);
 
+/*
+ * Like ssreport_curve_fit(), with this bandwidth, and through at least three points. An infinite
+ * bandwidth gives a straight line.
+ */
+SS_READS(2, 4)
+SS_READS(3, 4)
+SS_MUST_USE SS_NONNULL(1) int ssreport_curve_fit_with(
+    struct ssreport_curve *curve, const double *x, const double *y, size_t count, double bandwidth);
+
 SS_NONNULL()
 void ssreport_curve_free(struct ssreport_curve *curve);
 

@@ -19,7 +19,7 @@
 static const struct table_column columns[] = {
     {"kind", NULL}, {"scope", NULL}, {"environment", "environment"}, {"measured_in", NULL},
     {"placement", "placement"},
-    {"foreground", "foreground"}, {"background", "background"}, {"against", "against"},
+    {"foreground", "foreground"}, {"background", "background"}, {"against", "against"}, {"measure", NULL},
     {"percent", "%", 2}, {"low_percent", "its confidence, from", 2}, {"high_percent", "to", 2},
     {"told", NULL}, {"count", "of"}, {"of", ""}, {"sentence", NULL}, {"set", NULL},
 };

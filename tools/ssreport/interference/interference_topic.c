@@ -13,6 +13,7 @@
 #include "pair_question.h"
 #include "pairs.h"
 #include "picture.h"
+#include "run_order.h"
 
 /* Maximum number of pairs that the terminal shows. */
 #define PAIRS_MAX 40
@@ -48,12 +49,21 @@ static const struct table_column published_columns[] = {
 };
 static const struct table_column whole_system_columns[] = {
     {"environment", "environment"}, {"placement", "placement"},
-    {"workload", "workload on both sides"}, {"round", "round"}, {"step", "step"}, {"half", "half"},
-    {"target", "target, %", 1, true}, {"load", "background load, %", 2, true},
+    {"workload", "foreground"}, {"background", "background"}, {"round", "round"}, {"step", "step"},
+    {"half", "half"}, {"target", "target, %", 1, true}, {"load", "background load, %", 2, true},
     {"foreground_iterations_per_second", "foreground, /s", 4},
     {"background_iterations_per_second", "background, /s", 4},
-    {"iterations_per_second", "both, /s", 4}, {"relative_to_per_chip", "relative to per-chip", 4},
+    {"iterations_per_second", "both, /s", 4, .if_known = true},
+    {"weighted_speedup", "weighted speedup", 4, .if_known = true},
+    {"relative_to_per_chip", "relative to per-chip", 4},
+    {"watts", "W", 2, .if_known = true}, {"per_watt_hour", "per Wh", 3, .if_known = true},
+    {"per_watt_hour_relative", "per Wh, relative to per-chip", 4, .if_known = true},
     {"measured_in", NULL}, {"set", NULL},
+};
+static const struct table_column alone_columns[] = {
+    {"set", NULL}, {"environment", "environment"}, {"program", "program"}, {"runs", "runs"},
+    {"iterations_per_second", "throughput alone, /s", 4}, {"low", "its confidence, from", 4},
+    {"high", "to", 4},
 };
 static const struct table_column step_columns[] = {
     {"environment", "environment"}, {"measured_in", "measured"}, {"placement", "placement"},
@@ -65,7 +75,7 @@ static const struct table_column step_columns[] = {
 };
 static const struct table_column change_columns[] = {
     {"environment", "environment"}, {"measured_in", NULL}, {"foreground", "foreground"},
-    {"background", "background"},
+    {"background", "background"}, {"measure", "by"},
     {"below", "best below"}, {"above", "best above"}, {"load", "background load, %", 1, true},
     {"load_low", "its confidence, from", 1, true}, {"load_high", "to", 1, true}, {"told", "told"},
     {"steps", "steps"}, {"load_least", NULL}, {"load_most", NULL}, {"set", NULL},
@@ -75,6 +85,7 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("interference-steps", "Each step of each pair", step_columns),
     TABLE_INIT("whole-system", "Throughput of both sides together, step by step",
         whole_system_columns),
+    TABLE_INIT("alone", "Each program alone", alone_columns),
     TABLE_INIT("interference-published", "Beside what others have published, in percent",
         published_columns),
     TABLE_INIT("changes", "Background loads at which the best placement changes",
@@ -134,19 +145,46 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
 static void add_whole_system(
     const struct ssreport_report *report, const struct ssreport_pair *pair) {
     struct table_sheet *sheet = ssreport_table(report, "whole-system");
-    const struct ssreport_run *run = pair->foreground;
-    if (!ssreport_is_word(run->workload, pair->background->workload))
-        return;
     for (size_t i = 0; i < pair->count; i++) {
         const struct ssreport_pair_step *step = &pair->steps[i];
+        double measure = ssreport_measure_of(pair, step, SSREPORT_OF_SYSTEM);
+        if (!pair->is_one_program && isnan(measure))
+            continue;
         add_row(sheet, pair);
-        TABLE_CELLS(sheet, CELL("workload", pair->program), CELL("step", i + 1),
+        TABLE_CELLS(sheet, CELL("workload", pair->program),
+            CELL("background", pair->background_program), CELL("step", i + 1),
             CELL("half", step->half ? step->half : NAN), CELL("target", step->target),
             CELL("load", step->load), CELL("foreground_iterations_per_second", step->foreground),
             CELL("background_iterations_per_second", step->background),
-            CELL("iterations_per_second", step->foreground + step->background),
-            CELL("relative_to_per_chip", ssreport_whole_system_relative(report, pair, step)),
-            CELL("measured_in", run->measured_in));
+            CELL("iterations_per_second", pair->is_one_program ? measure : NAN),
+            CELL("weighted_speedup", pair->is_one_program ? NAN : measure),
+            CELL("relative_to_per_chip",
+                ssreport_measure_relative(report, pair, step, SSREPORT_OF_SYSTEM)),
+            CELL("watts", step->watts),
+            CELL("per_watt_hour", ssreport_measure_of(pair, step, SSREPORT_PER_WATT_HOUR)),
+            CELL("per_watt_hour_relative",
+                ssreport_measure_relative(report, pair, step, SSREPORT_PER_WATT_HOUR)),
+            CELL("measured_in", pair->foreground->measured_in));
+    }
+}
+
+/* Lists the throughput alone of each program in each environment, once. */
+static void fill_alone(const struct ssreport_report *report) {
+    struct table_sheet *sheet = ssreport_table(report, "alone");
+    for (size_t i = 0; i < report->run_count; i++) {
+        const struct ssreport_run *run = &report->runs[i];
+        bool is_listed = !ssreport_is_word(run->role, SSREPORT_ALONE);
+        for (size_t j = 0; j < i; j++)
+            is_listed |= ssreport_is_word(report->runs[j].role, SSREPORT_ALONE) &&
+                         ssreport_is_word(report->runs[j].workload, run->workload) &&
+                         ssreport_run_compare(
+                             &report->runs[j], run, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT) == 0;
+        struct ssreport_isolation isolation = ssreport_isolation_of(report, run);
+        if (!is_listed)
+            TABLE_ROW(sheet, CELL("set", run->set + 1),
+                CELL("environment", ssreport_run_environment(run)), CELL("program", run->workload),
+                CELL("runs", isolation.runs), CELL("iterations_per_second", isolation.throughput),
+                CELL("low", isolation.interval.low), CELL("high", isolation.interval.high));
     }
 }
 
@@ -192,6 +230,7 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         add_whole_system(report, &report->pairs[i]);
         add_published(report, &report->pairs[i]);
     }
+    fill_alone(report);
     return ssreport_pair_findings(report) < 0 ? ss_error_memory(error) : 0;
 }
 
@@ -239,7 +278,6 @@ static void print_matrices(struct ssreport_page *page, const struct ssreport_rep
 
 static void print_pair(struct ssreport_page *page, const struct ssreport_report *report,
     const struct ssreport_pair *pair) {
-    bool is_one_program = strcmp(pair->program, pair->background_program) == 0;
     fputs("<details>", page->stream);
     print_caption(page->stream, "summary", pair, pair->program, pair->background_program);
     fputs("<div class=\"plots\">\n", page->stream);
@@ -248,7 +286,7 @@ static void print_pair(struct ssreport_page *page, const struct ssreport_report 
         ssreport_page_figure(page, script, ssreport_plot_sides(script, report, pair),
             "Throughput of both sides against the background's load; \u25b2 going up, \u25bd going "
             "down");
-    script = is_one_program ? ssreport_page_script(page) : NULL;
+    script = ssreport_page_script(page);
     if (script)
         ssreport_page_figure(page, script, ssreport_plot_whole_system(script, report, pair),
             "Throughput of both sides together; \u25b2 going up, \u25bd going down");
@@ -268,6 +306,7 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     for (size_t i = 0; i < pairs.count && !page->without.status; i++)
         print_pair(page, report, &report->pairs[pairs.first[i]]);
     page_sheet(page->stream, ssreport_table(report, "interference"));
+    page_sheet(page->stream, ssreport_table(report, "alone"));
     page_sheet(page->stream, ssreport_table(report, "whole-system"));
     ssreport_page_published(page);
     page_sheet(page->stream, ssreport_table(report, "interference-published"));

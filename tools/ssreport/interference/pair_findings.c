@@ -22,7 +22,7 @@ struct finding {
     const char *kind;
     const struct ssreport_pair *pair; /* a pair that has the environment and the set */
     bool is_general;
-    const char *placement, *against;
+    const char *placement, *against, *measure;
     double percent;
     struct ssreport_interval interval;
     bool is_clear;
@@ -50,13 +50,24 @@ static void add_finding(struct ssreport_report *report, const struct finding *fi
         CELL("environment", ssreport_run_environment(run)), CELL("measured_in", run->measured_in),
         CELL("placement", finding->placement), CELL("foreground", general ? "" : pair->program),
         CELL("background", general ? "" : pair->background_program),
-        CELL("against", finding->against), CELL("percent", finding->percent),
-        CELL("low_percent", finding->interval.low), CELL("high_percent", finding->interval.high),
-        CELL("told", finding->is_clear), CELL("count", finding->count), CELL("of", finding->unit),
-        CELL("set", run->set + 1));
+        CELL("against", finding->against), CELL("measure", finding->measure),
+        CELL("percent", finding->percent), CELL("low_percent", finding->interval.low),
+        CELL("high_percent", finding->interval.high), CELL("told", finding->is_clear),
+        CELL("count", finding->count), CELL("of", finding->unit), CELL("set", run->set + 1));
 }
 
 /* ---- placements ---- */
+
+static const struct {
+    const char *name, *one_program, *two_programs;
+} measures[] = {
+    [SSREPORT_OF_FOREGROUND] = {"foreground", "throughput of the foreground",
+        "throughput of the foreground"},
+    [SSREPORT_OF_SYSTEM] = {"system", "throughput of both sides",
+        "throughput of both sides, each relative to its program alone,"},
+    [SSREPORT_PER_WATT_HOUR] = {"per-watt-hour", "iterations per watt-hour of both sides",
+        "work per watt-hour of both sides, each relative to its program alone,"},
+};
 
 static void add_changes(
     const struct ssreport_report *report, const struct ssreport_placements *placements) {
@@ -68,8 +79,9 @@ static void add_changes(
             CELL("environment", ssreport_run_environment(run)),
             CELL("measured_in", run->measured_in), CELL("foreground", pair->program),
             CELL("background", pair->background_program),
-            CELL("below", placements->names[change->below]),
-            CELL("above", placements->names[change->above]), CELL("load", change->load),
+            CELL("measure", measures[placements->measure].name),
+            CELL("below", placements->placed[change->below].name),
+            CELL("above", placements->placed[change->above].name), CELL("load", change->load),
             CELL("load_low", change->interval.low), CELL("load_high", change->interval.high),
             CELL("told", change->is_clear), CELL("steps", placements->steps),
             CELL("load_least", placements->least_load), CELL("load_most", placements->most_load),
@@ -87,69 +99,92 @@ static void append_changes(struct finding *finding, const struct ssreport_placem
             append(finding,
                 " Above a background load of %.0f %% (%.0f to %.0f), %s is better than %s.",
                 100 * change->load, 100 * change->interval.low, 100 * change->interval.high,
-                placements->names[change->above], placements->names[change->below]);
+                placements->placed[change->above].name, placements->placed[change->below].name);
     }
+}
+
+/* Appends why only the throughput of the foreground is compared. */
+static void append_unknown(struct finding *finding, const struct ssreport_pair *pair) {
+    const char *unknown = isnan(pair->alone[0].throughput) ? pair->program : NULL;
+    if (!unknown && isnan(pair->alone[1].throughput))
+        unknown = pair->background_program;
+    append(finding, " Which placement is best for both sides together is unknown: ");
+    if (pair->is_one_program || !unknown)
+        append(finding, "the iterations of the background were not counted.");
+    else
+        append(finding, "%.60s was not measured alone.", unknown);
 }
 
 static void add_best(struct ssreport_report *report, const struct ssreport_placements *placements) {
     const struct ssreport_pair *pair = placements->pair;
-    const char *best = placements->names[placements->best];
-    const char *second = placements->names[placements->second];
-    struct finding finding = {.kind = "placement",
+    const char *best = placements->placed[placements->best].name;
+    const char *second = placements->placed[placements->second].name;
+    bool by_energy = placements->measure == SSREPORT_PER_WATT_HOUR;
+    struct finding finding = {.kind = by_energy ? "placement-energy" : "placement",
         .pair = pair,
         .placement = best,
         .against = second,
+        .measure = measures[placements->measure].name,
         .percent = 100 * placements->advantage,
         .interval = {100 * placements->interval.low, 100 * placements->interval.high},
         .is_clear = placements->is_clear,
         .count = placements->by_rounds > 0 ? placements->by_rounds : placements->steps,
         .unit = placements->by_rounds > 0 ? "rounds" : "steps"};
-    append(&finding, "%.60s beside %.60s (%s): ", pair->program, pair->background_program,
-        pair->environment);
+    append(&finding, "%.60s beside %.60s (%s)%s: ", pair->program, pair->background_program,
+        pair->environment, by_energy ? ", energy" : "");
     if (finding.is_clear)
-        append(&finding,
-            "%s is best, with %.1f %% (%.1f to %.1f) more throughput of the foreground than %s.",
-            best, finding.percent, finding.interval.low, finding.interval.high, second);
+        append(&finding, "%s is best, with %.1f %% (%.1f to %.1f) more %s than %s.", best,
+            finding.percent, finding.interval.low, finding.interval.high,
+            pair->is_one_program ? measures[placements->measure].one_program
+                                 : measures[placements->measure].two_programs,
+            second);
     else
         append(&finding,
             "no placement is best overall: %s is %.1f %% (%.1f to %.1f) above %s, which is "
             "within the uncertainty.",
             best, finding.percent, finding.interval.low, finding.interval.high, second);
     append_changes(&finding, placements);
+    if (placements->measure == SSREPORT_OF_FOREGROUND)
+        append_unknown(&finding, pair);
     add_finding(report, &finding);
 }
 
 /* How often each placement is the best one in an environment. */
 struct tally {
+    bool by_energy;
     const char *names[SSREPORT_PLACEMENTS_MAX];
     size_t counts[SSREPORT_PLACEMENTS_MAX], count;
-    size_t pairs, unclear,
-        single; /* number of ordered pairs, and of those with a single placement */
+    size_t pairs, unclear, single, foreground; /* number of ordered pairs, and of those without a
+                                                  best placement, with a single placement, and
+                                                  compared by the foreground only */
 };
 
 static void count_best(struct tally *tally, const struct ssreport_placements *placements) {
     size_t i = 0;
-    tally->pairs++;
     if (placements->count < 2) {
-        tally->single++;
+        tally->pairs += !tally->by_energy; /* otherwise its power is unknown */
+        tally->single += !tally->by_energy;
         return;
     }
+    tally->pairs++;
+    tally->foreground += placements->measure == SSREPORT_OF_FOREGROUND;
     if (!placements->is_clear) {
         tally->unclear++;
         return;
     }
-    while (i < tally->count && strcmp(tally->names[i], placements->names[placements->best]) != 0)
+    const char *best = placements->placed[placements->best].name;
+    while (i < tally->count && strcmp(tally->names[i], best) != 0)
         i++;
     if (i == SSREPORT_PLACEMENTS_MAX)
         return;
     if (i == tally->count)
-        tally->names[tally->count++] = placements->names[placements->best];
+        tally->names[tally->count++] = best;
     tally->counts[i]++;
 }
 
 static void add_tally(
     struct ssreport_report *report, const struct ssreport_pair *pair, const struct tally *tally) {
-    struct finding finding = {.kind = "placement",
+    struct finding finding = {.kind = tally->by_energy ? "placement-energy" : "placement",
         .pair = pair,
         .is_general = true,
         .percent = NAN,
@@ -157,7 +192,9 @@ static void add_tally(
         .is_clear = tally->count > 0,
         .count = tally->pairs,
         .unit = "pairs"};
-    append(&finding, "Where to pin (%s):", pair->environment);
+    append(&finding,
+        "Where to pin%s (%s):", tally->by_energy ? " for the most work per watt-hour" : "",
+        pair->environment);
     for (size_t i = 0; i < tally->count; i++)
         append(&finding, "%s %s %sfor %zu", i > 0 ? "," : "", tally->names[i],
             i > 0 ? "" : "is best ", tally->counts[i]);
@@ -171,24 +208,40 @@ static void add_tally(
             "%s no two placements have three steps in common, so none is best, for %zu", joint,
             tally->single);
     append(&finding, " of %zu ordered pair%s.", tally->pairs, tally->pairs == 1 ? "" : "s");
+    if (tally->foreground > 0)
+        append(&finding, " For %zu of them, only the throughput of the foreground is known.",
+            tally->foreground);
     add_finding(report, &finding);
+}
+
+/*
+ * Compares placements by what both sides get done or, if that is unknown, by the throughput of the
+ * foreground; with `by_energy` only by the work of both sides per watt-hour.
+ */
+static int compare(struct ssreport_placements *placements, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, bool by_energy) {
+    if (by_energy)
+        return ssreport_placements_compare(placements, report, pair, SSREPORT_PER_WATT_HOUR);
+    int result = ssreport_placements_compare(placements, report, pair, SSREPORT_OF_SYSTEM);
+    if (result < 0 || placements->count >= 2)
+        return result;
+    ssreport_placements_free(placements);
+    return ssreport_placements_compare(placements, report, pair, SSREPORT_OF_FOREGROUND);
 }
 
 /* Adds the findings about one group of pairs in an environment, and counts them. */
 static int find_placement(struct ssreport_report *report, const struct ssreport_pair *pair,
     struct tally *tally, bool general) {
     struct ssreport_placements placements;
-    if (ssreport_placements_compare(&placements, report, pair) < 0)
-        return -1;
-    if (placements.steps < 3)
-        placements.count = 0; /* the placements have no step in common */
-    count_best(tally, &placements);
-    if (!general && placements.count > 1) {
+    int result = compare(&placements, report, pair, tally->by_energy);
+    if (result == 0)
+        count_best(tally, &placements);
+    if (result == 0 && !general && placements.count > 1) {
         add_best(report, &placements);
         add_changes(report, &placements);
     }
     ssreport_placements_free(&placements);
-    return 0;
+    return result;
 }
 
 /* Returns whether the environment of this pair has more than one placement. */
@@ -204,7 +257,7 @@ static bool has_placements(
 }
 
 /* Adds findings about placements. Called twice, because general sentences come first. */
-static int find_placements(struct ssreport_report *report, bool general) {
+static int find_placements(struct ssreport_report *report, bool general, bool by_energy) {
     SS_OWNED(groups)
     struct stats_groups environments = ssreport_pairs_group(report, SSREPORT_PAIR_ENVIRONMENT);
     SS_OWNED(groups)
@@ -214,7 +267,7 @@ static int find_placements(struct ssreport_report *report, bool general) {
         return -1;
     for (size_t group = 0; group < environments.count; group++) {
         const struct ssreport_pair *first = &report->pairs[environments.first[group]];
-        struct tally tally = {0};
+        struct tally tally = {.by_energy = by_energy};
         if (ssreport_pair_is_emulated(first) || !has_placements(report, first))
             continue;
         for (size_t i = 0; i < pairs.count; i++) {
@@ -222,7 +275,7 @@ static int find_placements(struct ssreport_report *report, bool general) {
                 find_placement(report, &report->pairs[pairs.first[i]], &tally, general) < 0)
                 return -1;
         }
-        if (general)
+        if (general && tally.pairs > 0)
             add_tally(report, first, &tally);
     }
     return 0;
@@ -409,8 +462,12 @@ static int find_forbidden(struct ssreport_report *report) {
 }
 
 int ssreport_pair_findings(struct ssreport_report *report) {
-    if (find_forbidden(report) < 0 || find_placements(report, true) < 0 ||
-        find_costs(report, true) < 0 || name_emulated(report) < 0)
+    if (find_forbidden(report) < 0 || find_placements(report, true, false) < 0 ||
+        find_placements(report, true, true) < 0 || find_costs(report, true) < 0 ||
+        name_emulated(report) < 0)
         return -1;
-    return find_placements(report, false) < 0 || find_costs(report, false) < 0 ? -1 : 0;
+    return find_placements(report, false, false) < 0 || find_placements(report, false, true) < 0 ||
+                   find_costs(report, false) < 0
+               ? -1
+               : 0;
 }

@@ -46,9 +46,9 @@ static double value_of(const struct ssreport_report *report, const struct ssrepo
     case BACKGROUND:
         return step->background;
     case BOTH:
-        return step->foreground + step->background;
+        return ssreport_measure_of(pair, step, SSREPORT_OF_SYSTEM);
     case RELATIVE:
-        return 100 * ssreport_whole_system_relative(report, pair, step);
+        return 100 * ssreport_measure_relative(report, pair, step, SSREPORT_OF_SYSTEM);
     }
     return NAN;
 }
@@ -179,7 +179,8 @@ bool ssreport_plot_sides(
 bool ssreport_plot_whole_system(
     FILE *script, const struct ssreport_report *report, const struct ssreport_pair *pair) {
     return write_panels(script, report, pair, (const enum kind[]){BOTH, RELATIVE},
-        (const char *const[]){"both, /s", "of per-chip, %"});
+        (const char *const[]){
+            pair->is_one_program ? "both, /s" : "weighted speedup", "of per-chip, %"});
 }
 
 /* ---- the matrix ---- */

@@ -16,6 +16,16 @@ static const char *shown(const char *text) {
     return text ? text : "-";
 }
 
+/* Returns the mean power in a step; NaN unless it was sampled for both sides together. */
+static double watts_of(const struct ssreport_pair *pair, const struct ssreport_step *step) {
+    const struct ssreport_run *run = pair->background;
+    if (!run->energy.shared)
+        return NAN;
+    return ssreport_energy_between(
+        &run->energy, run->record.wall + step->from, run->record.wall + step->to)
+        .watts;
+}
+
 static void set_steps(struct ssreport_pair *pair) {
     for (size_t i = 0; i < pair->count; i++) {
         const struct ssreport_step *step = &pair->background->steps.items[i];
@@ -26,7 +36,8 @@ static void set_steps(struct ssreport_pair *pair) {
             .occurrence = ssreport_steps_occurrence(&pair->background->steps, i),
             .foreground = ssreport_report_throughput_beside(
                 pair->foreground, pair->background, step->from, step->to),
-            .background = step->throughput};
+            .background = step->throughput,
+            .watts = watts_of(pair, step)};
     }
 }
 
@@ -85,6 +96,9 @@ static int add_pair(struct ssreport_report *report, struct ssreport_run *foregro
         .placement = shown(foreground->placement),
         .program = shown(foreground->workload),
         .background_program = shown(background->workload),
+        .is_one_program = ssreport_is_word(foreground->workload, background->workload),
+        .alone = {ssreport_isolation_of(report, foreground),
+            ssreport_isolation_of(report, background)},
         .count = background->steps.count};
     bool on_host = ssreport_is_word(foreground->measured_in, "host");
     snprintf(pair->environment, sizeof pair->environment, "%.40s%s",

@@ -12,6 +12,7 @@
 
 #include "group_by.h"
 #include "interference.h"
+#include "isolation.h"
 #include "report.h"
 
 /* A step of the background, with the throughput of both sides. */
@@ -21,6 +22,7 @@ struct ssreport_pair_step {
     size_t occurrence;   /* how often its half has held this level, up to and including this step */
     double foreground;   /* iterations per second; NaN if absent or not counted */
     double background;
+    double watts; /* mean power of the machine during the step; NaN if unknown */
 };
 
 struct ssreport_pair {
@@ -31,6 +33,8 @@ struct ssreport_pair {
     const char *placement; /* "-" if unknown, like the next two members */
     const char *program;   /* program of the foreground */
     const char *background_program;
+    bool is_one_program;                /* both sides run the same program */
+    struct ssreport_isolation alone[2]; /* of the foreground's program, and of the background's */
     size_t row,
         column; /* indexes of its programs among the foregrounds and backgrounds of the set */
     struct ssreport_pair_step *steps;

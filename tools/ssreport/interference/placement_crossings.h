@@ -7,9 +7,12 @@
  * becomes better.
  */
 
+#include "combined_throughput.h"
+#include "curve.h"
 #include "pairs.h"
 
 #define SSREPORT_PLACEMENTS_MAX 16
+#define SSREPORT_CHANGES_MAX    32
 
 /* A load at which the best placement changes. */
 struct ssreport_change {
@@ -19,21 +22,29 @@ struct ssreport_change {
     bool is_clear;                     /* the interval is within the measured loads */
 };
 
+/* What each placement does in the common steps. */
+struct ssreport_placed {
+    const char *name;
+    double *values, *foreground, *background; /* for each step: the measure and its two parts */
+    double mean;                              /* of `values` */
+};
+
 /*
- * A foreground next to a background in one environment, with every placement. Each placement has a
- * line through the same steps at the same loads, so that differences of lines are lines of
- * differences.
+ * A foreground next to a background in one environment, with every placement, by one measure. Each
+ * placement has a local curve through the same steps at the same loads with the same bandwidth, so
+ * that differences of curves are curves of differences.
  */
 struct ssreport_placements {
     const struct ssreport_pair *pair; /* the first of the compared pairs */
-    const char *names[SSREPORT_PLACEMENTS_MAX];
-    size_t count;   /* number of placements */
-    size_t steps;   /* number of steps that all placements have */
-    double *rounds; /* round of each step; owned by `loads` */
-    double *loads, *throughputs[SSREPORT_PLACEMENTS_MAX]; /* `loads` owns all of these */
-    double means[SSREPORT_PLACEMENTS_MAX]; /* mean throughput of the foreground, iterations per
-                                              second */
+    enum ssreport_measure measure;
+    struct ssreport_placed placed[SSREPORT_PLACEMENTS_MAX];
+    size_t count;    /* number of placements */
+    size_t steps;    /* number of steps that all placements have, ordered by load */
+    double *rounds;  /* round of each step; owned by `loads` */
+    double *loads;   /* load of each step; owns all arrays of this structure */
+    double *weights; /* weights of the steps in a curve at one load */
     double least_load, most_load;
+    double bandwidth; /* of all curves, 0 to 1, or infinite */
 
     size_t best, second;               /* indexes of the placements with the highest means */
     double advantage;                  /* advantage of the best placement over the second, relative
@@ -43,17 +54,18 @@ struct ssreport_placements {
                          steps */
     bool is_clear;    /* the interval of the advantage does not contain 0 */
 
-    struct ssreport_change changes[SSREPORT_PLACEMENTS_MAX];
+    struct ssreport_change changes[SSREPORT_CHANGES_MAX];
     size_t change_count;
 };
 
 /*
- * Compares all pairs that differ from this one only in placement and round. Returns -1 if memory is
- * exhausted.
+ * Compares all pairs that differ from this one only in placement and round. Without two placements
+ * in which the measure is known, `count` is below 2. Returns -1 if memory is exhausted.
  */
-int ssreport_placements_compare(struct ssreport_placements *placements,
-    const struct ssreport_report *report, const struct ssreport_pair *pair);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_placements_compare(
+    struct ssreport_placements *placements, const struct ssreport_report *report,
+    const struct ssreport_pair *pair, enum ssreport_measure measure);
 
-void ssreport_placements_free(struct ssreport_placements *placements);
+SS_NONNULL(1) void ssreport_placements_free(struct ssreport_placements *placements);
 
 #endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "isolation.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/owned.h"
+#include "run_order.h"
+
+/* Returns whether a run is one of the program of `run` alone, in the same environment. */
+static bool is_alone(const struct ssreport_run *alone, const struct ssreport_run *run) {
+    return ssreport_is_word(alone->role, SSREPORT_ALONE) &&
+           ssreport_is_word(alone->workload, run->workload) &&
+           ssreport_run_compare(alone, run, SSREPORT_BY_SET | SSREPORT_BY_ENVIRONMENT) == 0 &&
+           isfinite(alone->figures.throughput) && alone->figures.throughput > 0 &&
+           ssreport_others_permit(alone->others, run->others);
+}
+
+static bool has_reference(const struct ssreport_report *report, const struct ssreport_run *run) {
+    for (size_t i = 0; i < report->run_count; i++) {
+        if (is_alone(&report->runs[i], run) &&
+            ssreport_is_word(report->runs[i].placement, SSREPORT_REFERENCE))
+            return true;
+    }
+    return false;
+}
+
+struct ssreport_isolation ssreport_isolation_of(
+    const struct ssreport_report *report, const struct ssreport_run *run) {
+    struct ssreport_isolation isolation = {.throughput = NAN, .interval = {NAN, NAN}};
+    const struct ssreport_run *last = NULL;
+    SS_OWNED(free) double *throughputs = calloc(report->run_count + 1, sizeof *throughputs);
+    bool only_reference = has_reference(report, run);
+    for (size_t i = 0; throughputs && i < report->run_count; i++) {
+        const struct ssreport_run *alone = &report->runs[i];
+        if (!is_alone(alone, run) ||
+            (only_reference && !ssreport_is_word(alone->placement, SSREPORT_REFERENCE)))
+            continue;
+        throughputs[isolation.runs++] = alone->figures.throughput;
+        last = alone;
+    }
+    if (isolation.runs == 0)
+        return isolation;
+    double confidence = report->settings.confidence;
+    struct ssreport_mean mean = ssreport_mean_of(throughputs, isolation.runs, confidence);
+    isolation.throughput = mean.mean;
+    if (isolation.runs == 1)
+        mean = ssreport_mean_of(last->rates.parts, last->rates.count, confidence);
+    double half = (mean.high - mean.low) / 2;
+    isolation.interval =
+        (struct ssreport_interval){isolation.throughput - half, isolation.throughput + half};
+    return isolation;
+}
+
+double ssreport_isolation_error(const struct ssreport_isolation *isolation) {
+    double half = (isolation->interval.high - isolation->interval.low) / 2;
+    return isfinite(half) ? half / isolation->throughput : 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_ISOLATION_H
+#define SSREPORT_ISOLATION_H
+
+/* The throughput of a program without a neighbor, from runs with the role `alone`. */
+
+#include "report.h"
+
+#define SSREPORT_ALONE "alone"
+
+/* The placement to which the throughput of others is compared. */
+#define SSREPORT_REFERENCE "per-chip"
+
+struct ssreport_isolation {
+    double throughput;                 /* iterations per second; NaN if it was not measured */
+    struct ssreport_interval interval; /* interval of the mean of runs; of a single run, of the mean
+                                          of its intervals; NaN if unknown */
+    size_t runs;
+};
+
+/*
+ * Returns the throughput alone of the program that a run executes, in the environment of that run.
+ * All placements get the same value, otherwise they could not be compared: that of per-chip if it
+ * was measured there, else the mean of all runs alone.
+ */
+SS_NONNULL(1, 2)
+struct ssreport_isolation ssreport_isolation_of(
+    const struct ssreport_report *report, const struct ssreport_run *run);
+
+/*
+ * Returns the half-width of the interval, relative to the throughput; 0 if the interval is unknown.
+ */
+SS_NONNULL(1) double ssreport_isolation_error(const struct ssreport_isolation *isolation);
+
+#endif
