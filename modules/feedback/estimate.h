@@ -28,6 +28,7 @@
 struct estimate_reading {
     const struct ss_counters *counters;
     uint64_t count;  /* CPU time in nanoseconds; never falls */
+    uint64_t total;  /* idle and busy time as counted; 0: elapsed time on all CPUs */
     bool idle;       /* `count` is idle time, otherwise busy time */
     bool bounded;    /* `count` can grow by at most `capacity` CPUs at a time */
     ss_time spacing; /* time from the last sample to the next */
@@ -46,6 +47,7 @@ struct estimate {
     uint64_t throttled; /* nanoseconds */
     ss_time grain;
     uint64_t count;
+    uint64_t total;
     double used; /* CPU time since some point in the past, in nanoseconds */
     double load;
     bool known; /* `load` is valid */
@@ -53,7 +55,7 @@ struct estimate {
     bool taken; /* the other fields are valid */
 };
 
-#define ESTIMATE_WORDS 12
+#define ESTIMATE_WORDS 13
 
 _Static_assert(ESTIMATE_WORDS <= SS_NOTICE_WORDS, "the estimate must fit in a notice");
 
@@ -80,6 +82,7 @@ static inline void estimate_publish(struct ss_notice *notice, const struct estim
         estimate->quota_period,
         estimate->throttled,
         estimate->grain,
+        estimate->total,
     };
     ss_notice_publish(notice, words, ESTIMATE_WORDS);
 }
@@ -106,6 +109,7 @@ static inline const struct estimate *estimate_look(const struct ss_self *self) {
             .quota_period = words[9],
             .throttled = words[10],
             .grain = words[11],
+            .total = words[12],
             .taken = true,
         };
     }
@@ -148,6 +152,17 @@ static inline bool estimate_wants_sample(
 }
 
 /*
+ * Returns the time from one reading to the next, in nanoseconds of all CPUs at once: by the clock,
+ * or as the sum of counted idle and busy time.
+ */
+static inline double estimate_elapsed(
+    const struct estimate *last, const struct estimate_reading *reading) {
+    if (reading->total)
+        return ((double)reading->total - (double)last->total) / reading->counters->capacity;
+    return (double)(reading->counters->time - last->time);
+}
+
+/*
  * Computes the load from one reading to the next. Returns false if the two cannot be compared: CPUs
  * came or went, or the counter fell or grew too fast. The kernel counts in ticks of up to 10 ms,
  * and one tick may be credited late at either end.
@@ -158,10 +173,13 @@ static inline bool estimate_compare(
     if (counters->set != last->set || counters->capacity != last->capacity ||
         !(counters->capacity > 0) || reading->count < last->count)
         return false;
-    double elapsed = (double)(counters->time - last->time);
+    double elapsed = estimate_elapsed(last, reading);
+    if (!(elapsed > 0))
+        return false;
     double counted = (double)(reading->count - last->count) / counters->capacity;
     const double slack = 2 * 10e6 + 1e6;
-    if (reading->bounded && counted > elapsed + slack)
+    double clock = (double)(counters->time - last->time);
+    if (reading->bounded && fmax(counted, elapsed) > clock + slack)
         return false;
     double worked = reading->idle ? elapsed - counted : counted;
     *load = worked / elapsed;
@@ -187,6 +205,7 @@ static inline struct estimate estimate_advance(const struct estimate *last,
         .throttled = counters->throttled,
         .grain = counters->grain,
         .count = reading->count,
+        .total = reading->total,
         .used = reading->idle ? counters->capacity * (double)counters->time - (double)reading->count
                               : (double)reading->count,
         .ran = !reading->idle,
@@ -200,7 +219,7 @@ static inline struct estimate estimate_advance(const struct estimate *last,
         next.known = last->known;
         return next;
     }
-    double elapsed = (double)(counters->time - last->time);
+    double elapsed = estimate_elapsed(last, reading);
     next.load = last->known ? estimate_blend(last, load, elapsed, period) : load;
     next.known = true;
     return next;

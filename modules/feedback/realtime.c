@@ -6,6 +6,12 @@
 enum count {
     COUNT_IDLE,
     COUNT_TICKS,
+    COUNT_RATIO,
+};
+
+enum iowait {
+    IOWAIT_IDLE,
+    IOWAIT_WORK,
 };
 
 enum steal {
@@ -15,15 +21,20 @@ enum steal {
 
 struct config {
     ss_time period;
-    int count; /* enum count */
-    int steal; /* enum steal */
+    int count;  /* enum count */
+    int iowait; /* enum iowait */
+    int steal;  /* enum steal */
 };
 
 static const struct ss_option options[] = {
     ESTIMATE_OPTION_PERIOD,
-    SS_OPTION("count", CHOICE, count, .initial = "idle", .choices = "idle ticks",
-        .help = "what to count: idle time, or busy ticks, which miss programs that run in step "
-                "with the tick"),
+    SS_OPTION("count", CHOICE, count, .initial = "idle", .choices = "idle ticks ratio",
+        .help = "idle: the load is the part of elapsed time without idle time; ticks: busy ticks "
+                "over elapsed time, which miss programs that run in step with the tick; ratio: "
+                "busy ticks over the sum of busy ticks and idle time, as published"),
+    SS_OPTION("iowait", CHOICE, iowait, .initial = "idle", .choices = "idle work",
+        .help = "whether time in which a CPU has nothing to do but wait for a disk counts as idle "
+                "or as work"),
     SS_OPTION("steal", CHOICE, steal, .initial = "work", .choices = "work idle",
         .help = "whether time taken by a hypervisor counts as work or as idle"),
     SS_OPTION_END,
@@ -34,23 +45,30 @@ static void request_source(const struct ss_self *self, struct ss_source_request 
     *request = (struct ss_source_request){.source = SS_SOURCE_SYSTEM};
 }
 
-/*
- * Returns the configured count. The idle counter excludes stolen time; the busy counter includes
- * it.
- */
-static uint64_t choose_count(const struct config *config, const struct ss_counters *counters) {
-    if (config->count == COUNT_IDLE)
-        return config->steal == STEAL_IDLE ? counters->idle + counters->steal : counters->idle;
-    return config->steal == STEAL_IDLE ? counters->busy_ticks - counters->steal
-                                       : counters->busy_ticks;
+/* Returns the time that counts as idle. The idle counter excludes stolen time. */
+static uint64_t count_idle(const struct config *config, const struct ss_counters *counters) {
+    uint64_t idle = counters->idle;
+    if (config->iowait == IOWAIT_WORK)
+        idle -= counters->iowait;
+    return config->steal == STEAL_IDLE ? idle + counters->steal : idle;
+}
+
+/* Returns the ticks that count as work. The busy counter includes stolen time, but no iowait. */
+static uint64_t count_work(const struct config *config, const struct ss_counters *counters) {
+    uint64_t work = counters->busy_ticks;
+    if (config->iowait == IOWAIT_WORK)
+        work += counters->iowait;
+    return config->steal == STEAL_IDLE ? work - counters->steal : work;
 }
 
 static void take_sample(const struct ss_self *self, const struct ss_moment *moment,
     const struct ss_counters *counters) {
     const struct config *config = self->config;
+    uint64_t idle = count_idle(config, counters), work = count_work(config, counters);
     struct estimate_reading reading = {
         .counters = counters,
-        .count = choose_count(config, counters),
+        .count = config->count == COUNT_IDLE ? idle : work,
+        .total = config->count == COUNT_RATIO ? idle + work : 0,
         .idle = config->count == COUNT_IDLE,
         .bounded = true,
         .spacing = estimate_spacing(self),

@@ -5,6 +5,8 @@
  */
 
 #include "feedback.h"
+#include "platform/platform.h"
+#include "tree.h"
 
 /* ---- the machine ---- */
 
@@ -243,35 +245,74 @@ static void realtime_resets_when_control_restarts(void **state) {
     rig_close(&rig);
 }
 
-/* Of 160 ms in total: 80 ms idle, 40 stolen, and 60 busy ticks that include the stolen ones. */
+/*
+ * Columns: user nice system idle iowait irq softirq steal guest guest_nice. Of 16 ticks, 6 are
+ * idle, 2 wait for a disk, 4 are stolen, and 3 are busy; one is not counted at all.
+ */
+static const char stat_before[] = "cpu  105 0 0 907 50 0 0 20 0 0\n"
+                                  "cpu0 100 0 0 900 50 0 0 20 0 0\n"
+                                  "cpu1 5 0 0 7 0 0 0 0 0 0\n";
+static const char stat_after[] = "cpu  108 0 0 913 52 0 0 24 0 0\n"
+                                 "cpu0 102 0 0 903 52 0 0 24 0 0\n"
+                                 "cpu1 6 0 0 10 0 0 0 0 0 0\n";
+
+/* Reads this /proc/stat as if it were `now`. */
+static struct ss_counters counters_of(const char *text, double now) {
+    struct ss_platform_roots roots = {.proc = tree_new(), .sys = tree_root};
+    struct ss_source_request request = {.source = SS_SOURCE_SYSTEM};
+    struct ss_counter_reader reader;
+    struct ss_counters counters;
+    struct ss_cpus cpus;
+    tree_write("stat", text);
+    assert_int_equal(ss_cpus_parse("0-1", &cpus, NULL), 0);
+    assert_int_equal(ss_platform_counters_open(&reader, &request, &cpus, &roots, NULL), 0);
+    assert_int_equal(ss_platform_counters_read(&reader, &counters), 0);
+    ss_platform_counters_close(&reader);
+    counters.time = MS(now);
+    return counters;
+}
+
+/* Returns the load of two CPUs in 80 ms, from two readings of /proc/stat. */
 static double load_counted(const char *options) {
     struct rig rig;
-    rig_open(&rig, "feedback/realtime", options, 1, 4);
-    struct ss_counters counters = {
-        .time = MS(1000),
-        .capacity = 4,
-        .idle = MS(10),
-        .steal = MS(20),
-        .busy_ticks = MS(30),
-    };
-    sample_counters(&rig, 0, 1000, counters);
-    counters.time += MS(40);
-    counters.idle += MS(80);
-    counters.steal += MS(40);
-    counters.busy_ticks += MS(60);
-    sample_counters(&rig, 0, 1000, counters);
+    rig_open(&rig, "feedback/realtime", options, 1, 2);
+    sample_counters(&rig, 0, 1000, counters_of(stat_before, 1000));
+    sample_counters(&rig, 0, 1000, counters_of(stat_after, 1080));
     double load = estimate_of(&rig, 0);
     rig_close(&rig);
     return load;
 }
 
-static void realtime_counts_idle_and_steal_as_configured(void **state) {
+static void realtime_counts_what_its_options_say(void **state) {
     (void)state;
-    assert_near(load_counted(NULL), 1 - 80.0 / 160, 1e-12);
-    assert_near(load_counted("count=idle,steal=work"), 1 - 80.0 / 160, 1e-12);
-    assert_near(load_counted("steal=idle"), 1 - (80.0 + 40) / 160, 1e-12);
-    assert_near(load_counted("count=ticks"), 60.0 / 160, 1e-12);
-    assert_near(load_counted("count=ticks,steal=idle"), (60.0 - 40) / 160, 1e-12);
+    assert_near(load_counted(NULL), 1 - 8.0 / 16, 1e-12);
+    assert_near(load_counted("count=idle,iowait=idle,steal=work"), 1 - 8.0 / 16, 1e-12);
+    assert_near(load_counted("steal=idle"), 1 - 12.0 / 16, 1e-12);
+    assert_near(load_counted("iowait=work"), 1 - 6.0 / 16, 1e-12);
+    assert_near(load_counted("iowait=work,steal=idle"), 1 - 10.0 / 16, 1e-12);
+    assert_near(load_counted("count=ticks"), 7.0 / 16, 1e-12);
+    assert_near(load_counted("count=ticks,steal=idle"), 3.0 / 16, 1e-12);
+    assert_near(load_counted("count=ticks,iowait=work"), 9.0 / 16, 1e-12);
+    assert_near(load_counted("count=ratio"), 7.0 / 15, 1e-12);
+    assert_near(load_counted("count=ratio,iowait=work"), 9.0 / 15, 1e-12);
+    assert_near(load_counted("count=ratio,steal=idle"), 3.0 / 15, 1e-12);
+}
+
+/* The 15 counted ticks are 75 ms of two CPUs: w = 1 - 75 / (75 + 75) for a period of 75 ms. */
+static void realtime_ratio_is_weighted_by_counted_time(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_open(&rig, "feedback/realtime", "75m,count=ratio", 1, 2);
+    struct ss_counters idle = counters_of(stat_before, 920);
+    idle.idle -= MS(160);
+    sample_counters(&rig, 0, 900, idle);
+    sample_counters(&rig, 0, 900, counters_of(stat_before, 1000)); /* 0 */
+    sample_counters(&rig, 0, 900, counters_of(stat_after, 1080));
+    assert_near(estimate_at(&rig, 0, 1080, 900), 0.5 * 7 / 15, 1e-12);
+    /* No tick since then: the estimate stays. */
+    sample_counters(&rig, 0, 900, counters_of(stat_after, 1180));
+    assert_near(estimate_at(&rig, 0, 1180, 900), 0.5 * 7 / 15, 1e-12);
+    rig_close(&rig);
 }
 
 static void realtime_serves_a_thousand_executors(void **state) {
@@ -447,7 +488,8 @@ UNIT_MAIN(
     cmocka_unit_test(realtime_survives_replaced_cpus),
     cmocka_unit_test(realtime_without_cpus_has_no_estimate),
     cmocka_unit_test(realtime_resets_when_control_restarts),
-    cmocka_unit_test(realtime_counts_idle_and_steal_as_configured),
+    cmocka_unit_test(realtime_counts_what_its_options_say),
+        cmocka_unit_test(realtime_ratio_is_weighted_by_counted_time),
     cmocka_unit_test(realtime_serves_a_thousand_executors),
     cmocka_unit_test(cgroup_requests_its_group),
     cmocka_unit_test(cgroup_load_is_relative_to_its_allowance),
