@@ -563,9 +563,11 @@ published_option_plans_the_published_configurations() {
     local folder
     refuses "--published: as many instances as CPUs" accuracy --published --instances 3
     refuses "--published: no settling time" accuracy --published --settle 3
+    refuses "--foreground-instances has no effect with --published" interference --published --foreground-instances 3
     experiment accuracy --published --dry-run --workloads serial
     [ "$(grep -c '^serial-' "$output")" -eq 55 ] || fail "wrong number of configurations"
-    prints "serial-33-geom-uneven-53m-1: 6 min 01 s"
+    prints "serial-33.3333-geom-uneven-53m-1: 6 min 01 s"
+    prints "serial-66.6667-nbench-own-1: 6 min 01 s"
     ! grep -Eq '^serial-.*-(default|cpulimit|quota|1cdc|nbench-fit)-' "$output" || fail "unpublished methods are planned"
     experiment accuracy --published --methods cdc --taus 107m --workloads serial --targets 50 --warmup 0.5 \
         --seconds 2 --on 0 --output published
@@ -581,6 +583,44 @@ published_option_plans_the_published_configurations() {
             $13 - 100 * ($2 - $12) < 0.001 && 100 * ($2 - $12) - $13 < 0.001) }' \
         "$scratch/published/table.csv" || fail "wrong table.csv: $(cat "$scratch/published/table.csv")"
     prints "\| serial \| cdc \| 0.107 \| 50 \| .*"
+    prints "\| 1 \| .* \| constant-load-mse.csv \| 90 \| 1 \| .*"
+}
+
+# plans PATTERN...: fails unless a line of the plan matches each pattern.
+plans() {
+    local pattern
+    for pattern; do
+        grep -Eq -- "$pattern" "$output" || fail "no line of the plan matches $pattern"
+    done
+}
+
+# The modules that are compared with published values are the published ones in each experiment.
+every_published_study_is_planned_by_one_option() {
+    needs_ssbatch || return 0
+    local name pi="-d averageq -D (107|53)m -c rbpid -C bounds=none\\\\,start=0 -s even"
+    local cdc="-d averageq -D (107|53)m\\\\,phase=together:20m -c fixed"
+    unset DACAPO SCALABENCH
+    for name in "accuracy --targets 50% --taus 107m" throughput replay; do
+        # shellcheck disable=SC2086 # the words of a call
+        experiment $name --published --plan
+        plans "$pi" '--warmup 180s' 'workload=serial published=dacapo/fop ' 'workload=blocking published=dacapo/avrora '
+        ! grep -Eq -- '--settle [1-9]|-f exact' "$output" || fail "$name: unpublished settings are planned"
+        prints "dacapo/fop cannot be run here: .*; serial represents it"
+    done
+    prints "dacapo/luindex is left out, because it cannot be run here: .*"
+    plans '^run serial-geom-uneven-1_18-1 '
+    experiment throughput --published --plan --workloads serial,parallel --parts 12
+    plans "$pi" "$cdc" '^run serial-pi-even-n[0-9]+-8.33333-53m-1 ' '^run parallel-nbench-n1-1 '
+    experiment accuracy --published --plan --workloads parallel --taus 107m
+    plans "$pi" "$cdc" ' -l 33.3333% ' ' -l 66.6667% ' ' -c geom -s uneven '
+    call interference --published --environment host --sets 0/0 --share --plan || fail "no plan"
+    plans '^main background workload=blocking published=dacapo/avrora ' "$pi.* --warmup 600s" 'hold=180s' ' edge_seconds=30 '
+    # The programs themselves are planned if they can run.
+    stub_java
+    : >"$scratch/dacapo.jar"
+    DACAPO=$scratch/dacapo.jar experiment accuracy --published --plan --methods cdc --taus 107m --targets 50
+    [ "$(sed -n 's/^run \([^ ]*\) .*/\1/p' "$output" | paste -sd ' ')" = "dacapo.fop-50-cdc-107m-1 $(:
+        )dacapo.avrora-50-cdc-107m-1 dacapo.sunflow-50-cdc-107m-1" ] || fail "wrong programs"
 }
 
 run_case workload_names_are_listed
@@ -606,4 +646,5 @@ run_case each_side_of_a_pair_has_its_own_options
 run_case two_sides_can_share_one_cpu_by_quota
 run_case instance_counts_are_rounded_to_whole_numbers
 run_case published_option_plans_the_published_configurations
+run_case every_published_study_is_planned_by_one_option
 end_cases

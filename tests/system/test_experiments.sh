@@ -161,7 +161,8 @@ units_are_parsed_as_by_showstopper() {
 quick_plans_take_less_than_five_minutes() {
     needs_ssbatch || return 0
     local name
-    for name in accuracy throughput replay interference "throughput --instances 64"; do
+    for name in accuracy throughput replay interference "throughput --instances 64" "accuracy --published" \
+        "throughput --published" "replay --published" "interference --published"; do
         # Some machines do not report which CPUs share a core or a chip.
         # shellcheck disable=SC2086 # the words of a call
         if ! call $name --quick --dry-run; then

@@ -11,7 +11,7 @@ on=''       # --on, in experiments of one side
 counters='' # --counters
 
 # What every experiment can be told; each sets its own defaults.
-common_flags="dry-run quick repeat go-on list-workloads counters"
+common_flags="dry-run quick repeat go-on list-workloads counters published"
 common_names="output bin ram instances rounds workloads workload catalogue name iteration memory energy
  energy-root others"
 on_usage() {
@@ -55,6 +55,13 @@ seconds. A LOAD is 25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent.
 Without a command behind -- ssburn is run, its work calibrated once. An experiment that was
 interrupted is called again in the same way: finished runs are kept, a half-finished one is done again.
 What stands in the results is described in $here/README.md.
+END
+}
+
+published_usage() {
+    cat <<END
+  --published         as published, instead of the defaults: workloads, methods, loads, times, as many instances as
+                      CPUs, no settling time; README.md has the values
 END
 }
 
@@ -110,7 +117,58 @@ take_options() {
 refuse_given() {
     local name
     for name in "${@:2}"; do
-        [ -z "${!name}" ] || fail "--$name has no effect $1"
+        [ -z "${!name}" ] || fail "--${name//_/-} has no effect $1"
+    done
+}
+
+# ---- as published ----
+
+published=''           # --published
+published_workloads='' # those of the published evaluation
+stand_ins=''           # workloads that represent them
+pi_control=''          # options of the published control
+cdc_dithering=''       # options of the dithering of the published baseline
+
+# take_published EXPERIMENT[/quick]: sets options that were not given to those of the published evaluation.
+take_published() {
+    local experiment option value
+    [ -n "$published" ] || return 0
+    while read -r experiment option value; do
+        [ "$experiment" != "$1" ] || [ -n "${!option}" ] || printf -v "$option" %s "$value"
+    done <"$here/published/settings"
+}
+
+# check_published EXPERIMENT: refuses options that would make a study another one than the published.
+check_published() {
+    [ -n "$published" ] || return 0
+    [ -z "$instances" ] || fail "--published: as many instances as CPUs: without --instances"
+    [ "${settle:-0}" = 0 ] || fail "--published: no settling time: without --settle"
+    settle=0
+    [ -z "$quick" ] || take_published "$1/quick"
+}
+
+# represent WORKLOAD: prints this workload or, if it cannot run here, the one that represents it, if any.
+represent() {
+    local lacks stand_in
+    lacks=$(ask_catalogue --workload "$1" --print missing) || exit 1
+    if [ -z "$lacks" ]; then
+        echo "$1"
+        return
+    fi
+    for stand_in in ${stand_ins//,/ }; do
+        [ "$(ask_catalogue --workload "$stand_in" --print published)" = "$1" ] || continue
+        say "$1 cannot be run here: $lacks; $stand_in represents it"
+        echo "$stand_in"
+        return
+    done
+    say "$1 is left out, because it cannot be run here: $lacks"
+}
+
+# represent_all: prints the published workloads, or those that represent them.
+represent_all() {
+    local workload
+    for workload in ${published_workloads//,/ }; do
+        represent "$workload"
     done
 }
 
@@ -257,6 +315,7 @@ check_workloads() {
     fi
     [ ${#user_command[@]} -gt 0 ] || [ -z "$iteration$repeat$name" ] ||
         fail "--iteration, --repeat and --name want a command behind --"
+    [ -n "$workloads" ] || workloads=$(represent_all | paste -sd ,) || exit 1
     : "${workloads:=$default_workloads}"
     check_command
     IFS=, read -ra list <<<"$workloads"

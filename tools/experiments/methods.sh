@@ -24,7 +24,7 @@ END
 # has_tau METHOD: whether it is run with each of the taus; others have none or their own.
 has_tau() {
     case $1 in
-    cdc | 1cdc | pi-* | geom-*) return ;;
+    cdc | 1cdc | pi-* | geom-*) return 0 ;;
     esac
     return 1
 }
@@ -44,11 +44,12 @@ why_no_method() {
 # choose_modules METHOD TAU: sets `measuring`, the feedback, and `modules`, the others. All measure by
 # idle time, as the published figures do, so that their errors can be compared.
 choose_modules() {
-    local dithering=(-d averageq -D "$2")
+    local dithering=(-d averageq -D "$2") control=(-c rbpid)
     measuring=(-f realtime)
+    [ -z "$pi_control" ] || control+=(-C "$pi_control")
     case $1 in
-    cdc | 1cdc) modules=("${dithering[@]}" -c fixed -s even) ;;
-    pi-*) modules=("${dithering[@]}" -c rbpid -s "${1#pi-}") ;;
+    cdc | 1cdc) modules=(-d averageq -D "$2${cdc_dithering:+,$cdc_dithering}" -c fixed -s even) ;;
+    pi-*) modules=("${dithering[@]}" "${control[@]}" -s "${1#pi-}") ;;
     geom-*) modules=("${dithering[@]}" -c geom -s "${1#geom-}") ;;
     default) measuring=(-f exact -F source=idle) modules=() ;;
     *) modules=(-c fixed -C duty=100%) ;;

@@ -370,6 +370,10 @@ report_study() {
                 table=${!index}
                 print_table "${table%:*}" md
             done
+            if [ -n "$published" ]; then
+                printf '\n%s\n\n' "What was published, and how many of its values are in tables of this study:"
+                print_table published md
+            fi
             if [ -n "$energy" ]; then
                 printf '\n%s\n\n' "Energy, ${energy_scope:-without a source of power}; relative to the first run of$(:
                     ) the same program:"
