@@ -110,49 +110,38 @@ print_table() {
             } }' "$folder/raw.csv"
 }
 
-# Mean squared error in %^2 and mean error in percent of each method. Source: the published
-# evaluation of the original tool, on other machines: 12 logical CPUs (6-core Xeon E5-2620), Linux
-# 3.7, DaCapo benchmarks on OpenJDK 7, 12 instances, 3 minutes a run after 3 minutes of warm-up, a
-# monitor of 500 ms, feedback period 333 ms, quantum 107 ms. ~ is probable, not certain. The classes
-# are its fop, avrora and sunflow; geom and pi are those with even space, fixed is its cdc.
+# list_published COLUMN TABLE: prints CONFIGURATION,CLASS,TARGET,COLUMN,VALUE for the published cells that
+# have a counterpart here. Probable values get a ~. geom and pi are those with even space, fixed is its cdc.
 list_published() {
-    cat <<END
-class target fixed_mse fixed_error geom_mse geom_error pi_mse pi_error
-serial 25 4.67 -0.13 6.5 0.68 3.63 -0.14
-serial 33 6.26 0.03 8.31 0.66 5.25 -0.15
-serial 50 7.54 -0.13 11.9 0.004 3.49 -0.03
-serial 66 6.41 -0.87 5.76 -0.04 2.74 ~0.05
-serial 75 6.68 -1.57 3.79 -0.08 2.56 ~0.02
-blocking 25 4.72 0.94 3.34 0.42 0.77 ~-0.17
-blocking 33 7.36 1.39 3.11 0.05 0.56 ~-0.12
-blocking 50 10.4 1.89 1.15 0.07 0.2 ~-0.003
-blocking 66 11.2 2.38 0.19 0.003 0.13 ~0.005
-blocking 75 6.35 1.55 0.33 -0.02 0.2 ~0.004
-parallel 25 2620 -49.9 5.38 -0.06 2.58 -0.19
-parallel 33 375 -18.7 7.28 -0.06 2.84 -0.18
-parallel 50 266 -15.3 13.9 -0.03 4.0 -0.16
-parallel 66 685 -25.6 26.6 -0.14 7.74 -0.24
-parallel 75 625 -25.0 28.4 -0.26 11.3 0.04
-END
+    local published=$source/tools/experiments/published
+    awk -F, -v column="$1" '
+        FNR == NR {
+            class[$2] = $1
+            next
+        }
+        FNR == 1 {
+            for (i = 1; i <= NF; i++)
+                at[$i] = i
+            next
+        }
+        $1 in class {
+            split("cdc fixed geom_even geom pi_even pi", name, " ")
+            for (i = 1; i <= 6; i += 2) {
+                probable = "probable" in at && index(" " $at["probable"] " ", " " name[i] " ")
+                print name[i + 1] "," class[$1] "," int($2) "," column "," (probable ? "~" : "") $at[name[i]]
+            }
+        }' "$published/names.csv" "$published/$2.csv"
 }
 
 # Our figures are means over the numbers of instances and the rounds, from idle time, as the published tools
 # measure.
 print_published() {
-    list_published | awk -v raw="$folder/raw.csv" '
-        NR == 1 {
-            for (i = 3; i <= NF; i++)
-                title[i] = $i
-            next
-        }
-        {
-            for (i = 3; i <= NF; i++) {
-                split(title[i], part, "_")
-                published[part[1], $1, $2, part[2]] = $i
-            }
-        }
+    {
+        list_published mse constant-load-mse
+        list_published error constant-load-mean-error
+    } | awk -F, -v raw="$folder/raw.csv" '
+        { published[$1, $2, $3, $4] = $5 }
         END {
-            FS = ","
             getline <raw
             for (i = 1; i <= NF; i++)
                 at[$i] = i

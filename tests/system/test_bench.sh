@@ -190,7 +190,7 @@ make_bench_prints_time_and_error() {
 
 unknown_words_are_refused() {
     local name
-    for name in own-cpu lateness accuracy tree make control zoo environments requests; do
+    for name in own-cpu lateness accuracy tree make control zoo environments requests published; do
         "$benches/$name.sh" --help >"$output" || fail "$name --help: status $?"
         grep -q "^Usage: tests/bench/$name.sh" "$output" || fail "$name --help: wrong usage"
         ! "$benches/$name.sh" --sedonds 3 >"$output" 2>&1 || fail "$name accepts --sedonds"
@@ -202,6 +202,10 @@ unknown_words_are_refused() {
     ! "$build/tests/floor" -g 1 10 1 true >"$output" 2>&1 || fail "floor: a command that never gets ready is accepted"
     ! "$benches/control.sh" --configs pid >"$output" 2>&1 || fail "control accepts pid"
     prints "control.sh: --configs: pid: see --help"
+    ! "$benches/published.sh" --build "$build" --configs pid >"$output" 2>&1 || fail "published accepts pid"
+    prints "published.sh: pid: unknown configuration: see --help"
+    ! "$benches/published.sh" --build "$build" --targets 40 >"$output" 2>&1 || fail "published accepts 40"
+    prints "published.sh: fop, nbench: not in the published tables"
     ! "$benches/requests.sh" --parts speed >"$output" 2>&1 || fail "requests accepts speed"
     prints "requests.sh: speed: unknown part: see --help"
     ! "$benches/zoo.sh" --programs gcc >"$output" 2>&1 || fail "zoo accepts gcc"
@@ -416,7 +420,48 @@ control_tables_match_known_figures() (
     [ "$(shape ramp | showstopper_trace | sed -n 3p)" = "4.000000s 0.9" ] || fail "wrong ramp"
 )
 
+# near VALUE OTHER MOST: whether two numbers differ by at most this.
+near() {
+    awk "BEGIN { exit !(($1 - $2) ^ 2 <= $3 ^ 2) }"
+}
+
+# published_cells WORD...: compares a part of the published table with the simulator, in virtual time; the
+# cells are in $scratch/cells.
+published_cells() {
+    timeout "$patience" "$benches/published.sh" --build "$build" --csv "$scratch/cells" --seeds 1 \
+        --settle 5 --seconds 60 "$@" >"$output" 2>&1 || fail "$*: status $?"
+    sed -i 1d "$scratch/cells"
+}
+
+# Bar: within 10 points at 1/3 and 50 %, with the same options for all programs.
+published_baseline_is_reproduced() {
+    local cell error theirs count=0
+    published_cells --configs cdc --targets 33.3333,50
+    while IFS=, read -r cell error _ theirs _; do
+        near "$error" "$theirs" 10 || fail "$cell: $error points, published $theirs"
+        count=$((count + 1))
+    done <"$scratch/cells"
+    [ "$count" -eq 6 ] || fail "expected 6 cells"
+    prints "\| sunflow \| cdc \| 50 % \| -[0-9.]+ \| -15\.3 \| [0-9.]+ \| 266 \| [0-9.]+ \|"
+}
+
+# The order of the methods for a program that saturates the machine, and each within a factor of two.
+published_order_of_pi_and_geom_is_reproduced() {
+    local cell square theirs last=1e9 count=0
+    published_cells --configs geom_uneven,geom_even,pi_even --programs sunflow --targets 66.6667
+    while IFS=, read -r cell _ square _ theirs; do
+        awk "BEGIN { exit !($square < $last) }" || fail "$cell: the order is wrong"
+        awk "BEGIN { ratio = $square / $theirs; exit !(ratio >= 0.5 && ratio <= 2) }" ||
+            fail "$cell: $square, published $theirs"
+        last=$square count=$((count + 1))
+    done < <(grep uneven "$scratch/cells"; grep geom_even "$scratch/cells"; grep pi_even "$scratch/cells")
+    [ "$count" -eq 3 ] || fail "expected 3 cells"
+    prints 'mean errors of [0-3] of 3 within a factor of two or 0\.25 points\.'
+}
+
 run_case the_independent_judge_measures_the_load
+run_case published_baseline_is_reproduced
+run_case published_order_of_pi_and_geom_is_reproduced
 run_case control_tables_match_known_figures
 run_case control_bench_prints_a_row_per_condition
 run_case zoo_bench_prints_tables_and_gains
