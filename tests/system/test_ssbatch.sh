@@ -124,12 +124,27 @@ END
     says study/a/run.json '"load": "40"'
     says study/a/run.json "\"host\": \"$(hostname)\","
     expect 0 ssbatch --list --csv study
-    says out "run,role,status,reason,begin,end,host,version,record,takes,seconds,others,place,size,load,cpus"
+    says out "run,role,status,reason,begin,end,host,version,record,takes,seconds,others,limit,place,size,load,cpus"
     says out ",here,2 3,,0"
     says out ",here,2 3,40,"
     expect 0 ssbatch --list --json study
     says out '"cpus": "0"'
     python3 -c 'import json; rows = json.load(open("out")); assert len(rows) == 2, rows'
+}
+
+plan_is_added_without_carrying_out_a_run() {
+    begin
+    printf '%s\n' 'run a takes 1s limit 90s' 'main -- sh -c "echo a >>log"' >plan
+    expect 0 ssbatch --add study plan
+    [ ! -e log ] || fail "--add carried out a run"
+    expect 0 ssbatch --list --csv study
+    says out "a,,to come,,,,,,,1,,,90"
+    expect 0 ssbatch --only a study
+    is log a
+    printf '%s\n' 'run a takes 1s' 'main -- true' >other
+    expect 1 ssbatch --add study other
+    says err "a: refused: it is done"
+    expect 125 ssbatch --add --only a study
 }
 
 options_select_runs() {
@@ -368,6 +383,7 @@ run_case killed_studies_are_completed
 run_case finished_runs_are_not_repeated
 run_case changed_runs_are_refused_without_redo
 run_case results_have_output_columns_and_times
+run_case plan_is_added_without_carrying_out_a_run
 run_case options_select_runs
 run_case records_are_written_to_the_folder_in_memory
 run_case failed_runs_are_repeated

@@ -495,7 +495,11 @@ static void sum_up(struct batch *batch) {
 }
 
 static int carry_out(struct batch *batch, struct ss_error *error) {
-    if (choose_runs(batch, error) < 0 || find_pending(batch, error) < 0)
+    if (choose_runs(batch, error) < 0)
+        return -1;
+    if (batch->options->add)
+        return 0;
+    if (find_pending(batch, error) < 0)
         return -1;
     if (!batch->options->quiet) {
         batch->progress.stream = stderr;

@@ -62,6 +62,7 @@ static const struct ss_argument rows[] = {
         .heading = "Instead of carrying out runs"},
     {0, NULL, {"csv", AT(csv), .help = "print the list as CSV, with the columns of the plan"}},
     {0, NULL, {"json", AT(json), .help = "print the list as JSON, with the columns of the plan"}},
+    {0, NULL, {"add", AT(add), .help = "add the runs of PLAN to STUDY, and carry out none"}},
     {0, NULL, {"clean", AT(clean),
         .help = "undo what killed calls on this host left behind"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
@@ -99,8 +100,11 @@ static int check(const struct ssbatch_options *options, struct ss_error *error) 
             : options->clean ? "clean"
                              : "only",
             ss_words_show(options->plan).text);
-    if (options->list + options->clean + options->dry_run > 1)
-        return ss_error_fail(error, "--list, --clean and --dry-run cannot be combined: choose one");
+    if (options->list + options->clean + options->dry_run + options->add > 1)
+        return ss_error_fail(
+            error, "--list, --clean, --add and --dry-run cannot be combined: choose one");
+    if (options->add && options->only)
+        return ss_error_fail(error, "--add adds a whole plan: leave out --only");
     if (options->memory && *options->memory != '/')
         return ss_error_fail(error, "--ram-folder: '%s' is relative: give an absolute path",
             ss_words_show(options->memory).text);

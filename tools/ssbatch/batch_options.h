@@ -23,6 +23,7 @@ struct ssbatch_options {
     int list;
     int csv;
     int json;
+    int add;
     int clean;
     int quiet;
     int help;

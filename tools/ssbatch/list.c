@@ -128,7 +128,7 @@ static void print_csv_number(FILE *stream, double value) {
 static void print_csv_heading(const struct table *table) {
     for (size_t i = 0; i < NAMES; i++)
         fprintf(table->stream, "%s%s", i ? "," : "", names[i]);
-    fputs(",takes,seconds,others", table->stream);
+    fputs(",takes,seconds,others,limit", table->stream);
     for (size_t i = 0; i < table->key_count; i++)
         fprintf(table->stream, ",%s", table->keys[i]);
     fputc('\n', table->stream);
@@ -145,6 +145,8 @@ static void print_csv_row(struct table *table, const struct row *row) {
     print_csv_number(table->stream, ss_time_seconds(row->run->takes));
     print_csv_number(table->stream, row->seconds);
     print_csv_number(table->stream, row->others);
+    print_csv_number(
+        table->stream, row->run->limit ? ss_time_seconds(row->run->limit) : (double)NAN);
     for (size_t i = 0; i < table->key_count; i++) {
         const char *value = column_of(row, table->keys[i]);
         fputc(',', table->stream);
@@ -163,6 +165,7 @@ static void print_json_row(struct table *table, const struct row *row) {
     ss_json_number(json, "takes", ss_time_seconds(row->run->takes));
     ss_json_number(json, "seconds", row->seconds);
     ss_json_number(json, "others", row->others);
+    ss_json_number(json, "limit", row->run->limit ? ss_time_seconds(row->run->limit) : (double)NAN);
     ss_json_open(json, "columns", '{');
     for (size_t i = 0; i < table->key_count; i++) {
         const char *value = column_of(row, table->keys[i]);
