@@ -37,7 +37,9 @@ install_what_tests_need() {
         binutils=readelf libyajl-dev=yajl.pc libjson-c-dev=json-c.pc libhwloc-dev=hwloc.pc \
         libgsl-dev=gsl.pc libcurl4-openssl-dev=libcurl.pc libmicrohttpd-dev=libmicrohttpd.pc \
         gnuplot-nox=gnuplot xz-utils=xz zstd=zstd clang-format=clang-format \
-        time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl
+        time=/usr/bin/time lxc=lxc-execute nghttp2-server=nghttpd openssl=openssl \
+        slurmctld=/usr/sbin/slurmctld slurmd=/usr/sbin/slurmd slurm-client=sbatch munge=/usr/sbin/munged \
+        parallel=parallel openssh-server=/usr/sbin/sshd openssh-client=ssh-keygen faketime=faketime
 }
 
 # build PRESET TARGET [DEFINITION]...: builds with warnings as errors, and with every part.

@@ -142,7 +142,7 @@ have_programs() {
     for program in $(note needs); do
         command -v "$program" >/dev/null || { skip_part "$program: not installed"; return 1; }
     done
-    for program in ssbatch ssreport ssprofile ssrequest showstopper-platform; do
+    for program in ssbatch ssfleet ssreport ssprofile ssrequest showstopper-platform; do
         ! grep -qE "(^|[^a-z-])$program( |\$)" "$blocks/$block" || [ -x "$prefix/bin/$program" ] ||
             { skip_part "left-out: $program was not built"; return 1; }
     done

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154 # build, source, folder and patience are those of the caller
+# Sourced by tests of ssfleet: clusters on this machine, of which nothing is left when close_fleet returns.
+
+servers=() # pids of SSH servers
+
+# open_slurm NODES [LINE...]: starts a cluster in the folder `slurm`.
+open_slurm() {
+    "$source/tools/ssfleet/try-slurm" start "$folder/slurm" "$@" >"$folder/slurm.out" 2>&1 ||
+        fail "try-slurm: $(cat "$folder/slurm.out")"
+    export SLURM_CONF=$folder/slurm/slurm.conf
+}
+
+# open_ssh NAME [LINE...]: starts an SSH server; `ssh -F $folder/ssh/config NAME` connects to it.
+open_ssh() {
+    local name=$1 ssh=$folder/ssh port=$((21000 + $$ % 8000 + ${#servers[@]} * 211))
+    shift
+    if [ ! -d "$ssh" ]; then
+        mkdir -p /run/sshd # the server requires it
+        mkdir -m 700 "$ssh"
+        ssh-keygen -q -t ed25519 -N '' -f "$ssh/host"
+        ssh-keygen -q -t ed25519 -N '' -f "$ssh/key"
+    fi
+    while (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
+        port=$((port + 1))
+    done
+    printf '%s\n' "Port $port" 'ListenAddress 127.0.0.1' "HostKey $ssh/host" "AuthorizedKeysFile $ssh/key.pub" \
+        'UsePAM no' 'StrictModes no' 'PidFile none' 'PermitRootLogin yes' "$@" >"$ssh/$name.conf"
+    printf '%s\n' "Host $name" '  HostName 127.0.0.1' "  Port $port" "  IdentityFile $ssh/key" \
+        "  UserKnownHostsFile $ssh/known.$name" '  StrictHostKeyChecking accept-new' '  LogLevel ERROR' >>"$ssh/config"
+    /usr/sbin/sshd -D -e -f "$ssh/$name.conf" >"$ssh/$name.log" 2>&1 &
+    servers+=($!)
+    await ssh -F "$ssh/config" -o BatchMode=yes "$name" true </dev/null 2>"$ssh/$name.err"
+}
+
+close_fleet() {
+    local pid
+    [ ! -d "$folder/slurm/pids" ] || "$source/tools/ssfleet/try-slurm" end "$folder/slurm" || true
+    for pid in "${servers[@]}"; do
+        kill -TERM "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+}
+
+need_slurm() {
+    need sbatch
+    [ -x /usr/sbin/slurmctld ] || skip "slurmctld: not installed"
+    [ -x /usr/sbin/slurmd ] || skip "slurmd: not installed"
+    [ -x /usr/sbin/munged ] || skip "munged: not installed"
+}
+
+need_ssh() {
+    need parallel ssh
+    [ -x /usr/sbin/sshd ] || skip "sshd: not installed"
+    [ "$(id -u)" -eq 0 ] || skip "root: an SSH server of one's own needs it"
+}
+
+# is_complete STUDY COUNT: succeeds if all runs are done, each once, and nothing of an attempt is left.
+is_complete() {
+    local runs=("$1"/*/run.json)
+    [ "$(ssbatch --list "$1" | tail -n 1)" = "$2 done, 0 failed, 0 skipped, 0 to come" ] &&
+        [ ${#runs[@]} -eq "$2" ] && [ -z "$(find "$1" -maxdepth 1 -name '.*.part')" ]
+}

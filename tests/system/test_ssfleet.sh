@@ -1,0 +1,347 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ssfleet: studies and replays over nodes of this machine, of SSH servers and of a Slurm cluster on this machine.
+# Arguments: the build folder, and the name of a case.
+# shellcheck disable=SC2317 # cases are called by their names
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+# shellcheck source=skip.sh
+. "$here/skip.sh"
+# shellcheck source=cases.sh
+. "$here/cases.sh"
+# shellcheck source=fleet.sh
+. "$here/fleet.sh"
+export LC_ALL=C
+unset SLURM_CONF
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+PATH=$(realpath "$1")/bin:$PATH
+[ -x "$1/bin/ssbatch" ] || skip "left-out: ssbatch was not built"
+folder=$(mktemp -d)
+trap 'close_fleet; rm -rf "$folder"' EXIT
+cd "$folder"
+
+# expect STATUS COMMAND...: keeps output and error.
+expect() {
+    local wanted=$1 status=0
+    shift
+    "$@" >out 2>err </dev/null || status=$?
+    [ "$status" -eq "$wanted" ] || fail "$*: expected status $wanted, got $status: $(cat out err)"
+}
+
+# says FILE TEXT
+says() {
+    grep -qF -- "$2" "$1" || fail "no '$2' in $1: $(cat "$1")"
+}
+
+# write_plan COUNT SECONDS: a plan of runs that note their names when they end.
+write_plan() {
+    local i
+    for ((i = 1; i <= $1; i++)); do
+        echo "run r$i takes 1s limit 5M"
+        echo "main -- sh -c 'sleep $2; echo r$i >>$folder/log'"
+    done >plan
+}
+
+# each_ran_once COUNT
+each_ran_once() {
+    [ "$(sort log | uniq -u | wc -l)" -eq "$1" ] || fail "not each of $1 runs was carried out once: $(sort log | uniq -c)"
+}
+
+# is_running STUDY NODE: succeeds if the status names a run that is carried out on a node that begins so.
+is_running() {
+    ssfleet status "$1" >running.out 2>/dev/null && grep -q "^running: r. on $2" running.out
+}
+
+local_nodes_share_the_runs_of_a_study() {
+    write_plan 5 0.05
+    expect 0 ssfleet run --engine local --nodes a,b --pack 2s study plan
+    says err '5 of 5 runs done, 0 failed'
+    is_complete study 5 || fail "incomplete: $(ssbatch --list study)"
+    each_ran_once 5
+    # Two runs of a second make a task of two seconds.
+    expect 0 ssfleet status study
+    [ "$(cat out)" = 'done: 5' ] || fail "wrong status: $(cat out)"
+    # What is done stays done, without a plan, too.
+    expect 0 ssfleet run --engine local study
+    each_ran_once 5
+    [ -z "$(ls study/.fleet/jobs)" ] || fail "finished tasks are still known"
+}
+
+failed_runs_are_named_and_carried_out_by_the_next_call() {
+    write_plan 2 0
+    printf '%s\n' 'run bad takes 1s' "main -- test -e $folder/repaired" >>plan
+    expect 1 ssfleet run --engine local study plan -- --quiet
+    says err '2 of 3 runs done, 1 failed'
+    expect 0 ssfleet status study
+    says out "failed: bad: see $folder/study/bad/run.json"
+    says out 'done: 2'
+    touch repaired
+    expect 0 ssfleet run --engine local study
+    is_complete study 3 || fail "incomplete: $(ssbatch --list study)"
+}
+
+a_killed_call_is_continued() {
+    local pid
+    write_plan 4 0.4
+    setsid ssfleet run --engine local --nodes a,b --pack 1s study plan 2>err &
+    pid=$!
+    await test -e log
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    expect 0 ssfleet run --engine local --nodes a,b --pack 1s study
+    is_complete study 4 || fail "incomplete: $(ssbatch --list study)"
+    each_ran_once 4
+}
+
+canceled_tasks_end() {
+    local pid status=0
+    write_plan 3 1000
+    ssfleet run --engine local --pack 1s study plan 2>err &
+    pid=$!
+    await is_running study -
+    expect 0 ssfleet cancel study
+    wait "$pid" || status=$?
+    [ "$status" -ne 0 ] || fail "a canceled study counts as done"
+    ! pgrep -f "^sh -c sleep 1000; echo r. >>$folder/log" >/dev/null || fail "a canceled task still runs"
+}
+
+invalid_calls_are_refused() {
+    write_plan 1 0
+    expect 125 ssfleet
+    expect 125 ssfleet run study plan
+    says err 'no engine is given'
+    expect 125 ssfleet run --engine magic study plan
+    says err "unknown engine 'magic'"
+    expect 125 ssfleet run --engine local study
+    says err 'has no plan yet'
+    expect 125 ssfleet run --engine local --no-wait study plan
+    says err '--no-wait requires --engine slurm'
+    expect 125 ssfleet run --engine local --pack 5 study plan
+    says err "'5' is not a time"
+    expect 125 ssfleet status study
+    says err 'was not begun by ssfleet run'
+    expect 125 ssfleet replay --engine local -- true
+    says err 'replay requires --traces'
+    expect 0 ssfleet --version
+    says out "$(ssbatch --version | cut -d ' ' -f 2)"
+}
+
+write_traces() {
+    mkdir traces
+    printf '0 30%%\n' >traces/m1.txt
+    printf '0 50%%\n' >traces/m2.txt
+    printf '0 70%%\n' >traces/m3.txt
+}
+
+# field NODE NUMBER: prints a field of fleet.csv.
+field() {
+    grep "^$1," replay/fleet.csv | cut -d , -f "$2"
+}
+
+# start_of NODE: prints when the node's record began, by the clock of ssfleet.
+start_of() {
+    local time elapsed
+    IFS=, read -r time elapsed _ < <(sed -n 2p "replay/$1/samples.csv")
+    awk -v t="$(date -d "$time" +%s.%N)" -v e="$elapsed" -v o="$(field "$1" 7)" 'BEGIN { printf "%.4f\n", t - e - o }'
+}
+
+# starts_agree NODE...: all records began at the start of the table, within 50 ms. A busy machine is late, so the
+# moment that showstopper planned counts: the elapsed time of a sample begins there.
+starts_agree() {
+    local node
+    for node; do
+        awk -v a="$(start_of "$node")" -v b="$(field "$node" 6)" 'BEGIN { exit !(a - b < 0.05 && b - a < 0.05) }' ||
+            fail "$node began at $(start_of "$node") instead of $(field "$node" 6)"
+    done
+}
+
+nodes_replay_their_traces_from_one_moment() {
+    write_traces
+    expect 0 ssfleet replay --engine local --nodes a,b,c --traces traces --record replay --margin 2s -- \
+        -f own --duration 1s ssburn serial
+    [ "$(cut -d , -f 1-4 replay/fleet.csv)" = "node,record,trace,status
+a,a,m1.txt,done
+b,b,m2.txt,done
+c,c,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
+    [ "$(cut -d , -f 3 replay/b/samples.csv | tail -n 1)" = 0.500000 ] || fail "node b followed another trace"
+    starts_agree a b c
+    expect 125 ssfleet replay --engine local --nodes a --traces traces --record replay -- ssburn serial
+    says err 'exists already'
+}
+
+a_failed_node_is_named_and_the_others_continue() {
+    write_traces
+    printf '%s\n' '# node trace' 'a m3.txt' 'b m1.txt' >assigned
+    rm traces/m2.txt
+    printf 'not a trace\n' >traces/m1.txt
+    expect 1 ssfleet replay --engine local --nodes a,b --traces traces --assign assigned --record replay --margin 1s -- \
+        -f own --duration 500m ssburn serial
+    says err 'b: showstopper ended with status 125'
+    says err '1 of 2 nodes have replayed their traces'
+    [ "$(field a 3-4)" = m3.txt,done ] || fail "wrong table: $(cat replay/fleet.csv)"
+    [ "$(field b 3-4)" = m1.txt,failed ] || fail "wrong table: $(cat replay/fleet.csv)"
+    says replay/b.stderr 'm1.txt'
+    expect 125 ssfleet replay --engine local --nodes c --traces traces --assign assigned --record other -- ssburn serial
+    says err 'has no line for node c'
+}
+
+the_trace_of_a_cluster_is_split() {
+    printf '0,x,1,1,20\n0,y,1,1,60\n300,x,1,1,30\n300,y,1,1,40\n' >cluster.csv
+    expect 0 ssfleet replay --engine local --nodes a,b --traces cluster.csv --from azure --record replay --margin 1s -- \
+        -f own --duration 500m ssburn serial
+    [ "$(field b 3)" = y.trace ] || fail "wrong table: $(cat replay/fleet.csv)"
+    # A hash depends on the node's name alone.
+    expect 0 ssfleet replay --engine local --nodes b --traces replay/traces --assign hash --record one --margin 1s -- \
+        -f own --duration 500m ssburn serial
+    expect 0 ssfleet replay --engine local --nodes a,b --traces replay/traces --assign hash --record two --margin 1s -- \
+        -f own --duration 500m ssburn serial
+    [ "$(grep '^b,' one/fleet.csv | cut -d , -f 3)" = "$(grep '^b,' two/fleet.csv | cut -d , -f 3)" ] ||
+        fail "--assign hash depends on the other nodes"
+}
+
+# ---- over SSH ----
+
+runs_are_spread_over_ssh() {
+    need_ssh
+    open_ssh h1
+    open_ssh h2
+    write_plan 4 0.1
+    expect 0 ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --pack 1s study plan
+    is_complete study 4 || fail "incomplete: $(ssbatch --list study)"
+    each_ran_once 4
+    # Nodes that share no folder.
+    rm log
+    expect 0 ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --pack 1s \
+        --scratch "$folder/scratch" copied plan
+    is_complete copied 4 || fail "incomplete: $(ssbatch --list copied)"
+    each_ran_once 4
+    ls scratch/h1/*/run.json scratch/h2/*/run.json >/dev/null || fail "one node carried out all runs"
+    expect 0 ssfleet collect copied
+    says err '0 runs collected'
+}
+
+runs_of_a_dead_server_move_to_another_one() {
+    need_ssh
+    open_ssh h1
+    open_ssh h2
+    write_plan 4 0.3
+    ssfleet run --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --pack 1s study plan 2>err &
+    local pid=$!
+    await test -e log
+    # The server and its connections, whose parent it is.
+    pkill -KILL -P "${servers[1]}" || true
+    kill -KILL "${servers[1]}"
+    wait "$pid" || fail "$(cat err)"
+    is_complete study 4 || fail "incomplete: $(ssbatch --list study)"
+}
+
+wrong_clocks_are_measured_and_corrected() {
+    local shim
+    need_ssh
+    need faketime
+    shim=$(find /usr/lib -name libfaketime.so.1 | head -n 1)
+    [ -n "$shim" ] || skip "libfaketime: not installed"
+    open_ssh h1
+    open_ssh h2 "SetEnv LD_PRELOAD=$shim FAKETIME=+3s FAKETIME_DONT_FAKE_MONOTONIC=1"
+    write_traces
+    expect 0 ssfleet replay --engine parallel --nodes h1,h2 --ssh "ssh -F $folder/ssh/config" --traces traces \
+        --record replay --margin 2s --scratch "$folder/scratch" -- -f own --duration 500m ssburn serial
+    says err 'h2: warning: its clock is not trusted'
+    # Within 10 ms; on a machine that is busier, within the error that is reported.
+    awk -v o="$(field h2 7)" -v e="$(field h2 8)" \
+        'BEGIN { d = o > 3 ? o - 3 : 3 - o; exit !(d < (e > 0.01 ? e : 0.01)) }' || fail "offset $(field h2 7)"
+    starts_agree h1 h2
+}
+
+# ---- Slurm ----
+
+queue_is_empty() {
+    [ -z "$(squeue -h)" ]
+}
+
+runs_are_spread_over_slurm() {
+    need_slurm
+    # Arrays of at most two tasks.
+    open_slurm 3 MaxArraySize=2
+    write_plan 5 0.1
+    expect 0 ssfleet run --engine slurm --pack 1s study plan
+    is_complete study 5 || fail "incomplete: $(ssbatch --list study)"
+    each_ran_once 5
+    # ssfleet may end before the tasks.
+    rm log
+    expect 0 ssfleet run --engine slurm --nodes 'n[1-2]' --pack 1s --no-wait other plan
+    await is_complete other 5
+    each_ran_once 5
+    write_plan 3 1000
+    expect 0 ssfleet run --engine slurm --pack 1s --no-wait long plan
+    await is_running long n
+    expect 0 ssfleet status long
+    says out 'time left: about'
+    expect 0 ssfleet cancel long
+    await queue_is_empty
+}
+
+kills_in_slurm_leave_each_run_done_once() {
+    local pid victim
+    need_slurm
+    open_slurm 3
+    write_plan 8 0.5
+    ssfleet run --engine slurm --pack 1s study plan 2>err &
+    pid=$!
+    await test -e log
+    # A task, with all of its processes.
+    for victim in $(pgrep -f "ssbatch .*--only [^ ]* $folder/study\$"); do
+        kill -KILL "$victim" 2>/dev/null || true
+    done
+    # ssfleet.
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || true
+    ssfleet run --engine slurm --pack 1s study 2>err &
+    pid=$!
+    # A node; what it had started goes on without it.
+    read -r victim _ <slurm/pids/n2
+    kill -KILL "$victim"
+    "$source/tools/ssfleet/try-slurm" restart slurm n2
+    # The controller.
+    read -r victim _ <slurm/pids/controller
+    kill -KILL "$victim"
+    "$source/tools/ssfleet/try-slurm" restart slurm controller
+    wait "$pid" || fail "$(cat err)"
+    is_complete study 8 || fail "incomplete: $(ssbatch --list study)"
+    [ -z "$(find study/.study/calls -type f)" ] || fail "calls are left to undo: $(ls study/.study/calls)"
+}
+
+nodes_of_slurm_replay_their_traces() {
+    need_slurm
+    open_slurm 3
+    write_traces
+    expect 0 ssfleet replay --engine slurm --traces traces --record replay --margin 2s -- \
+        -f own --duration 1s ssburn serial
+    [ "$(cut -d , -f 1-4 replay/fleet.csv | tail -n 3)" = "n1,n1,m1.txt,done
+n2,n2,m2.txt,done
+n3,n3,m3.txt,done" ] || fail "wrong table: $(cat replay/fleet.csv)"
+    starts_agree n1 n2 n3
+}
+
+run_case local_nodes_share_the_runs_of_a_study
+run_case failed_runs_are_named_and_carried_out_by_the_next_call
+run_case a_killed_call_is_continued
+run_case canceled_tasks_end
+run_case invalid_calls_are_refused
+run_case nodes_replay_their_traces_from_one_moment
+run_case a_failed_node_is_named_and_the_others_continue
+run_case the_trace_of_a_cluster_is_split
+run_case runs_are_spread_over_ssh
+run_case runs_of_a_dead_server_move_to_another_one
+run_case wrong_clocks_are_measured_and_corrected
+run_case runs_are_spread_over_slurm
+run_case kills_in_slurm_leave_each_run_done_once
+run_case nodes_of_slurm_replay_their_traces
+end_cases

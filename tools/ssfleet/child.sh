@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2154 # variables of ssfleet
+# Sourced by ssfleet: tasks that a process on this machine carries out, for engines without a queue of their own.
+# The process leads a process group, and continues if ssfleet is killed; its file makes it known to later calls.
+
+# started_at PID: prints when the process began, which no later process with the same number shares.
+started_at() {
+    local stat
+    read -r stat <"/proc/$1/stat" || return
+    stat=${stat##*) }
+    awk '{ print $20 }' <<<"$stat"
+} 2>/dev/null
+
+# child_start ID COMMAND...: starts the process for the tasks of $fleet/jobs/ID.
+child_start() {
+    local id=$1 pid
+    shift
+    setsid "$@" >>"$fleet/log/$id" 2>&1 </dev/null 8>&- &
+    pid=$!
+    echo "$(hostname) $pid $(started_at "$pid")" >"$fleet/jobs/$id.pid"
+}
+
+# child_lives ID: succeeds if the process still runs.
+child_lives() {
+    local host pid start
+    read -r host pid start <"$fleet/jobs/$1.pid" 2>/dev/null || return 1
+    [ "$host" = "$(hostname)" ] && [ -n "$start" ] && [ "$(started_at "$pid")" = "$start" ]
+}
+
+# child_active: prints "RUN NODE STATE" for each run whose task may still be carried out.
+child_active() {
+    local id
+    for id in $(job_ids); do
+        ! child_lives "$id" || tr ',' '\n' <"$fleet/jobs/$id" | sed 's/$/ - active/'
+    done
+}
+
+child_cancel() {
+    local id pid
+    for id in $(job_ids); do
+        child_lives "$id" || continue
+        read -r _ pid _ <"$fleet/jobs/$id.pid"
+        kill -TERM -- "-$pid" 2>/dev/null || true
+        while child_lives "$id"; do sleep 0.1; done
+    done
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2016,SC2034,SC2154 # scripts for nodes; variables of ssfleet
+# Sourced by ssfleet. The interface of an engine:
+#
+#   engine_detaches           yes if tasks continue when ssfleet ends
+#   engine_check              fails if the engine is not available here
+#   engine_nodes              prints the names of the nodes
+#   engine_tasks_max          prints how many tasks engine_submit takes at once; 0: any number
+#   engine_submit ID SECONDS  starts the tasks of $fleet/jobs/ID, each line the runs of one task. SECONDS: the
+#                             limit of a task, or empty. Fails if there are too many tasks
+#   engine_active             prints "RUN NODE STATE" for each run of a task that is waiting or running; fails if the
+#                             engine does not answer
+#   engine_cancel             ends all tasks of the study
+#   engine_on NODE SCRIPT     runs a script of the shell on a node, with standard input and output
+#   engine_each SCRIPT        runs a script on each of node_list at once, with the node's name as $1. Each receives
+#                             the whole standard input; lines of output are not mixed
+#
+# This engine: this machine, divided into nodes by CPUs.
+
+engine_detaches=no
+
+engine_check() {
+    [ -n "$nodes" ] || nodes=$(hostname)
+}
+
+engine_nodes() {
+    tr ',' '\n' <<<"$nodes" | sed 's/=.*//'
+}
+
+# on_cpus NODE: sets `pin`, the words before a command of this node. CPUs after a comma belong to the node before.
+on_cpus() {
+    local word
+    pin=()
+    for word in ${nodes//,/ }; do
+        [ "${word%%=*}" != "$1" ] || [[ $word != *=* ]] || pin=(taskset -c "${word#*=}")
+    done
+}
+
+engine_tasks_max() {
+    echo 0
+}
+
+# Each node takes every n-th task.
+engine_submit() {
+    local id=$1 node script='' index=0 pin take
+    mapfile -t node_list < <(engine_nodes)
+    for node in "${node_list[@]}"; do
+        on_cpus "$node"
+        take=$(printf 'NR %% %d == %d' "${#node_list[@]}" "$index")
+        script+=$(printf '(awk %q %q | while read -r runs; do %s bash -c %q ssfleet "$runs" </dev/null; done) & ' \
+            "$take" "$fleet/jobs/$id" "${pin[*]}" "$(task_script "$node" "\$1")")
+        index=$((index + 1))
+    done
+    child_start "$id" bash -c "$script wait"
+}
+
+engine_active() {
+    child_active
+}
+
+engine_cancel() {
+    child_cancel
+}
+
+engine_on() {
+    local pin
+    on_cpus "$1"
+    "${pin[@]}" bash -c "$2"
+}
+
+engine_each() {
+    spread_input start_here "$1"
+}
+
+# start_here NODE SCRIPT
+start_here() {
+    local pin
+    on_cpus "$1"
+    exec "${pin[@]}" bash -c "$2" ssfleet "$1"
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of ssfleet
+# Sourced by ssfleet: GNU parallel over SSH, one task per node at a time. local.sh describes the interface.
+
+engine_detaches=no
+
+# A broken connection ends within a minute.
+ssh_words() {
+    read -r -a ssh <<<"$ssh_command"
+    ssh+=(-o BatchMode=yes -o ServerAliveInterval=15 -o ServerAliveCountMax=3)
+}
+
+engine_check() {
+    need parallel "${ssh_command%% *}"
+    [ -n "$nodes" ] || fail "--engine parallel requires --nodes"
+    ssh_words
+}
+
+engine_nodes() {
+    tr ',' '\n' <<<"$nodes"
+}
+
+engine_tasks_max() {
+    echo 0
+}
+
+# A task whose connection fails is tried on another node. A failed run (status 1) is not: the study knows it.
+engine_submit() {
+    local id=$1
+    engine_nodes | sed 's|^|1/|' >"$fleet/jobs/$id.logins"
+    child_start "$id" parallel --will-cite --ssh "${ssh[*]}" --sshloginfile "$fleet/jobs/$id.logins" --retries 3 \
+        --joblog "$fleet/log/$id.joblog" -a "$fleet/jobs/$id" \
+        "bash -c $(printf %q "$(task_script "\$PARALLEL_SSHHOST" "\$1"); status=\$?; [ \$status -eq 1 ] || exit \$status") ssfleet {}"
+}
+
+engine_active() {
+    child_active
+}
+
+engine_cancel() {
+    child_cancel
+}
+
+engine_on() {
+    "${ssh[@]}" "$1" "bash -c $(printf %q "$2")"
+}
+
+engine_each() {
+    spread_input start_there "$1"
+}
+
+# start_there NODE SCRIPT
+start_there() {
+    exec "${ssh[@]}" "$1" "bash -c $(printf %q "$2") ssfleet $1"
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2034,SC2154 # variables of ssfleet
+# Sourced by ssfleet: Slurm. local.sh describes the interface. Jobs are known by their unique names, because a
+# controller that is killed may lose a job and give its number to another one.
+
+engine_detaches=yes
+
+engine_check() {
+    need sbatch squeue scancel sinfo scontrol srun
+    job_words=(${partition:+--partition "$partition"} ${account:+--account "$account"})
+    [ -n "$shared_nodes" ] || job_words+=(--exclusive)
+}
+
+engine_nodes() {
+    if [ -n "$nodes" ]; then
+        scontrol show hostnames "$nodes"
+    else
+        sinfo -h -N -o %N ${partition:+--partition "$partition"} | sort -u
+    fi
+}
+
+engine_tasks_max() {
+    scontrol show config | awk '$1 == "MaxArraySize" { print $3 }'
+}
+
+engine_submit() {
+    local id=$1 limit=$2 count
+    count=$(wc -l <"$fleet/jobs/$id")
+    sbatch --parsable --job-name "ssfleet-$id" --array "0-$((count - 1))" --nodes 1 --requeue \
+        --output "$fleet/log/$id.%a" --open-mode append "${job_words[@]}" \
+        ${limit:+--time "$((limit / 60 + 2))"} <<END >/dev/null
+#!/bin/bash
+set -- "\$(sed -n "\$((SLURM_ARRAY_TASK_ID + 1))p" $(printf %q "$fleet/jobs/$id"))"
+$(task_script "\$SLURMD_NODENAME" "\$1")
+END
+}
+
+engine_active() {
+    local list name index state node all
+    list=$(job_ids | sed 's/^/ssfleet-/' | paste -sd ,)
+    [ -n "$list" ] || return 0
+    all=$(squeue -h -r --name "$list" -o '%j %K %t %N') || return
+    while read -r name index state node; do
+        [ -z "$name" ] ||
+            sed -n "$((index + 1))p" "$fleet/jobs/${name#ssfleet-}" | tr ',' '\n' | sed "s/\$/ ${node:--} $state/"
+    done <<<"$all"
+}
+
+engine_cancel() {
+    local id
+    for id in $(job_ids); do
+        scancel --name "ssfleet-$id"
+    done
+}
+
+engine_on() {
+    srun -Q --nodes 1 --ntasks 1 --nodelist "$1" "${job_words[@]}" bash -c "$2"
+}
+
+engine_each() {
+    srun -Q --unbuffered --nodes "${#node_list[@]}" --ntasks-per-node 1 --kill-on-bad-exit=0 \
+        --nodelist "$(IFS=, && echo "${node_list[*]}")" "${job_words[@]}" \
+        bash -c "set -- \"\$SLURMD_NODENAME\"; $1"
+}

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2016,SC2154 # scripts for nodes; variables of ssfleet
+# Sourced by ssfleet: replay. Each node runs node.sh and talks over its standard input and output, which the engine
+# provides, so that nodes need neither a common folder nor a port:
+#
+#   node -> here   ready NODE CLOCK ERROR    what synchronizes its clock, and the error that this admits, in s
+#   here -> nodes  clock NODE N              for measuring the clock of one node
+#   node -> here   clock NODE N TIME
+#   here -> nodes  start NODE TIME TRACE     TIME by the clock of that node
+#   node -> here   done NODE STATUS          or: fail NODE REASON
+#
+# The end of their input ends the nodes.
+
+CLOCK_ROUNDS=7
+
+# spread_input START SCRIPT: for engines that start one process per node: `START NODE SCRIPT` for each node of
+# node_list, all with a copy of standard input.
+spread_input() {
+    local node pipes=() folder
+    folder=$(mktemp -d)
+    for node in "${node_list[@]}"; do
+        mkfifo "$folder/$node"
+        pipes+=("$folder/$node")
+        "$1" "$node" "$2" <"$folder/$node" &
+    done
+    tee -p "${pipes[@]}" >/dev/null || true
+    wait
+    rm -r "$folder"
+}
+
+# ---- traces ----
+
+# find_traces: sets `files`, the traces that nodes may follow.
+find_traces() {
+    local folder=$traces
+    if [ -n "$from" ] || [ -f "$traces" ]; then
+        folder=$record/traces
+        sstrace ${from:+--from "$from"} --split "$folder" "$traces"
+    fi
+    mapfile -t files < <(find "$(realpath "$folder")" -maxdepth 1 -type f ! -name '.*' | sort)
+    [ ${#files[@]} -gt 0 ] || fail "$traces has no traces"
+}
+
+# assign_traces: sets trace_of for each node.
+assign_traces() {
+    local node trace index=0
+    declare -gA trace_of=()
+    case $assign in
+    round-robin | hash)
+        for node in "${node_list[@]}"; do
+            [ "$assign" = round-robin ] || index=$(cksum <<<"$node" | cut -d ' ' -f 1)
+            trace_of[$node]=${files[index % ${#files[@]}]}
+            index=$((index + 1))
+        done
+        ;;
+    *)
+        [ -f "$assign" ] || fail "--assign: '$assign' is neither round-robin, hash nor a file"
+        while read -r node trace _; do
+            [[ -z $node || $node = '#'* ]] && continue
+            for file in "${files[@]}"; do
+                [ "${file##*/}" != "$trace" ] && [ "${file##*/}" != "$trace.trace" ] || trace_of[$node]=$file
+            done
+            [ -n "${trace_of[$node]-}" ] || fail "$assign: there is no trace '$trace' for node $node"
+        done <"$assign"
+        for node in "${node_list[@]}"; do
+            [ -n "${trace_of[$node]-}" ] || fail "$assign has no line for node $node"
+        done
+        ;;
+    esac
+}
+
+# ---- the conversation ----
+
+# tell WORD...: sends a line to all nodes.
+tell() {
+    echo "$*" >&7
+}
+
+# hear SECONDS: reads a line of any node into `heard`. Fails when the time is over or all nodes have ended.
+hear() {
+    local line
+    IFS= read -r -t "$1" -u 6 line || return
+    read -r -a heard <<<"$line"
+}
+
+now() {
+    echo "$EPOCHREALTIME"
+}
+
+# less A B, in seconds with decimals
+less() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a < b) }'
+}
+
+note_failure() {
+    failure[$1]=$2
+    say "$1: $2"
+}
+
+# await_ready: waits until all nodes have reported, or --patience is over.
+await_ready() {
+    local end node left
+    end=$(awk -v a="$(now)" -v b="$(seconds "$patience")" 'BEGIN { printf "%.3f", a + b }')
+    while [ $((${#clock_of[@]} + ${#failure[@]})) -lt ${#node_list[@]} ]; do
+        left=$(awk -v a="$(now)" -v b="$end" 'BEGIN { printf "%.3f", b - a }')
+        if [[ $left = -* ]] || ! hear "$left"; then
+            break
+        fi
+        case ${heard[0]-} in
+        ready) clock_of[${heard[1]}]="${heard[2]} ${heard[3]-}" ;;
+        fail) note_failure "${heard[1]}" "${heard[*]:2}" ;;
+        esac
+    done
+    for node in "${node_list[@]}"; do
+        [ -n "${clock_of[$node]-}" ] || [ -n "${failure[$node]-}" ] ||
+            note_failure "$node" "did not report within $patience"
+    done
+}
+
+# measure_clock NODE: sets offset_of and error_of: how far its clock is ahead of ours, and half of the time in which
+# it answered, both from the fastest round.
+measure_clock() {
+    local node=$1 round before after line best=''
+    for ((round = 0; round < CLOCK_ROUNDS; round++)); do
+        before=$EPOCHREALTIME
+        tell clock "$node" "$round"
+        while hear 10; do
+            after=$EPOCHREALTIME
+            [ "${heard[0]-}" != fail ] || note_failure "${heard[1]}" "${heard[*]:2}"
+            [ "${heard[*]:0:3}" != "clock $node $round" ] || break
+        done
+        [ "${heard[*]:0:3}" = "clock $node $round" ] || { note_failure "$node" "stopped answering" && return; }
+        line=$(awk -v a="$before" -v b="$after" -v t="${heard[3]}" \
+            'BEGIN { printf "%.6f %.6f", (b - a) / 2, t - (a + b) / 2 }')
+        [ -n "$best" ] && ! less "${line% *}" "${best% *}" || best=$line
+    done
+    offset_of[$node]=${best#* }
+    error_of[$node]=${best% *}
+    if less 0.05 "${error_of[$node]}"; then
+        say "$node: warning: its clock is not trusted: it was measured within ${error_of[$node]} s only"
+    elif less 0.05 "${offset_of[$node]#-}"; then
+        say "$node: warning: its clock is not trusted: it is off by ${offset_of[$node]} s, which is corrected"
+    fi
+}
+
+start_nodes() {
+    local node time
+    start_time=$(awk -v a="$(now)" -v b="$(seconds "$margin")" 'BEGIN { printf "%.6f", a + b }')
+    for node in "${!offset_of[@]}"; do
+        time=$(awk -v a="$start_time" -v b="${offset_of[$node]}" 'BEGIN { printf "%.6f", a + b }')
+        if [ -n "$scratch" ]; then
+            tell start "$node" "$time" "$scratch/$node/trace"
+        else
+            tell start "$node" "$time" "${trace_of[$node]}"
+        fi
+    done
+}
+
+await_end() {
+    local node
+    while [ $((${#done_status[@]} + ${#failure[@]})) -lt ${#node_list[@]} ]; do
+        hear 1000000 || break
+        case ${heard[0]-} in
+        done)
+            if [ "${heard[2]}" -eq 0 ]; then
+                done_status[${heard[1]}]=0
+            else
+                note_failure "${heard[1]}" "showstopper ended with status ${heard[2]}: see $record/${heard[1]}.stderr"
+            fi
+            ;;
+        fail) note_failure "${heard[1]}" "${heard[*]:2}" ;;
+        esac
+    done
+    for node in "${node_list[@]}"; do
+        [ -n "${done_status[$node]-}" ] || [ -n "${failure[$node]-}" ] || note_failure "$node" "was lost"
+    done
+}
+
+# write_table: the table of nodes, which ssreport reads. `start` is by our clock.
+write_table() {
+    local node status clock
+    {
+        echo "node,record,trace,status,reason,start,offset_seconds,offset_error_seconds,clock,clock_error_seconds"
+        for node in "${node_list[@]}"; do
+            status='done'
+            [ -z "${failure[$node]-}" ] || status=failed
+            clock=${clock_of[$node]-}
+            printf '%s,%s,%s,%s,"%s",%s,%s,%s,%s,%s\n' "$node" "$node" "${trace_of[$node]##*/}" "$status" \
+                "${failure[$node]-}" "${start_time-}" "${offset_of[$node]-}" "${error_of[$node]-}" \
+                "${clock% *}" "${clock#* }"
+        done
+    } >"$record/.fleet.csv"
+    sync "$record/.fleet.csv"
+    mv "$record/.fleet.csv" "$record/fleet.csv"
+}
+
+# send_traces: copies the trace of each node to its own disk.
+send_traces() {
+    local node part
+    for node in "${node_list[@]}"; do
+        part=$(printf %q "$scratch/$node")
+        engine_on "$node" "rm -rf $part && mkdir -p $part && cat >$part/trace" <"${trace_of[$node]}" ||
+            note_failure "$node" "its trace cannot be copied to $scratch/$node"
+    done
+}
+
+# fetch_records: copies the records of nodes that keep them on their own disks, and what they printed.
+fetch_records() {
+    local node part
+    for node in "${!clock_of[@]}"; do
+        part=$(printf %q "$scratch/$node")
+        engine_on "$node" "cd $part && rm trace && tar -cf - * && rm -r $part" </dev/null |
+            tar --warning=no-timestamp -C "$record" --transform "s|^record|$node|" --transform "s|^stderr\$|$node.stderr|" -xf - ||
+            note_failure "$node" "its record was not copied"
+    done
+}
+
+begin_replay() {
+    local node script
+    [ ${#words[@]} -eq 0 ] || fail "unexpected argument '${words[0]}': the command follows --"
+    [[ -n $traces && -n $record && ${#command[@]} -gt 0 ]] ||
+        fail "replay requires --traces, --record and a command after --: see --help"
+    [ -e "$traces" ] || fail "$traces does not exist"
+    seconds "$margin" >/dev/null
+    seconds "$patience" >/dev/null
+    mkdir "$record" 2>/dev/null || fail "$record exists already, or its folder does not"
+    record=$(realpath "$record")
+    load_engine
+    mapfile -t node_list < <(engine_nodes)
+    find_traces
+    assign_traces
+    declare -gA clock_of=() failure=() offset_of=() error_of=() done_status=()
+    heard=()
+    [ -z "$scratch" ] || send_traces
+    script=$(printf 'cd %q || exit\nPATH=%q:$PATH\nrecord=%q scratch=%q\ncommand=(%s)\n' "$PWD" "$bin" "$record" \
+        "$scratch" "$(printf '%q ' "${command[@]}")" && cat "$parts/node.sh")
+    mkfifo "$record/.in" "$record/.out"
+    engine_each "$script" <"$record/.in" >"$record/.out" &
+    exec 7>"$record/.in" 6<"$record/.out"
+    rm "$record/.in" "$record/.out"
+    trap 'exit 130' INT TERM HUP
+    await_ready
+    for node in "${!clock_of[@]}"; do
+        measure_clock "$node"
+    done
+    start_nodes
+    await_end
+    exec 7>&- 6<&-
+    wait
+    [ -z "$scratch" ] || fetch_records
+    write_table
+    say "${#done_status[@]} of ${#node_list[@]} nodes have replayed their traces; ssreport $record reports them"
+    [ ${#failure[@]} -eq 0 ] || exit 1
+}

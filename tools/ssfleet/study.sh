@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2016,SC2154 # scripts for nodes; variables of ssfleet
+# Sourced by ssfleet: run, status, collect and cancel. What is done is what the study's folder has, never what an
+# engine says about a job: a task that is lost is submitted again, and one that runs twice finds its run locked
+# or done.
+
+# job_ids: prints the names of all submissions that are known.
+job_ids() {
+    local file
+    for file in "$fleet"/jobs/*; do
+        case $file in
+        *.pid | *.logins | *'/*') ;;
+        *) echo "${file##*/}" ;;
+        esac
+    done
+}
+
+# task_script NODE RUNS: prints a script that carries out runs on a node. Both words are of its own shell, so that
+# they may be variables there.
+task_script() {
+    local options
+    options=$(printf '%q ' --quiet --go-on "${command[@]}")
+    printf 'cd %q || exit; PATH=%q:$PATH\n' "$PWD" "$bin"
+    if [ -n "$scratch" ]; then
+        printf 'part=%q/%s\n' "$scratch" "$1"
+        printf 'ssbatch --add "$part" "$part.plan" || exit\n'
+        printf 'ssbatch %s --only "%s" "$part"' "$options" "$2"
+    else
+        printf 'ssbatch %s --only "%s" %q' "$options" "$2" "$study"
+    fi
+}
+
+# ---- what there is ----
+
+# list_runs: sets run_names, and run_status, run_takes, run_limit and run_reason by name.
+list_runs() {
+    local table name status takes limit
+    run_names=()
+    declare -gA run_status=() run_takes=() run_limit=()
+    table=$(ssbatch --list --csv "$study") || [ $? -eq 1 ] || exit # 1: some runs failed
+    # Only reasons and columns have quotes.
+    while IFS=, read -r name _ status _ _ _ _ _ _ takes _ _ limit _; do
+        [ -z "${run_status[$name]-}" ] || continue
+        run_names+=("$name")
+        run_status[$name]=$status
+        run_takes[$name]=$takes
+        run_limit[$name]=$limit
+    done < <(sed '1d; s/"[^"]*"//g' <<<"$table")
+}
+
+# find_active: sets run_where by name for tasks that wait or run. Fails if the engine does not answer.
+find_active() {
+    local list name node state
+    declare -gA run_where=()
+    list=$(engine_active) || return
+    while read -r name node state; do
+        [ -z "$name" ] || run_where[$name]="$node $state"
+    done <<<"$list"
+}
+
+# ---- submission ----
+
+# pack_runs NAME...: prints a line for each task, its runs and their limit in seconds (empty if a run has none).
+pack_runs() {
+    local least name
+    least=$(seconds "$pack")
+    for name; do
+        echo "$name ${run_takes[$name]} ${run_limit[$name]:--}"
+    done | awk -v least="$least" '
+        function flush() { if (runs != "") print runs, (open ? "-" : limit); runs = ""; sum = limit = open = 0 }
+        { runs = runs (runs == "" ? "" : ",") $1; sum += $2; limit += $3; open += $3 == "-"
+          if (sum >= least) flush() }
+        END { flush() }'
+}
+
+tasks_max='' # how many tasks one submission may have
+
+# submit_tasks: submits standard input, lines of pack_runs. Prints nothing; sets `refused` if the engine took only a
+# part of them, or none.
+submit_tasks() {
+    local all index=0 size count id limit name max
+    mapfile -t all
+    refused=''
+    [ -n "$tasks_max" ] || tasks_max=$(engine_tasks_max)
+    max=$tasks_max
+    while [ "$index" -lt "${#all[@]}" ]; do
+        count=$((${#all[@]} - index))
+        size=$((max > 0 && max < count ? max : count))
+        id=$(date +%s%N)-$$
+        printf '%s\n' "${all[@]:index:size}" | sed 's/ .*//' >"$fleet/jobs/$id"
+        limit=$(printf '%s\n' "${all[@]:index:size}" |
+            awk '$2 == "-" { open = 1 } $2 > most { most = $2 } END { if (!open) printf "%d\n", most }')
+        if engine_submit "$id" "$limit" 2>"$fleet/log/$id.error"; then
+            rm -f "$fleet/log/$id.error"
+            index=$((index + size))
+            tasks_max=$max
+            for name in $(tr ',' ' ' <"$fleet/jobs/$id"); do
+                tried[$name]=yes
+            done
+            continue
+        fi
+        # Too many at once for a limit of the user: a part may fit.
+        refused=$(<"$fleet/log/$id.error")
+        rm -f "$fleet/jobs/$id" "$fleet/log/$id.error"
+        [ "$size" -gt 1 ] || return 0
+        max=$((size / 2))
+    done
+    refused=''
+}
+
+# forget_ended: forgets submissions of which no task is left. Call it after find_active.
+forget_ended() {
+    local id name lives
+    for id in $(job_ids); do
+        lives=''
+        for name in $(tr ',' ' ' <"$fleet/jobs/$id"); do
+            [ -z "${run_where[$name]-}" ] || lives=yes
+        done
+        [ -n "$lives" ] || rm -f "$fleet/jobs/$id" "$fleet/jobs/$id.pid" "$fleet/jobs/$id.logins"
+    done
+}
+
+# choose_runs: sets `chosen`, the runs to submit now. A run whose task ended without a result is tried again once no
+# other task is left, since it may have waited for another run or a lock.
+choose_runs() {
+    local name
+    chosen=()
+    for name in "${run_names[@]}"; do
+        case ${run_status[$name]} in
+        'done' | skipped) continue ;;
+        failed) [ -z "${tried[$name]-}" ] || continue ;;
+        esac
+        [ -z "${run_where[$name]-}" ] || continue
+        [ -z "${tried[$name]-}" ] || [ ${#run_where[@]} -eq 0 ] || continue
+        chosen+=("$name")
+    done
+}
+
+count_done() {
+    local name
+    done_count=0 failed_count=0
+    for name in "${run_names[@]}"; do
+        case ${run_status[$name]} in
+        done | skipped) done_count=$((done_count + 1)) ;;
+        failed) failed_count=$((failed_count + 1)) ;;
+        esac
+    done
+}
+
+progress() {
+    [ ! -t 2 ] || printf '\r%s: %d of %d runs done, %d failed, %d active \e[K' "$tool" "$done_count" \
+        "${#run_names[@]}" "$failed_count" "${#run_where[@]}" >&2
+}
+
+# send_plan: copies the plan to the disk of each node that has none or another.
+send_plan() {
+    local node part
+    for node in $(engine_nodes); do
+        part=$(printf %q "$scratch/$node")
+        engine_on "$node" "mkdir -p $part && cat >$part.new && mv $part.new $part.plan" <"$study/.study/plan" ||
+            say "$node: the plan cannot be copied to $scratch"
+    done
+}
+
+# carry_out: submits and waits until no run is left that can be carried out.
+carry_out() {
+    local pause=0.2 stuck=0 before=-1 active_before=-1
+    declare -gA tried=()
+    while :; do
+        # In this order, so that a run whose task is not active any more has had its result counted.
+        [ ! -e "$fleet/canceled" ] || { say "the tasks were canceled by another call" && exit 1; }
+        if ! find_active; then
+            say "$engine does not answer; trying again"
+            sleep 5 8>&-
+            continue
+        fi
+        [ -z "$scratch" ] || [ ${#run_where[@]} -eq "$active_before" ] || collect_runs
+        active_before=${#run_where[@]}
+        list_runs
+        forget_ended
+        choose_runs
+        count_done
+        progress
+        if [ ${#chosen[@]} -gt 0 ]; then
+            # Every round without progress is one of few.
+            stuck=$((done_count + failed_count > before || ${#run_where[@]} > 0 ? 0 : stuck + 1))
+            before=$((done_count + failed_count))
+            [ "$stuck" -lt 5 ] || break
+            [ "$stuck" -eq 0 ] || sleep "$stuck" 8>&-
+            submit_tasks < <(pack_runs "${chosen[@]}")
+            [ -z "$refused" ] || [ ${#run_where[@]} -gt 0 ] || say "$refused"
+            pause=0.2 active_before=-1
+            [ -z "$no_wait" ] || return 0
+        elif [ ${#run_where[@]} -eq 0 ]; then
+            break
+        fi
+        sleep "$pause" 8>&-
+        pause=$(awk -v p="$pause" 'BEGIN { print p < 10 ? p * 1.3 : p }')
+    done
+    [ ! -t 2 ] || echo >&2
+}
+
+# clean_nodes: undoes on each node what killed calls have left there.
+clean_nodes() {
+    local node
+    compgen -G "$study/.study/calls/*" >/dev/null || return 0
+    for node in $(engine_nodes); do
+        engine_on "$node" "PATH=$(printf %q "$bin"):\$PATH timeout 60 ssbatch --clean $(printf %q "$study")" \
+            </dev/null || say "$node: what a killed task has left there may be incomplete to undo"
+    done
+}
+
+# run_study PLAN: carries out the study, with the runs of the plan if it is not empty.
+run_study() {
+    if [ -n "$1" ]; then
+        ssbatch --add "$study" "$1"
+    elif [ ! -f "$study/.study/plan" ]; then
+        fail "$study has no plan yet: name one"
+    fi
+    keep_settings
+    exec 8>"$fleet/lock"
+    flock -w 5 8 || fail "another ssfleet run carries out $study: see ssfleet status"
+    [ "$engine_detaches" = yes ] || trap 'engine_cancel; exit 130' INT TERM HUP
+    rm -f "$fleet/canceled"
+    [ -z "$scratch" ] || send_plan
+    carry_out
+    [ -z "$no_wait" ] || return 0
+    [ -n "$scratch" ] || clean_nodes
+    list_runs
+    count_done
+    say "$done_count of ${#run_names[@]} runs done, $failed_count failed"
+    [ "$done_count" -eq ${#run_names[@]} ] || { say "see ssfleet status ${words[0]}" && exit 1; }
+}
+
+# ---- collect ----
+
+# collect_node NODE: moves the finished runs of a node into the study. Each is whole before it has its name.
+collect_node() {
+    local node=$1 part incoming=$fleet/incoming list=() name
+    part=$(printf %q "$scratch/$node")
+    for name in $(engine_on "$node" "cd $part 2>/dev/null && ls -d -- */run.json 2>/dev/null || true" </dev/null); do
+        name=${name%/run.json}
+        grep -qs '"status": "done"' "$study/$name/run.json" || list+=("$name")
+    done
+    [ ${#list[@]} -gt 0 ] || return 0
+    rm -rf "$incoming" && mkdir "$incoming"
+    engine_on "$node" "cd $part && tar -cf - -- $(printf '%q ' "${list[@]}")" </dev/null |
+        tar --warning=no-timestamp -C "$incoming" -xf -
+    sync -f "$incoming"
+    for name in "${list[@]}"; do
+        # The result of a failed attempt gives way.
+        [ ! -e "$study/$name" ] || mv -T "$study/$name" "$incoming/.$name.failed"
+        mv -T "$incoming/$name" "$study/$name"
+        collected=$((collected + 1))
+    done
+    sync -f "$study"
+    rm -rf "$incoming"
+}
+
+collect_runs() {
+    local node
+    collected=0
+    for node in $(engine_nodes); do
+        collect_node "$node" || say "$node: its runs are not available now"
+    done
+}
+
+collect_all() {
+    [ -n "$scratch" ] || { say "all nodes share $study: there is nothing to collect" && return; }
+    exec 8>"$fleet/lock"
+    flock -n 8 || fail "ssfleet run already collects the runs of $study"
+    collect_runs
+    say "$collected runs collected"
+}
+
+# ---- status and cancel ----
+
+print_status() {
+    local name where left=0 workers=0 failed=() state
+    declare -A counts=()
+    find_active || fail "$engine does not answer"
+    list_runs
+    for name in "${run_names[@]}"; do
+        state=${run_status[$name]}
+        where=${run_where[$name]-}
+        case $state in
+        done | skipped) where='' ;;
+        failed) [ -n "$where" ] || failed+=("$name") ;;
+        esac
+        [ -z "$where" ] || { [[ $where = *' R' || $where = *' active' || $where = *' CG' ]] && state=running || state=waiting; }
+        [ "$state" != running ] || workers=$((workers + 1))
+        [[ $state = 'done' || $state = skipped || $state = failed ]] ||
+            left=$(awk -v a="$left" -v b="${run_takes[$name]}" 'BEGIN { print a + b }')
+        counts[$state]=$((${counts[$state]-0} + 1))
+        [ "$state" != running ] || echo "running: $name on ${where% *}"
+    done
+    for name in "${failed[@]}"; do
+        echo "failed: $name: see $study/$name/run.json"
+    done
+    for state in 'done' skipped running waiting failed 'to come'; do
+        [ -z "${counts[$state]-}" ] || echo "$state: ${counts[$state]}"
+    done
+    awk -v left="$left" -v workers="$workers" 'BEGIN {
+        if (left > 0 && workers > 0) printf "time left: about %d s on %d nodes\n", left / workers, workers
+        else if (left > 0) printf "time left: %d s on one node; no run is carried out now\n", left }'
+}
+
+cancel_all() {
+    touch "$fleet/canceled" # for a call of `run` that waits for the tasks
+    engine_cancel
+    rm -f "$fleet"/jobs/*
+    say "the tasks of $study are canceled; ssfleet run continues the study"
+}
