@@ -9,7 +9,7 @@ usage() {
     cat <<END
 Usage: tests/bench/published.sh [OPTION]...
 Repeats the published evaluation of a constant load in the simulator: 12 instances on 12 CPUs,
-feedback period 333 ms, quantum 107 ms, a monitor of 500 ms. Prints mean error and mean squared
+feedback period 333 ms, rounds of 107 ms, a monitor of 500 ms. Prints mean error and mean squared
 error next to the published ones, and how many lie within a factor of two.
 
   --configs LIST   default nbench,cdc,geom_uneven,geom_even,pi_uneven,pi_even
@@ -18,9 +18,11 @@ error next to the published ones, and how many lie within a factor of two.
   --settle S       seconds under control that are not counted; default 180
   --seconds S      that are counted; default 180
   --seeds N        runs of each cell, of which the median is printed; default 3
+  --tau TIME       length of a round; default 107m
   --phase PHASE    of averageq; default together:20m
   --feedback OPTS  more options of realtime, such as ,count=ratio
-  --geom OPTS      more options of geom, such as previous=global
+  --pi OPTS        options of rbpid; default bounds=none,start=0
+  --geom OPTS      options of geom, such as previous=global
   --machine OPTS   more options of sssim, such as '--accounting ticks --tick-rate 1000'
   --csv FILE       also write the cells to this file
   --build DIR      default build
@@ -37,9 +39,10 @@ END
 
 cpus=12 # CPUs and instances of the published machine
 configs=nbench,cdc,geom_uneven,geom_even,pi_uneven,pi_even programs=fop,avrora,sunflow targets=
-settle=180 seconds=180 seeds=3 phase=together:20m feedback='' geom=previous=own machine='' csv=
+settle=180 seconds=180 seeds=3 tau=107m phase=together:20m feedback=''
+pi=bounds=none,start=0 geom=previous=own machine='' csv=
 build=$source/build
-take_options configs programs targets settle seconds seeds phase feedback geom machine csv build -- "$@"
+take_options configs programs targets settle seconds seeds tau phase feedback pi geom machine csv build -- "$@"
 tables=$source/tools/experiments/published
 
 # write_profile SEED SECONDS LAW THREADS:MILLISECONDS...: writes phases of these mean lengths, one after
@@ -78,7 +81,7 @@ choose_modules() {
     nbench) modules=(-c fixed -C 1 -s even) ;; # as many instances as reach the target with one CPU each
     cdc) modules=(-c fixed -s even) ;;
     geom_*) modules=(-c geom -C "$geom" -s "${1#geom_}") ;;
-    pi_*) modules=(-c rbpid -C "bounds=none,start=0" -s "${1#pi_}") ;;
+    pi_*) modules=(-c rbpid -C "$pi" -s "${1#pi_}") ;;
     *) fail "$1: unknown configuration: see --help" ;;
     esac
 }
@@ -114,7 +117,7 @@ simulate() {
     [ "$config" != nbench ] || instances=$(awk -v part="$1" -v cpus="$cpus" 'BEGIN { printf "%.0f", part * cpus / 100 }')
     printf -v loads '%s%%,' "$@"
     sssim -P "$cpus" -n "$instances" --class "profile:$folder/$program" \
-        -f realtime -F "333m$feedback" "${modules[@]}" -d averageq -D "107m,phase=$phase" \
+        -f realtime -F "333m$feedback" "${modules[@]}" -d averageq -D "$tau,phase=$phase" \
         --settle "${settle}s" --duration "$((settle + seconds))s" "${more[@]}" \
         --sweep "load=${loads%,}" --sweep "seed=$(seq -s , "$seeds")" --csv 2>"$folder/words" |
         awk -F, -v cell="$program/$config" '

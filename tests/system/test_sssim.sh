@@ -93,6 +93,35 @@ printf '0 1\n1s 3\n2s 0\n' >'a,b'
 expect --switch-cost 0 -P 8 -n 1 -c fixed -l 100% --class 'profile:a\,b' --duration 20s
 [ "$(figure load)" = 25.000 ] || fail "wrong load of a profile: $(cat out)"
 
+# As showstopper-method(7) explains: the loop of the published modules swings with a period of
+# 2 pi sqrt(delta tau / 2), 0.84 s, and amplifies targets of this period. A sine wave of 5 points is 12.5 %^2.
+# swing PERIOD WORD...: sets `square` to the mean squared error.
+swing() {
+    expect -P 12 -f realtime -c geom -d averageq -D 107m -t sine \
+        -T "50%,amplitude=5%,period=$1" --settle 5s --duration 35s "${@:2}"
+    square=$(figure 'mean squared error')
+}
+# exceeds VALUE OTHER
+exceeds() {
+    awk "BEGIN { exit !($1 > $2) }"
+}
+swing 850m
+exceeds "$square" 125 || fail "a target that varies in 0.85 s is not amplified: $square"
+swing 3030m
+exceeds 6 "$square" || fail "a target that varies in 3.03 s is not followed: $square"
+swing 850m -F 83m -D 27m
+exceeds 25 "$square" || fail "with delta and tau divided by 4, 0.85 s is amplified: $square"
+swing 1700m -F 1332m
+exceeds "$square" 125 || fail "with 4 times delta, 1.7 s is not amplified: $square"
+# In a third of its time, a ripple of 3 s varies in 1 s; in two thirds and in two ninths it does not swing.
+awk 'BEGIN { for (i = 0; i <= 720; i++) printf "%gs %.4f%%\n", i / 4, 50 + 2 * sin(i * 3.14159265 / 6) }' >ripple
+for scale in 2/3 1/3 2/9; do
+    expect -P 12 -f realtime -c geom -d averageq -t file -T "ripple,scale=$scale,loop=no" --settle 5s
+    echo "$scale $(figure 'mean squared error')"
+done >squares
+awk '{ square[NR] = $2 } END { exit !(square[2] > 3 * square[1] && square[2] > 3 * square[3]) }' squares ||
+    fail "the ripple is not amplified at one speed alone: $(cat squares)"
+
 # Each option must change the output; --priority normal does so only with --preempt.
 run=("${modules[@]}" -P 2 -n 6 -l 30% --class parallel -D 5m --duration 20s)
 expect "${run[@]}"
