@@ -85,7 +85,7 @@ bool payload_is_gentle(void) {
     return getenv(RUN_GREEDY) == NULL;
 }
 
-#define GENTLE_TURNS (1UL << 19) /* about a millisecond */
+#define GENTLE_TURNS (1UL << 17) /* about a quarter of a millisecond */
 
 _Noreturn void payload_spin(void) {
     bool gentle = payload_is_gentle();

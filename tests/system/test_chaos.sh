@@ -56,7 +56,7 @@ leftover_processes_are_reported() {
     one_fault 0 '0\.' --status 0
     one_fault 1 'chaos: the run ended with 0 instead of 125' --status 125
     pretend '"$payload" setsid 1 & sleep 1'
-    one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ R payload-session'
+    one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ [RS] payload-session'
     pretend '"$payload" stop & sleep 1'
     one_fault 1 ' +[0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ T payload'
     pretend '"$payload" daemon-storm 20 & sleep 1'
@@ -106,7 +106,7 @@ harmed_attached_programs_are_reported() {
 
 attached_programs_survive_rounds() {
     expect 0 'chaos: 4 rounds, 0 failures' \
-        "$here/chaos" --rounds 4 --seed 1 --patience 20 --attached "$build"
+        "$here/chaos" --gentle --rounds 4 --seed 1 --patience 20 --attached "$build"
 }
 
 faults_reach_the_selected_processes() {
@@ -123,10 +123,10 @@ faults_reach_the_selected_processes() {
 failures_are_counted() {
     pretend '"$payload" daemon 2 & sleep 1'
     expect 1 'chaos: 1 rounds, 1 failures, ' \
-        "$here/chaos" --rounds 3 --seed 1 --patience 0.3 "$folder/build"
+        "$here/chaos" --gentle --rounds 3 --seed 1 --patience 0.3 "$folder/build"
     expect_ended
     expect 1 'chaos: 2 rounds, 2 failures, ' \
-        "$here/chaos" --rounds 2 --seed 1 --patience 0.3 --keep-going "$folder/build"
+        "$here/chaos" --gentle --rounds 2 --seed 1 --patience 0.3 --keep-going "$folder/build"
     grep -q '^FAILED: round 2 seed 2: ' "$output" || fail "the failed round is not reported"
     expect_ended
 }
@@ -142,22 +142,22 @@ unknown_words_are_refused() {
 }
 
 rounds_leave_no_process() {
-    "$here/chaos" --rounds 30 --patience 20 "$build"
+    "$here/chaos" --gentle --rounds 26 --patience 20 "$build"
+    "$here/chaos" --rounds 4 --patience 20 "$build"
 }
 
 rounds_of_attached_programs_leave_no_process() {
-    "$here/chaos" --rounds 4 --fault rivals --patience 20 "$build"
-    "$here/chaos" --rounds 3 --fault escape --patience 20 "$build"
-    "$here/chaos" --rounds 3 --fault stopped-master --patience 20 --attached "$build"
+    "$here/chaos" --gentle --rounds 4 --fault rivals --patience 20 "$build"
+    "$here/chaos" --gentle --rounds 3 --fault escape --patience 20 "$build"
+    "$here/chaos" --gentle --rounds 3 --fault stopped-master --patience 20 --attached "$build"
 }
 
 # After these faults only executors are left to clean up.
 rounds_with_surviving_executors_leave_no_process() {
-    "$here/chaos" --rounds 5 --fault survivor --patience 20 "$build"
-    "$here/chaos" --rounds 5 --fault stopped-executors --patience 20 "$build"
+    "$here/chaos" --gentle --rounds 5 --fault survivor --patience 20 "$build"
+    "$here/chaos" --gentle --rounds 5 --fault stopped-executors --patience 20 "$build"
 }
 
-export SS_TEST_GREEDY=yes # payloads use all the CPU time they get
 mkdir -p "$folder/build/bin"
 ln -s "$build/tests" "$folder/build/tests"
 ln -s "$build/bin/ssburn" "$folder/build/bin/ssburn"
