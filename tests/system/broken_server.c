@@ -84,6 +84,18 @@ static void answer_well(int client) {
         continue;
 }
 
+/* Answers one request at a time, each after 2 ms: a service of 500 requests per second. */
+static void answer_in_turn(int client) {
+    static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+    bool answered = true;
+    while (answered && read_request(client)) {
+        pthread_mutex_lock(&turn);
+        nap(0.002);
+        answered = say(client, ANSWER);
+        pthread_mutex_unlock(&turn);
+    }
+}
+
 static void reset_at_once(int client) {
     prepare_reset(client);
 }
@@ -225,6 +237,7 @@ static const struct way {
     int backlog; /* of the listener; 0: the maximum of the system */
 } ways[] = {
     {"well", answer_well},
+    {"in-turn", answer_in_turn},
     {"reset-at-once", reset_at_once},
     {"reset-after-request", reset_after_request},
     {"reset-second", reset_second},
