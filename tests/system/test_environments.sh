@@ -39,14 +39,10 @@ list_groups() {
 
 # Processes with this test's folder in their environment or arguments.
 list_processes() {
-    local file
-    for file in /proc/[0-9]*/environ; do
-        [ "$file" != "/proc/$$/environ" ] || continue
-        if tr '\0' '\n' 2>/dev/null <"$file" | grep -q "^TMPDIR=$scratch/ram" ||
-            tr '\0' ' ' 2>/dev/null <"${file%environ}cmdline" | grep -q " $scratch/"; then
-            basename "${file%/environ}"
-        fi
-    done 2>/dev/null
+    {
+        grep -lsaz "^TMPDIR=$scratch/ram" /proc/[0-9]*/environ || true
+        grep -lsazE "(^| )$scratch/" /proc/[0-9]*/cmdline || true
+    } | cut -d / -f 3 | sort -u
 }
 
 # Ends the processes that a failed test left.
@@ -157,16 +153,19 @@ sides_run_in_podman_containers() {
 load_of_group_excludes_other_processes() {
     local load_of load
     can_have lxc
-    taskset -c 1 timeout "$patience" sh -c 'while :; do :; done' &
-    burner=$!
     for load_of in cpus group; do
-        experiment --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --load-of "$load_of" --name nap \
+        begin_study --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --load-of "$load_of" --name nap \
             --output "of-$load_of" --repeat -- sleep 100
+        await both_count
+        taskset -c 1 timeout "$patience" sh -c 'while :; do :; done' &
+        burner=$!
+        wait "$study" || fail "--load-of $load_of: status $?"
+        end_burner
+        nothing_is_left
         load=$(figure "$scratch/of-$load_of/lxc-inside-sets-nap-nap-1/background/summary.json" load_mean)
         awk -v of="$load_of" -v load="$load" 'BEGIN { exit of == "cpus" ? load < 0.5 : load > 0.2 }' ||
             fail "wrong load of the $load_of: $load"
     done
-    end_burner
     refuses "refused: it is done, and its columns or commands are different" --levels 50:50:50 --hold 2 --sets 0/1 --environment lxc --name nap \
         --output of-group --load-of cpus --repeat -- sleep 100
 }
@@ -174,6 +173,11 @@ load_of_group_excludes_other_processes() {
 both_record() {
     kill -0 "$study" || fail "the study ended early"
     [ "$(find "$scratch/ram" -path '*ground/samples.csv' | wc -l)" -eq 2 ]
+}
+
+both_count() {
+    kill -0 "$study" || fail "the study ended early"
+    [ "$(grep -rls --include=events.jsonl '"event":"counting"' "$scratch/ram" | wc -l)" -eq 2 ]
 }
 
 # begin_study OPTION...: sets `study`, its pid, when both sides are at work.
