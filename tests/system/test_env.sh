@@ -275,6 +275,10 @@ group_environment_follows_the_contract() {
     nothing_of_the_place_is_left
 }
 
+guest_starts() {
+    pgrep -P "$entered" qemu-system >/dev/null
+}
+
 guest_environment_follows_the_contract() {
     local guest folder words
     choose_environment guest guest
@@ -286,21 +290,22 @@ guest_environment_follows_the_contract() {
     refuses "$place is held already" hold "$place" "${words[@]}"
     refuses "$place: it has no control group" group "$place"
     refuses "Showstopper on the host cannot start processes in a guest" enter "$place" --instance -- true
-    enter 5 -- sh -c 'pwd; nproc; exit 5'
-    [ "$(paste -sd ' ' "$output")" = "$scratch 2" ] || fail "wrong folder or number of CPUs"
-    grep -q ^end clock.csv || fail "no times in clock.csv: $(cat clock.csv)"
     # shellcheck disable=SC2016 # expanded in the guest
-    begin_entered -- sh -c 'trap "echo ended; exit 9" TERM; echo up; while :; do sleep 0.1; done'
+    begin_entered -- sh -c 'pwd; nproc; trap "echo ended; exit 9" TERM; echo up; while :; do sleep 1 & wait; done'
     kill -TERM "$entered"
     ends 9 "$entered"
-    grep -qx ended "$scratch/entered" || fail "SIGTERM was not passed on"
+    [ "$(paste -sd ' ' "$scratch/entered")" = "$scratch 2 up ended" ] ||
+        fail "wrong folder or number of CPUs, or SIGTERM was not passed on: $(cat "$scratch/entered")"
+    grep -q ^end clock.csv || fail "no times in clock.csv: $(cat clock.csv)"
     # close ends a guest, even if both hold and enter were killed.
     begin_entered -- sh -c 'echo up; sleep 1000'
     kill_hold
     "$env" close "$place"
     ends 143 "$entered"
     open_place "${words[@]}"
-    begin_entered -- sh -c 'echo up; sleep 1000'
+    "$env" enter "$place" -- true >"$scratch/entered" 2>&1 &
+    entered=$!
+    await guest_starts
     folder=$(tr '\0' '\n' <"/proc/$(pgrep -P "$entered" qemu-system)/cmdline" |
         sed -n 's,^pipe.*path=\(.*\)/control$,\1,p')
     kill -KILL "$entered"
