@@ -9,8 +9,8 @@ usage() {
     cat <<END
 Usage: tests/bench/published.sh [OPTION]...
 Repeats the published evaluation of a constant load in the simulator: 12 instances on 12 CPUs,
-feedback period 333 ms, rounds of 107 ms, a monitor of 500 ms. Prints mean error and mean squared
-error next to the published ones, and how many lie within a factor of two.
+feedback period 333 ms, rounds of 107 ms, a monitor of 500 ms. Compares mean errors and mean
+squared errors with the published ones, and counts those within a factor of two.
 
   --configs LIST   default nbench,cdc,geom_uneven,geom_even,pi_uneven,pi_even
   --programs LIST  default fop,avrora,sunflow
