@@ -10,6 +10,7 @@
 #include "energy_plots.h"
 #include "html_page.h"
 #include "options/option.h"
+#include "power_fits.h"
 #include "run_order.h"
 
 // clang-format off
@@ -28,6 +29,25 @@ static const struct table_column step_columns[] = {
     {"relative_to", NULL}, {"environment", NULL}, {"placement", NULL}, {"foreground", NULL},
     {"background", NULL}, {"round", NULL}, {"measured_in", NULL}, {"set", NULL},
 };
+static const struct table_column fit_columns[] = {
+    {"set", NULL}, {"environment", NULL}, {"workload", "program", .if_known = true},
+    {"variant", "variant", .if_known = true},
+    {"placement", "placement", .if_known = true, .text = {"placement", 12}},
+    {"method", "method", .if_known = true}, {"cpus", "CPUs"}, {"steps", "steps", .text = {"steps", 7}},
+    {"line_constant", "line: W at 0", 2, .text = {"W at 0", 9}},
+    {"line_slope", "W for each CPU", 3, .text = {"W/CPU", 8}},
+    {"line_r_squared", "R\u00b2", 4, .text = {"R2", 8}},
+    {"constant", "parabola: W at 0", 2, .text = {"W at 0", 9}},
+    {"slope", "W for each CPU", 3, .text = {"W/CPU", 8}},
+    {"square", "W for each CPU\u00b2", 4, .text = {"W/CPU2", 9}},
+    {"r_squared", "R\u00b2", 4, .text = {"R2", 8}}, {"square_p", "p of curvature", 4, .small = true},
+    {"best", "better"}, {"proportionality", "proportionality", 3}, {"proportionality_of", "of"},
+};
+static const struct table_column apart_columns[] = {
+    {"first", "first", .text = {"first", 24}}, {"second", "second", .text = {"second", 24}},
+    {"busy", "farthest apart at busy CPUs", 1, .text = {"busy CPUs", 12}},
+    {"watts", "first - second, W", 1, .text = {"apart, W", 12}},
+};
 static const struct table_sheet tables[] = {
     TABLE_INIT("energy",
         "Energy: iterations per watt-hour, relative to per-chip; without placements, to the first "
@@ -35,6 +55,8 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("energy-steps",
         "Energy by step, relative to the same step in per-chip; without placements, to the first "
         "step", step_columns),
+    TABLE_INIT("power-fits", "Power over busy CPUs: a line and a parabola through all steps", fit_columns),
+    TABLE_INIT("power-apart", "Busy CPUs at which two fits of power are farthest apart", apart_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -261,12 +283,11 @@ static void add_steps(const struct ssreport_report *report, const struct ssrepor
 }
 
 static int build(struct ssreport_report *report, struct ss_error *error) {
-    (void)error;
     for (size_t i = 0; i < report->run_count; i++) {
         add_run(report, &report->runs[i]);
         add_steps(report, &report->runs[i]);
     }
-    return 0;
+    return ssreport_power_fits_fill(report) < 0 ? ss_error_memory(error) : 0;
 }
 
 /* ---- page and terminal ---- */
@@ -296,6 +317,8 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
         return;
     ssreport_page_open(page, "Energy");
     page_sheet(page->stream, ssreport_table(report, "energy"));
+    page_sheet(page->stream, ssreport_table(report, "power-fits"));
+    page_sheet(page->stream, ssreport_table(report, "power-apart"));
     ssreport_energy_plots_print(page, report);
     ssreport_page_close(page);
 }
@@ -330,6 +353,10 @@ static void print_text(FILE *stream, const struct ssreport_report *report) {
     }
     table_print_text(stream, ssreport_table(report, "energy"),
         "energy; iterations per watt-hour, relative to per-chip or the first such run");
+    table_print_text(stream, ssreport_table(report, "power-fits"),
+        "power over busy CPUs: a line and a parabola through all steps");
+    table_print_text(stream, ssreport_table(report, "power-apart"),
+        "busy CPUs at which two fits of power are farthest apart");
     for (size_t i = 0; i < sources.count; i++) {
         const char *source = report->runs[sources.first[i]].power_source;
         fputs("power covers ", stream);
