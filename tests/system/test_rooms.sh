@@ -44,8 +44,8 @@ forbidden_arrows_are_reported() {
 
 unused_arrows_are_reported() {
     copy_sources
-    sed -i 's/^common\/stats:/& base/' "$work/tools/rooms.txt"
-    expect_complaint "common/stats does not use base"
+    sed -i 's/^common\/stats:/& options/' "$work/tools/rooms.txt"
+    expect_complaint "common/stats does not use options"
     copy_sources
     sed -i "s/^common\\/table: /&+/" "$work/tools/rooms.txt"
     expect_complaint "common/table needs no + before base"
