@@ -257,6 +257,8 @@ static bool has_results(const struct ssreport_report *report) {
         any |= report->runs[i].figures.samples > 0;
     for (size_t i = 0; i < report->response_count; i++)
         any |= report->responses[i].succeeded > 0 || report->responses[i].capacity.demand;
+    for (size_t i = 0; i < report->fleet_count; i++)
+        any |= ssreport_fleet_used(&report->fleets[i]) > 0;
     return any;
 }
 
@@ -274,7 +276,7 @@ static int make_report(const struct ssreport_request *request, struct ss_error *
         result = fill(&report, request, error);
     if (result == 0)
         print_notes(&report);
-    bool empty = report.run_count + report.response_count == 0;
+    bool empty = report.run_count + report.response_count + report.fleet_count == 0;
     if (result == 0 && empty && report.manifest_count == 0)
         result = ss_error_fail(error, "there is no record to report: name one");
     if (result == 0 && request->output)

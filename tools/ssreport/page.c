@@ -11,12 +11,15 @@
 static void print_head(FILE *stream, const struct ssreport_report *report) {
     char runs[128], heading[160];
     size_t used = 0;
-    if (report->run_count > 0 || report->response_count == 0)
+    if (report->run_count > 0 || report->response_count + report->fleet_count == 0)
         used = (size_t)snprintf(runs, sizeof runs, "%zu run%s%s", report->run_count,
             report->run_count == 1 ? "" : "s", report->response_count > 0 ? " and " : "");
     if (report->response_count > 0)
         snprintf(runs + used, sizeof runs - used, "%zu record%s of requests",
             report->response_count, report->response_count == 1 ? "" : "s");
+    else if (report->fleet_count > 0)
+        snprintf(runs + used, sizeof runs - used, "%zu fleet%s", report->fleet_count,
+            report->fleet_count == 1 ? "" : "s");
     const char *question = report->headline.question;
     const char *answer = ssreport_findings_answer(report);
     snprintf(heading, sizeof heading, "%s reported", runs);

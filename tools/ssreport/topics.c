@@ -9,6 +9,7 @@
 #include "energy_topic.h"
 #include "environments_topic.h"
 #include "findings.h"
+#include "fleet_topic.h"
 #include "interference_topic.h"
 #include "load_inputs.h"
 #include "published_topic.h"
@@ -29,11 +30,13 @@ const struct ssreport_topic *const ssreport_topics[] = {
     &ssreport_environments_topic,
     &ssreport_energy_topic,
     &ssreport_counters_topic,
+    &ssreport_fleet_topic,
     NULL,
 };
 
 /* The topics that ask a question, the most specific first. */
 static const struct ssreport_topic *const asking[] = {
+    &ssreport_fleet_topic,
     &ssreport_comparison_topic,
     &ssreport_interference_topic,
     &ssreport_requests_topic,

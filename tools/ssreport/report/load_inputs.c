@@ -341,12 +341,28 @@ static int load_manifest(struct ssreport_report *report, const char *folder, int
     return manifest.result;
 }
 
+static int add_fleet(struct ssreport_report *report, const char *path, int set) {
+    struct ss_error error = {0};
+    if (!SS_GROW(report->fleets, report->fleet_count + 1, report->fleet_capacity))
+        return -1;
+    struct ssreport_fleet *fleet = &report->fleets[report->fleet_count];
+    if (ssreport_fleet_read(fleet, path, &report->notes, &error) < 0) {
+        ssreport_fleet_free(fleet);
+        return ssreport_add_failure(report, path, error.message);
+    }
+    fleet->set = set;
+    report->fleet_count++;
+    return 0;
+}
+
 int ssreport_gather(struct ssreport_report *report, const char *path, int set) {
     char manifest[4200];
     int result;
     snprintf(manifest, sizeof manifest, "%.4000s/" MANIFEST, path);
     if (access(manifest, F_OK) == 0)
         return load_manifest(report, path, set);
+    if (ssreport_fleet_is_in(path))
+        return add_fleet(report, path, set);
     if (ssreport_study_is_in(path))
         return ssreport_study_load(report, path, set);
     if (ssreport_responses_are_in(path)) {
@@ -366,6 +382,9 @@ void ssreport_inputs_free(struct ssreport_report *report) {
         ssreport_run_free(&report->runs[i]);
     for (size_t i = 0; i < report->response_count; i++)
         ssreport_responses_free(&report->responses[i]);
+    for (size_t i = 0; i < report->fleet_count; i++)
+        ssreport_fleet_free(&report->fleets[i]);
+    free(report->fleets);
     for (size_t i = 0; i < report->failure_count; i++) {
         free(report->failures[i].name);
         free(report->failures[i].why);

@@ -5,9 +5,9 @@
 #include "report.h"
 
 /*
- * Adds the contents of a folder: a record; a study of ssbatch or one of its runs; or an experiment,
- * which is a folder with records and a manifest.csv. Records that cannot be read become failures in
- * the report. Returns -1 if memory is exhausted.
+ * Adds the contents of a folder: a record; a study of ssbatch or one of its runs; a fleet; or an
+ * experiment, which is a folder with records and a manifest.csv. Records that cannot be read become
+ * failures in the report. Returns -1 if memory is exhausted.
  */
 int ssreport_gather(struct ssreport_report *report, const char *path, int set);
 

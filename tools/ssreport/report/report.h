@@ -8,6 +8,7 @@
 
 #include <showstopper/contract.h>
 
+#include "fleet.h"
 #include "others.h"
 #include "published.h"
 #include "responses.h"
@@ -42,6 +43,8 @@ struct ssreport_report {
     size_t run_count, run_capacity;
     struct ssreport_responses *responses; /* records of ssrequest */
     size_t response_count, response_capacity;
+    struct ssreport_fleet *fleets; /* replays on many nodes */
+    size_t fleet_count, fleet_capacity;
     struct ssreport_failure *failures;
     size_t failure_count, failure_capacity;
     size_t manifest_count; /* number of manifests read so far */

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Tests of fleets: records of many nodes, summed up one after the other. */
+
+#define FOLDER_VERSION "9.8.7"
+
+#include "fleet.h"
+#include "report_folder.h"
+#include "whole.h"
+
+#define HEADING                                                                                    \
+    "time,elapsed_seconds,target,load,error,load_ticks,user,system,irq,steal,iowait,idle,"         \
+    "pressure,duty,counted\n"
+#define TABLE                                                                                      \
+    "node,record,trace,status,reason,start,offset_seconds,offset_error_seconds,clock,clock_error_" \
+    "seconds\n"
+
+/* 2026-11-24T00:00:00Z, the planned start */
+#define START "1795478400"
+
+static void write_plan(const char *name, unsigned cpus) {
+    char text[200];
+    snprintf(text, sizeof text, "{\"schema\": 2, \"measured\": {\"capacity_cpus\": %u}}", cpus);
+    folder_write(name, text);
+}
+
+/* Node a has 2 CPUs. Node b has 1 CPU, starts 100 ms late, and its clock is 3 s ahead. Node c has
+ * no record. */
+static void write_fleet(void) {
+    folder_open();
+    folder_write("fleet.csv",
+        TABLE "a,a,x.trace,done,\"\"," START ",0.000000,0.000100,unknown,\n"
+              "b,b,y.trace,done,\"\"," START ",3.000000,0.000200,chrony,0.001\n"
+              "c,c,x.trace,failed,\"was lost, somewhere\"," START ",,,,\n");
+    write_plan("a/plan.json", 2);
+    folder_write("a/samples.csv",
+        HEADING "2026-11-23T23:59:59.000Z,-1.000000,,1.000000,,,,,,,,,,,0\n"
+                "2026-11-24T00:00:00.000Z,0.000000,,1.000000,,,,,,,,,,,0\n"
+                "2026-11-24T00:00:01.000Z,1.000000,0.500000,0.600000,,,,,,,,,,,1\n"
+                "2026-11-24T00:00:02.000Z,2.000000,0.500000,0.500000,,,,,,,,,,,1\n");
+    write_plan("b/plan.json", 1);
+    folder_write("b/samples.csv",
+        HEADING "2026-11-24T00:00:04.100Z,1.000000,0.200000,0.100000,,,,,,,,,,,1\n"
+                "2026-11-24T00:00:05.100Z,2.000000,0.200000,0.300000,,,,,,,,,,,1\n");
+}
+
+static struct ssreport_fleet fleet; /* too large for the stack */
+
+static void read_fleet(void) {
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    write_fleet();
+    assert_true(ssreport_fleet_is_in(folder_path));
+    if (ssreport_fleet_read(&fleet, folder_path, &notes, &error) < 0)
+        fail_msg("not read: %s", error.message);
+    assert_string_equal(notes.text, "");
+    assert_int_equal(fleet.count, 3);
+}
+
+static void records_of_nodes_are_summed_up(void **state) {
+    (void)state;
+    read_fleet();
+    assert_near(fleet.nodes[0].load, 0.55, 1e-9);
+    assert_near(fleet.nodes[0].error, 0.05, 1e-9);
+    assert_near(fleet.nodes[0].error_abs, 0.05, 1e-9);
+    assert_near(fleet.nodes[0].covered, 2, 1e-9);
+    assert_near(fleet.nodes[1].error, 0, 1e-9);
+    assert_near(fleet.nodes[1].error_abs, 0.1, 1e-9);
+    /* In the first second, a has 2 CPUs and b 1 CPU from 0.1 s on. */
+    assert_near(fleet.width, 1, 0);
+    assert_near(fleet.bins[0].cpu, 2.9, 1e-6);
+    assert_near(fleet.bins[0].load, 1.2 + 0.09, 1e-6);
+    assert_near(fleet.bins[0].target, 1 + 0.18, 1e-6);
+    assert_near(fleet.bins[1].load, 1 + 0.01 + 0.27, 1e-6);
+    assert_int_equal(fleet.rows, 3);
+    assert_near(fleet.map[1][1].load, 0.28, 1e-6);
+    ssreport_fleet_free(&fleet);
+}
+
+static void late_starts_are_measured_by_the_corrected_clock(void **state) {
+    (void)state;
+    read_fleet();
+    assert_near(fleet.nodes[0].late, 0, 1e-6);
+    assert_near(fleet.nodes[1].late, 0.1, 1e-6);
+    ssreport_fleet_free(&fleet);
+}
+
+static void node_without_a_record_fails_alone(void **state) {
+    (void)state;
+    read_fleet();
+    assert_false(fleet.nodes[0].failed || fleet.nodes[1].failed);
+    assert_true(fleet.nodes[2].failed);
+    assert_string_equal(fleet.nodes[2].reason, "was lost, somewhere");
+    ssreport_fleet_free(&fleet);
+}
+
+static void whole_compares_the_sum_with_the_sum_of_targets(void **state) {
+    (void)state;
+    struct ssreport_whole whole;
+    read_fleet();
+    assert_true(ssreport_whole_of(&whole, &fleet));
+    assert_int_equal(whole.nodes, 3);
+    assert_int_equal(whole.measured, 2);
+    assert_int_equal(whole.failed, 1);
+    assert_near(whole.cpus, 3, 0);
+    /* The end of b in the third second is less than a bin that counts. */
+    assert_near(whole.duration, 2, 1e-9);
+    assert_near(whole.load, (1.29 + 1.28) / 5.9, 1e-6);
+    assert_near(whole.target, 2.38 / 5.9, 1e-6);
+    assert_near(whole.error_abs, (0.11 + 0.08) / 5.9, 1e-6);
+    assert_near(whole.spread, 0.1, 1e-6);
+    assert_near(whole.clock_error, 0.0002, 1e-9);
+    ssreport_fleet_free(&fleet);
+}
+
+/* Each time that the bins are full, their width doubles, and no CPU second is lost. */
+static void long_records_widen_the_bins(void **state) {
+    (void)state;
+    static char text[64 * 1024];
+    size_t used = 0;
+    struct ssreport_notes notes = {0};
+    struct ss_error error = {0};
+    folder_open();
+    folder_write("fleet.csv", TABLE "a,a,x,done,,,,,,\n");
+    write_plan("a/plan.json", 4);
+    used += (size_t)snprintf(text, sizeof text, HEADING);
+    for (int i = 1; i <= 500; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used,
+            "2026-11-24T00:00:00.000Z,%d.000000,0.250000,0.500000,,,,,,,,,,,1\n", i);
+    folder_write("a/samples.csv", text);
+    assert_int_equal(ssreport_fleet_read(&fleet, folder_path, &notes, &error), 0);
+    assert_near(fleet.width, 4, 0);
+    assert_int_equal(ssreport_fleet_used(&fleet), 125);
+    double cpu = 0, load = 0;
+    for (size_t i = 0; i < SSREPORT_FLEET_BINS; i++) {
+        cpu += fleet.bins[i].cpu;
+        load += fleet.map[0][i].load;
+    }
+    assert_near(cpu, 2000, 1e-6);
+    assert_near(load, 1000, 1e-6);
+    ssreport_fleet_free(&fleet);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(records_of_nodes_are_summed_up),
+    cmocka_unit_test(late_starts_are_measured_by_the_corrected_clock),
+    cmocka_unit_test(node_without_a_record_fails_alone),
+    cmocka_unit_test(whole_compares_the_sum_with_the_sum_of_targets),
+    cmocka_unit_test(long_records_widen_the_bins))
+// clang-format on

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "csv.h"
+#include "json_document.h"
+
+#define TABLE "fleet.csv"
+/* Bins at the end count only if they have more than this part of the fullest bin's samples: nodes
+ * begin, and so end, some milliseconds apart. */
+#define END_PART 0.05
+
+#define BIN_FIRST 1.0 /* width of a bin in seconds, until it doubles */
+#define PATH_ROOM 8400
+
+/* ---- the table of nodes ---- */
+
+enum { NODE, RECORD, TRACE, STATUS, REASON, START, OFFSET, OFFSET_ERROR };
+
+static char *copy_field(const struct sstrace_field *field) {
+    return strndup(field->text, field->length);
+}
+
+static double number_of(const struct sstrace_field *field) {
+    double number;
+    return ssreport_csv_number(field, &number) ? number : (double)NAN;
+}
+
+static bool take_node(void *context, const struct sstrace_field *fields) {
+    struct ssreport_fleet *fleet = context;
+    if (fields[NODE].length == 0)
+        return false;
+    if (!SS_GROW(fleet->nodes, fleet->count + 1, fleet->capacity))
+        return false;
+    fleet->nodes[fleet->count++] = (struct ssreport_fleet_node){
+        .name = copy_field(&fields[NODE]),
+        .record = copy_field(&fields[fields[RECORD].length > 0 ? RECORD : NODE]),
+        .trace = copy_field(&fields[TRACE]),
+        .reason = copy_field(&fields[REASON]),
+        .failed = !sstrace_field_is(&fields[STATUS], "done"),
+        .start = number_of(&fields[START]),
+        .offset = number_of(&fields[OFFSET]),
+        .offset_error = number_of(&fields[OFFSET_ERROR]),
+        .late = NAN,
+        .cpus = NAN,
+    };
+    const struct ssreport_fleet_node *node = &fleet->nodes[fleet->count - 1];
+    return node->name && node->record && node->trace && node->reason;
+}
+
+static int read_table(struct ssreport_fleet *fleet, const char *folder,
+    struct ssreport_notes *notes, struct ss_error *error) {
+    static const char *const columns[] = {"node", "record", "trace", "status", "reason", "start",
+        "offset_seconds", "offset_error_seconds", NULL};
+    const struct ssreport_csv csv = {.name = TABLE,
+        .columns = columns,
+        .optional = 1U << RECORD | 1U << TRACE | 1U << REASON,
+        .take = take_node,
+        .context = fleet};
+    return ssreport_csv_read(folder, &csv, notes, error);
+}
+
+/* ---- one record ---- */
+
+enum { TIME, ELAPSED, TARGET, LOAD, COUNTED };
+
+struct reader {
+    struct ssreport_fleet *fleet;
+    struct ssreport_fleet_node *node;
+    struct ssreport_fleet_sum *row; /* of the map */
+    double last;                    /* end of the previous sample */
+    double shift;                   /* from the planned start to elapsed time 0 */
+};
+
+static void merge(struct ssreport_fleet_sum *bins) {
+    for (size_t i = 0; i < SSREPORT_FLEET_BINS; i++) {
+        struct ssreport_fleet_sum sum = {0};
+        for (size_t k = 2 * i; k < 2 * i + 2 && k < SSREPORT_FLEET_BINS; k++) {
+            sum.cpu += bins[k].cpu;
+            sum.load += bins[k].load;
+            sum.target += bins[k].target;
+        }
+        bins[i] = sum;
+    }
+}
+
+static void widen(struct ssreport_fleet *fleet) {
+    fleet->width *= 2;
+    merge(fleet->bins);
+    for (size_t row = 0; row < fleet->rows; row++)
+        merge(fleet->map[row]);
+}
+
+static void add_to(struct ssreport_fleet_sum *sum, double cpu, double load, double target) {
+    sum->cpu += cpu;
+    sum->load += cpu * load;
+    sum->target += cpu * target;
+}
+
+/* Adds a sample to all bins that it covers. */
+static void add_span(const struct reader *reader, double from, double to, const double values[2]) {
+    struct ssreport_fleet *fleet = reader->fleet;
+    while (to > SSREPORT_FLEET_BINS * fleet->width)
+        widen(fleet);
+    for (size_t bin = (size_t)(from / fleet->width); bin < SSREPORT_FLEET_BINS; bin++) {
+        double begin = fmax(from, (double)bin * fleet->width);
+        double end = fmin(to, (double)(bin + 1) * fleet->width);
+        if (end <= begin)
+            break;
+        double cpu = (end - begin) * reader->node->cpus;
+        add_to(&fleet->bins[bin], cpu, values[0], values[1]);
+        add_to(&reader->row[bin], cpu, values[0], values[1]);
+    }
+}
+
+static bool take_sample(void *context, const struct sstrace_field *fields) {
+    struct reader *reader = context;
+    struct ssreport_fleet_node *node = reader->node;
+    double time, end, load, counted, target = number_of(&fields[TARGET]);
+    if (!ssreport_csv_time(&fields[TIME], &time) || !ssreport_csv_number(&fields[ELAPSED], &end) ||
+        !ssreport_csv_number(&fields[LOAD], &load) ||
+        !ssreport_csv_number(&fields[COUNTED], &counted))
+        return false;
+    double begin = reader->last;
+    reader->last = end;
+    if (counted == 0 || isnan(target) || end <= begin)
+        return true;
+    if (isnan(node->late) && isfinite(node->start))
+        node->late = time - end - node->start - (isnan(node->offset) ? 0 : node->offset);
+    if (node->covered == 0)
+        reader->shift = isnan(node->late) ? 0 : node->late;
+    double length = end - begin, from = begin + reader->shift, to = end + reader->shift;
+    node->covered += length;
+    node->load += length * load; /* sums, until finish_node() */
+    node->target += length * target;
+    node->error_abs += length * fabs(load - target);
+    if (to > 0)
+        add_span(reader, fmax(from, 0), to, (const double[]){load, target});
+    return true;
+}
+
+/* Returns the CPUs that the loads of a record are parts of; NaN if unknown. */
+static double read_cpus(const char *folder, struct ss_error *error) {
+    struct json_object *plan = document_read(folder, "plan.json", "record", error);
+    double cpus =
+        document_number(document_get(plan, "measured", json_type_object), "capacity_cpus");
+    if (isnan(cpus))
+        cpus = document_number(plan, "cpu_count");
+    json_object_put(plan);
+    return cpus;
+}
+
+static void fail_node(struct ssreport_fleet_node *node, const char *why) {
+    node->failed = true;
+    if (*node->reason)
+        return;
+    free(node->reason);
+    node->reason = strdup(why);
+}
+
+static void finish_node(struct ssreport_fleet_node *node) {
+    bool any = node->covered > 0;
+    node->load = any ? node->load / node->covered : (double)NAN;
+    node->target = any ? node->target / node->covered : (double)NAN;
+    node->error_abs = any ? node->error_abs / node->covered : (double)NAN;
+    node->error = node->load - node->target;
+}
+
+static int read_record(struct ssreport_fleet *fleet, size_t index, const char *folder) {
+    static const char *const columns[] = {
+        "time", "elapsed_seconds", "target", "load", "counted", NULL};
+    struct ssreport_fleet_node *node = &fleet->nodes[index];
+    struct reader reader = {
+        .fleet = fleet, .node = node, .row = fleet->map[index * fleet->rows / fleet->count]};
+    const struct ssreport_csv csv = {
+        .name = "samples.csv", .columns = columns, .take = take_sample, .context = &reader};
+    char path[PATH_ROOM];
+    struct ss_error error = {0};
+    struct ssreport_notes notes = {0};
+    snprintf(path, sizeof path, "%.4000s/%.4000s", folder, node->record);
+    node->cpus = read_cpus(path, &error);
+    if (isnan(node->cpus) || ssreport_csv_read(path, &csv, &notes, &error) < 0)
+        fail_node(
+            node, error.status ? error.message : "its record does not say how many CPUs it has");
+    else if (node->covered == 0)
+        fail_node(node, "its record has no counted sample");
+    finish_node(node);
+    return node->reason ? 0 : -1;
+}
+
+/* ---- the fleet ---- */
+
+bool ssreport_fleet_is_in(const char *folder) {
+    char path[PATH_ROOM];
+    snprintf(path, sizeof path, "%.4000s/" TABLE, folder);
+    return access(path, F_OK) == 0;
+}
+
+int ssreport_fleet_read(struct ssreport_fleet *fleet, const char *folder,
+    struct ssreport_notes *notes, struct ss_error *error) {
+    *fleet = (struct ssreport_fleet){.name = strdup(folder), .width = BIN_FIRST};
+    if (!fleet->name)
+        return ss_error_memory(error);
+    if (read_table(fleet, folder, notes, error) < 0)
+        return -1;
+    fleet->rows = fleet->count < SSREPORT_FLEET_ROWS ? fleet->count : SSREPORT_FLEET_ROWS;
+    for (size_t i = 0; i < fleet->count; i++) {
+        if (read_record(fleet, i, folder) < 0)
+            return ss_error_memory(error);
+    }
+    return 0;
+}
+
+size_t ssreport_fleet_used(const struct ssreport_fleet *fleet) {
+    size_t used = SSREPORT_FLEET_BINS;
+    double most = 0;
+    for (size_t i = 0; i < used; i++)
+        most = fmax(most, fleet->bins[i].cpu);
+    while (used > 0 && !(fleet->bins[used - 1].cpu > END_PART * most))
+        used--;
+    return used;
+}
+
+void ssreport_fleet_free(struct ssreport_fleet *fleet) {
+    for (size_t i = 0; i < fleet->count; i++) {
+        free(fleet->nodes[i].name);
+        free(fleet->nodes[i].record);
+        free(fleet->nodes[i].trace);
+        free(fleet->nodes[i].reason);
+    }
+    free(fleet->nodes);
+    free(fleet->name);
+    fleet->nodes = NULL;
+    fleet->name = NULL;
+    fleet->count = 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_FLEET_H
+#define SSREPORT_FLEET_H
+
+/*
+ * The records of a replay on many nodes, made by `ssfleet replay` or `sssim fleet`: a folder with
+ * fleet.csv and a record of each node. Each record is read once and summed up, so that memory use
+ * does not depend on the length of records.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+
+#include "record_warnings.h"
+
+#define SSREPORT_FLEET_BINS 240 /* bins of time; their width doubles when the time exceeds them */
+#define SSREPORT_FLEET_ROWS 60  /* rows of the map; with more nodes, several share a row */
+
+/* Times are in seconds, loads are parts of 1. Unknown numbers are NaN. */
+struct ssreport_fleet_node {
+    char *name, *record, *trace; /* `record` is the folder of the record in that of the fleet */
+    char *reason;                /* of a failure; may be empty */
+    bool failed;
+    double start;                /* planned start, by the clock of ssfleet, since 1970 */
+    double offset, offset_error; /* of the node's clock, and the error of that offset */
+    double late;                 /* from the planned start to that of the trace */
+    double cpus;
+    double covered;          /* time of the counted samples */
+    double load, target;     /* means over that time */
+    double error, error_abs; /* mean of load - target, and of its absolute value */
+};
+
+/* Sums over the nodes that have samples in a span of time, in CPU seconds. */
+struct ssreport_fleet_sum {
+    double cpu, load, target;
+};
+
+struct ssreport_fleet {
+    char *name; /* the folder */
+    int set;
+    struct ssreport_fleet_node *nodes;
+    size_t count, capacity;
+    size_t rows;  /* rows of the map: node i is in row i * rows / count */
+    double width; /* of a bin */
+    struct ssreport_fleet_sum bins[SSREPORT_FLEET_BINS];
+    struct ssreport_fleet_sum map[SSREPORT_FLEET_ROWS][SSREPORT_FLEET_BINS];
+};
+
+/* Returns whether the folder holds a fleet. */
+SS_NONNULL(1) bool ssreport_fleet_is_in(const char *folder);
+
+/* Reads a fleet. A node whose record cannot be read fails alone. Free the fleet in either case. */
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssreport_fleet_read(struct ssreport_fleet *fleet,
+    const char *folder, struct ssreport_notes *notes, struct ss_error *error);
+
+/* Returns the number of bins up to the last one with samples of more than a few nodes. */
+SS_NONNULL(1) size_t ssreport_fleet_used(const struct ssreport_fleet *fleet);
+
+SS_NONNULL(1) void ssreport_fleet_free(struct ssreport_fleet *fleet);
+
+#endif

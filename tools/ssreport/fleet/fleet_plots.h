@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_FLEET_PLOTS_H
+#define SSREPORT_FLEET_PLOTS_H
+
+#include "fleet.h"
+#include "page_parts.h"
+
+/* Draws the load of the whole over time, and its target. */
+SS_NONNULL(1, 2)
+void ssreport_fleet_plot_sum(struct ssreport_page *page, const struct ssreport_fleet *fleet);
+
+/* Draws maps of all nodes over time: the load, and the distance from the target. */
+SS_NONNULL(1, 2)
+void ssreport_fleet_plot_map(struct ssreport_page *page, const struct ssreport_fleet *fleet);
+
+#endif

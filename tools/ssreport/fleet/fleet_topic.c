@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet_topic.h"
+
+#include <math.h>
+
+#include "fleet_plots.h"
+#include "html_page.h"
+#include "whole.h"
+
+/* Failed nodes that the first sentence names. */
+#define NAMED_MAX 3
+
+/* The page shows all nodes of a small fleet only. */
+#define SHOWN_MAX 100
+
+// clang-format off
+static const struct table_column fleet_columns[] = {
+    {"fleet", "fleet", .text = {"fleet", 16}}, {"set", NULL}, {"nodes", "nodes", .text = {"nodes", 6}},
+    {"measured", "with samples", .text = {"with", 6}}, {"failed", "failed", .text = {"failed", 7}},
+    {"cpus", "CPUs", 1}, {"duration_seconds", "s", 0},
+    {"load_mean", "load, %", 2, true, .text = {"load, %", 8}},
+    {"target_mean", "target, %", 2, true, .text = {"target", 7}},
+    {"error_mean", "error, points", 2, true, .text = {"error", 7}},
+    {"error_abs_mean", "absolute error, points", 2, true, .text = {"absolute", 9}},
+    {"node_error_low", "90 % of the nodes: error from", 2, true},
+    {"node_error_high", "to", 2, true}, {"node_error_worst", "worst node", 2, true},
+    {"late_median_seconds", "late, median, s", 4, .small = true}, {"late_most_seconds", "most, s", 4, .small = true},
+    {"start_spread_seconds", "starts differ by, s", 4, .small = true, .text = {"starts, s", 10}},
+    {"clock_error_seconds", "clocks known within, s", 4, .small = true},
+};
+static const struct table_column node_columns[] = {
+    {"fleet", NULL}, {"node", "node"}, {"trace", "trace"}, {"status", "status"}, {"reason", "reason", .if_known = true},
+    {"cpus", "CPUs", 1}, {"covered_seconds", "measured, s", 1}, {"load_mean", "load, %", 2, true},
+    {"target_mean", "target, %", 2, true}, {"error_mean", "error, points", 2, true},
+    {"error_abs_mean", "absolute error, points", 2, true}, {"late_seconds", "late, s", 4, .small = true},
+    {"offset_seconds", "clock ahead, s", 4, .small = true}, {"offset_error_seconds", "known within, s", 4, .small = true},
+};
+static const struct table_column time_columns[] = {
+    {"fleet", NULL}, {"begin_seconds", NULL}, {"end_seconds", NULL}, {"load_cpus", NULL}, {"target_cpus", NULL},
+    {"measured_cpus", NULL},
+};
+static const struct table_sheet tables[] = {
+    TABLE_INIT("fleet", "Fleets: the load of all nodes against their targets", fleet_columns),
+    TABLE_INIT("fleet-nodes", "Nodes", node_columns),
+    TABLE_INIT("fleet-time", "Sums over the nodes", time_columns),
+    {.name = NULL},
+};
+// clang-format on
+
+/* ---- the tables ---- */
+
+static void add_fleet(const struct ssreport_report *report, const struct ssreport_fleet *fleet,
+    const struct ssreport_whole *whole) {
+    TABLE_ROW(ssreport_table(report, "fleet"), CELL("fleet", fleet->name),
+        CELL("set", fleet->set + 1), CELL("nodes", whole->nodes), CELL("measured", whole->measured),
+        CELL("failed", whole->failed), CELL("cpus", whole->cpus),
+        CELL("duration_seconds", whole->duration), CELL("load_mean", whole->load),
+        CELL("target_mean", whole->target), CELL("error_mean", whole->error),
+        CELL("error_abs_mean", whole->error_abs), CELL("node_error_low", whole->errors.low),
+        CELL("node_error_high", whole->errors.high), CELL("node_error_worst", whole->error_worst),
+        CELL("late_median_seconds", whole->late_median),
+        CELL("late_most_seconds", whole->late_most), CELL("start_spread_seconds", whole->spread),
+        CELL("clock_error_seconds", whole->clock_error));
+}
+
+static void add_nodes(const struct ssreport_report *report, const struct ssreport_fleet *fleet) {
+    for (size_t i = 0; i < fleet->count; i++) {
+        const struct ssreport_fleet_node *node = &fleet->nodes[i];
+        TABLE_ROW(ssreport_table(report, "fleet-nodes"), CELL("fleet", fleet->name),
+            CELL("node", node->name), CELL("trace", node->trace),
+            CELL("status", (const char *)(node->failed ? "failed" : "done")),
+            CELL("reason", (const char *)(*node->reason ? node->reason : NULL)),
+            CELL("cpus", node->cpus), CELL("covered_seconds", node->covered),
+            CELL("load_mean", node->load), CELL("target_mean", node->target),
+            CELL("error_mean", node->error), CELL("error_abs_mean", node->error_abs),
+            CELL("late_seconds", node->late), CELL("offset_seconds", node->offset),
+            CELL("offset_error_seconds", node->offset_error));
+    }
+}
+
+static void add_times(const struct ssreport_report *report, const struct ssreport_fleet *fleet) {
+    size_t used = ssreport_fleet_used(fleet);
+    for (size_t i = 0; i < used; i++) {
+        const struct ssreport_fleet_sum *bin = &fleet->bins[i];
+        TABLE_ROW(ssreport_table(report, "fleet-time"), CELL("fleet", fleet->name),
+            CELL("begin_seconds", (double)i * fleet->width),
+            CELL("end_seconds", (double)(i + 1) * fleet->width),
+            CELL("load_cpus", bin->load / fleet->width),
+            CELL("target_cpus", bin->target / fleet->width),
+            CELL("measured_cpus", bin->cpu / fleet->width));
+    }
+}
+
+static int build(struct ssreport_report *report, struct ss_error *error) {
+    for (size_t i = 0; i < report->fleet_count; i++) {
+        struct ssreport_whole whole;
+        if (!ssreport_whole_of(&whole, &report->fleets[i]))
+            return ss_error_memory(error);
+        add_fleet(report, &report->fleets[i], &whole);
+        add_nodes(report, &report->fleets[i]);
+        add_times(report, &report->fleets[i]);
+    }
+    return 0;
+}
+
+/* ---- the question ---- */
+
+/* Appends "; n7 (did not report within 60s) and 2 more nodes failed". */
+static void name_failures(
+    const struct ssreport_fleet *fleet, size_t failed, char *text, size_t size) {
+    size_t used = strlen(text), named = 0;
+    for (size_t i = 0; i < fleet->count && named < NAMED_MAX && used < size; i++) {
+        const struct ssreport_fleet_node *node = &fleet->nodes[i];
+        if (!node->failed)
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%.60s (%.120s)",
+            named == 0 ? " These nodes failed: " : ", ", node->name, node->reason);
+        named++;
+    }
+    if (failed > named && used < size)
+        used += (size_t)snprintf(text + used, size - used, " and %zu more", failed - named);
+    if (failed > 0 && used < size)
+        snprintf(text + used, size - used, ".");
+}
+
+static bool ask(const struct ssreport_report *report, struct ssreport_headline *headline) {
+    struct ssreport_whole whole;
+    if (report->fleet_count == 0 || !ssreport_whole_of(&whole, &report->fleets[0]))
+        return false;
+    char *text = headline->answer;
+    size_t size = sizeof headline->answer;
+    snprintf(headline->question, sizeof headline->question,
+        "How well do %zu nodes together follow their traces?", whole.nodes);
+    if (whole.measured == 0)
+        snprintf(text, size, "No node has a sample.");
+    else
+        snprintf(text, size,
+            "The load of %zu of %zu nodes was %.2f %%, for a target of %.2f %%; it was %.2f points "
+            "from the target on average over time. The mean error of 90 %% of these nodes was "
+            "between %.2f "
+            "and %.2f points. They started within %.3g s.",
+            whole.measured, whole.nodes, 100 * whole.load, 100 * whole.target,
+            100 * whole.error_abs, 100 * whole.errors.low, 100 * whole.errors.high, whole.spread);
+    name_failures(&report->fleets[0], whole.failed, text, size);
+    return true;
+}
+
+/* ---- the page and the terminal ---- */
+
+static void print_fleet(struct ssreport_page *page, const struct ssreport_fleet *fleet) {
+    fputs("<h3>", page->stream);
+    table_html_text(page->stream, fleet->name);
+    fputs("</h3>\n", page->stream);
+    fputs("<div class=\"plots\">\n", page->stream);
+    ssreport_fleet_plot_sum(page, fleet);
+    ssreport_fleet_plot_map(page, fleet);
+    fputs("</div>\n", page->stream);
+}
+
+static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
+    const struct table_sheet *nodes = ssreport_table(report, "fleet-nodes");
+    if (report->fleet_count == 0)
+        return;
+    ssreport_page_open(page, "Fleets");
+    fputs("<p>A fleet's load is the sum over the nodes that have samples at that time, and its "
+          "target the sum of "
+          "their targets. Lateness is from the planned start to that of the trace, by the clock of "
+          "ssfleet; "
+          "times have a resolution of 1 ms.</p>\n",
+        page->stream);
+    page_sheet(page->stream, ssreport_table(report, "fleet"));
+    for (size_t i = 0; i < report->fleet_count; i++)
+        print_fleet(page, &report->fleets[i]);
+    if (table_rows(nodes) <= SHOWN_MAX)
+        page_sheet(page->stream, nodes);
+    else
+        fputs("<p><code>fleet-nodes.csv</code> has all nodes.</p>\n", page->stream);
+    ssreport_page_close(page);
+}
+
+static void print_text(FILE *stream, const struct ssreport_report *report) {
+    table_print_text(stream, ssreport_table(report, "fleet"),
+        "fleets; load of all nodes against their targets, in percent of their CPUs");
+}
+
+const struct ssreport_topic ssreport_fleet_topic = {
+    .name = "fleet",
+    .tables = tables,
+    .build = build,
+    .ask = ask,
+    .page = print_page,
+    .text = print_text,
+};
