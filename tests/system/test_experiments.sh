@@ -623,6 +623,10 @@ placements_follow_recorded_topologies() {
         done
     done
     refuses "that machine is not this one" interference --placements per-chip --root "$scratch/m620"
+    # A guest has the memory of its 16 instances, and 512 MiB.
+    experiment interference --plan --placements per-chip --environment kvm --guest "$scratch" --memory 300M \
+        --root "$scratch/m620"
+    [ "$(grep -c -- '^beside .*/env/guest hold .* --memory 5312M ' "$output")" -eq 2 ] || fail "wrong memory of guests"
     # On this machine, every placement is planned or skipped with a reason.
     call interference --dry-run || true
     for placement in neutral quota per-chip per-core per-thread; do
@@ -698,13 +702,18 @@ interference_prints_its_plan() {
     needs_ssbatch || return 0
     local plan=$scratch/plan
     call interference --sets 0/1 --environment host,lxc --placements sets,quota --workloads serial,xz \
-        --pairs symmetric --plan || fail "--plan: status $?"
+        --pairs symmetric --alone --plan || fail "--plan: status $?"
     grep -Ev '^(skipped: |lxc-inside-|sets: |quota: |[0-9]+ programs, )' "$output" >"$plan"
     [ "$(head -n 1 "$plan")" = "plan 1" ] || fail "no plan: $(cat "$plan")"
     if ! grep -q '^skipped: environment=lxc ' "$output"; then
         grep -q '^after -- .*/env/lxc close ' "$plan" || fail "no line closes containers"
     fi
-    [ "$(grep -c '^main background ' "$plan")" -eq "$(grep -c '^run ' "$plan")" ] || fail "a run has no background"
+    [ "$(grep -Ec '^main (background|alone) ' "$plan")" -eq "$(grep -c '^run ' "$plan")" ] ||
+        fail "a run has no background"
+    [ "$(grep -Ec '^run sets-(serial|xz)-alone-1 ' "$plan")" -eq 2 ] || fail "a program does not run alone: $(cat "$plan")"
+    awk '$1 == "run" { within = $2 == "sets-serial-alone-1" } within' "$plan" >"$scratch/alone"
+    grep -q '^main alone workload=serial .*method=uncontrolled ' "$scratch/alone" || fail "wrong run: $(cat "$scratch/alone")"
+    ! grep -q '^main [bf]' "$scratch/alone" || fail "a run alone has a neighbor: $(cat "$scratch/alone")"
     PATH=$build/bin:$PATH ssbatch --dry-run "$scratch/from-plan" "$plan" >"$output" 2>&1 || [ $? -eq 1 ] ||
         fail "ssbatch does not accept the plan"
     prints "sets-serial-xz-1: 2 h 04 min"

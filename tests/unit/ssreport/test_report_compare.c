@@ -104,6 +104,81 @@ static void sets_are_compared_step_by_step(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Sets what a run observed in its steps. */
+static void set_loads(struct ssreport_run *run, const double observed[STEPS]) {
+    for (size_t i = 0; i < STEPS; i++)
+        run->steps.items[i].load.mean = observed[i];
+}
+
+/*
+ * The first half of B does 4 at 60 % and 10 at 30 %, thus 5 at 55 %. A was observed at 55 % and at
+ * 25 %, which B never reached.
+ */
+static void throughput_is_interpolated_to_the_observed_load(void **state) {
+    (void)state;
+    struct ssreport_report report = begin_sets();
+    set_loads(add_run(&report, 0, (double[]){10, 11, 9, 8}), (double[]){0.55, 0.25, 0.3, 0.6});
+    add_run(&report, 1, (double[]){4, 10, 9, 4});
+    finish_report(&report);
+    assert_cell(&report, "ratios", 0, "ratio", 2.5);
+    assert_cell(&report, "ratios", 0, "iterations_per_second_b_at_load", 5);
+    assert_cell(&report, "ratios", 0, "ratio_at_load", 2);
+    assert_cell(&report, "ratios", 1, "ratio_at_load", NAN);
+    assert_cell(&report, "ratios", 2, "ratio_at_load", 1);
+    assert_cell(&report, "ratios", 3, "ratio_at_load", 2);
+    assert_cell(&report, "comparison", 0, "at_load_steps", 3);
+    assert_cell(&report, "comparison", 0, "at_load_min", 1);
+    assert_cell(&report, "comparison", 0, "at_load_median", 2);
+    assert_cell(&report, "comparison", 0, "at_load_max", 2);
+    ssreport_report_free(&report);
+}
+
+static void set_definition(struct ssreport_run *run, const char *load_of) {
+    run->record.labels = calloc(1, sizeof *run->record.labels);
+    run->record.label_count = 1;
+    run->record.labels[0] =
+        (struct ssreport_label){.name = strdup("load_of"), .value = strdup(load_of)};
+    for (size_t i = 0; i < STEPS; i++) {
+        run->steps.items[i].from = (double)(10 * i);
+        run->steps.items[i].to = (double)(10 * i + 10);
+    }
+}
+
+/* Adds the load that the host observed in each step, half a second after it began. */
+static void set_host_loads(struct ssreport_run *run, const double observed[STEPS]) {
+    run->record.first_end = INFINITY;
+    run->surroundings.host = calloc(STEPS, sizeof *run->surroundings.host);
+    run->surroundings.host_count = STEPS;
+    for (size_t i = 0; i < STEPS; i++)
+        run->surroundings.host[i] =
+            (struct ssreport_host_load){(double)(10 * i) + 0.5, observed[i]};
+}
+
+/* The load of a group and that of CPUs differ; the host measured both in the same way. */
+static void loads_are_compared_by_one_definition(void **state) {
+    (void)state;
+    for (int host = 0; host < 2; host++) {
+        struct ssreport_report report = begin_sets();
+        struct ssreport_run *run = add_run(&report, 0, (double[]){10, 11, 9, 8});
+        set_definition(run, "group");
+        if (host)
+            set_host_loads(run, (double[]){0.55, 0.25, 0.3, 0.6});
+        run = add_run(&report, 1, (double[]){4, 10, 9, 4});
+        set_definition(run, "cpus");
+        if (host)
+            set_host_loads(run, loads);
+        finish_report(&report);
+        assert_text(&report, "ratios", 0, "load_of", host ? "host" : "");
+        assert_cell(&report, "ratios", 0, "ratio", 2.5);
+        assert_cell(&report, "ratios", 0, "ratio_at_load", host ? 2 : NAN);
+        assert_cell(&report, "comparison", 0, "at_load_steps", host ? 3 : NAN);
+        assert_int_equal(
+            strstr(report.notes.text, "4 of 4 steps are not compared at equal loads") != NULL,
+            !host);
+        ssreport_report_free(&report);
+    }
+}
+
 /* A step that is missing from one run must not shift the following ones. */
 static void missing_steps_are_listed_as_unmatched(void **state) {
     (void)state;
@@ -222,6 +297,8 @@ static void environments_are_compared_separately(void **state) {
 UNIT_MAIN(
     cmocka_unit_test(the_title_asks_which_set_is_faster),
     cmocka_unit_test(sets_are_compared_step_by_step),
+    cmocka_unit_test(throughput_is_interpolated_to_the_observed_load),
+    cmocka_unit_test(loads_are_compared_by_one_definition),
     cmocka_unit_test(missing_steps_are_listed_as_unmatched),
     cmocka_unit_test(records_without_a_manifest_are_matched_by_name),
     cmocka_unit_test(runs_of_two_sets_are_matched_by_manifest_columns),

@@ -52,20 +52,33 @@ static bool take_host_load(void *context, const struct sstrace_field *fields) {
     return true;
 }
 
-double ssreport_surroundings_host_load(const struct ssreport_surroundings *surroundings,
-    const struct ssreport_record *record, size_t *samples) {
-    double from = record->counted_from, to = ssreport_record_counted_to(record), sum = 0;
+static double mean_between(const struct ssreport_surroundings *surroundings,
+    const struct ssreport_record *record, const double times[2], size_t *samples) {
+    double sum = 0;
     *samples = 0;
     for (size_t i = 0; i < surroundings->host_count; i++) {
         const struct ssreport_host_load *sample = &surroundings->host[i];
         double elapsed = sample->at - record->wall;
         double at = ssreport_record_run_time(record, elapsed);
-        if (!(at > from + LATE) || !(at <= to + LATE) || ssreport_record_is_paused(record, elapsed))
+        if (!(at > times[0] + LATE) || !(at <= times[1] + LATE) ||
+            ssreport_record_is_paused(record, elapsed))
             continue;
         sum += sample->load;
         ++*samples;
     }
     return *samples > 0 ? sum / (double)*samples : NAN;
+}
+
+double ssreport_surroundings_host_load(const struct ssreport_surroundings *surroundings,
+    const struct ssreport_record *record, size_t *samples) {
+    const double times[] = {record->counted_from, ssreport_record_counted_to(record)};
+    return mean_between(surroundings, record, times, samples);
+}
+
+double ssreport_surroundings_host_load_between(const struct ssreport_surroundings *surroundings,
+    const struct ssreport_record *record, double from, double to) {
+    size_t samples;
+    return mean_between(surroundings, record, (const double[]){from, to}, &samples);
 }
 
 /* ---- the guest ---- */

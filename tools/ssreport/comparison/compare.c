@@ -34,12 +34,20 @@ static const struct table_column comparison_columns[] = {
     {"ratio_min", "least A/B", 4, .text = {"min", 7}},
     {"ratio_median", "median", 4, .text = {"median", 7}},
     {"ratio_max", "largest", 4, .text = {"max", 7}}, {"left_out", "steps left out"},
+    {"load_of", "load of", .if_known = true},
+    {"at_load_steps", "at the load of A: steps", .if_known = true},
+    {"at_load_min", "least A/B", 4, .if_known = true},
+    {"at_load_median", "median", 4, .if_known = true},
+    {"at_load_max", "largest", 4, .if_known = true},
 };
 static const struct table_column ratio_columns[] = {
     OF_BOTH, {"round", "round"}, {"step", "step"}, {"half", "half"}, {"target", "target, %", 2, true},
     {"occurrence", NULL}, {"load_a", NULL}, {"load_b", NULL},
     {"iterations_per_second_a", "throughput of A, /s", 4},
-    {"iterations_per_second_b", "of B, /s", 4}, {"ratio", "A/B", 4},
+    {"iterations_per_second_b", "of B, /s", 4}, {"ratio", "A/B", 4}, {"load_of", NULL},
+    {"compared_load_a", NULL}, {"compared_load_b", NULL},
+    {"iterations_per_second_b_at_load", "of B at the load of A, /s", 4, .if_known = true},
+    {"ratio_at_load", "A/B at the load of A", 4, .if_known = true},
     {"others_a", "others of A, %", 1, true, true}, {"others_b", "of B, %", 1, true, true},
     {"record_a", NULL}, {"record_b", NULL},
 };
@@ -63,6 +71,7 @@ struct part {
     size_t step; /* from 1; 0: the whole run */
     int half;
     double target, load, throughput; /* `throughput` is that of the foreground */
+    double host_load;                /* load as the host measured it; NaN if unknown */
     const char *unmatched;           /* why the part has no counterpart; NULL if it has one */
 };
 
@@ -79,6 +88,8 @@ struct ratio {
     const struct entry *entries[2];
     const struct part *parts[2];
     double value;
+    double at_load; /* the same with the throughput of B interpolated to the load of A; NaN outside
+                       of the loads of B */
 };
 
 struct comparison {
@@ -89,6 +100,7 @@ struct comparison {
                        common */
     struct ratio *ratios;
     size_t ratio_count, ratio_capacity;
+    size_t unlike;    /* number of ratios whose loads are defined differently */
     size_t forbidden; /* number of ratios that are excluded, because other processes used different
                          parts of the machine */
 };
@@ -115,10 +127,13 @@ static int add_parts(struct entry *entry) {
             .half = step->half,
             .target = step->target,
             .load = step->load.mean,
-            .throughput = throughput};
+            .throughput = throughput,
+            .host_load = ssreport_surroundings_host_load_between(
+                &leader(entry)->surroundings, &leader(entry)->record, step->from, step->to)};
     }
     if (steps->count == 0)
         *entry->parts = (struct part){.target = NAN,
+            .host_load = NAN,
             .load = leader(entry)->figures.load_mean,
             .throughput = entry->background ? NAN : entry->run->figures.throughput};
     return 0;
@@ -250,6 +265,66 @@ static struct part *find_part(
     return step ? &in->parts[step - steps->items] : NULL;
 }
 
+/* ---- equal loads ---- */
+
+/*
+ * Returns the definition of the load of a run in an environment: `group` (the run time of its
+ * control group) or `cpus` (all but the idle time of its CPUs). NULL if it is not recorded.
+ */
+static const char *definition_of(const struct entry *entry) {
+    return ssreport_record_label(&leader(entry)->record, "load_of");
+}
+
+/*
+ * Returns one definition of the load for both sides of a ratio: their own if it is the same, or if
+ * one is unknown; otherwise `host` if the host measured both. NULL if there is none.
+ */
+static const char *common_definition(const struct ratio *ratio) {
+    const char *one = definition_of(ratio->entries[0]), *other = definition_of(ratio->entries[1]);
+    if (!one || !other)
+        return "";
+    if (strcmp(one, other) == 0)
+        return one;
+    return isfinite(ratio->parts[0]->host_load) && isfinite(ratio->parts[1]->host_load) ? "host"
+                                                                                        : NULL;
+}
+
+static double load_by(const struct part *part, const char *definition) {
+    return strcmp(definition, "host") == 0 ? part->host_load : part->load;
+}
+
+/*
+ * Returns the throughput of B at a load: interpolated between its nearest steps of the same half.
+ * NaN outside of its loads.
+ */
+static double throughput_at(const struct ratio *ratio, const char *definition, double load) {
+    const struct entry *entry = ratio->entries[1];
+    const struct part *below = NULL, *above = NULL;
+    for (size_t i = 0; i < entry->count; i++) {
+        const struct part *part = &entry->parts[i];
+        double at = load_by(part, definition);
+        if (part->half != ratio->parts[1]->half || !isfinite(at) || !isfinite(part->throughput))
+            continue;
+        if (at <= load && (!below || at > load_by(below, definition)))
+            below = part;
+        if (at >= load && (!above || at < load_by(above, definition)))
+            above = part;
+    }
+    if (!below || !above)
+        return NAN;
+    double from = load_by(below, definition), to = load_by(above, definition);
+    double share = to > from ? (load - from) / (to - from) : 0;
+    return below->throughput + share * (above->throughput - below->throughput);
+}
+
+/* Returns the throughput of B at the load of A; NaN if the loads cannot be compared. */
+static double interpolated(const struct ratio *ratio) {
+    const char *definition = common_definition(ratio);
+    if (!definition || ratio->parts[0]->step == 0)
+        return NAN;
+    return throughput_at(ratio, definition, load_by(ratio->parts[0], definition));
+}
+
 static int add_ratio(struct comparison *comparison, const struct ratio *ratio) {
     const struct ssreport_run *first = ratio->entries[0]->run, *second = ratio->entries[1]->run;
     double rates[2] = {ratio->parts[0]->throughput, ratio->parts[1]->throughput};
@@ -257,9 +332,11 @@ static int add_ratio(struct comparison *comparison, const struct ratio *ratio) {
     if (!SS_GROW(comparison->ratios, comparison->ratio_count + 1, comparison->ratio_capacity))
         return -1;
     comparison->forbidden += forbidden;
-    comparison->ratios[comparison->ratio_count] = *ratio;
-    comparison->ratios[comparison->ratio_count++].value =
-        rates[1] > 0 && !forbidden ? rates[0] / rates[1] : NAN;
+    comparison->unlike += common_definition(ratio) == NULL;
+    struct ratio *added = &comparison->ratios[comparison->ratio_count++];
+    *added = *ratio;
+    added->value = rates[1] > 0 && !forbidden ? rates[0] / rates[1] : NAN;
+    added->at_load = forbidden ? NAN : rates[0] / interpolated(ratio);
     return 0;
 }
 
@@ -271,7 +348,7 @@ static int match_entries(
         if (!other)
             continue;
         part->unmatched = other->unmatched = NULL;
-        if (add_ratio(comparison, &(struct ratio){{left, right}, {part, other}, NAN}) < 0)
+        if (add_ratio(comparison, &(struct ratio){{left, right}, {part, other}, NAN, NAN}) < 0)
             return -1;
     }
     return 0;
@@ -324,7 +401,14 @@ static void fill_ratios(const struct comparison *comparison) {
         const struct ratio *ratio = &comparison->ratios[i];
         const struct part *part = ratio->parts[0], *other = ratio->parts[1];
         const struct ssreport_run *runs[2] = {ratio->entries[0]->run, ratio->entries[1]->run};
+        const char *definition = common_definition(ratio);
         add_row(sheet, ratio);
+        TABLE_CELLS(sheet, CELL("load_of", definition));
+        if (definition)
+            TABLE_CELLS(sheet, CELL("compared_load_a", load_by(part, definition)),
+                CELL("compared_load_b", load_by(other, definition)),
+                CELL("iterations_per_second_b_at_load", interpolated(ratio)),
+                CELL("ratio_at_load", ratio->at_load));
         TABLE_CELLS(sheet, CELL("round", known(runs[0]->round)),
             CELL("half", part->half ? part->half : NAN), CELL("target", part->target),
             CELL("load_a", part->load), CELL("load_b", other->load),
@@ -388,10 +472,20 @@ static int fill_comparison(const struct comparison *comparison) {
         }
         double median = ssreport_median_of(values, used);
         add_row(sheet, first);
+        TABLE_CELLS(sheet, CELL("load_of", common_definition(first)));
         TABLE_CELLS(sheet, CELL("a", ssreport_report_set_name(report, 0)),
             CELL("b", ssreport_report_set_name(report, 1)), CELL("steps", used),
             CELL("ratio_min", used ? values[0] : NAN), CELL("ratio_median", median),
             CELL("ratio_max", used ? values[used - 1] : NAN), CELL("left_out", lost));
+        used = 0;
+        for (size_t i = pairs.first[pair]; i < pairs.items; i = pairs.next[i]) {
+            if (isfinite(comparison->ratios[i].at_load))
+                values[used++] = comparison->ratios[i].at_load;
+        }
+        median = ssreport_median_of(values, used);
+        if (used > 0)
+            TABLE_CELLS(sheet, CELL("at_load_steps", used), CELL("at_load_min", values[0]),
+                CELL("at_load_median", median), CELL("at_load_max", values[used - 1]));
     }
     return 0;
 }
@@ -422,6 +516,12 @@ static void fill_unmatched(const struct comparison *comparison) {
             lost[entry->run->set]++;
         }
     }
+    if (comparison->unlike > 0)
+        ssreport_notes_add(&report->notes,
+            "%zu of %zu steps are not compared at equal loads: the load of one set is that of a "
+            "control group, of the other that of CPUs; record both with --load-of cpus, or with "
+            "the load measured by the host",
+            comparison->unlike, comparison->ratio_count);
     if (comparison->forbidden > 0)
         ssreport_notes_add(&report->notes,
             "%zu of %zu steps are not compared: the share of the machine that other processes used "

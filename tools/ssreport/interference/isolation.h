@@ -6,8 +6,6 @@
 
 #include "report.h"
 
-#define SSREPORT_ALONE "alone"
-
 /* The placement to which the throughput of others is compared. */
 #define SSREPORT_REFERENCE "per-chip"
 

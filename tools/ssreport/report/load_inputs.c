@@ -220,7 +220,7 @@ static void find_energy(struct ssreport_run *run, const char *path) {
         snprintf(file, sizeof file, "%s/energy.csv", folder);
         if (access(file, F_OK) < 0)
             continue;
-        run->energy.shared = up > 0 && run->role;
+        run->energy.shared = up > 0 && run->role && !ssreport_is_word(run->role, SSREPORT_ALONE);
         if (ssreport_energy_read(&run->energy, folder, &run->record.notes, &error) < 0)
             ssreport_notes_add(&run->record.notes, "power is unknown: %s", error.message);
         leave_out_pauses(run);

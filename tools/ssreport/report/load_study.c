@@ -110,7 +110,9 @@ static void set_field(struct sstrace_field *fields, const char *column, const ch
 static int load_command(
     const struct run *run, const struct json_object *command, struct ssreport_columns *columns) {
     const char *record = document_text(command, "record");
-    const char *role = run->records > 1 ? document_text(command, "role") : NULL;
+    const char *role = document_text(command, "role");
+    if (run->records == 1 && !ssreport_is_word(role, SSREPORT_ALONE))
+        role = NULL;
     double others = document_number(run->document, "others");
     char path[8200], share[32] = "";
     struct sstrace_field fields[SSREPORT_SOURCE_MAX];

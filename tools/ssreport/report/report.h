@@ -98,6 +98,9 @@ int ssreport_compare_numbers(double left, double right);
 
 /* ---- runs side by side ---- */
 
+/* The role of a run of a program without a neighbor. */
+#define SSREPORT_ALONE "alone"
+
 /* Returns the run with this role next to another run; NULL if the report does not contain it. */
 const struct ssreport_run *ssreport_report_beside(
     const struct ssreport_report *report, const struct ssreport_run *run, const char *role);
