@@ -197,6 +197,39 @@ char run_state(pid_t pid) {
     return bracket ? bracket[2] : 0;
 }
 
+/* Returns when the process started, in clock ticks since the machine did; 0 if it is gone. */
+static unsigned long long started(pid_t pid) {
+    char text[1024];
+    unsigned long long ticks = 0;
+    read_proc(pid, "stat", text, sizeof text);
+    const char *field = strrchr(text, ')');
+    for (int i = 2; field && i < 22; i++) /* `field` is the second; the start time is number 22 */
+        field = strchr(field + 1, ' ');
+    return field && sscanf(field, "%llu", &ticks) == 1 ? ticks : 0;
+}
+
+/*
+ * Returns whether the process is older than this test and so cannot be one of its descendants. It
+ * has an inode of its own, so another process with the same pid is not mistaken for it.
+ */
+static bool is_older(pid_t pid, ino_t inode) {
+    static struct older {
+        pid_t pid;
+        ino_t inode;
+    } olders[4096];
+    static unsigned long long begun;
+    struct older *older = &olders[(size_t)pid % (sizeof olders / sizeof *olders)];
+    if (older->pid == pid && older->inode == inode)
+        return true;
+    if (begun == 0)
+        begun = started(getpid());
+    unsigned long long ticks = started(pid);
+    if (ticks == 0 || ticks >= begun)
+        return false;
+    *older = (struct older){pid, inode};
+    return true;
+}
+
 size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *what),
     const char *what, pid_t pids[RUN_PIDS_MAX]) {
     size_t count = 0;
@@ -206,7 +239,7 @@ size_t run_collect(const char *name, bool (*is_wanted)(pid_t pid, const char *wh
     while (count < RUN_PIDS_MAX && (entry = readdir(directory))) {
         char here[64];
         pid_t pid = (pid_t)atoi(entry->d_name);
-        if (pid <= 1 || pid == getpid())
+        if (pid <= 1 || pid == getpid() || is_older(pid, entry->d_ino))
             continue;
         read_proc(pid, "comm", here, sizeof here); /* the cheapest file to read */
         if (strncmp(here, name, strlen(name)) != 0 || !is_wanted(pid, what))

@@ -162,8 +162,8 @@ static bool lead_sessions(const struct family *family, size_t index) {
 
 static void take_branches(struct run *run, int min) {
     double deadline = run_now() + RUN_PATIENCE;
-    for (int taken = 0; taken < min; run_look(run)) {
-        struct family family = family_find("payload");
+    for (int taken = 0; taken < min; run_nap(run)) {
+        struct family family = family_find("sleep");
         for (size_t i = 0; i < family.count; i++)
             taken += lead_sessions(&family, i) && stranger_try(run, family.pids[i], 1);
         strangers_dismiss(30);
@@ -177,7 +177,7 @@ static void try_a_branch_that_ended_is_not_signaled(void) {
         struct run_setup setup = {.prepare = kernels[i]};
         struct run *run = run_start(
             &setup, WORDS(SHOWSTOPPER, "-v", "-n", "2", "-l", "60%", "-c", "fixed", "--grace",
-                        "300m", "sh", "-c", "while :; do setsid " PAYLOAD " run-ms 20; done"));
+                        "300m", "sh", "-c", "while :; do setsid sleep 0.02; done"));
         run_wait_text(run, "instances run");
         take_branches(run, 30);
         ends[i % ENDS](run);
