@@ -5,12 +5,8 @@
 #include "parts.h"
 #include "platform/platform.h"
 
-char *ssplatform_affinity(const struct ssplatform_tree *tree) {
-    return ssplatform_tree_value(tree, "proc/self/status", "\nCpus_allowed_list:");
-}
-
 /* Reads how much of the machine the control groups allow this process to use. */
-static void read_allowance(const struct ssplatform_tree *tree, struct ss_allowance *allowance) {
+static void read_allowance(const struct sys_tree *tree, struct ss_allowance *allowance) {
     char proc[4200], cgroup[4200];
     struct ss_platform_roots roots = {.proc = proc, .cgroup = cgroup};
     snprintf(proc, sizeof proc, "%.4000s/proc", tree->root ? tree->root : "");
@@ -18,13 +14,13 @@ static void read_allowance(const struct ssplatform_tree *tree, struct ss_allowan
     ss_platform_allowance_read(&roots, allowance);
 }
 
-void ssplatform_write_allowance(struct ss_json *json, const struct ssplatform_tree *tree) {
+void ssplatform_write_allowance(struct ss_json *json, const struct sys_tree *tree) {
     struct ss_allowance allowance;
     read_allowance(tree, &allowance);
     bool is_limited = allowance.is_known && allowance.quota_cpus > 0;
     const char *limited = is_limited ? "yes" : allowance.is_known ? "no" : NULL;
     ss_json_open(json, "allowance", '{');
-    char *affinity = ssplatform_affinity(tree);
+    char *affinity = sys_tree_affinity(tree);
     ss_json_text(json, "affinity", affinity);
     free(affinity);
     ss_json_text(json, "cpuset", *allowance.cpus ? allowance.cpus : NULL);

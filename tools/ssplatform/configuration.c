@@ -29,7 +29,7 @@ static char *unpack(int packed) {
     int failed = posix_spawnp(&child, program, &actions, NULL, words, environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    char *text = failed ? NULL : ssplatform_read_all(ends[0], CONFIGURATION_MAX, &length);
+    char *text = failed ? NULL : sys_tree_read_all(ends[0], CONFIGURATION_MAX, &length);
     close(ends[0]);
     int status = 0;
     if (!failed && (waitpid(child, &status, 0) < 0 || status != 0)) {
@@ -39,19 +39,19 @@ static char *unpack(int packed) {
     return text;
 }
 
-char *ssplatform_configuration(const struct ssplatform_tree *tree) {
+char *ssplatform_configuration(const struct sys_tree *tree) {
     int packed = openat(tree->folder, "proc/config.gz", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = packed < 0 ? NULL : unpack(packed);
     if (packed >= 0)
         close(packed);
     static const char *const places[] = {"boot/config-%s", "lib/modules/%s/config"};
-    char *release = ssplatform_tree_line(tree, "proc/sys/kernel/osrelease");
+    char *release = sys_tree_line(tree, "proc/sys/kernel/osrelease");
     for (size_t i = 0; !text && release && i < sizeof places / sizeof *places; i++) {
         char path[4096];
         const char *gap = strstr(places[i], "%s");
         snprintf(path, sizeof path, "%.*s%.1024s%s", (int)(gap - places[i]), places[i], release,
             gap + 2);
-        text = ssplatform_tree_read_large(tree, path, NULL);
+        text = sys_tree_read_large(tree, path, NULL);
     }
     free(release);
     return text;

@@ -31,7 +31,7 @@ _Static_assert(FIELD_COUNT <= SSPLATFORM_FIELDS_MAX, "a group must hold all of t
 
 static void write_field(struct ss_json *json, const struct ssplatform_group *group) {
     for (size_t i = 0; i < FIELD_COUNT; i++) {
-        double number = ssplatform_number(group->values[i]);
+        double number = sys_tree_parse_number(group->values[i]);
         if (strcmp(fields[i].name, "boost") == 0)
             ssplatform_put_switch(json, fields[i].name, number);
         else if (fields[i].number)
@@ -42,18 +42,18 @@ static void write_field(struct ss_json *json, const struct ssplatform_group *gro
 }
 
 static void write_groups(
-    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online) {
+    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
     struct ssplatform_groups groups = {0};
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         char *values[SSPLATFORM_FIELDS_MAX] = {NULL};
         if (!ss_cpus_has(online, cpu))
             continue;
         for (size_t i = 0; i < FIELD_COUNT; i++) {
-            values[i] = ssplatform_tree_line(tree, CPUS "cpu%u/cpufreq/%s", cpu, fields[i].file);
+            values[i] = sys_tree_line(tree, CPUS "cpu%u/cpufreq/%s", cpu, fields[i].file);
             /*
              * An invalid number counts as unknown, so that it puts no CPU into a group of its own.
              */
-            if (fields[i].number && isnan(ssplatform_number(values[i]))) {
+            if (fields[i].number && isnan(sys_tree_parse_number(values[i]))) {
                 free(values[i]);
                 values[i] = NULL;
             }
@@ -67,26 +67,26 @@ static void write_groups(
  * Returns whether the hardware may exceed its nominal frequency. The file of intel_pstate has the
  * opposite meaning.
  */
-static double boost(const struct ssplatform_tree *tree) {
-    double allowed = ssplatform_tree_number(tree, CPUS "cpufreq/boost");
-    double forbidden = ssplatform_tree_number(tree, CPUS "intel_pstate/no_turbo");
+static double boost(const struct sys_tree *tree) {
+    double allowed = sys_tree_number(tree, CPUS "cpufreq/boost");
+    double forbidden = sys_tree_number(tree, CPUS "intel_pstate/no_turbo");
     if (forbidden == 0 || forbidden == 1)
         return 1 - forbidden;
     return allowed;
 }
 
 void ssplatform_write_frequency(
-    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online) {
+    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
     write_groups(json, tree, online);
     ssplatform_put_switch(json, "boost", boost(tree));
     ss_json_open(json, "pstate", '{');
     ssplatform_put_line(json, "intel_status", tree, CPUS "intel_pstate/status");
     ss_json_number(
-        json, "intel_min_percent", ssplatform_tree_number(tree, CPUS "intel_pstate/min_perf_pct"));
+        json, "intel_min_percent", sys_tree_number(tree, CPUS "intel_pstate/min_perf_pct"));
     ss_json_number(
-        json, "intel_max_percent", ssplatform_tree_number(tree, CPUS "intel_pstate/max_perf_pct"));
-    ssplatform_put_switch(json, "intel_dynamic_boost",
-        ssplatform_tree_number(tree, CPUS "intel_pstate/hwp_dynamic_boost"));
+        json, "intel_max_percent", sys_tree_number(tree, CPUS "intel_pstate/max_perf_pct"));
+    ssplatform_put_switch(
+        json, "intel_dynamic_boost", sys_tree_number(tree, CPUS "intel_pstate/hwp_dynamic_boost"));
     ssplatform_put_line(json, "amd_status", tree, CPUS "amd_pstate/status");
     ssplatform_put_line(json, "amd_preferred_cores", tree, CPUS "amd_pstate/prefcore");
     ss_json_close(json, '}');

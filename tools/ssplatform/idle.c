@@ -27,17 +27,17 @@ static const struct field {
  * Returns all states of a CPU as text: a line per state, with a tab after each value. NULL if
  * unknown.
  */
-static char *states_of(const struct ssplatform_tree *tree, uint32_t cpu) {
+static char *states_of(const struct sys_tree *tree, uint32_t cpu) {
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     if (!stream)
         return NULL;
     int state = 0;
-    for (; state < STATES_MAX && ssplatform_tree_has(tree, FOLDER, cpu, state); state++) {
+    for (; state < STATES_MAX && sys_tree_has(tree, FOLDER, cpu, state); state++) {
         for (size_t i = 0; i < FIELD_COUNT; i++) {
-            char *value = ssplatform_tree_line(tree, FOLDER "/%s", cpu, state, fields[i].file);
-            if (value && (i == 0 ? !strchr(value, '\t') : ssplatform_number(value) >= 0))
+            char *value = sys_tree_line(tree, FOLDER "/%s", cpu, state, fields[i].file);
+            if (value && (i == 0 ? !strchr(value, '\t') : sys_tree_parse_number(value) >= 0))
                 fputs(value, stream);
             fputc('\t', stream);
             free(value);
@@ -56,9 +56,9 @@ static void write_state(struct ss_json *json, char *line) {
         values[i] = strsep(&line, "\t");
     ss_json_open(json, NULL, '{');
     ss_json_text(json, fields[0].name, *values[0] ? values[0] : NULL);
-    ss_json_number(json, fields[1].name, ssplatform_number(values[1]));
-    ss_json_number(json, fields[2].name, ssplatform_number(values[2]));
-    ssplatform_put_switch(json, fields[3].name, 1 - ssplatform_number(values[3]));
+    ss_json_number(json, fields[1].name, sys_tree_parse_number(values[1]));
+    ss_json_number(json, fields[2].name, sys_tree_parse_number(values[2]));
+    ssplatform_put_switch(json, fields[3].name, 1 - sys_tree_parse_number(values[3]));
     ss_json_close(json, '}');
 }
 
@@ -73,18 +73,18 @@ static void write_states(struct ss_json *json, const struct ssplatform_group *gr
     free(copy);
 }
 
-static void write_governor(struct ss_json *json, const struct ssplatform_tree *tree) {
+static void write_governor(struct ss_json *json, const struct sys_tree *tree) {
     static const char folder[] = "sys/devices/system/cpu/cpuidle";
-    char *line = ssplatform_tree_line(tree, "%s/current_governor", folder);
+    char *line = sys_tree_line(tree, "%s/current_governor", folder);
     /* Linux before 5.9 has this file instead, unless cpuidle_sysfs_switch is given. */
     if (!line)
-        line = ssplatform_tree_line(tree, "%s/current_governor_ro", folder);
+        line = sys_tree_line(tree, "%s/current_governor_ro", folder);
     ss_json_text(json, "governor", line);
     free(line);
 }
 
 void ssplatform_write_idle(
-    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online) {
+    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
     struct ssplatform_groups groups = {0};
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         char *values[SSPLATFORM_FIELDS_MAX] = {NULL};

@@ -6,8 +6,8 @@
 #include <string.h>
 
 void ssplatform_put_line(
-    struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path) {
-    char *line = ssplatform_tree_line(tree, "%s", path);
+    struct ss_json *json, const char *name, const struct sys_tree *tree, const char *path) {
+    char *line = sys_tree_line(tree, "%s", path);
     ss_json_text(json, name, line);
     free(line);
 }
@@ -25,8 +25,8 @@ bool ssplatform_open_list(struct ss_json *json, const char *name, bool known) {
 }
 
 void ssplatform_put_words(
-    struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path) {
-    char *line = ssplatform_tree_line(tree, "%s", path);
+    struct ss_json *json, const char *name, const struct sys_tree *tree, const char *path) {
+    char *line = sys_tree_line(tree, "%s", path);
     if (!ssplatform_open_list(json, name, line))
         return;
     char *rest = NULL;
@@ -36,12 +36,12 @@ void ssplatform_put_words(
     free(line);
 }
 
-double ssplatform_memory(const struct ssplatform_tree *tree, const char *path) {
-    char *value = ssplatform_tree_value(tree, path, "MemTotal:");
+double ssplatform_memory(const struct sys_tree *tree, const char *path) {
+    char *value = sys_tree_value(tree, path, "MemTotal:");
     char *unit = value ? strstr(value, " kB") : NULL;
     if (unit)
         *unit = '\0';
-    double bytes = 1024 * ssplatform_number(unit ? ssplatform_trim(value) : NULL);
+    double bytes = 1024 * sys_tree_parse_number(unit ? sys_tree_trim(value) : NULL);
     free(value);
     return bytes >= 0 ? bytes : NAN;
 }

@@ -9,7 +9,7 @@
 
 /* Writes the only line of a file. */
 void ssplatform_put_line(
-    struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path);
+    struct ss_json *json, const char *name, const struct sys_tree *tree, const char *path);
 
 /* Writes "on" for 1, "off" for 0, otherwise null. */
 void ssplatform_put_switch(struct ss_json *json, const char *name, double number);
@@ -19,9 +19,9 @@ bool ssplatform_open_list(struct ss_json *json, const char *name, bool known);
 
 /* Writes the words of a file as a list. */
 void ssplatform_put_words(
-    struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path);
+    struct ss_json *json, const char *name, const struct sys_tree *tree, const char *path);
 
 /* Returns the number of bytes after "MemTotal:" in a file. */
-double ssplatform_memory(const struct ssplatform_tree *tree, const char *path);
+double ssplatform_memory(const struct sys_tree *tree, const char *path);
 
 #endif

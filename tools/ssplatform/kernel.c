@@ -43,13 +43,13 @@ static const struct choice {
         {"real_time", "lazy", "full", "voluntary", "none"}},
 };
 
-static void write_configuration(struct ss_json *json, const struct ssplatform_tree *tree) {
+static void write_configuration(struct ss_json *json, const struct sys_tree *tree) {
     char *text = ssplatform_configuration(tree);
     const char *hertz = configured(text, "CONFIG_HZ");
     char number[16] = "";
     if (hertz)
         snprintf(number, sizeof number, "%.*s", (int)strcspn(hertz, "\n"), hertz);
-    ss_json_number(json, "tick_hz", ssplatform_number(number));
+    ss_json_number(json, "tick_hz", sys_tree_parse_number(number));
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
         const char *word = NULL;
         for (size_t name = 0; !word && name < 5 && choices[i].names[name]; name++)
@@ -102,8 +102,8 @@ static bool matters(const char *word) {
     return false;
 }
 
-static void write_parameters(struct ss_json *json, const struct ssplatform_tree *tree) {
-    char *text = ssplatform_tree_line(tree, "proc/cmdline");
+static void write_parameters(struct ss_json *json, const struct sys_tree *tree) {
+    char *text = sys_tree_line(tree, "proc/cmdline");
     if (!ssplatform_open_list(json, "parameters", text))
         return;
     char *rest = NULL;
@@ -119,15 +119,15 @@ static void write_parameters(struct ss_json *json, const struct ssplatform_tree 
 
 /* ---- all of it ---- */
 
-static void write_architecture(struct ss_json *json, const struct ssplatform_tree *tree) {
+static void write_architecture(struct ss_json *json, const struct sys_tree *tree) {
     struct utsname names;
-    char *line = ssplatform_tree_line(tree, "proc/sys/kernel/arch"); /* exists since Linux 6.1 */
+    char *line = sys_tree_line(tree, "proc/sys/kernel/arch"); /* exists since Linux 6.1 */
     bool ask = !line && !tree->root && uname(&names) == 0;
     ss_json_text(json, "architecture", ask ? names.machine : line);
     free(line);
 }
 
-void ssplatform_write_kernel(struct ss_json *json, const struct ssplatform_tree *tree) {
+void ssplatform_write_kernel(struct ss_json *json, const struct sys_tree *tree) {
     ss_json_open(json, "kernel", '{');
     ssplatform_put_line(json, "release", tree, "proc/sys/kernel/osrelease");
     ssplatform_put_line(json, "build", tree, "proc/version");
@@ -159,27 +159,26 @@ static const struct setting switches[] = {
     {"timer_migration", "timer_migration"},
 };
 
-void ssplatform_write_scheduler(struct ss_json *json, const struct ssplatform_tree *tree) {
+void ssplatform_write_scheduler(struct ss_json *json, const struct sys_tree *tree) {
     ss_json_open(json, "scheduler", '{');
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
-        ss_json_number(json, settings[i].name,
-            ssplatform_tree_number(tree, "proc/sys/kernel/%s", settings[i].file));
+        ss_json_number(
+            json, settings[i].name, sys_tree_number(tree, "proc/sys/kernel/%s", settings[i].file));
     for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
-        ssplatform_put_switch(json, switches[i].name,
-            ssplatform_tree_number(tree, "proc/sys/kernel/%s", switches[i].file));
+        ssplatform_put_switch(
+            json, switches[i].name, sys_tree_number(tree, "proc/sys/kernel/%s", switches[i].file));
     /* Not a switch: 2 means memory tiering. */
-    ss_json_number(
-        json, "numa_balancing", ssplatform_tree_number(tree, "proc/sys/kernel/numa_balancing"));
+    ss_json_number(json, "numa_balancing", sys_tree_number(tree, "proc/sys/kernel/numa_balancing"));
     ss_json_close(json, '}');
 }
 
-void ssplatform_write_mitigations(struct ss_json *json, const struct ssplatform_tree *tree) {
+void ssplatform_write_mitigations(struct ss_json *json, const struct sys_tree *tree) {
     static const char folder[] = "sys/devices/system/cpu/vulnerabilities";
-    struct ssplatform_names names = ssplatform_tree_list(tree, folder);
+    struct sys_tree_names names = sys_tree_list(tree, folder);
     if (!ssplatform_open_list(json, "mitigations", names.list))
         return;
     for (size_t i = 0; i < names.count; i++) {
-        char *state = ssplatform_tree_line(tree, "%s/%s", folder, names.list[i]);
+        char *state = sys_tree_line(tree, "%s/%s", folder, names.list[i]);
         ss_json_open(json, NULL, '{');
         ss_json_text(json, "name", names.list[i]);
         ss_json_text(json, "state", state);
@@ -187,5 +186,5 @@ void ssplatform_write_mitigations(struct ss_json *json, const struct ssplatform_
         free(state);
     }
     ss_json_close(json, ']');
-    ssplatform_names_free(&names);
+    sys_tree_names_free(&names);
 }

@@ -12,7 +12,7 @@
 struct request {
     const char *root;
     const char *output;
-    int sets; /* enum ssplatform_placement; -1 if not given */
+    int sets; /* enum topology_division; -1 if not given */
     int help;
     int version;
     struct ss_option_store store;
@@ -74,8 +74,7 @@ static int answer(const struct request *request, struct ss_error *error) {
     else if (request->version)
         ss_program_print_version("showstopper-platform");
     else if (request->sets >= 0)
-        return ssplatform_sets(
-            stdout, request->root, (enum ssplatform_placement)request->sets, error);
+        return ssplatform_sets(stdout, request->root, (enum topology_division)request->sets, error);
     else if (request->output)
         return write_file(request, error);
     else

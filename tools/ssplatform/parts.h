@@ -8,26 +8,18 @@
 #include "base/json.h"
 #include "sys_tree.h"
 
-/* Returns the online CPUs; empty if unknown. */
-struct ss_cpus ssplatform_online(const struct ssplatform_tree *tree);
-
-/*
- * Returns the CPUs that this process and its children may use; NULL if unknown. free() the result.
- */
-char *ssplatform_affinity(const struct ssplatform_tree *tree);
-
-void ssplatform_write_kernel(struct ss_json *json, const struct ssplatform_tree *tree);
-void ssplatform_write_scheduler(struct ss_json *json, const struct ssplatform_tree *tree);
-void ssplatform_write_mitigations(struct ss_json *json, const struct ssplatform_tree *tree);
-void ssplatform_write_models(struct ss_json *json, const struct ssplatform_tree *tree);
+void ssplatform_write_kernel(struct ss_json *json, const struct sys_tree *tree);
+void ssplatform_write_scheduler(struct ss_json *json, const struct sys_tree *tree);
+void ssplatform_write_mitigations(struct ss_json *json, const struct sys_tree *tree);
+void ssplatform_write_models(struct ss_json *json, const struct sys_tree *tree);
 void ssplatform_write_topology(
-    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online);
+    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online);
 void ssplatform_write_frequency(
-    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online);
+    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online);
 void ssplatform_write_idle(
-    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online);
-void ssplatform_write_surroundings(struct ss_json *json, const struct ssplatform_tree *tree);
-void ssplatform_write_allowance(struct ss_json *json, const struct ssplatform_tree *tree);
+    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online);
+void ssplatform_write_surroundings(struct ss_json *json, const struct sys_tree *tree);
+void ssplatform_write_allowance(struct ss_json *json, const struct sys_tree *tree);
 
 /* ---- /proc/cpuinfo ---- */
 
@@ -38,7 +30,7 @@ struct ssplatform_processor {
     size_t count;
 };
 
-void ssplatform_processors(const struct ssplatform_tree *tree,
+void ssplatform_processors(const struct sys_tree *tree,
     void (*take)(void *context, const struct ssplatform_processor *processor), void *context);
 
 /* Returns the value of a key; NULL if the line is absent or has no text after its colon. */
@@ -48,6 +40,6 @@ const char *ssplatform_processor_value(
 /* ---- configuration of the kernel ---- */
 
 /* Returns the kernel's configuration; NULL if unknown. free() the result. */
-char *ssplatform_configuration(const struct ssplatform_tree *tree);
+char *ssplatform_configuration(const struct sys_tree *tree);
 
 #endif

@@ -11,8 +11,8 @@
 #include "parts.h"
 
 /* Writes a list of CPUs. An empty line is the kernel's empty list; an empty file is unknown. */
-static void put_list(struct ss_json *json, const char *name, const struct ssplatform_tree *tree) {
-    char *text = ssplatform_tree_read(tree, "sys/devices/system/cpu/%s", name);
+static void put_list(struct ss_json *json, const char *name, const struct sys_tree *tree) {
+    char *text = sys_tree_read(tree, "sys/devices/system/cpu/%s", name);
     struct ss_cpus cpus = {0};
     struct ss_error ignored = {0};
     bool empty = text && strcmp(text, "\n") == 0;
@@ -24,7 +24,7 @@ static void put_list(struct ss_json *json, const char *name, const struct ssplat
 }
 
 static void write_cpus(
-    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online) {
+    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
     uint32_t count = ss_cpus_count(online);
     ss_json_open(json, "cpus", '{');
     ss_json_number(json, "count", count > 0 ? count : NAN);
@@ -35,15 +35,15 @@ static void write_cpus(
     ss_json_close(json, '}');
     ss_json_open(json, "smt", '{');
     ssplatform_put_switch(
-        json, "active", ssplatform_tree_number(tree, "sys/devices/system/cpu/smt/active"));
+        json, "active", sys_tree_number(tree, "sys/devices/system/cpu/smt/active"));
     ssplatform_put_line(json, "control", tree, "sys/devices/system/cpu/smt/control");
     ss_json_close(json, '}');
 }
 
 /* Writes the setting in brackets: the kernel lists all settings and marks the active one. */
 static void put_chosen(
-    struct ss_json *json, const char *name, const struct ssplatform_tree *tree, const char *path) {
-    char *line = ssplatform_tree_line(tree, "%s", path);
+    struct ss_json *json, const char *name, const struct sys_tree *tree, const char *path) {
+    char *line = sys_tree_line(tree, "%s", path);
     char *chosen = line ? strchr(line, '[') : NULL;
     char *end = chosen ? strchr(chosen, ']') : NULL;
     if (end)
@@ -52,14 +52,14 @@ static void put_chosen(
     free(line);
 }
 
-static void write_memory(struct ss_json *json, const struct ssplatform_tree *tree) {
+static void write_memory(struct ss_json *json, const struct sys_tree *tree) {
     ss_json_open(json, "memory", '{');
     ss_json_number(json, "bytes", ssplatform_memory(tree, "proc/meminfo"));
     put_chosen(json, "transparent_hugepage", tree, "sys/kernel/mm/transparent_hugepage/enabled");
     ss_json_close(json, '}');
 }
 
-static void write_clock(struct ss_json *json, const struct ssplatform_tree *tree) {
+static void write_clock(struct ss_json *json, const struct sys_tree *tree) {
     static const char current[] = "sys/devices/system/clocksource/clocksource0/current_clocksource";
     static const char available[] =
         "sys/devices/system/clocksource/clocksource0/available_clocksource";
@@ -70,11 +70,11 @@ static void write_clock(struct ss_json *json, const struct ssplatform_tree *tree
 }
 
 int ssplatform_report(FILE *stream, const char *root, struct ss_error *error) {
-    struct ssplatform_tree tree;
-    if (ssplatform_tree_open(&tree, root, error) < 0)
+    struct sys_tree tree;
+    if (sys_tree_open(&tree, root, error) < 0)
         return -1;
     struct ss_json json = {.stream = stream};
-    struct ss_cpus online = ssplatform_online(&tree);
+    struct ss_cpus online = sys_tree_online(&tree);
     ss_json_open(&json, NULL, '{');
     ss_json_text(&json, "version", ss_version());
     ssplatform_write_kernel(&json, &tree);
@@ -90,6 +90,6 @@ int ssplatform_report(FILE *stream, const char *root, struct ss_error *error) {
     ssplatform_write_surroundings(&json, &tree);
     ssplatform_write_allowance(&json, &tree);
     ss_json_close(&json, '}');
-    ssplatform_tree_close(&tree);
+    sys_tree_close(&tree);
     return 0;
 }

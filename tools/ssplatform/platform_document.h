@@ -6,6 +6,8 @@
 
 #include <showstopper/error.h>
 
+#include "placement.h"
+
 /*
  * Writes one JSON object that describes the machine whose /proc and /sys are below `root`, or this
  * machine if `root` is NULL. The keys are the same on every machine; unknown values are null. If
@@ -13,18 +15,11 @@
  */
 int ssplatform_report(FILE *stream, const char *root, struct ss_error *error);
 
-/* How two workloads share the CPUs. */
-enum ssplatform_placement {
-    SSPLATFORM_PER_CHIP,   /* each workload has chips of its own */
-    SSPLATFORM_PER_CORE,   /* each workload has cores of its own on every chip */
-    SSPLATFORM_PER_THREAD, /* each workload has threads of its own on every core */
-};
-
 /*
  * Divides the CPUs that this process may use into two disjoint sets of equal size, and writes them
  * as A/B. If that is impossible, writes one line that says why, and returns 1.
  */
 int ssplatform_sets(
-    FILE *stream, const char *root, enum ssplatform_placement placement, struct ss_error *error);
+    FILE *stream, const char *root, enum topology_division division, struct ss_error *error);
 
 #endif

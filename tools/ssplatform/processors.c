@@ -23,27 +23,27 @@ static void add_line(struct ssplatform_processor *processor, char *line) {
     if (!colon || processor->count == LINES_MAX)
         return;
     *colon = '\0';
-    char *key = ssplatform_trim(line);
+    char *key = sys_tree_trim(line);
     if (!key)
         return;
     processor->keys[processor->count] = key;
-    processor->values[processor->count++] = ssplatform_trim(colon + 1);
+    processor->values[processor->count++] = sys_tree_trim(colon + 1);
 }
 
 /* Returns whether a block has a number. On Arm the last block describes the board and has none. */
 static bool has_number(struct ssplatform_processor *processor) {
-    double number = ssplatform_number(ssplatform_processor_value(processor, "processor"));
+    double number = sys_tree_parse_number(ssplatform_processor_value(processor, "processor"));
     if (!(number >= 0 && number < SS_CPUS_MAX))
         return false;
     processor->cpu = (uint32_t)number;
     return true;
 }
 
-void ssplatform_processors(const struct ssplatform_tree *tree,
+void ssplatform_processors(const struct sys_tree *tree,
     void (*take)(void *context, const struct ssplatform_processor *processor), void *context) {
     char *keys[LINES_MAX], *values[LINES_MAX];
     struct ssplatform_processor processor = {.keys = keys, .values = values};
-    char *text = ssplatform_tree_read_large(tree, "proc/cpuinfo", NULL);
+    char *text = sys_tree_read_large(tree, "proc/cpuinfo", NULL);
     char *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
         if (*line)
@@ -106,24 +106,8 @@ static void write_model(struct ss_json *json, const struct ssplatform_group *gro
     }
 }
 
-void ssplatform_write_models(struct ss_json *json, const struct ssplatform_tree *tree) {
+void ssplatform_write_models(struct ss_json *json, const struct sys_tree *tree) {
     struct ssplatform_groups groups = {0};
     ssplatform_processors(tree, take_model, &groups);
     ssplatform_groups_write(&groups, json, "models", write_model);
-}
-
-/* ---- which CPUs there are ---- */
-
-static void take_number(void *context, const struct ssplatform_processor *processor) {
-    ss_cpus_add(context, processor->cpu);
-}
-
-struct ss_cpus ssplatform_online(const struct ssplatform_tree *tree) {
-    struct ss_cpus cpus = {0};
-    struct ss_error ignored = {0};
-    char *line = ssplatform_tree_line(tree, "sys/devices/system/cpu/online");
-    if (!line || ss_cpus_parse(line, &cpus, &ignored) < 0)
-        ssplatform_processors(tree, take_number, &cpus);
-    free(line);
-    return cpus;
 }

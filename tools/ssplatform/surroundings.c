@@ -25,13 +25,13 @@ static void take_flags(void *context, const struct ssplatform_processor *process
     }
 }
 
-static void write_hypervisor(struct ss_json *json, const struct ssplatform_tree *tree) {
+static void write_hypervisor(struct ss_json *json, const struct sys_tree *tree) {
     struct flags flags = {0};
     ssplatform_processors(tree, take_flags, &flags);
-    char *type = ssplatform_tree_line(tree, "sys/hypervisor/type");
+    char *type = sys_tree_line(tree, "sys/hypervisor/type");
     if (!type) /* Arm has no such flag, but this file, which ends with a null byte, not a newline */
-        type = ssplatform_tree_read(tree, "proc/device-tree/hypervisor/compatible");
-    const char *shown = type ? ssplatform_trim(type) : NULL;
+        type = sys_tree_read(tree, "proc/device-tree/hypervisor/compatible");
+    const char *shown = type ? sys_tree_trim(type) : NULL;
     const char *present = flags.hypervisor || shown ? "yes" : flags.known ? "no" : NULL;
     ss_json_open(json, "hypervisor", '{');
     ss_json_text(json, "present", present);
@@ -76,10 +76,10 @@ static const char *kind_of_environment(const char *environment, size_t length) {
  * Returns whether this is the initial PID namespace, whose inode number is fixed. In a recorded
  * tree the link is a file.
  */
-static bool is_outermost(const struct ssplatform_tree *tree) {
+static bool is_outermost(const struct sys_tree *tree) {
     static const char path[] = "proc/self/ns/pid";
     char text[64] = "";
-    char *line = ssplatform_tree_line(tree, path);
+    char *line = sys_tree_line(tree, path);
     ssize_t length = line ? 0 : readlinkat(tree->folder, path, text, sizeof text - 1);
     text[length > 0 ? length : 0] = '\0';
     bool outermost = strcmp(line ? line : text, "pid:[4026531836]") == 0;
@@ -95,13 +95,13 @@ static const struct mark {
     {"run/.containerenv", "podman"},
 };
 
-static void write_container(struct ss_json *json, const struct ssplatform_tree *tree) {
+static void write_container(struct ss_json *json, const struct sys_tree *tree) {
     size_t length = 0;
-    char *environment = ssplatform_tree_read_large(tree, "proc/1/environ", &length);
-    char *groups = ssplatform_tree_read(tree, "proc/1/cgroup");
+    char *environment = sys_tree_read_large(tree, "proc/1/environ", &length);
+    char *groups = sys_tree_read(tree, "proc/1/cgroup");
     const char *kind = NULL, *sign = NULL;
     for (size_t i = 0; !kind && i < sizeof marks / sizeof *marks; i++) {
-        if (ssplatform_tree_has(tree, "%s", marks[i].file)) {
+        if (sys_tree_has(tree, "%s", marks[i].file)) {
             kind = marks[i].kind;
             sign = marks[i].file;
         }
@@ -124,7 +124,7 @@ static void write_container(struct ss_json *json, const struct ssplatform_tree *
 
 /* ---- all of it ---- */
 
-void ssplatform_write_surroundings(struct ss_json *json, const struct ssplatform_tree *tree) {
+void ssplatform_write_surroundings(struct ss_json *json, const struct sys_tree *tree) {
     ss_json_open(json, "machine", '{');
     ssplatform_put_line(json, "vendor", tree, "sys/class/dmi/id/sys_vendor");
     ssplatform_put_line(json, "product", tree, "sys/class/dmi/id/product_name");

@@ -21,12 +21,12 @@ static void write_count(
 
 /* Writes the objects of a type. `topology` is NULL if the type is unknown. */
 static void write_objects(struct ss_json *json, const char *name, hwloc_topology_t topology,
-    hwloc_obj_type_t type, const struct ssplatform_tree *tree) {
+    hwloc_obj_type_t type, const struct sys_tree *tree) {
     if (!ssplatform_open_list(json, name, topology))
         return;
     for (hwloc_obj_t object = NULL;
          (object = hwloc_get_next_obj_by_type(topology, type, object));) {
-        struct ss_cpus cpus = ssplatform_cpus_of(object);
+        struct ss_cpus cpus = topology_cpus_of(object);
         char path[64];
         snprintf(path, sizeof path, "sys/devices/system/node/node%u/meminfo", object->os_index);
         ss_json_open(json, NULL, '{');
@@ -40,7 +40,7 @@ static void write_objects(struct ss_json *json, const char *name, hwloc_topology
 }
 
 static void write_threads(struct ss_json *json, const struct ssplatform_group *group) {
-    double threads = ssplatform_number(group->values[0]);
+    double threads = sys_tree_parse_number(group->values[0]);
     ss_json_number(json, "cores", ss_cpus_count(&group->cpus) / threads);
     ss_json_number(json, "threads", threads);
 }
@@ -49,7 +49,7 @@ static void write_cores(struct ss_json *json, hwloc_topology_t topology) {
     struct ssplatform_groups groups = {0};
     for (hwloc_obj_t core = NULL;
          topology && (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core));) {
-        struct ss_cpus cpus = ssplatform_cpus_of(core);
+        struct ss_cpus cpus = topology_cpus_of(core);
         char count[16];
         snprintf(count, sizeof count, "%u", ss_cpus_count(&cpus));
         for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
@@ -64,8 +64,8 @@ static void write_cores(struct ss_json *json, hwloc_topology_t topology) {
 }
 
 /* Returns whether the kernel reports nodes; otherwise hwloc invents one. */
-static bool knows_nodes(const struct ssplatform_tree *tree, hwloc_topology_t topology) {
-    char *line = ssplatform_tree_line(tree, "sys/devices/system/node/online");
+static bool knows_nodes(const struct sys_tree *tree, hwloc_topology_t topology) {
+    char *line = sys_tree_line(tree, "sys/devices/system/node/online");
     struct ss_cpus nodes, found = {0}; /* lists of nodes have the same format */
     struct ss_error ignored = {0};
     bool told = line && ss_cpus_parse(line, &nodes, &ignored) == 0;
@@ -91,14 +91,14 @@ static const char *cache_type(hwloc_obj_t cache) {
 
 /* Returns whether hwloc has as many caches for each CPU as the kernel reports. */
 static bool knows_caches(
-    const struct ssplatform_tree *tree, hwloc_topology_t topology, const struct ss_cpus *online) {
+    const struct sys_tree *tree, hwloc_topology_t topology, const struct ss_cpus *online) {
     bool any = false;
     for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
         int told = 0, found = 0;
         if (!ss_cpus_has(online, cpu))
             continue;
         while (told < 16 &&
-               ssplatform_tree_has(tree, "sys/devices/system/cpu/cpu%u/cache/index%d", cpu, told))
+               sys_tree_has(tree, "sys/devices/system/cpu/cpu%u/cache/index%d", cpu, told))
             told++;
         for (hwloc_obj_t object = hwloc_get_pu_obj_by_os_index(topology, cpu); object;
              object = object->parent)
@@ -132,7 +132,7 @@ static void write_cache(struct ss_json *json, hwloc_obj_t first) {
     ss_json_number(json, "ways", positive(first->attr->cache.associativity));
     ss_json_open(json, "cpus", '[');
     for (hwloc_obj_t cache = first; cache; cache = cache->next_cousin) {
-        struct ss_cpus cpus = ssplatform_cpus_of(cache);
+        struct ss_cpus cpus = topology_cpus_of(cache);
         if (!alike(first, cache))
             continue;
         ssplatform_write_cpus(json, NULL, &cpus);
@@ -166,12 +166,12 @@ static void write_caches(struct ss_json *json, hwloc_topology_t topology) {
 }
 
 /* Writes all parts. `topology` is NULL if hwloc found nothing. */
-static void write_all(struct ss_json *json, const struct ssplatform_tree *tree,
+static void write_all(struct ss_json *json, const struct sys_tree *tree,
     const struct ss_cpus *online, hwloc_topology_t topology) {
-    bool agreed = topology && ssplatform_covers(topology, HWLOC_OBJ_PU, online);
-    bool packages = agreed && ssplatform_covers(topology, HWLOC_OBJ_PACKAGE, online);
-    bool cores = agreed && ssplatform_covers(topology, HWLOC_OBJ_CORE, online);
-    bool nodes = agreed && ssplatform_covers(topology, HWLOC_OBJ_NUMANODE, online) &&
+    bool agreed = topology && topology_covers(topology, HWLOC_OBJ_PU, online);
+    bool packages = agreed && topology_covers(topology, HWLOC_OBJ_PACKAGE, online);
+    bool cores = agreed && topology_covers(topology, HWLOC_OBJ_CORE, online);
+    bool nodes = agreed && topology_covers(topology, HWLOC_OBJ_NUMANODE, online) &&
                  knows_nodes(tree, topology);
     bool caches = agreed && knows_caches(tree, topology, online);
     ss_json_open(json, "topology", '{');
@@ -187,7 +187,7 @@ static void write_all(struct ss_json *json, const struct ssplatform_tree *tree,
 
 struct topic {
     const struct ss_json *json;
-    const struct ssplatform_tree *tree;
+    const struct sys_tree *tree;
     const struct ss_cpus *online;
 };
 
@@ -200,9 +200,9 @@ static void write_apart(FILE *stream, hwloc_topology_t topology, const void *con
 }
 
 void ssplatform_write_topology(
-    struct ss_json *json, const struct ssplatform_tree *tree, const struct ss_cpus *online) {
+    struct ss_json *json, const struct sys_tree *tree, const struct ss_cpus *online) {
     struct topic topic = {json, tree, online};
-    char *text = ssplatform_apart(tree->root, write_apart, &topic);
+    char *text = topology_apart(tree->root, write_apart, &topic);
     if (text) {
         fputs(text, json->stream);
         json->follows = true;

@@ -6,7 +6,7 @@
 
 /* Checks the output for the machine below `root` and the returned status. */
 static void expect_sets(
-    const char *root, enum ssplatform_placement placement, int status, const char *expected) {
+    const char *root, enum topology_division placement, int status, const char *expected) {
     char *text;
     size_t size;
     struct ss_error error = {0};
@@ -24,23 +24,23 @@ static void expect_sets(
 static void published_machine_has_the_published_cpu_sets(void **state) {
     (void)state;
     const char *root = machine_unpack("m620", NULL);
-    expect_sets(root, SSPLATFORM_PER_CHIP, 0,
+    expect_sets(root, TOPOLOGY_PER_CHIP, 0,
         "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30/"
         "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31\n");
-    expect_sets(root, SSPLATFORM_PER_CORE, 0,
+    expect_sets(root, TOPOLOGY_PER_CORE, 0,
         "0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29/"
         "2-3,6-7,10-11,14-15,18-19,22-23,26-27,30-31\n");
-    expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-15/16-31\n");
+    expect_sets(root, TOPOLOGY_PER_THREAD, 0, "0-15/16-31\n");
 }
 
 static void cpu_numbering_does_not_affect_the_sets(void **state) {
     (void)state;
     const char *root = machine_unpack("m620-near", NULL);
-    expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0-15/16-31\n");
-    expect_sets(root, SSPLATFORM_PER_CORE, 0,
+    expect_sets(root, TOPOLOGY_PER_CHIP, 0, "0-15/16-31\n");
+    expect_sets(root, TOPOLOGY_PER_CORE, 0,
         "0-1,4-5,8-9,12-13,16-17,20-21,24-25,28-29/"
         "2-3,6-7,10-11,14-15,18-19,22-23,26-27,30-31\n");
-    expect_sets(root, SSPLATFORM_PER_THREAD, 0,
+    expect_sets(root, TOPOLOGY_PER_THREAD, 0,
         "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30/"
         "1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31\n");
 }
@@ -49,11 +49,11 @@ static void cpu_numbering_does_not_affect_the_sets(void **state) {
 static void cores_are_paired_with_cores_of_the_same_kind(void **state) {
     (void)state;
     const char *root = machine_unpack("hybrid", NULL);
-    expect_sets(root, SSPLATFORM_PER_CHIP, 1, "there is only one chip\n");
-    expect_sets(root, SSPLATFORM_PER_CORE, 0, "0-1,4,6/2-3,5,7\n");
-    expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0,2/1,3\n");
+    expect_sets(root, TOPOLOGY_PER_CHIP, 1, "there is only one chip\n");
+    expect_sets(root, TOPOLOGY_PER_CORE, 0, "0-1,4,6/2-3,5,7\n");
+    expect_sets(root, TOPOLOGY_PER_THREAD, 0, "0,2/1,3\n");
     tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0,4-6\n");
-    expect_sets(root, SSPLATFORM_PER_CORE, 0, "4/5\n");
+    expect_sets(root, TOPOLOGY_PER_CORE, 0, "4/5\n");
 }
 
 static void third_chip_is_left_out_of_all_sets(void **state) {
@@ -69,38 +69,38 @@ static void third_chip_is_left_out_of_all_sets(void **state) {
             tree_write(path, text);
         }
     }
-    expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0/1\n");
+    expect_sets(root, TOPOLOGY_PER_CHIP, 0, "0/1\n");
 }
 
 static void cores_without_second_threads_have_no_thread_pairs(void **state) {
     (void)state;
     const char *root = machine_unpack("arm", NULL);
     tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-3\n");
-    expect_sets(root, SSPLATFORM_PER_CORE, 0, "0,2/1,3\n");
-    expect_sets(root, SSPLATFORM_PER_THREAD, 1, "no core has two hardware threads\n");
+    expect_sets(root, TOPOLOGY_PER_CORE, 0, "0,2/1,3\n");
+    expect_sets(root, TOPOLOGY_PER_THREAD, 1, "no core has two hardware threads\n");
 }
 
 /* CPUs outside of our affinity are in no set, and neither are CPUs that lose their partner. */
 static void cpu_sets_respect_the_affinity(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
-    expect_sets(root, SSPLATFORM_PER_CHIP, 0, "0,2,4,6/1,3,5,7\n");
+    expect_sets(root, TOPOLOGY_PER_CHIP, 0, "0,2,4,6/1,3,5,7\n");
     tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1,4-5,7\n");
-    expect_sets(root, SSPLATFORM_PER_CHIP, 1, "the chips have different numbers of CPUs\n");
-    expect_sets(root, SSPLATFORM_PER_CORE, 1, "no chip has two cores of the same kind\n");
-    expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-1/4-5\n");
+    expect_sets(root, TOPOLOGY_PER_CHIP, 1, "the chips have different numbers of CPUs\n");
+    expect_sets(root, TOPOLOGY_PER_CORE, 1, "no chip has two cores of the same kind\n");
+    expect_sets(root, TOPOLOGY_PER_THREAD, 0, "0-1/4-5\n");
     tree_write("proc/self/status", "Name:\tx\nCpus_allowed_list:\t0,2,4\n");
-    expect_sets(root, SSPLATFORM_PER_CHIP, 1, "there is only one chip\n");
+    expect_sets(root, TOPOLOGY_PER_CHIP, 1, "there is only one chip\n");
     tree_write("proc/self/status", "Name:\tx\n");
-    expect_sets(root, SSPLATFORM_PER_THREAD, 0, "0-3/4-7\n");
+    expect_sets(root, TOPOLOGY_PER_THREAD, 0, "0-3/4-7\n");
 }
 
 static void unknown_topology_is_refused(void **state) {
     (void)state;
     const char *root = machine_unpack("xeon", NULL);
     tree_write("sys/devices/system/cpu/online", "0-8\n");
-    for (int placement = SSPLATFORM_PER_CHIP; placement <= SSPLATFORM_PER_THREAD; placement++)
-        expect_sets(root, (enum ssplatform_placement)placement, 1,
+    for (int placement = TOPOLOGY_PER_CHIP; placement <= TOPOLOGY_PER_THREAD; placement++)
+        expect_sets(root, (enum topology_division)placement, 1,
             "the kernel does not report which CPUs share a core and a chip\n");
 }
 

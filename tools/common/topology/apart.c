@@ -59,8 +59,7 @@ static hwloc_topology_t load(const char *root) {
 }
 
 /* Runs hwloc in the child and writes to the pipe. */
-static void write_and_exit(
-    const char *root, ssplatform_write_apart *write, const void *context, int to) {
+static void write_and_exit(const char *root, topology_writer *write, const void *context, int to) {
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     alarm(SECONDS_MAX);
@@ -75,7 +74,7 @@ static void write_and_exit(
     _exit(fclose(stream) == 0 ? 0 : 1);
 }
 
-char *ssplatform_apart(const char *root, ssplatform_write_apart *write, const void *context) {
+char *topology_apart(const char *root, topology_writer *write, const void *context) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
         return NULL;
@@ -84,7 +83,7 @@ char *ssplatform_apart(const char *root, ssplatform_write_apart *write, const vo
         write_and_exit(root, write, context, ends[1]);
     close(ends[1]);
     size_t length = 0;
-    char *text = child < 0 ? NULL : ssplatform_read_all(ends[0], TEXT_MAX, &length);
+    char *text = child < 0 ? NULL : sys_tree_read_all(ends[0], TEXT_MAX, &length);
     close(ends[0]);
     int status = 0;
     while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
@@ -95,7 +94,7 @@ char *ssplatform_apart(const char *root, ssplatform_write_apart *write, const vo
     return NULL;
 }
 
-struct ss_cpus ssplatform_cpus_of(hwloc_obj_t object) {
+struct ss_cpus topology_cpus_of(hwloc_obj_t object) {
     struct ss_cpus cpus = {0};
     for (int cpu = hwloc_bitmap_first(object->cpuset); cpu >= 0 && cpu < SS_CPUS_MAX;
          cpu = hwloc_bitmap_next(object->cpuset, cpu))
@@ -103,13 +102,13 @@ struct ss_cpus ssplatform_cpus_of(hwloc_obj_t object) {
     return cpus;
 }
 
-bool ssplatform_covers(
+bool topology_covers(
     hwloc_topology_t topology, hwloc_obj_type_t type, const struct ss_cpus *online) {
     struct ss_cpus all = {0};
     uint32_t members = 0;
     for (hwloc_obj_t object = NULL;
          (object = hwloc_get_next_obj_by_type(topology, type, object));) {
-        struct ss_cpus cpus = ssplatform_cpus_of(object);
+        struct ss_cpus cpus = topology_cpus_of(object);
         members += ss_cpus_count(&cpus);
         ss_cpus_join(&all, &cpus);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SSPLATFORM_APART_H
-#define SSPLATFORM_APART_H
+#ifndef TOPOLOGY_APART_H
+#define TOPOLOGY_APART_H
 
 /*
  * Runs hwloc in a process of its own, because hwloc ends its process if it finds the kernel's data
@@ -16,18 +16,18 @@
 #include "base/cpus.h"
 
 /* Writes a part of the report, in hwloc's process. */
-typedef void ssplatform_write_apart(FILE *stream, hwloc_topology_t topology, const void *context);
+typedef void topology_writer(FILE *stream, hwloc_topology_t topology, const void *context);
 
 /*
  * Returns what `write` wrote about this machine or the one below `root`, or NULL; free() the
  * result.
  */
-char *ssplatform_apart(const char *root, ssplatform_write_apart *write, const void *context);
+char *topology_apart(const char *root, topology_writer *write, const void *context);
 
-struct ss_cpus ssplatform_cpus_of(hwloc_obj_t object);
+struct ss_cpus topology_cpus_of(hwloc_obj_t object);
 
 /* Returns whether every online CPU is in exactly one object of the type. */
-bool ssplatform_covers(
+bool topology_covers(
     hwloc_topology_t topology, hwloc_obj_type_t type, const struct ss_cpus *online);
 
 #endif

@@ -23,7 +23,7 @@
 #define LARGE_MAX (64u << 20)
 #define NAMES_MAX 4096
 
-int ssplatform_tree_open(struct ssplatform_tree *tree, const char *root, struct ss_error *error) {
+int sys_tree_open(struct sys_tree *tree, const char *root, struct ss_error *error) {
     tree->root = root;
     tree->folder = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (tree->folder < 0)
@@ -32,14 +32,14 @@ int ssplatform_tree_open(struct ssplatform_tree *tree, const char *root, struct 
     return 0;
 }
 
-void ssplatform_tree_close(struct ssplatform_tree *tree) {
+void sys_tree_close(struct sys_tree *tree) {
     if (tree->folder >= 0)
         close(tree->folder);
     tree->folder = -1;
 }
 
 /* Reads until the end, because the kernel returns large files in pieces. */
-char *ssplatform_read_all(int descriptor, size_t limit, size_t *length) {
+char *sys_tree_read_all(int descriptor, size_t limit, size_t *length) {
     size_t room = 0, used = 0;
     char *text = NULL;
     while (SS_GROW(text, used + 4096, room)) {
@@ -60,11 +60,11 @@ char *ssplatform_read_all(int descriptor, size_t limit, size_t *length) {
 }
 
 static char *read_file(
-    const struct ssplatform_tree *tree, const char *path, size_t limit, size_t *length) {
+    const struct sys_tree *tree, const char *path, size_t limit, size_t *length) {
     /* O_NONBLOCK: a pipe in a recorded tree must not block this process. */
     SS_OWNED(close)
     int file = openat(tree->folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    return file < 0 ? NULL : ssplatform_read_all(file, limit, length);
+    return file < 0 ? NULL : sys_tree_read_all(file, limit, length);
 }
 
 #define FORMAT_PATH(path, format)                                                                  \
@@ -74,19 +74,18 @@ static char *read_file(
     vsnprintf(path, sizeof path, format, arguments);                                               \
     va_end(arguments)
 
-char *ssplatform_tree_read(const struct ssplatform_tree *tree, const char *format, ...) {
+char *sys_tree_read(const struct sys_tree *tree, const char *format, ...) {
     size_t length;
     FORMAT_PATH(path, format);
     return read_file(tree, path, SMALL_MAX, &length);
 }
 
-char *ssplatform_tree_read_large(
-    const struct ssplatform_tree *tree, const char *path, size_t *length) {
+char *sys_tree_read_large(const struct sys_tree *tree, const char *path, size_t *length) {
     size_t ignored;
     return read_file(tree, path, LARGE_MAX, length ? length : &ignored);
 }
 
-char *ssplatform_trim(char *text) {
+char *sys_tree_trim(char *text) {
     text += strspn(text, " \t\n");
     size_t length = strlen(text);
     while (length > 0 && strchr(" \t\n", text[length - 1]))
@@ -100,10 +99,10 @@ char *ssplatform_trim(char *text) {
     return length > 0 ? text : NULL;
 }
 
-static char *read_line(const struct ssplatform_tree *tree, const char *path) {
+static char *read_line(const struct sys_tree *tree, const char *path) {
     size_t length = 0;
     char *text = read_file(tree, path, SMALL_MAX, &length);
-    char *line = text && strlen(text) == length ? ssplatform_trim(text) : NULL;
+    char *line = text && strlen(text) == length ? sys_tree_trim(text) : NULL;
     if (line)
         memmove(text, line, strlen(line) + 1);
     else
@@ -111,23 +110,23 @@ static char *read_line(const struct ssplatform_tree *tree, const char *path) {
     return line ? text : NULL;
 }
 
-char *ssplatform_tree_line(const struct ssplatform_tree *tree, const char *format, ...) {
+char *sys_tree_line(const struct sys_tree *tree, const char *format, ...) {
     FORMAT_PATH(path, format);
     return read_line(tree, path);
 }
 
-char *ssplatform_tree_value(const struct ssplatform_tree *tree, const char *path, const char *key) {
-    char *text = ssplatform_tree_read(tree, "%s", path);
+char *sys_tree_value(const struct sys_tree *tree, const char *path, const char *key) {
+    char *text = sys_tree_read(tree, "%s", path);
     char *at = text ? strstr(text, key) : NULL;
     char *rest = at ? at + strlen(key) : NULL;
     char *line = rest ? strsep(&rest, "\n") : NULL;
-    char *trimmed = line ? ssplatform_trim(line) : NULL;
+    char *trimmed = line ? sys_tree_trim(line) : NULL;
     char *value = trimmed ? strdup(trimmed) : NULL;
     free(text);
     return value;
 }
 
-double ssplatform_number(const char *text) {
+double sys_tree_parse_number(const char *text) {
     const char *digits = text && *text == '-' ? text + 1 : text;
     size_t length = digits ? strspn(digits, "0123456789") : 0;
     if (length == 0 || length > 15 || digits[length])
@@ -135,15 +134,15 @@ double ssplatform_number(const char *text) {
     return strtod(text, NULL);
 }
 
-double ssplatform_tree_number(const struct ssplatform_tree *tree, const char *format, ...) {
+double sys_tree_number(const struct sys_tree *tree, const char *format, ...) {
     FORMAT_PATH(path, format);
     char *line = read_line(tree, path);
-    double number = ssplatform_number(line);
+    double number = sys_tree_parse_number(line);
     free(line);
     return number;
 }
 
-bool ssplatform_tree_has(const struct ssplatform_tree *tree, const char *format, ...) {
+bool sys_tree_has(const struct sys_tree *tree, const char *format, ...) {
     FORMAT_PATH(path, format);
     return faccessat(tree->folder, path, F_OK, 0) == 0;
 }
@@ -152,7 +151,7 @@ static int compare_names(const void *left, const void *right) {
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-static void collect_names(DIR *folder, struct ssplatform_names *names) {
+static void collect_names(DIR *folder, struct sys_tree_names *names) {
     const struct dirent *entry;
     while (names->count < NAMES_MAX && (entry = readdir(folder))) {
         char *copy = *entry->d_name == '.' ? NULL : strdup(entry->d_name);
@@ -162,8 +161,8 @@ static void collect_names(DIR *folder, struct ssplatform_names *names) {
     qsort(names->list, names->count, sizeof *names->list, compare_names);
 }
 
-struct ssplatform_names ssplatform_tree_list(const struct ssplatform_tree *tree, const char *path) {
-    struct ssplatform_names names = {0};
+struct sys_tree_names sys_tree_list(const struct sys_tree *tree, const char *path) {
+    struct sys_tree_names names = {0};
     SS_OWNED(close) int descriptor = openat(tree->folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     SS_OWNED(closedir) DIR *folder = descriptor < 0 ? NULL : fdopendir(descriptor);
     if (!folder)
@@ -175,9 +174,40 @@ struct ssplatform_names ssplatform_tree_list(const struct ssplatform_tree *tree,
     return names;
 }
 
-void ssplatform_names_free(struct ssplatform_names *names) {
+void sys_tree_names_free(struct sys_tree_names *names) {
     for (size_t i = 0; i < names->count; i++)
         free(names->list[i]);
     free(names->list);
-    *names = (struct ssplatform_names){0};
+    *names = (struct sys_tree_names){0};
+}
+
+/* ---- which CPUs there are ---- */
+
+/* Adds the CPU of a line "processor : 3". */
+static void add_processor(struct ss_cpus *cpus, char *line) {
+    char *colon = strchr(line, ':');
+    if (!colon)
+        return;
+    *colon = '\0';
+    char *key = sys_tree_trim(line);
+    double number = sys_tree_parse_number(sys_tree_trim(colon + 1));
+    if (key && strcmp(key, "processor") == 0 && number >= 0 && number < SS_CPUS_MAX)
+        ss_cpus_add(cpus, (uint32_t)number);
+}
+
+struct ss_cpus sys_tree_online(const struct sys_tree *tree) {
+    struct ss_cpus cpus = {0};
+    struct ss_error ignored = {0};
+    SS_OWNED(free) char *line = sys_tree_line(tree, "sys/devices/system/cpu/online");
+    if (line && ss_cpus_parse(line, &cpus, &ignored) == 0)
+        return cpus;
+    SS_OWNED(free) char *text = sys_tree_read_large(tree, "proc/cpuinfo", NULL);
+    char *rest = text;
+    for (char *processor; (processor = strsep(&rest, "\n"));)
+        add_processor(&cpus, processor);
+    return cpus;
+}
+
+char *sys_tree_affinity(const struct sys_tree *tree) {
+    return sys_tree_value(tree, "proc/self/status", "\nCpus_allowed_list:");
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TOPOLOGY_PLACEMENT_H
+#define TOPOLOGY_PLACEMENT_H
+
+#include "apart.h"
+#include "sys_tree.h"
+
+/*
+ * Where workloads run. Functions with a topology run in hwloc's process; their results are NULL, or
+ * why this machine has no such placement.
+ */
+
+/* How two workloads share the CPUs. */
+enum topology_division {
+    TOPOLOGY_PER_CHIP,   /* each workload has chips of its own */
+    TOPOLOGY_PER_CORE,   /* each workload has cores of its own on every chip */
+    TOPOLOGY_PER_THREAD, /* each workload has threads of its own on every core */
+};
+
+/* The CPUs of a machine that this process may use. */
+struct topology_usable {
+    struct ss_cpus online, usable;
+};
+
+/* Reads them. If the affinity is unknown, all CPUs are usable. */
+SS_NONNULL() struct topology_usable topology_usable_read(const struct sys_tree *tree);
+
+/* Divides the usable CPUs into two disjoint sets of equal size. */
+SS_MUST_USE SS_NONNULL() const char *topology_divide(hwloc_topology_t topology,
+    const struct topology_usable *usable, enum topology_division division, struct ss_cpus sides[2]);
+
+/* Where one workload runs. */
+enum topology_scheme {
+    TOPOLOGY_FIRST, /* the first CPUs by number */
+    TOPOLOGY_ONE_NODE,
+    TOPOLOGY_ONE_CHIP,
+    TOPOLOGY_SPREAD,         /* neighbors are as far apart as possible */
+    TOPOLOGY_SIDE_OF_CHIPS,  /* one side of a division per chip */
+    TOPOLOGY_SIDE_OF_CORES,  /* ... per core */
+    TOPOLOGY_SIDE_OF_THREADS /* ... per thread */
+};
+
+struct topology_request {
+    enum topology_scheme scheme;
+    uint32_t count; /* number of CPUs; 0: all that the scheme allows */
+    int side;       /* 0 or 1, for a side of a division */
+};
+
+/* CPUs in an order: any first part of it is spread as far as the scheme allows. */
+struct topology_order {
+    uint32_t count;
+    uint32_t cpus[SS_CPUS_MAX];
+};
+
+SS_MUST_USE SS_NONNULL() const
+    char *topology_choose(hwloc_topology_t topology, const struct topology_usable *usable,
+        const struct topology_request *request, struct topology_order *order);
+
+/*
+ * Chooses CPUs of the machine below `root`, or of this one if it is NULL, in a process of its own.
+ * Fails if the machine has no such placement.
+ */
+SS_MUST_USE SS_NONNULL(2, 3) int topology_place(const char *root,
+    const struct topology_request *request, struct topology_order *order, struct ss_error *error);
+
+#endif
