@@ -52,6 +52,22 @@ SS_NONNULL(1, 2) int ss_units_number(const char *text, double *value, struct ss_
 SS_NONNULL(1, 2) int ss_units_percent(const char *text, double *value, struct ss_error *error);
 
 /*
+ * Parses a frequency in Hz (1.4GHz, 1400MHz), a size in bytes (4G or 4GiB is 4 * 1024^3), or a
+ * power in microwatts (80W, 500mW). The result is above 0 and rounded to a whole number.
+ */
+SS_NONNULL(1, 2) int ss_units_frequency(const char *text, uint64_t *value, struct ss_error *error);
+SS_NONNULL(1, 2) int ss_units_size(const char *text, uint64_t *value, struct ss_error *error);
+SS_NONNULL(1, 2) int ss_units_power(const char *text, uint64_t *value, struct ss_error *error);
+
+/*
+ * Writes such a quantity so that the parser reads it back, with the largest unit of which it is at
+ * least 1, and with at most six decimals.
+ */
+SS_WRITES(1, 2) void ss_units_print_frequency(char *buffer, size_t size, uint64_t value);
+SS_WRITES(1, 2) void ss_units_print_size(char *buffer, size_t size, uint64_t value);
+SS_WRITES(1, 2) void ss_units_print_power(char *buffer, size_t size, uint64_t value);
+
+/*
  * Writes a time so that this parser reads it back exactly, as a whole number of the largest
  * possible unit: "107m", "1500u". Writes SS_TIME_NEVER, which has no text that the parser accepts,
  * as "never".

@@ -481,29 +481,62 @@ SS_NONNULL(2)
 void ss_platform_allowance_read(
     const struct ss_platform_roots *roots, struct ss_allowance *allowance);
 
-/* A group of our own that limits CPU time. */
+/* A group of our own that limits its processes. */
+
+enum ss_limit { SS_LIMIT_QUOTA, SS_LIMIT_CPUS, SS_LIMIT_MEMORY, SS_LIMITS };
+
+/* The group in the hierarchy of one limit. In version 2 all limits have the same folder. */
+struct ss_limit_part {
+    char folder[SS_GROUP_PATH_SIZE]; /* empty: the group does not have this limit */
+    char home[SS_GROUP_PATH_SIZE];   /* the caller's group, to which processes return */
+    bool unified;                    /* version 2 */
+};
 
 struct ss_limit_group {
-    char folder[SS_GROUP_PATH_SIZE]; /* empty: not made */
-    bool unified;                    /* version 2 */
-    char left[SS_GROUP_PATH_SIZE];   /* the group that the caller left for `caller`; empty if it
-                                        left none */
+    struct ss_limit_part parts[SS_LIMITS];
+    unsigned missing;              /* version 2: limits whose controllers the parent does not
+                                      give to its children before the group is made */
+    char left[SS_GROUP_PATH_SIZE]; /* the group that the caller leaves for `caller`; empty if it
+                                      leaves none */
     char caller[SS_GROUP_PATH_SIZE];
 };
 
 /*
- * Makes a group PREFIX-PID, and removes the groups of processes that no longer exist. In version 1
- * the new group is below our own group. In version 2 it is below the nearest group, from our own
- * upward, that can give controllers to its children. A group with limits is never left for one
- * above it. If the caller is the only process of a group, it moves into a new child group until the
- * limit group is removed, so that the group can give controllers.
+ * Finds a place for a group PREFIX-PID with these limits (bits 1 << SS_LIMIT_...), without making
+ * it. In version 1 the new group is below our own group. In version 2 it is below the nearest
+ * group, from our own upward, that can give controllers to its children. A group with limits is
+ * never left for one above it. If the caller is the only process of a group, it moves into a new
+ * child group until the limit group is removed, so that the group can give controllers.
  */
-SS_MUST_USE SS_NONNULL(1, 2) int ss_platform_limit_group_make(struct ss_limit_group *group,
-    const char *prefix, const struct ss_platform_roots *roots, struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 3) int ss_platform_limit_group_find(struct ss_limit_group *group,
+    unsigned limits, const char *prefix, const struct ss_platform_roots *roots,
+    struct ss_error *error);
 
-/* Limits the group to `cpus` CPUs, on average over each period. Returns 0 or a negative errno. */
-SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_cpus(
+/*
+ * Makes a group in the place that was found, after removing the groups of processes that no longer
+ * exist.
+ */
+SS_MUST_USE SS_NONNULL(1) int ss_platform_limit_group_make(
+    struct ss_limit_group *group, struct ss_error *error);
+
+/* These set a limit that the group has. They return 0 or a negative errno. */
+
+/* Limits the group to `cpus` CPUs, on average over each period; 0: no limit. */
+SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_quota(
     const struct ss_limit_group *group, double cpus, ss_time period);
+
+SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_cpus(
+    const struct ss_limit_group *group, const struct ss_cpus *cpus);
+
+/* Limits memory, in bytes; 0: no limit. */
+SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_memory(
+    const struct ss_limit_group *group, uint64_t bytes);
+
+/* Returns how many bytes of memory the group uses; 0 if unknown. */
+SS_NONNULL() uint64_t ss_platform_limit_group_memory(const struct ss_limit_group *group);
+
+/* Returns the tightest memory limit of our own group and those above it, in bytes; 0: none. */
+uint64_t ss_platform_memory_limit(const struct ss_platform_roots *roots);
 
 /*
  * Moves the caller into the group; may be called between fork and exec. Returns 0 or a negative
@@ -511,8 +544,15 @@ SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_set_cpus(
  */
 SS_MUST_USE SS_NONNULL() int ss_platform_limit_group_enter(const struct ss_limit_group *group);
 
-/* Removes the group, unless it was not made. Its processes must have ended. */
-SS_NONNULL() void ss_platform_limit_group_remove(struct ss_limit_group *group);
+/*
+ * Removes the group, unless it was not made. Its processes return to the group that the caller was
+ * in. Returns 0 or a negative errno.
+ */
+SS_NONNULL() int ss_platform_limit_group_remove(struct ss_limit_group *group);
+
+/* Removes the group of a process that was killed: one folder of it. Returns 0 or a negative errno.
+ */
+SS_MUST_USE SS_NONNULL() int ss_platform_limit_folder_remove(const char *folder, const char *home);
 
 /*
  * Returns how many threads of the machine run or are ready to run, including the caller; -1:

@@ -73,16 +73,18 @@ int ssprofile_runner_use(struct ssprofile_runner *runner, const struct ssprofile
     runner->throttle = *throttle;
     if (throttle->kind != SSPROFILE_QUOTA)
         return 0;
-    if (!*runner->group.folder &&
-        ss_platform_limit_group_make(&runner->group, "ssprofile", NULL, error) < 0)
+    const char *folder = runner->group.parts[SS_LIMIT_QUOTA].folder;
+    if (!*folder && (ss_platform_limit_group_find(
+                         &runner->group, 1U << SS_LIMIT_QUOTA, "ssprofile", NULL, error) < 0 ||
+                        ss_platform_limit_group_make(&runner->group, error) < 0))
         return ss_error_wrap(
             error, "no control group here may hold a quota: throttle by duty instead");
     int result =
-        ss_platform_limit_group_set_cpus(&runner->group, throttle->setting, throttle->period);
+        ss_platform_limit_group_set_quota(&runner->group, throttle->setting, throttle->period);
     return result == 0
                ? 0
                : ss_error_fail(error, "cannot set the quota of %s: %s: throttle by duty instead",
-                     runner->group.folder, strerror(-result));
+                     folder, strerror(-result));
 }
 
 void ssprofile_runner_close(struct ssprofile_runner *runner) {

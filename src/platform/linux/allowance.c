@@ -43,6 +43,7 @@ bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,
         {"cpu", "/cpu,cpuacct", "", 1},
         {"cpu", "/cpuacct,cpu", "", 1},
         {"cpuset", "/cpuset", "", 1},
+        {"memory", "/memory", "", 1},
         {NULL, "/unified", "/cgroup.controllers", 2},
         {NULL, "", "/cgroup.controllers", 2},
     };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A control group of our own, whose quota limits the processes in it.
+ * A control group of our own, which limits the processes in it.
  *
  * Version 1 allows a new group below any group. In version 2 a group other than the root either has
  * processes or gives controllers to its children, not both, so the group that we are in usually
@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,9 +26,24 @@
 /* The group in which ours is created. */
 struct place {
     char folder[SS_GROUP_PATH_SIZE - 256];
-    bool unified; /* version 2 */
-    bool enable;  /* the group does not yet give the controller to its children */
-    bool leave;   /* the caller, its only process, must leave it first */
+    unsigned missing; /* controllers that the group does not yet give to its children */
+    bool leave;       /* the caller, its only process, must leave it first */
+};
+
+/* The controllers of limits, and the file that shows that a group of version 1 has them. */
+static const struct {
+    const char *controller, *file;
+} kinds[SS_LIMITS] = {
+    [SS_LIMIT_QUOTA] = {"cpu", "cpu.cfs_quota_us"},
+    [SS_LIMIT_CPUS] = {"cpuset", "cpuset.cpus"},
+    [SS_LIMIT_MEMORY] = {"memory", "memory.limit_in_bytes"},
+};
+
+/* The files of version 2. */
+static const char *const unified_files[SS_LIMITS] = {
+    [SS_LIMIT_QUOTA] = "cpu.max",
+    [SS_LIMIT_CPUS] = "cpuset.cpus",
+    [SS_LIMIT_MEMORY] = "memory.max",
 };
 
 static int write_file(const char *folder, const char *name, const char *text) {
@@ -50,35 +66,39 @@ static void read_file(const char *folder, const char *name, char text[4096]) {
         *text = '\0';
 }
 
-/* ---- the place ---- */
+/* ---- the place in version 2 ---- */
 
-static bool lists_cpu(const char *folder, const char *name) {
+/* Returns which of these limits have controllers that a file does not list. */
+static unsigned find_missing(const char *folder, const char *name, unsigned limits) {
     char text[4096];
     read_file(folder, name, text);
-    return ss_words_has(text, ' ', "cpu");
+    for (int i = 0; i < SS_LIMITS; i++) {
+        if (ss_words_has(text, ' ', kinds[i].controller))
+            limits &= ~(1U << i);
+    }
+    return limits;
 }
 
 /* Returns whether a group has limits, which a group outside of it would not be subject to. */
 static bool is_limited(const char *folder) {
-    static const char *const limits[] = {"cpu.max", "memory.max", "cpuset.cpus"};
     char text[4096];
-    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
-        read_file(folder, limits[i], text);
+    for (int i = 0; i < SS_LIMITS; i++) {
+        read_file(folder, unified_files[i], text);
         if (*text && strncmp(text, "max", 3) != 0)
             return true;
     }
     return false;
 }
 
-static bool can_hold_unified(struct place *place) {
+static bool can_hold_unified(struct place *place, unsigned limits) {
     char processes[4096], own[32];
     if (!has_file(place->folder, "cgroup.procs", W_OK))
         return false;
-    if (lists_cpu(place->folder, "cgroup.subtree_control"))
+    place->missing = find_missing(place->folder, "cgroup.subtree_control", limits);
+    if (!place->missing)
         return true;
-    if (!lists_cpu(place->folder, "cgroup.controllers"))
+    if (find_missing(place->folder, "cgroup.controllers", place->missing))
         return false;
-    place->enable = true;
     read_file(place->folder, "cgroup.procs", processes);
     /* Only the root of the hierarchy lacks a type; the root of a container has one. */
     if (!*processes || !has_file(place->folder, "cgroup.type", F_OK))
@@ -89,10 +109,8 @@ static bool can_hold_unified(struct place *place) {
 }
 
 /* Finds a place, searching upward from our own group. */
-static bool find_unified(struct place *place, const char *root) {
-    place->unified = true;
-    while (!can_hold_unified(place)) {
-        place->enable = false;
+static bool find_unified(struct place *place, const char *root, unsigned limits) {
+    while (!can_hold_unified(place, limits)) {
         if (strlen(place->folder) <= strlen(root) || is_limited(place->folder))
             return false;
         *strrchr(place->folder, '/') = '\0';
@@ -100,107 +118,324 @@ static bool find_unified(struct place *place, const char *root) {
     return true;
 }
 
-static bool find_place(struct place *place, const struct ss_platform_roots *roots) {
-    struct ss_linux_hierarchy hierarchy;
-    *place = (struct place){0};
-    if (!ss_linux_find_hierarchy(&hierarchy, roots, "cpu"))
-        return false;
-    snprintf(place->folder, sizeof place->folder, "%s%s", hierarchy.root,
-        strcmp(hierarchy.own, "/") == 0 ? "" : hierarchy.own);
-    if (hierarchy.version == 2)
-        return find_unified(place, hierarchy.root);
-    return has_file(place->folder, "cpu.cfs_quota_us", F_OK) ||
-           has_file(place->folder, "cgroup.procs", F_OK);
+/* ---- the place ---- */
+
+/* Names the group of one limit, or of all in version 2, below `parent`. */
+static void name_part(
+    struct ss_limit_part *part, const char *parent, const char *home, const char *prefix) {
+    snprintf(part->folder, sizeof part->folder, "%.4000s/%.200s-%d", parent, prefix, (int)getpid());
+    snprintf(part->home, sizeof part->home, "%s", home);
 }
 
-/* ---- making and removing ---- */
+static void name_unified(struct ss_limit_group *group, unsigned limits, const struct place *place,
+    const char *home, const char *prefix) {
+    struct ss_limit_part part = {.unified = true};
+    name_part(&part, place->folder, home, prefix);
+    if (place->leave) {
+        snprintf(group->left, sizeof group->left, "%s", place->folder);
+        snprintf(group->caller, sizeof group->caller, "%.4200s.caller", part.folder);
+        snprintf(part.home, sizeof part.home, "%s", group->caller);
+    }
+    group->missing |= place->missing;
+    for (int i = 0; i < SS_LIMITS; i++) {
+        if (limits & 1U << i)
+            group->parts[i] = part;
+    }
+}
+
+static bool find_part(struct ss_limit_group *group, int limit, const char *prefix,
+    const struct ss_platform_roots *roots, unsigned *unified) {
+    struct ss_linux_hierarchy hierarchy;
+    struct place place = {0};
+    if (!ss_linux_find_hierarchy(&hierarchy, roots, kinds[limit].controller))
+        return false;
+    if (hierarchy.version == 2) {
+        *unified |= 1U << limit;
+        return true;
+    }
+    snprintf(place.folder, sizeof place.folder, "%s%s", hierarchy.root,
+        strcmp(hierarchy.own, "/") == 0 ? "" : hierarchy.own);
+    name_part(&group->parts[limit], place.folder, place.folder, prefix);
+    return has_file(place.folder, kinds[limit].file, F_OK) ||
+           has_file(place.folder, "cgroup.procs", F_OK);
+}
+
+/* All limits of version 2 need one place. */
+static bool find_unified_parts(struct ss_limit_group *group, unsigned limits, const char *prefix,
+    const struct ss_platform_roots *roots) {
+    struct ss_linux_hierarchy hierarchy;
+    struct place place = {0};
+    for (int i = 0; i < SS_LIMITS; i++) {
+        if (limits & 1U << i && !ss_linux_find_hierarchy(&hierarchy, roots, kinds[i].controller))
+            return false;
+    }
+    snprintf(place.folder, sizeof place.folder, "%s%s", hierarchy.root,
+        strcmp(hierarchy.own, "/") == 0 ? "" : hierarchy.own);
+    char home[sizeof place.folder];
+    snprintf(home, sizeof home, "%s", place.folder);
+    if (!find_unified(&place, hierarchy.root, limits))
+        return false;
+    name_unified(group, limits, &place, home, prefix);
+    return true;
+}
+
+int ss_platform_limit_group_find(struct ss_limit_group *group, unsigned limits, const char *prefix,
+    const struct ss_platform_roots *roots, struct ss_error *error) {
+    static const char *const what[SS_LIMITS] = {"a CPU quota", "CPUs of its own", "a memory limit"};
+    unsigned unified = 0;
+    *group = (struct ss_limit_group){0};
+    for (int i = 0; i < SS_LIMITS; i++) {
+        if (!(limits & 1U << i))
+            continue;
+        bool found = find_part(group, i, prefix, roots, &unified);
+        if (found && unified & 1U << i)
+            found = find_unified_parts(group, unified, prefix, roots);
+        if (found)
+            continue;
+        *group = (struct ss_limit_group){0};
+        return ss_error_fail(error,
+            "no control group here may hold %s: start this program in one of its own, as "
+            "`systemd-run --scope -p Delegate=yes` does",
+            what[i]);
+    }
+    return 0;
+}
+
+/* ---- making ---- */
 
 /* Removes the groups of killed processes. A group that is in use cannot be removed. */
-static void remove_old(const char *folder, const char *prefix) {
-    SS_OWNED(closedir) DIR *entries = opendir(folder);
+static void remove_old(const char *folder) {
+    char parent[SS_GROUP_PATH_SIZE];
     const struct dirent *entry;
+    snprintf(parent, sizeof parent, "%s", folder);
+    char *prefix = strrchr(parent, '/');
+    *prefix++ = '\0';
+    size_t length = (size_t)(strrchr(prefix, '-') - prefix) + 1;
+    SS_OWNED(closedir) DIR *entries = opendir(parent);
     while (entries && (entry = readdir(entries)) != NULL) {
-        size_t length = strlen(prefix);
-        char path[SS_GROUP_PATH_SIZE + 256], *end;
-        if (strncmp(entry->d_name, prefix, length) != 0 || entry->d_name[length] != '-')
+        char path[SS_GROUP_PATH_SIZE + 300], *end;
+        if (strncmp(entry->d_name, prefix, length) != 0)
             continue;
-        long pid = strtol(entry->d_name + length + 1, &end, 10);
+        long pid = strtol(entry->d_name + length, &end, 10);
         if (pid <= 0 || *end || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
             continue;
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        snprintf(path, sizeof path, "%s/%s", parent, entry->d_name);
         rmdir(path);
     }
 }
 
 /* Moves the caller from the place into a new child group of that place. */
-static int leave_place(struct ss_limit_group *group, const struct place *place) {
-    snprintf(group->left, sizeof group->left, "%s", place->folder);
-    snprintf(group->caller, sizeof group->caller, "%.4200s.caller", group->folder);
+static int leave_place(const struct ss_limit_group *group) {
     if (mkdir(group->caller, 0755) < 0 && errno != EEXIST)
         return -errno;
     return write_file(group->caller, "cgroup.procs", "0");
 }
 
-static int make_group(struct ss_limit_group *group, const struct place *place) {
-    int result = place->leave ? leave_place(group, place) : 0;
-    if (result == 0 && place->enable)
-        result = write_file(place->folder, "cgroup.subtree_control", "+cpu");
-    /* A group of this name is left from an earlier process with our pid. */
-    if (result == 0 && mkdir(group->folder, 0755) < 0 && errno != EEXIST)
-        result = -errno;
-    if (result == 0 &&
-        !has_file(group->folder, place->unified ? "cpu.max" : "cpu.cfs_quota_us", W_OK))
-        result = -errno;
-    return result;
+/* Writes "+cpu +memory": which controllers a group gives to its children. */
+static int write_controllers(const char *folder, unsigned limits, char sign) {
+    char text[64] = "";
+    for (int i = 0; i < SS_LIMITS; i++) {
+        size_t length = strlen(text);
+        if (limits & 1U << i)
+            snprintf(text + length, sizeof text - length, "%s%c%s", length ? " " : "", sign,
+                kinds[i].controller);
+    }
+    return *text ? write_file(folder, "cgroup.subtree_control", text) : 0;
 }
 
-int ss_platform_limit_group_make(struct ss_limit_group *group, const char *prefix,
-    const struct ss_platform_roots *roots, struct ss_error *error) {
-    struct place place;
-    *group = (struct ss_limit_group){0};
-    if (!find_place(&place, roots))
-        return ss_error_fail(error,
-            "no control group here may hold a CPU quota: start this program in one of its own, as "
-            "`systemd-run --scope -p Delegate=yes` does");
-    remove_old(place.folder, prefix);
-    group->unified = place.unified;
-    snprintf(group->folder, sizeof group->folder, "%s/%s-%d", place.folder, prefix, (int)getpid());
-    int result = make_group(group, &place);
-    if (result == 0)
-        return 0;
-    ss_error_fail(error, "cannot make the control group %s: %s", group->folder, strerror(-result));
-    ss_platform_limit_group_remove(group);
-    return -1;
+/* Gives a new group of version 1 the memory nodes and CPUs of its parent; it has none at first. */
+static int inherit_cpus(const char *folder) {
+    static const char *const files[][2] = {
+        {"cpuset.effective_mems", "cpuset.mems"}, {"cpuset.effective_cpus", "cpuset.cpus"}};
+    char parent[SS_GROUP_PATH_SIZE], text[4096];
+    snprintf(parent, sizeof parent, "%s", folder);
+    *strrchr(parent, '/') = '\0';
+    for (size_t i = 0; i < 2; i++) {
+        read_file(parent, files[i][0], text);
+        if (!*text)
+            read_file(parent, files[i][1], text);
+        int result = write_file(folder, files[i][1], text);
+        if (result < 0)
+            return result;
+    }
+    return 0;
+}
+
+static int make_part(const struct ss_limit_group *group, int limit) {
+    const struct ss_limit_part *part = &group->parts[limit];
+    const char *file = part->unified ? unified_files[limit] : kinds[limit].file;
+    /* A group of this name is left from an earlier process with our pid, or is another part. */
+    if (mkdir(part->folder, 0755) < 0 && errno != EEXIST)
+        return -errno;
+    if (!has_file(part->folder, file, W_OK))
+        return -errno;
+    return limit == SS_LIMIT_CPUS && !part->unified ? inherit_cpus(part->folder) : 0;
+}
+
+/* Prepares the place of version 2. */
+static int prepare_place(const struct ss_limit_group *group, const struct ss_limit_part *part) {
+    char parent[SS_GROUP_PATH_SIZE];
+    int result = *group->left ? leave_place(group) : 0;
+    snprintf(parent, sizeof parent, "%s", part->folder);
+    *strrchr(parent, '/') = '\0';
+    return result < 0 ? result : write_controllers(parent, group->missing, '+');
+}
+
+int ss_platform_limit_group_make(struct ss_limit_group *group, struct ss_error *error) {
+    bool prepared = false;
+    for (int i = 0; i < SS_LIMITS; i++) {
+        const struct ss_limit_part *part = &group->parts[i];
+        if (!*part->folder)
+            continue;
+        remove_old(part->folder);
+        int result = part->unified && !prepared ? prepare_place(group, part) : 0;
+        prepared |= part->unified;
+        if (result == 0)
+            result = make_part(group, i);
+        if (result == 0)
+            continue;
+        ss_error_fail(
+            error, "cannot make the control group %s: %s", part->folder, strerror(-result));
+        ss_platform_limit_group_remove(group);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- limits ---- */
+
+int ss_platform_limit_group_set_quota(
+    const struct ss_limit_group *group, double cpus, ss_time period) {
+    const struct ss_limit_part *part = &group->parts[SS_LIMIT_QUOTA];
+    char quota[32], text[80];
+    unsigned long long length = period / SS_MICROSECOND;
+    snprintf(quota, sizeof quota, "%llu", (unsigned long long)(cpus * (double)length + 0.5));
+    if (part->unified) {
+        snprintf(text, sizeof text, "%s %llu", cpus > 0 ? quota : "max", length);
+        return write_file(part->folder, "cpu.max", text);
+    }
+    snprintf(text, sizeof text, "%llu", length);
+    int result = write_file(part->folder, "cpu.cfs_period_us", text);
+    return result < 0 ? result
+                      : write_file(part->folder, "cpu.cfs_quota_us", cpus > 0 ? quota : "-1");
 }
 
 int ss_platform_limit_group_set_cpus(
-    const struct ss_limit_group *group, double cpus, ss_time period) {
-    char text[64];
-    unsigned long long length = period / SS_MICROSECOND;
-    unsigned long long quota = (unsigned long long)(cpus * (double)length + 0.5);
-    if (group->unified) {
-        snprintf(text, sizeof text, "%llu %llu", quota, length);
-        return write_file(group->folder, "cpu.max", text);
+    const struct ss_limit_group *group, const struct ss_cpus *cpus) {
+    static char text[8 * SS_CPUS_MAX];
+    ss_cpus_print(text, sizeof text, cpus);
+    return write_file(group->parts[SS_LIMIT_CPUS].folder, "cpuset.cpus", text);
+}
+
+int ss_platform_limit_group_set_memory(const struct ss_limit_group *group, uint64_t bytes) {
+    const struct ss_limit_part *part = &group->parts[SS_LIMIT_MEMORY];
+    char text[32];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)bytes);
+    if (bytes == 0)
+        snprintf(text, sizeof text, "%s", part->unified ? "max" : "-1");
+    return write_file(part->folder,
+        part->unified ? unified_files[SS_LIMIT_MEMORY] : kinds[SS_LIMIT_MEMORY].file, text);
+}
+
+uint64_t ss_platform_limit_group_memory(const struct ss_limit_group *group) {
+    const struct ss_limit_part *part = &group->parts[SS_LIMIT_MEMORY];
+    char text[4096];
+    uint64_t bytes;
+    read_file(part->folder, part->unified ? "memory.current" : "memory.usage_in_bytes", text);
+    ss_linux_read_number(text, &bytes);
+    return bytes;
+}
+
+/* Version 1 writes "no limit" as the largest number of pages. */
+#define NO_MEMORY_LIMIT (UINT64_C(1) << 60)
+
+uint64_t ss_platform_memory_limit(const struct ss_platform_roots *roots) {
+    struct ss_linux_hierarchy hierarchy;
+    char folder[SS_GROUP_PATH_SIZE], text[4096];
+    uint64_t tightest = 0, bytes;
+    if (!ss_linux_find_hierarchy(&hierarchy, roots, "memory"))
+        return 0;
+    snprintf(folder, sizeof folder, "%s%s", hierarchy.root, hierarchy.own);
+    for (size_t length; (length = strlen(folder)) >= strlen(hierarchy.root);) {
+        read_file(
+            folder, hierarchy.version == 2 ? "memory.max" : kinds[SS_LIMIT_MEMORY].file, text);
+        ss_linux_read_number(text, &bytes);
+        if (bytes > 0 && bytes < NO_MEMORY_LIMIT && (tightest == 0 || bytes < tightest))
+            tightest = bytes;
+        *strrchr(folder, '/') = '\0';
     }
-    snprintf(text, sizeof text, "%llu", length);
-    int result = write_file(group->folder, "cpu.cfs_period_us", text);
-    snprintf(text, sizeof text, "%llu", quota);
-    return result < 0 ? result : write_file(group->folder, "cpu.cfs_quota_us", text);
+    return tightest;
 }
 
 int ss_platform_limit_group_enter(const struct ss_limit_group *group) {
-    return write_file(group->folder, "cgroup.procs", "0");
+    for (int i = 0; i < SS_LIMITS; i++) {
+        const char *folder = group->parts[i].folder;
+        int result = *folder ? write_file(folder, "cgroup.procs", "0") : 0;
+        if (result < 0)
+            return result;
+    }
+    return 0;
 }
 
-void ss_platform_limit_group_remove(struct ss_limit_group *group) {
-    if (*group->folder)
-        rmdir(group->folder);
+/* ---- removing ---- */
+
+/* How often processes are moved, which may start others meanwhile or be about to exit. */
+#define REMOVALS_MAX     400
+#define REMOVAL_INTERVAL 5 /* milliseconds */
+
+static void move_processes(const char *from, const char *to) {
+    char path[SS_GROUP_PATH_SIZE + 64], text[32];
+    int pid;
+    snprintf(path, sizeof path, "%s/cgroup.procs", from);
+    SS_OWNED(fclose) FILE *file = fopen(path, "re");
+    while (file && fscanf(file, "%d", &pid) == 1) {
+        snprintf(text, sizeof text, "%d", pid);
+        if (write_file(to, "cgroup.procs", text) < 0)
+            continue; /* it is exiting; or the group cannot be removed, which is reported */
+    }
+}
+
+/*
+ * Processes may return to a group that gives controllers to its children only after it has stopped
+ * giving them. A killed caller cannot say which of them it has enabled.
+ */
+static void stop_giving(const char *folder, const char *home) {
+    const char *suffix = strrchr(folder, '.');
+    for (int i = 0; suffix && strcmp(suffix, ".caller") == 0 && i < SS_LIMITS; i++) {
+        if (write_controllers(home, 1U << i, '-') < 0)
+            continue; /* it was not enabled */
+    }
+}
+
+int ss_platform_limit_folder_remove(const char *folder, const char *home) {
+    for (int i = 0; i < REMOVALS_MAX; i++) {
+        if (rmdir(folder) == 0 || errno == ENOENT)
+            return 0;
+        if (errno != EBUSY)
+            return -errno;
+        if (i == 1)
+            stop_giving(folder, home);
+        move_processes(folder, home);
+        if (i > 0)
+            poll(NULL, 0, REMOVAL_INTERVAL);
+    }
+    return -EBUSY;
+}
+
+int ss_platform_limit_group_remove(struct ss_limit_group *group) {
+    int status = 0;
+    for (int i = 0; i < SS_LIMITS; i++) {
+        const struct ss_limit_part *part = &group->parts[i];
+        int result = *part->folder ? ss_platform_limit_folder_remove(part->folder, part->home) : 0;
+        status = status < 0 ? status : result;
+    }
     /*
      * Processes may return to the place only after it has stopped giving controllers to its
      * children.
      */
-    if (*group->left && write_file(group->left, "cgroup.subtree_control", "-cpu") == 0 &&
+    if (*group->left && write_controllers(group->left, group->missing, '-') == 0 &&
         write_file(group->left, "cgroup.procs", "0") == 0)
-        rmdir(group->caller);
+        status = ss_platform_limit_folder_remove(group->caller, group->left);
     *group = (struct ss_limit_group){0};
+    return status;
 }

@@ -71,8 +71,8 @@ struct ss_linux_hierarchy {
 };
 
 /*
- * Finds the hierarchy of "cpu" or "cpuset": version 1 if the controller is there, because it cannot
- * be in both versions. Returns false if the hierarchy is unknown.
+ * Finds the hierarchy of "cpu", "cpuset" or "memory": version 1 if the controller is there, because
+ * it cannot be in both versions. Returns false if the hierarchy is unknown.
  */
 SS_NONNULL(1, 3)
 bool ss_linux_find_hierarchy(struct ss_linux_hierarchy *hierarchy,

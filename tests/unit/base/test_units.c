@@ -401,6 +401,62 @@ static void axis_marks_share_one_unit(void **state) {
     assert_string_equal(text, "0");
 }
 
+typedef int read_quantity(const char *text, uint64_t *value, struct ss_error *error);
+typedef void print_quantity(char *buffer, size_t size, uint64_t value);
+
+static void frequencies_sizes_and_powers_have_units(void **state) {
+    (void)state;
+    static const struct {
+        read_quantity *read;
+        print_quantity *print;
+        const char *text;
+        uint64_t value;
+        const char *printed;
+    } cases[] = {
+        {ss_units_frequency, ss_units_print_frequency, "1.4GHz", 1400000000, "1.4GHz"},
+        {ss_units_frequency, ss_units_print_frequency, "800000kHz", 800000000, "800MHz"},
+        {ss_units_frequency, ss_units_print_frequency, "1Hz", 1, "1Hz"},
+        {ss_units_size, ss_units_print_size, "4G", UINT64_C(4) << 30, "4G"},
+        {ss_units_size, ss_units_print_size, "512MiB", UINT64_C(512) << 20, "512M"},
+        {ss_units_size, ss_units_print_size, "1.5k", 1536, "1.5K"},
+        {ss_units_size, ss_units_print_size, "100B", 100, "100B"},
+        {ss_units_power, ss_units_print_power, "80W", 80000000, "80W"},
+        {ss_units_power, ss_units_print_power, "62.5mW", 62500, "62.5mW"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        uint64_t value = 0;
+        char text[40];
+        struct ss_error error = {0};
+        assert_int_equal(cases[i].read(cases[i].text, &value, &error), 0);
+        assert_that(value, ==, cases[i].value);
+        cases[i].print(text, sizeof text, value);
+        assert_string_equal(text, cases[i].printed);
+    }
+}
+
+static void quantities_without_a_known_unit_are_refused(void **state) {
+    (void)state;
+    static const struct {
+        read_quantity *read;
+        const char *text, *part;
+    } cases[] = {
+        {ss_units_frequency, "1.4", "not a frequency: write a number and a unit, such as 1.4GHz"},
+        {ss_units_frequency, "fast", "not a frequency"},
+        {ss_units_frequency, "0GHz", "too small"},
+        {ss_units_size, "4 G", "white space"},
+        {ss_units_size, "-1G", "negative"},
+        {ss_units_size, "99999999999999T", "too large"},
+        {ss_units_power, "80GHz", "not a power"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        uint64_t value;
+        struct ss_error error = {0};
+        assert_int_equal(cases[i].read(cases[i].text, &value, &error), -1);
+        if (!strstr(error.message, cases[i].part))
+            fail_msg("%s", error.message);
+    }
+}
+
 static void locale_does_not_affect_numbers(void **state) {
     (void)state;
     static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "cs_CZ.UTF-8"};
@@ -437,4 +493,6 @@ UNIT_MAIN(
     cmocka_unit_test(printed_times_are_read_back),
     cmocka_unit_test(displayed_times_have_a_unit_and_exact_decimals),
     cmocka_unit_test(axis_marks_share_one_unit),
+    cmocka_unit_test(frequencies_sizes_and_powers_have_units),
+    cmocka_unit_test(quantities_without_a_known_unit_are_refused),
     cmocka_unit_test(locale_does_not_affect_numbers))

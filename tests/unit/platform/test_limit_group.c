@@ -36,14 +36,16 @@ static void write_group(const char *name, const char *gives, const char *process
 
 static int make(struct ss_error *error) {
     struct ss_platform_roots roots = {.proc = tree_path("proc"), .cgroup = tree_path("cgroup")};
-    return ss_platform_limit_group_make(&group, "test", &roots, error);
+    if (ss_platform_limit_group_find(&group, 1U << SS_LIMIT_QUOTA, "test", &roots, error) < 0)
+        return -1;
+    return ss_platform_limit_group_make(&group, error);
 }
 
 static void make_in(const char *parent) {
     struct ss_error error = {0};
     if (make(&error) < 0)
         fail_msg("%s", error.message);
-    assert_string_equal(group.folder, tree_path(ours(parent, "")));
+    assert_string_equal(group.parts[SS_LIMIT_QUOTA].folder, tree_path(ours(parent, "")));
 }
 
 static void refuse(const char *words) {
@@ -51,7 +53,7 @@ static void refuse(const char *words) {
     assert_int_equal(make(&error), -1);
     if (!strstr(error.message, words))
         fail_msg("message without '%s': %s", words, error.message);
-    assert_string_equal(group.folder, "");
+    assert_string_equal(group.parts[SS_LIMIT_QUOTA].folder, "");
 }
 
 static void assert_file(const char *name, const char *text) {
@@ -71,8 +73,8 @@ static void v1_limit_group_is_below_our_own_group(void **state) {
     tree_write(ours("/cpu,cpuacct/a/b", "cpu.cfs_quota_us"), "");
     tree_write(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "");
     make_in("/cpu,cpuacct/a/b");
-    assert_false(group.unified);
-    assert_int_equal(ss_platform_limit_group_set_cpus(&group, 0.4, 10 * SS_MILLISECOND), 0);
+    assert_false(group.parts[SS_LIMIT_QUOTA].unified);
+    assert_int_equal(ss_platform_limit_group_set_quota(&group, 0.4, 10 * SS_MILLISECOND), 0);
     assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_quota_us"), "4000");
     assert_file(ours("/cpu,cpuacct/a/b", "cpu.cfs_period_us"), "10000");
 }
@@ -86,7 +88,7 @@ static void v2_limit_group_may_be_below_a_populated_root(void **state) {
     tree_write(ours("", "cgroup.procs"), "");
     make_in("");
     assert_file("cgroup/cgroup.subtree_control", "+cpu");
-    assert_int_equal(ss_platform_limit_group_set_cpus(&group, 1.5, 100 * SS_MILLISECOND), 0);
+    assert_int_equal(ss_platform_limit_group_set_quota(&group, 1.5, 100 * SS_MILLISECOND), 0);
     assert_file(ours("", "cpu.max"), "150000 100000");
     assert_int_equal(ss_platform_limit_group_enter(&group), 0);
     assert_file(ours("", "cgroup.procs"), "0");
