@@ -67,6 +67,7 @@ showstopper_trace_examples_run() { page tools/sstrace/showstopper-trace.5; }
 showstopper_requests_examples_run() { page tools/ssrequest/showstopper-requests.7; }
 showstopper_portability_examples_run() { page tools/ssprofile/showstopper-portability.7; }
 showstopper_platform_examples_run() { page tools/ssplatform/showstopper-platform.1; }
+ssactuate_examples_run() { page tools/ssactuate/ssactuate.1; }
 ssbatch_examples_run() { page tools/ssbatch/ssbatch.1; }
 ssfleet_examples_run() { page tools/ssfleet/ssfleet.1; }
 ssburn_examples_run() { page tools/ssburn/ssburn.1; }
@@ -174,6 +175,7 @@ run_case showstopper_trace_examples_run
 run_case showstopper_requests_examples_run
 run_case showstopper_portability_examples_run
 run_case showstopper_platform_examples_run
+run_case ssactuate_examples_run
 run_case ssbatch_examples_run
 run_case ssfleet_examples_run
 run_case ssburn_examples_run

@@ -15,8 +15,8 @@ fail() {
 }
 
 build=$(realpath "$1")
-for program in bin/showstopper-platform libexec/showstopper/showstopper-replay bin/ssbatch bin/ssprofile \
-    bin/ssreport bin/ssrequest; do
+for program in bin/showstopper-platform libexec/showstopper/showstopper-replay bin/ssactuate bin/ssbatch \
+    bin/ssprofile bin/ssreport bin/ssrequest; do
     [ -x "$build/$program" ] || skip "left-out: $program was not built"
 done
 scratch=$(mktemp -d)

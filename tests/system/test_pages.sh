@@ -87,7 +87,7 @@ trap 'rm -rf "$folder"' EXIT
         check_paths "$source/$document"
     done
     check "$1/bin/showstopper" "$source/src/showstopper.1"
-    for program in ssbatch ssload ssrequest sssim ssreport; do
+    for program in ssactuate ssbatch ssload ssrequest sssim ssreport; do
         # Programs whose libraries are missing are not built.
         [ ! -x "$1/bin/$program" ] || check "$1/bin/$program" "$source/tools/$program/$program.1"
     done

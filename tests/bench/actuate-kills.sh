@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Kills runs of ssactuate at random moments: the program, its keeper, both or the command. Every value must be as
+# it was, at once or after `ssactuate restore`, and a value of another program must survive.
+set -euo pipefail
+
+usage() {
+    echo "Usage: tests/bench/actuate-kills.sh BUILD [ROUNDS [SEED]]"
+    echo "Prints how often values returned by themselves and by \`restore\`; default: 200 rounds, seed 1."
+}
+
+case ${1-} in
+--help) usage && exit ;;
+-* | '') usage >&2 && exit 125 ;;
+esac
+
+fail() {
+    echo "FAILED in round $round ($who after $delay s): $*" >&2
+    exit 1
+}
+
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=../system/patience.sh
+. "$here/../system/patience.sh"
+# shellcheck source=../system/actuate.sh
+. "$here/../system/actuate.sh"
+export LC_ALL=C
+# shellcheck disable=SC2034 # the units use it
+build=$(cd "$1" && pwd)
+rounds=${2:-200}
+RANDOM=${3:-1}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+round=0 who='' delay=''
+machines=(acpi-cpufreq intel-pstate)
+knobs=('frequency=1.6GHz,turbo=off' 'frequency=2GHz power=60W')
+policies=sys/devices/system/cpu/cpufreq
+returned=0 restored=0 foreign=0 early=0
+
+# start_round: starts a run of all knobs, whose command lasts 60 ms.
+# shellcheck disable=SC2016 # the command is literal
+start_round() {
+    local words
+    read -ra words <<<"${knobs[round % 2]}"
+    rm -f "$folder/begun"
+    SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
+        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
+        "$build/bin/ssactuate" run --root "$tree" "${words[@]}" -- \
+        sh -c 'echo $$ >"$1/begun"; exec sleep 0.06' - "$folder" 2>"$folder/run-err" &
+    run_pid=$!
+}
+
+# find_victims: sets `victims`; the command and the keeper may not have been started yet.
+find_victims() {
+    victims=("$run_pid")
+    case $who in
+    keeper | both)
+        find_keeper || return 0
+        [ "$who" = both ] || victims=()
+        victims+=("$run_keeper")
+        ;;
+    command)
+        victims=()
+        [ ! -s "$folder/begun" ] || victims=("$(cat "$folder/begun")")
+        ;;
+    esac
+}
+
+# set_foreign: another program changes a value, and sets the expected values.
+set_foreign() {
+    [ -s "$folder/begun" ] || return 0
+    local file=$tree/$policies/policy0/scaling_governor
+    [ "$(cat "$file")" = userspace ] || return 0
+    echo conservative >"$file.new"
+    mv "$file.new" "$file"
+    foreign=$((foreign + 1))
+    sed -i 's,policy0/scaling_governor:ondemand,policy0/scaling_governor:conservative,' "$folder/before"
+}
+
+for ((round = 1; round <= rounds; round++)); do
+    unpack "${machines[round % 2]}"
+    all=(program keeper both command)
+    who=${all[RANDOM % 4]}
+    delay=$(printf '0.%03d' $((RANDOM % 100)))
+    start_round
+    sleep "$delay"
+    [ $((RANDOM % 3)) -gt 0 ] || set_foreign
+    find_victims
+    [ ${#victims[@]} -eq 0 ] || kill -KILL "${victims[@]}" 2>/dev/null || early=$((early + 1))
+    wait "$run_pid" 2>/dev/null || true
+    await has_no_lock
+    if is_unchanged && [ -z "$(find "$tree/run" -name '*.journal' 2>/dev/null)" ]; then
+        returned=$((returned + 1))
+    else
+        actuate restore >"$folder/out" 2>&1 || fail "restore: $(cat "$folder/out")"
+        is_unchanged || fail "not restored: $(diff "$folder/before" <(values))"
+        [ -z "$(find "$tree/run" -name '*.journal')" ] || fail "a journal was left"
+        restored=$((restored + 1))
+    fi
+done
+echo "$rounds rounds: $returned returned by themselves, $restored by restore; $early were over before the kill;" \
+    "$foreign values of other programs survived"

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=bash disable=SC2016,SC2034,SC2154 # variables are shared with the caller; commands are literal
+# Sourced by tests of ssactuate: recorded machines, and runs that are killed.
+
+actuate_data=$(cd "$(dirname "${BASH_SOURCE[0]}")/../data/actuate" && pwd)
+
+# unpack NAME: makes the recorded machine `tree`, with the fake kernel's faults, and remembers its values.
+unpack() {
+    local path text
+    tree=$folder/tree
+    rm -rf "$tree"
+    mkdir -p "$tree/faults"
+    while IFS=$'\t' read -r path text; do
+        [[ $path != '#'* ]] || continue
+        mkdir -p "$tree/${path%/*}"
+        printf '%b' "$text" >"$tree/$path"
+    done <"$actuate_data/$1.tree"
+    remember
+}
+
+# values: prints the values of all knobs, except those that the governors change.
+values() {
+    (cd "$tree/sys" && grep -r . --include='scaling_m*_freq' --include=scaling_governor --include='*boost' \
+        --include=no_turbo --include='*_power_limit_uw' . | sort)
+}
+
+remember() {
+    values >"$folder/before"
+}
+
+is_unchanged() {
+    [ "$(values)" = "$(cat "$folder/before")" ]
+}
+
+# unchanged: fails unless all values are as they were, and no journal is left.
+unchanged() {
+    is_unchanged || fail "values were not restored: $(diff "$folder/before" <(values))"
+    [ -z "$(find "$tree/run" -name '*.journal')" ] || fail "a journal was left: $(cat "$tree"/run/*/*.journal)"
+}
+
+# fault FILE ANSWER...: what the fake kernel does at the next writes to files of this name.
+fault() {
+    printf '%s\n' "${@:2}" >"$tree/faults/$1"
+}
+
+# actuate WORD...: calls ssactuate on the tree, with the fake kernel. The word after `run` may follow --.
+actuate() {
+    SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
+        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
+        timeout "$patience" "$build/bin/ssactuate" "$1" --root "$tree" "${@:2}"
+}
+
+# begin_run KNOB[,stubborn]: starts a run that lasts until end_run, and sets `run_pid` and `run_keeper`. A stubborn
+# command ignores SIGTERM.
+begin_run() {
+    local knob=${1%,stubborn} ignore=:
+    [ "$knob" = "$1" ] || ignore="trap '' TERM"
+    rm -f "$folder/begun" "$folder/enough"
+    SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
+        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
+        "$build/bin/ssactuate" run --root "$tree" "$knob" -- env -u LD_PRELOAD sh -c "$ignore"'
+        echo >"$1/begun"
+        until [ -e "$1/enough" ]; do sleep 0.02; done' - "$folder" 2>"$folder/run-err" &
+    run_pid=$!
+    await test -e "$folder/begun"
+    find_keeper
+}
+
+# find_keeper: sets `run_keeper`, the keeper among the children of `run_pid`; fails if there is none.
+find_keeper() {
+    local child
+    run_keeper=
+    while read -r child; do
+        [ "$(cat "/proc/$child/comm" 2>/dev/null)" != ssactuate-keepe ] || run_keeper=$child
+    done < <(tr ' ' '\n' <"/proc/$run_pid/task/$run_pid/children" 2>/dev/null)
+    [ -n "$run_keeper" ]
+}
+
+has_other_keeper() {
+    find_keeper && [ "$run_keeper" != "$1" ]
+}
+
+# end_run: lets the command end and sets `run_status`.
+end_run() {
+    run_status=0
+    : >"$folder/enough"
+    wait "$run_pid" 2>/dev/null || run_status=$?
+}
+
+is_stopped() {
+    [ "$(awk '{ print $3 }' "/proc/$1/stat")" = T ]
+}
+
+# kill_run: kills the run together with its keeper, which is stopped first. The death of either continues the
+# other, so their signals are sent at once.
+kill_run() {
+    kill -STOP "$run_pid"
+    await is_stopped "$run_pid"
+    find_keeper || fail "the run has no keeper"
+    kill -STOP "$run_keeper"
+    await is_stopped "$run_keeper"
+    kill -KILL "$run_keeper" "$run_pid"
+    end_run
+    await has_no_lock
+}
+
+# has_no_lock: succeeds once no process holds the lock of a journal.
+has_no_lock() {
+    local journal
+    for journal in "$tree"/run/showstopper/*.journal; do
+        [ ! -e "$journal" ] || flock -n "$journal" true || return 1
+    done
+}

@@ -1,0 +1,315 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Knobs that ssactuate turns and turns back: on recorded trees with a fake kernel, and with this machine's
+# control groups. Arguments: the build folder, and the one case to run; none: all.
+# shellcheck disable=SC2016,SC2317 # commands are literal; cases are called by their names
+set -euo pipefail
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+
+# shellcheck source=skip.sh
+. "$(dirname "$0")/skip.sh"
+# shellcheck source=cases.sh
+. "$(dirname "$0")/cases.sh"
+# shellcheck source=actuate.sh
+. "$(dirname "$0")/actuate.sh"
+export LC_ALL=C
+build=$(cd "$1" && pwd)
+PATH=$build/bin:$PATH
+[ -x "$build/bin/ssactuate" ] || skip "left-out: ssactuate is not built"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# expect STATUS COMMAND...: runs the command, which writes to `out` and `err` of the folder.
+expect() {
+    local status=0
+    "${@:2}" >"$folder/out" 2>"$folder/err" || status=$?
+    [ "$status" = "$1" ] || fail "status $status instead of $1: ${*:2}: $(cat "$folder/out" "$folder/err")"
+}
+
+# says FILE TEXT
+says() {
+    grep -qF -e "$2" "$folder/$1" || fail "$1 does not have '$2': $(cat "$folder/$1")"
+}
+
+# is FILE TEXT
+is() {
+    [ "$(cat "$folder/$1")" = "$2" ] || fail "$1 is not '$2': $(cat "$folder/$1")"
+}
+
+# ---- list and get ----
+
+absent_actuators_say_why() {
+    mkdir -p "$folder/empty/sys"
+    expect 0 ssactuate list --root "$folder/empty"
+    says out "frequency  absent: the kernel has no cpufreq policy"
+    says out "memory     absent: no control group here may hold a memory limit"
+    says out "power      absent: the kernel has no package with a power limit"
+    says out "idle       absent: the kernel has no idle injection"
+    says out "are neither cpus nor quota"
+    expect 3 ssactuate get frequency --root "$folder/empty"
+    says err "ssactuate: frequency is absent: the kernel has no cpufreq policy"
+    expect 125 ssactuate run frequency=min --root "$folder/empty" -- touch "$folder/started"
+    [ ! -e "$folder/started" ] || fail "the command was started without its knob"
+}
+
+unknown_words_are_refused() {
+    expect 125 ssactuate get freqency
+    says err "did you mean 'frequency'?"
+    expect 125 ssactuate lsit
+    says err "did you mean 'list'?"
+    expect 125 ssactuate run pin=free
+    says err "no command is given: write it after --"
+    expect 125 ssactuate run -- true
+    says err "no actuator is given"
+    expect 125 ssactuate get pin=free
+    expect 125 ssactuate list --record f
+    expect 125 ssactuate run pin -- true
+    says err "'pin' has no level"
+    expect 125 ssactuate run quota=50% quota=60% -- true
+    expect 125 ssactuate run size=cpus=1 -- true
+}
+
+# ---- run ----
+
+knobs_are_set_while_the_command_runs() {
+    unpack acpi-cpufreq
+    expect 7 actuate run frequency=1.6GHz,turbo=off --record "$folder/record" -- sh -c '
+        cat "$1"/sys/devices/system/cpu/cpufreq/policy1/scaling_setspeed \
+            "$1"/sys/devices/system/cpu/cpufreq/policy1/scaling_governor \
+            "$1"/sys/devices/system/cpu/cpufreq/boost; exit 7' - "$tree"
+    is out $'1600000\nuserspace\n0'
+    unchanged
+    says record '"asked": "1600000"'
+    says record '"got": "1600000"'
+    says record '"status": 7'
+}
+
+frequency_outside_of_the_limits_widens_them() {
+    unpack acpi-cpufreq
+    echo 1600000 >"$tree/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq"
+    remember
+    expect 0 actuate run frequency=max -- cat "$tree/sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed"
+    is out 2100000
+    unchanged
+}
+
+limits_move_in_the_order_that_the_kernel_accepts() {
+    unpack intel-pstate
+    expect 0 actuate run frequency=3GHz,turbo=off -- sh -c 'cat "$1"/scaling_m*_freq' - \
+        "$tree/sys/devices/system/cpu/cpufreq/policy3"
+    is out $'3000000\n3000000'
+    unchanged
+    echo 1500000 | tee "$tree"/sys/devices/system/cpu/cpufreq/policy*/scaling_max_freq >/dev/null
+    remember
+    expect 0 actuate run frequency=2GHz -- true
+    unchanged
+    expect 0 actuate run frequency=1.3GHz-2GHz -- true
+    unchanged
+}
+
+rounded_power_is_accepted_and_reported() {
+    unpack intel-pstate
+    expect 0 actuate run power=60.1W --record "$folder/record" -- cat \
+        "$tree/sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw"
+    is out 60000000
+    says record '"asked": "60100000"'
+    says record '"got": "60000000"'
+    unchanged
+}
+
+refused_values_start_no_command() {
+    unpack acpi-cpufreq
+    fault scaling_setspeed ok EBUSY
+    expect 125 actuate run frequency=1.4GHz -- touch "$folder/started"
+    says err "the kernel refuses 1400000 for /sys/devices/system/cpu/cpufreq/policy1/scaling_setspeed"
+    unchanged
+    fault scaling_setspeed 2100000
+    expect 125 actuate run frequency=1.4GHz -- touch "$folder/started"
+    says err "is 2100000 after it was set to 1400000"
+    unchanged
+    [ ! -e "$folder/started" ] || fail "the command was started"
+}
+
+values_that_do_not_return_at_once_are_written_again() {
+    unpack intel-pstate
+    fault constraint_0_power_limit_uw ok lose
+    expect 0 actuate run power=60W -- true
+    unchanged
+    fault constraint_0_power_limit_uw ok lose lose
+    expect 125 actuate run power=60W -- true
+    says err "constraint_0_power_limit_uw is 60000000 and could not be restored to 85000000"
+    expect 0 actuate restore
+    is out "1 killed run turned back"
+    unchanged
+}
+
+values_of_other_programs_survive() {
+    unpack acpi-cpufreq
+    expect 0 actuate run frequency=1.4GHz -- sh -c 'echo performance >"$1"' - \
+        "$tree/sys/devices/system/cpu/cpufreq/policy2/scaling_governor"
+    says err "policy2/scaling_governor was changed to performance by another program meanwhile"
+    [ "$(cat "$tree/sys/devices/system/cpu/cpufreq/policy2/scaling_governor")" = performance ] ||
+        fail "the value of another program was overwritten"
+    [ "$(cat "$tree/sys/devices/system/cpu/cpufreq/policy1/scaling_governor")" = ondemand ] ||
+        fail "a value was not restored"
+}
+
+knob_in_use_is_refused_with_the_pid() {
+    unpack shared
+    begin_run frequency@0-1=600MHz
+    expect 125 actuate run frequency=1.2GHz -- true
+    says err "is in use by process $run_pid"
+    expect 0 actuate run frequency@2-3=1.2GHz -- true
+    expect 0 actuate restore
+    is out "1 run is not over"
+    end_run
+    expect 0 actuate run frequency=1.2GHz -- true
+    unchanged
+}
+
+earlier_boots_leave_nothing_to_restore() {
+    unpack intel-pstate
+    begin_run power=60W
+    kill_run
+    echo another >"$tree/proc/sys/kernel/random/boot_id"
+    expect 0 actuate restore
+    is out "nothing to turn back for 1 run: the machine has booted since"
+    expect 0 actuate restore
+    is out "nothing to turn back"
+}
+
+# ---- ends ----
+
+sigterm_restores_before_the_command_ends() {
+    unpack intel-pstate
+    begin_run power=60W,stubborn
+    kill -TERM "$run_pid"
+    await is_unchanged
+    end_run
+    [ "$run_status" = 0 ] || fail "status $run_status: $(cat "$folder/run-err")"
+}
+
+keeper_restores_after_sigkill() {
+    unpack acpi-cpufreq
+    begin_run frequency=1.4GHz
+    kill -KILL "$run_pid"
+    await is_unchanged
+    end_run
+}
+
+restore_turns_back_what_both_left() {
+    unpack acpi-cpufreq
+    begin_run frequency=1.4GHz
+    kill_run
+    ! is_unchanged || fail "nothing was left to restore"
+    expect 0 actuate restore
+    is out "1 killed run turned back"
+    unchanged
+    begin_run frequency=1.4GHz
+    kill_run
+    expect 0 actuate run frequency=1.6GHz -- true # turns back what is left, first
+    unchanged
+}
+
+killed_keeper_is_replaced() {
+    unpack acpi-cpufreq
+    begin_run frequency=1.4GHz
+    local first=$run_keeper
+    kill -KILL "$first"
+    await has_other_keeper "$first"
+    kill -KILL "$run_pid"
+    await is_unchanged
+    end_run
+}
+
+random_kills_leave_every_value_as_it_was() {
+    "$(dirname "$0")/../bench/actuate-kills.sh" "$build" 10 1 >"$folder/out" 2>&1 || fail "$(cat "$folder/out")"
+}
+
+# ---- this machine ----
+
+# need_knob NAME KEYWORD: skips unless this process may make control groups with this limit.
+need_knob() {
+    "$build/bin/ssactuate" get "$1" >"$folder/out" 2>"$folder/err" || skip "$2: $(cat "$folder/err")"
+}
+
+# The command prints its limits, of version 1 or 2, and the folders of its groups.
+groups_limit_the_command_and_are_removed() {
+    local group limit
+    need_knob quota cgroup-quota
+    need_knob memory cgroup-memory
+    expect 0 ssactuate run size=small:quota=50%,period=10m,memory=64M --record "$folder/record" -- sh -c '
+        groups=$(find /sys/fs/cgroup -type d -name "ssactuate-$PPID")
+        for group in $groups; do
+            cat "$group/cpu.max" "$group/cpu.cfs_quota_us" "$group/cpu.cfs_period_us" "$group/memory.max" \
+                "$group/memory.limit_in_bytes" 2>/dev/null
+            grep -qx $$ "$group/cgroup.procs" && echo "$group"
+        done | tr " " "\n"'
+    for limit in 5000 10000 67108864; do
+        grep -qx "$limit" "$folder/out" || fail "no limit of $limit: $(cat "$folder/out")"
+    done
+    grep -q ^/sys "$folder/out" || fail "the command was in no group: $(cat "$folder/out")"
+    while read -r group; do
+        [ ! -e "$group" ] || fail "$group was left"
+    done < <(grep ^/sys "$folder/out")
+    says record '"size": "small"'
+}
+
+processes_that_stay_leave_the_group() {
+    local pid
+    need_knob quota cgroup-quota
+    expect 0 ssactuate run quota=50% -- sh -c 'sleep 1000 >/dev/null 2>&1 & echo $!'
+    pid=$(cat "$folder/out")
+    ! grep -q ssactuate "/proc/$pid/cgroup" || fail "the process is still in the group"
+    kill "$pid" || fail "the process was ended"
+}
+
+pins_are_masks() {
+    local first
+    first=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+    expect 0 ssactuate run pin=first:1 -- sh -c 'taskset -cp $$ | sed "s/.*: //"'
+    is out "$first"
+    expect 0 ssactuate run pin="$first" -- sh -c 'taskset -cp $$ | sed "s/.*: //"'
+    is out "$first"
+    expect 0 ssactuate run pin=free --record "$folder/record" -- true
+    says record '"pin": "free"'
+    expect 125 ssactuate run pin=8191 -- true
+    says err "CPU 8191 may not be used here"
+}
+
+duty_throttles_by_showstopper() {
+    expect 5 ssactuate run duty=50% -- sh -c 'exit 5'
+}
+
+status_is_that_of_the_command() {
+    expect 127 ssactuate run pin=free -- "$folder/none"
+    expect 126 ssactuate run pin=free -- "$folder"
+    expect 143 ssactuate run pin=free -- sh -c 'kill -TERM $$'
+}
+
+run_case absent_actuators_say_why
+run_case unknown_words_are_refused
+run_case knobs_are_set_while_the_command_runs
+run_case frequency_outside_of_the_limits_widens_them
+run_case limits_move_in_the_order_that_the_kernel_accepts
+run_case rounded_power_is_accepted_and_reported
+run_case refused_values_start_no_command
+run_case values_that_do_not_return_at_once_are_written_again
+run_case values_of_other_programs_survive
+run_case knob_in_use_is_refused_with_the_pid
+run_case earlier_boots_leave_nothing_to_restore
+run_case sigterm_restores_before_the_command_ends
+run_case keeper_restores_after_sigkill
+run_case restore_turns_back_what_both_left
+run_case killed_keeper_is_replaced
+run_case random_kills_leave_every_value_as_it_was
+run_case groups_limit_the_command_and_are_removed
+run_case processes_that_stay_leave_the_group
+run_case pins_are_masks
+run_case duty_throttles_by_showstopper
+run_case status_is_that_of_the_command
+end_cases

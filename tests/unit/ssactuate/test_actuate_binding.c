@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of which thread is bound to which CPU. */
+#include "binding.h"
+
+#include "unit.h"
+
+static char bound[400];
+
+static void bind_thread(void *context, pid_t id, uint32_t cpu) {
+    size_t length = strlen(bound);
+    (void)context;
+    snprintf(bound + length, sizeof bound - length, "%d:%u ", (int)id, cpu);
+}
+
+/* Takes a look at threads, whose start time is their number, and checks which are bound. */
+static void look(struct ssactuate_binding *binding, const pid_t *threads, const char *expected) {
+    *bound = '\0';
+    ssactuate_binding_begin(binding);
+    for (; *threads; threads++)
+        ssactuate_binding_see(binding, *threads, (uint64_t)*threads);
+    ssactuate_binding_end(binding, bind_thread, NULL);
+    assert_string_equal(bound, expected);
+}
+
+#define LOOK(binding, expected, ...) look(binding, (const pid_t[]){__VA_ARGS__, 0}, expected)
+
+static const struct topology_order three = {3, {4, 0, 2}};
+
+static void threads_are_bound_in_the_order_of_their_births(void **state) {
+    struct ssactuate_binding binding = {.cpus = &three};
+    (void)state;
+    LOOK(&binding, "10:4 ", 10);
+    LOOK(&binding, "11:0 12:2 ", 12, 10, 11);
+    LOOK(&binding, "", 10, 11, 12);
+    assert_false(binding.crowded);
+    ssactuate_binding_free(&binding);
+}
+
+static void more_threads_than_cpus_start_again(void **state) {
+    struct ssactuate_binding binding = {.cpus = &three};
+    (void)state;
+    LOOK(&binding, "10:4 11:0 12:2 13:4 14:0 ", 10, 11, 12, 13, 14);
+    assert_true(binding.crowded);
+    ssactuate_binding_free(&binding);
+}
+
+static void cpu_of_an_ended_thread_is_used_again(void **state) {
+    struct ssactuate_binding binding = {.cpus = &three};
+    (void)state;
+    LOOK(&binding, "10:4 11:0 12:2 ", 10, 11, 12);
+    LOOK(&binding, "13:0 ", 10, 12, 13);
+    assert_false(binding.crowded);
+    ssactuate_binding_free(&binding);
+}
+
+static void reused_id_is_another_thread(void **state) {
+    struct ssactuate_binding binding = {.cpus = &three};
+    (void)state;
+    LOOK(&binding, "10:4 11:0 ", 10, 11);
+    *bound = '\0';
+    ssactuate_binding_begin(&binding);
+    ssactuate_binding_see(&binding, 10, 99);
+    ssactuate_binding_see(&binding, 11, 11);
+    ssactuate_binding_end(&binding, bind_thread, NULL);
+    assert_string_equal(bound, "10:4 ");
+    ssactuate_binding_free(&binding);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(threads_are_bound_in_the_order_of_their_births),
+    cmocka_unit_test(more_threads_than_cpus_start_again),
+    cmocka_unit_test(cpu_of_an_ended_thread_is_used_again),
+    cmocka_unit_test(reused_id_is_another_thread))

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of what a journal turns back, with plain files in place of the kernel's. */
+#include "journal.h"
+
+#include <unistd.h>
+
+#include "tree.h"
+
+static struct ssactuate_state folder;
+static struct ssactuate_journal journal;
+static char told[2000];
+static size_t groups_removed;
+
+static void tell(void *context, const char *line) {
+    size_t length = strlen(told);
+    (void)context;
+    snprintf(told + length, sizeof told - length, "%s\n", line);
+}
+
+static int remove_group(const char *path, const char *home) {
+    assert_string_equal(path, "/group");
+    assert_string_equal(home, "/home of it");
+    groups_removed++;
+    return 0;
+}
+
+static const struct ssactuate_restorer restorer = {.tell = tell, .remove_group = remove_group};
+
+static void check(int status, const struct ss_error *error) {
+    if (status < 0)
+        fail_msg("%s", error->message);
+}
+
+static void open_state(void) {
+    struct ss_error error = {0};
+    tree_new();
+    tree_write("proc/sys/kernel/random/boot_id", "this-boot\n");
+    tree_write("sys/a", "100\n");
+    tree_write("sys/b", "200\n");
+    *told = '\0';
+    groups_removed = 0;
+    check(ssactuate_state_open(&folder, tree_path(""), &error), &error);
+}
+
+static size_t add(const char *path, const char *knob) {
+    struct ss_error error = {0};
+    struct ssactuate_setting setting = {.rounded = true};
+    snprintf(setting.path, sizeof setting.path, "%s", path);
+    snprintf(setting.knob, sizeof setting.knob, "%s", knob);
+    check(ssactuate_journal_lock(&journal, knob, &error), &error);
+    int number = ssactuate_journal_add(&journal, &setting, &error);
+    check(number, &error);
+    return (size_t)number;
+}
+
+static void create(void) {
+    struct ss_error error = {0};
+    check(ssactuate_journal_create(&journal, &folder, &error), &error);
+}
+
+static void arm(void) {
+    struct ss_error error = {0};
+    check(ssactuate_journal_arm(&journal, &error), &error);
+}
+
+static void set(size_t number, const char *value) {
+    struct ss_error error = {0};
+    check(ssactuate_journal_set(&journal, number, value, &error), &error);
+}
+
+static void assert_file(const char *path, const char *expected) {
+    char value[SSACTUATE_VALUE];
+    assert_int_equal(ssactuate_file_read(folder.root, path, value), 0);
+    assert_string_equal(value, expected);
+}
+
+/* Closes the journal as the death of its process does, and restores it. */
+static struct ssactuate_dead restore_dead(void) {
+    struct ss_error error = {0};
+    struct ssactuate_dead dead;
+    ssactuate_journal_close(&journal);
+    check(ssactuate_restore_dead(&folder, &restorer, NULL, &dead, &error), &error);
+    return dead;
+}
+
+static void values_of_a_dead_run_return(void **state) {
+    (void)state;
+    open_state();
+    create();
+    size_t a = add("sys/a", "one"), b = add("sys/b", "two");
+    arm();
+    set(a, "150");
+    set(b, "250");
+    set(a, "170");
+    assert_file("sys/a", "170");
+    assert_that(restore_dead().restored, ==, 1);
+    assert_file("sys/a", "100");
+    assert_file("sys/b", "200");
+    assert_that(restore_dead().restored, ==, 0);
+    ssactuate_state_close(&folder);
+}
+
+static void value_of_another_program_is_kept_and_named(void **state) {
+    (void)state;
+    open_state();
+    create();
+    size_t a = add("sys/a", "one");
+    arm();
+    set(a, "150");
+    tree_write("sys/a", "160\n");
+    assert_that(restore_dead().restored, ==, 1);
+    assert_file("sys/a", "160");
+    assert_non_null(strstr(told, "/sys/a was changed to 160 by another program meanwhile"));
+    ssactuate_state_close(&folder);
+}
+
+/* Appends to the journal what a killed run has written last. */
+static void append(const char *text) {
+    assert_int_equal(write(journal.file, text, strlen(text)), (ssize_t)strlen(text));
+}
+
+static void kill_between_set_and_read_back_is_restored(void **state) {
+    (void)state;
+    open_state();
+    create();
+    add("sys/a", "one");
+    arm();
+    append("want 0 150\n");
+    tree_write("sys/a", "149\n"); /* rounded */
+    assert_that(restore_dead().restored, ==, 1);
+    assert_file("sys/a", "100");
+    create();
+    add("sys/a", "one");
+    arm();
+    append("want 0 150\nwant 0 17"); /* killed while it wrote a line */
+    tree_write("sys/a", "150\n");
+    assert_that(restore_dead().restored, ==, 1);
+    assert_file("sys/a", "100");
+    ssactuate_state_close(&folder);
+}
+
+static void unarmed_journal_changes_nothing(void **state) {
+    (void)state;
+    open_state();
+    create();
+    add("sys/a", "one");
+    tree_write("sys/a", "150\n");
+    assert_that(restore_dead().restored, ==, 0);
+    assert_file("sys/a", "150");
+    assert_string_equal(told, "");
+    ssactuate_state_close(&folder);
+}
+
+static void journal_of_an_earlier_boot_changes_nothing(void **state) {
+    (void)state;
+    open_state();
+    create();
+    size_t a = add("sys/a", "one");
+    arm();
+    set(a, "150");
+    ssactuate_journal_close(&journal);
+    snprintf(folder.boot, sizeof folder.boot, "next-boot");
+    assert_that(restore_dead().outdated, ==, 1);
+    assert_file("sys/a", "150");
+    ssactuate_state_close(&folder);
+}
+
+static void groups_are_removed(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    open_state();
+    create();
+    check(ssactuate_journal_add_group(&journal, "/group", "/home of it", &error), &error);
+    arm();
+    assert_that(restore_dead().restored, ==, 1);
+    assert_that(groups_removed, ==, 1);
+    ssactuate_state_close(&folder);
+}
+
+static void knob_has_one_run_at_a_time(void **state) {
+    struct ss_error error = {0};
+    struct ssactuate_journal other;
+    char expected[100];
+    (void)state;
+    open_state();
+    create();
+    add("sys/a", "one");
+    other = journal; /* another process, which has no locks */
+    other.locks = NULL;
+    other.lock_count = other.lock_room = 0;
+    assert_int_equal(ssactuate_journal_lock(&other, "one", &error), -1);
+    snprintf(expected, sizeof expected, "one is in use by process %d", (int)getpid());
+    assert_non_null(strstr(error.message, expected));
+    ssactuate_journal_close(&journal);
+    ssactuate_state_close(&folder);
+}
+
+static void missing_files_are_refused(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    open_state();
+    create();
+    struct ssactuate_setting setting = {.knob = "one", .path = "sys/none"};
+    assert_int_equal(ssactuate_journal_add(&journal, &setting, &error), -1);
+    assert_non_null(strstr(error.message, "cannot read /sys/none"));
+    ssactuate_journal_close(&journal);
+    ssactuate_state_close(&folder);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(values_of_a_dead_run_return),
+    cmocka_unit_test(value_of_another_program_is_kept_and_named),
+    cmocka_unit_test(kill_between_set_and_read_back_is_restored),
+    cmocka_unit_test(unarmed_journal_changes_nothing),
+    cmocka_unit_test(journal_of_an_earlier_boot_changes_nothing),
+    cmocka_unit_test(groups_are_removed),
+    cmocka_unit_test(knob_has_one_run_at_a_time),
+    cmocka_unit_test(missing_files_are_refused))

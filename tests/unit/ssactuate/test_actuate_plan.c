@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of what levels change, on recorded machines. */
+#define MACHINE_FOLDER "actuate"
+#include "actuator.h"
+
+#include "machine_tree.h"
+
+static struct ssactuate_machine machine;
+static struct ssactuate_plan plan;
+
+static void open_machine(const char *name) {
+    struct ss_error error = {0};
+    if (ssactuate_machine_open(&machine, machine_unpack(name, NULL), &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static void close_machine(void) {
+    ssactuate_plan_free(&plan);
+    ssactuate_machine_close(&machine);
+}
+
+#define PLAN(...) make_plan((const char *const[]){__VA_ARGS__, NULL})
+
+static void make_plan(const char *const *words) {
+    struct ss_error error = {0};
+    ssactuate_plan_free(&plan);
+    if (ssactuate_plan_make(&plan, &machine, words, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+/* Checks setting number `index`: "policy0/scaling_governor userspace". */
+static void expect_setting(size_t index, const char *expected) {
+    char text[600];
+    assert_that(index, <, plan.count);
+    const char *path = plan.settings[index].path;
+    const char *skipped = "sys/devices/system/cpu/";
+    assert_int_equal(strncmp(path, skipped, strlen(skipped)), 0);
+    snprintf(text, sizeof text, "%s %s", path + strlen(skipped), plan.settings[index].value);
+    assert_string_equal(text, expected);
+}
+
+#define REFUSE(part, ...) refuse(part, (const char *const[]){__VA_ARGS__, NULL})
+
+static void refuse(const char *part, const char *const *words) {
+    struct ss_error error = {0};
+    ssactuate_plan_free(&plan);
+    assert_int_equal(ssactuate_plan_make(&plan, &machine, words, &error), -1);
+    assert_int_equal(error.status, SS_ERROR_FAILED);
+    if (!strstr(error.message, part))
+        fail_msg("message without '%s': %s", part, error.message);
+}
+
+static void userspace_governor_sets_the_speed(void **state) {
+    (void)state;
+    open_machine("acpi-cpufreq");
+    PLAN("frequency=1.4GHz,turbo=off");
+    assert_that(plan.count, ==, 9);
+    expect_setting(0, "cpufreq/boost 0");
+    expect_setting(1, "cpufreq/policy0/scaling_governor userspace");
+    expect_setting(2, "cpufreq/policy0/scaling_setspeed 1400000");
+    expect_setting(8, "cpufreq/policy3/scaling_setspeed 1400000");
+    assert_string_equal(plan.settings[8].knob, "frequency-policy3");
+    REFUSE("'1.5GHz' is not a frequency of these CPUs", "frequency=1.5GHz");
+    REFUSE("out of range: these CPUs have 1.4GHz to 2.1GHz", "frequency=3GHz");
+    REFUSE("unknown part 'turbo=maybe'", "frequency=1.4GHz,turbo=maybe");
+    close_machine();
+}
+
+static void limits_are_set_without_the_userspace_governor(void **state) {
+    (void)state;
+    open_machine("intel-pstate");
+    PLAN("frequency@1=2GHz,turbo=off");
+    assert_that(plan.count, ==, 3);
+    expect_setting(0, "intel_pstate/no_turbo 1");
+    expect_setting(1, "cpufreq/policy1/scaling_min_freq 2000000");
+    expect_setting(2, "cpufreq/policy1/scaling_max_freq 2000000");
+    PLAN("frequency@2=min,turbo=on");
+    expect_setting(0, "intel_pstate/no_turbo 0");
+    expect_setting(1, "cpufreq/policy2/scaling_min_freq 1200000");
+    close_machine();
+}
+
+static void maximum_rises_before_the_minimum(void **state) {
+    (void)state;
+    open_machine("intel-pstate");
+    tree_write("sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq", "1500000\n");
+    PLAN("frequency@0=2GHz");
+    expect_setting(0, "cpufreq/policy0/scaling_max_freq 2000000");
+    expect_setting(1, "cpufreq/policy0/scaling_min_freq 2000000");
+    close_machine();
+}
+
+static void cpus_of_a_shared_policy_are_set_together(void **state) {
+    (void)state;
+    open_machine("shared");
+    PLAN("frequency@2-3=1.2GHz");
+    assert_that(plan.count, ==, 2);
+    expect_setting(1, "cpufreq/policy2/scaling_setspeed 1200000");
+    REFUSE("CPUs 2-3 share one frequency: name all of them", "frequency@3=1.2GHz");
+    REFUSE("no switch for turbo", "frequency=1.2GHz,turbo=off");
+    REFUSE("no cpufreq policy", "frequency@8=1.2GHz");
+    close_machine();
+}
+
+static void boost_of_each_policy_is_switched(void **state) {
+    (void)state;
+    open_machine("amd-boost");
+    PLAN("frequency=max,turbo=off");
+    expect_setting(0, "cpufreq/policy0/boost 0");
+    expect_setting(3, "cpufreq/policy1/boost 0");
+    assert_string_equal(plan.settings[3].knob, "frequency-policy1");
+    close_machine();
+}
+
+static void files_that_cannot_be_written_make_a_knob_absent(void **state) {
+    (void)state;
+    open_machine("intel-pstate");
+    assert_int_equal(
+        chmod(tree_path("sys/devices/system/cpu/cpufreq/policy2/scaling_max_freq"), 0444), 0);
+    REFUSE("frequency is absent: /sys/devices/system/cpu/cpufreq/policy2 cannot be written",
+        "frequency=max");
+    close_machine();
+}
+
+static void power_is_set_for_each_package(void **state) {
+    (void)state;
+    open_machine("intel-pstate");
+    PLAN("power=62.5W");
+    assert_that(plan.count, ==, 1);
+    assert_string_equal(
+        plan.settings[0].path, "sys/class/powercap/intel-rapl:0/constraint_0_power_limit_uw");
+    assert_string_equal(plan.settings[0].value, "62500000");
+    REFUSE("power is absent: the kernel has no intel-rapl:0:0", "power@intel-rapl:0:0=1W");
+    close_machine();
+}
+
+static void mask_of_all_cpus_is_free(void **state) {
+    (void)state;
+    open_machine("shared");
+    PLAN("pin=first:4");
+    assert_false(plan.pinned);
+    PLAN("pin=0-1,3,each");
+    assert_true(plan.pinned);
+    assert_true(plan.each);
+    assert_that(plan.cpus.count, ==, 3);
+    PLAN("pin=first:2", "cpus=1");
+    assert_that(plan.cpu_count, ==, 1);
+    REFUSE("cpus=3 is more than the 2 CPUs of pin", "pin=first:2", "cpus=3");
+    REFUSE("unknown scheme 'frst:2'", "pin=frst:2");
+    REFUSE("spread requires a number of CPUs", "pin=spread");
+    REFUSE("CPU 4 may not be used here", "pin=3-4");
+    REFUSE("from 1 to 4", "cpus=5");
+    close_machine();
+}
+
+/* Gives the recorded machine control groups of version 1. */
+static void add_groups(void) {
+    tree_write("proc/self/cgroup", "1:cpu:/\n2:memory:/\n3:cpuset:/\n");
+    tree_write("sys/fs/cgroup/cpu/cgroup.procs", "");
+    tree_write("sys/fs/cgroup/memory/cgroup.procs", "");
+    tree_write("sys/fs/cgroup/cpuset/cgroup.procs", "");
+}
+
+static void size_is_short_for_three_knobs(void **state) {
+    (void)state;
+    open_machine("shared");
+    add_groups();
+    PLAN("size=small:cpus=2,quota=150%,period=10m,memory=4G");
+    assert_string_equal(plan.size, "small");
+    assert_that(plan.cpu_count, ==, 2);
+    assert_near(plan.quota, 1.5, 1e-12);
+    assert_that(plan.period, ==, 10 * SS_MILLISECOND);
+    assert_that(plan.memory, ==, UINT64_C(4) << 30);
+    REFUSE("quota is given twice", "size=small:quota=50%", "quota=60%");
+    REFUSE("is not cpus, quota or memory", "size=small:pin=free");
+    REFUSE("write size=NAME", "size=small");
+    close_machine();
+}
+
+static void quota_and_memory_have_limits(void **state) {
+    (void)state;
+    open_machine("shared");
+    add_groups();
+    REFUSE("less than 1 ms of CPU time in each period", "quota=5%,period=10m");
+    REFUSE("the period must be from 1m to 1s", "quota=50%,period=2s");
+    REFUSE("write at least 1M", "memory=4K");
+    REFUSE("unknown part 'perod=1m'", "quota=50%,perod=1m");
+    PLAN("quota=none", "memory=none");
+    assert_near(plan.quota, 0, 0);
+    assert_that(plan.memory, ==, 0);
+    assert_int_equal(setenv("PATH", TEST_BIN_DIR, 1), 0); /* showstopper */
+    PLAN("duty=38.5%,tau=10m");
+    assert_near(plan.duty, 0.385, 1e-12);
+    REFUSE("duty", "duty=0%");
+    close_machine();
+}
+
+static void levels_are_read_back(void **state) {
+    static const struct {
+        const char *machine, *word, *expected;
+    } cases[] = {
+        {"acpi-cpufreq", "frequency", "frequency=1.4GHz-2.1GHz,turbo=on\n"},
+        {"intel-pstate", "frequency@1-2", "frequency@1-2=1.2GHz-3.2GHz,turbo=on\n"},
+        {"intel-pstate", "power", "power@intel-rapl:0=85W\n"},
+        {"shared", "pin", "pin=free\n"},
+        {"shared", "cpus", "cpus=4\n"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ssactuate_knob knob;
+        struct ss_error error = {0};
+        char *text = NULL;
+        size_t size;
+        FILE *stream = open_memstream(&text, &size);
+        const struct ssactuate_output output = {stream, NULL};
+        open_machine(cases[i].machine);
+        assert_int_equal(ssactuate_knob_parse(&knob, cases[i].word, &error), 0);
+        assert_int_equal(knob.actuator->get(&machine, &knob, &output, &error), 0);
+        fclose(stream);
+        assert_string_equal(text, cases[i].expected);
+        free(text);
+        close_machine();
+    }
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(userspace_governor_sets_the_speed),
+    cmocka_unit_test(limits_are_set_without_the_userspace_governor),
+    cmocka_unit_test(maximum_rises_before_the_minimum),
+    cmocka_unit_test(cpus_of_a_shared_policy_are_set_together),
+    cmocka_unit_test(boost_of_each_policy_is_switched),
+    cmocka_unit_test(files_that_cannot_be_written_make_a_knob_absent),
+    cmocka_unit_test(power_is_set_for_each_package),
+    cmocka_unit_test(mask_of_all_cpus_is_free),
+    cmocka_unit_test(size_is_short_for_three_knobs),
+    cmocka_unit_test(quota_and_memory_have_limits),
+    cmocka_unit_test(levels_are_read_back))

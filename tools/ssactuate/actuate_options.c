@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actuate_options.h"
+
+#include <stdlib.h>
+
+#include "base/suggest.h"
+#include "base/words.h"
+
+#define AT(member) .offset = offsetof(struct ssactuate_options, member)
+
+static int take_word(
+    void *config, const struct ss_argument *row, char *value, struct ss_error *error) {
+    struct ssactuate_options *options = config;
+    (void)row;
+    (void)error;
+    if (!options->verb)
+        options->verb = value;
+    else
+        options->words[options->word_count++] = value;
+    return 0;
+}
+
+// clang-format off
+static const struct ss_argument rows[] = {
+    {0, "DIR", {"root", SS_OPTION_TEXT, AT(root),
+        .help = "turn the knobs of the machine whose /proc, /sys and /run are in DIR"}},
+    {0, NULL, {"json", AT(json), .help = "for `list` and `get`: print JSON"}},
+    {0, "FILE", {"record", SS_OPTION_TEXT, AT(record),
+        .help = "for `run`: write what was set, the values read back and the actual frequency to FILE (-: standard output), as JSON"}},
+    {'h', NULL, {"help", AT(help), .help = "print this help"}},
+    {0, NULL, {"version", AT(version), .help = "print the version"}},
+    SS_ARGUMENTS_WORDS(take_word),
+};
+// clang-format on
+
+/* Which words and options each verb has. */
+static const struct verb {
+    const char *name;
+    bool takes_words, takes_command, takes_json, takes_record;
+} verbs[] = {
+    {"list", .takes_json = true},
+    {"get", .takes_words = true, .takes_json = true},
+    {"run", .takes_words = true, .takes_command = true, .takes_record = true},
+    {"restore"},
+};
+
+#define VERBS (sizeof verbs / sizeof *verbs)
+
+void ssactuate_options_print_help(void) {
+    printf("Usage: ssactuate list [OPTION]...\n"
+           "       ssactuate get [OPTION]... ACTUATOR[@TARGET]\n"
+           "       ssactuate run [OPTION]... ACTUATOR=LEVEL... -- COMMAND [ARGUMENT]...\n"
+           "       ssactuate restore [OPTION]...\n"
+           "Turns knobs of the machine while COMMAND runs, and always turns them back.\n\n");
+    ss_arguments_print_help(stdout, rows);
+    printf("\n"
+           "`ssactuate list` prints the actuators and their levels; ssactuate(1) describes them.\n"
+           "The status is that of COMMAND; 3 if `get` names an absent actuator; 125 if a knob\n"
+           "cannot be set, and then COMMAND was not started, or cannot be turned back.\n");
+}
+
+static const struct verb *find_verb(const char *name) {
+    for (size_t i = 0; i < VERBS; i++) {
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    }
+    return NULL;
+}
+
+static int refuse_verb(const char *name, struct ss_error *error) {
+    const char *names[VERBS];
+    const struct ss_suggest_names known = {"command", names, VERBS, NULL};
+    for (size_t i = 0; i < VERBS; i++)
+        names[i] = verbs[i].name;
+    return ss_suggest_refuse(&known, name, error);
+}
+
+static int check(const struct ssactuate_options *options, struct ss_error *error) {
+    if (!options->verb)
+        return ss_error_fail(error, "say what to do: list, get, run or restore; see --help");
+    const struct verb *verb = find_verb(options->verb);
+    if (!verb)
+        return refuse_verb(options->verb, error);
+    if (options->word_count > 0 && !verb->takes_words)
+        return ss_error_fail(error, "unexpected argument '%s': `%s` takes none",
+            ss_words_show(options->words[0]).text, verb->name);
+    if (options->json && !verb->takes_json)
+        return ss_error_fail(error, "--json is for `list` and `get`");
+    if (options->record && !verb->takes_record)
+        return ss_error_fail(error, "--record is for `run`");
+    if (options->command && !verb->takes_command)
+        return ss_error_fail(error, "`%s` takes no command: leave out --", verb->name);
+    if (verb->takes_command && (!options->command || !*options->command))
+        return ss_error_fail(error, "no command is given: write it after --");
+    if (verb->takes_words && options->word_count == 0)
+        return ss_error_fail(error, "no actuator is given: `ssactuate list` prints them");
+    if (strcmp(verb->name, "get") == 0 && options->word_count > 1)
+        return ss_error_fail(error, "unexpected argument '%s': `get` takes one actuator",
+            ss_words_show(options->words[1]).text);
+    return 0;
+}
+
+int ssactuate_options_parse(
+    struct ssactuate_options *options, char **argv, struct ss_error *error) {
+    size_t count = 0;
+    *options = (struct ssactuate_options){0};
+    while (argv[count] && strcmp(argv[count], "--") != 0)
+        count++;
+    if (argv[count]) {
+        options->command = argv + count + 1;
+        argv[count] = NULL; /* the command's words are not ours */
+    }
+    options->words = calloc(count + 1, sizeof *options->words);
+    if (!options->words)
+        return ss_error_memory(error);
+    if (ss_arguments_parse(rows, options, &options->store, argv, NULL, error) < 0)
+        return -1;
+    return options->help || options->version ? 0 : check(options, error);
+}
+
+void ssactuate_options_free(struct ssactuate_options *options) {
+    ss_option_store_free(&options->store);
+    free(options->words);
+}

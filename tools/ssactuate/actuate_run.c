@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actuate_run.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+#include "base/whole_file.h"
+#include "child.h"
+#include "run_record.h"
+#include "undoing.h"
+
+/* Interval of looks at new threads, which are to be bound, and of samples of the frequency. */
+#define INTERVAL 20 /* milliseconds */
+
+/* The words of showstopper before the command, for `duty`. */
+#define DUTY_WORDS 20
+
+struct run {
+    const struct ssactuate_options *options;
+    struct ssactuate_machine machine;
+    struct ssactuate_plan plan;
+    struct ss_limit_group group;
+    bool has_group;
+    struct ss_cpus mask;
+    bool masked;
+    struct ssactuate_undoing undoing;
+    struct ss_signals signals;
+    struct ss_scheduling *scheduling;
+    struct ssactuate_binding binding;
+    struct ssactuate_child child;
+    struct ssactuate_record record;
+    int signals_received; /* that end the run */
+};
+
+/* ---- the place ---- */
+
+/* Finds the CPUs of the command: those of `pin`, of which `cpus` takes the first. */
+static int choose_cpus(struct run *run, struct ss_error *error) {
+    struct ssactuate_plan *plan = &run->plan;
+    const struct topology_request request = {TOPOLOGY_FIRST, (uint32_t)plan->cpu_count, 0};
+    struct topology_usable cpus = topology_usable_read(&run->machine.tree);
+    if (!plan->pinned && plan->cpu_count == 0)
+        return 0;
+    if (!plan->pinned && topology_place(run->machine.root, &request, &plan->cpus, error) < 0)
+        return -1;
+    if (plan->cpu_count > 0)
+        plan->cpus.count = (uint32_t)plan->cpu_count;
+    for (uint32_t i = 0; i < plan->cpus.count; i++)
+        ss_cpus_add(&run->mask, plan->cpus.cpus[i]);
+    run->masked = plan->cpus.count < ss_cpus_count(&cpus.usable);
+    return 0;
+}
+
+static int find_group(struct run *run, struct ss_error *error) {
+    const struct ssactuate_plan *plan = &run->plan;
+    unsigned limits = (plan->quota > 0 ? 1U << SS_LIMIT_QUOTA : 0) |
+                      (plan->memory > 0 ? 1U << SS_LIMIT_MEMORY : 0);
+    unsigned all = limits | (run->masked ? 1U << SS_LIMIT_CPUS : 0);
+    const struct ss_platform_roots *roots = &run->machine.roots;
+    struct ss_error ignored = {0};
+    run->has_group = all != 0;
+    if (!all || ss_platform_limit_group_find(&run->group, all, "ssactuate", roots, &ignored) == 0)
+        return 0;
+    /* Affinity alone pins, too. */
+    run->has_group = limits != 0;
+    return limits ? ss_platform_limit_group_find(&run->group, limits, "ssactuate", roots, error)
+                  : 0;
+}
+
+static int fail_limit(const char *name, int status, struct ss_error *error) {
+    return ss_error_fail(error, "%s cannot be set: %s", name, strerror(-status));
+}
+
+static int limit_group(const struct run *run, struct ss_error *error) {
+    const struct ssactuate_plan *plan = &run->plan;
+    int status = 0;
+    if (*run->group.parts[SS_LIMIT_CPUS].folder)
+        status = ss_platform_limit_group_set_cpus(&run->group, &run->mask);
+    if (status < 0)
+        return fail_limit("the cpuset", status, error);
+    if (plan->quota > 0)
+        status = ss_platform_limit_group_set_quota(&run->group, plan->quota, plan->period);
+    if (status < 0)
+        return fail_limit("quota", status, error);
+    if (plan->memory > 0)
+        status = ss_platform_limit_group_set_memory(&run->group, plan->memory);
+    return status < 0 ? fail_limit("memory", status, error) : 0;
+}
+
+/* Makes the group. If a cpuset cannot be made, affinity alone pins. */
+static int make_group(struct run *run, struct ss_error *error) {
+    struct ss_limit_part *cpuset = &run->group.parts[SS_LIMIT_CPUS];
+    bool only_cpus = *cpuset->folder && run->plan.quota <= 0 && run->plan.memory == 0;
+    struct ss_error failure = {0};
+    if (!run->has_group || ss_platform_limit_group_make(&run->group, &failure) == 0)
+        return run->has_group ? limit_group(run, error) : 0;
+    run->has_group = false;
+    return only_cpus ? 0 : ss_error_set(error, failure.status, "%s", failure.message);
+}
+
+/* ---- the knobs ---- */
+
+static int set_files(struct run *run, struct ss_error *error) {
+    for (size_t i = 0; i < run->plan.count; i++) {
+        const struct ssactuate_setting *setting = &run->plan.settings[i];
+        if (ssactuate_journal_set(&run->undoing.journal, i, setting->value, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int turn(struct run *run, struct ss_error *error) {
+    if (ssactuate_plan_make(&run->plan, &run->machine, run->options->words, error) < 0 ||
+        choose_cpus(run, error) < 0 || find_group(run, error) < 0 ||
+        ssactuate_undoing_open(&run->undoing, &run->plan, run->has_group ? &run->group : NULL,
+            run->machine.root, error) < 0 ||
+        make_group(run, error) < 0 || ssactuate_undoing_keep(&run->undoing, error) < 0)
+        return -1;
+    return set_files(run, error);
+}
+
+/* ---- the command ---- */
+
+/* Puts the words of showstopper before those of the command. */
+static char **throttle_words(const struct run *run) {
+    static char program[4096], duty[32], round[64];
+    const char *const before[] = {program, "-q", "--progress", "never", "-n", "1", "-l", duty, "-f",
+        "exact", "-d", "stagger", "-D", round, "-c", "fixed", "--"};
+    size_t count = 0, own = sizeof before / sizeof *before;
+    char *const *command = run->options->command;
+    _Static_assert(sizeof before / sizeof *before <= DUTY_WORDS, "all words fit");
+    while (command[count])
+        count++;
+    char **words = calloc(own + count + 1, sizeof *words);
+    if (!words || !ssactuate_find_showstopper(program))
+        return words;
+    snprintf(duty, sizeof duty, "%.8f", run->plan.duty);
+    snprintf(round, sizeof round, "%lluu,jitter=0",
+        (unsigned long long)(run->plan.tau / SS_MICROSECOND));
+    memcpy(words, before, sizeof before);
+    memcpy(words + own, command, count * sizeof *words);
+    return words;
+}
+
+static int start(struct run *run, char *const *words, struct ss_error *error) {
+    run->child = (struct ssactuate_child){
+        .words = words,
+        .group = run->has_group ? &run->group : NULL,
+        .mask = run->masked ? &run->mask : NULL,
+        .signals = &run->signals,
+        .scheduling = run->scheduling,
+    };
+    if (ssactuate_child_fork(&run->child, error) < 0)
+        return -1;
+    ssactuate_record_open(&run->record, &run->machine, run->child.pid);
+    return ssactuate_child_execute(&run->child, error);
+}
+
+static void reap(struct run *run) {
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        if (pid == run->child.pid)
+            ssactuate_child_reaped(&run->child, status);
+        else
+            ssactuate_undoing_reaped(&run->undoing, pid, status);
+    }
+}
+
+/* Returns whether the terminal has sent this signal to the command as well. */
+static bool is_of_terminal(int number) {
+    return (number == SIGINT || number == SIGQUIT) && tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
+/*
+ * Passes a signal on. The first one that ends the run restores all values at once: the command may
+ * take its time. The second kills the command.
+ */
+static int take_signal(struct run *run, int number, struct ss_error *error) {
+    if (number == SIGTSTP)
+        ss_signals_suspend();
+    if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
+        return 0;
+    run->signals_received++;
+    if (run->signals_received > 1 && !is_of_terminal(number))
+        kill(run->child.pid, SIGKILL);
+    else if (!is_of_terminal(number))
+        kill(run->child.pid, number);
+    if (run->signals_received > 1 || !run->undoing.has_journal)
+        return 0;
+    return ssactuate_journal_restore_values(&run->undoing.journal, &ssactuate_restorer, error);
+}
+
+static void watch_threads(struct run *run) {
+    bool crowded = run->binding.crowded;
+    if (!run->plan.each)
+        return;
+    ssactuate_child_bind(&run->binding, run->undoing.keeper.pid);
+    if (run->binding.crowded && !crowded)
+        fprintf(
+            stderr, "ssactuate: warning: more threads than CPUs: several threads share a CPU\n");
+}
+
+/* Waits for the end of the command. Returns -1 if a value could not be restored meanwhile. */
+static int await_command(struct run *run, struct ss_error *error) {
+    int result = 0;
+    for (reap(run); !run->child.ended; reap(run)) {
+        struct pollfd polls[] = {{.fd = run->signals.pipe[0], .events = POLLIN}};
+        bool looks = run->plan.each || run->record.samples_files;
+        watch_threads(run);
+        ssactuate_record_sample(&run->record);
+        poll(polls, 1, looks ? INTERVAL : -1);
+        for (int number; (number = ss_signals_next(&run->signals)) != 0;) {
+            if (take_signal(run, number, error) < 0)
+                result = -1;
+        }
+    }
+    return result;
+}
+
+static int run_command(struct run *run, struct ss_error *error) {
+    char *const *words = run->options->command;
+    SS_OWNED(free) char **throttled = run->plan.duty > 0 ? throttle_words(run) : NULL;
+    if (run->plan.duty > 0 && !throttled)
+        return ss_error_memory(error);
+    ss_platform_adopt_orphans();
+    run->scheduling = ss_platform_scheduling_save();
+    run->binding.cpus = &run->plan.cpus;
+    if (!run->scheduling)
+        return ss_error_memory(error);
+    if (start(run, throttled ? throttled : words, error) < 0)
+        return -1;
+    return await_command(run, error);
+}
+
+static int write_record(struct run *run, struct ss_error *error) {
+    const struct ssactuate_result result = {
+        .words = run->options->words,
+        .command = run->options->command,
+        .plan = &run->plan,
+        .journal = run->undoing.has_journal ? &run->undoing.journal : NULL,
+        .group = run->has_group ? &run->group : NULL,
+        .masked = run->masked,
+        .status = run->child.status,
+    };
+    return ssactuate_record_write(&run->record, run->options->record, &result, error);
+}
+
+int ssactuate_run(const struct ssactuate_options *options, int *status, struct ss_error *error) {
+    struct run *run = calloc(1, sizeof *run);
+    struct ss_error failure = {0};
+    if (!run)
+        return ss_error_memory(error);
+    run->options = options;
+    int result = ssactuate_machine_open(&run->machine, options->root, error);
+    if (result == 0 && options->record && strcmp(options->record, "-") != 0)
+        result = ss_whole_file_check(options->record, error);
+    if (result == 0 && ss_signals_open(&run->signals) < 0)
+        result = ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+    if (result == 0)
+        result = turn(run, error);
+    if (result == 0)
+        result = run_command(run, error);
+    if (result == 0 && options->record)
+        result = write_record(run, error);
+    if (ssactuate_undoing_finish(&run->undoing, &failure) < 0)
+        result = ss_error_set(error, failure.status, "%s", failure.message);
+    *status = run->child.status;
+    ssactuate_record_close(&run->record);
+    ssactuate_binding_free(&run->binding);
+    ssactuate_plan_free(&run->plan);
+    ssactuate_machine_close(&run->machine);
+    free(run->scheduling);
+    free(run);
+    return result;
+}
+
+int ssactuate_restore(
+    const struct ssactuate_options *options, int *status, struct ss_error *error) {
+    struct ssactuate_state state;
+    struct ssactuate_dead dead = {0};
+    int result = ssactuate_state_open(&state, options->root, error);
+    if (result == 0)
+        result = ssactuate_restore_dead(&state, &ssactuate_restorer, NULL, &dead, error);
+    ssactuate_state_close(&state);
+    if (dead.restored > 0)
+        printf("%zu killed run%s turned back\n", dead.restored, dead.restored == 1 ? "" : "s");
+    if (dead.outdated > 0)
+        printf("nothing to turn back for %zu run%s: the machine has booted since\n", dead.outdated,
+            dead.outdated == 1 ? "" : "s");
+    if (dead.living > 0)
+        printf("%zu run%s not over\n", dead.living, dead.living == 1 ? " is" : "s are");
+    if (result == 0 && dead.restored + dead.outdated + dead.living == 0)
+        printf("nothing to turn back\n");
+    (void)status;
+    return result;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSACTUATE_RUN_H
+#define SSACTUATE_RUN_H
+
+#include "actuate_options.h"
+#include "actuator.h"
+
+/* Turns the knobs, runs the command and turns them back. `status` becomes the command's. */
+SS_MUST_USE SS_NONNULL() int ssactuate_run(
+    const struct ssactuate_options *options, int *status, struct ss_error *error);
+
+/* Turns back what killed runs have left. */
+SS_MUST_USE SS_NONNULL() int ssactuate_restore(
+    const struct ssactuate_options *options, int *status, struct ss_error *error);
+
+#endif

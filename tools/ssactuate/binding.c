@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "binding.h"
+
+#include <stdlib.h>
+
+#include "base/grow.h"
+
+void ssactuate_binding_begin(struct ssactuate_binding *binding) {
+    binding->birth_count = 0;
+    for (size_t i = 0; i < binding->count; i++)
+        binding->threads[i].seen = false;
+}
+
+void ssactuate_binding_see(struct ssactuate_binding *binding, pid_t id, uint64_t started) {
+    for (size_t i = 0; i < binding->count; i++) {
+        struct ssactuate_thread *thread = &binding->threads[i];
+        if (thread->id == id && thread->started == started) {
+            thread->seen = true;
+            return;
+        }
+    }
+    /* Without memory, the next look finds it. */
+    if (SS_GROW(binding->births, binding->birth_count + 1, binding->birth_room))
+        binding->births[binding->birth_count++] =
+            (struct ssactuate_thread){.id = id, .started = started, .seen = true};
+}
+
+static int compare_births(const void *left, const void *right) {
+    const struct ssactuate_thread *a = left, *b = right;
+    if (a->started != b->started)
+        return a->started < b->started ? -1 : 1;
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static void forget_ended(struct ssactuate_binding *binding) {
+    size_t kept = 0;
+    for (size_t i = 0; i < binding->count; i++) {
+        if (binding->threads[i].seen)
+            binding->threads[kept++] = binding->threads[i];
+    }
+    binding->count = kept;
+}
+
+static size_t count_on(const struct ssactuate_binding *binding, uint32_t cpu) {
+    size_t count = 0;
+    for (size_t i = 0; i < binding->count; i++)
+        count += binding->threads[i].cpu == cpu;
+    return count;
+}
+
+static uint32_t find_cpu(const struct ssactuate_binding *binding) {
+    uint32_t best = binding->cpus->cpus[0];
+    size_t fewest = SIZE_MAX;
+    for (uint32_t i = 0; fewest > 0 && i < binding->cpus->count; i++) {
+        size_t count = count_on(binding, binding->cpus->cpus[i]);
+        if (count < fewest) {
+            fewest = count;
+            best = binding->cpus->cpus[i];
+        }
+    }
+    return best;
+}
+
+void ssactuate_binding_end(struct ssactuate_binding *binding,
+    void (*bind)(void *context, pid_t id, uint32_t cpu), void *context) {
+    forget_ended(binding);
+    if (binding->birth_count > 0)
+        qsort(binding->births, binding->birth_count, sizeof *binding->births, compare_births);
+    for (size_t i = 0; i < binding->birth_count; i++) {
+        struct ssactuate_thread *thread = &binding->births[i];
+        if (!SS_GROW(binding->threads, binding->count + 1, binding->room))
+            return;
+        thread->cpu = find_cpu(binding);
+        binding->threads[binding->count++] = *thread;
+        binding->crowded |= binding->count > binding->cpus->count;
+        bind(context, thread->id, thread->cpu);
+    }
+}
+
+void ssactuate_binding_free(struct ssactuate_binding *binding) {
+    free(binding->threads);
+    free(binding->births);
+    *binding = (struct ssactuate_binding){0};
+}

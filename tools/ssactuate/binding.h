@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSACTUATE_BINDING_H
+#define SSACTUATE_BINDING_H
+
+#include <sys/types.h>
+
+#include "placement.h"
+
+/* A thread of the command. Pid and start time identify it. */
+struct ssactuate_thread {
+    pid_t id;
+    uint64_t started;
+    uint32_t cpu; /* the CPU that it is bound to */
+    bool seen;    /* it exists, as of the latest look */
+};
+
+/* Threads that are bound one to one, in the order of their births. */
+struct ssactuate_binding {
+    const struct topology_order *cpus;
+    struct ssactuate_thread *threads;
+    size_t count, room;
+    struct ssactuate_thread *births; /* found since the latest look */
+    size_t birth_count, birth_room;
+    bool crowded; /* there were more threads than CPUs at a time */
+};
+
+/* A look at all threads: begin, see each thread, end. */
+SS_NONNULL() void ssactuate_binding_begin(struct ssactuate_binding *binding);
+SS_NONNULL()
+void ssactuate_binding_see(struct ssactuate_binding *binding, pid_t id, uint64_t started);
+
+/*
+ * Forgets threads that have ended, and binds new ones in the order of their births, each to the
+ * first of the CPUs with the fewest threads. Calls `bind` for each new thread.
+ */
+SS_NONNULL(1, 2)
+void ssactuate_binding_end(struct ssactuate_binding *binding,
+    void (*bind)(void *context, pid_t id, uint32_t cpu), void *context);
+
+SS_NONNULL() void ssactuate_binding_free(struct ssactuate_binding *binding);
+
+#endif

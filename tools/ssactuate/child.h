@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSACTUATE_CHILD_H
+#define SSACTUATE_CHILD_H
+
+#include "actuator.h"
+#include "binding.h"
+#include "keeper/signals.h"
+
+/* A command that is started, confined and watched. */
+struct ssactuate_child {
+    char *const *words;
+    const struct ss_limit_group *group; /* NULL: none */
+    const struct ss_cpus *mask;         /* NULL: as ours */
+    const struct ss_signals *signals;
+    const struct ss_scheduling *scheduling;
+
+    pid_t pid;
+    int gate; /* the command is executed when this is closed */
+    int why;  /* the read end of a pipe with errno, if it cannot be executed */
+    bool ended;
+    int status; /* once it has ended: its exit status, or 128 + N for signal N */
+};
+
+/*
+ * Starts a child that waits for ssactuate_child_execute(), so that counters can be opened for it.
+ * It gets SIGTERM if this process is killed.
+ */
+SS_MUST_USE SS_NONNULL() int ssactuate_child_fork(
+    struct ssactuate_child *child, struct ss_error *error);
+
+/* Executes the command. Fails with status 126 or 127 if that is impossible. */
+SS_MUST_USE SS_NONNULL() int ssactuate_child_execute(
+    struct ssactuate_child *child, struct ss_error *error);
+
+/* Notes that the child was reaped. */
+SS_NONNULL() void ssactuate_child_reaped(struct ssactuate_child *child, int status);
+
+/* Looks at all threads of this process's descendants, except `keeper`, and binds new ones. */
+SS_NONNULL() void ssactuate_child_bind(struct ssactuate_binding *binding, pid_t keeper);
+
+#endif

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/owned.h"
+#include "base/words.h"
+#include "platform/platform.h"
+
+#define SUFFIX ".journal"
+
+/* ---- the state folder ---- */
+
+static int make_folder(const char *path, struct ss_error *error) {
+    if (mkdir(path, 0755) < 0 && errno != EEXIST)
+        return ss_error_fail(error, "cannot make %s: %s", path, strerror(errno));
+    return 0;
+}
+
+static int choose_folder(struct ssactuate_state *state, const char *path, struct ss_error *error) {
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    if (!path && geteuid() != 0) {
+        if (!runtime || *runtime != '/')
+            return ss_error_fail(
+                error, "no folder for the journal: set XDG_RUNTIME_DIR to a folder of this user");
+        snprintf(state->folder, sizeof state->folder, "%.500s/showstopper", runtime);
+        return 0;
+    }
+    snprintf(state->folder, sizeof state->folder, "%.500s/run", path ? path : "");
+    if (make_folder(state->folder, error) < 0)
+        return -1;
+    snprintf(state->folder, sizeof state->folder, "%.500s/run/showstopper", path ? path : "");
+    return 0;
+}
+
+int ssactuate_state_open(struct ssactuate_state *state, const char *path, struct ss_error *error) {
+    char boot[SSACTUATE_VALUE];
+    *state = (struct ssactuate_state){.root = -1};
+    if (path && strlen(path) > 500)
+        return ss_error_fail(error, "--root: the path is too long");
+    state->root = open(path ? path : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (state->root < 0)
+        return ss_error_fail(
+            error, "%s: %s", ss_words_show(path ? path : "/").text, strerror(errno));
+    if (ssactuate_file_read(state->root, "proc/sys/kernel/random/boot_id", boot) < 0 || !*boot)
+        snprintf(boot, sizeof boot, "unknown");
+    snprintf(state->boot, sizeof state->boot, "%.60s", boot);
+    return choose_folder(state, path, error) < 0 ? -1 : make_folder(state->folder, error);
+}
+
+void ssactuate_state_close(struct ssactuate_state *state) {
+    if (state->root >= 0)
+        close(state->root);
+    state->root = -1;
+}
+
+static void state_path(
+    const struct ssactuate_state *state, const char *name, char path[SSACTUATE_PATH * 3]) {
+    snprintf(path, SSACTUATE_PATH * 3, "%s/%.300s", state->folder, name);
+}
+
+static int fail(const char *name, struct ss_error *error) {
+    return ss_error_fail(error, "%s: %s", ss_words_show(name).text, strerror(errno));
+}
+
+static int sync_folder(const struct ssactuate_state *state, struct ss_error *error) {
+    SS_OWNED(close) int folder = open(state->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return folder < 0 || fsync(folder) < 0 ? fail(state->folder, error) : 0;
+}
+
+/* ---- writing ---- */
+
+/* Appends one line of quoted words. The last word is NULL. */
+static int append(
+    struct ssactuate_journal *journal, const char *const *words, struct ss_error *error) {
+    SS_OWNED(free) char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return ss_error_memory(error);
+    for (const char *const *word = words; *word; word++) {
+        if (word != words)
+            fputc(' ', stream);
+        ss_words_quote_line(stream, *word);
+    }
+    fputc('\n', stream);
+    if (fclose(stream) == EOF)
+        return ss_error_memory(error);
+    /* A part of a line, left by a full disk, has no line end and is ignored. */
+    if (write(journal->file, text, size) != (ssize_t)size)
+        return fail(journal->name, error);
+    return 0;
+}
+
+#define APPEND(journal, error, ...) append(journal, (const char *const[]){__VA_ARGS__, NULL}, error)
+
+int ssactuate_journal_create(struct ssactuate_journal *journal, const struct ssactuate_state *state,
+    struct ss_error *error) {
+    char path[SSACTUATE_PATH * 3], hidden[SSACTUATE_PATH * 3], pid[32], name[120];
+    *journal = (struct ssactuate_journal){.state = state, .file = -1, .pid = getpid()};
+    snprintf(journal->boot, sizeof journal->boot, "%s", state->boot);
+    snprintf(pid, sizeof pid, "%d", (int)journal->pid);
+    snprintf(journal->name, sizeof journal->name, "%s-%llu-%.8s" SUFFIX, pid,
+        (unsigned long long)ss_platform_process_started(journal->pid), state->boot);
+    snprintf(name, sizeof name, ".%s.new", journal->name);
+    state_path(state, journal->name, path);
+    state_path(state, name, hidden);
+    /* It gets its name when it is locked: a journal without a lock would be that of a killed run.
+     */
+    journal->file = open(hidden, O_RDWR | O_CREAT | O_APPEND | O_TRUNC | O_CLOEXEC, 0644);
+    if (journal->file < 0 || flock(journal->file, LOCK_EX | LOCK_NB) < 0 ||
+        rename(hidden, path) < 0)
+        return fail(hidden, error);
+    if (APPEND(journal, error, "boot", state->boot) < 0)
+        return -1;
+    return APPEND(journal, error, "run", pid);
+}
+
+/* ---- locks ---- */
+
+static int refuse_locked(int lock, const char *knob, struct ss_error *error) {
+    char pid[32] = "";
+    ssize_t length = pread(lock, pid, sizeof pid - 1, 0);
+    pid[length > 0 ? length : 0] = '\0';
+    pid[strcspn(pid, "\n")] = '\0';
+    return ss_error_fail(error, "%s is in use by process %s: wait until its run is over", knob,
+        *pid ? pid : "(unknown)");
+}
+
+int ssactuate_journal_lock(
+    struct ssactuate_journal *journal, const char *knob, struct ss_error *error) {
+    char name[100], path[SSACTUATE_PATH * 3], pid[32];
+    snprintf(name, sizeof name, "%.80s.lock", knob);
+    state_path(journal->state, name, path);
+    SS_OWNED(close) int lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (lock < 0)
+        return fail(path, error);
+    if (flock(lock, LOCK_EX | LOCK_NB) < 0)
+        return errno == EWOULDBLOCK ? refuse_locked(lock, knob, error) : fail(path, error);
+    int length = snprintf(pid, sizeof pid, "%d\n", (int)getpid());
+    if (ftruncate(lock, 0) < 0 || pwrite(lock, pid, (size_t)length, 0) != length)
+        return fail(path, error);
+    if (!SS_GROW(journal->locks, journal->lock_count + 1, journal->lock_room))
+        return ss_error_memory(error);
+    struct ssactuate_lock *held = &journal->locks[journal->lock_count++];
+    snprintf(held->knob, sizeof held->knob, "%s", knob);
+    held->file = ss_owned_take(&lock);
+    return 0;
+}
+
+/* ---- entries ---- */
+
+static struct ssactuate_entry *new_entry(struct ssactuate_journal *journal) {
+    if (!SS_GROW(journal->entries, journal->count + 1, journal->room))
+        return NULL;
+    struct ssactuate_entry *entry = &journal->entries[journal->count++];
+    *entry = (struct ssactuate_entry){0};
+    return entry;
+}
+
+int ssactuate_journal_add(struct ssactuate_journal *journal,
+    const struct ssactuate_setting *setting, struct ss_error *error) {
+    struct ssactuate_entry *entry = new_entry(journal);
+    if (!entry)
+        return ss_error_memory(error);
+    entry->setting = *setting;
+    int status = ssactuate_file_read(journal->state->root, setting->path, entry->before);
+    if (status < 0)
+        return ss_error_fail(error, "cannot read /%s: %s", setting->path, strerror(-status));
+    if (APPEND(journal, error, "set", setting->knob, setting->path,
+            setting->rounded ? "rounded" : "exact", entry->before) < 0)
+        return -1;
+    return (int)journal->count - 1;
+}
+
+static int keep_group(struct ssactuate_journal *journal, const char *folder, const char *home) {
+    if (!SS_GROW(journal->groups, journal->group_count + 1, journal->group_room))
+        return -1;
+    struct ssactuate_group *group = &journal->groups[journal->group_count++];
+    snprintf(group->folder, sizeof group->folder, "%s", folder);
+    snprintf(group->home, sizeof group->home, "%s", home);
+    return 0;
+}
+
+int ssactuate_journal_add_group(struct ssactuate_journal *journal, const char *folder,
+    const char *home, struct ss_error *error) {
+    if (keep_group(journal, folder, home) < 0)
+        return ss_error_memory(error);
+    return APPEND(journal, error, "group", folder, home);
+}
+
+int ssactuate_journal_arm(struct ssactuate_journal *journal, struct ss_error *error) {
+    journal->armed = true;
+    if (APPEND(journal, error, "armed") < 0)
+        return -1;
+    if (fsync(journal->file) < 0)
+        return fail(journal->name, error);
+    return sync_folder(journal->state, error);
+}
+
+/* ---- values ---- */
+
+/* Returns whether the kernel may have made `found` of `wanted`. */
+static bool is_made_of(
+    const struct ssactuate_setting *setting, const char *found, const char *wanted) {
+    char *end[2];
+    if (strcmp(found, wanted) == 0)
+        return true;
+    if (!setting->rounded)
+        return false;
+    double numbers[] = {strtod(found, &end[0]), strtod(wanted, &end[1])};
+    return end[0] != found && !*end[0] && end[1] != wanted && !*end[1] &&
+           fabs(numbers[0] - numbers[1]) <= SSACTUATE_ROUNDING * fabs(numbers[1]);
+}
+
+static int note(struct ssactuate_journal *journal, const char *word, size_t number,
+    const char *value, struct ss_error *error) {
+    char text[32];
+    snprintf(text, sizeof text, "%zu", number);
+    if (APPEND(journal, error, word, text, value) < 0)
+        return -1;
+    return fdatasync(journal->file) < 0 ? fail(journal->name, error) : 0;
+}
+
+int ssactuate_journal_set(
+    struct ssactuate_journal *journal, size_t number, const char *value, struct ss_error *error) {
+    struct ssactuate_entry *entry = &journal->entries[number];
+    const char *path = entry->setting.path;
+    snprintf(entry->setting.value, sizeof entry->setting.value, "%s", value);
+    entry->touched = true;
+    entry->known = false;
+    if (note(journal, "want", number, value, error) < 0)
+        return -1;
+    int status = ssactuate_file_write(journal->state->root, path, value);
+    if (status < 0)
+        return ss_error_fail(
+            error, "the kernel refuses %s for /%s: %s", value, path, strerror(-status));
+    status = ssactuate_file_read(journal->state->root, path, entry->got);
+    if (status < 0)
+        return ss_error_fail(error, "cannot read /%s: %s", path, strerror(-status));
+    entry->known = true;
+    if (note(journal, "got", number, entry->got, error) < 0)
+        return -1;
+    if (!is_made_of(&entry->setting, entry->got, value))
+        return ss_error_fail(error, "/%s is %s after it was set to %s", path, entry->got, value);
+    return 0;
+}
+
+/* ---- restoring ---- */
+
+/* Values such as <unsupported>: the file has no value now, and needs none. */
+static bool has_value(const char *text) {
+    return *text && *text != '<';
+}
+
+enum need { NEED_NOTHING, NEED_RESTORE, NEED_FOREIGN, NEED_UNREADABLE };
+
+static enum need find_need(
+    int root, const struct ssactuate_entry *entry, char found[SSACTUATE_VALUE]) {
+    if (!entry->touched || !has_value(entry->before))
+        return NEED_NOTHING;
+    if (ssactuate_file_read(root, entry->setting.path, found) < 0)
+        return NEED_UNREADABLE;
+    if (strcmp(found, entry->before) == 0)
+        return NEED_NOTHING;
+    if ((entry->known && strcmp(found, entry->got) == 0) ||
+        (!entry->known && (is_made_of(&entry->setting, found, entry->setting.value) ||
+                              strcmp(found, entry->got) == 0)))
+        return NEED_RESTORE;
+    return NEED_FOREIGN;
+}
+
+static void tell(const struct ssactuate_restorer *restorer, const char *format, ...)
+    SS_FORMAT(2, 3);
+
+static void tell(const struct ssactuate_restorer *restorer, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    restorer->tell(restorer->context, text);
+}
+
+/*
+ * Writes the values of marked files in reverse order. An error does not matter yet: the kernel may
+ * accept the value once the others are restored.
+ */
+static void write_marked(const struct ssactuate_journal *journal, const bool *marked) {
+    for (size_t i = journal->count; i-- > 0;) {
+        const struct ssactuate_entry *entry = &journal->entries[i];
+        char found[SSACTUATE_VALUE];
+        if (marked[i] &&
+            (ssactuate_file_read(journal->state->root, entry->setting.path, found) < 0 ||
+                strcmp(found, entry->before) != 0) &&
+            ssactuate_file_write(journal->state->root, entry->setting.path, entry->before) < 0)
+            continue;
+    }
+}
+
+/* Names the files that do not have their values. */
+static int check_marked(
+    const struct ssactuate_journal *journal, const bool *marked, struct ss_error *error) {
+    int status = 0;
+    for (size_t i = 0; i < journal->count; i++) {
+        const struct ssactuate_entry *entry = &journal->entries[i];
+        char found[SSACTUATE_VALUE];
+        if (marked[i] &&
+            (ssactuate_file_read(journal->state->root, entry->setting.path, found) < 0 ||
+                strcmp(found, entry->before) != 0))
+            status = ss_error_fail(error,
+                "/%s is %s and could not be restored to %s: set it by hand, or call `ssactuate "
+                "restore` again",
+                entry->setting.path, *found ? found : "unreadable", entry->before);
+    }
+    return status;
+}
+
+/* All needs are found before the first write, because files may depend on each other. */
+static void mark(const struct ssactuate_journal *journal, const struct ssactuate_restorer *restorer,
+    bool *marked) {
+    for (size_t i = 0; i < journal->count; i++) {
+        const struct ssactuate_entry *entry = &journal->entries[i];
+        char found[SSACTUATE_VALUE];
+        enum need need = find_need(journal->state->root, entry, found);
+        marked[i] = need == NEED_RESTORE || need == NEED_UNREADABLE;
+        if (need == NEED_FOREIGN)
+            tell(restorer,
+                "/%s was changed to %s by another program meanwhile and keeps that value; it was "
+                "%s before the run",
+                entry->setting.path, found, entry->before);
+    }
+}
+
+static int remove_groups(const struct ssactuate_journal *journal,
+    const struct ssactuate_restorer *restorer, struct ss_error *error) {
+    int status = 0;
+    for (size_t i = journal->group_count; i-- > 0;) {
+        const struct ssactuate_group *group = &journal->groups[i];
+        int result = restorer->remove_group(group->folder, group->home);
+        if (result < 0)
+            status = ss_error_fail(error, "the control group %s cannot be removed: %s",
+                group->folder, strerror(-result));
+    }
+    return status;
+}
+
+int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
+    const struct ssactuate_restorer *restorer, struct ss_error *error) {
+    SS_OWNED(free) bool *marked = calloc(journal->count + 1, sizeof *marked);
+    if (!marked)
+        return ss_error_memory(error);
+    mark(journal, restorer, marked);
+    write_marked(journal, marked);
+    write_marked(journal, marked); /* once more what differs */
+    return check_marked(journal, marked, error);
+}
+
+int ssactuate_journal_restore(struct ssactuate_journal *journal,
+    const struct ssactuate_restorer *restorer, struct ss_error *error) {
+    int status = ssactuate_journal_restore_values(journal, restorer, error);
+    return remove_groups(journal, restorer, error) < 0 ? -1 : status;
+}
+
+int ssactuate_journal_remove(struct ssactuate_journal *journal, struct ss_error *error) {
+    char path[SSACTUATE_PATH * 3];
+    state_path(journal->state, journal->name, path);
+    if (unlink(path) < 0 && errno != ENOENT)
+        return fail(path, error);
+    return sync_folder(journal->state, error);
+}
+
+void ssactuate_journal_close(struct ssactuate_journal *journal) {
+    for (size_t i = 0; i < journal->lock_count; i++)
+        close(journal->locks[i].file);
+    if (journal->file >= 0)
+        close(journal->file);
+    free(journal->locks);
+    free(journal->entries);
+    free(journal->groups);
+    *journal = (struct ssactuate_journal){.file = -1};
+}
+
+/* ---- journals of killed runs ---- */
+
+static int read_set(struct ssactuate_journal *journal, char *const *words, struct ss_error *error) {
+    struct ssactuate_entry *entry = new_entry(journal);
+    if (!entry)
+        return ss_error_memory(error);
+    snprintf(entry->setting.knob, sizeof entry->setting.knob, "%s", words[1]);
+    snprintf(entry->setting.path, sizeof entry->setting.path, "%s", words[2]);
+    entry->setting.rounded = strcmp(words[3], "rounded") == 0;
+    snprintf(entry->before, sizeof entry->before, "%s", words[4]);
+    return 0;
+}
+
+static void read_value(struct ssactuate_journal *journal, char *const *words) {
+    size_t number = strtoul(words[1], NULL, 10);
+    if (number >= journal->count)
+        return;
+    struct ssactuate_entry *entry = &journal->entries[number];
+    entry->known = strcmp(words[0], "got") == 0;
+    entry->touched = true;
+    if (entry->known)
+        snprintf(entry->got, sizeof entry->got, "%s", words[2]);
+    else
+        snprintf(entry->setting.value, sizeof entry->setting.value, "%s", words[2]);
+}
+
+static int read_line(struct ssactuate_journal *journal, const char *line, struct ss_error *error) {
+    size_t count;
+    SS_OWNED(free) char **words = ss_words_split(line, &count, error);
+    if (!words)
+        return -1;
+    const char *word = count > 0 ? words[0] : "";
+    if (strcmp(word, "boot") == 0 && count == 2)
+        snprintf(journal->boot, sizeof journal->boot, "%s", words[1]);
+    else if (strcmp(word, "run") == 0 && count == 2)
+        journal->pid = (pid_t)strtol(words[1], NULL, 10);
+    else if (strcmp(word, "set") == 0 && count == 5)
+        return read_set(journal, words, error);
+    else if (strcmp(word, "group") == 0 && count == 3)
+        return keep_group(journal, words[1], words[2]) < 0 ? ss_error_memory(error) : 0;
+    else if (strcmp(word, "armed") == 0)
+        journal->armed = true;
+    else if ((strcmp(word, "want") == 0 || strcmp(word, "got") == 0) && count == 3)
+        read_value(journal, words);
+    return 0;
+}
+
+/* Reads the journal from its file, whose lock is held. A last line without its end is ignored. */
+static int read_journal(struct ssactuate_journal *journal, struct ss_error *error) {
+    SS_OWNED(free) char *line = NULL;
+    size_t room = 0;
+    int copy = dup(journal->file);
+    SS_OWNED(fclose) FILE *stream = copy < 0 ? NULL : fdopen(copy, "r");
+    if (!stream)
+        return fail(journal->name, error);
+    rewind(stream);
+    for (ssize_t length; (length = getline(&line, &room, stream)) > 0;) {
+        if (line[length - 1] == '\n' && read_line(journal, line, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ssactuate_journal_reload(struct ssactuate_journal *journal, struct ss_error *error) {
+    struct stat status;
+    journal->count = journal->group_count = 0;
+    journal->armed = false;
+    if (fstat(journal->file, &status) == 0 && status.st_nlink == 0)
+        return 0; /* it was removed, so nothing is left */
+    return read_journal(journal, error);
+}
+
+static bool has_lock(const struct ssactuate_journal *journal, const char *knob) {
+    for (size_t i = 0; journal && i < journal->lock_count; i++) {
+        if (strcmp(journal->locks[i].knob, knob) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Locks the knobs of a dead run, so that no other run begins before they are restored. */
+static int lock_knobs(struct ssactuate_journal *journal, const struct ssactuate_journal *own,
+    struct ss_error *error) {
+    for (size_t i = 0; i < journal->count; i++) {
+        const char *knob = journal->entries[i].setting.knob;
+        if (!has_lock(own, knob) && !has_lock(journal, knob) &&
+            ssactuate_journal_lock(journal, knob, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int carry_out(struct ssactuate_journal *journal, const struct ssactuate_restorer *restorer,
+    const struct ssactuate_journal *own, struct ssactuate_dead *dead, struct ss_error *error) {
+    if (read_journal(journal, error) < 0)
+        return -1;
+    if (strcmp(journal->boot, journal->state->boot) != 0) {
+        dead->outdated++;
+        return ssactuate_journal_remove(journal, error);
+    }
+    /* A journal that is not armed belongs to a run that had not changed anything. */
+    if (journal->armed) {
+        if (lock_knobs(journal, own, error) < 0 ||
+            ssactuate_journal_restore(journal, restorer, error) < 0)
+            return ss_error_wrap(error, "process %d", (int)journal->pid);
+        dead->restored++;
+    }
+    return ssactuate_journal_remove(journal, error);
+}
+
+static int restore_file(const struct ssactuate_state *state, const char *name,
+    const struct ssactuate_restorer *restorer, const struct ssactuate_journal *own,
+    struct ssactuate_dead *dead, struct ss_error *error) {
+    char path[SSACTUATE_PATH * 3];
+    struct stat status;
+    struct ssactuate_journal journal = {.state = state};
+    snprintf(journal.name, sizeof journal.name, "%.60s", name);
+    state_path(state, name, path);
+    journal.file = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
+    if (journal.file < 0)
+        return errno == ENOENT ? 0 : fail(path, error);
+    int result = 0;
+    if (flock(journal.file, LOCK_EX | LOCK_NB) < 0)
+        dead->living++;
+    else if (fstat(journal.file, &status) == 0 && status.st_nlink > 0) /* not removed meanwhile */
+        result = carry_out(&journal, restorer, own, dead, error);
+    ssactuate_journal_close(&journal);
+    return result;
+}
+
+int ssactuate_restore_dead(const struct ssactuate_state *state,
+    const struct ssactuate_restorer *restorer, const struct ssactuate_journal *own,
+    struct ssactuate_dead *dead, struct ss_error *error) {
+    int status = 0;
+    *dead = (struct ssactuate_dead){0};
+    SS_OWNED(closedir) DIR *folder = opendir(state->folder);
+    if (!folder)
+        return fail(state->folder, error);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
+        struct ss_error failure = {0};
+        if (length <= suffix || strcmp(entry->d_name + length - suffix, SUFFIX) != 0 ||
+            (own && strcmp(entry->d_name, own->name) == 0))
+            continue;
+        if (restore_file(state, entry->d_name, restorer, own, dead, &failure) < 0)
+            status = ss_error_set(error, failure.status, "%s", failure.message);
+    }
+    return status;
+}

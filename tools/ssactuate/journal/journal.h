@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSACTUATE_JOURNAL_H
+#define SSACTUATE_JOURNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <showstopper/error.h>
+
+#include "kernel_file.h"
+
+/*
+ * What a run has to turn back. A journal is a file of the state folder. It is on disk before
+ * anything that it describes is changed, and a lock on it is held by the run and its keeper, so a
+ * journal without a lock belongs to a run that was killed together with its keeper.
+ *
+ *   boot ID                         the boot in which it is valid
+ *   run PID
+ *   set KNOB PATH ROUNDED BEFORE    a file that may be changed, and its value
+ *   group FOLDER HOME               a control group; its processes return to HOME
+ *   armed                           the lines above are complete
+ *   want N VALUE                    file N is about to get this value
+ *   got N VALUE                     the value that was then read back
+ */
+
+/* A file of the kernel, and the value that it gets. */
+struct ssactuate_setting {
+    char knob[64]; /* names the lock: files with one knob are changed by one run at a time */
+    char path[SSACTUATE_PATH];
+    char value[SSACTUATE_VALUE];
+    bool rounded; /* a number that the kernel may round, by at most SSACTUATE_ROUNDING of it */
+};
+
+#define SSACTUATE_ROUNDING 0.01
+
+/* Where journals and locks are, and what they describe. */
+struct ssactuate_state {
+    int root;         /* descriptor of / or of a recorded tree */
+    char folder[600]; /* exists */
+    char boot[64];    /* identifies this boot */
+};
+
+/*
+ * Finds the state folder below `path` (NULL: this machine) and makes it. It is /run/showstopper for
+ * root and with `path`, and $XDG_RUNTIME_DIR/showstopper for other users.
+ */
+SS_MUST_USE SS_NONNULL(1) int ssactuate_state_open(
+    struct ssactuate_state *state, const char *path, struct ss_error *error);
+SS_NONNULL() void ssactuate_state_close(struct ssactuate_state *state);
+
+/* A file in a journal. */
+struct ssactuate_entry {
+    struct ssactuate_setting setting; /* `value` is the latest value that was wanted */
+    char before[SSACTUATE_VALUE];
+    char got[SSACTUATE_VALUE];
+    bool touched; /* it may have been changed */
+    bool known;   /* `got` was read back after the latest change */
+};
+
+struct ssactuate_group {
+    char folder[1024], home[1024];
+};
+
+/* The lock on a knob. */
+struct ssactuate_lock {
+    char knob[64];
+    int file;
+};
+
+struct ssactuate_journal {
+    const struct ssactuate_state *state;
+    int file; /* holds the lock; -1: not open */
+    char name[96];
+    char boot[64];
+    pid_t pid;
+    bool armed;
+    struct ssactuate_entry *entries;
+    size_t count, room;
+    struct ssactuate_group *groups;
+    size_t group_count, group_room;
+    struct ssactuate_lock *locks;
+    size_t lock_count, lock_room;
+};
+
+/* Creates the journal of this process. It is on disk once it is armed. */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_create(
+    struct ssactuate_journal *journal, const struct ssactuate_state *state, struct ss_error *error);
+
+/*
+ * Locks a knob until the journal is closed. Fails if another run holds the lock, and names its
+ * process.
+ */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_lock(
+    struct ssactuate_journal *journal, const char *knob, struct ss_error *error);
+
+/* Adds a file with its present value. Returns its number. The file's knob must be locked. */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_add(struct ssactuate_journal *journal,
+    const struct ssactuate_setting *setting, struct ss_error *error);
+
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_add_group(struct ssactuate_journal *journal,
+    const char *folder, const char *home, struct ss_error *error);
+
+/* Writes the journal to disk. From now on, it is carried out if the run is killed. */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_arm(
+    struct ssactuate_journal *journal, struct ss_error *error);
+
+/*
+ * Sets a file of an armed journal and reads its value back. Fails if the kernel refuses the value
+ * or keeps another one.
+ */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_set(
+    struct ssactuate_journal *journal, size_t number, const char *value, struct ss_error *error);
+
+/* Says what restoring found; a line without a line end. */
+typedef void ssactuate_teller(void *context, const char *line);
+
+/* What restoring needs beyond the kernel's files. */
+struct ssactuate_restorer {
+    void *context;
+    ssactuate_teller *tell;
+    /* Moves the group's processes to its home and removes it. Returns 0 or a negative errno. */
+    int (*remove_group)(const char *folder, const char *home);
+};
+
+/*
+ * Sets the files to their values before, in reverse order, and removes the groups. Leaves files
+ * alone that somebody else has changed meanwhile, and names them. Writes a value that differs after
+ * that once more. Fails, and names the file, if it still differs. May be called again.
+ */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore(struct ssactuate_journal *journal,
+    const struct ssactuate_restorer *restorer, struct ss_error *error);
+
+/* Sets the files alone, while the groups are in use. */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_restore_values(struct ssactuate_journal *journal,
+    const struct ssactuate_restorer *restorer, struct ss_error *error);
+
+/* Reads the journal again, in a keeper that has inherited it. */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_reload(
+    struct ssactuate_journal *journal, struct ss_error *error);
+
+/* Removes the journal: nothing is left to turn back. */
+SS_MUST_USE SS_NONNULL() int ssactuate_journal_remove(
+    struct ssactuate_journal *journal, struct ss_error *error);
+
+/* Releases the locks and the memory. The journal stays, if it was not removed. */
+SS_NONNULL() void ssactuate_journal_close(struct ssactuate_journal *journal);
+
+/* What ssactuate_restore_dead() found. */
+struct ssactuate_dead {
+    size_t restored; /* journals of killed runs that were carried out */
+    size_t outdated; /* journals of an earlier boot */
+    size_t living;   /* journals of runs that are not over */
+};
+
+/*
+ * Carries out the journals of killed runs. `own`, if not NULL, is the caller's journal, whose knobs
+ * are locked already. A journal of an earlier boot is only removed.
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 4) int ssactuate_restore_dead(const struct ssactuate_state *state,
+    const struct ssactuate_restorer *restorer, const struct ssactuate_journal *own,
+    struct ssactuate_dead *dead, struct ss_error *error);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kernel_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/owned.h"
+
+int ssactuate_file_read(int root, const char *path, char value[SSACTUATE_VALUE]) {
+    SS_OWNED(close) int file = openat(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    ssize_t length = file < 0 ? -1 : read(file, value, SSACTUATE_VALUE - 1);
+    if (length < 0) {
+        *value = '\0';
+        return -errno;
+    }
+    while (length > 0 && strchr(" \t\n", value[length - 1]))
+        length--;
+    value[length] = '\0';
+    return 0;
+}
+
+int ssactuate_file_write(int root, const char *path, const char *value) {
+    /* O_TRUNC has no effect in /sys. */
+    SS_OWNED(close) int file = openat(root, path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+    return file < 0 || write(file, value, strlen(value)) < 0 ? -errno : 0;
+}
+
+bool ssactuate_file_is_writable(int root, const char *path) {
+    struct stat status;
+    return fstatat(root, path, &status, 0) == 0 && (status.st_mode & 0222) &&
+           faccessat(root, path, W_OK, AT_EACCESS) == 0;
+}

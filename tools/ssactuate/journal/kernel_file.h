@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSACTUATE_KERNEL_FILE_H
+#define SSACTUATE_KERNEL_FILE_H
+
+#include <stdbool.h>
+
+#include <showstopper/contract.h>
+
+/*
+ * Files of the kernel that hold one value, below a root: a descriptor of / or of a recorded tree.
+ * Paths do not begin with a slash.
+ */
+
+#define SSACTUATE_PATH  320
+#define SSACTUATE_VALUE 128
+
+/* Reads a value, without white space at its end. Returns 0 or a negative errno. */
+SS_MUST_USE SS_NONNULL() int ssactuate_file_read(
+    int root, const char *path, char value[SSACTUATE_VALUE]);
+
+/* Writes a value with one call, as the kernel requires. Returns 0 or a negative errno. */
+SS_MUST_USE SS_NONNULL() int ssactuate_file_write(int root, const char *path, const char *value);
+
+/* Returns whether this process may write the file. Even root may not if no mode bit allows it. */
+SS_NONNULL() bool ssactuate_file_is_writable(int root, const char *path);
+
+#endif

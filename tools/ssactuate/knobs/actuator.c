@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "actuator.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "base/words.h"
+
+static const struct ssactuate_actuator *const table[] = {&ssactuate_frequency, &ssactuate_pin,
+    &ssactuate_cpus, &ssactuate_quota, &ssactuate_memory, &ssactuate_duty, &ssactuate_power,
+    &ssactuate_idle};
+
+#define COUNT (sizeof table / sizeof *table)
+
+/* ---- the machine ---- */
+
+int ssactuate_machine_open(
+    struct ssactuate_machine *machine, const char *root, struct ss_error *error) {
+    *machine = (struct ssactuate_machine){.root = root};
+    snprintf(machine->proc, sizeof machine->proc, "%.600s/proc", root ? root : "");
+    snprintf(machine->cgroup, sizeof machine->cgroup, "%.600s/sys/fs/cgroup", root ? root : "");
+    machine->roots.proc = machine->proc;
+    machine->roots.cgroup = machine->cgroup;
+    return sys_tree_open(&machine->tree, root, error);
+}
+
+void ssactuate_machine_close(struct ssactuate_machine *machine) {
+    sys_tree_close(&machine->tree);
+}
+
+/* ---- words ---- */
+
+static const struct ssactuate_actuator *find(const char *name, size_t length) {
+    for (size_t i = 0; i < COUNT; i++) {
+        if (strlen(table[i]->name) == length && strncmp(table[i]->name, name, length) == 0)
+            return table[i];
+    }
+    return NULL;
+}
+
+static int refuse_name(const char *text, size_t length, struct ss_error *error) {
+    const char *names[COUNT];
+    char name[64];
+    const struct ss_suggest_names known = {"actuator", names, COUNT, NULL};
+    for (size_t i = 0; i < COUNT; i++)
+        names[i] = table[i]->name;
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    return ss_suggest_refuse(&known, name, error);
+}
+
+int ssactuate_knob_parse(struct ssactuate_knob *knob, const char *text, struct ss_error *error) {
+    size_t length = strcspn(text, "@=");
+    const char *target = text[length] == '@' ? text + length + 1 : "";
+    size_t target_length = strcspn(target, "=");
+    const char *equals = *target ? target + target_length : text + length;
+    *knob = (struct ssactuate_knob){.actuator = find(text, length), .text = text};
+    if (!knob->actuator)
+        return refuse_name(text, length, error);
+    if (text[length] == '@' && !knob->actuator->has_targets)
+        return ss_error_fail(
+            error, "'%s': %s has no targets", ss_words_show(text).text, knob->actuator->name);
+    if ((text[length] == '@' && target_length == 0) || target_length >= sizeof knob->target)
+        return ss_error_fail(error, "'%s': invalid target", ss_words_show(text).text);
+    snprintf(knob->target, sizeof knob->target, "%.*s", (int)target_length, target);
+    if (*equals && (!equals[1] || strlen(equals + 1) >= sizeof knob->level))
+        return ss_error_fail(error, "'%s': invalid level: write %s=%s", ss_words_show(text).text,
+            knob->actuator->name, knob->actuator->form);
+    snprintf(knob->level, sizeof knob->level, "%s", *equals ? equals + 1 : "");
+    return 0;
+}
+
+void ssactuate_level_print(
+    const struct ssactuate_output *output, const char *name, const char *format, ...) {
+    char level[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(level, sizeof level, format, arguments);
+    va_end(arguments);
+    if (output->json)
+        ss_json_text(output->json, "level", level);
+    else
+        fprintf(output->stream, "%s=%s\n", name, level);
+}
+
+/* ---- the list ---- */
+
+/* Returns the levels as text, which the caller frees. */
+static char *write_levels(
+    const struct ssactuate_machine *machine, const struct ssactuate_actuator *actuator) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return NULL;
+    if (actuator->levels)
+        actuator->levels(machine, stream);
+    else
+        fputs(actuator->form, stream);
+    fclose(stream);
+    return text;
+}
+
+static const char guests[] =
+    "The virtual CPUs of a guest that may run on any CPU are neither cpus nor quota: a number of\n"
+    "them limits how many threads of the guest run at a time, but reserves no CPU and no time.\n";
+
+void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream) {
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct ssactuate_knob knob = {.actuator = table[i], .text = table[i]->name};
+        char reason[SSACTUATE_REASON];
+        if (!table[i]->probe(machine, &knob, reason)) {
+            fprintf(stream, "%-10s absent: %s\n", table[i]->name, reason);
+            continue;
+        }
+        char *levels = write_levels(machine, table[i]);
+        fprintf(stream, "%-10s %s\n%-10s by %s\n", table[i]->name, levels ? levels : "", "",
+            table[i]->by);
+        free(levels);
+    }
+    fprintf(stream, "\n%s", guests);
+}
+
+void ssactuate_list_write(const struct ssactuate_machine *machine, FILE *stream) {
+    struct ss_json json = {.stream = stream};
+    ss_json_open(&json, NULL, '{');
+    ss_json_open(&json, "actuators", '[');
+    for (size_t i = 0; i < COUNT; i++) {
+        const struct ssactuate_knob knob = {.actuator = table[i], .text = table[i]->name};
+        char reason[SSACTUATE_REASON];
+        bool present = table[i]->probe(machine, &knob, reason);
+        char *levels = present ? write_levels(machine, table[i]) : NULL;
+        ss_json_open(&json, NULL, '{');
+        ss_json_text(&json, "name", table[i]->name);
+        ss_json_bool(&json, "present", present);
+        ss_json_text(&json, "reason", present ? NULL : reason);
+        ss_json_text(&json, "form", table[i]->form);
+        ss_json_text(&json, "levels", levels);
+        ss_json_text(&json, "by", table[i]->by);
+        ss_json_close(&json, '}');
+        free(levels);
+    }
+    ss_json_close(&json, ']');
+    ss_json_close(&json, '}');
+    fputc('\n', stream);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSACTUATE_ACTUATOR_H
+#define SSACTUATE_ACTUATOR_H
+
+#include <stdio.h>
+
+#include "base/json.h"
+#include "journal.h"
+#include "placement.h"
+#include "platform/platform.h"
+
+/* The machine whose knobs are turned. */
+struct ssactuate_machine {
+    const char *root; /* NULL: this machine */
+    struct sys_tree tree;
+    char proc[700], cgroup[700];
+    struct ss_platform_roots roots;
+};
+
+SS_MUST_USE SS_NONNULL(1) int ssactuate_machine_open(
+    struct ssactuate_machine *machine, const char *root, struct ss_error *error);
+SS_NONNULL() void ssactuate_machine_close(struct ssactuate_machine *machine);
+
+/* What a run changes, as its knobs say. */
+struct ssactuate_plan {
+    struct ssactuate_setting *settings; /* in the order in which they are set */
+    size_t count, room;
+
+    /* Of the command alone. */
+    bool pinned; /* a scheme other than free is given */
+    bool each;   /* bind threads one to one */
+    struct topology_order cpus;
+    uint64_t cpu_count; /* 0: not limited */
+    double quota;       /* CPUs; 0: not limited */
+    ss_time period;
+    uint64_t memory; /* bytes; 0: not limited */
+    double duty;     /* 0: not throttled */
+    ss_time tau;
+    char size[64]; /* the name of a size, or empty */
+};
+
+/* Adds a setting. */
+SS_MUST_USE SS_NONNULL(1, 2) int ssactuate_plan_add(
+    struct ssactuate_plan *plan, const struct ssactuate_setting *setting, struct ss_error *error);
+SS_NONNULL() void ssactuate_plan_free(struct ssactuate_plan *plan);
+
+/* A word of the command line: ACTUATOR[@TARGET][=LEVEL]. */
+struct ssactuate_knob {
+    const struct ssactuate_actuator *actuator;
+    char target[64];  /* empty: not given */
+    const char *text; /* the whole word */
+    char level[200];  /* empty: not given */
+};
+
+/* Where to write the level of a knob: as text if `json` is NULL. */
+struct ssactuate_output {
+    FILE *stream;
+    struct ss_json *json;
+};
+
+#define SSACTUATE_REASON 300
+
+/* A row of the table of actuators. All knobs are turned back in one way, by journal.h. */
+struct ssactuate_actuator {
+    const char *name;
+    const char *form; /* how a level is written */
+    const char *by;   /* what turns it */
+
+    /* Returns whether the machine has the knob; otherwise sets the reason. */
+    bool (*probe)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+        char reason[SSACTUATE_REASON]);
+
+    /* Writes the levels that this machine has; NULL: those of `form`. */
+    void (*levels)(const struct ssactuate_machine *machine, FILE *stream);
+
+    /* Writes the present level, in a form that can be set. */
+    int (*get)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+        const struct ssactuate_output *output, struct ss_error *error);
+
+    /* Checks the level of a knob, and adds what it changes to the plan. */
+    int (*set)(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+        struct ssactuate_plan *plan, struct ss_error *error);
+
+    bool has_targets;
+};
+
+extern const struct ssactuate_actuator ssactuate_frequency, ssactuate_pin, ssactuate_cpus,
+    ssactuate_quota, ssactuate_memory, ssactuate_duty, ssactuate_power, ssactuate_idle;
+
+/*
+ * Plans where the command, or a process beside it (`side` 1), runs: the level of `pin`. A division
+ * gives each side one of its halves.
+ */
+SS_MUST_USE SS_NONNULL() int ssactuate_pin_place(const struct ssactuate_machine *machine,
+    const char *level, int side, struct ssactuate_plan *plan, struct ss_error *error);
+
+/* Finds the program beside this one or in PATH. */
+SS_NONNULL() bool ssactuate_find_showstopper(char path[4096]);
+
+/* Finds the actuator of a word and splits it. `text` must outlive the knob. */
+SS_MUST_USE SS_NONNULL() int ssactuate_knob_parse(
+    struct ssactuate_knob *knob, const char *text, struct ss_error *error);
+
+/*
+ * Plans the knobs of a run, which are words, in their order. `size=NAME:cpus=N,quota=P,memory=M` is
+ * short for these three.
+ */
+SS_MUST_USE SS_NONNULL() int ssactuate_plan_make(struct ssactuate_plan *plan,
+    const struct ssactuate_machine *machine, const char *const *words, struct ss_error *error);
+
+/* Writes the table, one actuator per line, or as JSON. */
+SS_NONNULL() void ssactuate_list_print(const struct ssactuate_machine *machine, FILE *stream);
+SS_NONNULL() void ssactuate_list_write(const struct ssactuate_machine *machine, FILE *stream);
+
+/* The line of a knob: its name and target, `=` and the level that follows. */
+SS_FORMAT(3, 4)
+void ssactuate_level_print(
+    const struct ssactuate_output *output, const char *name, const char *format, ...);
+
+#endif

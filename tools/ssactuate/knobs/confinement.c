@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Knobs of the command alone: where it runs, and how much of the machine it may use. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "actuator.h"
+#include "base/owned.h"
+#include "base/units.h"
+#include "base/words.h"
+
+#define PERIOD         (100 * SS_MILLISECOND)
+#define PERIOD_MIN     SS_MILLISECOND
+#define PERIOD_MAX     SS_SECOND
+#define QUOTA_TIME_MIN SS_MILLISECOND /* of the kernel, in each period */
+#define MEMORY_MIN     (UINT64_C(1) << 20)
+
+static bool always(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    char reason[SSACTUATE_REASON]) {
+    (void)machine;
+    (void)knob;
+    (void)reason;
+    return true;
+}
+
+/* Returns whether a control group with a limit can be made here. */
+static bool may_limit(
+    const struct ssactuate_machine *machine, enum ss_limit limit, char reason[SSACTUATE_REASON]) {
+    struct ss_limit_group group;
+    struct ss_error error = {0};
+    char folder[SS_GROUP_PATH_SIZE];
+    if (ss_platform_limit_group_find(&group, 1U << limit, "ssactuate", &machine->roots, &error) <
+        0) {
+        snprintf(reason, SSACTUATE_REASON, "%.250s", error.message);
+        return false;
+    }
+    snprintf(folder, sizeof folder, "%s", group.parts[limit].folder);
+    *strrchr(folder, '/') = '\0';
+    if (access(folder, W_OK) == 0)
+        return true;
+    snprintf(reason, SSACTUATE_REASON, "no control group can be made in %.200s", folder);
+    return false;
+}
+
+/* Splits "LEVEL,NAME=VALUE": `level` is the first part, `value` that of the option, or empty. */
+static int split_option(const struct ssactuate_knob *knob, const char *name, char level[64],
+    char value[64], struct ss_error *error) {
+    const char *comma = strchr(knob->level, ',');
+    size_t length = comma ? (size_t)(comma - knob->level) : strlen(knob->level);
+    *value = '\0';
+    snprintf(level, 64, "%.*s", (int)length, knob->level);
+    if (!comma)
+        return 0;
+    if (strncmp(comma + 1, name, strlen(name)) != 0 || comma[1 + strlen(name)] != '=')
+        return ss_error_fail(
+            error, "%s: unknown part '%s': write %s", knob->text, comma + 1, knob->actuator->form);
+    snprintf(value, 64, "%s", comma + strlen(name) + 2);
+    return 0;
+}
+
+/* ---- pin ---- */
+
+static const struct {
+    const char *name;
+    enum topology_scheme scheme;
+    bool needs_count;
+} schemes[] = {
+    {"first", TOPOLOGY_FIRST, true},
+    {"one-node", TOPOLOGY_ONE_NODE},
+    {"one-chip", TOPOLOGY_ONE_CHIP},
+    {"spread", TOPOLOGY_SPREAD, true},
+    {"per-chip", TOPOLOGY_SIDE_OF_CHIPS},
+    {"per-core", TOPOLOGY_SIDE_OF_CORES},
+    {"per-thread", TOPOLOGY_SIDE_OF_THREADS},
+};
+
+#define SCHEMES (sizeof schemes / sizeof *schemes)
+
+/* Takes the CPUs of a list, which this process must be allowed to use. */
+static int take_list(const struct ssactuate_machine *machine, const char *text,
+    struct topology_order *order, struct ss_error *error) {
+    struct topology_usable cpus = topology_usable_read(&machine->tree);
+    struct ss_cpus wanted;
+    if (ss_cpus_parse(text, &wanted, error) < 0)
+        return -1;
+    uint32_t outside = ss_cpus_first_outside(&wanted, &cpus.usable);
+    if (outside < SS_CPUS_MAX)
+        return ss_error_fail(error, "CPU %u may not be used here", (unsigned)outside);
+    order->count = 0;
+    for (uint32_t cpu = 0; cpu < SS_CPUS_MAX; cpu++) {
+        if (ss_cpus_has(&wanted, cpu))
+            order->cpus[order->count++] = cpu;
+    }
+    return 0;
+}
+
+static int take_scheme(const struct ssactuate_machine *machine, const char *text, int side,
+    struct topology_order *order, struct ss_error *error) {
+    const char *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : strlen(text), i = 0;
+    uint64_t count = 0;
+    while (i < SCHEMES &&
+           (strlen(schemes[i].name) != length || strncmp(schemes[i].name, text, length) != 0))
+        i++;
+    if (i == SCHEMES)
+        return ss_error_fail(error, "unknown scheme '%s'", text);
+    if (colon && (ss_units_count(colon + 1, &count, error) < 0))
+        return -1;
+    if (count > SS_CPUS_MAX || (colon && count == 0))
+        return ss_error_fail(error, "'%s' is not a number of CPUs", colon + 1);
+    if (schemes[i].needs_count && !colon)
+        return ss_error_fail(
+            error, "%s requires a number of CPUs: write %s:2", schemes[i].name, schemes[i].name);
+    const struct topology_request request = {schemes[i].scheme, (uint32_t)count, side};
+    return topology_place(machine->root, &request, order, error);
+}
+
+/* Splits a level into its place and `,each`. */
+static bool split_each(const char *level, char place[200]) {
+    size_t length = strlen(level), suffix = sizeof ",each" - 1;
+    bool each = length > suffix && strcmp(level + length - suffix, ",each") == 0;
+    snprintf(place, 200, "%.*s", (int)(each ? length - suffix : length), level);
+    return each;
+}
+
+int ssactuate_pin_place(const struct ssactuate_machine *machine, const char *level, int side,
+    struct ssactuate_plan *plan, struct ss_error *error) {
+    char place[200];
+    struct topology_usable cpus = topology_usable_read(&machine->tree);
+    struct topology_request all = {.scheme = TOPOLOGY_SPREAD};
+    struct ss_error ignored = {0};
+    plan->each = split_each(level, place);
+    plan->pinned = strcmp(place, "free") != 0;
+    if (!plan->pinned) {
+        /* The order matters only for binding; without a topology, it is that of the numbers. */
+        if (plan->each && topology_place(machine->root, &all, &plan->cpus, &ignored) < 0) {
+            all.scheme = TOPOLOGY_FIRST;
+            return topology_place(machine->root, &all, &plan->cpus, error);
+        }
+        return 0;
+    }
+    if (place[0] >= '0' && place[0] <= '9') {
+        if (take_list(machine, place, &plan->cpus, error) < 0)
+            return -1;
+    } else if (take_scheme(machine, place, side, &plan->cpus, error) < 0) {
+        return -1;
+    }
+    /* A mask of all CPUs is no mask. */
+    plan->pinned = plan->cpus.count < ss_cpus_count(&cpus.usable);
+    return 0;
+}
+
+static int set_pin(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    struct ssactuate_plan *plan, struct ss_error *error) {
+    if (ssactuate_pin_place(machine, knob->level, 0, plan, error) < 0)
+        return ss_error_wrap(error, "%s", knob->text);
+    return 0;
+}
+
+static int get_pin(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    const struct ssactuate_output *output, struct ss_error *error) {
+    struct topology_usable cpus = topology_usable_read(&machine->tree);
+    char text[250];
+    (void)error;
+    ss_cpus_print(text, sizeof text, &cpus.usable);
+    bool is_free = ss_cpus_count(&cpus.usable) == ss_cpus_count(&cpus.online);
+    ssactuate_level_print(output, knob->text, "%s", is_free ? "free" : text);
+    return 0;
+}
+
+const struct ssactuate_actuator ssactuate_pin = {
+    .name = "pin",
+    .form = "free|first:N|one-node[:N]|one-chip[:N]|spread:N|per-chip[:N]|per-core[:N]|"
+            "per-thread[:N]|LIST[,each]",
+    .by = "affinity, and a cpuset if a control group can be made",
+    .probe = always,
+    .get = get_pin,
+    .set = set_pin,
+};
+
+/* ---- cpus ---- */
+
+static void print_cpus(const struct ssactuate_machine *machine, FILE *stream) {
+    struct topology_usable cpus = topology_usable_read(&machine->tree);
+    char reason[SSACTUATE_REASON];
+    fprintf(stream, "1 to %u", (unsigned)ss_cpus_count(&cpus.usable));
+    if (!may_limit(machine, SS_LIMIT_CPUS, reason))
+        fprintf(stream, ", by affinity alone: %s", reason);
+}
+
+static int get_cpus(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    const struct ssactuate_output *output, struct ss_error *error) {
+    struct topology_usable cpus = topology_usable_read(&machine->tree);
+    (void)error;
+    ssactuate_level_print(output, knob->text, "%u", (unsigned)ss_cpus_count(&cpus.usable));
+    return 0;
+}
+
+static int set_cpus(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    struct ssactuate_plan *plan, struct ss_error *error) {
+    struct topology_usable cpus = topology_usable_read(&machine->tree);
+    uint32_t count = ss_cpus_count(&cpus.usable);
+    if (ss_units_count(knob->level, &plan->cpu_count, error) < 0)
+        return ss_error_wrap(error, "%s", knob->text);
+    if (plan->cpu_count == 0 || plan->cpu_count > count)
+        return ss_error_fail(
+            error, "%s: write a number of CPUs from 1 to %u", knob->text, (unsigned)count);
+    return 0;
+}
+
+const struct ssactuate_actuator ssactuate_cpus = {
+    .name = "cpus",
+    .form = "N",
+    .by = "a cpuset, or affinity",
+    .probe = always,
+    .levels = print_cpus,
+    .get = get_cpus,
+    .set = set_cpus,
+};
+
+/* ---- quota ---- */
+
+static bool probe_quota(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    char reason[SSACTUATE_REASON]) {
+    (void)knob;
+    return may_limit(machine, SS_LIMIT_QUOTA, reason);
+}
+
+static int get_quota(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    const struct ssactuate_output *output, struct ss_error *error) {
+    struct ss_quota quota = {0};
+    (void)error;
+    ss_platform_quota_read(&machine->roots, &quota);
+    if (quota.cpus > 0)
+        ssactuate_level_print(output, knob->text, "%g%%", 100 * quota.cpus);
+    else
+        ssactuate_level_print(output, knob->text, "none");
+    return 0;
+}
+
+static int set_quota(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    struct ssactuate_plan *plan, struct ss_error *error) {
+    char level[64], period[64];
+    double percent;
+    (void)machine;
+    plan->period = PERIOD;
+    if (split_option(knob, "period", level, period, error) < 0)
+        return -1;
+    if (*period && ss_units_time(period, &plan->period, error) < 0)
+        return ss_error_wrap(error, "%s", knob->text);
+    if (plan->period < PERIOD_MIN || plan->period > PERIOD_MAX)
+        return ss_error_fail(error, "%s: the period must be from 1m to 1s", knob->text);
+    if (strcmp(level, "none") == 0) {
+        plan->quota = 0;
+        return 0;
+    }
+    if (ss_units_percent(level, &percent, error) < 0)
+        return ss_error_wrap(error, "%s", knob->text);
+    plan->quota = percent / 100;
+    if (plan->quota * (double)plan->period < (double)QUOTA_TIME_MIN)
+        return ss_error_fail(error,
+            "%s: less than 1 ms of CPU time in each period, the kernel's minimum: choose a longer "
+            "period",
+            knob->text);
+    return 0;
+}
+
+const struct ssactuate_actuator ssactuate_quota = {
+    .name = "quota",
+    .form = "150%|none[,period=100m]",
+    .by = "a control group: cpu.max, or cpu.cfs_quota_us",
+    .probe = probe_quota,
+    .get = get_quota,
+    .set = set_quota,
+};
+
+/* ---- memory ---- */
+
+static bool probe_memory(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    char reason[SSACTUATE_REASON]) {
+    (void)knob;
+    return may_limit(machine, SS_LIMIT_MEMORY, reason);
+}
+
+static int get_memory(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    const struct ssactuate_output *output, struct ss_error *error) {
+    uint64_t bytes = ss_platform_memory_limit(&machine->roots);
+    char text[40] = "none";
+    (void)error;
+    if (bytes > 0)
+        ss_units_print_size(text, sizeof text, bytes);
+    ssactuate_level_print(output, knob->text, "%s", text);
+    return 0;
+}
+
+static int set_memory(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    struct ssactuate_plan *plan, struct ss_error *error) {
+    (void)machine;
+    plan->memory = 0;
+    if (strcmp(knob->level, "none") == 0)
+        return 0;
+    if (ss_units_size(knob->level, &plan->memory, error) < 0)
+        return ss_error_wrap(error, "%s", knob->text);
+    return plan->memory >= MEMORY_MIN
+               ? 0
+               : ss_error_fail(error, "%s: write at least 1M, or `none`", knob->text);
+}
+
+const struct ssactuate_actuator ssactuate_memory = {
+    .name = "memory",
+    .form = "4G|none",
+    .by = "a control group: memory.max, or memory.limit_in_bytes",
+    .probe = probe_memory,
+    .get = get_memory,
+    .set = set_memory,
+};
+
+/* ---- duty ---- */
+
+bool ssactuate_find_showstopper(char path[4096]) {
+    char own[4000];
+    const char *at = getenv("PATH");
+    struct ss_words_part part;
+    if (ss_platform_program_path(own, sizeof own) == 0 && strrchr(own, '/')) {
+        *strrchr(own, '/') = '\0';
+        snprintf(path, 4096, "%s/showstopper", own);
+        if (access(path, X_OK) == 0)
+            return true;
+    }
+    while (at && ss_words_next(&at, ':', &part)) {
+        snprintf(path, 4096, "%.*s/showstopper", (int)part.length, part.text);
+        if (part.length > 0 && access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool probe_duty(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    char reason[SSACTUATE_REASON]) {
+    char path[4096];
+    (void)machine;
+    (void)knob;
+    if (ssactuate_find_showstopper(path))
+        return true;
+    snprintf(reason, SSACTUATE_REASON, "showstopper is not installed");
+    return false;
+}
+
+static int get_duty(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    const struct ssactuate_output *output, struct ss_error *error) {
+    (void)machine;
+    (void)error;
+    ssactuate_level_print(output, knob->text, "100%%");
+    return 0;
+}
+
+static int set_duty(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    struct ssactuate_plan *plan, struct ss_error *error) {
+    char level[64], tau[64];
+    (void)machine;
+    plan->tau = 20 * SS_MILLISECOND;
+    if (split_option(knob, "tau", level, tau, error) < 0)
+        return -1;
+    if ((*tau && ss_units_time(tau, &plan->tau, error) < 0) ||
+        ss_units_load(level, 0, &plan->duty, error) < 0)
+        return ss_error_wrap(error, "%s", knob->text);
+    if (plan->duty <= 0 || plan->tau < SS_MILLISECOND)
+        return ss_error_fail(
+            error, "%s: the duty must be above 0, and tau at least 1m", knob->text);
+    return 0;
+}
+
+const struct ssactuate_actuator ssactuate_duty = {
+    .name = "duty",
+    .form = "50%[,tau=20m]",
+    .by = "showstopper, which stops and continues the command",
+    .probe = probe_duty,
+    .get = get_duty,
+    .set = set_duty,
+};

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The frequency of CPUs, by the policies of cpufreq. With the governor `userspace` it is set;
+ * otherwise minimum and maximum become equal.
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actuator.h"
+#include "base/grow.h"
+#include "base/units.h"
+#include "base/words.h"
+
+#define CPUFREQ  "sys/devices/system/cpu/cpufreq"
+#define NO_TURBO "sys/devices/system/cpu/intel_pstate/no_turbo"
+#define BOOST    CPUFREQ "/boost"
+
+/* One policy: CPUs that share a frequency. Frequencies are in kHz; NaN if unknown. */
+struct policy {
+    char folder[100];
+    struct ss_cpus cpus;
+    char driver[32], governor[32];
+    double lowest, highest; /* of the hardware */
+    double minimum, maximum, set;
+    char *table; /* the available frequencies, or NULL */
+    bool has_userspace;
+};
+
+struct policies {
+    struct policy *items;
+    size_t count, room;
+};
+
+/* ---- reading ---- */
+
+static double read_number(
+    const struct ssactuate_machine *machine, const struct policy *policy, const char *name) {
+    return sys_tree_number(&machine->tree, "%s/%s", policy->folder, name);
+}
+
+static void read_word(const struct ssactuate_machine *machine, const struct policy *policy,
+    const char *name, char word[32]) {
+    char *line = sys_tree_line(&machine->tree, "%s/%s", policy->folder, name);
+    snprintf(word, 32, "%s", line ? line : "");
+    free(line);
+}
+
+/* The kernel separates these CPUs by blanks. */
+static void read_cpus(const struct ssactuate_machine *machine, struct policy *policy) {
+    char *line = sys_tree_line(&machine->tree, "%s/affected_cpus", policy->folder);
+    char *end = line;
+    for (char *at = line; at && *at; at = end) {
+        unsigned long cpu = strtoul(at, &end, 10);
+        if (end == at)
+            break;
+        if (cpu < SS_CPUS_MAX)
+            ss_cpus_add(&policy->cpus, (uint32_t)cpu);
+    }
+    free(line);
+}
+
+static bool is_listed(const char *list, const char *word) {
+    return list && ss_words_has(list, ' ', word);
+}
+
+static void read_policy(const struct ssactuate_machine *machine, struct policy *policy) {
+    char *governors =
+        sys_tree_line(&machine->tree, "%s/scaling_available_governors", policy->folder);
+    read_cpus(machine, policy);
+    read_word(machine, policy, "scaling_driver", policy->driver);
+    read_word(machine, policy, "scaling_governor", policy->governor);
+    policy->lowest = read_number(machine, policy, "cpuinfo_min_freq");
+    policy->highest = read_number(machine, policy, "cpuinfo_max_freq");
+    policy->minimum = read_number(machine, policy, "scaling_min_freq");
+    policy->maximum = read_number(machine, policy, "scaling_max_freq");
+    policy->set = read_number(machine, policy, "scaling_setspeed");
+    policy->table =
+        sys_tree_line(&machine->tree, "%s/scaling_available_frequencies", policy->folder);
+    policy->has_userspace = is_listed(governors, "userspace");
+    free(governors);
+}
+
+static int compare_policies(const void *left, const void *right) {
+    const struct policy *a = left, *b = right;
+    return (int)(strtol(a->folder + sizeof CPUFREQ "/policy" - 1, NULL, 10) -
+                 strtol(b->folder + sizeof CPUFREQ "/policy" - 1, NULL, 10));
+}
+
+static struct policies read_policies(const struct ssactuate_machine *machine) {
+    struct policies policies = {0};
+    struct sys_tree_names names = sys_tree_list(&machine->tree, CPUFREQ);
+    for (size_t i = 0; i < names.count; i++) {
+        struct policy policy = {0};
+        if (strncmp(names.list[i], "policy", 6) != 0)
+            continue;
+        snprintf(policy.folder, sizeof policy.folder, CPUFREQ "/%.40s", names.list[i]);
+        read_policy(machine, &policy);
+        if (ss_cpus_count(&policy.cpus) > 0 &&
+            SS_GROW(policies.items, policies.count + 1, policies.room))
+            policies.items[policies.count++] = policy;
+        else
+            free(policy.table); /* all of its CPUs are offline */
+    }
+    sys_tree_names_free(&names);
+    if (policies.count > 0)
+        qsort(policies.items, policies.count, sizeof *policies.items, compare_policies);
+    return policies;
+}
+
+static void free_policies(struct policies *policies) {
+    for (size_t i = 0; i < policies->count; i++)
+        free(policies->items[i].table);
+    free(policies->items);
+}
+
+/* Keeps the policies of these CPUs. Fails if one of them has other CPUs as well. */
+static int keep_target(
+    struct policies *policies, const struct ssactuate_knob *knob, struct ss_error *error) {
+    struct ss_cpus wanted;
+    size_t kept = 0;
+    if (!*knob->target)
+        return 0;
+    if (ss_cpus_parse(knob->target, &wanted, error) < 0)
+        return ss_error_wrap(error, "%s", knob->text);
+    for (size_t i = 0; i < policies->count; i++) {
+        struct policy *policy = &policies->items[i];
+        struct ss_cpus common = policy->cpus;
+        char all[200];
+        ss_cpus_keep(&common, &wanted);
+        ss_cpus_print(all, sizeof all, &policy->cpus);
+        if (ss_cpus_count(&common) == 0) {
+            free(policy->table);
+            policy->table = NULL;
+            continue;
+        }
+        if (ss_cpus_count(&common) < ss_cpus_count(&policy->cpus))
+            return ss_error_fail(error, "%s: CPUs %s share one frequency: name all of them or none",
+                knob->text, all);
+        struct policy swapped = policies->items[kept];
+        policies->items[kept++] = *policy;
+        if (policy != &policies->items[kept - 1])
+            *policy = swapped;
+    }
+    for (size_t i = kept; i < policies->count; i++)
+        free(policies->items[i].table);
+    policies->count = kept;
+    return kept > 0 ? 0 : ss_error_fail(error, "%s: these CPUs have no cpufreq policy", knob->text);
+}
+
+/* ---- probe ---- */
+
+static bool has_writable(const struct ssactuate_machine *machine, const struct policy *policy) {
+    static const char *const files[] = {"scaling_min_freq", "scaling_max_freq"};
+    char path[SSACTUATE_PATH];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", policy->folder, files[i]);
+        if (!ssactuate_file_is_writable(machine->tree.folder, path))
+            return false;
+    }
+    return true;
+}
+
+static bool probe(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    char reason[SSACTUATE_REASON]) {
+    struct policies policies = read_policies(machine);
+    (void)knob;
+    *reason = '\0';
+    if (policies.count == 0)
+        snprintf(reason, SSACTUATE_REASON,
+            "the kernel has no cpufreq policy in /" CPUFREQ ": no driver, or a virtual machine");
+    for (size_t i = 0; !*reason && i < policies.count; i++) {
+        if (!has_writable(machine, &policies.items[i]))
+            snprintf(reason, SSACTUATE_REASON,
+                "/%s cannot be written: only root may, and not in every container",
+                policies.items[i].folder);
+    }
+    free_policies(&policies);
+    return !*reason;
+}
+
+/* ---- turbo ---- */
+
+/* Finds the switch of a policy. `inverted`: 1 switches turbo off. */
+static bool find_switch(const struct ssactuate_machine *machine, const struct policy *policy,
+    char path[SSACTUATE_PATH], bool *inverted) {
+    *inverted = sys_tree_has(&machine->tree, NO_TURBO);
+    if (*inverted)
+        snprintf(path, SSACTUATE_PATH, NO_TURBO);
+    else if (sys_tree_has(&machine->tree, BOOST))
+        snprintf(path, SSACTUATE_PATH, BOOST);
+    else
+        snprintf(path, SSACTUATE_PATH, "%s/boost", policy->folder);
+    return sys_tree_has(&machine->tree, "%s", path);
+}
+
+/* Returns the state of turbo as a part of a level, or "". */
+static const char *turbo_of(const struct ssactuate_machine *machine, const struct policy *policy) {
+    char path[SSACTUATE_PATH], value[SSACTUATE_VALUE];
+    bool inverted;
+    if (!find_switch(machine, policy, path, &inverted) ||
+        ssactuate_file_read(machine->tree.folder, path, value) < 0)
+        return "";
+    return (strcmp(value, "1") == 0) != inverted ? ",turbo=on" : ",turbo=off";
+}
+
+/* ---- levels ---- */
+
+static void print_frequency(char text[32], double kilohertz) {
+    if (isnan(kilohertz))
+        snprintf(text, 32, "unknown");
+    else
+        ss_units_print_frequency(text, 32, (uint64_t)(1000 * kilohertz + 0.5));
+}
+
+static void print_levels(const struct ssactuate_machine *machine, FILE *stream) {
+    struct policies policies = read_policies(machine);
+    const struct policy *policy = policies.items;
+    char text[2][32];
+    if (!policy)
+        return;
+    char *rest = policy->table;
+    for (char *word; (word = strsep(&rest, " "));) {
+        if (!*word)
+            continue;
+        print_frequency(text[0], sys_tree_parse_number(word));
+        fprintf(stream, "%s|", text[0]);
+    }
+    if (!policy->table) {
+        print_frequency(text[0], policy->lowest);
+        print_frequency(text[1], policy->highest);
+        fprintf(stream, "any from %s to %s|", text[0], text[1]);
+    }
+    fprintf(stream, "min|max%s", *turbo_of(machine, policy) ? "[,turbo=on|off]" : "");
+    free_policies(&policies);
+}
+
+/* Writes the level of a policy: one frequency, or a range. */
+static void print_level(
+    const struct ssactuate_machine *machine, const struct policy *policy, char level[100]) {
+    char text[2][32];
+    print_frequency(text[0], policy->minimum);
+    print_frequency(text[1], policy->maximum);
+    if (strcmp(policy->governor, "userspace") == 0 && !isnan(policy->set)) {
+        print_frequency(text[0], policy->set);
+        snprintf(level, 100, "%s%s", text[0], turbo_of(machine, policy));
+    } else if (strcmp(text[0], text[1]) == 0) {
+        snprintf(level, 100, "%s%s", text[0], turbo_of(machine, policy));
+    } else {
+        snprintf(level, 100, "%s-%s%s", text[0], text[1], turbo_of(machine, policy));
+    }
+}
+
+static void write_policy(
+    const struct ssactuate_machine *machine, const struct policy *policy, struct ss_json *json) {
+    char cpus[1000], level[100];
+    ss_cpus_print(cpus, sizeof cpus, &policy->cpus);
+    print_level(machine, policy, level);
+    ss_json_open(json, NULL, '{');
+    ss_json_text(json, "cpus", cpus);
+    ss_json_text(json, "level", level);
+    ss_json_text(json, "driver", *policy->driver ? policy->driver : NULL);
+    ss_json_text(json, "governor", *policy->governor ? policy->governor : NULL);
+    ss_json_number(json, "min_hz", 1000 * policy->minimum);
+    ss_json_number(json, "max_hz", 1000 * policy->maximum);
+    ss_json_number(json, "actual_hz", 1000 * read_number(machine, policy, "scaling_cur_freq"));
+    ss_json_close(json, '}');
+}
+
+static int get(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    const struct ssactuate_output *output, struct ss_error *error) {
+    struct policies policies = read_policies(machine);
+    char level[2][100];
+    bool alike = true;
+    if (keep_target(&policies, knob, error) < 0) {
+        free_policies(&policies);
+        return -1;
+    }
+    print_level(machine, &policies.items[0], level[0]);
+    for (size_t i = 1; i < policies.count; i++) {
+        print_level(machine, &policies.items[i], level[1]);
+        alike &= strcmp(level[0], level[1]) == 0;
+    }
+    if (output->json) {
+        ss_json_text(output->json, "level", alike ? level[0] : NULL);
+        ss_json_open(output->json, "policies", '[');
+        for (size_t i = 0; i < policies.count; i++)
+            write_policy(machine, &policies.items[i], output->json);
+        ss_json_close(output->json, ']');
+    } else if (alike) {
+        ssactuate_level_print(output, knob->text, "%s", level[0]);
+    } else {
+        for (size_t i = 0; i < policies.count; i++) {
+            char cpus[1000];
+            ss_cpus_print(cpus, sizeof cpus, &policies.items[i].cpus);
+            print_level(machine, &policies.items[i], level[1]);
+            fprintf(output->stream, "frequency@%s=%s\n", cpus, level[1]);
+        }
+    }
+    free_policies(&policies);
+    return 0;
+}
+
+/* ---- set ---- */
+
+struct level {
+    char low[32], high[32]; /* as written; equal for one frequency */
+    bool range;
+    int turbo; /* -1: not given */
+};
+
+static int parse_level(
+    const struct ssactuate_knob *knob, struct level *level, struct ss_error *error) {
+    struct ss_words_part part;
+    const char *at = knob->level;
+    char first[64] = "";
+    *level = (struct level){.turbo = -1};
+    for (bool is_first = true; ss_words_next(&at, ',', &part); is_first = false) {
+        if (is_first && part.length < sizeof first)
+            snprintf(first, sizeof first, "%.*s", (int)part.length, part.text);
+        else if (ss_words_is(&part, "turbo=off") || ss_words_is(&part, "turbo=on"))
+            level->turbo = ss_words_is(&part, "turbo=on");
+        else
+            return ss_error_fail(error, "%s: unknown part '%.*s': write %s", knob->text,
+                (int)part.length, part.text, knob->actuator->form);
+    }
+    const char *dash = strchr(first, '-');
+    level->range = dash != NULL;
+    snprintf(level->low, sizeof level->low, "%.*s", dash ? (int)(dash - first) : 31, first);
+    snprintf(level->high, sizeof level->high, "%.31s", dash ? dash + 1 : first);
+    return 0;
+}
+
+/* Finds a frequency of a policy in kHz. Fails if the policy does not have it. */
+static int find_frequency(
+    const struct policy *policy, const char *text, uint64_t *kilohertz, struct ss_error *error) {
+    char number[32], limits[2][32];
+    uint64_t hertz;
+    if (strcmp(text, "min") == 0 && policy->lowest > 0) {
+        *kilohertz = (uint64_t)policy->lowest;
+        return 0;
+    }
+    if (strcmp(text, "max") == 0 && policy->highest > 0) {
+        *kilohertz = (uint64_t)policy->highest;
+        return 0;
+    }
+    if (ss_units_frequency(text, &hertz, error) < 0)
+        return -1;
+    *kilohertz = (hertz + 500) / 1000;
+    print_frequency(limits[0], policy->lowest);
+    print_frequency(limits[1], policy->highest);
+    if ((double)*kilohertz < policy->lowest || (double)*kilohertz > policy->highest)
+        return ss_error_fail(
+            error, "'%s' is out of range: these CPUs have %s to %s", text, limits[0], limits[1]);
+    snprintf(number, sizeof number, "%llu", (unsigned long long)*kilohertz);
+    if (policy->table && !is_listed(policy->table, number))
+        return ss_error_fail(
+            error, "'%s' is not a frequency of these CPUs: `ssactuate list` has them", text);
+    return 0;
+}
+
+static int add(struct ssactuate_plan *plan, const struct policy *policy, const char *file,
+    const char *value, struct ss_error *error) {
+    struct ssactuate_setting setting = {.rounded = strcmp(file, "scaling_governor") != 0};
+    snprintf(
+        setting.knob, sizeof setting.knob, "frequency-%.40s", strrchr(policy->folder, '/') + 1);
+    snprintf(setting.path, sizeof setting.path, "%s/%s", policy->folder, file);
+    snprintf(setting.value, sizeof setting.value, "%s", value);
+    return ssactuate_plan_add(plan, &setting, error);
+}
+
+static int add_limit(struct ssactuate_plan *plan, const struct policy *policy, const char *file,
+    uint64_t kilohertz, struct ss_error *error) {
+    char value[32];
+    snprintf(value, sizeof value, "%llu", (unsigned long long)kilohertz);
+    return add(plan, policy, file, value, error);
+}
+
+/* Sets minimum and maximum in the order that keeps the minimum below the maximum. */
+static int add_limits(struct ssactuate_plan *plan, const struct policy *policy, uint64_t low,
+    uint64_t high, struct ss_error *error) {
+    bool maximum_first = (double)low > policy->maximum;
+    if (maximum_first && add_limit(plan, policy, "scaling_max_freq", high, error) < 0)
+        return -1;
+    if (add_limit(plan, policy, "scaling_min_freq", low, error) < 0)
+        return -1;
+    return maximum_first ? 0 : add_limit(plan, policy, "scaling_max_freq", high, error);
+}
+
+/* Sets one frequency by the governor `userspace`, whose speed must be within the limits. */
+static int add_speed(struct ssactuate_plan *plan, const struct policy *policy, uint64_t kilohertz,
+    struct ss_error *error) {
+    if ((double)kilohertz > policy->maximum &&
+        add_limit(plan, policy, "scaling_max_freq", kilohertz, error) < 0)
+        return -1;
+    if ((double)kilohertz < policy->minimum &&
+        add_limit(plan, policy, "scaling_min_freq", kilohertz, error) < 0)
+        return -1;
+    if (add(plan, policy, "scaling_governor", "userspace", error) < 0)
+        return -1;
+    return add_limit(plan, policy, "scaling_setspeed", kilohertz, error);
+}
+
+/* Turbo has one switch for the whole machine, or one for each policy. */
+static int add_turbo(const struct ssactuate_machine *machine, const struct policy *policy,
+    int turbo, struct ssactuate_plan *plan, struct ss_error *error) {
+    struct ssactuate_setting setting = {0};
+    bool inverted;
+    if (!find_switch(machine, policy, setting.path, &inverted))
+        return ss_error_fail(
+            error, "these CPUs have no switch for turbo: leave out turbo=%s", turbo ? "on" : "off");
+    if (strstr(setting.path, "policy"))
+        snprintf(
+            setting.knob, sizeof setting.knob, "frequency-%.40s", strrchr(policy->folder, '/') + 1);
+    else
+        snprintf(setting.knob, sizeof setting.knob, "frequency-turbo");
+    snprintf(setting.value, sizeof setting.value, "%d", (turbo != 0) != inverted);
+    for (size_t i = 0; i < plan->count; i++) {
+        if (strcmp(plan->settings[i].path, setting.path) == 0)
+            return 0;
+    }
+    return ssactuate_plan_add(plan, &setting, error);
+}
+
+static int set_policy(const struct ssactuate_machine *machine, const struct policy *policy,
+    const struct level *level, struct ssactuate_plan *plan, struct ss_error *error) {
+    uint64_t low, high;
+    if (find_frequency(policy, level->low, &low, error) < 0 ||
+        find_frequency(policy, level->high, &high, error) < 0)
+        return -1;
+    if (low > high)
+        return ss_error_fail(error, "'%s-%s' is not a range", level->low, level->high);
+    /* Turbo comes first, because it changes which maximum the kernel accepts. */
+    if (level->turbo >= 0 && add_turbo(machine, policy, level->turbo, plan, error) < 0)
+        return -1;
+    if (!level->range && policy->has_userspace)
+        return add_speed(plan, policy, low, error);
+    return add_limits(plan, policy, low, high, error);
+}
+
+static int set(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    struct ssactuate_plan *plan, struct ss_error *error) {
+    struct policies policies = read_policies(machine);
+    struct level level;
+    int status = parse_level(knob, &level, error);
+    if (status == 0)
+        status = keep_target(&policies, knob, error);
+    for (size_t i = 0; status == 0 && i < policies.count; i++)
+        status = set_policy(machine, &policies.items[i], &level, plan, error);
+    free_policies(&policies);
+    return status < 0 ? ss_error_wrap(error, "frequency") : 0;
+}
+
+const struct ssactuate_actuator ssactuate_frequency = {
+    .name = "frequency",
+    .form = "1.4GHz|min|max|LOW-HIGH[,turbo=on|off]",
+    .by = "cpufreq: governor and speed, or minimum and maximum; turbo and boost switches",
+    .probe = probe,
+    .levels = print_levels,
+    .get = get,
+    .set = set,
+    .has_targets = true,
+};

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <string.h>
+
+#include "actuator.h"
+#include "base/grow.h"
+#include "base/owned.h"
+#include "base/words.h"
+
+int ssactuate_plan_add(
+    struct ssactuate_plan *plan, const struct ssactuate_setting *setting, struct ss_error *error) {
+    if (!SS_GROW(plan->settings, plan->count + 1, plan->room))
+        return ss_error_memory(error);
+    plan->settings[plan->count++] = *setting;
+    return 0;
+}
+
+void ssactuate_plan_free(struct ssactuate_plan *plan) {
+    free(plan->settings);
+    *plan = (struct ssactuate_plan){0};
+}
+
+/* The knobs that are planned so far, each of which may be given once. */
+struct given {
+    struct ssactuate_plan *plan;
+    const struct ssactuate_machine *machine;
+    char seen[32][100];
+    size_t count;
+};
+
+static int note_knob(
+    struct given *given, const struct ssactuate_knob *knob, struct ss_error *error) {
+    char name[100];
+    snprintf(name, sizeof name, "%s@%s", knob->actuator->name, knob->target);
+    for (size_t i = 0; i < given->count; i++) {
+        if (strcmp(given->seen[i], name) == 0)
+            return ss_error_fail(error, "%s is given twice", knob->actuator->name);
+    }
+    if (given->count == sizeof given->seen / sizeof *given->seen)
+        return ss_error_fail(error, "too many knobs (at most %zu)", given->count);
+    snprintf(given->seen[given->count++], sizeof *given->seen, "%s", name);
+    return 0;
+}
+
+static int plan_word(struct given *given, const char *word, struct ss_error *error) {
+    struct ssactuate_knob knob;
+    char reason[SSACTUATE_REASON];
+    if (ssactuate_knob_parse(&knob, word, error) < 0)
+        return -1;
+    if (!*knob.level)
+        return ss_error_fail(error, "'%s' has no level: write %s=%s", ss_words_show(word).text,
+            knob.actuator->name, knob.actuator->form);
+    if (note_knob(given, &knob, error) < 0)
+        return -1;
+    if (!knob.actuator->probe(given->machine, &knob, reason))
+        return ss_error_fail(error, "%s is absent: %s", knob.actuator->name, reason);
+    return knob.actuator->set(given->machine, &knob, given->plan, error);
+}
+
+static bool is_of_size(const char *word) {
+    return strncmp(word, "cpus=", 5) == 0 || strncmp(word, "quota=", 6) == 0 ||
+           strncmp(word, "memory=", 7) == 0;
+}
+
+/* Plans one word of a size: a part, with the options that follow it. */
+static int plan_part(struct given *given, const char *word, struct ss_error *error) {
+    if (!is_of_size(word))
+        return ss_error_fail(error, "'%s' is not cpus, quota or memory", ss_words_show(word).text);
+    return plan_word(given, word, error);
+}
+
+/* Plans size=NAME:cpus=N,quota=P,period=T,memory=M. */
+static int plan_size(struct given *given, const char *text, struct ss_error *error) {
+    const char *colon = strchr(text, ':');
+    struct ss_words_part part;
+    char word[300] = "";
+    if (!colon || colon == text || (size_t)(colon - text) >= sizeof given->plan->size)
+        return ss_error_fail(error,
+            "size=%s: write size=NAME:cpus=N,quota=P,memory=M, with at least one of the three",
+            ss_words_show(text).text);
+    snprintf(given->plan->size, sizeof given->plan->size, "%.*s", (int)(colon - text), text);
+    for (const char *at = colon + 1; ss_words_next(&at, ',', &part);) {
+        size_t length = strlen(word);
+        bool option = strncmp(part.text, "period=", 7) == 0;
+        if (length + part.length + 2 > sizeof word)
+            return ss_error_fail(error, "size=%s: too long", ss_words_show(text).text);
+        if (*word && !option && plan_part(given, word, error) < 0)
+            return ss_error_wrap(error, "size");
+        snprintf(word + (option ? length : 0), sizeof word - (option ? length : 0), "%s%.*s",
+            option && *word ? "," : "", (int)part.length, part.text);
+    }
+    return plan_part(given, word, error) < 0 ? ss_error_wrap(error, "size") : 0;
+}
+
+/* Checks what two knobs say together. */
+static int check(const struct ssactuate_plan *plan, struct ss_error *error) {
+    if (plan->pinned && plan->cpu_count > plan->cpus.count)
+        return ss_error_fail(error, "cpus=%llu is more than the %u CPUs of pin",
+            (unsigned long long)plan->cpu_count, (unsigned)plan->cpus.count);
+    return 0;
+}
+
+int ssactuate_plan_make(struct ssactuate_plan *plan, const struct ssactuate_machine *machine,
+    const char *const *words, struct ss_error *error) {
+    struct given given = {.plan = plan, .machine = machine};
+    *plan = (struct ssactuate_plan){0};
+    for (const char *const *word = words; *word; word++) {
+        int status = strncmp(*word, "size=", 5) == 0 ? plan_size(&given, *word + 5, error)
+                                                     : plan_word(&given, *word, error);
+        if (status < 0)
+            return -1;
+    }
+    return check(plan, error);
+}

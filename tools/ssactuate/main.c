@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The path of data through ssactuate:
+ *
+ *   ACTUATOR=LEVEL --knobs/--> plan: files and values, CPUs, quota, memory, duty
+ *                               |
+ *                               v   locks, values before, boot ID
+ *                            journal/ --sync--> /run/showstopper/PID-....journal
+ *                               |
+ *                               v   keeper started
+ *                     set --> read back --> journal
+ *                               |
+ *                               v
+ *                            COMMAND
+ *                               |
+ *                               v   also by the keeper, and by `ssactuate restore`
+ *                     restore in reverse --> read back --> journal removed
+ */
+
+#include "actuate_options.h"
+#include "actuate_run.h"
+#include "base/program.h"
+#include "base/words.h"
+
+/* The status of `get` for an actuator that this machine does not have. */
+#define STATUS_ABSENT 3
+
+static int list(const struct ssactuate_options *options, int *status, struct ss_error *error) {
+    struct ssactuate_machine machine;
+    (void)status;
+    if (ssactuate_machine_open(&machine, options->root, error) < 0)
+        return -1;
+    if (options->json)
+        ssactuate_list_write(&machine, stdout);
+    else
+        ssactuate_list_print(&machine, stdout);
+    ssactuate_machine_close(&machine);
+    return 0;
+}
+
+/* Writes the level of one knob. */
+static int print_knob(const struct ssactuate_machine *machine, const struct ssactuate_knob *knob,
+    bool as_json, struct ss_error *error) {
+    struct ss_json json = {.stream = stdout};
+    const struct ssactuate_output output = {stdout, as_json ? &json : NULL};
+    if (as_json) {
+        ss_json_open(&json, NULL, '{');
+        ss_json_text(&json, "name", knob->actuator->name);
+        ss_json_text(&json, "target", *knob->target ? knob->target : NULL);
+    }
+    int result = knob->actuator->get(machine, knob, &output, error);
+    if (as_json)
+        ss_json_close(&json, '}');
+    return result;
+}
+
+static int get(const struct ssactuate_options *options, int *status, struct ss_error *error) {
+    struct ssactuate_machine machine;
+    struct ssactuate_knob knob;
+    char reason[SSACTUATE_REASON];
+    if (ssactuate_knob_parse(&knob, options->words[0], error) < 0)
+        return -1;
+    if (*knob.level)
+        return ss_error_fail(error, "'%s': `get` takes an actuator without a level",
+            ss_words_show(options->words[0]).text);
+    if (ssactuate_machine_open(&machine, options->root, error) < 0)
+        return -1;
+    int result = 0;
+    if (knob.actuator->probe(&machine, &knob, reason))
+        result = print_knob(&machine, &knob, options->json, error);
+    else
+        result =
+            ss_error_set(error, STATUS_ABSENT, "%s is absent: %s", knob.actuator->name, reason);
+    ssactuate_machine_close(&machine);
+    (void)status;
+    return result;
+}
+
+static int carry_out(struct ssactuate_options *options, int *status, struct ss_error *error) {
+    static const struct {
+        const char *verb;
+        int (*action)(const struct ssactuate_options *options, int *status, struct ss_error *error);
+    } actions[] = {
+        {"list", list}, {"get", get}, {"run", ssactuate_run}, {"restore", ssactuate_restore}};
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        if (strcmp(options->verb, actions[i].verb) == 0)
+            return actions[i].action(options, status, error);
+    }
+    return -1;
+}
+
+static int run(char **argv, int *status, struct ss_error *error) {
+    struct ssactuate_options options;
+    int result = ssactuate_options_parse(&options, argv, error);
+    if (result == 0 && options.help)
+        ssactuate_options_print_help();
+    else if (result == 0 && options.version)
+        ss_program_print_version("ssactuate");
+    else if (result == 0)
+        result = carry_out(&options, status, error);
+    ssactuate_options_free(&options);
+    return result;
+}
+
+int main(int argc, char **argv) {
+    ss_platform_keep_arguments(argc, argv);
+    return ss_program_main("ssactuate", run, argv);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run_record.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "base/whole_file.h"
+#include "base/words.h"
+
+#define CPUFREQ "sys/devices/system/cpu/cpufreq"
+
+/* ---- the actual frequency ---- */
+
+static int open_counter(enum ss_perf_event event, pid_t command) {
+    const struct ss_perf_request request = {.event = event, .thread = command, .after_exec = true};
+    return ss_platform_perf.open(ss_platform_perf.context, &request);
+}
+
+static bool open_counters(struct ssactuate_record *record, pid_t command) {
+    record->counters.cycles = open_counter(SS_PERF_CYCLES, command);
+    record->counters.clock =
+        record->counters.cycles < 0 ? -1 : open_counter(SS_PERF_TASK_CLOCK, command);
+    return record->counters.clock >= 0;
+}
+
+static void find_files(struct ssactuate_record *record) {
+    struct sys_tree_names names = sys_tree_list(&record->machine->tree, CPUFREQ);
+    record->files = calloc(names.count + 1, sizeof *record->files);
+    for (size_t i = 0; record->files && i < names.count; i++) {
+        char *path = record->files[record->samples_files];
+        snprintf(path, SSACTUATE_PATH, CPUFREQ "/%.100s/scaling_cur_freq", names.list[i]);
+        if (strncmp(names.list[i], "policy", 6) == 0 &&
+            sys_tree_has(&record->machine->tree, "%s", path))
+            record->samples_files++;
+    }
+    sys_tree_names_free(&names);
+}
+
+void ssactuate_record_open(
+    struct ssactuate_record *record, const struct ssactuate_machine *machine, pid_t command) {
+    *record = (struct ssactuate_record){.machine = machine, .begin = ss_platform_now()};
+    if (!open_counters(record, command))
+        find_files(record);
+}
+
+void ssactuate_record_sample(struct ssactuate_record *record) {
+    for (size_t i = 0; i < record->samples_files; i++) {
+        double kilohertz = sys_tree_number(&record->machine->tree, "%s", record->files[i]);
+        if (isnan(kilohertz))
+            continue;
+        record->sum += 1000 * kilohertz;
+        record->samples++;
+    }
+}
+
+/* Returns the actual frequency in Hz and its source; NaN and NULL if it is unknown. */
+static double measure(const struct ssactuate_record *record, const char **source) {
+    struct ss_perf_count cycles, clock;
+    const struct ss_perf_calls *calls = &ss_platform_perf;
+    *source = NULL;
+    if (record->counters.clock >= 0 &&
+        calls->read(calls->context, record->counters.cycles, &cycles) == 0 &&
+        calls->read(calls->context, record->counters.clock, &clock) == 0 && cycles.running > 0 &&
+        clock.value > 0) {
+        *source = "cycles by task clock";
+        return (double)cycles.value * (double)cycles.enabled / (double)cycles.running /
+               (double)clock.value * 1e9;
+    }
+    if (record->samples == 0)
+        return NAN;
+    *source = "scaling_cur_freq";
+    return record->sum / (double)record->samples;
+}
+
+void ssactuate_record_close(struct ssactuate_record *record) {
+    if (record->machine && record->counters.cycles >= 0)
+        ss_platform_perf.close(ss_platform_perf.context, record->counters.cycles);
+    if (record->machine && record->counters.clock >= 0)
+        ss_platform_perf.close(ss_platform_perf.context, record->counters.clock);
+    free(record->files);
+    *record = (struct ssactuate_record){0};
+}
+
+/* ---- the record ---- */
+
+static void write_files(struct ss_json *json, const struct ssactuate_journal *journal) {
+    ss_json_open(json, "files", '[');
+    for (size_t i = 0; journal && i < journal->count; i++) {
+        const struct ssactuate_entry *entry = &journal->entries[i];
+        char path[SSACTUATE_PATH + 1];
+        snprintf(path, sizeof path, "/%s", entry->setting.path);
+        ss_json_open(json, NULL, '{');
+        ss_json_text(json, "path", path);
+        ss_json_text(json, "before", entry->before);
+        ss_json_text(json, "asked", entry->setting.value);
+        ss_json_text(json, "got", entry->got);
+        ss_json_close(json, '}');
+    }
+    ss_json_close(json, ']');
+}
+
+/* Where the command ran: `free`, or the CPUs. */
+static void write_place(struct ss_json *json, const struct ssactuate_result *result) {
+    struct ss_cpus cpus = {0};
+    static char text[8 * SS_CPUS_MAX];
+    for (uint32_t i = 0; i < result->plan->cpus.count; i++)
+        ss_cpus_add(&cpus, result->plan->cpus.cpus[i]);
+    ss_cpus_print(text, sizeof text, &cpus);
+    ss_json_text(json, "pin", result->masked ? text : "free");
+    ss_json_bool(json, "each", result->plan->each);
+    ss_json_text(json, "size", *result->plan->size ? result->plan->size : NULL);
+    ss_json_bool(json, "cpuset", result->group && *result->group->parts[SS_LIMIT_CPUS].folder);
+}
+
+static void write_result(
+    const struct ssactuate_record *record, const struct ssactuate_result *result, FILE *stream) {
+    struct ss_json json = {.stream = stream};
+    const char *source;
+    double hertz = measure(record, &source);
+    ss_json_open(&json, NULL, '{');
+    ss_json_open(&json, "knobs", '[');
+    for (const char *const *word = result->words; *word; word++)
+        ss_json_text(&json, NULL, *word);
+    ss_json_close(&json, ']');
+    ss_json_open(&json, "command", '[');
+    for (char *const *word = result->command; *word; word++)
+        ss_json_text(&json, NULL, *word);
+    ss_json_close(&json, ']');
+    write_files(&json, result->journal);
+    write_place(&json, result);
+    ss_json_number(&json, "actual_hz", hertz);
+    ss_json_text(&json, "actual_hz_from", source);
+    ss_json_number(
+        &json, "seconds", ss_time_seconds(ss_time_since(ss_platform_now(), record->begin)));
+    ss_json_number(&json, "status", result->status);
+    ss_json_close(&json, '}');
+}
+
+int ssactuate_record_write(const struct ssactuate_record *record, const char *path,
+    const struct ssactuate_result *result, struct ss_error *error) {
+    struct ss_whole_file file;
+    if (strcmp(path, "-") == 0) {
+        write_result(record, result, stdout);
+        return 0;
+    }
+    if (ss_whole_file_open(&file, path) == 0) {
+        write_result(record, result, file.stream);
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
+    return ss_error_fail(
+        error, "%s cannot be written: %s", ss_words_show(path).text, strerror(errno));
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "undoing.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+static void tell(void *context, const char *line) {
+    (void)context;
+    fprintf(stderr, "ssactuate: %s\n", line);
+}
+
+const struct ssactuate_restorer ssactuate_restorer = {
+    .tell = tell,
+    .remove_group = ss_platform_limit_folder_remove,
+};
+
+/* ---- the keeper ---- */
+
+/* Runs in the keeper. What cannot be restored stays in the journal, for `ssactuate restore`. */
+static void restore_orphaned(void *context) {
+    struct ssactuate_undoing *undoing = context;
+    struct ss_error error = {0};
+    if (ssactuate_journal_reload(&undoing->journal, &error) < 0 ||
+        ssactuate_journal_restore(&undoing->journal, &ssactuate_restorer, &error) < 0 ||
+        ssactuate_journal_remove(&undoing->journal, &error) < 0)
+        tell(NULL, error.message);
+}
+
+int ssactuate_undoing_keep(struct ssactuate_undoing *undoing, struct ss_error *error) {
+    if (!undoing->has_journal)
+        return 0;
+    undoing->duty = (struct ss_keeper_duty){
+        .name = "ssactuate-keeper",
+        .orphaned = restore_orphaned,
+        .context = undoing,
+    };
+    int status = ss_keeper_open(&undoing->keeper, &undoing->duty);
+    if (status == 0) {
+        undoing->has_keeper = true;
+        status = ss_keeper_start(&undoing->keeper);
+    }
+    return status < 0 ? ss_error_fail(error, "the keeper cannot be started: %s", strerror(-status))
+                      : 0;
+}
+
+void ssactuate_undoing_reaped(struct ssactuate_undoing *undoing, pid_t pid, int status) {
+    if (!undoing->has_keeper || pid != undoing->keeper.pid)
+        return;
+    undoing->keeper.pid = 0;
+    /* If memory is exhausted, dismissing the keeper tries this again. */
+    if (!WIFEXITED(status) && ss_keeper_start(&undoing->keeper) < 0)
+        undoing->keeper.pid = 0;
+}
+
+/* ---- the journal ---- */
+
+static int lock_knobs(
+    struct ssactuate_undoing *undoing, const struct ssactuate_plan *plan, struct ss_error *error) {
+    for (size_t i = 0; i < plan->count; i++) {
+        bool locked = false;
+        for (size_t j = 0; j < i; j++)
+            locked |= strcmp(plan->settings[j].knob, plan->settings[i].knob) == 0;
+        if (!locked && ssactuate_journal_lock(&undoing->journal, plan->settings[i].knob, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int note_group(
+    struct ssactuate_undoing *undoing, const struct ss_limit_group *group, struct ss_error *error) {
+    if (*group->left &&
+        ssactuate_journal_add_group(&undoing->journal, group->caller, group->left, error) < 0)
+        return -1;
+    for (int i = 0; i < SS_LIMITS; i++) {
+        const struct ss_limit_part *part = &group->parts[i];
+        bool noted = !*part->folder;
+        for (int j = 0; j < i; j++)
+            noted |= strcmp(group->parts[j].folder, part->folder) == 0;
+        if (!noted &&
+            ssactuate_journal_add_group(&undoing->journal, part->folder, part->home, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int note_plan(
+    struct ssactuate_undoing *undoing, const struct ssactuate_plan *plan, struct ss_error *error) {
+    for (size_t i = 0; i < plan->count; i++) {
+        if (ssactuate_journal_add(&undoing->journal, &plan->settings[i], error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int ssactuate_undoing_open(struct ssactuate_undoing *undoing, const struct ssactuate_plan *plan,
+    const struct ss_limit_group *group, const char *root, struct ss_error *error) {
+    struct ssactuate_dead dead;
+    *undoing = (struct ssactuate_undoing){0};
+    if (plan->count == 0 && !group)
+        return 0;
+    undoing->has_state = true;
+    if (ssactuate_state_open(&undoing->state, root, error) < 0)
+        return -1;
+    undoing->has_journal = true;
+    if (ssactuate_journal_create(&undoing->journal, &undoing->state, error) < 0 ||
+        lock_knobs(undoing, plan, error) < 0 ||
+        ssactuate_restore_dead(
+            &undoing->state, &ssactuate_restorer, &undoing->journal, &dead, error) < 0 ||
+        note_plan(undoing, plan, error) < 0 || (group && note_group(undoing, group, error) < 0))
+        return -1;
+    return ssactuate_journal_arm(&undoing->journal, error);
+}
+
+int ssactuate_undoing_finish(struct ssactuate_undoing *undoing, struct ss_error *error) {
+    int status = 0;
+    if (undoing->has_journal) {
+        status = undoing->journal.armed
+                     ? ssactuate_journal_restore(&undoing->journal, &ssactuate_restorer, error)
+                     : 0;
+        if (status == 0)
+            status = ssactuate_journal_remove(&undoing->journal, error);
+    }
+    if (undoing->has_keeper) {
+        ss_keeper_dismiss(&undoing->keeper);
+        ss_keeper_close(&undoing->keeper);
+    }
+    if (undoing->has_journal)
+        ssactuate_journal_close(&undoing->journal);
+    if (undoing->has_state)
+        ssactuate_state_close(&undoing->state);
+    *undoing = (struct ssactuate_undoing){0};
+    return status;
+}

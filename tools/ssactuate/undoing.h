@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSACTUATE_UNDOING_H
+#define SSACTUATE_UNDOING_H
+
+#include "actuator.h"
+#include "keeper/keeper.h"
+
+/* The journal of a run and the keeper that carries it out if the run is killed. */
+struct ssactuate_undoing {
+    struct ssactuate_state state;
+    struct ssactuate_journal journal;
+    struct ss_keeper_duty duty;
+    struct ss_keeper keeper;
+    bool has_state, has_journal, has_keeper;
+};
+
+/* Says on standard error what restoring found; removes groups by the platform. */
+extern const struct ssactuate_restorer ssactuate_restorer;
+
+/*
+ * Locks the knobs of a plan, turns back what killed runs have left, and notes the values before and
+ * the groups in a journal, which is on disk then. Does nothing if there is nothing to turn back.
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 4) int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
+    const struct ssactuate_plan *plan, const struct ss_limit_group *group, const char *root,
+    struct ss_error *error);
+
+/* Starts the keeper. Call this before the first file is changed. */
+SS_MUST_USE SS_NONNULL() int ssactuate_undoing_keep(
+    struct ssactuate_undoing *undoing, struct ss_error *error);
+
+/* Replaces the keeper if this child, which was reaped, was the keeper and was killed. */
+SS_NONNULL()
+void ssactuate_undoing_reaped(struct ssactuate_undoing *undoing, pid_t pid, int status);
+
+/* Turns everything back, removes the journal and dismisses the keeper. */
+SS_MUST_USE SS_NONNULL() int ssactuate_undoing_finish(
+    struct ssactuate_undoing *undoing, struct ss_error *error);
+
+#endif
