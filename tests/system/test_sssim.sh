@@ -282,6 +282,35 @@ grep -q 'A closed loop' out || fail "the closed loop is not described: $(cat out
 expect queue --version
 [[ $(cat out) == "sssim "* ]] || fail "wrong version: $(cat out)"
 
+# The machine: its frequency, contention and power.
+{ echo busy,watts; for i in 0 1 2 4 8; do echo "$i,$((100 + 20 * i))"; done; } >watts
+printf 'n\trequests_per_second\n1\t100\n2\t190\n4\t320\n' >capacities
+machine=(--rate 80 --frequency 1.4GHz --base 2100MHz --power watts --json)
+expect queue --rate 80 --power watts --json
+awk '/"watts"/ { ok = $2 + 0 > 115.999 && $2 + 0 < 116.001 } END { exit !ok }' out ||
+    fail "80 % of one CPU of 120 W, and 100 W when idle, are not 116 W: $(cat out)"
+expect queue "${machine[@]}" --workers 4
+cp out before
+for words in '--frequency 1.5GHz' '--base 2.2GHz' '--beta 50%' '--contention servers:0.1,0' '--contention workers:0.1,0' \
+    '--contention workers:0,0.1' '--contention workers:capacities'; do
+    # shellcheck disable=SC2086 # words, not one
+    expect queue "${machine[@]}" --workers 4 $words
+    case $words in
+    *servers:*) cmp -s <(sed '/contention_/d' before) <(sed '/contention_/d' out) || fail "contention of one server: $(cat out)" ;;
+    *) ! cmp -s before out || fail "queue $words has no effect" ;;
+    esac
+done
+expect queue --rate 80 --workers 4 --contention workers:capacities
+grep -q '^speed .* of each server; contention a = 0.0[0-9]*, b = 0' out || fail "a and b are not printed: $(cat out)"
+refused '--frequency and --base belong together' queue --rate 5 --frequency 1GHz
+refused '--beta requires --frequency and --base' queue --rate 5 --beta 50%
+refused "--frequency: '1.4 GHz' is not a frequency: write 1.4GHz" queue --rate 5 --frequency '1.4 GHz' --base 2GHz
+refused '--frequency must be between 0.1 and 2 times --base' queue --rate 5 --frequency 5GHz --base 2GHz
+refused "--contention: 'cores:1,2' is not servers:A,B, workers:A,B" queue --rate 5 --contention cores:1,2
+refused '--contention: none cannot be opened' queue --rate 5 --contention workers:none
+refused '--power: 9 workers may be busy, but power is known for 8' queue --rate 5 --workers 9 --power watts
+refused "--power: capacities:1:1: no column 'busy'" queue --rate 5 --power capacities
+
 refused '--profile constant requires --rate' queue
 refused 'the rate is 0, so nothing would be sent' queue --rate 0
 refused 'the rate is 0, so nothing would be sent' queue --rate 0 --requests 5

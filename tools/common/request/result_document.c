@@ -193,6 +193,18 @@ static void print_messages(struct ss_json *json, const struct ssrequest_messages
     ss_json_close(json, ']');
 }
 
+static void print_machine(struct ss_json *json, const struct ssrequest_machine *machine) {
+    ss_json_open(json, "machine", '{');
+    ss_json_number(json, "active", machine->active);
+    ss_json_number(json, "idle", machine->idle);
+    ss_json_number(json, "watts", machine->watts);
+    ss_json_number(json, "joules_per_success", machine->joules_per_success);
+    ss_json_number(json, "speed", machine->speed);
+    ss_json_number(json, "contention_a", machine->contention[0]);
+    ss_json_number(json, "contention_b", machine->contention[1]);
+    ss_json_close(json, '}');
+}
+
 void ssrequest_document_print(FILE *stream, const struct ssrequest_account *account) {
     struct ss_json json = {.stream = stream};
     ss_json_open(&json, NULL, '{');
@@ -208,6 +220,8 @@ void ssrequest_document_print(FILE *stream, const struct ssrequest_account *acco
         print_figures(&json, account);
     if (account->messages)
         print_messages(&json, account->messages);
+    if (account->machine)
+        print_machine(&json, account->machine);
     ss_json_close(&json, '}');
 }
 

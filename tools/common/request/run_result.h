@@ -21,6 +21,16 @@ enum ssrequest_shape {
     SSREQUEST_TRACE,
 };
 
+/* A simulated machine under the service. Values are NaN if they were not simulated. */
+struct ssrequest_machine {
+    double active;             /* mean part of the CPUs that are busy, 0 to 1 */
+    double idle;               /* part of the time in which no CPU is busy */
+    double watts;              /* mean power */
+    double joules_per_success; /* NaN without successes */
+    double speed;              /* of each server, of 1 */
+    double contention[2];      /* a and b */
+};
+
 struct ssrequest_account {
     const char *program;                       /* "ssrequest" */
     const char *const *targets;                /* targets as given */
@@ -52,6 +62,7 @@ struct ssrequest_account {
     double own_wait_seconds; /* time ready to run without a CPU; NaN if unknown */
     double connections;      /* number of connections opened; NaN in a simulation */
     const struct ssrequest_tally *tally;
+    const struct ssrequest_machine *machine; /* NULL unless simulated */
 
     /*
      * The search for a capacity, instead of a tally; NULL without a search. The profile is that of

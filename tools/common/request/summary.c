@@ -358,6 +358,27 @@ static void print_figures(FILE *stream, const struct ssrequest_account *account)
             ssrequest_show_count((uint64_t)account->connections).text, "were opened");
 }
 
+static void print_machine(FILE *stream, const struct ssrequest_machine *machine) {
+    char value[32], what[80];
+    snprintf(value, sizeof value, "%.1f %%", 100 * machine->active);
+    snprintf(what, sizeof what, "of the CPUs, on average; none for %.1f %% of the time",
+        100 * machine->idle);
+    print_figure(stream, "busy", value, what);
+    if (machine->speed != 1) {
+        snprintf(value, sizeof value, "%.4g", machine->speed);
+        snprintf(what, sizeof what, "of each server");
+        if (!isnan(machine->contention[0]))
+            snprintf(what, sizeof what, "of each server; contention a = %.4g, b = %.4g",
+                machine->contention[0], machine->contention[1]);
+        print_figure(stream, "speed", value, what);
+    }
+    if (isnan(machine->watts))
+        return;
+    snprintf(value, sizeof value, "%.1f W", machine->watts);
+    snprintf(what, sizeof what, "on average; %.4g J for each success", machine->joules_per_success);
+    print_figure(stream, "power", value, isnan(machine->joules_per_success) ? "on average" : what);
+}
+
 /* ---- a search ---- */
 
 /* Describes how many trials agree: "5 of 5 trials". */
@@ -426,4 +447,6 @@ void ssrequest_summary_print(FILE *stream, const struct ssrequest_account *accou
     print_sums(stream, account->tally);
     fputc('\n', stream);
     print_figures(stream, account);
+    if (account->machine)
+        print_machine(stream, account->machine);
 }

@@ -12,12 +12,12 @@ static void print_help(FILE *stream) {
     fprintf(stream,
         "Usage: sssim queue [OPTION]...\n"
         "Sends requests to a simulated service, as ssrequest would, and prints the\n"
-        "response times.\n\n"
+        "response times and the power of the machine.\n\n"
         "Times: 20s, 107m (milliseconds), 2M (minutes), 1h. Duties: 60%%, 0.6 or 6/10.\n\n");
     ss_arguments_print_help(stream, queue_rows);
     fprintf(stream,
-        "\nExamples: how fast does a server answer if it is stopped for half of the time? Does\nit "
-        "help to know which of two servers has less to do?\n"
+        "\nExamples: how fast does a server answer if it is stopped for half of the time?\n"
+        "Does it help to know which of two servers has less to do?\n"
         "  sssim queue -r 10 --arrival poisson --work 500u --duty 50%% --requests 100000\n"
         "  sssim queue -r 150 --arrival poisson --spread exponential --servers 2 \\\n"
         "      --balance least-connections -d 10M\n");
@@ -50,6 +50,22 @@ static struct ssrequest_account make_account(const struct queue_options *options
     };
 }
 
+static struct ssrequest_machine make_machine(const struct queue_options *options,
+    const struct queue_run_options *run, const struct queue_run_end *end,
+    const struct ssrequest_tally *tally) {
+    const struct queue_meter *meter = &end->meter;
+    double successes = (double)tally->outcomes[SSREQUEST_SUCCESS];
+    double cpus = (double)queue_service_workers(&run->service);
+    return (struct ssrequest_machine){
+        .active = meter->busy_seconds / meter->seconds / cpus,
+        .idle = meter->idle_seconds / meter->seconds,
+        .watts = run->power ? meter->joules / meter->seconds : NAN,
+        .joules_per_success = run->power && successes > 0 ? meter->joules / successes : NAN,
+        .speed = options->factor,
+        .contention = {options->fitted.a, options->fitted.b},
+    };
+}
+
 static int run(struct queue_options *options, FILE *stream, struct ss_error *error) {
     struct queue_run_options what;
     struct queue_run_end end;
@@ -59,6 +75,8 @@ static int run(struct queue_options *options, FILE *stream, struct ss_error *err
         return -1;
     int status = queue_run(&what, &tally, &end, error);
     struct ssrequest_account account = make_account(options, &what, &end, &tally);
+    struct ssrequest_machine machine = make_machine(options, &what, &end, &tally);
+    account.machine = &machine;
     if (status == 0 && options->json)
         ssrequest_document_print(stream, &account);
     else if (status == 0)

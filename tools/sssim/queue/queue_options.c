@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/owned.h"
 #include "base/units.h"
@@ -66,6 +67,16 @@ const struct ss_argument queue_rows[] = {
                          "rest"}},
     {0, "TIME", {"tau", SS_OPTION_TIME, AT(tau), .initial = "107m", .min = "2m", .max = "1h",
                  .help = "the mean length of a round"}},
+    {0, "F", {"frequency", SS_OPTION_TEXT, AT(frequency),
+              .help = "the frequency of the CPUs, such as 1.4GHz"}, .heading = "\nMachine:"},
+    {0, "F", {"base", SS_OPTION_TEXT, AT(base),
+              .help = "the frequency at which --work and --power were measured"}},
+    {0, "PART", {"beta", SS_OPTION_LOAD, AT(beta), .initial = "100%",
+                 .help = "the part of the work at the base frequency whose time depends on the frequency"}},
+    {0, "WHICH:AB", {"contention", SS_OPTION_TEXT, AT(contention),
+              .help = "n servers, or n workers, each have the speed 1/(1 + a(n-1) + b n(n-1)): servers:A,B or workers:A,B, or the path of a file with capacities, to which a and b are fitted"}},
+    {0, "FILE", {"power", SS_OPTION_TEXT, AT(power_file),
+              .help = "a table of the watts by the number of busy CPUs"}},
     {0, NULL, {"json", AT(json), .help = "print the figures as JSON"}, .heading = "\nOutput:"},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
@@ -113,16 +124,118 @@ static int parse_speeds(struct queue_options *options, struct ss_error *error) {
     return 0;
 }
 
+/* Parses "1.4GHz" or "1400000000" into hertz. */
+static int parse_frequency(
+    const char *name, const char *text, double *hertz, struct ss_error *error) {
+    static const struct {
+        const char *unit;
+        double hertz;
+    } units[] = {{"GHz", 1e9}, {"MHz", 1e6}, {"kHz", 1e3}, {"Hz", 1}, {"", 1}};
+    char digits[64];
+    size_t length = strspn(text, "0123456789./");
+    snprintf(digits, sizeof digits, "%.*s", (int)length, text);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(text + length, units[i].unit) != 0 || length >= sizeof digits ||
+            ss_units_number(digits, hertz, NULL) < 0)
+            continue;
+        *hertz *= units[i].hertz;
+        if (*hertz > 0)
+            return 0;
+    }
+    return ss_error_fail(
+        error, "--%s: '%s' is not a frequency: write 1.4GHz", name, ss_words_show(text).text);
+}
+
+static int check_frequency(struct queue_options *options, struct ss_error *error) {
+    double frequency, base;
+    if (!options->frequency != !options->base)
+        return ss_error_fail(error, "--frequency and --base belong together");
+    if (!options->frequency && options->beta != 1)
+        return ss_error_fail(error, "--beta requires --frequency and --base");
+    if (!options->frequency)
+        return 0;
+    if (parse_frequency("frequency", options->frequency, &frequency, error) < 0 ||
+        parse_frequency("base", options->base, &base, error) < 0)
+        return -1;
+    options->relative_frequency = frequency / base;
+    if (!(options->relative_frequency >= 0.1 && options->relative_frequency <= 2))
+        return ss_error_fail(error, "--frequency must be between 0.1 and 2 times --base");
+    options->factor *= queue_frequency_speed(frequency, base, options->beta);
+    return 0;
+}
+
+/* Parses "A,B" into numbers that are not negative. Returns false if the text is anything else. */
+static bool parse_ab(const char *text, struct queue_contention *contention) {
+    double values[2];
+    size_t count = 0;
+    struct ss_words_part part;
+    for (const char *at = text; ss_words_next(&at, ',', &part); count++) {
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)part.length, part.text);
+        if (count == 2 || part.length >= sizeof word ||
+            ss_units_number(word, &values[count], NULL) < 0)
+            return false;
+    }
+    *contention = (struct queue_contention){values[0], values[count - 1]};
+    return count == 2;
+}
+
+/* Call this when the number of servers is known. */
+static int check_contention(struct queue_options *options, struct ss_error *error) {
+    const char *text = options->contention;
+    if (!text)
+        return 0;
+    bool workers = strncmp(text, "workers:", 8) == 0;
+    if (!workers && strncmp(text, "servers:", 8) != 0)
+        return ss_error_fail(error,
+            "--contention: '%s' is not servers:A,B, workers:A,B, servers:FILE or workers:FILE",
+            ss_words_show(text).text);
+    if (!parse_ab(text + 8, &options->fitted) &&
+        queue_contention_read(&options->fitted, text + 8, error) < 0)
+        return ss_error_wrap(error, "--contention");
+    uint64_t servers = options->servers ? options->servers : 1;
+    options->factor *=
+        queue_contention_speed(&options->fitted, (double)(workers ? options->workers : servers));
+    return 0;
+}
+
+static int check_power(struct queue_options *options, struct ss_error *error) {
+    uint64_t cpus = options->workers * (options->servers ? options->servers : 1);
+    if (!options->power_file)
+        return 0;
+    if (queue_power_read(&options->power, options->power_file, error) < 0)
+        return ss_error_wrap(error, "--power");
+    double known = options->power.points[options->power.count - 1].busy;
+    if ((double)cpus > known)
+        return ss_error_fail(error, "--power: %llu workers may be busy, but power is known for %g",
+            (unsigned long long)cpus, known);
+    return 0;
+}
+
+/* Applies frequency and contention to the speed of every server. */
+static int check_machine(struct queue_options *options, struct ss_error *error) {
+    if (check_frequency(options, error) < 0 || check_contention(options, error) < 0 ||
+        check_power(options, error) < 0)
+        return -1;
+    uint64_t servers = options->servers ? options->servers : 1;
+    for (uint64_t i = 0; i < servers; i++)
+        options->speed[i] = (options->speeds ? options->speed[i] : 1) * options->factor;
+    return 0;
+}
+
 static int check(struct queue_options *options, struct ss_error *error) {
     if (ssrequest_given_settle(&options->given, error) < 0 || check_settle(options, error) < 0)
         return -1;
     if (!(options->duty > 0))
         return ss_error_fail(error, "--duty: no request would be answered at 0: write more");
-    return parse_speeds(options, error);
+    return parse_speeds(options, error) < 0 ? -1 : check_machine(options, error);
 }
 
 int queue_options_parse(struct queue_options *options, char **argv, struct ss_error *error) {
-    *options = (struct queue_options){.given = ssrequest_given_nothing()};
+    *options = (struct queue_options){.given = ssrequest_given_nothing(),
+        .relative_frequency = 1,
+        .factor = 1,
+        .fitted = {NAN, NAN}};
     if (ss_arguments_parse(queue_rows, options, &options->store, argv, NULL, error) < 0)
         return -1;
     if (options->help || options->version)
@@ -132,6 +245,7 @@ int queue_options_parse(struct queue_options *options, char **argv, struct ss_er
 
 void queue_options_close(struct queue_options *options) {
     ssrequest_profile_free(&options->shape);
+    queue_power_free(&options->power);
     ss_option_store_free(&options->store);
 }
 
@@ -177,7 +291,7 @@ int queue_options_resolve(
             {
                 .servers = options->servers ? (uint32_t)options->servers : 1,
                 .workers = (uint32_t)options->workers,
-                .speeds = options->speeds ? options->speed : NULL,
+                .speeds = options->speeds || options->factor != 1 ? options->speed : NULL,
                 .work = options->work,
                 .spread = options->spread,
                 .given_up = options->given_up,
@@ -185,6 +299,8 @@ int queue_options_resolve(
             },
         .duty = options->duty,
         .tau = options->tau,
+        .power = options->power.count > 0 ? &options->power : NULL,
+        .relative_frequency = options->relative_frequency,
     };
     if (options->settle < run->rules.end)
         return 0;

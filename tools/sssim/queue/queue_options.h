@@ -26,13 +26,21 @@ struct queue_options {
     int given_up; /* enum queue_given_up */
     double duty;
     ss_time tau;
+    const char *frequency, *base;
+    double beta;
+    const char *contention; /* "servers:A,B", "workers:FILE" */
+    const char *power_file;
     int json;
     int help;
     int version;
     struct ss_option_store store;
 
-    double speed[SSREQUEST_TARGETS_MAX];
-    struct ssrequest_profile shape; /* profile of --profile */
+    double speed[SSREQUEST_TARGETS_MAX]; /* speeds as given, times `factor` */
+    double relative_frequency;           /* 1 without --frequency */
+    double factor;                       /* what frequency and contention make of the speed */
+    struct queue_contention fitted;      /* NaN without --contention */
+    struct queue_power power;            /* no points without --power */
+    struct ssrequest_profile shape;      /* profile of --profile */
 };
 
 extern const struct ss_argument queue_rows[];

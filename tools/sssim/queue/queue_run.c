@@ -113,6 +113,7 @@ static int follow_throttle(struct run *run, ss_time now, struct ss_error *error)
 
 static void settle(struct run *run) {
     ssrequest_tally_clear(run->tally);
+    queue_meter_clear(&run->end.meter);
     sleepers_set(&run->sleepers, SETTLE, SS_TIME_NEVER);
 }
 
@@ -151,10 +152,14 @@ static int go_on(struct run *run, struct ss_error *error) {
         ss_time now = run->sleepers.due[sleeper];
         if (now == SS_TIME_NEVER)
             return ss_error_fail(error, "some requests would never end: give clients a --timeout");
+        queue_meter_advance(
+            &run->end.meter, run->service.busy, now < run->end.sending ? now : run->end.sending);
         if (wake(run, sleeper, now, error) < 0)
             return -1;
         run->end.end = now;
     }
+    if (run->end.sending != SS_TIME_NEVER)
+        queue_meter_advance(&run->end.meter, run->service.busy, run->end.sending);
     /* The run ends early if no more requests are due. */
     if (run->end.end < run->end.sending)
         run->end.end = run->end.sending;
@@ -212,7 +217,10 @@ int queue_run(const struct queue_run_options *options, struct ssrequest_tally *t
         .tally = tally,
         .oldest = NO_SLOT,
         .newest = NO_SLOT,
-        .end.sending = options->rules.end};
+        .end = {.sending = options->rules.end,
+            .meter = {.power = options->power,
+                .relative_frequency =
+                    options->relative_frequency > 0 ? options->relative_frequency : 1}}};
     int status = open_service(&run, error);
     if (status == 0)
         status = open_generator(&run, error);

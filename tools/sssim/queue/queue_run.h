@@ -7,6 +7,7 @@
 #include <showstopper/time.h>
 
 #include "generator.h"
+#include "queue_machine.h"
 #include "queue_service.h"
 
 /* Sends requests to a simulated service in virtual time, with the generator of ssrequest. */
@@ -19,14 +20,17 @@ struct queue_run_options {
     ss_time settle;               /* requests sent or ended before this are not counted */
     uint64_t seed;
     struct queue_service_options service;
-    double duty; /* duty of each server; 1: never stopped */
-    ss_time tau; /* mean length of a round of stops */
+    double duty;                     /* duty of each server; 1: never stopped */
+    ss_time tau;                     /* mean length of a round of stops */
+    const struct queue_power *power; /* NULL: unknown */
+    double relative_frequency;       /* of the base frequency; 0 counts as 1 */
 };
 
 struct queue_run_end {
     ss_time sending; /* time at which sending ended */
     ss_time end;     /* time at which the last request ended */
     uint64_t wasted; /* number of requests that were completed after their client had given up */
+    struct queue_meter meter; /* from --settle to the end of sending */
 };
 
 /* Simulates a run, and counts its requests in an open tally. */

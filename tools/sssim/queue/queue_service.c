@@ -80,8 +80,11 @@ static void set_alarm(struct queue_service *service, const struct queue_worker *
 
 static void start(struct queue_service *service, struct queue_worker *worker, struct queue_job *job,
     ss_time now) {
+    bool runs = service->servers[server_of(service, worker)].runs;
+    service->busy -= runs && worker->job;
+    service->busy += runs && job;
     *worker = (struct queue_worker){.job = job, .left = job ? job->length : 0, .since = now};
-    set_alarm(service, worker, service->servers[server_of(service, worker)].runs);
+    set_alarm(service, worker, runs);
 }
 
 static struct queue_job *take_first(struct queue_server *server) {
@@ -128,6 +131,8 @@ void queue_service_let_run(struct queue_service *service, uint32_t number, bool 
         if (!runs)
             worker->left -= worker->job ? now - worker->since : 0;
         worker->since = now;
+        if (worker->job)
+            service->busy = runs ? service->busy + 1 : service->busy - 1;
         set_alarm(service, worker, runs);
     }
 }

@@ -49,6 +49,7 @@ struct queue_service {
     struct queue_worker *workers;
     struct queue_job **jobs; /* job of each slot; NULL: unused, or given up */
     struct queue_job *spare;
+    uint32_t busy;           /* number of workers that work now: of a stopped server none does */
     uint64_t served, wasted; /* number of completed requests, and of those among them whose client
                                 had given up */
 };

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Tests of the machine under sssim queue: frequency, contention and power. Inputs are the published
+ * fits of power, a frequency's share of it, and a and b fitted to the published capacities; the
+ * rest is predicted and compared with what was published
+ * (tools/experiments/published/actuators-*.csv).
+ */
+
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "queue_run.h"
+#include "unit.h"
+
+#define MS   SS_MILLISECOND
+#define CPUS 32
+
+/* ---- power of the published machine ---- */
+
+static struct queue_watts free_points[CPUS + 1], pinned_points[CPUS + 1];
+static const struct queue_power free_power = {free_points, CPUS + 1, 0},
+                                pinned_power = {pinned_points, CPUS + 1, 0};
+
+__attribute__((constructor)) static void fill_power(void) {
+    for (int i = 0; i <= CPUS; i++) {
+        free_points[i] = (struct queue_watts){i, i ? -0.13 * i * i + 8.86 * i + 188.53 : 120};
+        pinned_points[i] = (struct queue_watts){i, i ? 4.72 * i + 187.38 : 120};
+    }
+}
+
+/* ---- runs ---- */
+
+struct setup {
+    uint32_t servers, workers;
+    double work;  /* seconds, at speed 1 */
+    double speed; /* of each server */
+    double relative_frequency;
+    enum ssrequest_arrival arrival;
+    const struct queue_power *power;
+};
+
+struct measured {
+    double mean, p95; /* of all requests, from when they were due, in seconds */
+    double watts, active, idle;
+};
+
+static struct measured simulate(const struct setup *setup, double rate, ss_time length) {
+    double speeds[8];
+    struct ss_error error = {0};
+    struct ssrequest_profile profile = {0};
+    struct ssrequest_tally tally;
+    struct queue_run_end end;
+    for (uint32_t i = 0; i < setup->servers; i++)
+        speeds[i] = setup->speed;
+    struct queue_run_options options = {
+        .profile = &profile,
+        .arrival = setup->arrival,
+        .rules = {.cap = 100000, .end = length},
+        .timeout = SS_TIME_NEVER,
+        .settle = length / 5,
+        .seed = 1,
+        .service = {.servers = setup->servers,
+            .workers = setup->workers,
+            .speeds = speeds,
+            .work = ss_time_from_double(setup->work * 1e9),
+            .seed = 1},
+        .duty = 1,
+        .tau = 107 * MS,
+        .power = setup->power,
+        .relative_frequency = setup->relative_frequency,
+    };
+    if (ssrequest_profile_constant(&profile, rate, length, &error) < 0 ||
+        ssrequest_tally_open(&tally, options.timeout, &error) < 0 ||
+        queue_run(&options, &tally, &end, &error) < 0)
+        fail_msg("%s", error.message);
+    const struct queue_meter *meter = &end.meter;
+    struct measured measured = {
+        .mean = ss_histogram_mean(&tally.all[SSREQUEST_INTENDED]),
+        .p95 = ss_histogram_quantile(&tally.all[SSREQUEST_INTENDED], 0.95),
+        .watts = meter->joules / meter->seconds,
+        .active = meter->busy_seconds / meter->seconds / (setup->servers * setup->workers),
+        .idle = meter->idle_seconds / meter->seconds,
+    };
+    assert_near(meter->seconds, ss_time_seconds(length - length / 5), 1e-9);
+    ssrequest_tally_close(&tally);
+    ssrequest_profile_free(&profile);
+    return measured;
+}
+
+/* Returns the highest rate at which the service is underloaded: mean below 1 s, p95 below 2 s. */
+static double find_capacity(const struct setup *setup) {
+    double held = 1, failed = 400;
+    while (failed - held > 0.002 * failed) {
+        double rate = (held + failed) / 2;
+        struct measured measured = simulate(setup, rate, 60 * SS_SECOND);
+        if (measured.mean < 1 && measured.p95 < 2)
+            held = rate;
+        else
+            failed = rate;
+    }
+    return held;
+}
+
+static double saturated_watts(const struct setup *setup) {
+    struct measured measured = simulate(setup, 150, 20 * SS_SECOND);
+    assert_near(measured.active, 1, 1e-9);
+    return measured.watts;
+}
+
+/* ---- frequency ---- */
+
+/* 32 cores that serve 60 requests per second at 2.1 GHz. */
+static struct setup at_frequency(double frequency, enum ssrequest_arrival arrival) {
+    return (struct setup){.servers = 1,
+        .workers = CPUS,
+        .work = CPUS / 60.0,
+        .speed = queue_frequency_speed(frequency, 2.1, 1),
+        .relative_frequency = frequency / 2.1,
+        .arrival = arrival,
+        .power = &free_power};
+}
+
+static void work_takes_longer_at_a_lower_frequency(void **state) {
+    (void)state;
+    assert_near(1 / queue_frequency_speed(1.4, 2.1, 1), 1.5, 1e-12);
+    assert_near(1 / queue_frequency_speed(1.4, 2.1, 0.5), 1.25, 1e-12);
+    assert_near(1 / queue_frequency_speed(1.4, 2.1, 0), 1, 1e-12);
+    assert_near(1 / queue_frequency_speed(2.1, 2.1, 0.7), 1, 1e-12);
+}
+
+static void capacity_is_proportional_to_the_frequency(void **state) {
+    (void)state;
+    struct setup slow = at_frequency(1.4, SSREQUEST_EVEN), fast = at_frequency(2.1, SSREQUEST_EVEN);
+    assert_near(find_capacity(&slow) / find_capacity(&fast), 40 / 60.0, 0.01);
+}
+
+static void cpus_are_active_for_longer_at_a_lower_frequency(void **state) {
+    (void)state;
+    struct setup slow = at_frequency(1.4, SSREQUEST_EVEN), fast = at_frequency(2.1, SSREQUEST_EVEN);
+    for (double rate = 5; rate <= 35; rate += 10)
+        assert_near(simulate(&slow, rate, 60 * SS_SECOND).active /
+                        simulate(&fast, rate, 60 * SS_SECOND).active,
+            1.5, 0.03);
+}
+
+/* At 2/3 of the frequency, one CPU of 32 saves 5.4 %, all save 18 %; no busy CPU saves nothing. */
+static void lower_frequency_saves_most_with_all_cpus(void **state) {
+    (void)state;
+    double base = queue_power_at(&free_power, CPUS, 1);
+    assert_near(base, -0.13 * 1024 + 8.86 * 32 + 188.53, 1e-9);
+    assert_near(queue_power_at(&free_power, CPUS, 2.0 / 3) / base, 0.82, 1e-12);
+    assert_near(queue_power_at(&free_power, 16, 2.0 / 3) / queue_power_at(&free_power, 16, 1),
+        (0.95 + 0.82) / 2, 1e-12);
+    assert_near(queue_power_at(&free_power, CPUS, 5.0 / 6) / base, 0.91, 1e-12);
+    assert_true(queue_power_at(&free_power, 0, 2.0 / 3) == 120);
+}
+
+/* ---- power ---- */
+
+static void power_is_integrated_over_busy_cpus(void **state) {
+    (void)state;
+    struct queue_watts points[] = {{0, 100}, {1, 200}, {4, 320}};
+    const struct queue_power power = {points, 3, 0};
+    assert_near(queue_power_at(&power, 3, 1), 280, 1e-12);
+    struct setup setup = {.servers = 1,
+        .workers = 1,
+        .work = 0.010,
+        .speed = 1,
+        .relative_frequency = 1,
+        .arrival = SSREQUEST_EVEN,
+        .power = &power};
+    struct measured measured = simulate(&setup, 50, 10 * SS_SECOND);
+    assert_near(measured.active, 0.5, 1e-9);
+    assert_near(measured.idle, 0.5, 1e-9);
+    assert_near(measured.watts, 150, 1e-6);
+    /* Four at once on four workers: 10 of 1000 ms with four busy. */
+    setup.workers = 4;
+    setup.arrival = SSREQUEST_CONCURRENT;
+    measured = simulate(&setup, 4, 10 * SS_SECOND);
+    assert_near(measured.active, 0.01, 1e-9);
+    assert_near(measured.idle, 0.99, 1e-9);
+    assert_near(measured.watts, 0.99 * 100 + 0.01 * 320, 1e-6);
+}
+
+static void stopped_cpus_are_not_busy(void **state) {
+    (void)state;
+    struct ss_error error = {0};
+    struct ssrequest_profile profile = {0};
+    struct ssrequest_tally tally;
+    struct queue_run_end end;
+    struct queue_run_options options = {.profile = &profile,
+        .rules = {.cap = 100, .end = 100 * SS_SECOND},
+        .timeout = SS_TIME_NEVER,
+        .service = {.servers = 2, .workers = 2, .work = SS_SECOND},
+        .duty = 0.25,
+        .tau = 107 * MS,
+        .power = &free_power};
+    assert_int_equal(ssrequest_profile_constant(&profile, 50, 100 * SS_SECOND, &error), 0);
+    assert_int_equal(ssrequest_tally_open(&tally, options.timeout, &error), 0);
+    assert_int_equal(queue_run(&options, &tally, &end, &error), 0);
+    assert_near(end.meter.busy_seconds / end.meter.seconds, 4 * 0.25, 0.02);
+    ssrequest_tally_close(&tally);
+    ssrequest_profile_free(&profile);
+}
+
+static void concurrent_requests_need_less_power_unless_overloaded(void **state) {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        double frequency = i ? 1.4 : 2.1;
+        struct setup even = at_frequency(frequency, SSREQUEST_EVEN),
+                     concurrent = at_frequency(frequency, SSREQUEST_CONCURRENT);
+        for (double rate = 5; rate <= 20; rate += 5)
+            assert_that(simulate(&concurrent, rate, 20 * SS_SECOND).watts, <,
+                simulate(&even, rate, 20 * SS_SECOND).watts - 10);
+        assert_near(saturated_watts(&concurrent), saturated_watts(&even), 1e-6);
+    }
+}
+
+/* ---- contention ---- */
+
+static void contention_follows_from_exact_capacities(void **state) {
+    (void)state;
+    const struct queue_contention known = {0.03, 0.004};
+    struct queue_capacity points[5];
+    for (int i = 0; i < 5; i++) {
+        double n = i + 1;
+        points[i] = (struct queue_capacity){n, n * 35 * queue_contention_speed(&known, n)};
+    }
+    struct queue_contention found;
+    struct ss_error error = {0};
+    double alone;
+    assert_int_equal(queue_contention_fit(&found, points, 5, &alone, &error), 0);
+    assert_near(found.a, 0.03, 1e-10);
+    assert_near(found.b, 0.004, 1e-10);
+    assert_near(alone, 35, 1e-8);
+    assert_int_equal(queue_contention_fit(&found, points, 2, &alone, &error), -1);
+}
+
+/* Capacity that grows faster than n would need a below 0. */
+static void contention_is_never_negative(void **state) {
+    (void)state;
+    const struct queue_capacity points[] = {{1, 10}, {2, 22}, {3, 34}, {4, 46}};
+    struct queue_contention found;
+    struct ss_error error = {0};
+    assert_int_equal(queue_contention_fit(&found, points, 4, NULL, &error), 0);
+    assert_true(found.a == 0 && found.b == 0);
+}
+
+/* ---- the published knobs ---- */
+
+static const struct queue_capacity machines[] = {{1, 35}, {2, 65}, {3, 90}, {4, 90}};
+static const struct queue_capacity cores[] = {{8, 30}, {16, 65}, {24, 80}, {32, 95}};
+
+/* Machines with 8 cores each, all on the same host of 32 cores. */
+static struct setup with_machines(uint32_t n) {
+    struct queue_contention contention;
+    struct ss_error error = {0};
+    double alone;
+    assert_int_equal(queue_contention_fit(&contention, machines, 4, &alone, &error), 0);
+    return (struct setup){.servers = n,
+        .workers = 8,
+        .work = 8 / alone,
+        .speed = queue_contention_speed(&contention, n),
+        .relative_frequency = 1,
+        .arrival = SSREQUEST_EVEN,
+        .power = &free_power};
+}
+
+static struct setup with_cores(uint32_t n) {
+    struct queue_contention contention;
+    struct ss_error error = {0};
+    double alone;
+    assert_int_equal(queue_contention_fit(&contention, cores, 4, &alone, &error), 0);
+    return (struct setup){.servers = 1,
+        .workers = n,
+        .work = 1 / alone,
+        .speed = queue_contention_speed(&contention, n),
+        .relative_frequency = 1,
+        .arrival = SSREQUEST_EVEN,
+        .power = &free_power};
+}
+
+static void capacities_of_machines_and_cores_are_near_the_published(void **state) {
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct setup setup = with_machines((uint32_t)machines[i].n);
+        double capacity = find_capacity(&setup);
+        assert_near(capacity / machines[i].rate, 1, 0.1);
+        setup = with_cores((uint32_t)cores[i].n);
+        capacity = find_capacity(&setup);
+        assert_near(capacity / cores[i].rate, 1, 0.1);
+    }
+}
+
+static double saving(struct setup high, struct setup low) {
+    double watts = saturated_watts(&high);
+    return 100 * (watts - saturated_watts(&low)) / watts;
+}
+
+static void savings_are_within_5_points_of_the_published(void **state) {
+    (void)state;
+    struct setup part = with_cores(24), pinned = part;
+    pinned.power = &pinned_power;
+    double dvfs = saving(at_frequency(2.1, SSREQUEST_EVEN), at_frequency(1.4, SSREQUEST_EVEN));
+    double pinning = saving(part, pinned);
+    double horizontal = saving(with_machines(4), with_machines(1));
+    double vertical = saving(with_cores(32), with_cores(8));
+    assert_near(dvfs, 14, 5);
+    assert_near(pinning, 8, 5);
+    assert_near(horizontal, 29, 5);
+    assert_near(vertical, 27, 5);
+    assert_that(fmin(horizontal, vertical), >, dvfs);
+    assert_that(dvfs, >, pinning);
+}
+
+/* ---- files ---- */
+
+static void write_file(const char *path, const char *text) {
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static void invalid_tables_are_refused(void **state) {
+    (void)state;
+    static const char *const texts[][2] = {
+        {"busy,watts\n1,100\n2,200\n", ":2:1: the first row must be that of 0 busy CPUs"},
+        {"busy,watts\n0,100\n2,200\n2,300\n", ":4:1: busy CPUs must increase from row to row"},
+        {"busy,watts\n0,100\n1,-1\n", ":3:1: power must not be negative"},
+        {"busy,watts\n0,100\n1,x\n", ":3:3: the column 'watts' has no number"},
+        {"busy,watts\n0,100\n", ": there must be a row of 0 and one of all busy CPUs"},
+        {"busy,power\n0,100\n", ":1:1: no column 'watts'"}};
+    static const char *const capacities[][2] = {
+        {"n,requests_per_second\n0,30\n", ":2:1: n must be 1 or more"},
+        {"n,requests_per_second\n1,0\n", ":2:1: n must be 1 or more, and the capacity positive"},
+        {"n;requests_per_second\n1;30\n2;50\n", ": a and b follow from three capacities or more"}};
+    char path[] = "/tmp/sssim-test-XXXXXX";
+    int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    for (size_t i = 0; i < 6; i++) {
+        struct queue_power power;
+        struct ss_error error = {0};
+        write_file(path, texts[i][0]);
+        assert_int_equal(queue_power_read(&power, path, &error), -1);
+        if (!strstr(error.message, texts[i][1]))
+            fail_msg("no '%s' in '%s'", texts[i][1], error.message);
+        queue_power_free(&power);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        struct queue_contention contention;
+        struct ss_error error = {0};
+        write_file(path, capacities[i][0]);
+        assert_int_equal(queue_contention_read(&contention, path, &error), -1);
+        if (!strstr(error.message, capacities[i][1]))
+            fail_msg("no '%s' in '%s'", capacities[i][1], error.message);
+    }
+    unlink(path);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(work_takes_longer_at_a_lower_frequency),
+    cmocka_unit_test(capacity_is_proportional_to_the_frequency),
+    cmocka_unit_test(cpus_are_active_for_longer_at_a_lower_frequency),
+    cmocka_unit_test(lower_frequency_saves_most_with_all_cpus),
+    cmocka_unit_test(power_is_integrated_over_busy_cpus),
+    cmocka_unit_test(stopped_cpus_are_not_busy),
+    cmocka_unit_test(concurrent_requests_need_less_power_unless_overloaded),
+    cmocka_unit_test(contention_follows_from_exact_capacities),
+    cmocka_unit_test(contention_is_never_negative),
+    cmocka_unit_test(capacities_of_machines_and_cores_are_near_the_published),
+    cmocka_unit_test(savings_are_within_5_points_of_the_published),
+    cmocka_unit_test(invalid_tables_are_refused))

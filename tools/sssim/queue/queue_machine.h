@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSSIM_QUEUE_MACHINE_H
+#define SSSIM_QUEUE_MACHINE_H
+
+/* The machine under a simulated service: its frequency, contention, and power. */
+
+#include <stddef.h>
+
+#include <showstopper/contract.h>
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+/* ---- speed ---- */
+
+/* Returns the speed at a frequency, relative to that at the base: work at f takes
+ * beta base / f + 1 - beta of its time. */
+double queue_frequency_speed(double frequency, double base, double beta);
+
+/* Contention between n servers or workers: each has the speed 1 / (1 + a (n-1) + b n (n-1)). */
+struct queue_contention {
+    double a, b;
+};
+
+double queue_contention_speed(const struct queue_contention *contention, double n) SS_NONNULL();
+
+/* Requests per second that n servers or workers can serve. */
+struct queue_capacity {
+    double n, rate;
+};
+
+/*
+ * Fits contention to capacities by least squares of the relative errors. Neither a nor b is
+ * negative. `alone`, which may be NULL, becomes the capacity of one. Fails with fewer than three
+ * points, or if they do not determine the result.
+ */
+SS_MUST_USE SS_NONNULL(1, 2, 5) int queue_contention_fit(struct queue_contention *contention,
+    const struct queue_capacity *points, size_t count, double *alone, struct ss_error *error);
+
+/* Reads columns `n` and `requests_per_second` of a file, and fits contention to them. */
+SS_MUST_USE SS_NONNULL() int queue_contention_read(
+    struct queue_contention *contention, const char *path, struct ss_error *error);
+
+/* ---- power ---- */
+
+struct queue_watts {
+    double busy, watts;
+};
+
+/* Power by the number of busy CPUs: measured points, between which it is interpolated. */
+struct queue_power {
+    struct queue_watts *points; /* in ascending order; the first is idle, the last all CPUs */
+    size_t count, room;
+};
+
+/* Reads columns `busy` and `watts` of a file. Free the power in any case. */
+SS_MUST_USE SS_NONNULL() int queue_power_read(
+    struct queue_power *power, const char *path, struct ss_error *error);
+SS_NONNULL() void queue_power_free(struct queue_power *power);
+
+/*
+ * Returns the power with `busy` CPUs at a frequency, relative to the base. At 2/3 of the base it is
+ * 95 % with few CPUs and 82 % with all; the saving is proportional to what the frequency lacks.
+ * Without a busy CPU, the frequency has no effect.
+ */
+SS_NONNULL()
+double queue_power_at(const struct queue_power *power, double busy, double relative_frequency);
+
+/* Adds up power and busy CPUs over time. */
+struct queue_meter {
+    const struct queue_power *power; /* NULL: unknown */
+    double relative_frequency;
+    ss_time since;
+    double seconds, busy_seconds, idle_seconds, joules;
+};
+
+/* Adds the time up to `now`, in which `busy` CPUs were busy. */
+SS_NONNULL() void queue_meter_advance(struct queue_meter *meter, uint32_t busy, ss_time now);
+
+/* Forgets what was added up. */
+SS_NONNULL() void queue_meter_clear(struct queue_meter *meter);
+
+#endif
