@@ -65,7 +65,7 @@ check_left() {
 check_folders() {
     local left files
     for left in /run/showstopper-guest.*; do
-        ! grep -Eqs " $folder/shared\$" "$left/shares" || fail "left: $left"
+        ! grep -Fqsx "$folder/shared" "$left/shares" || fail "left: $left"
     done
     for files in /run/virtiofsd/.run.showstopper-guest.*; do
         left=${files#*.run.} left=/run/${left%.*.pid}

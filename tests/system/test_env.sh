@@ -376,7 +376,7 @@ options_and_names_are_checked() {
     mkdir guest
     refuses "$place: --guest: guest: not a guest that this version can boot" hold "$place" --guest guest
     echo format=1 >guest/about
-    refuses "$place: --memory: 3: a size is wanted" hold "$place" --guest guest --memory 3
+    refuses "$place: --memory: 3: a size is required" hold "$place" --guest guest --memory 3
     [ ! -e places ] || fail "leftover: $(find places)"
 }
 

@@ -100,16 +100,16 @@ options_and_their_values_are_checked() {
         refuses "--sedonds: unknown option" "$name" --sedonds 3
     done
     refuses "--kernel requires a value" make-guest --kernel
-    refuses "the name of a folder is wanted" make-guest
+    refuses "the name of a folder is required" make-guest
     refuses "$scratch/shared: it exists" make-guest "$scratch/shared"
-    refuses "--guest is wanted" run-in-guest -- true
+    refuses "--guest is required" run-in-guest -- true
     refuses "not a guest that this version can boot" run-in-guest --guest "$scratch/shared" -- true
     mkdir "$scratch/guest"
     echo format=1 >"$scratch/guest/about"
-    refuses "a command is wanted behind --" run-in-guest --guest guest
+    refuses "a command is required after --" run-in-guest --guest guest
     refuses "--grace: soon: a number of seconds" run-in-guest --guest guest --grace soon -- true
-    refuses "--memory: 3: a size is wanted" run-in-guest --guest guest --memory 3 -- true
-    refuses "--vcpus: 0: a number is wanted" run-in-guest --guest guest --vcpus 0 -- true
+    refuses "--memory: 3: a size is required" run-in-guest --guest guest --memory 3 -- true
+    refuses "--vcpus: 0: a number is required" run-in-guest --guest guest --vcpus 0 -- true
     refuses "--vcpus and --cpus: one of both" run-in-guest --guest guest --vcpus 1 --cpus 0 -- true
     refuses "x: a list of CPUs is wanted" run-in-guest --guest guest --cpus x -- true
     refuses "--cpus: 9999: this machine has other CPUs" run-in-guest --guest guest --cpus 9999 -- true

@@ -74,8 +74,8 @@ say() {
     echo "$*" >&2
 }
 
-# take_options FLAGS NAMES WORD...: sets FLAG to yes, NAME from "--NAME VALUE" or "--NAME=VALUE", with
-# _ for -. What stands behind -- becomes `user_command`. `usage` is the caller's.
+# take_options FLAGS NAMES WORD...: sets FLAG to yes, NAME from "--NAME VALUE" or "--NAME=VALUE", with _ for -. The
+# values of a NAME+ are collected, one a line. What stands behind -- becomes `user_command`. `usage` is the caller's.
 take_options() {
     local flags=" $1 " names=" $2 " word option value
     shift 2
@@ -96,7 +96,7 @@ take_options() {
         option=${option#--}
         if [[ $flags = *" $option "* && $word != *=* ]]; then
             value=yes
-        elif [[ $names != *" $option "* ]]; then
+        elif [[ $names != *" $option "* && $names != *" $option+ "* ]]; then
             fail "$word: unknown option: see --help"
         elif [[ $word = *=* ]]; then
             value=${word#*=}
@@ -109,6 +109,7 @@ take_options() {
         workload) option=workloads ;;
         catalogue) value=$catalogue$value: ;;
         esac
+        [[ $names != *" $option+ "* ]] || value=${!option}$value$'\n'
         printf -v "${option//-/_}" %s "$value"
     done
 }

@@ -42,7 +42,7 @@ run_command() {
     cat /run/guest/errors >/dev/vport0p3 &
     cats="$cats $!"
     (
-        PATH=$outer_path /usr/bin/env --default-signal=INT,QUIT /run/guest/busybox sh /run/guest/command \
+        PATH=$outer_path /usr/bin/env --default-signal=INT,QUIT bash /run/guest/command \
             </dev/null >/run/guest/output 2>/run/guest/errors 3>&- &
         echo $! >/run/guest/pid
         wait $!

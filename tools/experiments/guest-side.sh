@@ -4,13 +4,20 @@
 # To be sourced by the first program of a guest, a shell of busybox's: makes the guest of what
 # run-in-guest has put into the folder $run of the host. The host's root is in /root.
 
-# shellcheck disable=SC2154 # set by that program
-given=/root$run
+given=/root${run:?}
 
-# Parts of the host that are hidden below have what is needed later, so it is copied first.
-mkdir /guest
+# Parts of the host that are hidden below have what is needed later, so it is taken first. Only shared folders
+# can be written to.
+mkdir /guest /shared
+mount -t virtiofs -o remount,rw host /root
+shares=0
 while read -r folder; do
-    [ -n "$folder" ] || continue
+    mkdir "/shared/$shares"
+    mount --bind "/root$folder" "/shared/$shares" || echo "$folder" >>/guest/missing
+    shares=$((shares + 1))
+done <"$given/shares"
+mount -o remount,bind,ro host /root
+while read -r folder; do
     mkdir -p "/copied$folder"
     cp -a "/root$folder/." "/copied$folder"
 done <"$given/copies"
@@ -41,13 +48,13 @@ sed 's/[a-z]/+&/; s/ / +/g' /root/sys/fs/cgroup/cgroup.controllers \
 ifconfig lo 127.0.0.1
 hostname guest
 
-# Each line: the tag of a share, a blank, its folder.
-while read -r tag folder; do
+shares=0
+while read -r folder; do
     mkdir -p "/root$folder"
-    mount -t virtiofs "$tag" "/root$folder" || echo "$folder" >>/root/run/guest/missing
+    mount --move "/shared/$shares" "/root$folder"
+    shares=$((shares + 1))
 done </guest/shares
 while read -r folder; do
-    [ -n "$folder" ] || continue
     mkdir -p "/root$folder"
     mount -t tmpfs copy "/root$folder"
     cp -a "/copied$folder/." "/root$folder"
