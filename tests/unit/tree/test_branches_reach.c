@@ -133,6 +133,75 @@ static void leaderless_group_is_signaled_only_with_a_witness(void **state) {
     close_board();
 }
 
+static void signal_with_witness(uint32_t row, pid_t pid) {
+    atomic_store(&branch_at(0)->witness, pid);
+    atomic_store(&branch_at(0)->witness_started, ss_platform_process_started(pid));
+    ss_holds_signal_leaderless(holds, board, row, SIGCONT);
+}
+
+/* Starts a child that stops, in this group; 0: in its own. */
+static pid_t start_stopped(pid_t group) {
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        raise(SIGSTOP);
+        pause();
+        _exit(0);
+    }
+    assert_that(pid, >, 1);
+    assert_int_equal(setpgid(pid, group), 0);
+    assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+    assert_true(WIFSTOPPED(status));
+    return pid;
+}
+
+static bool was_continued(pid_t pid) {
+    int status;
+    return waitpid(pid, &status, WCONTINUED | WNOHANG) == pid && WIFCONTINUED(status);
+}
+
+static void end_child(pid_t pid) {
+    kill(pid, SIGKILL);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void leaderless_group_is_signaled_only_for_its_row_and_its_members(void **state) {
+    (void)state;
+    open_board();
+    uint64_t leader_started;
+    pid_t leader = join_leaderless_group(&leader_started);
+    pid_t member = start_stopped(leader), bystander = start_stopped(0);
+    ss_branch_claim(board, 0, leader, leader_started, true);
+    ss_branch_claim(board, 1, INT32_MAX, 1, true);
+    refresh(SS_HOLDS_ALL);
+    assert_int_equal(holds->count, 2);
+    signal_with_witness(1, self);
+    expect_continuations(0);
+    assert_int_equal(setpgid(0, 0), 0);
+    signal_with_witness(0, self); /* which is no longer in the group */
+    assert_false(was_continued(member));
+    signal_with_witness(0, member);
+    assert_true(was_continued(member));
+    assert_false(was_continued(bystander));
+    end_child(member);
+    end_child(bystander);
+    close_board();
+}
+
+/* The caller signals the whole group at once. */
+static void members_of_a_group_with_a_leader_are_not_signaled_one_by_one(void **state) {
+    (void)state;
+    open_board();
+    pid_t leader = start_stopped(0), member = start_stopped(leader);
+    ss_branch_claim(board, 0, leader, ss_platform_process_started(leader), true);
+    refresh(0);
+    signal_with_witness(0, member);
+    assert_false(was_continued(member));
+    end_child(member);
+    end_child(leader);
+    close_board();
+}
+
 /* ---- concurrent readers and writers ---- */
 
 #define PLACES 8
@@ -178,10 +247,35 @@ static void holds_match_the_board_after_concurrent_changes(void **state) {
     close_board();
 }
 
+static void *tell_often(void *nothing) {
+    for (int i = 0; i < 50000; i++)
+        ss_branches_tell(board, 0);
+    return nothing;
+}
+
+/* What the executor has been told of, rescuers can find. */
+static void rescuers_see_a_change_before_the_executor(void **state) {
+    (void)state;
+    open_board();
+    pthread_t guardian;
+    assert_int_equal(pthread_create(&guardian, NULL, tell_often, NULL), 0);
+    while (pthread_tryjoin_np(guardian, NULL) != 0) {
+        for (int i = 0; i < 1000; i++) {
+            uint32_t told = atomic_load(&board->rows[0].branches);
+            assert_that(atomic_load(&board->branches), >=, told);
+        }
+    }
+    assert_int_equal(board->branches, 50000);
+    close_board();
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(pid_with_a_wrong_start_time_is_not_held),
     cmocka_unit_test(hold_by_pid_checks_the_start_time),
     cmocka_unit_test(slot_read_during_a_change_signals_no_process),
     cmocka_unit_test(leaderless_group_is_signaled_only_with_a_witness),
-    cmocka_unit_test(holds_match_the_board_after_concurrent_changes))
+    cmocka_unit_test(leaderless_group_is_signaled_only_for_its_row_and_its_members),
+    cmocka_unit_test(members_of_a_group_with_a_leader_are_not_signaled_one_by_one),
+    cmocka_unit_test(holds_match_the_board_after_concurrent_changes),
+    cmocka_unit_test(rescuers_see_a_change_before_the_executor))
