@@ -252,7 +252,9 @@ goes_on_where_it_was() {
     fi
     experiment "${tiny[@]}"
     ! grep -q '^ssbatch: run ' "$output" || fail "a completed study started a run"
-    refuses "its columns or commands are different in this plan" "${tiny[@]}" --seconds 1
+    refuses "its columns or commands are different in this plan; ssbatch --redo " "${tiny[@]}" --seconds 1
+    [ "$(tail -n 1 "$output")" = "accuracy: some runs were refused, for the reasons above" ] ||
+        fail "wrong last line: $(tail -n 1 "$output")"
 }
 
 an_interrupted_study_is_resumed() {

@@ -87,7 +87,8 @@ changed_runs_are_refused_without_redo() {
     expect 0 ssbatch study longer
     sed 's/size=1/size=2/' plan >other
     expect 1 ssbatch study other
-    says err "a: refused: it is done, and its columns or commands are different in this plan"
+    says err "a: refused: it is done, and its columns or commands are different in this plan; $(:
+        )ssbatch --redo a carries it out again, or use another folder"
     is log one
     expect 0 ssbatch --redo a study other
     is log "$(printf 'one\none')"
@@ -95,10 +96,31 @@ changed_runs_are_refused_without_redo() {
     # Programs are part of a run, too.
     printf '%s\n' '#!/bin/sh' 'echo two >>log' >program
     expect 1 ssbatch study other
-    says err "a: refused: the program ./program has changed; --redo carries it out again"
+    says err "a: refused: it is done, and the program ./program has changed; ssbatch --redo a carries it out again"
     expect 0 ssbatch --redo a study other
     is log "$(printf 'one\none\ntwo')"
     expect 0 ssbatch study other
+}
+
+# As a call leaves it that is killed after --redo has moved the earlier result away.
+a_result_that_was_being_replaced_is_kept() {
+    begin
+    printf '%s\n' 'run a takes 1s' "main -- sh -c 'echo a | tee -a log'" >plan
+    expect 0 ssbatch study plan
+    mkdir study/.a.part
+    cp -r study/a study/.a.part/result
+    mv study/a study/.study/old-a
+    echo new >study/.a.part/result/record.stdout
+    expect 0 ssbatch study plan
+    is study/a/record.stdout new
+    [ ! -e study/.a.part ] || fail "the hidden folder is left"
+    [ ! -e study/.study/old-a ] || fail "the earlier result is left"
+    # Without a new result, the earlier one is valid.
+    mv study/a study/.study/old-a
+    expect 0 ssbatch study plan
+    is study/a/record.stdout new
+    [ ! -e study/.study/old-a ] || fail "an earlier result is left"
+    is log a
 }
 
 results_have_output_columns_and_times() {
@@ -234,12 +256,32 @@ END
     printf '%s\n' 'run a takes 1s' "main -- sh -c 'python3 burn; sleep 1'" >plan
     expect 0 ssbatch study plan
     kill "${burners[@]}"
-    python3 - "$(nproc)" <<'END'
+    others_exclude 0.9
+}
+
+# others_exclude SECONDS: fails unless the run excludes so much CPU time from that of other processes, which
+# keep all CPUs busy.
+others_exclude() {
+    python3 - "$(nproc)" "$1" <<'END'
 import json, sys
 run = json.load(open("study/a/run.json"))
-most = 1 - 0.9 / (int(sys.argv[1]) * run["seconds"])
+most = 1 - float(sys.argv[2]) / (int(sys.argv[1]) * run["seconds"])
 assert 0 < run["others"] <= most, (run["others"], most)
 END
+}
+
+cpu_time_of_the_study_does_not_disturb_its_runs() {
+    begin
+    start_burners
+    cat >plan <<'END'
+beside -- sh -c 'until [ -e go ]; do sleep 0.02; done; python3 burn; touch spent; exec sleep 1000'
+run a takes 1s
+main -- sh -c 'touch go; until [ -e spent ]; do sleep 0.02; done'
+END
+    printf '%s\n' 'import time' 'while time.process_time() < 1:' '    pass' >burn
+    expect 0 ssbatch study plan
+    kill "${burners[@]}"
+    others_exclude 0.9
 }
 
 concurrent_calls_share_the_runs() {
@@ -382,6 +424,7 @@ killed_studies_are_completed() {
 run_case killed_studies_are_completed
 run_case finished_runs_are_not_repeated
 run_case changed_runs_are_refused_without_redo
+run_case a_result_that_was_being_replaced_is_kept
 run_case results_have_output_columns_and_times
 run_case plan_is_added_without_carrying_out_a_run
 run_case options_select_runs
@@ -389,6 +432,7 @@ run_case records_are_written_to_the_folder_in_memory
 run_case failed_runs_are_repeated
 run_case disturbed_runs_are_reported_and_repeated
 run_case cpu_time_of_the_run_itself_does_not_disturb_it
+run_case cpu_time_of_the_study_does_not_disturb_its_runs
 run_case concurrent_calls_share_the_runs
 run_case equal_seeds_give_the_same_order_of_runs
 run_case values_are_computed_once_and_needed_runs_come_first

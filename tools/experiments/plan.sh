@@ -298,6 +298,20 @@ check_output() {
     ram=$(cd "$ram" && pwd)
 }
 
+# has_unfinished: succeeds if a run of the study has failed or was not carried out. Otherwise runs were refused.
+has_unfinished() {
+    { ssbatch --list --csv "$output" 2>/dev/null || true; } | cut -d, -f 3 | grep -Eqx 'failed|to come'
+}
+
+# fail_incomplete: says which runs are missing, and what the same call does: it refuses again what it refused.
+fail_incomplete() {
+    local others=$advice
+    [ -z "$go_on" ] || others=''
+    ! has_unfinished || fail "some runs failed, for the reasons above; $output/RUN has what commands printed.$(:
+        ) The same call tries them again$others"
+    fail "some runs were refused, for the reasons above"
+}
+
 # carry_out_plan: carries out the plan that plan_all prints, or prints it for --plan and --dry-run. Exits
 # unless there are results; `failures` says whether some runs failed.
 carry_out_plan() {
@@ -340,8 +354,7 @@ carry_out_plan() {
     0) failures='' ;;
     1)
         failures=yes
-        [ -n "$go_on" ] || fail "some runs failed, for the reasons above; $output/RUN has what commands printed.$(:
-            ) The same call tries them again$advice"
+        [ -n "$go_on" ] || fail_incomplete
         ;;
     *) fail "the study cannot continue; if $output holds runs made in another way, choose another --output" ;;
     esac
@@ -384,5 +397,5 @@ report_study() {
         say "There is no table, because ssreport is not installed"
     fi
     say "Results: $output"
-    [ -z "$failures" ] || fail "some runs failed, for the reasons above; the same call tries them again"
+    [ -z "$failures" ] || fail_incomplete
 }

@@ -62,6 +62,15 @@ static void say(struct batch *batch, const char *name, const char *text) {
     fprintf(stderr, "ssbatch: %s: %s\n", name, text);
 }
 
+static void say_refused(struct batch *batch, const char *name, const char *why) {
+    char text[800];
+    snprintf(text, sizeof text,
+        "refused: it is done, and %s; ssbatch --redo %s carries it out again, or use another "
+        "folder",
+        why, name);
+    say(batch, name, text);
+}
+
 /* ---- undoing ---- */
 
 struct after_context {
@@ -195,9 +204,8 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
     if (options->shuffles)
         ssbatch_shuffle(batch->runs, batch->count, options->seed);
     for (size_t i = 0; i < batch->refusals.count; i++)
-        say(batch, batch->refusals.names[i],
-            "refused: it is done, and its columns or commands are different in this plan; "
-            "--redo carries it out again");
+        say_refused(
+            batch, batch->refusals.names[i], "its columns or commands are different in this plan");
     batch->failed = batch->refusals.count;
     return 0;
 }
@@ -211,6 +219,8 @@ static int choose_runs(struct batch *batch, struct ss_error *error) {
 static int has_result(
     struct batch *batch, const struct ssbatch_run *run, enum turn *turn, struct ss_error *error) {
     char identity[SSBATCH_SHA256_TEXT], why[300];
+    if (ssbatch_study_recover(&batch->study, run->name, error) < 0)
+        return -1;
     struct json_object *document = ssbatch_run_document_read(&batch->study, run->name, error);
     enum ssbatch_status status = ssbatch_run_document_status(document);
     bool fits = true;
@@ -229,9 +239,7 @@ static int has_result(
     if (status != SSBATCH_DONE)
         return 0;
     if (!fits) {
-        char text[400];
-        snprintf(text, sizeof text, "refused: %s; --redo carries it out again", why);
-        say(batch, run->name, text);
+        say_refused(batch, run->name, why);
         batch->failed++;
         *turn = TURN_FAILED;
     }

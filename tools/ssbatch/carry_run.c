@@ -202,27 +202,43 @@ static int forget(const struct carried *carried, struct ss_error *error) {
                : ssbatch_call_forget(carried->carrier->call, carried->run->name, error);
 }
 
+/* CPU time used so far. */
+struct use {
+    ss_time machine; /* by all processes of the machine; SS_TIME_NEVER: unknown */
+    ss_time own;     /* by the commands of the run and of the study */
+};
+
+static struct use read_use(const struct carried *carried) {
+    const struct ssbatch_carrier *carrier = carried->carrier;
+    struct use use = {.own = ssbatch_stage_cpu_time(&carried->stage)};
+    if (carrier->outer)
+        use.own += ssbatch_stage_cpu_time(carrier->outer);
+    use.machine = carrier->spawner->machine_time(carrier->spawner->context);
+    return use;
+}
+
 /* Returns the CPU time of other processes as a part of the machine; NaN if unknown. */
-static double share_of_others(const struct carried *carried, ss_time before, ss_time elapsed) {
+static double share_of_others(const struct carried *carried, struct use before, ss_time elapsed) {
     const struct ssbatch_spawner *spawner = carried->carrier->spawner;
-    ss_time after = spawner->machine_time(spawner->context);
-    if (before == SS_TIME_NEVER || after == SS_TIME_NEVER || elapsed == 0 || spawner->cpus <= 0)
+    struct use after = read_use(carried);
+    if (before.machine == SS_TIME_NEVER || after.machine == SS_TIME_NEVER || elapsed == 0 ||
+        spawner->cpus <= 0)
         return NAN;
-    double used = (double)ss_time_since(after, before);
-    double own = (double)ssbatch_stage_cpu_time(&carried->stage);
+    double used = (double)ss_time_since(after.machine, before.machine);
+    double own = (double)ss_time_since(after.own, before.own);
     return fmin(fmax((used - own) / ((double)elapsed * spawner->cpus), 0), 1);
 }
 
 static void carry_out(struct carried *carried, struct ssbatch_attempt *attempt) {
     struct ssbatch_stage *stage = &carried->stage;
     const struct ssbatch_spawner *spawner = carried->carrier->spawner;
-    ss_time machine = spawner->machine_time(spawner->context);
+    struct use before = read_use(carried);
     ss_time begin = spawner->now(spawner->context);
     attempt->begin = spawner->wallclock(spawner->context);
     ssbatch_stage_run(stage);
     ssbatch_stage_end(stage);
     ss_time elapsed = ss_time_since(spawner->now(spawner->context), begin);
-    attempt->others = share_of_others(carried, machine, elapsed);
+    attempt->others = share_of_others(carried, before, elapsed);
     attempt->seconds = ss_time_seconds(elapsed);
     attempt->signal = stage->signal;
     attempt->exit_status = failed_main(stage);

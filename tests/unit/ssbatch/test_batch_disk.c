@@ -156,6 +156,43 @@ static void a_new_result_replaces_the_old_one(void **state) {
     assert_false(exists("study/.study/old-a"));
 }
 
+/* Fails the second rename, as if the call had been killed before it. */
+static int rename_once(void *context, const char *from, const char *to) {
+    static int calls;
+    (void)context;
+    errno = EIO;
+    return calls++ == 0 ? rename(from, to) : -1;
+}
+
+static void a_result_without_a_name_gets_it_by_the_next_call(void **state) {
+    static const struct ssbatch_disk killed = {
+        .sync = sync_logged, .rename = rename_once, .unlink = unlink_logged};
+    struct ssbatch_holder holder;
+    struct ss_error error = {0};
+    (void)state;
+    make_folder("study/a");
+    write_text("study/a/old", "");
+    begin_run("a", false);
+    write_text("study/.a.part/result/run.json", "");
+    study.disk = &killed;
+    assert_int_equal(ssbatch_study_commit(&study, "a", &error), -1);
+    study.disk = &disk;
+    assert_false(exists("study/a"));
+    error = (struct ss_error){0};
+    int lock = ssbatch_study_lock_run(&study, "a", &holder, &error);
+    assert_int_equal(ssbatch_study_recover(&study, "a", &error), 0);
+    assert_false(exists("study/a")); /* the other call is about to name it */
+    ssbatch_study_unlock_run(&study, "a", lock);
+    operations[0] = '\0';
+    assert_int_equal(ssbatch_study_recover(&study, "a", &error), 0);
+    assert_operations("move:study/.a.part/result to:study/a sync:study");
+    assert_true(exists("study/a/run.json"));
+    assert_int_equal(ssbatch_study_tidy(&study, "a", &error), 0);
+    assert_false(exists("study/.study/old-a"));
+    assert_int_equal(ssbatch_study_recover(&study, "a", &error), 0);
+    assert_operations("");
+}
+
 static void an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder(void **state) {
     (void)state;
     make_folder("study/.a.part");
@@ -421,6 +458,7 @@ UNIT_MAIN(
     cmocka_unit_test_setup_teardown(a_file_is_on_disk_before_it_has_its_name, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_result_is_on_disk_before_it_has_its_name, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_new_result_replaces_the_old_one, make_study, remove_study),
+    cmocka_unit_test_setup_teardown(a_result_without_a_name_gets_it_by_the_next_call, make_study, remove_study),
     cmocka_unit_test_setup_teardown(an_interrupted_attempt_is_emptied_unless_it_keeps_its_folder, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_failed_attempt_that_keeps_its_folder_continues_in_it, make_study, remove_study),
     cmocka_unit_test_setup_teardown(a_folder_that_is_kept_is_on_disk_before_the_run_begins, make_study, remove_study),

@@ -137,6 +137,13 @@ static int64_t wallclock(void *context) {
     return INT64_C(1700000000000000000) + (int64_t)world.now;
 }
 
+/* Each command uses 1 s in all, half of it before it is gone. */
+static ss_time cpu_time(void *context, int number) {
+    (void)context;
+    assert_that(world.now, <, world.commands[number].gone);
+    return SS_SECOND / 2;
+}
+
 static ss_time machine_time(void *context) {
     (void)context;
     return SS_TIME_NEVER;
@@ -151,6 +158,7 @@ static struct ssbatch_spawner spawner = {
     .wait = wait_for_events,
     .now = now,
     .wallclock = wallclock,
+    .cpu_time = cpu_time,
     .machine_time = machine_time,
 };
 
@@ -258,6 +266,18 @@ static void besides_end_in_reverse_order_before_afters(void **state) {
     (void)state;
     expect("run a takes 1s\nbeside -- serve\nbeside -- serve2\nafter -- close\nmain -- work\n",
         usual, "+serve +serve2 +work -serve2 -serve +close", "");
+}
+
+static void cpu_time_includes_commands_that_run(void **state) {
+    struct ss_error error = {0};
+    (void)state;
+    read_plan("run a takes 1s\nbeside -- serve\nmain -- work\n");
+    assert_int_equal(open_stage(usual, &error), 0);
+    assert_int_equal(ssbatch_stage_run(&stage), 0);
+    assert_int_equal(ssbatch_stage_cpu_time(&stage), 3 * SS_SECOND / 2);
+    ssbatch_stage_end(&stage);
+    assert_int_equal(ssbatch_stage_cpu_time(&stage), 2 * SS_SECOND);
+    close_stage();
 }
 
 static void adjacent_mains_run_together(void **state) {
@@ -536,6 +556,7 @@ static void the_journal_has_the_afters_with_placeholders_replaced(void **state) 
 UNIT_MAIN(
     cmocka_unit_test_setup_teardown(lines_of_a_run_are_carried_out_in_order, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(besides_end_in_reverse_order_before_afters, make_scratch, remove_scratch),
+    cmocka_unit_test_setup_teardown(cpu_time_includes_commands_that_run, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(adjacent_mains_run_together, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(mains_that_are_not_adjacent_run_one_after_the_other, make_scratch, remove_scratch),
     cmocka_unit_test_setup_teardown(a_failed_before_prevents_mains_but_not_afters, make_scratch, remove_scratch),

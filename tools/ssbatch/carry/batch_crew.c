@@ -169,6 +169,24 @@ static struct ssbatch_state look(void *context, int number) {
     return state;
 }
 
+static void add_cpu_time(void *sum, pid_t pid) {
+    struct ss_process_times times;
+    if (ss_platform_process_times(pid, &times))
+        *(ss_time *)sum += times.used + times.waited;
+    ss_platform_process_children(pid, add_cpu_time, sum);
+}
+
+/* The minder sets the CPU time in the slot when it exits. */
+static ss_time cpu_time(void *context, int number) {
+    const struct ssbatch_crew *crew = context;
+    struct ss_process_times minder;
+    if (crew->minders[number] == 0 || !ss_platform_process_times(crew->minders[number], &minder))
+        return atomic_load(&crew->slots[number].cpu_time);
+    ss_time sum = minder.waited;
+    ss_platform_process_children(minder.pid, add_cpu_time, &sum);
+    return sum;
+}
+
 static void end(void *context, int number, ss_time grace) {
     struct ssbatch_crew *crew = context;
     atomic_store(&crew->slots[number].grace, grace);
@@ -253,6 +271,7 @@ struct ssbatch_spawner ssbatch_crew_spawner(struct ssbatch_crew *crew) {
         .wait = wait_for_events,
         .now = now,
         .wallclock = wallclock,
+        .cpu_time = cpu_time,
         .machine_time = machine_time,
         .cpus = crew->reads_machine ? ss_cpus_count(&crew->machine.cpus) : 0,
     };

@@ -62,6 +62,9 @@ struct ssbatch_spawner {
     ss_time (*now)(void *context);
     int64_t (*wallclock)(void *context);
 
+    /* Returns the CPU time that a command and its descendants have used so far. */
+    ss_time (*cpu_time)(void *context, int number);
+
     /* CPU time that the whole machine has used so far; SS_TIME_NEVER: unknown. */
     ss_time (*machine_time)(void *context);
     double cpus; /* number of CPUs of the machine */

@@ -454,9 +454,12 @@ void ssbatch_stage_end(struct ssbatch_stage *stage) {
 }
 
 ss_time ssbatch_stage_cpu_time(const struct ssbatch_stage *stage) {
+    const struct ssbatch_spawner *spawner = stage->spawner;
     ss_time sum = 0;
-    for (size_t i = 0; i < stage->lines->count; i++)
-        sum += stage->acts[i].cpu_time;
+    for (size_t i = 0; i < stage->lines->count; i++) {
+        const struct ssbatch_act *act = &stage->acts[i];
+        sum += act->number < 0 ? act->cpu_time : spawner->cpu_time(spawner->context, act->number);
+    }
     return sum;
 }
 

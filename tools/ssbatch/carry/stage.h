@@ -74,7 +74,7 @@ SS_NONNULL() int ssbatch_stage_run(struct ssbatch_stage *stage);
  */
 SS_NONNULL() void ssbatch_stage_end(struct ssbatch_stage *stage);
 
-/* Returns the CPU time of all commands that are gone. */
+/* Returns the CPU time that all commands and their descendants have used so far. */
 SS_NONNULL() ss_time ssbatch_stage_cpu_time(const struct ssbatch_stage *stage);
 
 SS_NONNULL() void ssbatch_stage_free(struct ssbatch_stage *stage);

@@ -207,6 +207,30 @@ int ssbatch_study_commit(
     return ssbatch_disk_remove_tree(hidden, error);
 }
 
+int ssbatch_study_recover(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error) {
+    char hidden[SSBATCH_PATH], inner[SSBATCH_PATH], document[SSBATCH_PATH], result[SSBATCH_PATH],
+        old[SSBATCH_PATH], file[NAME_ROOM];
+    struct ssbatch_holder holder;
+    ssbatch_study_run_folder(study, name, true, hidden);
+    ssbatch_study_run_folder(study, name, false, result);
+    snprintf(file, sizeof file, "old-%s", name);
+    ssbatch_study_file(study, file, old);
+    if (exists(result) || !exists(old))
+        return 0;
+    if (ssbatch_disk_path(inner, hidden, SSBATCH_RESULT, error) < 0 ||
+        ssbatch_disk_path(document, inner, "run.json", error) < 0)
+        return -1;
+    int lock = ssbatch_study_lock_run(study, name, &holder, error);
+    if (lock < 0)
+        return lock == SSBATCH_HELD ? 0 : -1;
+    int status = 0;
+    if (!exists(result) && exists(old)) /* another call may just have done this */
+        status = ssbatch_disk_rename(study->disk, exists(document) ? inner : old, result, error);
+    ssbatch_study_unlock_run(study, name, lock);
+    return status;
+}
+
 int ssbatch_study_tidy(
     const struct ssbatch_study *study, const char *name, struct ss_error *error) {
     char hidden[SSBATCH_PATH], held[SSBATCH_PATH], old[SSBATCH_PATH], file[NAME_ROOM];

@@ -71,6 +71,13 @@ SS_NONNULL()
 void ssbatch_study_unlock_run(const struct ssbatch_study *study, const char *name, int lock);
 
 /*
+ * Completes the replacement of a result if the call was killed after it had moved the earlier one
+ * away: the new result gets its name or, without one, the earlier result gets it back.
+ */
+SS_MUST_USE SS_NONNULL(1, 2) int ssbatch_study_recover(
+    const struct ssbatch_study *study, const char *name, struct ss_error *error);
+
+/*
  * Removes what a call has left of a finished run if the call was killed between naming the result
  * and unlocking the run.
  */
