@@ -721,6 +721,54 @@ interference_prints_its_plan() {
     prints "sets-serial-xz-1: 2 h 04 min"
 }
 
+# write_idle CPU MICROSECONDS...: makes the counters of idle states of a CPU in a recorded tree.
+write_idle() {
+    local folder=$scratch/idle/sys/devices/system/cpu/cpu$1 state=0 number
+    local names=(POLL C1 C6)
+    mkdir -p "$folder/cpufreq"
+    for number in "${@:2}"; do
+        mkdir -p "$folder/cpuidle/state$state"
+        echo "${names[state]}" >"$folder/cpuidle/state$state/name"
+        echo "$number" >"$folder/cpuidle/state$state/time"
+        state=$((state + 1))
+    done
+}
+
+# In a second, CPU 0 is idle for 0.4 s and CPU 1 for 0.6 s: half of both. 0.1 s of that are in C1, the rest in C6.
+idle_states_are_shares_of_the_idle_time() (
+    # shellcheck source=../../tools/experiments/idle.sh
+    . "$experiments/idle.sh"
+    local last=() row
+    write_idle 0 7 1000 500
+    write_idle 1 9 2000 500
+    write_idle 10 9 2000
+    echo 1400000 >"$scratch/idle/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"
+    echo 2100500 >"$scratch/idle/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq"
+    find_idle "$scratch/idle" || fail "no idle states found"
+    [ "${idle_cpus[*]} ${idle_states[*]}" = "0 1 10 POLL C1 C6" ] || fail "wrong CPUs: ${idle_cpus[*]}"
+    ! find_idle "$scratch" || fail "idle states found in an empty folder"
+    ! find_idle "$scratch/idle" 5 || fail "CPU 5 has idle states"
+    find_idle "$scratch/idle" 0-1 || fail "CPUs 0 and 1 have no idle states"
+    sample_idle 0
+    write_idle 0 7 101000 300500
+    write_idle 1 9 2000 600500
+    sample_idle 1000000
+    [ "$row" = 0.5000,1750.250,0.0000,0.1000,0.9000 ] || fail "wrong shares: $row"
+    # All active; the counter of a CPU that was offline begins anew.
+    write_idle 1 0 0 0
+    sample_idle 1000000
+    [ "$row" = 1.0000,1750.250,,, ] || fail "wrong shares of a second without idle time: $row"
+    rm "$scratch"/idle/sys/devices/system/cpu/cpu*/cpufreq/scaling_cur_freq
+    find_idle "$scratch/idle"
+    sample_idle 1000000
+    [ "${row%%,*},$(cut -d , -f 2 <<<"$row")" = 1.0000, ] || fail "a frequency without a source: $row"
+    # The studies sample them next to the power.
+    experiment interference --plan --sets 0/1 --energy rapl --energy-root "$scratch/idle"
+    grep -q '^beside idle ready=.* --root .*/idle --output .*/idle.csv' "$output" || fail "idle states are not sampled: $(cat "$output")"
+    experiment interference --plan --sets 0/1
+    ! grep -q '^beside idle ' "$output" || fail "idle states are sampled without --energy"
+)
+
 # Only package domains count, not their parts; a counter that restarted gives no value.
 power_is_summed_over_packages() (
     # shellcheck source=../../tools/experiments/energy.sh
@@ -791,6 +839,7 @@ run_case an_ended_study_of_ssbatch_leaves_nothing
 run_case replay_study_reports_each_speed alone
 run_case placements_follow_recorded_topologies
 run_case power_is_summed_over_packages
+run_case idle_states_are_shares_of_the_idle_time
 run_case interference_of_two_sides_is_measured
 run_case interference_prints_its_plan
 run_case cpu_share_of_other_processes_is_counted

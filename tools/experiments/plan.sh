@@ -169,9 +169,13 @@ plan_study() {
 
 # ---- a run ----
 
-# plan_energy: prints the line that samples power, if there is a source.
+# plan_energy: prints the lines that sample power, if there is a source, and idle states, if there are any.
 plan_energy() {
-    local source=$energy_source
+    local source=$energy_source of=${service_cpus-}
+    : "${of:=$on}"
+    [ -z "$energy" ] || ! compgen -G "${energy_root%/}/sys/devices/system/cpu/cpu*/cpuidle/state0/time" >/dev/null ||
+        line beside idle 'ready=^open$' -- "$here/idle" --root "$energy_root" ${of:+--cpus "$of"} \
+            --output '{out}/idle.csv'
     [ "$source" != command ] || source=$energy
     [ -z "$source" ] || line beside energy 'ready=^open$' -- "$here/energy" "$(literal "$source")" \
         --energy-root "$energy_root" --output '{out}/energy.csv'

@@ -229,8 +229,117 @@ static void power_plot_includes_the_mean_of_each_step(void **state) {
     ssreport_report_free(&report);
 }
 
+/*
+ * Writes idle.csv from 10:00:01 to 10:00:30: in the first ten seconds, CPUs are active for 20 and
+ * 40 % of the time in turn, and the rest is half C1 and half C6; then active for 90 % and in C1.
+ */
+static void write_idle(const char *path) {
+    char *text;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    fputs("time,elapsed_seconds,active,frequency_mhz,C1,C6\n", stream);
+    for (int i = 1; i <= 30; i++)
+        fprintf(stream, "2026-11-20T10:00:%02d.000Z,%d,%s\n", i, i,
+            i > 10  ? "0.9000,2100.000,1.0000,0.0000"
+            : i % 2 ? "0.2000,1400.000,0.5000,0.5000"
+                    : "0.4000,1400.000,0.5000,0.5000");
+    fclose(stream);
+    folder_write(path, text);
+    free(text);
+}
+
+static void residency_of_idle_states_is_reported_by_step_with_the_power(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_stairs("a");
+    folder_write_record("b");
+    write_power("a/energy.csv", 10, 40);
+    write_idle("a/idle.csv");
+    for (int i = 1; i <= 20; i++) {
+        char from[64], to[64];
+        snprintf(from, sizeof from, "Z,%.6f,0.%d00000,0.480000", i * 0.5, 3);
+        snprintf(to, sizeof to, "Z,%.6f,0.%d00000,0.300000", i * 0.5, 3);
+        folder_change("a/samples.csv", from, to);
+    }
+    struct ssreport_report report = gather_rows("a,throughput,x,default,,,per-chip,,,,1,rapl\n"
+                                                "b,throughput,x,default,,,,,,,1,\n");
+    /* Two states, for the run and for each of three steps; b has no samples. */
+    assert_rows(&report, "idle-states", 2 + 3 * 2);
+    assert_cell(&report, "idle-states", 0, "step", NAN);
+    assert_cell(&report, "idle-states", 0, "active", (10 * 0.3 + 20 * 0.9) / 30);
+    assert_text(&report, "idle-states", 0, "state", "C1");
+    assert_text(&report, "idle-states", 1, "state", "C6");
+    /* The first step counts seconds 3 to 8. */
+    assert_cell(&report, "idle-states", 2, "step", 1);
+    assert_cell(&report, "idle-states", 2, "seconds", 6);
+    assert_cell(&report, "idle-states", 2, "watts", 10);
+    assert_cell(&report, "idle-states", 2, "active", 0.3);
+    assert_cell(&report, "idle-states", 2, "active_deviation", 0.1 * sqrt(6 / 5.0));
+    assert_cell(&report, "idle-states", 2, "frequency_mhz", 1400);
+    assert_cell(&report, "idle-states", 3, "share", 0.5);
+    assert_cell(&report, "idle-states", 3, "residency", 0.35);
+    assert_cell(&report, "idle-states", 4, "watts", 40);
+    assert_cell(&report, "idle-states", 4, "residency", 0.1);
+    assert_cell(&report, "idle-states", 5, "residency", 0);
+    size_t row = ssreport_findings_first(&report, "idle", false);
+    assert_int_not_equal(row, SSREPORT_NO_ROW);
+    assert_string_equal(ssreport_finding_at(&report, row).sentence,
+        "a, per-chip: at loads of 30 and 48 %, CPUs were in C6 for 35.0 and 0.0 % of the time, and "
+        "the power 10.0 and 40.0 W.");
+    struct text text = print_report(&report);
+    assert_has(&text, "<h2>Idle states</h2>");
+    free(text.bytes);
+    const struct ssreport_plot *plot = ssreport_plots;
+    while (plot->caption && strcmp(plot->caption, "Idle states of the CPUs") != 0)
+        plot++;
+    assert_non_null(plot->caption);
+    assert_false(plot->applies(&report.runs[1]));
+    assert_true(plot->applies(&report.runs[0]));
+    begin(&text);
+    plot->write(text.stream, &report.runs[0]);
+    end(&text);
+    assert_has(&text, "\n5 20 60 100\n");
+    assert_has(&text, "\n12 90 100 100\n");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+static void invalid_samples_of_idle_states_are_reported(void **state) {
+    (void)state;
+    folder_open();
+    folder_write_record("a");
+    write_idle("a/idle.csv");
+    folder_change("a/idle.csv", "10:00:05.000Z,5,0.2000", "10:00:05.000Z,5,1.2000");
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_cell(&report, "idle-states", 0, "seconds", 29);
+    assert_non_null(strstr(report.runs[0].record.notes.text, "idle.csv:6:"));
+    ssreport_report_free(&report);
+    folder_write("a/idle.csv", "time,elapsed_seconds,C1\n");
+    report = make_report(folder_file("a"));
+    assert_rows(&report, "idle-states", 0);
+    assert_non_null(strstr(report.runs[0].record.notes.text, "idle states are unknown: idle.csv"));
+    ssreport_report_free(&report);
+}
+
+/* The samples next to both sides of a pair are listed once, for the background. */
+static void idle_states_of_a_pair_are_listed_once(void **state) {
+    (void)state;
+    folder_open();
+    write_pair("pair", 36, 36);
+    write_idle("pair/idle.csv");
+    struct ssreport_report report =
+        gather_rows("pair/front,interference,x,uncontrolled,foreground,g,sets,,,,1,\n"
+                    "pair/back,interference,y,default,background,g,sets,,,,1,\n");
+    assert_rows(&report, "idle-states", 2 + 3 * 2);
+    assert_non_null(strstr(cell(&report, "idle-states", 0, "record")->text, "pair/back"));
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
+    cmocka_unit_test(residency_of_idle_states_is_reported_by_step_with_the_power),
+    cmocka_unit_test(invalid_samples_of_idle_states_are_reported),
+    cmocka_unit_test(idle_states_of_a_pair_are_listed_once),
     cmocka_unit_test(energy_steps_are_relative_to_the_same_step_in_per_chip),
     cmocka_unit_test(power_plot_includes_the_mean_of_each_step),
     cmocka_unit_test(energy_is_the_sum_of_power_samples),

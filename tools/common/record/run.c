@@ -228,6 +228,7 @@ void ssreport_run_free(struct ssreport_run *run) {
     ssreport_steps_free(&run->steps);
     ssreport_rates_close(&run->rates);
     ssreport_energy_free(&run->energy);
+    ssreport_idle_free(&run->idle);
     ssreport_curve_free(&run->curve);
     ssreport_surroundings_free(&run->surroundings);
     ssreport_columns_free(&run->columns);

@@ -7,6 +7,7 @@
 #include "curve.h"
 #include "energy.h"
 #include "host_samples.h"
+#include "idle.h"
 #include "rates.h"
 #include "record.h"
 #include "ssload_samples.h"
@@ -53,6 +54,7 @@ struct ssreport_run {
     size_t exceeded;              /* number of excluded steps or intervals, see note_exceeded() */
 
     struct ssreport_energy energy;
+    struct ssreport_idle idle; /* empty if not recorded */
     struct ssreport_beside beside;
     struct ssreport_surroundings surroundings;
 

@@ -9,6 +9,7 @@
 #include "base/words.h"
 #include "energy_plots.h"
 #include "html_page.h"
+#include "idle_tables.h"
 #include "options/option.h"
 #include "power_fits.h"
 #include "run_order.h"
@@ -48,6 +49,16 @@ static const struct table_column apart_columns[] = {
     {"busy", "farthest apart at busy CPUs", 1, .text = {"busy CPUs", 12}},
     {"watts", "first - second, W", 1, .text = {"apart, W", 12}},
 };
+static const struct table_column idle_columns[] = {
+    {"record", "record"}, {"step", "step", .if_known = true}, {"half", NULL},
+    {"target", "target, %", 2, true, true}, {"load", "load, %", 2, true}, {"seconds", "seconds"},
+    {"watts", "W", 2, .if_known = true}, {"frequency_mhz", "MHz", 0, .if_known = true},
+    {"active", "active, %", 2, true}, {"active_deviation", "deviation", 2, true},
+    {"state", "idle state"}, {"share", "of idle time, %", 2, true},
+    {"share_deviation", "deviation", 2, true}, {"residency", "of all time, %", 2, true},
+    {"environment", NULL}, {"placement", "placement", .if_known = true}, {"round", NULL},
+    {"set", NULL},
+};
 static const struct table_sheet tables[] = {
     TABLE_INIT("energy",
         "Energy: iterations per watt-hour, relative to per-chip; without placements, to the first "
@@ -57,6 +68,8 @@ static const struct table_sheet tables[] = {
         "step", step_columns),
     TABLE_INIT("power-fits", "Power over busy CPUs: a line and a parabola through all steps", fit_columns),
     TABLE_INIT("power-apart", "Busy CPUs at which two fits of power are farthest apart", apart_columns),
+    TABLE_INIT("idle-states",
+        "Idle states and frequency of the CPUs, of runs and their steps", idle_columns),
     {.name = NULL},
 };
 // clang-format on
@@ -287,7 +300,9 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
         add_run(report, &report->runs[i]);
         add_steps(report, &report->runs[i]);
     }
-    return ssreport_power_fits_fill(report) < 0 ? ss_error_memory(error) : 0;
+    return ssreport_power_fits_fill(report) < 0 || ssreport_idle_fill(report) < 0
+               ? ss_error_memory(error)
+               : 0;
 }
 
 /* ---- page and terminal ---- */
@@ -313,6 +328,7 @@ static struct stats_groups group_sources(const struct ssreport_report *report) {
 
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
     SS_OWNED(groups) struct stats_groups sources = group_sources(report);
+    ssreport_page_section(page, ssreport_table(report, "idle-states"), "Idle states");
     if (sources.count == 0)
         return;
     ssreport_page_open(page, "Energy");

@@ -189,43 +189,71 @@ static void set_origin(struct ssreport_run *run, const struct sstrace_field *fie
     }
 }
 
-/* Excludes the energy used in pauses. */
-static void leave_out_pauses(struct ssreport_run *run) {
-    const struct ssreport_record *record = &run->record;
+/*
+ * Converts the time of a sample, in seconds since 1970, to that of a run without its pauses.
+ * Returns false for a sample in a pause.
+ */
+static bool leave_out_pauses(const struct ssreport_record *record, double *at) {
+    double elapsed = *at - record->wall;
+    if (record->pause_count == 0)
+        return true;
+    *at = record->wall + ssreport_record_run_time(record, elapsed);
+    return !ssreport_record_is_paused(record, elapsed);
+}
+
+static void read_energy(struct ssreport_run *run, const char *folder) {
+    struct ss_error error = {0};
     struct ssreport_energy *energy = &run->energy;
     size_t kept = 0;
-    for (size_t i = 0; i < energy->count && record->pause_count > 0; i++) {
+    if (ssreport_energy_read(energy, folder, &run->record.notes, &error) < 0)
+        ssreport_notes_add(&run->record.notes, "power is unknown: %s", error.message);
+    for (size_t i = 0; i < energy->count; i++) {
         struct ssreport_power sample = energy->samples[i];
-        double elapsed = sample.at - record->wall;
-        if (ssreport_record_is_paused(record, elapsed))
-            continue;
-        sample.at = record->wall + ssreport_record_run_time(record, elapsed);
-        energy->samples[kept++] = sample;
+        if (leave_out_pauses(&run->record, &sample.at))
+            energy->samples[kept++] = sample;
     }
-    if (record->pause_count > 0)
-        energy->count = kept;
+    energy->count = kept;
+}
+
+static void read_idle(struct ssreport_run *run, const char *folder) {
+    struct ss_error error = {0};
+    struct ssreport_idle *idle = &run->idle;
+    size_t kept = 0;
+    if (ssreport_idle_read(idle, folder, &run->record.notes, &error) < 0)
+        ssreport_notes_add(&run->record.notes, "idle states are unknown: %s", error.message);
+    for (size_t i = 0; i < idle->count; i++) {
+        struct ssreport_idle_second second = idle->seconds[i];
+        if (leave_out_pauses(&run->record, &second.at))
+            idle->seconds[kept++] = second;
+    }
+    idle->count = kept;
 }
 
 /*
- * Reads the energy from the record's folder; for runs side by side and runs of a study, also from
- * the parent folder.
+ * Finds a file in the record's folder; for runs side by side and runs of a study, also in the
+ * parent folder. Returns how far up its folder is; -1 if there is none.
  */
-static void find_energy(struct ssreport_run *run, const char *path) {
-    char folder[8500], file[8600];
-    struct ss_error error = {0};
-    snprintf(folder, sizeof folder, "%s", path);
+static int find_folder(
+    const struct ssreport_run *run, const char *path, const char *name, char folder[8500]) {
     for (int up = 0; up < (run->role || run->columns.count > 0 ? 2 : 1); up++) {
-        if (up > 0)
-            snprintf(folder, sizeof folder, "%s/..", path);
-        snprintf(file, sizeof file, "%s/energy.csv", folder);
-        if (access(file, F_OK) < 0)
-            continue;
-        run->energy.shared = up > 0 && run->role && !ssreport_is_word(run->role, SSREPORT_ALONE);
-        if (ssreport_energy_read(&run->energy, folder, &run->record.notes, &error) < 0)
-            ssreport_notes_add(&run->record.notes, "power is unknown: %s", error.message);
-        leave_out_pauses(run);
-        return;
+        char file[8600];
+        snprintf(folder, 8500, "%.8000s%s", path, up > 0 ? "/.." : "");
+        snprintf(file, sizeof file, "%s/%s", folder, name);
+        if (access(file, F_OK) == 0)
+            return up;
     }
+    return -1;
+}
+
+/* Reads the power and the idle states. */
+static void find_energy(struct ssreport_run *run, const char *path) {
+    char folder[8500];
+    int up = find_folder(run, path, "energy.csv", folder);
+    run->energy.shared = up > 0 && run->role && !ssreport_is_word(run->role, SSREPORT_ALONE);
+    if (up >= 0)
+        read_energy(run, folder);
+    if (find_folder(run, path, "idle.csv", folder) >= 0)
+        read_idle(run, folder);
 }
 
 /* For a run of a study, the load that ssload measured is in the parent folder of the record. */

@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include "frame.h"
+#include "gnuplot.h"
 
 /* The maximum number of columns: more could not be distinguished. */
 #define COLUMNS_MAX 800
 
 #define BAND_POINTS 60
+
+/* The maximum number of points in time of stacked areas. */
+#define IDLE_COLUMNS_MAX 200
 
 /* The ranges of more instances than this are not marked. */
 #define RANGES_MAX 64
@@ -317,6 +321,56 @@ static void write_power(FILE *script, const struct ssreport_run *run) {
         script);
 }
 
+/* ---- idle states ---- */
+
+static bool has_idle(const struct ssreport_run *run) {
+    return run->idle.count > 1 && run->idle.state_count > 0 &&
+           !(run->role && strcmp(run->role, "foreground") == 0);
+}
+
+/* Writes the upper edges of the areas of a stack, in percent: active, then each state. */
+static void write_stack(FILE *script, const struct ssreport_residency *residency, size_t states) {
+    double edge = 100 * residency->active.mean;
+    fprintf(script, " %.6g", edge);
+    for (size_t i = 0; i < states; i++) {
+        double share = residency->shares[i].mean;
+        edge += isfinite(share) ? 100 * (1 - residency->active.mean) * share : 0;
+        fprintf(script, " %.6g", edge);
+    }
+}
+
+static void write_idle(FILE *script, const struct ssreport_run *run) {
+    const struct ssreport_idle *idle = &run->idle;
+    double unit = time_unit(run), wall = run->record.wall;
+    size_t step = idle->count / IDLE_COLUMNS_MAX + 1;
+    begin_over_time(script, run);
+    plot_axis_between(script, 'y', "part of the time, %", 0, 100);
+    fputs("set key outside top center horizontal\n$idle << END\n", script);
+    for (size_t i = 0; i < idle->count; i += step) {
+        size_t last = i + step < idle->count ? i + step - 1 : idle->count - 1;
+        double at = idle->seconds[last].at;
+        struct ssreport_residency residency;
+        if (!(at >= wall) || at > wall + ssreport_record_end(&run->record) ||
+            ssreport_idle_between(idle, idle->seconds[i].at - 1e-6, at, &residency) < 0 ||
+            !isfinite(residency.active.mean))
+            continue;
+        fprintf(script, "%.9g", (at - wall) / unit);
+        write_stack(script, &residency, idle->state_count);
+        fputc('\n', script);
+    }
+    fputs("END\nplot ", script);
+    for (size_t i = idle->state_count; i > 0; i--) {
+        fprintf(script,
+            "$idle using 1:%zu:%zu with filledcurves " PLOT_HALF " lc rgb \"%s\" title ", i + 1,
+            i + 2, plot_series_color(i));
+        plot_quote(script, idle->states[i - 1], 20);
+        fputs(", ", script);
+    }
+    fputs("$idle using 1:(0):2 with filledcurves " PLOT_HALF " lc rgb \"" PLOT_BLUE
+          "\" title \"active\"\n",
+        script);
+}
+
 const struct ssreport_plot ssreport_plots[] = {
     {"Target and load", has_samples, write_over_time},
     {"Errors of the samples", has_errors, write_errors},
@@ -325,5 +379,6 @@ const struct ssreport_plot ssreport_plots[] = {
     {"Throughput over time", has_rates, write_rates},
     {"Throughput against load", has_points, write_against_load},
     {"Power", has_power, write_power},
+    {"Idle states of the CPUs", has_idle, write_idle},
     {NULL, NULL, NULL},
 };

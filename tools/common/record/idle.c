@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "idle.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv.h"
+
+/* Columns before the states. */
+enum { TIME, ELAPSED, ACTIVE, FREQUENCY, FIRST };
+
+static const char *const columns[] = {"time", "elapsed_seconds", "active", "frequency_mhz"};
+
+static bool take_heading(void *context, const struct sstrace_field *fields, size_t count) {
+    struct ssreport_idle *idle = context;
+    if (count < FIRST || count > FIRST + SSREPORT_IDLE_STATES_MAX)
+        return false;
+    for (size_t i = 0; i < FIRST; i++) {
+        if (!sstrace_field_is(&fields[i], columns[i]))
+            return false;
+    }
+    for (size_t i = FIRST; i < count; i++)
+        snprintf(idle->states[idle->state_count++], sizeof *idle->states, "%.*s",
+            (int)fields[i].length, fields[i].text);
+    return true;
+}
+
+/* Reads a part of 1; an empty field is NaN. */
+static bool take_share(const struct sstrace_field *field, double *share) {
+    return sstrace_field_number(field, false, share) && !(*share < 0) && !(*share > 1);
+}
+
+static bool take_second(void *context, const struct sstrace_field *fields) {
+    struct ssreport_idle *idle = context;
+    struct ssreport_idle_second second;
+    if (!ssreport_csv_time(&fields[TIME], &second.at) ||
+        !take_share(&fields[ACTIVE], &second.active) ||
+        !sstrace_field_number(&fields[FREQUENCY], false, &second.frequency) ||
+        second.frequency < 0 || isinf(second.frequency))
+        return false;
+    for (size_t i = 0; i < idle->state_count; i++) {
+        if (!take_share(&fields[FIRST + i], &second.shares[i]))
+            return false;
+    }
+    if (!ssreport_csv_make_room(
+            (void **)&idle->seconds, idle->count, &idle->capacity, sizeof second))
+        return false;
+    idle->seconds[idle->count++] = second;
+    return true;
+}
+
+int ssreport_idle_read(struct ssreport_idle *idle, const char *folder, struct ssreport_notes *notes,
+    struct ss_error *error) {
+    struct ssreport_csv csv = {
+        .name = "idle.csv", .take_heading = take_heading, .take = take_second, .context = idle};
+    return ssreport_csv_read(folder, &csv, notes, error);
+}
+
+void ssreport_idle_free(struct ssreport_idle *idle) {
+    free(idle->seconds);
+    *idle = (struct ssreport_idle){0};
+}
+
+/* Returns the mean of one value of the seconds between two times; `offset` is that of the value. */
+static struct ssreport_mean mean_of(
+    const struct ssreport_idle *idle, const double times[2], size_t offset, double *values) {
+    size_t count = 0;
+    for (size_t i = 0; i < idle->count; i++) {
+        const struct ssreport_idle_second *second = &idle->seconds[i];
+        double value = *(const double *)((const char *)second + offset);
+        if (second->at > times[0] && second->at <= times[1] && isfinite(value))
+            values[count++] = value;
+    }
+    return ssreport_mean_of(values, count, 0.95);
+}
+
+int ssreport_idle_between(const struct ssreport_idle *idle, double from, double to,
+    struct ssreport_residency *residency) {
+    const double times[] = {from, to};
+    double *values = calloc(idle->count + 1, sizeof *values);
+    if (!values)
+        return -1;
+    residency->active = mean_of(idle, times, offsetof(struct ssreport_idle_second, active), values);
+    residency->frequency =
+        mean_of(idle, times, offsetof(struct ssreport_idle_second, frequency), values);
+    for (size_t i = 0; i < idle->state_count; i++)
+        residency->shares[i] = mean_of(idle, times,
+            offsetof(struct ssreport_idle_second, shares) + i * sizeof(double), values);
+    free(values);
+    return 0;
+}
