@@ -230,6 +230,94 @@ random_kills_leave_every_value_as_it_was() {
     "$(dirname "$0")/../bench/actuate-kills.sh" "$build" 10 1 >"$folder/out" 2>&1 || fail "$(cat "$folder/out")"
 }
 
+# ---- follow ----
+
+# write_policy LINE...
+write_policy() {
+    printf '%s\n' "${@:-}" >"$folder/policy"
+}
+
+# The command writes the samples of the load itself, so that their time does not matter.
+follow_sets_the_levels_of_the_present_load() {
+    unpack acpi-cpufreq
+    mkdir "$folder/load"
+    write_policy "load record $folder/load" 'every 20m' 'stay 100m' \
+        'below 40% frequency=1.4GHz' 'above 60% frequency=2.1GHz,turbo=on'
+    expect 6 actuate follow --policy "$folder/policy" --record "$folder/record" -- sh -c '
+        cat "$1"; printf "load\n0.2\n0.8\n" >"$2/load/samples.csv"
+        until grep -q 2100000 "$1"; do sleep 0.02; done; exit 6' - \
+        "$tree/sys/devices/system/cpu/cpufreq/policy3/scaling_setspeed" "$folder"
+    is out 1400000
+    [ "$(grep -c '"line"' "$folder/record")" = 2 ] || fail "switches: $(cat "$folder/record")"
+    says record '"load": 0.8'
+    unchanged
+}
+
+# A policy that sets a file in one of its rules must restore it, whichever rule holds at the end.
+killed_follow_is_restored() {
+    unpack intel-pstate
+    printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
+    write_policy "load trace $folder/trace" 'every 20m' 'stay 20m' 'below 40% frequency=3GHz power=60W' \
+        'above 60% frequency=1.5GHz power=70W'
+    SS_TEST_KERNEL=$tree LD_PRELOAD=$build/tests/libfake_kernel.so \
+        ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
+        "$build/bin/ssactuate" follow --root "$tree" --policy "$folder/policy" -- sleep 1000 2>"$folder/err" &
+    run_pid=$!
+    await grep -q 1500000 "$tree/sys/devices/system/cpu/cpufreq/policy3/scaling_max_freq"
+    kill -KILL "$run_pid"
+    wait "$run_pid" 2>/dev/null || true
+    await is_unchanged
+    await has_no_lock
+    unchanged
+}
+
+switches_that_fail_leave_the_command_alone() {
+    unpack acpi-cpufreq
+    printf '%s\n' '0s 20%' '0.1s 20%' '0.1s 80%' '100s 80%' >"$folder/trace"
+    write_policy "load trace $folder/trace" 'every 20m' 'stay 100m' \
+        'below 40% frequency=1.4GHz' 'above 60% frequency=2.1GHz'
+    # One for each policy at the start, and then the first switch.
+    fault scaling_setspeed ok ok ok ok EBUSY
+    expect 0 actuate follow --policy "$folder/policy" --record "$folder/record" -- sh -c '
+        until grep -q 2100000 "$1"; do sleep 0.02; done' - \
+        "$tree/sys/devices/system/cpu/cpufreq/policy3/scaling_setspeed"
+    says err "warning: the rule of line 5 cannot be set: the kernel refuses 2100000"
+    unchanged
+}
+
+load_of_the_side_decides() {
+    write_policy 'load side' 'every 50m' 'stay 100m' 'below 0.01% pin=first:1' 'above 0.01% pin=free'
+    expect 0 ssactuate follow --policy "$folder/policy" --record "$folder/record" \
+        --side 'background=sh -c "while :; do :; done"' -- sh -c '
+        all=$(taskset -cp "$1" | sed "s/.*: //")
+        until [ "$(taskset -cp $$ | sed "s/.*: //")" = "$all" ]; do sleep 0.02; done' - $$
+    says record '"pin=free"'
+}
+
+policies_that_cannot_be_set_start_no_command() {
+    unpack acpi-cpufreq
+    write_policy 'below 40% frequency=1.4GHz' 'above 60% frequency=9GHz'
+    expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
+    says err "policy:2: frequency: '9GHz' is out of range"
+    write_policy 'below 40% duty=50%' 'above 60% duty=60%'
+    expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
+    says err "duty cannot be switched"
+    write_policy 'load side' 'below 40% pin=free'
+    expect 125 actuate follow --policy "$folder/policy" -- touch "$folder/started"
+    says err '`load side` requires --side'
+    [ ! -e "$folder/started" ] || fail "the command was started"
+}
+
+# The page cache of a written file counts as memory of the group.
+memory_in_use_is_not_taken_away() {
+    need_knob memory cgroup-memory
+    mkdir "$folder/load"
+    write_policy "load record $folder/load" 'every 20m' 'stay 20m' 'below 40% memory=200M' 'above 60% memory=8M'
+    expect 0 ssactuate follow --policy "$folder/policy" -- sh -c '
+        head -c 30000000 /dev/zero >"$1/file"; printf "load\n0.8\n" >"$1/load/samples.csv"
+        until grep -q "memory is below what is in use" "$1/err"; do sleep 0.02; done' - "$folder"
+}
+
 # ---- this machine ----
 
 # need_knob NAME KEYWORD: skips unless this process may make control groups with this limit.
@@ -307,6 +395,12 @@ run_case keeper_restores_after_sigkill
 run_case restore_turns_back_what_both_left
 run_case killed_keeper_is_replaced
 run_case random_kills_leave_every_value_as_it_was
+run_case follow_sets_the_levels_of_the_present_load
+run_case killed_follow_is_restored
+run_case switches_that_fail_leave_the_command_alone
+run_case load_of_the_side_decides
+run_case policies_that_cannot_be_set_start_no_command
+run_case memory_in_use_is_not_taken_away
 run_case groups_limit_the_command_and_are_removed
 run_case processes_that_stay_leave_the_group
 run_case pins_are_masks

@@ -26,7 +26,13 @@ static const struct ss_argument rows[] = {
         .help = "turn the knobs of the machine whose /proc, /sys and /run are in DIR"}},
     {0, NULL, {"json", AT(json), .help = "for `list` and `get`: print JSON"}},
     {0, "FILE", {"record", SS_OPTION_TEXT, AT(record),
-        .help = "for `run`: write what was set, the values read back and the actual frequency to FILE (-: standard output), as JSON"}},
+        .help = "for `run`: write what was set, the values read back and the actual frequency to FILE (-: standard output), as JSON; for `follow`: the switches"}},
+    {0, "FILE", {"policy", SS_OPTION_TEXT, AT(policy),
+        .help = "for `follow`: which levels hold at which load"}},
+    {0, "NAME=COMMAND", {"side", SS_OPTION_TEXT, AT(side),
+        .help = "for `follow`: run COMMAND, split into words as by a shell, beside the other; if `pin` divides the CPUs, it gets the other half"}},
+    {0, NULL, {"force", AT(force),
+        .help = "for `follow`: set `memory` even below what is in use"}},
     {'h', NULL, {"help", AT(help), .help = "print this help"}},
     {0, NULL, {"version", AT(version), .help = "print the version"}},
     SS_ARGUMENTS_WORDS(take_word),
@@ -36,11 +42,12 @@ static const struct ss_argument rows[] = {
 /* Which words and options each verb has. */
 static const struct verb {
     const char *name;
-    bool takes_words, takes_command, takes_json, takes_record;
+    bool takes_words, takes_command, takes_json, takes_record, takes_policy;
 } verbs[] = {
     {"list", .takes_json = true},
     {"get", .takes_words = true, .takes_json = true},
     {"run", .takes_words = true, .takes_command = true, .takes_record = true},
+    {"follow", .takes_command = true, .takes_record = true, .takes_policy = true},
     {"restore"},
 };
 
@@ -50,6 +57,7 @@ void ssactuate_options_print_help(void) {
     printf("Usage: ssactuate list [OPTION]...\n"
            "       ssactuate get [OPTION]... ACTUATOR[@TARGET]\n"
            "       ssactuate run [OPTION]... ACTUATOR=LEVEL... -- COMMAND [ARGUMENT]...\n"
+           "       ssactuate follow [OPTION]... --policy FILE -- COMMAND [ARGUMENT]...\n"
            "       ssactuate restore [OPTION]...\n"
            "Turns knobs of the machine while COMMAND runs, and always turns them back.\n\n");
     ss_arguments_print_help(stdout, rows);
@@ -77,7 +85,8 @@ static int refuse_verb(const char *name, struct ss_error *error) {
 
 static int check(const struct ssactuate_options *options, struct ss_error *error) {
     if (!options->verb)
-        return ss_error_fail(error, "say what to do: list, get, run or restore; see --help");
+        return ss_error_fail(
+            error, "say what to do: list, get, run, follow or restore; see --help");
     const struct verb *verb = find_verb(options->verb);
     if (!verb)
         return refuse_verb(options->verb, error);
@@ -87,7 +96,14 @@ static int check(const struct ssactuate_options *options, struct ss_error *error
     if (options->json && !verb->takes_json)
         return ss_error_fail(error, "--json is for `list` and `get`");
     if (options->record && !verb->takes_record)
-        return ss_error_fail(error, "--record is for `run`");
+        return ss_error_fail(error, "--record is for `run` and `follow`");
+    if ((options->policy || options->side || options->force) && !verb->takes_policy)
+        return ss_error_fail(error, "--%s is for `follow`",
+            options->policy ? "policy"
+            : options->side ? "side"
+                            : "force");
+    if (verb->takes_policy && !options->policy)
+        return ss_error_fail(error, "no policy is given: add --policy FILE");
     if (options->command && !verb->takes_command)
         return ss_error_fail(error, "`%s` takes no command: leave out --", verb->name);
     if (verb->takes_command && (!options->command || !*options->command))

@@ -12,6 +12,9 @@ struct ssactuate_options {
     char **command; /* the words after --, ended by NULL; NULL: no -- */
     const char *root;
     const char *record;
+    const char *policy;
+    const char *side;
+    int force;
     int json;
     int help;
     int version;

@@ -11,6 +11,7 @@
 #include "base/owned.h"
 #include "base/whole_file.h"
 #include "child.h"
+#include "place.h"
 #include "run_record.h"
 #include "undoing.h"
 
@@ -24,10 +25,7 @@ struct run {
     const struct ssactuate_options *options;
     struct ssactuate_machine machine;
     struct ssactuate_plan plan;
-    struct ss_limit_group group;
-    bool has_group;
-    struct ss_cpus mask;
-    bool masked;
+    struct ssactuate_place place;
     struct ssactuate_undoing undoing;
     struct ss_signals signals;
     struct ss_scheduling *scheduling;
@@ -36,72 +34,6 @@ struct run {
     struct ssactuate_record record;
     int signals_received; /* that end the run */
 };
-
-/* ---- the place ---- */
-
-/* Finds the CPUs of the command: those of `pin`, of which `cpus` takes the first. */
-static int choose_cpus(struct run *run, struct ss_error *error) {
-    struct ssactuate_plan *plan = &run->plan;
-    const struct topology_request request = {TOPOLOGY_FIRST, (uint32_t)plan->cpu_count, 0};
-    struct topology_usable cpus = topology_usable_read(&run->machine.tree);
-    if (!plan->pinned && plan->cpu_count == 0)
-        return 0;
-    if (!plan->pinned && topology_place(run->machine.root, &request, &plan->cpus, error) < 0)
-        return -1;
-    if (plan->cpu_count > 0)
-        plan->cpus.count = (uint32_t)plan->cpu_count;
-    for (uint32_t i = 0; i < plan->cpus.count; i++)
-        ss_cpus_add(&run->mask, plan->cpus.cpus[i]);
-    run->masked = plan->cpus.count < ss_cpus_count(&cpus.usable);
-    return 0;
-}
-
-static int find_group(struct run *run, struct ss_error *error) {
-    const struct ssactuate_plan *plan = &run->plan;
-    unsigned limits = (plan->quota > 0 ? 1U << SS_LIMIT_QUOTA : 0) |
-                      (plan->memory > 0 ? 1U << SS_LIMIT_MEMORY : 0);
-    unsigned all = limits | (run->masked ? 1U << SS_LIMIT_CPUS : 0);
-    const struct ss_platform_roots *roots = &run->machine.roots;
-    struct ss_error ignored = {0};
-    run->has_group = all != 0;
-    if (!all || ss_platform_limit_group_find(&run->group, all, "ssactuate", roots, &ignored) == 0)
-        return 0;
-    /* Affinity alone pins, too. */
-    run->has_group = limits != 0;
-    return limits ? ss_platform_limit_group_find(&run->group, limits, "ssactuate", roots, error)
-                  : 0;
-}
-
-static int fail_limit(const char *name, int status, struct ss_error *error) {
-    return ss_error_fail(error, "%s cannot be set: %s", name, strerror(-status));
-}
-
-static int limit_group(const struct run *run, struct ss_error *error) {
-    const struct ssactuate_plan *plan = &run->plan;
-    int status = 0;
-    if (*run->group.parts[SS_LIMIT_CPUS].folder)
-        status = ss_platform_limit_group_set_cpus(&run->group, &run->mask);
-    if (status < 0)
-        return fail_limit("the cpuset", status, error);
-    if (plan->quota > 0)
-        status = ss_platform_limit_group_set_quota(&run->group, plan->quota, plan->period);
-    if (status < 0)
-        return fail_limit("quota", status, error);
-    if (plan->memory > 0)
-        status = ss_platform_limit_group_set_memory(&run->group, plan->memory);
-    return status < 0 ? fail_limit("memory", status, error) : 0;
-}
-
-/* Makes the group. If a cpuset cannot be made, affinity alone pins. */
-static int make_group(struct run *run, struct ss_error *error) {
-    struct ss_limit_part *cpuset = &run->group.parts[SS_LIMIT_CPUS];
-    bool only_cpus = *cpuset->folder && run->plan.quota <= 0 && run->plan.memory == 0;
-    struct ss_error failure = {0};
-    if (!run->has_group || ss_platform_limit_group_make(&run->group, &failure) == 0)
-        return run->has_group ? limit_group(run, error) : 0;
-    run->has_group = false;
-    return only_cpus ? 0 : ss_error_set(error, failure.status, "%s", failure.message);
-}
 
 /* ---- the knobs ---- */
 
@@ -115,11 +47,19 @@ static int set_files(struct run *run, struct ss_error *error) {
 }
 
 static int turn(struct run *run, struct ss_error *error) {
-    if (ssactuate_plan_make(&run->plan, &run->machine, run->options->words, error) < 0 ||
-        choose_cpus(run, error) < 0 || find_group(run, error) < 0 ||
-        ssactuate_undoing_open(&run->undoing, &run->plan, run->has_group ? &run->group : NULL,
-            run->machine.root, error) < 0 ||
-        make_group(run, error) < 0 || ssactuate_undoing_keep(&run->undoing, error) < 0)
+    struct ssactuate_place *place = &run->place;
+    const struct ss_limit_group *groups[2] = {NULL};
+    if (ssactuate_plan_make(&run->plan, &run->machine, run->options->words, error) < 0)
+        return -1;
+    unsigned limits = ssactuate_place_limits(&run->machine, &run->plan);
+    if (ssactuate_place_choose(place, &run->machine, &run->plan, error) < 0 ||
+        ssactuate_place_find(place, &run->machine, limits, "ssactuate", error) < 0)
+        return -1;
+    groups[0] = place->has_group ? &place->group : NULL;
+    if (ssactuate_undoing_open(&run->undoing, &run->plan, groups, run->machine.root, error) < 0 ||
+        ssactuate_place_make(place, error) < 0 ||
+        ssactuate_place_limit(place, &run->plan, error) < 0 ||
+        ssactuate_undoing_keep(&run->undoing, error) < 0)
         return -1;
     return set_files(run, error);
 }
@@ -150,8 +90,8 @@ static char **throttle_words(const struct run *run) {
 static int start(struct run *run, char *const *words, struct ss_error *error) {
     run->child = (struct ssactuate_child){
         .words = words,
-        .group = run->has_group ? &run->group : NULL,
-        .mask = run->masked ? &run->mask : NULL,
+        .group = run->place.has_group ? &run->place.group : NULL,
+        .mask = run->place.masked ? &run->place.mask : NULL,
         .signals = &run->signals,
         .scheduling = run->scheduling,
     };
@@ -171,11 +111,6 @@ static void reap(struct run *run) {
     }
 }
 
-/* Returns whether the terminal has sent this signal to the command as well. */
-static bool is_of_terminal(int number) {
-    return (number == SIGINT || number == SIGQUIT) && tcgetpgrp(STDERR_FILENO) == getpgrp();
-}
-
 /*
  * Passes a signal on. The first one that ends the run restores all values at once: the command may
  * take its time. The second kills the command.
@@ -186,9 +121,9 @@ static int take_signal(struct run *run, int number, struct ss_error *error) {
     if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
         return 0;
     run->signals_received++;
-    if (run->signals_received > 1 && !is_of_terminal(number))
+    if (run->signals_received > 1 && !ssactuate_is_of_terminal(number))
         kill(run->child.pid, SIGKILL);
-    else if (!is_of_terminal(number))
+    else if (!ssactuate_is_of_terminal(number))
         kill(run->child.pid, number);
     if (run->signals_received > 1 || !run->undoing.has_journal)
         return 0;
@@ -199,7 +134,7 @@ static void watch_threads(struct run *run) {
     bool crowded = run->binding.crowded;
     if (!run->plan.each)
         return;
-    ssactuate_child_bind(&run->binding, run->undoing.keeper.pid);
+    ssactuate_child_bind(&run->binding, (const pid_t[]){run->undoing.keeper.pid, 0});
     if (run->binding.crowded && !crowded)
         fprintf(
             stderr, "ssactuate: warning: more threads than CPUs: several threads share a CPU\n");
@@ -243,8 +178,8 @@ static int write_record(struct run *run, struct ss_error *error) {
         .command = run->options->command,
         .plan = &run->plan,
         .journal = run->undoing.has_journal ? &run->undoing.journal : NULL,
-        .group = run->has_group ? &run->group : NULL,
-        .masked = run->masked,
+        .group = run->place.has_group ? &run->place.group : NULL,
+        .masked = run->place.masked,
         .status = run->child.status,
     };
     return ssactuate_record_write(&run->record, run->options->record, &result, error);

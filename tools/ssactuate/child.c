@@ -71,26 +71,32 @@ void ssactuate_child_reaped(struct ssactuate_child *child, int status) {
     child->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* ---- binding ---- */
-
-struct look {
-    struct ssactuate_binding *binding;
-    pid_t keeper;
-};
-
-static void see_thread(void *context, pid_t thread) {
-    struct look *look = context;
-    uint64_t started = ss_platform_process_started(thread);
-    if (started > 0)
-        ssactuate_binding_see(look->binding, thread, started);
+/* Returns whether the terminal has sent this signal to the command as well. */
+bool ssactuate_is_of_terminal(int number) {
+    return (number == SIGINT || number == SIGQUIT) && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
-static void see_process(void *context, pid_t pid) {
-    struct look *look = context;
-    if (pid == look->keeper)
+/* ---- binding ---- */
+
+/* Visits all threads of the descendants of this process that belong to a command. */
+struct visit {
+    const pid_t *spared; /* children that do not belong to it */
+    void (*see)(void *context, pid_t thread);
+    void *context;
+};
+
+static void visit_process(void *context, pid_t pid) {
+    const struct visit *visit = context;
+    if (pid == visit->spared[0] || pid == visit->spared[1])
         return;
-    ss_platform_process_threads(pid, see_thread, look);
-    ss_platform_process_children(pid, see_process, look);
+    ss_platform_process_threads(pid, visit->see, visit->context);
+    ss_platform_process_children(pid, visit_process, context);
+}
+
+static void see_thread(void *context, pid_t thread) {
+    uint64_t started = ss_platform_process_started(thread);
+    if (started > 0)
+        ssactuate_binding_see(context, thread, started);
 }
 
 static void bind_thread(void *context, pid_t thread, uint32_t cpu) {
@@ -101,9 +107,24 @@ static void bind_thread(void *context, pid_t thread, uint32_t cpu) {
         return; /* the thread has ended */
 }
 
-void ssactuate_child_bind(struct ssactuate_binding *binding, pid_t keeper) {
-    struct look look = {binding, keeper};
+static void move_thread(void *context, pid_t thread) {
+    const struct ss_cpus *mask = context;
+    if (sched_setaffinity(thread, sizeof *mask, (const cpu_set_t *)(const void *)mask) < 0)
+        return; /* the thread has ended */
+}
+
+void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask) {
+    struct visit visit = {spared, move_thread, &mask};
+    /* A second time, for what was started meanwhile with the earlier mask. */
+    for (int i = 0; i < 2; i++)
+        ss_platform_process_children(root, visit_process, &visit);
+    if (root != getpid())
+        ss_platform_process_threads(root, move_thread, &mask);
+}
+
+void ssactuate_child_bind(struct ssactuate_binding *binding, const pid_t spared[2]) {
+    struct visit visit = {spared, see_thread, binding};
     ssactuate_binding_begin(binding);
-    ss_platform_process_children(getpid(), see_process, &look);
+    ss_platform_process_children(getpid(), visit_process, &visit);
     ssactuate_binding_end(binding, bind_thread, NULL);
 }

@@ -35,7 +35,19 @@ SS_MUST_USE SS_NONNULL() int ssactuate_child_execute(
 /* Notes that the child was reaped. */
 SS_NONNULL() void ssactuate_child_reaped(struct ssactuate_child *child, int status);
 
-/* Looks at all threads of this process's descendants, except `keeper`, and binds new ones. */
-SS_NONNULL() void ssactuate_child_bind(struct ssactuate_binding *binding, pid_t keeper);
+/*
+ * Sets the affinity of all threads of a process's descendants, except the trees of two children (0:
+ * none), and of the process itself unless it is this one.
+ */
+SS_NONNULL() void ssactuate_child_move(pid_t root, const pid_t spared[2], struct ss_cpus mask);
+
+/* Returns whether the terminal has sent this signal to the command as well. */
+bool ssactuate_is_of_terminal(int number);
+
+/*
+ * Looks at all threads of this process's descendants, which include orphans of the command, and
+ * binds new ones. Spares the trees of two children (0: none).
+ */
+SS_NONNULL() void ssactuate_child_bind(struct ssactuate_binding *binding, const pid_t spared[2]);
 
 #endif

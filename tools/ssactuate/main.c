@@ -81,8 +81,8 @@ static int carry_out(struct ssactuate_options *options, int *status, struct ss_e
     static const struct {
         const char *verb;
         int (*action)(const struct ssactuate_options *options, int *status, struct ss_error *error);
-    } actions[] = {
-        {"list", list}, {"get", get}, {"run", ssactuate_run}, {"restore", ssactuate_restore}};
+    } actions[] = {{"list", list}, {"get", get}, {"run", ssactuate_run},
+        {"follow", ssactuate_follow}, {"restore", ssactuate_restore}};
     for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
         if (strcmp(options->verb, actions[i].verb) == 0)
             return actions[i].action(options, status, error);

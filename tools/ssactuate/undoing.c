@@ -93,10 +93,10 @@ static int note_plan(
 }
 
 int ssactuate_undoing_open(struct ssactuate_undoing *undoing, const struct ssactuate_plan *plan,
-    const struct ss_limit_group *group, const char *root, struct ss_error *error) {
+    const struct ss_limit_group *const groups[2], const char *root, struct ss_error *error) {
     struct ssactuate_dead dead;
     *undoing = (struct ssactuate_undoing){0};
-    if (plan->count == 0 && !group)
+    if (plan->count == 0 && !groups[0] && !groups[1])
         return 0;
     undoing->has_state = true;
     if (ssactuate_state_open(&undoing->state, root, error) < 0)
@@ -106,7 +106,9 @@ int ssactuate_undoing_open(struct ssactuate_undoing *undoing, const struct ssact
         lock_knobs(undoing, plan, error) < 0 ||
         ssactuate_restore_dead(
             &undoing->state, &ssactuate_restorer, &undoing->journal, &dead, error) < 0 ||
-        note_plan(undoing, plan, error) < 0 || (group && note_group(undoing, group, error) < 0))
+        note_plan(undoing, plan, error) < 0 ||
+        (groups[0] && note_group(undoing, groups[0], error) < 0) ||
+        (groups[1] && note_group(undoing, groups[1], error) < 0))
         return -1;
     return ssactuate_journal_arm(&undoing->journal, error);
 }

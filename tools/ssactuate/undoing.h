@@ -19,11 +19,12 @@ extern const struct ssactuate_restorer ssactuate_restorer;
 
 /*
  * Locks the knobs of a plan, turns back what killed runs have left, and notes the values before and
- * the groups in a journal, which is on disk then. Does nothing if there is nothing to turn back.
+ * the groups (NULL: absent) in a journal, which is on disk then. Does nothing if there is nothing
+ * to turn back.
  */
-SS_MUST_USE SS_NONNULL(1, 2, 4) int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
-    const struct ssactuate_plan *plan, const struct ss_limit_group *group, const char *root,
-    struct ss_error *error);
+SS_MUST_USE SS_NONNULL(1, 2, 3) int ssactuate_undoing_open(struct ssactuate_undoing *undoing,
+    const struct ssactuate_plan *plan, const struct ss_limit_group *const groups[2],
+    const char *root, struct ss_error *error);
 
 /* Starts the keeper. Call this before the first file is changed. */
 SS_MUST_USE SS_NONNULL() int ssactuate_undoing_keep(

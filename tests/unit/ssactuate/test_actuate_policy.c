@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tests of policies, and of their decisions in virtual time. */
+#include "load_source.h"
+#include "policy.h"
+
+#include "tree.h"
+
+static struct ssactuate_policy policy;
+
+static int read_policy(const char *text, struct ss_error *error) {
+    FILE *stream = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
+    assert_non_null(stream);
+    int status = ssactuate_policy_read(&policy, stream, "policy", error);
+    fclose(stream);
+    return status;
+}
+
+static void open_policy(const char *text) {
+    struct ss_error error = {0};
+    if (read_policy(text, &error) < 0)
+        fail_msg("%s", error.message);
+}
+
+static void lines_of_a_policy_are_read(void **state) {
+    (void)state;
+    open_policy("# a comment\nload group /a\nevery 500m\nstay 1M\n\n"
+                "below 30% pin=per-thread 'quota=50%'\nbetween 40% 50% pin=free quota=60%\n"
+                "above 0.6 pin=per-chip quota=70%\n");
+    assert_int_equal(policy.source, SSACTUATE_GROUP);
+    assert_string_equal(policy.argument, "/a");
+    assert_that(policy.every, ==, 500 * SS_MILLISECOND);
+    assert_that(policy.stay, ==, 60 * SS_SECOND);
+    assert_that(policy.count, ==, 3);
+    assert_that(policy.rules[0].line, ==, 6);
+    assert_string_equal(policy.rules[0].knobs[1], "quota=50%");
+    assert_null(policy.rules[0].knobs[2]);
+    assert_near(policy.rules[1].from, 0.4, 1e-12);
+    assert_near(policy.rules[2].from, 0.6, 1e-12);
+    ssactuate_policy_free(&policy);
+}
+
+static void invalid_policies_are_refused(void **state) {
+    static const struct {
+        const char *text, *part;
+    } cases[] = {
+        {"", "policy: the policy has no rule"},
+        {"belw 40% pin=free\n", "policy:1: unknown word 'belw': did you mean 'below'?"},
+        {"below 40%\n", "write: below PERCENT KNOB"},
+        {"below 40% pin=free\nabove 30% pin=free\n", "the rules of lines 1 and 2 overlap"},
+        {"below 40% pin=free\nabove 60% quota=50%\n",
+            "the rule of line 1 does not set quota, but that of line 2 does"},
+        {"load disk\nbelow 40% pin=free\n", "policy:1: unknown source of the load 'disk'"},
+        {"load trace\nbelow 40% pin=free\n", "`load trace` takes one argument"},
+        {"every 0s\nbelow 40% pin=free\n", "`every` must be above 0"},
+        {"between 60% 40% pin=free\n", "60% is above 40%"},
+        {"below 140% pin=free\n", "not a load"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct ss_error error = {0};
+        assert_int_equal(read_policy(cases[i].text, &error), -1);
+        if (!strstr(error.message, cases[i].part))
+            fail_msg("message without '%s': %s", cases[i].part, error.message);
+        ssactuate_policy_free(&policy);
+    }
+}
+
+/* Takes one sample a second and returns the number of switches. */
+static size_t follow(struct ssactuate_decision *decision, ss_time from, ss_time until,
+    double (*load_at)(ss_time now)) {
+    size_t switches = 0;
+    for (ss_time now = from; now < until; now += SS_SECOND) {
+        size_t rule = ssactuate_decide(decision, now, load_at(now));
+        if (rule == decision->rule)
+            continue;
+        ssactuate_decided(decision, now, rule);
+        switches++;
+    }
+    return switches;
+}
+
+#define TWO_RULES "stay 10s\nbelow 40% pin=per-thread\nabove 60% pin=per-chip\n"
+
+/* 20 % and 80 % of background load, each for a minute. */
+static double alternate(ss_time now) {
+    return now / (60 * SS_SECOND) % 2 == 0 ? 0.2 : 0.8;
+}
+
+static void rule_changes_exactly_with_the_load(void **state) {
+    (void)state;
+    open_policy(TWO_RULES);
+    struct ssactuate_decision decision = {.policy = &policy};
+    assert_that(follow(&decision, 0, 60 * SS_SECOND, alternate), ==, 0);
+    assert_that(follow(&decision, 60 * SS_SECOND, 61 * SS_SECOND, alternate), ==, 1);
+    assert_that(decision.rule, ==, 1);
+    assert_that(follow(&decision, 61 * SS_SECOND, 120 * SS_SECOND, alternate), ==, 0);
+    assert_that(follow(&decision, 120 * SS_SECOND, 600 * SS_SECOND, alternate), ==, 8);
+    ssactuate_policy_free(&policy);
+}
+
+/* Noise around 60 %, which reaches neither 40 % nor rests. */
+static double tremble(ss_time now) {
+    return now / SS_SECOND % 2 == 0 ? 0.58 : 0.62;
+}
+
+static void noise_at_a_threshold_switches_once(void **state) {
+    (void)state;
+    open_policy(TWO_RULES);
+    struct ssactuate_decision decision = {.policy = &policy};
+    assert_that(follow(&decision, 0, 1000 * SS_SECOND, tremble), ==, 1);
+    ssactuate_policy_free(&policy);
+}
+
+static double leap(ss_time now) {
+    return now / SS_SECOND % 2 == 0 ? 0.1 : 0.9;
+}
+
+static void no_two_switches_are_closer_than_the_shortest_stay(void **state) {
+    (void)state;
+    open_policy(TWO_RULES);
+    struct ssactuate_decision decision = {.policy = &policy};
+    ss_time latest = 0;
+    size_t switches = 0;
+    for (ss_time now = 0; now < 1000 * SS_SECOND; now += SS_SECOND) {
+        size_t rule = ssactuate_decide(&decision, now, leap(now));
+        if (rule == decision.rule)
+            continue;
+        if (switches++ > 0)
+            assert_that(now - latest, >=, 10 * SS_SECOND);
+        ssactuate_decided(&decision, now, rule);
+        latest = now;
+    }
+    assert_that(switches, >=, 80);
+    assert_that(switches, <=, 100);
+    ssactuate_policy_free(&policy);
+}
+
+static void unknown_load_changes_nothing(void **state) {
+    (void)state;
+    open_policy(TWO_RULES);
+    struct ssactuate_decision decision = {.policy = &policy};
+    assert_that(ssactuate_decide(&decision, SS_SECOND, NAN), ==, 0);
+    assert_that(ssactuate_decide(&decision, SS_SECOND, 0.5), ==, 0);
+    assert_that(ssactuate_decide(&decision, SS_SECOND, 0.61), ==, 1);
+    ssactuate_policy_free(&policy);
+}
+
+static void load_of_a_record_is_that_of_its_last_whole_row(void **state) {
+    (void)state;
+    tree_new();
+    assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
+    tree_write("samples.csv", "time,target,load\n");
+    assert_true(isnan(ssactuate_load_of_samples(tree_path("samples.csv"))));
+    tree_write("samples.csv", "time,target,load\n1,0.5,0.4\n2,0.5,0.45\n3,0.5,0.");
+    assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.45, 1e-12);
+    char text[9000] = "time,target,load\n";
+    for (int i = 0; i < 500; i++)
+        snprintf(text + strlen(text), 40, "%d,0.5,0.%03d\n", i, i);
+    tree_write("samples.csv", text);
+    assert_near(ssactuate_load_of_samples(tree_path("samples.csv")), 0.499, 1e-12);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(lines_of_a_policy_are_read),
+    cmocka_unit_test(invalid_policies_are_refused),
+    cmocka_unit_test(rule_changes_exactly_with_the_load),
+    cmocka_unit_test(noise_at_a_threshold_switches_once),
+    cmocka_unit_test(no_two_switches_are_closer_than_the_shortest_stay),
+    cmocka_unit_test(unknown_load_changes_nothing),
+    cmocka_unit_test(load_of_a_record_is_that_of_its_last_whole_row))

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Changes the knobs of a command, and of one beside it, with the load. */
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "actuate_run.h"
+#include "base/grow.h"
+#include "base/owned.h"
+#include "base/whole_file.h"
+#include "base/words.h"
+#include "child.h"
+#include "load_source.h"
+#include "place.h"
+#include "undoing.h"
+
+/* Interval of looks at new threads, which are to be bound, in milliseconds. */
+#define BIND_INTERVAL 20
+
+/* How long the side may take to end after the command has. */
+#define SIDE_PATIENCE (2 * SS_SECOND)
+
+/* A switch of rules, for the record. */
+struct change {
+    ss_time time; /* since the start */
+    double load;
+    size_t rule;
+};
+
+/* The command, or the one beside it. */
+struct party {
+    struct ssactuate_place place;
+    struct ssactuate_child child;
+    bool runs;
+};
+
+struct follow {
+    const struct ssactuate_options *options;
+    struct ssactuate_machine machine;
+    struct ssactuate_policy policy;
+    struct ssactuate_decision decision;
+    struct ssactuate_load load;
+    struct ssactuate_plan plan; /* of the present rule */
+    struct ssactuate_plan all;  /* the files of all rules */
+    unsigned limits;            /* of all rules */
+    struct party parties[2];    /* the command and its side */
+    char **side_words;
+    struct ssactuate_undoing undoing;
+    struct ss_signals signals;
+    struct ss_scheduling *scheduling;
+    struct ssactuate_binding binding;
+    ss_time begin;
+    struct change *changes;
+    size_t change_count, change_room;
+    int signals_received;
+    bool failing; /* the latest switch has failed */
+};
+
+/* ---- rules ---- */
+
+static bool has_file(const struct ssactuate_plan *plan, const char *path) {
+    for (size_t i = 0; i < plan->count; i++) {
+        if (strcmp(plan->settings[i].path, path) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Plans all rules once: what is wrong with a rule is reported before the command starts. */
+static int gather(struct follow *follow, struct ss_error *error) {
+    for (size_t i = 0; i < follow->policy.count; i++) {
+        const struct ssactuate_rule *rule = &follow->policy.rules[i];
+        struct ssactuate_plan plan;
+        int status = ssactuate_plan_make(&plan, &follow->machine, rule->knobs, error);
+        if (status == 0 && plan.duty > 0)
+            status = ss_error_fail(error, "duty cannot be switched while the command runs");
+        for (size_t j = 0; status == 0 && j < plan.count; j++) {
+            if (!has_file(&follow->all, plan.settings[j].path))
+                status = ssactuate_plan_add(&follow->all, &plan.settings[j], error);
+        }
+        follow->limits |= ssactuate_place_limits(&follow->machine, &plan);
+        ssactuate_plan_free(&plan);
+        if (status < 0)
+            return ss_error_wrap(error, "%s:%zu", follow->options->policy, rule->line);
+    }
+    return 0;
+}
+
+/* Returns the level of `pin` in a rule, or NULL. */
+static const char *find_pin(const struct ssactuate_rule *rule) {
+    for (const char *const *word = rule->knobs; *word; word++) {
+        if (strncmp(*word, "pin=", 4) == 0)
+            return *word + 4;
+    }
+    return NULL;
+}
+
+/* Sets where the side runs: the other half of a division, otherwise as the command. */
+static int choose_side(
+    struct follow *follow, const struct ssactuate_rule *rule, struct ss_error *error) {
+    struct ssactuate_plan plan = {0};
+    const char *pin = find_pin(rule);
+    if (pin && ssactuate_pin_place(&follow->machine, pin, 1, &plan, error) < 0)
+        return -1;
+    return ssactuate_place_choose(&follow->parties[1].place, &follow->machine, &plan, error);
+}
+
+/* Plans a rule as the machine is now: the order of minimum and maximum depends on it. */
+static int plan_rule(
+    struct follow *follow, const struct ssactuate_rule *rule, struct ss_error *error) {
+    ssactuate_plan_free(&follow->plan);
+    if (ssactuate_plan_make(&follow->plan, &follow->machine, rule->knobs, error) < 0 ||
+        ssactuate_place_choose(&follow->parties[0].place, &follow->machine, &follow->plan, error) <
+            0)
+        return -1;
+    return follow->side_words ? choose_side(follow, rule, error) : 0;
+}
+
+static int check_memory(const struct follow *follow, struct ss_error *error) {
+    const struct ssactuate_place *place = &follow->parties[0].place;
+    if (!place->has_group || follow->plan.memory == 0 || follow->options->force)
+        return 0;
+    uint64_t used = ss_platform_limit_group_memory(&place->group);
+    return used <= follow->plan.memory
+               ? 0
+               : ss_error_fail(error,
+                     "memory is below what is in use (%llu MiB): --force sets it anyway",
+                     (unsigned long long)(used >> 20));
+}
+
+static int set_files(struct follow *follow, struct ss_error *error) {
+    struct ssactuate_journal *journal = &follow->undoing.journal;
+    for (size_t i = 0; i < follow->plan.count; i++) {
+        const struct ssactuate_setting *setting = &follow->plan.settings[i];
+        size_t number = 0;
+        while (number < journal->count &&
+               strcmp(journal->entries[number].setting.path, setting->path) != 0)
+            number++;
+        if (number == journal->count)
+            return ss_error_fail(error, "/%s is not in the journal", setting->path);
+        if (ssactuate_journal_set(journal, number, setting->value, error) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Orphans of either party become ours and count as the command's. */
+static void move_party(const struct follow *follow, int number) {
+    const pid_t spared[] = {follow->undoing.keeper.pid, follow->parties[1].child.pid};
+    const pid_t none[2] = {0};
+    ssactuate_child_move(number == 0 ? getpid() : follow->parties[1].child.pid,
+        number == 0 ? spared : none, follow->parties[number].place.mask);
+}
+
+/* Carries out what plan_rule() has planned. */
+static int apply(struct follow *follow, struct ss_error *error) {
+    if (set_files(follow, error) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        struct party *party = &follow->parties[i];
+        if (ssactuate_place_limit(&party->place, &follow->plan, error) < 0)
+            return -1;
+        if (party->runs)
+            move_party(follow, i);
+    }
+    ssactuate_binding_free(&follow->binding); /* binds all threads again */
+    follow->binding.cpus = &follow->plan.cpus;
+    return 0;
+}
+
+static void note_change(struct follow *follow, ss_time now, double load) {
+    if (SS_GROW(follow->changes, follow->change_count + 1, follow->change_room))
+        follow->changes[follow->change_count++] =
+            (struct change){ss_time_since(now, follow->begin), load, follow->decision.rule};
+}
+
+/* A failed switch is tried again after the shortest stay. */
+static void switch_rule(struct follow *follow, size_t rule, ss_time now, double load) {
+    struct ss_error error = {0};
+    size_t before = follow->decision.rule;
+    const struct ssactuate_rule *next = &follow->policy.rules[rule];
+    int status = plan_rule(follow, next, &error);
+    if (status == 0)
+        status = check_memory(follow, &error);
+    if (status == 0)
+        status = apply(follow, &error);
+    ssactuate_decided(&follow->decision, now, status < 0 ? before : rule);
+    if (status == 0)
+        note_change(follow, now, load);
+    else if (!follow->failing)
+        fprintf(stderr, "ssactuate: warning: the rule of line %zu cannot be set: %s\n", next->line,
+            error.message);
+    follow->failing = status < 0;
+}
+
+/* ---- start ---- */
+
+static int read_policy(struct follow *follow, struct ss_error *error) {
+    const char *name = follow->options->policy;
+    SS_OWNED(fclose) FILE *stream = fopen(name, "re");
+    if (!stream)
+        return ss_error_fail(error, "%s: %s", ss_words_show(name).text, strerror(errno));
+    if (ssactuate_policy_read(&follow->policy, stream, name, error) < 0)
+        return -1;
+    if (follow->policy.source == SSACTUATE_SIDE && !follow->options->side)
+        return ss_error_fail(error, "%s: `load side` requires --side", name);
+    follow->decision.policy = &follow->policy;
+    return 0;
+}
+
+/* Splits NAME=COMMAND. */
+static int read_side(struct follow *follow, struct ss_error *error) {
+    const char *side = follow->options->side;
+    const char *equals = side ? strchr(side, '=') : NULL;
+    size_t count = 0;
+    if (!side)
+        return 0;
+    if (!equals || equals == side)
+        return ss_error_fail(error, "--side: write NAME=COMMAND");
+    follow->side_words = ss_words_split(equals + 1, &count, error);
+    if (!follow->side_words)
+        return ss_error_wrap(error, "--side");
+    return count > 0 ? 0 : ss_error_fail(error, "--side: the command is empty");
+}
+
+static int find_places(struct follow *follow, struct ss_error *error) {
+    unsigned side = follow->side_words ? follow->limits & 1U << SS_LIMIT_CPUS : 0;
+    if (ssactuate_place_find(
+            &follow->parties[0].place, &follow->machine, follow->limits, "ssactuate", error) < 0)
+        return -1;
+    return ssactuate_place_find(
+        &follow->parties[1].place, &follow->machine, side, "ssactuate-side", error);
+}
+
+static int prepare(struct follow *follow, struct ss_error *error) {
+    const struct ss_limit_group *groups[2] = {NULL};
+    if (read_policy(follow, error) < 0 || read_side(follow, error) < 0 ||
+        gather(follow, error) < 0 || plan_rule(follow, &follow->policy.rules[0], error) < 0 ||
+        find_places(follow, error) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        if (follow->parties[i].place.has_group)
+            groups[i] = &follow->parties[i].place.group;
+    }
+    if (ssactuate_undoing_open(
+            &follow->undoing, &follow->all, groups, follow->machine.root, error) < 0)
+        return -1;
+    for (int i = 0; i < 2; i++) {
+        if (ssactuate_place_make(&follow->parties[i].place, error) < 0)
+            return -1;
+    }
+    return ssactuate_undoing_keep(&follow->undoing, error) < 0 ? -1 : apply(follow, error);
+}
+
+static int start(
+    struct follow *follow, struct party *party, char *const *words, struct ss_error *error) {
+    party->child = (struct ssactuate_child){
+        .words = words,
+        .group = party->place.has_group ? &party->place.group : NULL,
+        .mask = party->place.masked ? &party->place.mask : NULL,
+        .signals = &follow->signals,
+        .scheduling = follow->scheduling,
+    };
+    if (ssactuate_child_fork(&party->child, error) < 0 ||
+        ssactuate_child_execute(&party->child, error) < 0)
+        return -1;
+    party->runs = true;
+    return 0;
+}
+
+static int start_both(struct follow *follow, struct ss_error *error) {
+    ss_platform_adopt_orphans();
+    follow->scheduling = ss_platform_scheduling_save();
+    if (!follow->scheduling)
+        return ss_error_memory(error);
+    if (follow->side_words && start(follow, &follow->parties[1], follow->side_words, error) < 0)
+        return ss_error_wrap(error, "--side");
+    if (start(follow, &follow->parties[0], follow->options->command, error) < 0 ||
+        ssactuate_load_open(&follow->load, &follow->policy, &follow->machine, error) < 0)
+        return -1;
+    follow->load.side = follow->parties[1].child.pid;
+    follow->begin = ss_platform_now();
+    note_change(follow, follow->begin, NAN);
+    return 0;
+}
+
+/* ---- the loop ---- */
+
+static void reap(struct follow *follow) {
+    int status;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+        for (int i = 0; i < 2; i++) {
+            struct party *party = &follow->parties[i];
+            if (party->runs && pid == party->child.pid) {
+                ssactuate_child_reaped(&party->child, status);
+                party->runs = false;
+            }
+        }
+        ssactuate_undoing_reaped(&follow->undoing, pid, status);
+    }
+}
+
+/* As `run` does: values return at once, and the command may take its time. */
+static int take_signal(struct follow *follow, int number, struct ss_error *error) {
+    if (number == SIGTSTP)
+        ss_signals_suspend();
+    if (number != SIGINT && number != SIGTERM && number != SIGHUP && number != SIGQUIT)
+        return 0;
+    follow->signals_received++;
+    if (!ssactuate_is_of_terminal(number))
+        kill(follow->parties[0].child.pid, follow->signals_received > 1 ? SIGKILL : number);
+    if (follow->signals_received > 1 || !follow->undoing.has_journal)
+        return 0;
+    return ssactuate_journal_restore_values(&follow->undoing.journal, &ssactuate_restorer, error);
+}
+
+static void sample(struct follow *follow, ss_time now) {
+    double load = ssactuate_load_sample(&follow->load, now);
+    size_t rule = ssactuate_decide(&follow->decision, now, load);
+    if (rule != follow->decision.rule)
+        switch_rule(follow, rule, now, load);
+}
+
+/* Sleeps until a signal, a sample or a look at new threads is due. */
+static void sleep_until(const struct follow *follow, ss_time due) {
+    struct pollfd polls[] = {{.fd = follow->signals.pipe[0], .events = POLLIN}};
+    ss_time left = ss_time_since(due, ss_platform_now()) / SS_MILLISECOND + 1;
+    int timeout = left < 60000 ? (int)left : 60000;
+    poll(polls, 1, follow->plan.each && timeout > BIND_INTERVAL ? BIND_INTERVAL : timeout);
+}
+
+static int watch(struct follow *follow, struct ss_error *error) {
+    int result = 0;
+    ss_time due = follow->begin + follow->policy.every;
+    for (reap(follow); follow->parties[0].runs; reap(follow)) {
+        if (follow->plan.each)
+            ssactuate_child_bind(&follow->binding,
+                (const pid_t[]){follow->undoing.keeper.pid, follow->parties[1].child.pid});
+        sleep_until(follow, due);
+        for (int number; (number = ss_signals_next(&follow->signals)) != 0;) {
+            if (take_signal(follow, number, error) < 0)
+                result = -1;
+        }
+        ss_time now = ss_platform_now();
+        if (now < due)
+            continue;
+        if (follow->signals_received == 0)
+            sample(follow, now);
+        while (due <= now)
+            due += follow->policy.every;
+    }
+    return result;
+}
+
+/* Ends the side, which has no use without the command. */
+static void end_side(struct follow *follow) {
+    struct party *side = &follow->parties[1];
+    ss_time deadline = ss_platform_now() + SIDE_PATIENCE;
+    for (int i = 0; side->runs; i++) {
+        struct pollfd polls[] = {{.fd = follow->signals.pipe[0], .events = POLLIN}};
+        if (i == 0)
+            kill(side->child.pid, SIGTERM);
+        else if (ss_platform_now() >= deadline)
+            kill(side->child.pid, SIGKILL);
+        poll(polls, 1, BIND_INTERVAL);
+        while (ss_signals_next(&follow->signals) != 0)
+            ;
+        reap(follow);
+    }
+}
+
+/* ---- the record ---- */
+
+static void write_changes(const struct follow *follow, FILE *stream) {
+    struct ss_json json = {.stream = stream};
+    ss_json_open(&json, NULL, '{');
+    ss_json_text(&json, "policy", follow->options->policy);
+    ss_json_open(&json, "rules", '[');
+    for (size_t i = 0; i < follow->change_count; i++) {
+        const struct change *change = &follow->changes[i];
+        const struct ssactuate_rule *rule = &follow->policy.rules[change->rule];
+        ss_json_open(&json, NULL, '{');
+        ss_json_number(&json, "seconds", ss_time_seconds(change->time));
+        ss_json_number(&json, "load", change->load);
+        ss_json_number(&json, "line", (double)rule->line);
+        ss_json_open(&json, "knobs", '[');
+        for (const char *const *word = rule->knobs; *word; word++)
+            ss_json_text(&json, NULL, *word);
+        ss_json_close(&json, ']');
+        ss_json_close(&json, '}');
+    }
+    ss_json_close(&json, ']');
+    ss_json_number(
+        &json, "seconds", ss_time_seconds(ss_time_since(ss_platform_now(), follow->begin)));
+    ss_json_number(&json, "status", follow->parties[0].child.status);
+    ss_json_close(&json, '}');
+}
+
+static int write_record(const struct follow *follow, struct ss_error *error) {
+    struct ss_whole_file file;
+    const char *path = follow->options->record;
+    if (strcmp(path, "-") == 0) {
+        write_changes(follow, stdout);
+        return 0;
+    }
+    if (ss_whole_file_open(&file, path) == 0) {
+        write_changes(follow, file.stream);
+        if (ss_whole_file_commit(&file) == 0)
+            return 0;
+    }
+    return ss_error_fail(
+        error, "%s cannot be written: %s", ss_words_show(path).text, strerror(errno));
+}
+
+/* ---- follow ---- */
+
+static void free_follow(struct follow *follow) {
+    ssactuate_load_close(&follow->load);
+    ssactuate_binding_free(&follow->binding);
+    ssactuate_plan_free(&follow->plan);
+    ssactuate_plan_free(&follow->all);
+    ssactuate_policy_free(&follow->policy);
+    ssactuate_machine_close(&follow->machine);
+    free(follow->side_words);
+    free(follow->scheduling);
+    free(follow->changes);
+    free(follow);
+}
+
+int ssactuate_follow(const struct ssactuate_options *options, int *status, struct ss_error *error) {
+    struct follow *follow = calloc(1, sizeof *follow);
+    struct ss_error failure = {0};
+    if (!follow)
+        return ss_error_memory(error);
+    follow->options = options;
+    int result = ssactuate_machine_open(&follow->machine, options->root, error);
+    if (result == 0 && options->record && strcmp(options->record, "-") != 0)
+        result = ss_whole_file_check(options->record, error);
+    if (result == 0 && ss_signals_open(&follow->signals) < 0)
+        result = ss_error_fail(error, "cannot create a pipe: %s", strerror(errno));
+    if (result == 0)
+        result = prepare(follow, error);
+    if (result == 0)
+        result = start_both(follow, error);
+    if (result == 0)
+        result = watch(follow, error);
+    end_side(follow);
+    if (result == 0 && options->record)
+        result = write_record(follow, error);
+    if (ssactuate_undoing_finish(&follow->undoing, &failure) < 0)
+        result = ss_error_set(error, failure.status, "%s", failure.message);
+    *status = follow->parties[0].child.status;
+    free_follow(follow);
+    return result;
+}

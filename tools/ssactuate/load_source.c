@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "load_source.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/owned.h"
+#include "base/words.h"
+#include "measure/load.h"
+#include "trace/file.h"
+
+static int open_reader(struct ssactuate_load *load, const struct ssactuate_policy *policy,
+    const struct ssactuate_machine *machine, struct ss_error *error) {
+    const struct ss_source_request request = {
+        .source = policy->source == SSACTUATE_GROUP ? SS_SOURCE_CGROUP : SS_SOURCE_RUNTIME,
+        .argument = policy->argument,
+    };
+    struct topology_usable cpus = topology_usable_read(&machine->tree);
+    if (ss_platform_counters_open(&load->reader, &request, &cpus.online, &machine->roots, error) <
+        0)
+        return ss_error_wrap(error, "load");
+    load->is_open = true;
+    int status = ss_platform_counters_read(&load->reader, &load->last);
+    return status < 0 ? ss_error_fail(error, "load: %s: %s", load->reader.path, strerror(-status))
+                      : 0;
+}
+
+int ssactuate_load_open(struct ssactuate_load *load, const struct ssactuate_policy *policy,
+    const struct ssactuate_machine *machine, struct ss_error *error) {
+    struct topology_usable cpus = topology_usable_read(&machine->tree);
+    *load = (struct ssactuate_load){.source = policy->source, .begin = ss_platform_now()};
+    load->then = load->begin;
+    load->cpus = ss_cpus_count(&cpus.usable);
+    if (policy->source == SSACTUATE_MACHINE || policy->source == SSACTUATE_GROUP)
+        return open_reader(load, policy, machine, error);
+    if (policy->source == SSACTUATE_TRACE)
+        return ss_trace_load(policy->argument, &load->trace, error) != 0
+                   ? ss_error_wrap(error, "load")
+                   : 0;
+    if (policy->source == SSACTUATE_RECORD &&
+        asprintf(&load->samples, "%s/samples.csv", policy->argument) < 0)
+        return ss_error_memory(error);
+    return 0;
+}
+
+/* ---- the load ---- */
+
+static double sample_reader(struct ssactuate_load *load) {
+    struct ss_counters now;
+    struct ss_load between;
+    if (ss_platform_counters_read(&load->reader, &now) < 0)
+        return NAN;
+    bool known = ss_load_between(load->reader.source, &load->last, &now, &between);
+    load->last = now;
+    return known ? between.load : NAN;
+}
+
+static double sample_trace(const struct ssactuate_load *load, ss_time now) {
+    const struct ss_trace_records *trace = &load->trace;
+    ss_time time = ss_time_since(now, load->begin);
+    size_t count = ss_trace_count_until(trace, 0, trace->count, time);
+    const struct ss_trace_record *record = &trace->items[count > 0 ? count - 1 : 0];
+    if (record->free)
+        return NAN;
+    return count > 0 && count < trace->count ? ss_trace_interpolate(record, record + 1, time)
+                                             : record->load;
+}
+
+static void add_time(void *context, pid_t pid) {
+    struct ss_process_times times;
+    if (!ss_platform_process_times(pid, &times))
+        return;
+    *(uint64_t *)context += times.used + times.waited;
+    ss_platform_process_children(pid, add_time, context);
+}
+
+/* CPU time of processes that have ended without being waited for is lost, so the sum may fall. */
+static double sample_side(struct ssactuate_load *load, ss_time now) {
+    uint64_t used = 0, before = load->used;
+    double capacity = (double)ss_time_since(now, load->then) * load->cpus;
+    if (load->side <= 0)
+        return NAN;
+    add_time(&used, load->side);
+    load->used = used;
+    return used < before || capacity <= 0 ? NAN
+                                          : ss_load_of_used((double)(used - before), capacity);
+}
+
+/* Finds the column "load" of a heading. */
+static int find_column(const char *heading) {
+    struct ss_words_part part;
+    int column = 0;
+    for (const char *at = heading; ss_words_next(&at, ',', &part); column++) {
+        if (ss_words_is(&part, "load"))
+            return column;
+    }
+    return -1;
+}
+
+static double read_column(const char *line, int column) {
+    struct ss_words_part part;
+    for (const char *at = line; ss_words_next(&at, ',', &part); column--) {
+        char *end;
+        double value = column == 0 ? strtod(part.text, &end) : 0;
+        if (column == 0)
+            return end == part.text + part.length && part.length > 0 ? value : NAN;
+    }
+    return NAN;
+}
+
+double ssactuate_load_of_samples(const char *path) {
+    SS_OWNED(fclose) FILE *stream = fopen(path, "re");
+    SS_OWNED(free) char *line = NULL;
+    size_t room = 0;
+    double load = NAN;
+    if (!stream || getline(&line, &room, stream) <= 0)
+        return NAN;
+    line[strcspn(line, "\n")] = '\0';
+    int column = find_column(line);
+    /* Rows are short: the last one is in the last part of a long file. */
+    if (column < 0 || (fseek(stream, -1000, SEEK_END) == 0 && getline(&line, &room, stream) <= 0))
+        return NAN;
+    for (ssize_t length; (length = getline(&line, &room, stream)) > 0;) {
+        if (line[length - 1] != '\n')
+            break;
+        line[length - 1] = '\0';
+        load = read_column(line, column);
+    }
+    return load;
+}
+
+double ssactuate_load_sample(struct ssactuate_load *load, ss_time now) {
+    double value = NAN;
+    switch (load->source) {
+    case SSACTUATE_MACHINE:
+    case SSACTUATE_GROUP:
+        value = sample_reader(load);
+        break;
+    case SSACTUATE_TRACE:
+        value = sample_trace(load, now);
+        break;
+    case SSACTUATE_RECORD:
+        value = ssactuate_load_of_samples(load->samples);
+        break;
+    case SSACTUATE_SIDE:
+        value = sample_side(load, now);
+        break;
+    }
+    load->then = now;
+    return value;
+}
+
+void ssactuate_load_close(struct ssactuate_load *load) {
+    if (load->is_open)
+        ss_platform_counters_close(&load->reader);
+    ss_trace_records_free(&load->trace);
+    free(load->samples);
+    *load = (struct ssactuate_load){0};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSACTUATE_LOAD_SOURCE_H
+#define SSACTUATE_LOAD_SOURCE_H
+
+#include <showstopper/trace.h>
+
+#include "actuator.h"
+#include "policy.h"
+
+/* Where the load of a policy comes from. */
+struct ssactuate_load {
+    enum ssactuate_source source;
+    struct ss_counter_reader reader;
+    struct ss_counters last;
+    bool is_open; /* the reader */
+    struct ss_trace_records trace;
+    char *samples;       /* the path of samples.csv; owned */
+    pid_t side;          /* the command whose load counts; 0: not started */
+    uint64_t used;       /* CPU time of the side at the last sample */
+    ss_time begin, then; /* when the source was opened, and the time of the last sample */
+    double cpus;         /* that make a load of 1 */
+};
+
+SS_MUST_USE SS_NONNULL() int ssactuate_load_open(struct ssactuate_load *load,
+    const struct ssactuate_policy *policy, const struct ssactuate_machine *machine,
+    struct ss_error *error);
+
+/* Returns the load since the last sample; NaN if it is unknown. */
+SS_NONNULL() double ssactuate_load_sample(struct ssactuate_load *load, ss_time now);
+
+SS_NONNULL() void ssactuate_load_close(struct ssactuate_load *load);
+
+/* Returns the load of the last complete row of samples.csv; NaN if there is none. */
+SS_NONNULL() double ssactuate_load_of_samples(const char *path);
+
+#endif

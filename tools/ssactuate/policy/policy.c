@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "base/owned.h"
+#include "base/suggest.h"
+#include "base/units.h"
+#include "base/words.h"
+
+#define EVERY (1 * SS_SECOND)
+#define STAY  (10 * SS_SECOND)
+
+/* ---- lines ---- */
+
+static const struct {
+    const char *name;
+    bool has_argument;
+} sources[] = {
+    [SSACTUATE_MACHINE] = {"machine"},
+    [SSACTUATE_GROUP] = {"group", true},
+    [SSACTUATE_TRACE] = {"trace", true},
+    [SSACTUATE_RECORD] = {"record", true},
+    [SSACTUATE_SIDE] = {"side"},
+};
+
+#define SOURCES (sizeof sources / sizeof *sources)
+
+static int read_source(
+    struct ssactuate_policy *policy, char **words, size_t count, struct ss_error *error) {
+    const char *names[SOURCES];
+    const struct ss_suggest_names known = {"source of the load", names, SOURCES, NULL};
+    size_t i = 0;
+    while (i < SOURCES && (count < 2 || strcmp(sources[i].name, words[1]) != 0))
+        i++;
+    for (size_t j = 0; j < SOURCES; j++)
+        names[j] = sources[j].name;
+    if (i == SOURCES)
+        return ss_suggest_refuse(&known, count < 2 ? "" : words[1], error);
+    if (count != (sources[i].has_argument ? 3 : 2))
+        return ss_error_fail(error, "`load %s` takes %s", sources[i].name,
+            sources[i].has_argument ? "one argument" : "no argument");
+    free(policy->argument);
+    policy->argument = sources[i].has_argument ? strdup(words[2]) : NULL;
+    policy->source = (enum ssactuate_source)i;
+    return sources[i].has_argument && !policy->argument ? ss_error_memory(error) : 0;
+}
+
+static int read_time(char **words, size_t count, ss_time *value, struct ss_error *error) {
+    if (count != 2)
+        return ss_error_fail(error, "`%s` takes one time", words[0]);
+    if (ss_units_time(words[1], value, error) < 0)
+        return -1;
+    return *value > 0 ? 0 : ss_error_fail(error, "`%s` must be above 0", words[0]);
+}
+
+/* Reads a rule, and takes the words if it succeeds. */
+static int read_rule(struct ssactuate_policy *policy, char **words, size_t count, size_t line,
+    struct ss_error *error) {
+    bool between = strcmp(words[0], "between") == 0, below = strcmp(words[0], "below") == 0;
+    size_t first = between ? 3 : 2;
+    struct ssactuate_rule rule = {.line = line, .from = 0, .to = INFINITY, .words = words};
+    if (count <= first)
+        return ss_error_fail(
+            error, "write: %s PERCENT %sKNOB...", words[0], between ? "PERCENT " : "");
+    double *limit = below ? &rule.to : &rule.from;
+    if (ss_units_load(words[1], 0, limit, error) < 0 ||
+        (between && ss_units_load(words[2], 0, &rule.to, error) < 0))
+        return -1;
+    if (between && rule.from > rule.to)
+        return ss_error_fail(error, "%s is above %s", words[1], words[2]);
+    rule.open_to = below;
+    rule.open_from = !below && !between;
+    rule.knobs = (const char *const *)words + first;
+    if (!SS_GROW(policy->rules, policy->count + 1, policy->room))
+        return ss_error_memory(error);
+    policy->rules[policy->count++] = rule;
+    return 1;
+}
+
+/* Reads a line. Returns 1 if the policy keeps the words. */
+static int read_words(struct ssactuate_policy *policy, char **words, size_t count, size_t line,
+    struct ss_error *error) {
+    static const char *const names[] = {"load", "every", "stay", "below", "above", "between"};
+    const struct ss_suggest_names known = {"word", names, sizeof names / sizeof *names, NULL};
+    if (count == 0)
+        return 0;
+    if (strcmp(words[0], "load") == 0)
+        return read_source(policy, words, count, error);
+    if (strcmp(words[0], "every") == 0)
+        return read_time(words, count, &policy->every, error);
+    if (strcmp(words[0], "stay") == 0)
+        return read_time(words, count, &policy->stay, error);
+    if (strcmp(words[0], "below") == 0 || strcmp(words[0], "above") == 0 ||
+        strcmp(words[0], "between") == 0)
+        return read_rule(policy, words, count, line, error);
+    return ss_suggest_refuse(&known, words[0], error);
+}
+
+/* ---- checks ---- */
+
+static int check_overlap(const struct ssactuate_policy *policy, struct ss_error *error) {
+    for (size_t i = 0; i < policy->count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            const struct ssactuate_rule *a = &policy->rules[i], *b = &policy->rules[j];
+            if (a->from < b->to && b->from < a->to)
+                return ss_error_fail(
+                    error, "the rules of lines %zu and %zu overlap", b->line, a->line);
+        }
+    }
+    return 0;
+}
+
+static bool has_actuator(const struct ssactuate_rule *rule, const char *knob) {
+    size_t length = strcspn(knob, "=");
+    for (const char *const *word = rule->knobs; *word; word++) {
+        if (strcspn(*word, "=") == length && strncmp(*word, knob, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Each rule must set what the others set, otherwise a level would depend on the rule before. */
+static int check_actuators(const struct ssactuate_policy *policy, struct ss_error *error) {
+    for (size_t i = 0; i < policy->count; i++) {
+        for (size_t j = 0; j < policy->count; j++) {
+            for (const char *const *word = policy->rules[j].knobs; *word; word++) {
+                if (!has_actuator(&policy->rules[i], *word))
+                    return ss_error_fail(error,
+                        "the rule of line %zu does not set %.*s, but that of line %zu does: all "
+                        "rules must set the same actuators",
+                        policy->rules[i].line, (int)strcspn(*word, "="), *word,
+                        policy->rules[j].line);
+            }
+        }
+    }
+    return 0;
+}
+
+static int check(const struct ssactuate_policy *policy, struct ss_error *error) {
+    if (policy->count == 0)
+        return ss_error_fail(error, "the policy has no rule: write, for example, "
+                                    "`below 40%% pin=per-thread`");
+    return check_overlap(policy, error) < 0 ? -1 : check_actuators(policy, error);
+}
+
+int ssactuate_policy_read(
+    struct ssactuate_policy *policy, FILE *stream, const char *name, struct ss_error *error) {
+    SS_OWNED(free) char *line = NULL;
+    size_t room = 0, number = 0;
+    *policy = (struct ssactuate_policy){.every = EVERY, .stay = STAY};
+    while (getline(&line, &room, stream) > 0) {
+        size_t count;
+        char **words = ss_words_split(line, &count, error);
+        number++;
+        int status = words ? read_words(policy, words, count, number, error) : -1;
+        if (status != 1)
+            free(words);
+        if (status < 0)
+            return ss_error_wrap(error, "%s:%zu", name, number);
+    }
+    return check(policy, error) < 0 ? ss_error_wrap(error, "%s", name) : 0;
+}
+
+void ssactuate_policy_free(struct ssactuate_policy *policy) {
+    for (size_t i = 0; i < policy->count; i++)
+        free(policy->rules[i].words);
+    free(policy->rules);
+    free(policy->argument);
+    *policy = (struct ssactuate_policy){0};
+}
+
+/* ---- decisions ---- */
+
+static bool covers(const struct ssactuate_rule *rule, double load) {
+    return (rule->open_from ? load > rule->from : load >= rule->from) &&
+           (rule->open_to ? load < rule->to : load <= rule->to);
+}
+
+size_t ssactuate_decide(const struct ssactuate_decision *decision, ss_time now, double load) {
+    const struct ssactuate_policy *policy = decision->policy;
+    if (isnan(load) || covers(&policy->rules[decision->rule], load) ||
+        (decision->has_switched && ss_time_since(now, decision->latest) < policy->stay))
+        return decision->rule;
+    for (size_t i = 0; i < policy->count; i++) {
+        if (covers(&policy->rules[i], load))
+            return i;
+    }
+    return decision->rule;
+}
+
+void ssactuate_decided(struct ssactuate_decision *decision, ss_time now, size_t rule) {
+    decision->rule = rule;
+    decision->has_switched = true;
+    decision->latest = now;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSACTUATE_POLICY_H
+#define SSACTUATE_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <showstopper/error.h>
+#include <showstopper/time.h>
+
+/*
+ * Which levels hold at which load. A policy is a text with one of these in each line:
+ *
+ *   load SOURCE [ARGUMENT]   where the load comes from
+ *   every TIME               interval of samples
+ *   stay TIME                the shortest time between two switches
+ *   below P% KNOB...         a rule for loads below P
+ *   above P% KNOB...
+ *   between P% Q% KNOB...
+ *
+ * At a load that no rule covers, the present rule keeps holding: such gaps are the hysteresis. The
+ * first rule holds at the beginning.
+ */
+
+enum ssactuate_source {
+    SSACTUATE_MACHINE,
+    SSACTUATE_GROUP,  /* a control group */
+    SSACTUATE_TRACE,  /* a trace, which begins with the run */
+    SSACTUATE_RECORD, /* the record of a running showstopper */
+    SSACTUATE_SIDE,   /* the command of --side */
+};
+
+struct ssactuate_rule {
+    size_t line; /* in the file */
+    double from, to;
+    bool open_from, open_to; /* the end itself is not covered */
+    char **words;            /* the words of the line; owned */
+    const char *const *knobs;
+};
+
+struct ssactuate_policy {
+    enum ssactuate_source source;
+    char *argument; /* of the source; owned; NULL: none */
+    ss_time every, stay;
+    struct ssactuate_rule *rules;
+    size_t count, room;
+};
+
+/* Reads a policy. Messages have the form "NAME:LINE: what is wrong". */
+SS_MUST_USE SS_NONNULL() int ssactuate_policy_read(
+    struct ssactuate_policy *policy, FILE *stream, const char *name, struct ss_error *error);
+SS_NONNULL() void ssactuate_policy_free(struct ssactuate_policy *policy);
+
+/* Decides which rule holds. */
+struct ssactuate_decision {
+    const struct ssactuate_policy *policy;
+    size_t rule;
+    bool has_switched;
+    ss_time latest; /* time of the latest switch */
+};
+
+/*
+ * Returns the rule that should hold at this load, which is NaN if unknown: another one than `rule`
+ * only if the shortest stay has passed since the latest switch.
+ */
+SS_NONNULL()
+size_t ssactuate_decide(const struct ssactuate_decision *decision, ss_time now, double load);
+
+/* Notes that a rule holds from now on. */
+SS_NONNULL() void ssactuate_decided(struct ssactuate_decision *decision, ss_time now, size_t rule);
+
+#endif
