@@ -32,13 +32,32 @@ void ssreport_energy_free(struct ssreport_energy *energy) {
     *energy = (struct ssreport_energy){0};
 }
 
+static bool is_between(const struct ssreport_power *sample, double from, double to) {
+    return sample->at > from && sample->at <= to;
+}
+
+/* Returns the standard deviation of the samples between two times. */
+static double deviation_between(
+    const struct ssreport_energy *energy, double from, double to, double mean) {
+    double squares = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < energy->count; i++) {
+        const struct ssreport_power *sample = &energy->samples[i];
+        if (!is_between(sample, from, to) || isnan(sample->watts))
+            continue;
+        squares += (sample->watts - mean) * (sample->watts - mean);
+        count++;
+    }
+    return count > 1 ? sqrt(squares / (double)(count - 1)) : NAN;
+}
+
 struct ssreport_cost ssreport_energy_between(
     const struct ssreport_energy *energy, double from, double to) {
     double sum = 0;
     struct ssreport_cost cost = {0};
     for (size_t i = 0; i < energy->count; i++) {
         const struct ssreport_power *sample = &energy->samples[i];
-        if (!(sample->at > from) || !(sample->at <= to))
+        if (!is_between(sample, from, to))
             continue;
         if (isnan(sample->watts)) {
             cost.unknown++;
@@ -49,5 +68,6 @@ struct ssreport_cost ssreport_energy_between(
     }
     cost.watt_hours = sum / 3600;
     cost.watts = sum / (double)cost.seconds;
+    cost.deviation = deviation_between(energy, from, to, cost.watts);
     return cost;
 }

@@ -34,7 +34,8 @@ struct ssreport_cost {
     size_t seconds; /* number of seconds with known power */
     size_t unknown; /* number of seconds in which the source had no value */
     double watt_hours;
-    double watts; /* mean power; NaN if unknown */
+    double watts;     /* mean power; NaN if unknown */
+    double deviation; /* its standard deviation over the seconds (n - 1); NaN below two seconds */
 };
 
 /* Sums up the samples between two times, in seconds since 1970. Each sample covers one second. */

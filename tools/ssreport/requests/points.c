@@ -66,12 +66,19 @@ static double mean_load(const struct ssreport_responses *responses, double from,
     return count ? sum / (double)count : NAN;
 }
 
+static void join_power(
+    struct ssreport_joined *joined, const struct ssreport_energy *energy, double from, double to) {
+    struct ssreport_cost cost = ssreport_energy_between(energy, from, to);
+    joined->watts = cost.watts;
+    joined->watts_deviation = cost.deviation;
+    joined->watts_seconds = cost.seconds;
+}
+
 struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *responses,
     const struct ssreport_run *beside, double from, double to) {
-    struct ssreport_joined joined = {.load = mean_load(responses, from, to),
-        .target = NAN,
-        .duty = NAN,
-        .watts = ssreport_energy_between(&responses->energy, from, to).watts};
+    struct ssreport_joined joined = {
+        .load = mean_load(responses, from, to), .target = NAN, .duty = NAN};
+    join_power(&joined, &responses->energy, from, to);
     if (!beside)
         return joined;
     const struct ssreport_record *record = &beside->record;
@@ -82,8 +89,7 @@ struct ssreport_joined ssreport_responses_join(const struct ssreport_responses *
     joined.load = means.load;
     joined.duty = means.duty;
     if (beside->energy.count > 0)
-        joined.watts =
-            ssreport_energy_between(&beside->energy, record->wall + from, record->wall + to).watts;
+        join_power(&joined, &beside->energy, record->wall + from, record->wall + to);
     return joined;
 }
 

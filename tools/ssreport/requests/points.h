@@ -10,6 +10,8 @@
 /* Means between two times: parts of 1, and watts. NaN if unknown. */
 struct ssreport_joined {
     double load, target, duty, watts;
+    double watts_deviation; /* over seconds */
+    size_t watts_seconds;   /* number of seconds with known power */
 };
 
 struct ssreport_rate_point {

@@ -12,6 +12,7 @@
 #include "responses_findings.h"
 #include "responses_plots.h"
 #include "responses_read.h"
+#include "underload.h"
 
 // clang-format off
 /* Columns of response times. The headings of mean and p95 are NULL if the text omits them. */
@@ -87,6 +88,30 @@ static const struct table_column latency_capacity_columns[] = {
     {"held_rate", "holds up to, /s", 2}, {"failed_rate", "fails from, /s", 2},
     {"held_times", NULL}, {"failed_times", NULL},
 };
+static const struct table_column limit_columns[] = {
+    {"set", NULL}, {"workload", "service"}, {"method", "method"}, {"environment", NULL},
+    {"throttle_target", "throttled to, %", 1, true, true}, {"arrival", "arrival"},
+    {"rates", "rates"}, {"counted", "times"}, {"criterion", "below the limit"},
+    {"limit_seconds", "limit, s", 0}, {"last_rate", "up to, /s", 2},
+    {"first_rate", "not at, /s", 2}, {"crossing_rate", "crossing, /s", 2},
+};
+static const struct table_column power_columns[] = {
+    {"record", NULL}, {"set", NULL}, {"workload", "service"}, {"method", "method"},
+    {"environment", NULL}, {"throttle_target", "throttled to, %", 1, true, true},
+    {"arrival", "arrival"}, {"rate", "asked, /s", 2}, {"watts", "W", 2},
+    {"watts_deviation", "standard deviation", 2}, {"watts_seconds", "seconds"},
+    {"idle_watts", "idle, W", 2, .if_known = true}, {"joules_per_success", "J for each success", 3},
+    {"joules_per_success_above_idle", "above idle", 3, .if_known = true},
+    {"successes_per_joule", "successes for each J", 4},
+    {"success_ratio", "successes, %", 2, true}, {"state", "state"},
+    {"saturated", "saturated", .if_known = true},
+};
+static const struct table_column saving_columns[] = {
+    {"high", "from"}, {"low", "to"}, {"rate", "asked, /s", 2}, {"saturated", "saturated", .if_known = true},
+    {"high_watts", "from, W", 1}, {"low_watts", "to, W", 1}, {"saved", "power saved, %", 1, true},
+    {"high_capacity", "from, /s", 2}, {"low_capacity", "to, /s", 2},
+    {"lost", "capacity lost, %", 1, true}, {"lost_per_saved", "lost for each % saved", 2},
+};
 static const struct table_sheet tables[] = {
     TABLE_INIT("requests",
         "Requests: response times of the successes, from when they were due (intended) and from "
@@ -95,6 +120,12 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("requests-seconds", "Requests second by second", second_columns),
     TABLE_INIT("requests-capacity",
         "Capacity: the highest rate at which the response time stays within its limit", capacity_columns),
+    TABLE_INIT("requests-limits",
+        "Underloaded: rates at which the mean is below 1 s and 95 % are below 2 s", limit_columns),
+    TABLE_INIT("requests-power", "Power by rate", power_columns),
+    TABLE_INIT("requests-savings",
+        "Power saved and capacity lost between two levels of a service, at the highest common rate",
+        saving_columns),
     TABLE_INIT("latency", "Response times of successes at each rate and duty", latency_columns),
     TABLE_INIT("latency-capacity", "Capacity at each duty", latency_capacity_columns),
     {.name = NULL},
@@ -257,6 +288,8 @@ static int build(struct ssreport_report *report, struct ss_error *error) {
     for (size_t i = 0; i < report->point_count; i++)
         add_rate(report, &report->points[i]);
     ssreport_latency_fill(report);
+    if (ssreport_underload_fill(report) < 0)
+        return ss_error_memory(error);
     return ssreport_responses_findings(report) < 0 ? ss_error_memory(error) : 0;
 }
 
@@ -276,6 +309,9 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
     }
     page_sheet(page->stream, ssreport_table(report, "requests-capacity"));
     ssreport_responses_plots_print(page, report);
+    page_sheet(page->stream, ssreport_table(report, "requests-limits"));
+    page_sheet(page->stream, ssreport_table(report, "requests-savings"));
+    page_sheet(page->stream, ssreport_table(report, "requests-power"));
     page_sheet(page->stream, ssreport_table(report, "requests-rates"));
     page_sheet(page->stream, ssreport_table(report, "requests"));
     ssreport_page_close(page);

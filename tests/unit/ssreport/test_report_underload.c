@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Tests of the rate up to which a service is underloaded, of its power, and of savings. */
+
+#include "report_manifest.h"
+#include "underload.h"
+
+/* The time at which records begin. */
+#define TEN 1795168800.0
+
+#define STEP 4 /* seconds of each rate */
+
+/* What happens at a rate: mean response times, requests lost each second, power and load. */
+struct at_rate {
+    int rate, lost;
+    double intended, actual, watts, load;
+};
+
+static void write_line(FILE *stream, int second, const struct at_rate *at) {
+    int completed = at->rate - at->lost;
+    fprintf(stream, "%.6f,%d.000000,%d,%d,%d,0,0,0,%d,%d,%d,1000,0.001", TEN + second, second,
+        at->rate, at->rate, at->rate, completed, at->lost, at->lost);
+    for (int origin = 0; origin < 2; origin++) {
+        double time = origin == 0 ? at->intended : at->actual;
+        if (completed > 0)
+            fprintf(stream, ",%g,%g,%g,%g,%g", time, time, 1.5 * time, 3 * time, 4 * time);
+        else
+            fputs(",,,,,", stream);
+    }
+    fputc('\n', stream);
+}
+
+/* Writes a record that holds each rate for STEP seconds, with power and load. */
+static void write_record(const char *name, const struct at_rate *rates, int count) {
+    static const char *const files[] = {"requests.csv", "energy.csv", "beside.csv"};
+    static const char *const headings[] = {
+        "epoch_seconds,elapsed_seconds,rate,due,sent,refused,waiting,unfinished,completed,failed,"
+        "timeouts,bytes,lateness_most_seconds,intended_mean_seconds,intended_p50_seconds,"
+        "intended_p95_seconds,intended_p99_seconds,intended_most_seconds,actual_mean_seconds,"
+        "actual_p50_seconds,actual_p95_seconds,actual_p99_seconds,actual_most_seconds\n",
+        "time,elapsed_seconds,watts\n", "time,load\n"};
+    for (int file = 0; file < 3; file++) {
+        char path[64], *text;
+        size_t size;
+        FILE *stream = open_memstream(&text, &size);
+        fputs(headings[file], stream);
+        for (int i = 0; i < STEP * count; i++) {
+            const struct at_rate *at = &rates[i / STEP];
+            if (file == 0)
+                write_line(stream, i + 1, at);
+            else if (file == 1)
+                fprintf(stream, "2026-11-20T10:00:%02d.000Z,%d,%g\n", i + 1, i + 1,
+                    at->watts + (i % 2 ? 3 : -3));
+            else
+                fprintf(stream, "2026-11-20T10:00:%02d.000Z,%g\n", i + 1, at->load);
+        }
+        fclose(stream);
+        snprintf(path, sizeof path, "%s/%s", name, files[file]);
+        folder_write(path, text);
+        free(text);
+    }
+}
+
+static const struct at_rate high[] = {{0, 0, 0, 0, 120, 0}, {10, 0, 0.1, 0.1, 150, 0.3},
+    {20, 0, 0.4, 0.2, 180, 0.6}, {30, 0, 1.6, 0.3, 200, 0.99}};
+static const struct at_rate low[] = {{0, 0, 0, 0, 120, 0}, {10, 0, 0.4, 0.3, 140, 0.5},
+    {20, 0, 1.6, 0.4, 150, 0.98}, {30, 0, 9, 0.9, 160, 1}};
+
+static double number(
+    const struct ssreport_report *report, const char *table, size_t row, const char *column) {
+    return table_cell_at(ssreport_table(report, table), row, column)->number;
+}
+
+/* ---- limits ---- */
+
+static void limit_is_between_the_last_rate_and_the_first_that_exceeds_it(void **state) {
+    (void)state;
+    const double rates[] = {10, 20, 30, 40}, rising[] = {0.1, 0.4, 1.6, 9},
+                 falling[] = {0.1, 1.5, 0.2, 3}, lost[] = {0.1, 0.4, INFINITY, INFINITY};
+    struct ssreport_limit limit = ssreport_limit_find(rates, rising, 4, 1);
+    assert_true(limit.last == 20 && limit.first == 30);
+    assert_near(limit.crossing, 25, 1e-12);
+    /* A later rate below the limit is chance. */
+    limit = ssreport_limit_find(rates, falling, 4, 1);
+    assert_true(limit.last == 10 && limit.first == 20);
+    limit = ssreport_limit_find(rates, lost, 4, 1);
+    assert_true(limit.last == 20 && limit.first == 30 && isnan(limit.crossing));
+    limit = ssreport_limit_find(rates, rising, 4, 10);
+    assert_true(limit.last == 40 && isnan(limit.first) && isnan(limit.crossing));
+    limit = ssreport_limit_find(rates, rising, 4, 0.01);
+    assert_true(isnan(limit.last) && limit.first == 10 && isnan(limit.crossing));
+    limit = ssreport_limit_find(rates, rising, 4, 0.4);
+    assert_true(limit.last == 10 && limit.first == 20);
+}
+
+static void capacity_as_published_hides_waiting_before_sending(void **state) {
+    (void)state;
+    folder_open();
+    write_record("a", high, 4);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_rows(&report, "requests-limits", 6);
+    assert_text(&report, "requests-limits", 0, "counted", "intended, all");
+    assert_text(&report, "requests-limits", 0, "criterion", "mean");
+    assert_cell(&report, "requests-limits", 0, "last_rate", 20);
+    assert_cell(&report, "requests-limits", 0, "first_rate", 30);
+    assert_near(number(&report, "requests-limits", 0, "crossing_rate"), 25, 1e-9);
+    assert_text(&report, "requests-limits", 1, "criterion", "p95");
+    assert_cell(&report, "requests-limits", 1, "last_rate", 20);
+    assert_text(&report, "requests-limits", 2, "criterion", "both");
+    assert_near(number(&report, "requests-limits", 2, "crossing_rate"), 25, 1e-9);
+    assert_text(&report, "requests-limits", 5, "counted", "actual, successes");
+    assert_cell(&report, "requests-limits", 5, "last_rate", 30);
+    assert_cell(&report, "requests-limits", 5, "first_rate", NAN);
+    struct text text = print_report(&report);
+    assert_has(&text, "<caption>Underloaded: rates at which the mean is below 1 s");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
+/* Successes alone are fast: 5 % of the requests are lost. */
+static void lost_requests_exceed_the_limit(void **state) {
+    (void)state;
+    struct at_rate losing[4];
+    memcpy(losing, high, sizeof losing);
+    losing[2].lost = 1;
+    folder_open();
+    write_record("a", losing, 4);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_cell(&report, "requests-limits", 1, "last_rate", 10);
+    assert_cell(&report, "requests-limits", 1, "first_rate", 20);
+    assert_cell(&report, "requests-limits", 1, "crossing_rate", NAN);
+    assert_cell(&report, "requests-limits", 2, "first_rate", 20);
+    assert_cell(&report, "requests-limits", 2, "crossing_rate", NAN);
+    assert_cell(&report, "requests-limits", 4, "last_rate", 30);
+    assert_text(&report, "requests-power", 1, "state", "overloaded");
+    ssreport_report_free(&report);
+}
+
+/* ---- power ---- */
+
+static void power_of_each_rate_is_reported(void **state) {
+    (void)state;
+    folder_open();
+    write_record("a", high, 4);
+    struct ssreport_report report = make_report(folder_file("a"));
+    assert_rows(&report, "requests-power", 3);
+    assert_cell(&report, "requests-power", 0, "rate", 10);
+    assert_cell(&report, "requests-power", 0, "watts", 150);
+    assert_near(number(&report, "requests-power", 0, "watts_deviation"), sqrt(4 * 9 / 3.0), 1e-9);
+    assert_cell(&report, "requests-power", 0, "watts_seconds", 4);
+    assert_cell(&report, "requests-power", 0, "idle_watts", 120);
+    assert_cell(&report, "requests-power", 0, "joules_per_success", 15);
+    assert_cell(&report, "requests-power", 0, "joules_per_success_above_idle", 3);
+    assert_near(number(&report, "requests-power", 0, "successes_per_joule"), 10 / 150.0, 1e-12);
+    assert_text(&report, "requests-power", 0, "state", "underloaded");
+    assert_text(&report, "requests-power", 0, "saturated", "no");
+    assert_text(&report, "requests-power", 2, "state", "overloaded");
+    assert_text(&report, "requests-power", 2, "saturated", "yes");
+    ssreport_report_free(&report);
+    remove(folder_file("a/energy.csv"));
+    report = make_report(folder_file("a"));
+    assert_rows(&report, "requests-power", 0);
+    assert_rows(&report, "requests-limits", 6);
+    ssreport_report_free(&report);
+}
+
+static void savings_and_losses_compare_two_levels(void **state) {
+    (void)state;
+    static const char rows[] = "b,latency,serve,averageq,requests,,,0.5,,,1,rapl\n"
+                               "a,latency,serve,averageq,requests,,,0.9,,,1,rapl\n";
+    folder_open();
+    write_record("a", high, 4);
+    write_record("b", low, 4);
+    struct ssreport_report report = gather_rows(rows);
+    assert_rows(&report, "requests-savings", 1);
+    assert_cell(&report, "requests-savings", 0, "rate", 30);
+    assert_text(&report, "requests-savings", 0, "saturated", "yes");
+    assert_cell(&report, "requests-savings", 0, "high_watts", 200);
+    assert_cell(&report, "requests-savings", 0, "low_watts", 160);
+    assert_near(number(&report, "requests-savings", 0, "saved"), 0.2, 1e-9);
+    assert_near(number(&report, "requests-savings", 0, "high_capacity"), 25, 1e-9);
+    assert_near(number(&report, "requests-savings", 0, "low_capacity"), 15, 1e-9);
+    assert_near(number(&report, "requests-savings", 0, "lost"), 0.4, 1e-9);
+    assert_near(number(&report, "requests-savings", 0, "lost_per_saved"), 2, 1e-9);
+    assert_text(&report, "requests-savings", 0, "high", "serve, averageq, 90 %");
+    ssreport_report_free(&report);
+    /* Levels of different services are not compared. */
+    report = gather_rows("b,latency,wiki,averageq,requests,,,0.5,,,1,rapl\n"
+                         "a,latency,serve,averageq,requests,,,0.9,,,1,rapl\n");
+    assert_rows(&report, "requests-savings", 0);
+    ssreport_report_free(&report);
+}
+
+// clang-format off
+UNIT_MAIN(
+    cmocka_unit_test(limit_is_between_the_last_rate_and_the_first_that_exceeds_it),
+    cmocka_unit_test(capacity_as_published_hides_waiting_before_sending),
+    cmocka_unit_test(lost_requests_exceed_the_limit),
+    cmocka_unit_test(power_of_each_rate_is_reported),
+    cmocka_unit_test(savings_and_losses_compare_two_levels))

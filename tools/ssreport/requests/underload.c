@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "underload.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/owned.h"
+#include "points.h"
+
+/* Which requests count: all, from when they were due, or successes, from when they were sent. */
+enum { HONEST, AS_PUBLISHED, BASES };
+enum { MEAN, P95, CRITERIA };
+
+static const char *const basis_names[BASES] = {"intended, all", "actual, successes"};
+static const char *const criterion_names[CRITERIA] = {"mean", "p95"};
+static const double limits[CRITERIA] = {SSREPORT_UNDERLOADED_MEAN, SSREPORT_UNDERLOADED_P95};
+
+/* The points of a series at one rate. */
+struct level_rate {
+    double rate;
+    size_t points;
+    double times[BASES][CRITERIA]; /* seconds, means over the points */
+    double watts, load;            /* NaN if unknown at a point */
+};
+
+/* A series: a service at one level of its knobs. */
+struct level {
+    const struct ssreport_rate_point *first;
+    struct level_rate *rates; /* in ascending order */
+    size_t count;
+    struct ssreport_limit limits[BASES][CRITERIA];
+};
+
+/* ---- limits ---- */
+
+struct ssreport_limit ssreport_limit_find(
+    const double *rates, const double *values, size_t count, double limit) {
+    struct ssreport_limit found = {NAN, NAN, NAN};
+    size_t first = 0;
+    while (first < count && values[first] < limit)
+        first++;
+    if (first > 0)
+        found.last = rates[first - 1];
+    if (first == count)
+        return found;
+    found.first = rates[first];
+    if (first > 0 && isfinite(values[first]))
+        found.crossing = found.last + (limit - values[first - 1]) * (found.first - found.last) /
+                                          (values[first] - values[first - 1]);
+    return found;
+}
+
+/*
+ * Returns the first of two limits: both must hold. If one crosses at an unknown rate, the other
+ * must cross before the last rate at which the first one holds.
+ */
+static struct ssreport_limit first_of(
+    const struct ssreport_limit *one, const struct ssreport_limit *other) {
+    struct ssreport_limit first = {
+        .last = isnan(one->last + other->last) ? NAN : fmin(one->last, other->last),
+        .first = fmin(one->first, other->first),
+        .crossing = fmin(one->crossing, other->crossing)};
+    bool unknown = (isfinite(one->first) && isnan(one->crossing)) ||
+                   (isfinite(other->first) && isnan(other->crossing));
+    if (unknown && !(first.crossing <= first.last))
+        first.crossing = NAN;
+    return first;
+}
+
+/* ---- response times of all requests ---- */
+
+/*
+ * Returns the 95th percentile if a part of the requests took longer than all successes: a higher
+ * percentile of the successes, on the line between those that are known.
+ */
+static double shift_p95(const struct ssreport_response *response, double failed) {
+    double at = 0.95 / (1 - failed);
+    if (failed >= 0.05)
+        return INFINITY;
+    if (failed == 0)
+        return response->p95;
+    if (at <= 0.99)
+        return response->p95 + (at - 0.95) / 0.04 * (response->p99 - response->p95);
+    return response->p99 + (at - 0.99) / 0.01 * (response->most - response->p99);
+}
+
+/*
+ * Finds the times of all requests. Whole runs have them, apart from refused requests. In a step,
+ * each request that failed or was refused counts as longer than the successes, at least as long as
+ * the timeout.
+ */
+static void find_honest(const struct ssreport_rate_point *point, double times[CRITERIA]) {
+    const struct ssreport_stretch *stretch = &point->stretch;
+    const struct ssreport_response *all = &point->of->all[SSREPORT_INTENDED];
+    const struct ssreport_response *successes = &stretch->response[SSREPORT_INTENDED];
+    double lost = stretch->refused + stretch->failed, answered = stretch->completed;
+    if (point->step == 0 && isfinite(all->mean) && isfinite(all->p95)) {
+        times[MEAN] = all->mean;
+        times[P95] = stretch->refused >= 0.05 * stretch->due ? INFINITY : all->p95;
+        return;
+    }
+    if (!(answered > 0)) {
+        times[MEAN] = times[P95] = stretch->due > 0 ? INFINITY : NAN;
+        return;
+    }
+    double timeout = fmax(point->of->timeout, successes->most);
+    times[MEAN] = lost > 0 ? (answered * successes->mean + lost * timeout) / (answered + lost)
+                           : successes->mean;
+    times[P95] = shift_p95(successes, lost / (answered + lost));
+}
+
+static void find_published(const struct ssreport_rate_point *point, double times[CRITERIA]) {
+    const struct ssreport_response *actual = &point->stretch.response[SSREPORT_ACTUAL];
+    bool answered = point->stretch.completed > 0;
+    times[MEAN] = answered ? actual->mean : INFINITY;
+    times[P95] = answered ? actual->p95 : INFINITY;
+}
+
+/* Returns whether mean and 95th percentile of all requests are below their limits. */
+static bool is_underloaded(const struct ssreport_rate_point *point) {
+    double times[CRITERIA];
+    find_honest(point, times);
+    return times[MEAN] < limits[MEAN] && times[P95] < limits[P95];
+}
+
+/* ---- levels ---- */
+
+static struct level_rate rate_of(const struct ssreport_rate_point *point) {
+    struct level_rate rate = {.rate = point->stretch.rate,
+        .points = 1,
+        .watts = point->joined.watts,
+        .load = point->joined.load};
+    find_honest(point, rate.times[HONEST]);
+    find_published(point, rate.times[AS_PUBLISHED]);
+    return rate;
+}
+
+static double mean_with(double mean, size_t count, double value) {
+    return (mean * (double)count + value) / ((double)count + 1);
+}
+
+/* Adds a point to those of the same rate. */
+static void merge(struct level_rate *into, const struct level_rate *rate) {
+    for (int i = 0; i < BASES * CRITERIA; i++)
+        into->times[i / CRITERIA][i % CRITERIA] = mean_with(into->times[i / CRITERIA][i % CRITERIA],
+            into->points, rate->times[i / CRITERIA][i % CRITERIA]);
+    into->watts = mean_with(into->watts, into->points, rate->watts);
+    into->load = mean_with(into->load, into->points, rate->load);
+    into->points++;
+}
+
+static void add_point(struct level *level, const struct ssreport_rate_point *point) {
+    struct level_rate rate = rate_of(point);
+    size_t at = level->count;
+    if (isnan(rate.rate))
+        return;
+    while (at > 0 && ssreport_compare_numbers(level->rates[at - 1].rate, rate.rate) > 0)
+        at--;
+    if (at > 0 && ssreport_compare_numbers(level->rates[at - 1].rate, rate.rate) == 0) {
+        merge(&level->rates[at - 1], &rate);
+        return;
+    }
+    for (size_t i = level->count++; i > at; i--)
+        level->rates[i] = level->rates[i - 1];
+    level->rates[at] = rate;
+}
+
+static int find_limits(struct level *level) {
+    SS_OWNED(free) double *rates = calloc(2 * level->count + 1, sizeof *rates);
+    if (!rates)
+        return -1;
+    double *values = rates + level->count;
+    for (int i = 0; i < BASES * CRITERIA; i++) {
+        for (size_t j = 0; j < level->count; j++) {
+            rates[j] = level->rates[j].rate;
+            values[j] = level->rates[j].times[i / CRITERIA][i % CRITERIA];
+        }
+        level->limits[i / CRITERIA][i % CRITERIA] =
+            ssreport_limit_find(rates, values, level->count, limits[i % CRITERIA]);
+    }
+    return 0;
+}
+
+static int make_level(struct level *level, const struct ssreport_report *report,
+    const struct stats_groups *groups, size_t group) {
+    size_t count = 0;
+    for (size_t i = groups->first[group]; i < groups->items; i = groups->next[i])
+        count++;
+    *level = (struct level){.first = &report->points[groups->first[group]],
+        .rates = calloc(count, sizeof *level->rates)};
+    if (!level->rates)
+        return -1;
+    for (size_t i = groups->first[group]; i < groups->items; i = groups->next[i])
+        add_point(level, &report->points[i]);
+    return find_limits(level);
+}
+
+/* ---- tables ---- */
+
+static void name_series(struct table_sheet *sheet, const struct ssreport_responses *of) {
+    TABLE_CELLS(sheet, CELL("set", of->set + 1), CELL("workload", of->workload),
+        CELL("method", of->method), CELL("environment", of->environment),
+        CELL("throttle_target", of->target > 0 ? of->target : NAN), CELL("arrival", of->arrival));
+}
+
+static void add_limit(struct table_sheet *sheet, const struct level *level, int basis,
+    int criterion, const struct ssreport_limit *limit) {
+    table_add_row(sheet);
+    name_series(sheet, level->first->of);
+    TABLE_CELLS(sheet, CELL("rates", level->count), CELL("counted", basis_names[basis]),
+        CELL("criterion", criterion < CRITERIA ? criterion_names[criterion] : "both"),
+        CELL("limit_seconds", criterion < CRITERIA ? limits[criterion] : NAN),
+        CELL("last_rate", limit->last), CELL("first_rate", limit->first),
+        CELL("crossing_rate", limit->crossing));
+}
+
+/* A single rate has no limit to find. */
+static void add_limits(struct table_sheet *sheet, const struct level *level) {
+    if (level->count < 2)
+        return;
+    for (int basis = 0; basis < BASES; basis++) {
+        const struct ssreport_limit *found = level->limits[basis];
+        struct ssreport_limit both = first_of(&found[MEAN], &found[P95]);
+        for (int criterion = 0; criterion < CRITERIA; criterion++)
+            add_limit(sheet, level, basis, criterion, &found[criterion]);
+        add_limit(sheet, level, basis, CRITERIA, &both);
+    }
+}
+
+static const char *describe_saturation(double load) {
+    return isnan(load) ? "" : load >= SSREPORT_SATURATED ? "yes" : "no";
+}
+
+/* Returns the power while a run sent no requests; NaN if it never paused. */
+static double find_idle_watts(const struct ssreport_rate_point *point) {
+    struct ssreport_stretch stretch;
+    double sum = 0, seconds = 0;
+    size_t next = 0;
+    while (ssreport_responses_stretch(point->of, point->of->edge, &next, &stretch)) {
+        if (!(stretch.rate == 0) || stretch.completed + stretch.failed > 0)
+            continue;
+        struct ssreport_joined joined =
+            ssreport_responses_join(point->of, point->beside, stretch.from, stretch.to);
+        sum += joined.watts_seconds > 0 ? joined.watts * (double)joined.watts_seconds : 0;
+        seconds += (double)joined.watts_seconds;
+    }
+    return seconds > 0 ? sum / seconds : NAN;
+}
+
+static void add_power(struct table_sheet *sheet, const struct ssreport_rate_point *point) {
+    double watts = point->joined.watts, idle = find_idle_watts(point), rate = point->throughput;
+    if (isnan(watts))
+        return;
+    TABLE_ROW(sheet, CELL("record", point->of->name));
+    name_series(sheet, point->of);
+    TABLE_CELLS(sheet, CELL("rate", point->stretch.rate), CELL("watts", watts),
+        CELL("watts_deviation", point->joined.watts_deviation),
+        CELL("watts_seconds", point->joined.watts_seconds), CELL("idle_watts", idle),
+        CELL("joules_per_success", rate > 0 ? watts / rate : NAN),
+        CELL("joules_per_success_above_idle", rate > 0 ? (watts - idle) / rate : NAN),
+        CELL("successes_per_joule", rate / watts), CELL("success_ratio", point->success_ratio),
+        CELL("state", is_underloaded(point) ? "underloaded" : "overloaded"),
+        CELL("saturated", describe_saturation(point->joined.load)));
+}
+
+/* ---- savings ---- */
+
+/* Finds the highest rate that both levels have. Returns false if they have none in common. */
+static bool find_common(
+    const struct level *one, const struct level *other, const struct level_rate *common[2]) {
+    for (size_t i = one->count; i-- > 0;) {
+        for (size_t j = other->count; j-- > 0;) {
+            common[0] = &one->rates[i];
+            common[1] = &other->rates[j];
+            if (ssreport_compare_numbers(common[0]->rate, common[1]->rate) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Returns the capacity of a level: the crossing if known, otherwise the last underloaded rate. */
+static double capacity_of(const struct level *level) {
+    struct ssreport_limit both =
+        first_of(&level->limits[HONEST][MEAN], &level->limits[HONEST][P95]);
+    return isnan(both.first) ? NAN : isfinite(both.crossing) ? both.crossing : both.last;
+}
+
+static void add_saving(
+    struct table_sheet *sheet, const struct level *one, const struct level *other) {
+    const struct level_rate *at[2];
+    char names[2][256];
+    if (!find_common(one, other, at) || isnan(at[0]->watts + at[1]->watts))
+        return;
+    if (at[0]->watts < at[1]->watts) {
+        add_saving(sheet, other, one);
+        return;
+    }
+    double capacity[] = {capacity_of(one), capacity_of(other)};
+    double saved = (at[0]->watts - at[1]->watts) / at[0]->watts;
+    double lost = (capacity[0] - capacity[1]) / capacity[0];
+    const char *saturated = describe_saturation(fmin(at[0]->load, at[1]->load));
+    ssreport_rate_point_describe(one->first, names[0], sizeof names[0]);
+    ssreport_rate_point_describe(other->first, names[1], sizeof names[1]);
+    TABLE_ROW(sheet, CELL("high", names[0]), CELL("low", names[1]), CELL("rate", at[0]->rate),
+        CELL("saturated", isnan(at[0]->load + at[1]->load) ? "" : saturated),
+        CELL("high_watts", at[0]->watts), CELL("low_watts", at[1]->watts), CELL("saved", saved),
+        CELL("high_capacity", capacity[0]), CELL("low_capacity", capacity[1]), CELL("lost", lost),
+        CELL("lost_per_saved", saved > 0 ? lost / saved : NAN));
+}
+
+static void add_tables(struct ssreport_report *report, const struct level *levels, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        add_limits(ssreport_table(report, "requests-limits"), &levels[i]);
+    for (size_t i = 0; i < report->point_count; i++)
+        add_power(ssreport_table(report, "requests-power"), &report->points[i]);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++) {
+            if (ssreport_rate_point_is_service(levels[i].first, levels[j].first))
+                add_saving(ssreport_table(report, "requests-savings"), &levels[i], &levels[j]);
+        }
+    }
+}
+
+int ssreport_underload_fill(struct ssreport_report *report) {
+    SS_OWNED(groups) struct stats_groups groups = ssreport_points_by_series(report);
+    SS_OWNED(free) struct level *levels = calloc(groups.count + 1, sizeof *levels);
+    int result = groups.first && levels ? 0 : -1;
+    for (size_t i = 0; result == 0 && i < groups.count; i++)
+        result = make_level(&levels[i], report, &groups, i);
+    if (result == 0)
+        add_tables(report, levels, groups.count);
+    for (size_t i = 0; levels && i < groups.count; i++)
+        free(levels[i].rates);
+    return result;
+}
