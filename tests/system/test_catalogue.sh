@@ -516,16 +516,14 @@ two_sides_can_share_one_cpu_by_quota() (
     . "$experiments/environments.sh"
     # shellcheck source=../../tools/experiments/placements.sh
     . "$experiments/placements.sh"
-    local cpus=1 environment=host reason left right left_count right_count here=$scratch/quotas
+    local here=$scratch/quotas
     mkdir -p "$here/env"
     printf '%s\n' '#!/bin/sh' 'exit 1 # groups can be made' >"$here/env/group"
     chmod +x "$here/env/group"
     : >"$output"
-    find_placement quota
-    [ "$reason,$left_count,$right_count" = ,1,1 ] || fail "wrong halves with a quota: $reason, $left_count, $right_count"
-    environment=kvm
-    find_placement neutral
-    [ "$reason" = "one CPU has no halves" ] || fail "wrong reason for neutral: $reason"
+    [ "$(print_placement quota host 1 | paste -sd ,)" = ,,1,1 ] || fail "wrong halves with a quota"
+    ! print_placement neutral kvm 1 >"$output" || fail "one CPU has halves"
+    prints "one CPU has no halves"
 )
 
 # ---- methods ----

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # To be sourced by the experiments: power, sampled once a second.
-# shellcheck disable=SC2034,SC2154 # variables are shared with them
 
+energy=''     # --energy
+energy_root=/ # --energy-root
 energy_source=
 energy_scope=
 energy_files=()
