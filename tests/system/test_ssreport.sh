@@ -110,11 +110,11 @@ figures_of_a_paused_run_agree_in_all_files() {
 read_as_before() {
     local expected=$1 table
     shift
-    rm -rf report
-    "$bin/ssreport" -q -o report "$@" 2>/dev/null || fail "$*: status $?"
-    [ "$(cd report && echo *.csv)" = "$(cd "$expected" && echo *.csv)" ] || fail "$*: unexpected tables: $(ls report)"
+    rm -rf made
+    "$bin/ssreport" -q -o made "$@" 2>/dev/null || fail "$*: status $?"
+    [ "$(cd made && echo *.csv)" = "$(cd "$expected" && echo *.csv)" ] || fail "$*: unexpected tables: $(ls made)"
     for table in "$expected"/*.csv; do
-        diff "$table" "report/${table##*/}" >differences || fail "$*: ${table##*/}: $(cat differences)"
+        diff "$table" "made/${table##*/}" >differences || fail "$*: ${table##*/}: $(cat differences)"
     done
 }
 
