@@ -606,7 +606,7 @@ every_published_study_is_planned_by_one_option() {
         prints "dacapo/fop cannot be run here: .*; serial represents it"
     done
     prints "dacapo/luindex is left out, because it cannot be run here: .*"
-    plans '^run serial-geom-uneven-1_18-1 '
+    plans '^run serial-geom-uneven-nine-steps-1_18-1 .* trace=nine-steps ' 'nine-means.txt\\,scale=1/18'
     experiment throughput --published --plan --workloads serial,parallel --parts 12
     plans "$pi" "$cdc" '^run serial-pi-even-n[0-9]+-8.33333-53m-1 ' '^run parallel-nbench-n1-1 '
     experiment accuracy --published --plan --workloads parallel --taus 107m

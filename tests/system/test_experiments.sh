@@ -575,15 +575,16 @@ END
 # Iterations are proportional to the time only if no other process uses the CPUs.
 replay_study_reports_each_speed() {
     needs_ssbatch || return 0
-    printf '0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
+    printf '# A load\n# of a half.\n0 50%%\n10s 50%%\n' >"$scratch/trace.txt"
     # Without feedback, because other load could keep all instances stopped.
     experiment replay --methods cdc --workloads serial --trace "$scratch/trace.txt" --scales 1/5,1/10 \
         --warmup 0 --deviation 0
     # A busy machine may not end an iteration.
-    reports "\| serial \| cdc \| 5.00 \| 2.0 \| $number \| $number \| $number \|  \|  \| ($number)? \| .*"
+    reports "\| serial \| cdc \| trace \| 5.00 \| 2.0 \| $number \| $number \| $number \|  \|  \| ($number)? \| .*"
     # Runs are not compared if other processes used the machine differently: unit.report_replay has both.
-    reports "\| serial \| cdc \| 10.00 \| 1.0 \| $number \| $number \| $number \|  \|  \| ($number)? \| .*"
-    grep -q "^| serial | cdc | 10.00 .*| no |" "$output" || return 0
+    prints "Trace trace: A load of a half\."
+    reports "\| serial \| cdc \| trace \| 10.00 \| 1.0 \| $number \| $number \| $number \|  \|  \| ($number)? \| .*"
+    grep -q "^| serial | cdc | trace | 10.00 .*| no |" "$output" || return 0
     reports "ssreport: .*serial-cdc-1_10-1.*: .*the iterations are not in proportion .*"
 }
 

@@ -108,6 +108,7 @@ take_options() {
         case $option in
         workload) option=workloads ;;
         catalogue) value=$catalogue$value: ;;
+        trace) value=$trace$value$'\n' ;;
         esac
         [[ $names != *" $option+ "* ]] || value=${!option}$value$'\n'
         printf -v "${option//-/_}" %s "$value"

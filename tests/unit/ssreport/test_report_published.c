@@ -263,6 +263,34 @@ static void published_figures_need_the_suite_of_a_program(void **state) {
     ssreport_report_free(&report);
 }
 
+/* Errors of 2, 2, -13 and 2 %; each run is an experiment. */
+static void loads_within_five_percent_are_counted(void **state) {
+    (void)state;
+    folder_open();
+    const char *const names[] = {"a", "b", "c", "d"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        folder_write_record(names[i]);
+    folder_change("c/samples.csv", "Z,0.500000,0.500000,0.480000", "Z,0.500000,0.500000,9.480000");
+    struct ssreport_report report = gather_rows("a,accuracy,serial,pi-even,,,,0.5,0.107,,1,\n"
+                                                "b,accuracy,serial,pi-even,,,,0.5,0.107,,2,\n"
+                                                "c,accuracy,serial,nbench,,,,0.5,,,1,\n"
+                                                "d,accuracy,serial,default,,,,0.5,,,1,\n");
+    assert_cell(&report, "constant-load", 0, "runs", 1);
+    assert_rows(&report, "constant-load-within", 4);
+    assert_text(&report, "constant-load-within", 0, "method", "all");
+    assert_cell(&report, "constant-load-within", 0, "runs", 4);
+    assert_cell(&report, "constant-load-within", 0, "within_percent", 75);
+    assert_text(&report, "constant-load-within", 1, "method", "pi-even");
+    assert_cell(&report, "constant-load-within", 1, "within_runs", 2);
+    assert_cell(&report, "constant-load-within", 2, "within_percent", 0);
+    assert_text(&report, "constant-load-within", 2, "method", "nbench");
+    struct text text = print_report(&report);
+    assert_has(&text, "\nThe mean load is within 5 % of the target in 75 % of 4 experiments.\n");
+    assert_has(&text, "<p>The mean load is within 5 % of the target in 75 % of 4 experiments.");
+    free(text.bytes);
+    ssreport_report_free(&report);
+}
+
 // clang-format off
 UNIT_MAIN(
     cmocka_unit_test(published_figures_are_found_by_manifest_names),
@@ -271,5 +299,6 @@ UNIT_MAIN(
     cmocka_unit_test(sources_of_published_figures_are_listed),
     cmocka_unit_test(load_recorded_by_ssload_is_listed_with_the_record),
     cmocka_unit_test(published_interference_is_listed_next_to_measured_interference),
+    cmocka_unit_test(loads_within_five_percent_are_counted),
     cmocka_unit_test(thirds_are_found_by_any_of_their_spellings),
     cmocka_unit_test(published_figures_need_the_suite_of_a_program))

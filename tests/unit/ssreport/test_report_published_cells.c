@@ -181,6 +181,25 @@ static void walk_constant_load(const struct ssreport_report *report) {
     }
 }
 
+/* How often the published errors of a method are within 5 %. */
+static void walk_within(const struct ssreport_report *report) {
+    const char *table = "constant-load-within";
+    for (size_t i = 0; i < table_rows(ssreport_table(report, table)); i++) {
+        const char *method = text_of(report, table, i, "method");
+        size_t count = 0, within = 0;
+        for (size_t j = 0; j < number_count; j++) {
+            if (strcmp(numbers[j].file, "constant-load-mean-error") != 0 ||
+                (strcmp(method, "all") != 0 && !is_method(numbers[j].column, method)))
+                continue;
+            count++;
+            within += fabs(numbers[j].value) <= 5;
+        }
+        assert_cell(report, table, i, "published_values", (double)count);
+        assert_cell(report, table, i, "published_within_percent",
+            count > 0 ? 100 * (double)within / (double)count : NAN);
+    }
+}
+
 static void walk_replay(const struct ssreport_report *report) {
     const char *table = "replay";
     for (size_t i = 0; i < table_rows(ssreport_table(report, table)); i++) {
@@ -257,9 +276,10 @@ static void walk_interference(const struct ssreport_report *report) {
 static void assert_all_columns_are_walked(const struct ssreport_report *report) {
     static const char *const known[] = {"error_mean_percent_published", "error_mse_e4_published",
         "error_mse_e4_published_least", "error_mse_e4_published_most", "published_is",
-        "published_seconds", "linux_iterations_per_second", "aix_iterations_per_second",
-        "linux_ratio", "aix_ratio", "to_linux", "to_aix", "kvm_percent", "kvm_least", "kvm_most",
-        "lxc_percent", "lxc_least", "lxc_most"};
+        "published_seconds", "published_values", "published_within_percent",
+        "linux_iterations_per_second", "aix_iterations_per_second", "linux_ratio", "aix_ratio",
+        "to_linux", "to_aix", "kvm_percent", "kvm_least", "kvm_most", "lxc_percent", "lxc_least",
+        "lxc_most"};
     static const char *const signs[] = {"publish", "kvm", "lxc", "linux", "aix"};
     for (size_t i = 0; i < report->table_count; i++) {
         for (size_t j = 0; j < report->tables[i].column_count; j++) {
@@ -277,6 +297,7 @@ static void assert_all_columns_are_walked(const struct ssreport_report *report) 
 
 static void walk_report(const struct ssreport_report *report) {
     walk_constant_load(report);
+    walk_within(report);
     walk_replay(report);
     walk_throughput(report);
     walk_interference(report);

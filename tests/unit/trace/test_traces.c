@@ -69,6 +69,17 @@ static void check_nine_steps(const struct ss_trace_records *records) {
     assert_int_equal(records->items[17].time, 1620 * SS_SECOND);
 }
 
+/* Unlike nine steps, it has no jump. */
+static void check_nine_means(const struct ss_trace_records *records) {
+    assert_int_equal(records->count, 10);
+    for (size_t i = 0; i < 10; i++) {
+        assert_int_equal(records->items[i].time, i * 180 * SS_SECOND);
+        if (i > 0)
+            assert_that(fabs(records->items[i].load - records->items[i - 1].load), <=, 0.18001);
+    }
+    assert_load(records->items[9].load, records->items[8].load);
+}
+
 static void check_sine(const struct ss_trace_records *records) {
     assert_int_equal(records->count, 121);
     for (size_t i = 0; i <= 120; i++) {
@@ -151,6 +162,7 @@ static const struct example {
 } examples[] = {
     {"bursts.txt", check_bursts},
     {"day.txt", check_day},
+    {"nine-means.txt", check_nine_means},
     {"nine-steps.txt", check_nine_steps},
     {"saw.txt", check_saw},
     {"sine.txt", check_sine},

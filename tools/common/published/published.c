@@ -187,8 +187,7 @@ const struct published_table *published_find_table(
     return NULL;
 }
 
-/* Returns whether a published word has the same meaning as one of ours. */
-static bool is_word(const struct published *published, const char *theirs, const char *ours) {
+bool published_is_word(const struct published *published, const char *theirs, const char *ours) {
     for (size_t i = 0; i < published->name_count; i++) {
         if (strcmp(ours, published->names[i].ours) == 0) {
             ours = published->names[i].theirs;
@@ -216,10 +215,10 @@ static double distance(
     const struct published *published, const struct published_cell *cell, const char *const *keys) {
     size_t last = published->tables[cell->table].keys - 1;
     for (size_t i = 0; i <= last; i++) {
-        if (!keys[i] || (i < last && !is_word(published, cell->keys[i], keys[i])))
+        if (!keys[i] || (i < last && !published_is_word(published, cell->keys[i], keys[i])))
             return NAN;
     }
-    return is_word(published, cell->keys[last], keys[last])
+    return published_is_word(published, cell->keys[last], keys[last])
                ? 0
                : fabs(number_of(cell->keys[last]) - number_of(keys[last]));
 }
@@ -232,7 +231,7 @@ const struct published_cell *published_find_near(const struct published *publish
     for (size_t i = 0; described && column && i < published->cell_count; i++) {
         const struct published_cell *cell = &published->cells[i];
         if (&published->tables[cell->table] != described ||
-            !is_word(published, cell->column, column))
+            !published_is_word(published, cell->column, column))
             continue;
         double away = distance(published, cell, keys);
         if (found ? away < least : away <= least) {
@@ -265,7 +264,7 @@ bool published_has_word(
         return false;
     strcpy(words, cell->text);
     for (char *at = strtok_r(words, " ", &rest); at; at = strtok_r(NULL, " ", &rest)) {
-        if (is_word(published, at, word))
+        if (published_is_word(published, at, word))
             return true;
     }
     return false;
@@ -294,7 +293,8 @@ struct ssreport_range published_range(
     const struct published_table *described = published_find_table(published, table);
     for (size_t i = 0; described && key && i < published->cell_count; i++) {
         const struct published_cell *cell = &published->cells[i];
-        if (&published->tables[cell->table] != described || !is_word(published, cell->keys[0], key))
+        if (&published->tables[cell->table] != described ||
+            !published_is_word(published, cell->keys[0], key))
             continue;
         range.least = fmin(range.least, published_number(cell));
         range.most = fmax(range.most, published_number(cell));

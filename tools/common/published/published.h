@@ -69,6 +69,13 @@ const struct published_table *published_find_table(
     const struct published *published, const char *name) SS_NONNULL();
 
 /*
+ * Returns whether a word of a table has the same meaning as one of ours: pi_even as pi-even,
+ * dacapo/fop as serial.
+ */
+bool published_is_word(const struct published *published, const char *theirs, const char *ours)
+    SS_NONNULL();
+
+/*
  * Finds a cell by its table, as many keys as the table has, and its column. Programs are named
  * SUITE/PROGRAM. Also accepts our words: `serial` for dacapo/fop, `pi-even` for pi_even. Returns
  * NULL if the cell is absent, or if a word is NULL.

@@ -7,6 +7,7 @@
 #include "html_page.h"
 #include "replay.h"
 #include "throughput_published.h"
+#include "within.h"
 
 // clang-format off
 static const struct table_column constant_columns[] = {
@@ -37,15 +38,22 @@ static const struct table_column run_columns[] = {
     {"beside_error_mean_percent", "its mean error, %", 3},
     {"beside_error_mse_e4", "its mean squared error, %\u00b2", 3},
 };
+static const struct table_column within_columns[] = {
+    {"set", NULL}, {"method", "method", .text = {"method", 12}}, {"runs", "runs", .text = {"runs", 6}},
+    {"within_runs", "within 5 % of the target", .text = {"within", 8}},
+    {"within_percent", "of the runs, %", 1, .text = {"of runs%", 9}},
+    {"published_values", "published values", .text = {"publ.", 7}},
+    {"published_within_percent", "within 5 %, % of them", 1, .text = {"within%", 8}},
+};
 static const struct table_column replay_columns[] = {
     {"set", NULL}, {"workload", "workload", .text = {"workload", 10}},
-    {"method", "method", .text = {"method", 12}}, {"round", NULL},
-    {"speed", "speed", 2, .text = {"speed", 7}}, {"seconds", "counted, s", 1},
+    {"method", "method", .text = {"method", 12}}, {"trace", "trace", .text = {"trace", 14}},
+    {"round", NULL}, {"speed", "speed", 2, .text = {"speed", 7}}, {"seconds", "counted, s", 1},
     {"load_mean", "load, %", 2, true},
     {"error_mean_percent", "mean error, %", 3, .text = {"error", 8}},
     {"error_mse_e4", "mean squared error, %\u00b2", 3, .text = {"MSE", 8}},
-    {"error_mse_e4_published_least", "published at six speeds, from", 2, .text = {"publ.", 7}},
-    {"error_mse_e4_published_most", "to", 2, .text = {"to", 7}}, {"iterations", NULL},
+    {"error_mse_e4_published_least", "published for another trace, from", 2},
+    {"error_mse_e4_published_most", "to", 2}, {"iterations", NULL},
     {"iterations_per_second", "throughput, /s", 3, .text = {"throughput", 11}},
     {"against_speed", "against speed", 2},
     {"ratio", "ratio of throughput", 4, .text = {"ratio", 8}},
@@ -76,6 +84,7 @@ static const struct table_sheet tables[] = {
     TABLE_INIT("constant-load", "Constant load: errors, and those that were published",
         constant_columns),
     TABLE_INIT("constant-load-runs", "Constant load: errors of each run", run_columns),
+    TABLE_INIT("constant-load-within", "Constant load: how often it was held", within_columns),
     TABLE_INIT("published", "What was published", published_columns),
     TABLE_INIT("published-values", "Published values", value_columns),
     TABLE_INIT("replay", "One trace at several speeds", replay_columns),
@@ -123,6 +132,7 @@ static void fill_values(const struct ssreport_report *report) {
 static int build(struct ssreport_report *report, struct ss_error *error) {
     if (ssreport_constant_load_fill(report) < 0 || ssreport_replay_fill(report) < 0)
         return ss_error_memory(error);
+    ssreport_within_fill(report);
     return 0;
 }
 
@@ -143,10 +153,33 @@ static void print_section(
     ssreport_page_close(page);
 }
 
+static void print_constant_load(struct ssreport_page *page, const struct ssreport_report *report) {
+    const struct table_sheet *loads = ssreport_table(report, "constant-load");
+    if (table_rows(loads) == 0)
+        return;
+    ssreport_page_open(page, "Constant load");
+    ssreport_page_published(page);
+    fputs("<p>", page->stream);
+    ssreport_within_print(page->stream, report);
+    fputs("</p>\n", page->stream);
+    page_sheet(page->stream, ssreport_table(report, "constant-load-within"));
+    page_sheet(page->stream, loads);
+    ssreport_page_close(page);
+}
+
+/* Replays and published ones have different traces, which matters most at high speeds. */
+static void print_traces(FILE *stream) {
+    fputs("<p>The published trace, nine means of 180 s, is not available: published ranges of the "
+          "mean squared error are of another trace, at six speeds. After a jump of the target, the "
+          "load needs some rounds to follow, however fast the trace is played. In a trace with "
+          "jumps, these rounds can dominate the error of a fast replay.</p>\n",
+        stream);
+}
+
 static void print_page(struct ssreport_page *page, const struct ssreport_report *report) {
     const struct table_sheet *replay = ssreport_table(report, "replay");
     const struct table_sheet *throughput = ssreport_table(report, "throughput-published");
-    print_section(page, ssreport_table(report, "constant-load"), "Constant load");
+    print_constant_load(page, report);
     if (table_rows(replay) == 0 && table_rows(throughput) == 0)
         return;
     ssreport_page_open(page, "Replay at several speeds");
@@ -156,6 +189,8 @@ static void print_page(struct ssreport_page *page, const struct ssreport_report 
         if (run->speed > 0 && *run->record.notes.text)
             page_note(page->stream, ssreport_record_title(&run->record), run->record.notes.text);
     }
+    if (table_rows(replay) > 0)
+        print_traces(page->stream);
     page_sheet(page->stream, replay);
     if (table_rows(throughput) > 0)
         fputs("<p>Published throughputs are those of the whole system over a trace of nine means, "
@@ -173,6 +208,7 @@ static void print_details(struct ssreport_page *page, const struct ssreport_repo
 static void print_text(FILE *stream, const struct ssreport_report *report) {
     table_print_text(stream, ssreport_table(report, "constant-load"),
         "constant load; mean error in %, mean squared error (MSE) in %^2");
+    ssreport_within_print(stream, report);
     table_print_text(stream, ssreport_table(report, "replay"),
         "replay; mean error in %, MSE in %^2, ratio of throughput to the original speed's");
     table_print_text(stream, ssreport_table(report, "throughput-published"),

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SSREPORT_WITHIN_H
+#define SSREPORT_WITHIN_H
+
+#include "report.h"
+
+/*
+ * Fills the table of how often a constant load was held within 5 % of the target: a row for all
+ * runs, then one for each method, next to the same part of the published values.
+ */
+SS_NONNULL(1) void ssreport_within_fill(const struct ssreport_report *report);
+
+/* Prints the sentence about all runs of the first set, in one line; nothing without runs. */
+SS_NONNULL() void ssreport_within_print(FILE *stream, const struct ssreport_report *report);
+
+#endif
