@@ -132,7 +132,7 @@ records_of_earlier_schemas_keep_their_tables() {
     cp -r requests requests-bare
     rm requests-bare/response-times.csv
     read_as_before report-bare requests-bare
-    grep -q ,estimated, report/requests-rates.csv || fail "estimated percentiles are not marked: $(cat report/requests-rates.csv)"
+    grep -q ,estimated, made/requests-rates.csv || fail "estimated percentiles are not marked: $(cat made/requests-rates.csv)"
     cd - >/dev/null
 }
 
