@@ -98,12 +98,19 @@ END
 chmod +x "$scratch/bin/"*
 few=(--duties '100%,50%' --rates '5,10' --demands none --warmup 1s --seconds 2s)
 
+# begin: removes what an earlier case left.
+begin() {
+    rm -rf "$results" "$scratch"/{calls,asked,wait,waits,dead,fails,refused,no-service,service-dies,service}
+    : >"$scratch/calls"
+}
+
 # calls PATTERN: prints the number of matching calls.
 calls() {
     grep -Ec -- "$1" "$scratch/calls" || true
 }
 
 options_and_their_values_are_checked() {
+    begin
     local option
     experiment latency --help
     prints "Usage: tools/experiments/latency .*"
@@ -140,6 +147,7 @@ options_and_their_values_are_checked() {
 }
 
 dry_run_prints_the_plan_and_its_duration() {
+    begin
     experiment latency --dry-run
     prints "serve-d100-r10-1: 1 min 08 s"
     prints "serve-d25-p95-1s-1: 5 min 00 s"
@@ -156,6 +164,7 @@ dry_run_prints_the_plan_and_its_duration() {
 }
 
 the_plan_is_for_ssbatch() {
+    begin
     local plan=$scratch/plan
     experiment latency --plan "${few[@]}" --own-cpu 0
     cp "$output" "$plan"
@@ -192,6 +201,7 @@ is_stopped() {
 }
 
 requests_are_joined_with_records() {
+    begin
     local run
     experiment latency "${few[@]}"
     for run in serve-d{100,50}-r{5,10}-1; do
@@ -220,6 +230,7 @@ requests_are_joined_with_records() {
 }
 
 a_capacity_search_is_tabulated() {
+    begin
     experiment latency --duties 100% --rates 5 --demands p95=1s,mean=500m --warmup 0 --seconds 1
     [ "$(sed 1d "$results/capacity.csv" | sort | paste -sd ' ')" = "serve,1,mean=500m,1,40,41.5,3,3 $(:
         )serve,1,p95=1s,1,40,41.5,3,3" ] || fail "$(cat "$results/capacity.csv")"
@@ -243,6 +254,7 @@ is_gone() {
 }
 
 interrupted_study_continues() {
+    begin
     local signal status generator
     experiment latency "${few[@]}" --duties 50% --rates 5
     : >"$scratch/asked"
@@ -274,6 +286,7 @@ nothing_lies() {
 }
 
 failures_are_reported() {
+    begin
     touch "$scratch/refused"
     refuses "serve-d100-r5-1: failed: warmup ended with status 125: ssrequest: no such option" latency "${few[@]}"
     rm "$scratch/refused"
@@ -287,6 +300,7 @@ failures_are_reported() {
 
 # A folder of an earlier version is reported, but not continued.
 a_folder_with_a_manifest_is_reported() {
+    begin
     experiment latency "${few[@]}" --duties 50% --rates 5
     mkdir -p "$scratch/earlier/runs"
     mv "$results/serve-d50-r5-1" "$scratch/earlier/runs"
@@ -302,6 +316,7 @@ CSV
 
 # A service that does not answer makes the study fail.
 a_service_that_does_not_answer_is_reported() {
+    begin
     local call=(latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100%)
     touch "$scratch/dead"
     refuses "latency: --service: http://127.0.0.1:2/: a request fails:" "${call[@]}"
@@ -326,6 +341,7 @@ a_service_that_does_not_answer_is_reported() {
 
 # A service that already runs is throttled, and keeps running afterwards.
 a_service_given_by_url_can_be_throttled() {
+    begin
     experiment latency "${few[@]}" --service http://127.0.0.1:2/ --duties 100% --rates 5
     [ "$(wc -l <"$results/url-d100-r5-1/beside.csv")" -gt 1 ] || fail "no samples of the load"
     [ "$(listed latency-results role)" = requests ] || fail "wrong roles"

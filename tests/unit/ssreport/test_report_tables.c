@@ -117,6 +117,27 @@ static void text_table_has_headings_and_column_widths(void **state) {
     table_free(&sheet);
 }
 
+static void columns_of_a_text_table_do_not_touch(void **state) {
+    (void)state;
+    static const struct table_column narrow[] = {
+        {"method", NULL, .text = {"a long heading", 10}},
+        {"cpus", NULL, .text = {"cpus_of_sides", 10}},
+        {"count", NULL, .text = {"number of runs", 8}},
+        {"role", NULL, .text = {"role", 10}},
+    };
+    struct table_sheet sheet = TABLE_SHEET("sides", "Sides", narrow);
+    TABLE_ROW(&sheet, CELL("method", "uncontrolled"), CELL("cpus", "0123456789"), CELL("count", 5),
+        CELL("role", "background"));
+    struct text text;
+    begin(&text);
+    table_print_text(text.stream, &sheet, "title");
+    end(&text);
+    assert_string_equal(text.bytes, "\ntitle\na long he cpus_of_si number  role     \n"
+                                    "..trolled 0123456789       5 ..kground\n");
+    free(text.bytes);
+    table_free(&sheet);
+}
+
 static void every_topic_lists_its_tables(void **state) {
     (void)state;
     struct ssreport_report report = begin_report();
@@ -197,6 +218,7 @@ UNIT_MAIN(
     cmocka_unit_test(json_table_is_a_list_of_objects),
     cmocka_unit_test(markdown_table_has_the_columns_for_readers),
     cmocka_unit_test(text_table_has_headings_and_column_widths),
+    cmocka_unit_test(columns_of_a_text_table_do_not_touch),
     cmocka_unit_test(every_topic_lists_its_tables),
     cmocka_unit_test(groups_keep_the_order_of_their_first_items),
     cmocka_unit_test(grouping_many_items_takes_few_comparisons))

@@ -149,17 +149,43 @@ static int gap_before(const struct table_sheet *sheet, size_t column) {
     return 0;
 }
 
-static void print_text_cell(FILE *stream, const struct table_sheet *sheet, size_t at, int gap) {
-    const struct table_column *column = &sheet->columns[at % sheet->column_count];
+/*
+ * Returns the width of the gap after a column: text that is flush left could touch text after it.
+ */
+static int gap_after(const struct table_sheet *sheet, size_t column) {
+    for (size_t i = column + 1; i < sheet->column_count; i++) {
+        if (sheet->columns[i].text.heading)
+            return is_left(sheet, column) && is_left(sheet, i);
+    }
+    return 0;
+}
+
+/* Cuts a heading that is too long for its column. */
+static void print_heading(FILE *stream, const struct table_sheet *sheet, size_t at) {
+    const struct table_column *column = &sheet->columns[at];
+    int before = gap_before(sheet, at), after = gap_after(sheet, at);
+    int width = column->text.width - before - after;
+    if (is_left(sheet, at))
+        fprintf(stream, "%*s%-*.*s%*s", before, "", width, width, column->text.heading, after, "");
+    else
+        fprintf(stream, "%*.*s", width, width - (at > 0), column->text.heading);
+}
+
+static void print_text_cell(FILE *stream, const struct table_sheet *sheet, size_t at) {
+    size_t index = at % sheet->column_count;
+    const struct table_column *column = &sheet->columns[index];
     const struct table_cell *cell = &sheet->cells[at];
+    int before = gap_before(sheet, index), after = gap_after(sheet, index);
     double number = column->percent ? 100 * cell->number : cell->number;
-    fprintf(stream, "%*s", gap, "");
+    fprintf(stream, "%*s", before, "");
     if (cell->text)
-        table_text_name(stream, table_shown(sheet, cell->text), column->text.width - gap);
+        table_text_name(
+            stream, table_shown(sheet, cell->text), column->text.width - before - after);
     else if (is_small(column, number))
         fprintf(stream, " %*.1e", column->text.width - 1, number);
     else
         table_text_number(stream, column->text.width - 1, column->decimals, number);
+    fprintf(stream, "%*s", after, "");
 }
 
 void table_print_text(FILE *stream, const struct table_sheet *sheet, const char *title) {
@@ -167,18 +193,15 @@ void table_print_text(FILE *stream, const struct table_sheet *sheet, const char 
         return;
     fprintf(stream, "\n%s\n", title);
     for (size_t i = 0; i < sheet->column_count; i++) {
-        const struct table_column *column = &sheet->columns[i];
-        int gap = gap_before(sheet, i);
-        if (column->text.heading)
-            fprintf(stream, is_left(sheet, i) ? "%*s%-*s" : "%*s%*s", gap, "",
-                column->text.width - gap, column->text.heading);
+        if (sheet->columns[i].text.heading)
+            print_heading(stream, sheet, i);
     }
     for (size_t i = 0; i < sheet->count; i++) {
         size_t at = i % sheet->column_count;
         if (at == 0)
             fputc('\n', stream);
         if (sheet->columns[at].text.heading)
-            print_text_cell(stream, sheet, i, gap_before(sheet, at));
+            print_text_cell(stream, sheet, i);
     }
     fputc('\n', stream);
 }
