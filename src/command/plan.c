@@ -136,7 +136,7 @@ static int number_instances(struct ss_plan *plan, struct ss_error *error) {
 
 /*
  * Returns the first word of the command that would have set a target if it were an option of
- * showstopper; NULL if there is none.
+ * showstopper; NULL if no word does.
  */
 static const char *find_late_target(const struct ss_cli *cli) {
     static const char *const options[] = {"-l", "--load", "-t", "--trace"};

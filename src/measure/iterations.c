@@ -204,7 +204,7 @@ bool ss_iterations_are_counted(const struct ss_iterations *iterations, ss_time n
 
 /*
  * Finds the iteration that an instance has in progress at `to`, the end of the window. Returns
- * false if there is none.
+ * false if no iteration is in progress then.
  */
 static bool find_unfinished(const struct ss_iterations *iterations, uint32_t instance, ss_time to,
     struct ss_unfinished *unfinished) {

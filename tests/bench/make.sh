@@ -18,8 +18,8 @@ showstopper.
   --seconds N     seconds that are counted, and more until the last build is whole; default 60
   --tolerance N   the largest mean error, in percent, that is not a failure; default 1
   --rounds N      runs; default 3
-  --quick         short for --settle 1 --seconds 2 --rounds 1, and only ssburn is built, without
-                  optimization
+  --quick         short for --settle 1 --seconds 2 --rounds 1, and only a small program is built,
+                  without optimization
   --build DIR     the build whose showstopper holds the load; default build
   --help          print this and end
 END
@@ -68,12 +68,12 @@ build_unthrottled() {
     awk -v begun="$begun" -v ended="$EPOCHREALTIME" \
         'BEGIN { printf "One build without showstopper takes %.1f s\n", ended - begun }'
     list_binaries >"$folder/binaries"
-    grep -q " ./bin/$program\$" "$folder/binaries" || fail "$program has not been built"
+    grep -q " ./$program\$" "$folder/binaries" || fail "$program has not been built"
 }
 
 check_binaries() {
     list_binaries | diff "$folder/binaries" - >&2 || fail "the result differs from that without showstopper"
-    "$folder/built/bin/$program" --version | grep -q "^$program " ||
+    "$folder/built/$program" --help | grep -q "^Usage: ${program##*/} " ||
         fail "the built $program does not run"
 }
 
@@ -111,14 +111,14 @@ quick=
 build=$source/build
 take_options load control settle seconds tolerance rounds quick build -- "$@"
 goal=all
-program=showstopper
+program=bin/showstopper
 build_type=RelWithDebInfo
 if [ -n "$quick" ]; then
     settle=1
     seconds=2
     rounds=1
-    goal=ssburn
-    program=ssburn
+    goal=judge
+    program=tests/judge
     build_type=Debug
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL # set by a make that runs this script

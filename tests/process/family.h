@@ -39,7 +39,7 @@ double family_cpu_time(pid_t pid);
 
 void family_signal(const struct family *family, int number);
 
-/* Signals all processes with that name; fails the test if there are none. */
+/* Signals all processes with that name; fails the test if no process has it. */
 void family_signal_named(const char *name, int number);
 
 /*

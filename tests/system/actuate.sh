@@ -66,7 +66,7 @@ begin_run() {
     find_keeper
 }
 
-# find_keeper: sets `run_keeper`, the keeper among the children of `run_pid`; fails if there is none.
+# find_keeper: sets `run_keeper`, the keeper among the children of `run_pid`; fails if no child is a keeper.
 find_keeper() {
     local child
     run_keeper=

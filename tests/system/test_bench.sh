@@ -61,7 +61,7 @@ accuracy_bench_prints_errors() {
 load_is_held_in_a_guest() {
     local guest
     need_guest
-    bench guests.sh --guest "$guest" --levels 50 --seconds 2 --kills 1
+    bench guests.sh --guest "$guest" --levels 50 --seconds 2 --kills 1 --seed 6
     prints "Guest: .*, (kvm|tcg)"
     prints "\| +50\.0 % \| +$number % \| +[-+]$number % \| +$number \| +$number s \| +$number s \| +$number % \| $(:
         )+[-+]$number ms \| +[-+]$number ms \|"

@@ -101,7 +101,6 @@ few=(--duties '100%,50%' --rates '5,10' --demands none --warmup 1s --seconds 2s)
 # begin: removes what an earlier case left.
 begin() {
     rm -rf "$results" "$scratch"/{calls,asked,wait,waits,dead,fails,refused,no-service,service-dies,service}
-    : >"$scratch/calls"
 }
 
 # calls PATTERN: prints the number of matching calls.

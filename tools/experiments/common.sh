@@ -54,7 +54,7 @@ A TIME is written as for showstopper: 20s, 107m (milliseconds), 3M (minutes); wi
 seconds. A LOAD is 25%, 0.25 or 1/4; a bare number from 2 to 100 is in percent.
 Without a command behind -- ssburn is run, its work calibrated once. An experiment that was
 interrupted is called again in the same way: finished runs are kept, a half-finished one is done again.
-What stands in the results is described in $here/README.md.
+$here/README.md describes the results.
 END
 }
 
@@ -75,7 +75,7 @@ say() {
 }
 
 # take_options FLAGS NAMES WORD...: sets FLAG to yes, NAME from "--NAME VALUE" or "--NAME=VALUE", with _ for -. The
-# values of a NAME+ are collected, one a line. What stands behind -- becomes `user_command`. `usage` is the caller's.
+# values of a NAME+ are collected, one a line. The words after -- become `user_command`. `usage` is the caller's.
 take_options() {
     local flags=" $1 " names=" $2 " word option value
     shift 2

@@ -50,7 +50,7 @@ find_battery() {
     energy_scope="battery: the whole machine with its screen"
 }
 
-# Sets the source that --energy asks for, or says why there is none.
+# Sets the source that --energy asks for, or says why it is not available.
 find_energy() {
     local source
     case $energy in

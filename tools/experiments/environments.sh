@@ -63,8 +63,8 @@ why_no_guest() {
     fi
 }
 
-# boot_seconds ENVIRONMENT COUNT TIME: prints how long guests take until so many instances run in them together, 0 if
-# there are none. TIME is that of booting, if it is known.
+# boot_seconds ENVIRONMENT COUNT TIME: prints how long guests take until this many instances run in them together, 0
+# if the environment has no guests. TIME is that of booting, if it is known.
 boot_seconds() {
     case $1 in
     kvm) compute "${3:-6} + $2 / 10" ;;

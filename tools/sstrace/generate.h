@@ -25,7 +25,7 @@ struct sstrace_generation {
     int symmetric;                             /* the staircase's own option of this name */
 };
 
-/* Returns the generator of this name; NULL if there is none. */
+/* Returns the generator of this name; NULL if the name is unknown. */
 SS_NONNULL()
 const struct sstrace_generator *sstrace_generator_find(const char *name);
 

@@ -8,7 +8,7 @@
 
 #include "platform/linux/linux.h"
 
-/* Reads the number in a file; UINT64_MAX if there is no number ("max") or no file. */
+/* Reads the number in a file; UINT64_MAX if the file has none ("max") or does not exist. */
 static uint64_t read_limit(const char *path) {
     char text[64];
     if (ss_linux_read_text(path, text, sizeof text) < 0 || !isdigit((unsigned char)*text))

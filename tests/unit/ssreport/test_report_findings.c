@@ -317,7 +317,7 @@ static void placements_are_also_ranked_by_work_per_watt_hour(void **state) {
     assert_cell(&report, "whole-system", 0, "watts", 40);
     assert_cell(&report, "whole-system", 0, "per_watt_hour", 9 / 40.0 * 3600);
     assert_cell(&report, "whole-system", STEPS, "per_watt_hour_relative", (8.5 / 60) / (9 / 40.0));
-    /* Only the change by throughput lies within the loads. */
+    /* Only the change by throughput is within the loads. */
     assert_rows(&report, "changes", 1);
     assert_text(&report, "changes", 0, "measure", "system");
     ssreport_report_free(&report);

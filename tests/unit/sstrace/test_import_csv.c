@@ -217,7 +217,7 @@ static const struct refusal refusals[] = {
     {"time,cpu,idle\n0,1,3\n", {0}, "no column is clearly the load"},
     {"time,cpu,load\n0,1,3\n", {0}, "no column is clearly the load"},
     {"when,load,x\n0,10,3\n", {0}, "in:1:1: no column is clearly the time"},
-    {"0,10,3\n", {0}, "no column is clearly the time: give --time-column, or --every TIME if there is none: the columns have no names, only numbers 1 to 3"},
+    {"0,10,3\n", {0}, "no column is clearly the time: give --time-column, or --every TIME if no column has times: the columns have no names, only numbers 1 to 3"},
     {"time,load\n0,10\n", {.load_column = "cpu"}, "in:1:1: there is no column 'cpu': the columns are time, load, in"},
     {"time,load\n0,10\n", {.load_column = "3"}, "there is no column '3'"},
     {"0,10\n", {.time_column = "time"}, "there is no column 'time': the columns have no names, only numbers 1 to 2"},

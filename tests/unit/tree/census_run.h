@@ -283,7 +283,7 @@ static inline void world_check(bool whole) {
             continue;
         bool reached = world_is_reached(pid);
         if (reached && !world_at(pid)->ours)
-            fail_msg("process %d is none of ours and would be signaled", (int)pid);
+            fail_msg("process %d is not ours and would be signaled", (int)pid);
         if (whole && !reached && world_at(pid)->ours && world_at(pid)->state != 'Z')
             fail_msg("process %d is ours and would not be signaled", (int)pid);
     }

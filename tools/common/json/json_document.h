@@ -31,8 +31,8 @@ struct json_object *document_read(const char *folder, const char *name, const ch
     struct ss_error *error) SS_NONNULL(1, 2, 3);
 
 /*
- * Returns the member of this name and type; NULL if there is none, or `object` is NULL or not an
- * object.
+ * Returns the member of this name and type; NULL if `object` has no such member, is NULL or is not
+ * an object.
  */
 struct json_object *document_get(
     const struct json_object *object, const char *name, enum json_type type) SS_NONNULL(2);

@@ -135,7 +135,7 @@ struct task {
     const struct topology_request *request;
 };
 
-/* Writes the CPUs in their order, or '!' and why there are none. */
+/* Writes the CPUs in their order, or '!' and why they are unknown. */
 static void write_order(FILE *stream, hwloc_topology_t topology, const void *context) {
     static struct topology_order order;
     const struct task *task = context;

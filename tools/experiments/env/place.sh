@@ -89,7 +89,7 @@ read_options() {
 
 # ---- control groups ----
 
-# find_root CONTROLLER [FILE]: prints the root of the hierarchy with this controller; fails if there is none. In
+# find_root CONTROLLER [FILE]: prints the root of the hierarchy with this controller; fails without one. In
 # version 2, FILE of the root names the controllers.
 find_root() {
     local root

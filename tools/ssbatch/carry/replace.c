@@ -9,7 +9,7 @@
 /* Size limit of a placeholder. The longest is a role with a suffix. */
 #define PLACEHOLDER_ROOM 128
 
-/* Copies the placeholder in the braces at `text`. Returns false if there is none. */
+/* Copies the placeholder in the braces at `text`. Returns false if they hold anything else. */
 static bool read_placeholder(const char *text, char placeholder[PLACEHOLDER_ROOM]) {
     size_t length = strcspn(text + 1, "{}");
     if (length == 0 || length >= PLACEHOLDER_ROOM || text[1 + length] != '}')

@@ -57,7 +57,7 @@ int ssbatch_catalogue_read(
 SS_NONNULL(1)
 int ssbatch_catalogue_read_default(struct ssbatch_catalogue *catalogue, struct ss_error *error);
 
-/* Returns the workload of this name; NULL with the error set if there is none. */
+/* Returns the workload of this name; NULL with the error set if no catalogue has it. */
 SS_NONNULL(1, 2)
 const struct ssbatch_workload *ssbatch_catalogue_find(
     const struct ssbatch_catalogue *catalogue, const char *name, struct ss_error *error);

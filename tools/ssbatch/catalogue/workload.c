@@ -141,7 +141,7 @@ static const struct {
     {"{work}", put_work},
 };
 
-/* Writes the placeholder at the beginning of the text. Returns its length; 0 if there is none. */
+/* Writes the placeholder at the beginning of the text. Returns its length; 0 without one. */
 static size_t put_placeholder(FILE *stream, const char *text, const struct filling *filling) {
     for (size_t i = 0; i < sizeof placeholders / sizeof *placeholders; i++) {
         size_t length = strlen(placeholders[i].text);
@@ -153,7 +153,7 @@ static size_t put_placeholder(FILE *stream, const char *text, const struct filli
     return 0;
 }
 
-/* Returns the length of $NAME in capitals at the beginning of the text; 0 if there is none. */
+/* Returns the length of $NAME in capitals at the beginning of the text; 0 without one. */
 static size_t variable_length(const char *text) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
     if (text[0] != '$' || text[1] < 'A' || text[1] > 'Z')

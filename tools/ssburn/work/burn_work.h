@@ -24,7 +24,7 @@ struct work_memory {
     size_t count; /* number of cache lines */
 };
 
-/* Builds a working set; if `bytes` is 0, there is none. */
+/* Builds a working set of this many bytes; with 0 bytes, does nothing. */
 SS_MUST_USE SS_NONNULL(1) int work_memory_build(
     struct work_memory *memory, uint64_t bytes, struct ss_error *error);
 SS_NONNULL()

@@ -277,7 +277,7 @@ static const char *definition_of(const struct entry *entry) {
 
 /*
  * Returns one definition of the load for both sides of a ratio: their own if it is the same, or if
- * one is unknown; otherwise `host` if the host measured both. NULL if there is none.
+ * one is unknown; otherwise `host` if the host measured both. NULL if both differ.
  */
 static const char *common_definition(const struct ratio *ratio) {
     const char *one = definition_of(ratio->entries[0]), *other = definition_of(ratio->entries[1]);

@@ -243,8 +243,7 @@ static double rate_of_step(const struct ssreport_report *report, const struct ss
 }
 
 /*
- * The reference of a run's steps: its counterpart in per-chip or, if there is none, its own first
- * step.
+ * The reference of a run's steps: its counterpart in per-chip or, without one, its own first step.
  */
 struct base {
     const struct ssreport_run *per_chip;

@@ -28,13 +28,13 @@ struct table_sheet *ssreport_findings_add_list(
 
 /*
  * Returns the first finding of this kind, about the whole report or about a pair; SSREPORT_NO_ROW
- * if there is none.
+ * without one.
  */
 size_t ssreport_findings_first(
     const struct ssreport_report *report, const char *kind, bool is_general);
 
 /*
- * Returns the first sentence of the report, from the headline or a finding; NULL if there is none.
+ * Returns the first sentence of the report, from the headline or a finding; NULL without either.
  */
 const char *ssreport_findings_answer(const struct ssreport_report *report);
 

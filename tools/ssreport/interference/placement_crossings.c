@@ -53,7 +53,7 @@ static void find_names(struct ssreport_placements *placements, const struct ssre
     }
 }
 
-/* Returns the pair with this placement in the round of `pair`; NULL if there is none. */
+/* Returns the pair with this placement in the round of `pair`; NULL if absent. */
 static const struct ssreport_pair *find_pair(
     const struct ssreport_report *report, const struct ssreport_pair *pair, const char *placement) {
     for (size_t i = 0; i < report->pair_count; i++) {
@@ -354,7 +354,7 @@ static double find_root(const struct ssreport_placements *placements,
 
 /*
  * Returns a bound of the interval of a change: the nearest load on that side at which the
- * difference of both placements is significant; infinite if there is none.
+ * difference of both placements is significant; infinite if it is at no load.
  */
 static double find_bound(const struct ssreport_placements *placements,
     const struct ssreport_curve *curve, const struct ssreport_change *change, bool is_upper,

@@ -67,7 +67,7 @@ static void add_run(
 }
 
 /*
- * Returns the run at speed 1 or, if there is none, the slowest; runs are ordered by speed. NULL if
+ * Returns the run at speed 1 or, without one, the slowest; runs are ordered by speed. NULL if
  * none has a throughput.
  */
 static const struct ssreport_run *find_original(struct ssreport_run *const *runs, size_t count) {

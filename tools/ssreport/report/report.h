@@ -25,7 +25,7 @@ struct ssreport_failure {
 /* The title and the first sentence of the report. */
 struct ssreport_headline {
     char question[320]; /* the title; empty if no topic asks a question */
-    char answer[1024];  /* empty if a finding has the answer, or there is none */
+    char answer[1024];  /* empty if a finding has the answer, or if it is unknown */
     size_t finding;     /* row of the finding that has the answer, or SSREPORT_NO_ROW */
 };
 
@@ -71,7 +71,7 @@ struct ssreport_report {
     size_t point_count, point_capacity;
 };
 
-/* Returns the table of this name, whichever topic has it. Aborts if there is none. */
+/* Returns the table of this name, whichever topic has it. Aborts if no topic does. */
 SS_NONNULL(1, 2)
 struct table_sheet *ssreport_table(const struct ssreport_report *report, const char *name);
 

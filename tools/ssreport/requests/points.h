@@ -27,7 +27,7 @@ struct ssreport_rate_point {
 
 /*
  * Returns the record of showstopper from the same time: in the same group or, without a group, in
- * the same folder of runs. NULL if there is none.
+ * the same folder of runs. NULL if absent.
  */
 const struct ssreport_run *ssreport_responses_beside(
     const struct ssreport_report *report, const struct ssreport_responses *responses);

@@ -45,7 +45,7 @@ SS_MUST_USE SS_NONNULL() int ssreport_study_points_find(
 
 void ssreport_study_points_free(struct ssreport_study_points *points);
 
-/* Writes the columns of a series, such as "size=large"; "" if there are none. */
+/* Writes the columns of a series, such as "size=large"; "" without columns. */
 SS_NONNULL()
 void ssreport_study_series(
     char name[200], const struct ssreport_report *report, const struct ssreport_study_point *point);

@@ -60,8 +60,8 @@ static void write_axis(const struct drawing *drawing) {
 }
 
 /*
- * Writes the points that other processes disturbed, for rings around them. Returns false if there
- * are none.
+ * Writes the points that other processes disturbed, for rings around them. Returns false if no
+ * point was disturbed.
  */
 static bool write_disturbed(const struct drawing *drawing) {
     const struct ssreport_methods *methods = drawing->methods;

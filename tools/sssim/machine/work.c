@@ -98,7 +98,7 @@ static void keep_iteration(struct work *work, const struct work_iteration *itera
 
 /*
  * Returns the first point, starting at `from`, at which the iteration has ended; `point_count` if
- * there is none.
+ * it has not ended at any.
  */
 static size_t find_point(const struct work *work, const struct work_instance *one, size_t from) {
     size_t low = from, high = work->point_count;

@@ -11,7 +11,7 @@
 #include "samples.h"
 
 struct sstrace_heading {
-    struct sstrace_input header; /* the line of names; its text is NULL if there is none */
+    struct sstrace_input header; /* the line of names; its text is NULL without one */
     char separator;
     bool is_first_row; /* the first row is the line of names */
     size_t count;
@@ -41,8 +41,8 @@ SS_NONNULL()
 void sstrace_heading_close(struct sstrace_heading *heading);
 
 /*
- * Finds a column by its name or its number, from 1. Returns -1 with the input's error set if there
- * is none.
+ * Finds a column by its name or its number, from 1. Returns -1 with the input's error set if the
+ * table has no such column.
  */
 SS_NONNULL()
 int sstrace_heading_find(const struct sstrace_heading *heading, struct sstrace_input *input,

@@ -64,7 +64,8 @@ static int choose_time(struct csv *csv) {
         return 0;
     if (csv->heading.count != 2)
         return sstrace_heading_ask(&csv->heading, csv->input,
-            "no column is clearly the time: give --time-column, or --every TIME if there is none");
+            "no column is clearly the time: give --time-column, or --every TIME if no column has "
+            "times");
     csv->time_number = 1;
     return 0;
 }
